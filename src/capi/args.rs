@@ -1,0 +1,243 @@
+//! All checks of arguments that need no communication.
+
+use std::ffi::{c_char, c_int, c_void};
+
+use crate::error::{Argument, Class, Error, Result};
+use crate::exec::buffers::{Blocks, Ints, Names, RECV, SEND, Shape};
+use crate::handle::Operation;
+use crate::mpi::{self, MPI_Datatype, MPI_Op, datatype, op};
+
+/// A pointer to a caller's array of `length` entries. A null pointer is fine where nothing is looked at.
+///
+/// # Safety
+/// The pointer must be null or valid for `length` entries.
+#[inline]
+pub unsafe fn array<'a, T>(name: &'static str, pointer: *const T, length: usize) -> Result<&'a [T]> {
+    if length == 0 {
+        Ok(&[])
+    } else if pointer.is_null() {
+        Err(Error::NullArray { argument: Argument::new(name), length })
+    } else {
+        // SAFETY: the caller vouches for the length.
+        Ok(unsafe { std::slice::from_raw_parts(pointer, length) })
+    }
+}
+
+/// A caller's array of results, which is left alone where it has no entries.
+///
+/// # Safety
+/// As for `array`.
+pub unsafe fn results<'a, T>(name: &'static str, pointer: *mut T, length: usize) -> Result<&'a mut [T]> {
+    // SAFETY: the caller vouches for the length.
+    unsafe { array(name, pointer.cast_const(), length) }?;
+    if length == 0 {
+        return Ok(&mut []);
+    }
+    // SAFETY: as above; it is not null.
+    Ok(unsafe { std::slice::from_raw_parts_mut(pointer, length) })
+}
+
+/// Where one result is to be written.
+///
+/// # Safety
+/// The pointer must be null or writable.
+pub unsafe fn result<'a, T>(name: &'static str, pointer: *mut T) -> Result<&'a mut T> {
+    // SAFETY: the caller vouches for the pointer.
+    unsafe { pointer.as_mut() }.ok_or(Error::NullResult { argument: Argument::new(name) })
+}
+
+/// A degree or length.
+pub fn length(name: &'static str, value: c_int) -> Result<usize> {
+    usize::try_from(value).map_err(|_| Error::Negative { argument: Argument::new(name), value: value.into() })
+}
+
+/// Writes `text` as `MPI_Error_string` does: at most `length` characters with the final null, which is always there if `length` is positive;
+/// `resultlen` becomes the length of the whole text.
+///
+/// # Safety
+/// `string` must be writable for `length` characters, `resultlen` writable or null.
+pub unsafe fn text(text: &str, length: c_int, string: *mut c_char, resultlen: *mut c_int) -> Result<()> {
+    let room = self::length("length", length)?;
+    // SAFETY: the caller vouches for both.
+    unsafe {
+        let string = results("string", string, room)?;
+        *result("resultlen", resultlen)? = text.len() as c_int;
+        if let Some(end) = string.len().checked_sub(1) {
+            let fits = text.len().min(end);
+            for (to, from) in string.iter_mut().zip(text.as_bytes()[..fits].iter().chain(&[0])) {
+                *to = *from as c_char;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A non-empty set of operations.
+pub fn operations(value: c_int) -> Result<c_int> {
+    let all = Operation::ALL.iter().fold(0, |set, o| set | o.bit());
+    if value != 0 && value & !all == 0 {
+        return Ok(value);
+    }
+    Err(Error::Operations { argument: Argument::new("operations"), value: value.into(), wanted: "a combination" })
+}
+
+/// Exactly one operation.
+pub fn operation(value: c_int) -> Result<Operation> {
+    (Operation::ALL.into_iter().find(|o| o.bit() == value)).ok_or(Error::Operations {
+        argument: Argument::new("operation"),
+        value: value.into(),
+        wanted: "one",
+    })
+}
+
+/// An operator.
+pub fn operator(op: MPI_Op) -> Result<MPI_Op> {
+    if op::is_null(op) {
+        return Err(Error::NullHandle { argument: Argument::new("op"), null: "MPI_OP_NULL", class: Class::Op });
+    }
+    Ok(op)
+}
+
+/// Entries of count and displacement arrays: `int`, or `MPI_Count` and `MPI_Aint`.
+pub trait Entry: Copy {
+    /// The array in its width.
+    fn ints(array: &[Self]) -> Ints<'_>;
+}
+
+impl Entry for c_int {
+    #[inline]
+    fn ints(array: &[c_int]) -> Ints<'_> {
+        Ints::Narrow(array)
+    }
+}
+
+impl Entry for i64 {
+    #[inline]
+    fn ints(array: &[i64]) -> Ints<'_> {
+        Ints::Wide(array)
+    }
+}
+
+impl Entry for isize {
+    #[inline]
+    fn ints(array: &[isize]) -> Ints<'_> {
+        Ints::Address(array)
+    }
+}
+
+/// One side of a collective call: its buffer and the number of its blocks.
+#[derive(Clone, Copy)]
+pub struct Side {
+    base: *mut c_void,
+    degree: usize,
+    names: &'static Names,
+}
+
+impl Side {
+    /// The send side.
+    #[inline]
+    pub fn send(buffer: *const c_void, degree: usize) -> Side {
+        Side { base: buffer.cast_mut(), degree, names: &SEND }
+    }
+
+    /// The receive side.
+    #[inline]
+    pub fn recv(buffer: *mut c_void, degree: usize) -> Side {
+        Side { base: buffer, degree, names: &RECV }
+    }
+
+    #[inline]
+    fn blocks<'a>(&self, datatype: MPI_Datatype, extent: i64, shape: Shape<'a>) -> Result<Blocks<'a>> {
+        if mpi::is_in_place(self.base) {
+            return Err(Error::InPlace { argument: Argument::new(self.names.buffer) });
+        }
+        Ok(Blocks { base: self.base.cast(), datatype, extent, shape, names: self.names })
+    }
+
+    /// The datatype's extent. Where there is no block no argument is looked at.
+    ///
+    /// # Safety
+    /// `datatype` must be a datatype or null.
+    #[inline]
+    unsafe fn extent(&self, datatype: MPI_Datatype) -> Result<i64> {
+        if self.degree == 0 {
+            return Ok(0);
+        }
+        if datatype::is_null(datatype) {
+            return Err(Error::NullHandle {
+                argument: Argument::new(self.names.datatype),
+                null: "MPI_DATATYPE_NULL",
+                class: Class::Type,
+            });
+        }
+        // SAFETY: the caller vouches for the datatype.
+        unsafe { datatype::extent(datatype) }
+    }
+
+    #[inline]
+    fn count(&self, count: i64) -> Result<i64> {
+        if count < 0 && self.degree > 0 {
+            return Err(Error::NegativeCount { argument: Argument::new(self.names.count), value: count });
+        }
+        Ok(count)
+    }
+
+    /// One block for all slots.
+    ///
+    /// # Safety
+    /// `datatype` must be a datatype or null.
+    #[inline]
+    pub unsafe fn one<'a>(self, count: i64, datatype: MPI_Datatype) -> Result<Blocks<'a>> {
+        // SAFETY: the caller vouches for the datatype.
+        self.blocks(datatype, unsafe { self.extent(datatype) }?, Shape::One { count: self.count(count)? })
+    }
+
+    /// Blocks of one size behind one another.
+    ///
+    /// # Safety
+    /// `datatype` must be a datatype or null.
+    #[inline]
+    pub unsafe fn equal<'a>(self, count: i64, datatype: MPI_Datatype) -> Result<Blocks<'a>> {
+        // SAFETY: the caller vouches for the datatype.
+        self.blocks(datatype, unsafe { self.extent(datatype) }?, Shape::Equal { count: self.count(count)? })
+    }
+
+    /// Blocks with counts and displacements in extents.
+    ///
+    /// # Safety
+    /// `datatype` must be a datatype or null, the arrays null or valid for as many entries as there are slots.
+    #[inline]
+    pub unsafe fn vector<'a, C: Entry + 'a, D: Entry + 'a>(
+        self,
+        counts: *const C,
+        displs: *const D,
+        datatype: MPI_Datatype,
+    ) -> Result<Blocks<'a>> {
+        // SAFETY: the caller vouches for datatype and arrays.
+        unsafe {
+            let counts = C::ints(array(self.names.counts, counts, self.degree)?);
+            let displs = D::ints(array(self.names.displs, displs, self.degree)?);
+            self.blocks(datatype, self.extent(datatype)?, Shape::Vector { counts, displs })
+        }
+    }
+
+    /// Blocks with counts, displacements in bytes and datatypes.
+    ///
+    /// # Safety
+    /// The arrays must be null or valid for as many entries as there are slots.
+    #[inline]
+    pub unsafe fn general<'a, C: Entry + 'a, D: Entry + 'a>(
+        self,
+        counts: *const C,
+        displs: *const D,
+        datatypes: *const MPI_Datatype,
+    ) -> Result<Blocks<'a>> {
+        // SAFETY: the caller vouches for the arrays.
+        unsafe {
+            let counts = C::ints(array(self.names.counts, counts, self.degree)?);
+            let displs = D::ints(array(self.names.displs, displs, self.degree)?);
+            let datatypes = array(self.names.datatypes, datatypes, self.degree)?;
+            self.blocks(datatype::null(), 0, Shape::General { counts, displs, datatypes })
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Between C and Rust: panics and errors become MPI error codes, after the communicator's error handler has been called.
+
+use std::any::Any;
+use std::ffi::c_int;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::error::{Error, Result};
+use crate::exec::buffers::Buffers;
+use crate::handle::{self, Operation};
+use crate::mpi::attribute::Key;
+use crate::mpi::{self, MPI_Comm, comm, errors};
+
+/// Text of the last error of a call on a communicator.
+static LAST_ERROR: Key<String> = Key::new();
+
+/// Runs the body of a function that works on a communicator.
+#[inline]
+pub fn call(function: &str, comm: MPI_Comm, body: impl FnOnce() -> Result<()>) -> c_int {
+    match catch_unwind(AssertUnwindSafe(|| if comm::is_null(comm) { Err(null_comm()) } else { body() })) {
+        Ok(Ok(())) => mpi::success(),
+        Ok(Err(error)) => raise(function, comm, &error),
+        Err(panic) => raise(function, comm, &Error::Internal(message(&*panic))),
+    }
+}
+
+/// Runs a neighborhood collective with the buffers that `buffers` makes of its arguments for these degrees (sources, targets).
+///
+/// # Safety
+/// `comm` must be a communicator, and the buffers what the prototype asks for.
+#[inline]
+pub unsafe fn collective<'a>(
+    function: &str,
+    operation: Operation,
+    comm: MPI_Comm,
+    buffers: impl FnOnce(usize, usize) -> Result<Buffers<'a>>,
+) -> c_int {
+    call(function, comm, || {
+        // SAFETY: the caller vouches for `comm`; collectives on one communicator do not run at the same time.
+        let slot = unsafe { handle::lookup(comm, operation) }?;
+        let n = slot.neighborhood();
+        let buffers = buffers(n.sources().len(), n.targets().len());
+        // SAFETY: the caller vouches for the buffers.
+        unsafe { slot.run(buffers) }
+    })
+}
+
+#[cold]
+fn null_comm() -> Error {
+    Error::NullHandle { argument: crate::error::Argument::new("comm"), null: "MPI_COMM_NULL", class: crate::error::Class::Comm }
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".into())
+}
+
+/// Reports an error and returns its code.
+#[cold]
+fn raise(function: &str, comm: MPI_Comm, error: &Error) -> c_int {
+    // nothing here may unwind either
+    catch_unwind(AssertUnwindSafe(|| report(function, comm, error))).unwrap_or(errors::OTHER_THAN_SUCCESS)
+}
+
+fn report(function: &str, comm: MPI_Comm, error: &Error) -> c_int {
+    let text = format!("{function}: {error}");
+    // under another MPI no handle and no constant is valid; outside init and finalize there is no handler
+    if !mpi::is_usable() || mpi::check_family().is_err() {
+        eprintln!("{text}");
+        return errors::OTHER_THAN_SUCCESS;
+    }
+    let (code, carries_text) = errors::code_for(error, &text);
+    // MPI calls the handler of MPI_COMM_WORLD for errors that belong to no communicator
+    let comm = if comm::is_null(comm) { comm::world() } else { comm };
+    // SAFETY: `comm` is a communicator, as the function's documentation asks for. The text's owner is the communicator.
+    unsafe {
+        if !carries_text && errors::is_fatal(comm) {
+            eprintln!("{text}");
+        }
+        // the handler may jump out of this function: leave nothing on its stack that needs dropping
+        let kept = LAST_ERROR.set(comm, text);
+        drop(kept);
+        errors::call_handler(comm, code);
+    }
+    code
+}
+
+/// The text of the last error of a call on a communicator; empty if there was none.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn last_error<'a>(comm: MPI_Comm) -> Result<&'a str> {
+    // SAFETY: the caller vouches for `comm`; the string lives until the next error on it.
+    Ok(unsafe { LAST_ERROR.get(comm)?.as_ref() }.map_or("", |s| s.as_str()))
+}

@@ -1,0 +1,87 @@
+//! Versions and errors.
+
+use std::ffi::{c_char, c_int};
+
+use super::{args, boundary};
+use crate::error::{Argument, Class, Error};
+use crate::mpi::{MPI_Comm, comm, errors};
+
+/// Version of this header: the number before the first point.
+pub const MPIX_NEIGHBOR_VERSION_MAJOR: c_int = 0;
+/// Version of this header: the number between the points.
+pub const MPIX_NEIGHBOR_VERSION_MINOR: c_int = 1;
+/// Version of this header: the number behind the last point.
+pub const MPIX_NEIGHBOR_VERSION_PATCH: c_int = 0;
+
+/// For `MPIX_Neighbor_error_class`: the processes' arguments of a set call do not fit together.
+pub const MPIX_ERR_MISMATCH: c_int = 1;
+/// For `MPIX_Neighbor_error_class`: verification found that the two ends of an edge do not fit together.
+pub const MPIX_ERR_VERIFY: c_int = 2;
+
+/// Version of the library that is linked.
+///
+/// - `major, minor, patch`: where the numbers are written.
+///
+/// Local; may be called at any time.
+///
+/// # Safety
+/// The pointers must be writable or null (an error).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Neighbor_get_version(major: *mut c_int, minor: *mut c_int, patch: *mut c_int) -> c_int {
+    boundary::call("MPIX_Neighbor_get_version", comm::world(), || {
+        // SAFETY: the caller vouches for the pointers.
+        unsafe {
+            let (a, b, c) = (args::result("major", major)?, args::result("minor", minor)?, args::result("patch", patch)?);
+            (*a, *b, *c) = (MPIX_NEIGHBOR_VERSION_MAJOR, MPIX_NEIGHBOR_VERSION_MINOR, MPIX_NEIGHBOR_VERSION_PATCH);
+        }
+        Ok(())
+    })
+}
+
+/// The error class that this library added to MPI's, for comparison with what `MPI_Error_class` gives.
+///
+/// - `which`: `MPIX_ERR_MISMATCH` or `MPIX_ERR_VERIFY`.
+/// - `errorclass`: where the class is written.
+///
+/// Local.
+///
+/// # Safety
+/// `errorclass` must be writable or null (an error).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Neighbor_error_class(which: c_int, errorclass: *mut c_int) -> c_int {
+    boundary::call("MPIX_Neighbor_error_class", comm::world(), || {
+        let class = match which {
+            MPIX_ERR_MISMATCH => Class::Mismatch,
+            MPIX_ERR_VERIFY => Class::Verify,
+            _ => return Err(Error::UnknownClass { argument: Argument::new("which"), value: which.into() }),
+        };
+        // SAFETY: the caller vouches for the pointer.
+        *unsafe { args::result("errorclass", errorclass) }? = errors::own_class(class);
+        Ok(())
+    })
+}
+
+/// The text of the last error that a function of this library reported on a communicator. On MPIs that let error codes carry it,
+/// `MPI_Error_string` of the returned code gives the same text.
+///
+/// - `comm`: the communicator.
+/// - `length`: characters that `string` has room for, the final null included. 0: nothing is written to `string`.
+/// - `string`: where the text is written, cut off if it is longer.
+/// - `resultlen`: length of the whole text, without the null; 0 if there was no error.
+///
+/// Local.
+///
+/// # Safety
+/// `comm` must be a communicator, `string` writable for `length` characters, `resultlen` writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Neighbor_error_string(
+    comm: MPI_Comm,
+    length: c_int,
+    string: *mut c_char,
+    resultlen: *mut c_int,
+) -> c_int {
+    boundary::call("MPIX_Neighbor_error_string", comm, || {
+        // SAFETY: the caller vouches for the arguments.
+        unsafe { args::text(boundary::last_error(comm)?, length, string, resultlen) }
+    })
+}

@@ -1,0 +1,354 @@
+//! Every error that the library reports, and the MPI error class that each one belongs to.
+//!
+//! The texts name the argument and its value; the C boundary puts the function's name in front. No MPI types here:
+//! [`Class`] is mapped to the MPI library's numbers in `src/mpi`.
+
+#![forbid(unsafe_code)]
+
+use std::fmt;
+
+/// Result with this crate's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An argument of a C function, or one entry of an array argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Argument {
+    /// Name as it stands in the C prototype.
+    pub name: &'static str,
+    /// Entry, where the argument is an array.
+    pub index: Option<usize>,
+}
+
+impl Argument {
+    /// The argument itself.
+    pub const fn new(name: &'static str) -> Self {
+        Argument { name, index: None }
+    }
+
+    /// Entry `index` of an array argument.
+    pub const fn at(name: &'static str, index: usize) -> Self {
+        Argument { name, index: Some(index) }
+    }
+}
+
+impl fmt::Display for Argument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.index {
+            Some(index) => write!(f, "{}[{index}]", self.name),
+            None => f.write_str(self.name),
+        }
+    }
+}
+
+/// The MPI error class of an [`Error`]: the standard's classes, and two of our own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// `MPI_ERR_ARG`
+    Arg,
+    /// `MPI_ERR_BUFFER`
+    Buffer,
+    /// `MPI_ERR_COMM`
+    Comm,
+    /// `MPI_ERR_COUNT`
+    Count,
+    /// `MPI_ERR_GROUP`
+    Group,
+    /// `MPI_ERR_INFO_VALUE`
+    InfoValue,
+    /// `MPI_ERR_INTERN`
+    Intern,
+    /// `MPI_ERR_OP`
+    Op,
+    /// `MPI_ERR_OTHER`
+    Other,
+    /// `MPI_ERR_RANK`
+    Rank,
+    /// `MPI_ERR_TOPOLOGY`
+    Topology,
+    /// `MPI_ERR_TRUNCATE`
+    Truncate,
+    /// `MPI_ERR_TYPE`
+    Type,
+    /// Our own class `MPIX_ERR_MISMATCH`: the processes' arguments of a set call do not fit together.
+    Mismatch,
+    /// Our own class `MPIX_ERR_VERIFY`: verification found that the two ends of an edge do not fit together.
+    Verify,
+}
+
+impl Class {
+    /// All classes; the position of a class here is its number on the wire between processes.
+    pub const ALL: [Class; 15] = [
+        Class::Arg,
+        Class::Buffer,
+        Class::Comm,
+        Class::Count,
+        Class::Group,
+        Class::InfoValue,
+        Class::Intern,
+        Class::Op,
+        Class::Other,
+        Class::Rank,
+        Class::Topology,
+        Class::Truncate,
+        Class::Type,
+        Class::Mismatch,
+        Class::Verify,
+    ];
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// A count below zero.
+    #[error("{argument} = {value} is negative")]
+    NegativeCount {
+        /// Which count.
+        argument: Argument,
+        /// Its value.
+        value: i64,
+    },
+    /// A degree, weight or length below zero.
+    #[error("{argument} = {value} is negative")]
+    Negative {
+        /// Which argument.
+        argument: Argument,
+        /// Its value.
+        value: i64,
+    },
+    /// A rank outside the communicator.
+    #[error("{argument} = {value} is not a rank of this communicator of {size} processes, nor MPI_PROC_NULL")]
+    Rank {
+        /// Which entry.
+        argument: Argument,
+        /// Its value.
+        value: i64,
+        /// Size of the communicator.
+        size: u32,
+    },
+    /// A process of a group that is not in the communicator.
+    #[error("process {index} of {argument} is not in the communicator")]
+    NotInCommunicator {
+        /// Which group.
+        argument: Argument,
+        /// Rank within the group.
+        index: usize,
+    },
+    /// A null handle.
+    #[error("{argument} is {null}")]
+    NullHandle {
+        /// Which handle.
+        argument: Argument,
+        /// The name of the null handle.
+        null: &'static str,
+        /// Class of that kind of handle.
+        class: Class,
+    },
+    /// A null array where entries are needed.
+    #[error("{argument} is NULL, but {length} entries are needed")]
+    NullArray {
+        /// Which array.
+        argument: Argument,
+        /// Entries needed.
+        length: usize,
+    },
+    /// A null pointer where a result is to be written.
+    #[error("{argument} is NULL")]
+    NullResult {
+        /// Which argument.
+        argument: Argument,
+    },
+    /// `MPI_IN_PLACE`.
+    #[error("{argument} is MPI_IN_PLACE, which neighborhood collectives do not take")]
+    InPlace {
+        /// Which buffer.
+        argument: Argument,
+    },
+    /// A datatype that MPI does not take for communication (not committed, or no datatype).
+    #[error("{argument} cannot be used for communication: {text}")]
+    Datatype {
+        /// Which datatype.
+        argument: Argument,
+        /// What MPI says.
+        text: String,
+    },
+    /// An operator that does not fit the datatype.
+    #[error("op does not work on recvtype: {text}")]
+    Operator {
+        /// What MPI says.
+        text: String,
+    },
+    /// A block would be too large to address.
+    #[error("{argument}: {count} elements of extent {extent} bytes exceed the address range")]
+    TooLarge {
+        /// Which count.
+        argument: Argument,
+        /// Elements.
+        count: i64,
+        /// Bytes from one element to the next.
+        extent: i64,
+    },
+    /// The set of operations is empty or has unknown members.
+    #[error("{argument} = {value} is not {wanted} of MPIX_NEIGHBOR_GATHER, MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_REDUCE")]
+    Operations {
+        /// Which argument.
+        argument: Argument,
+        /// Its value.
+        value: i64,
+        /// "one", or "a combination".
+        wanted: &'static str,
+    },
+    /// No such class of ours.
+    #[error("{argument} = {value} is neither MPIX_ERR_MISMATCH nor MPIX_ERR_VERIFY")]
+    UnknownClass {
+        /// Which argument.
+        argument: Argument,
+        /// Its value.
+        value: i64,
+    },
+    /// No neighborhood on the communicator for this operation.
+    #[error("the communicator has no neighborhood for {operation} (MPIX_Neighborhood_set makes one)")]
+    NoNeighborhood {
+        /// Name of the operation's constant.
+        operation: &'static str,
+    },
+    /// No MPI topology on the communicator.
+    #[error("the communicator has no Cartesian, graph or distributed graph topology")]
+    NoTopology,
+    /// Communicator is an intercommunicator.
+    #[error("comm is an intercommunicator; neighborhoods are for intracommunicators")]
+    Intercommunicator,
+    /// The value of a hint is not understood.
+    #[error("{origin} {key} = \"{value}\" is not one of {allowed}")]
+    HintValue {
+        /// "info key" or "environment variable".
+        origin: &'static str,
+        /// Key.
+        key: String,
+        /// Value.
+        value: String,
+        /// What would be.
+        allowed: String,
+    },
+    /// A schedule was asked for that the neighborhood does not permit.
+    #[error("schedule {schedule} cannot be used: {reason}")]
+    Schedule {
+        /// Its name.
+        schedule: &'static str,
+        /// Why not.
+        reason: String,
+    },
+    /// Source and target lists of two processes do not match.
+    #[error("{text}")]
+    Lists {
+        /// Which processes, and how often each lists the other.
+        text: String,
+    },
+    /// An argument that must be equal everywhere is not.
+    #[error("{what} is not the same on all processes")]
+    Disagreement {
+        /// What differs.
+        what: &'static str,
+    },
+    /// Another process found an error in its arguments.
+    #[error("process {rank}: {text}")]
+    Remote {
+        /// Where.
+        rank: u32,
+        /// Class there.
+        class: Class,
+        /// What it says.
+        text: String,
+    },
+    /// The two ends of a self edge describe different amounts.
+    #[error(
+        "the block to target {target} has {sent} bytes, but source {source_slot}, which is this process too, expects {expected} bytes"
+    )]
+    SelfEdge {
+        /// Index in the target list.
+        target: usize,
+        /// Bytes in it.
+        sent: i128,
+        /// Index in the source list.
+        source_slot: usize,
+        /// Bytes expected.
+        expected: i128,
+    },
+    /// Verification mode found differences.
+    #[error("{0}")]
+    Verification(String),
+    /// The program runs under another MPI than the library was built for.
+    #[error("built for {built}, but running under {running}: link the library that was built for this MPI")]
+    WrongMpi {
+        /// At build time.
+        built: String,
+        /// Now.
+        running: String,
+    },
+    /// A collective on this neighborhood is still running.
+    #[error("a collective on this neighborhood is still running")]
+    Busy,
+    /// The MPI library reported an error.
+    #[error("{call} failed: {text}")]
+    Mpi {
+        /// Which function.
+        call: &'static str,
+        /// What it returned.
+        code: i32,
+        /// What the code means.
+        text: String,
+    },
+    /// A panic, caught at the boundary.
+    #[error("internal error: {0}")]
+    Internal(String),
+}
+
+impl Error {
+    /// The MPI error class that a caller sees. `None`: that of the MPI code inside.
+    pub fn class(&self) -> Option<Class> {
+        Some(match self {
+            Error::NegativeCount { .. } | Error::TooLarge { .. } => Class::Count,
+            Error::Negative { .. }
+            | Error::NullArray { .. }
+            | Error::NullResult { .. }
+            | Error::Operations { .. }
+            | Error::UnknownClass { .. }
+            | Error::Schedule { .. } => Class::Arg,
+            Error::Rank { .. } => Class::Rank,
+            Error::NotInCommunicator { .. } => Class::Group,
+            Error::NullHandle { class, .. } | Error::Remote { class, .. } => *class,
+            Error::InPlace { .. } => Class::Buffer,
+            Error::Datatype { .. } => Class::Type,
+            Error::Operator { .. } => Class::Op,
+            Error::NoNeighborhood { .. } | Error::NoTopology => Class::Topology,
+            Error::Intercommunicator => Class::Comm,
+            Error::HintValue { .. } => Class::InfoValue,
+            Error::Lists { .. } | Error::Disagreement { .. } => Class::Mismatch,
+            Error::SelfEdge { .. } => Class::Truncate,
+            Error::Verification(_) => Class::Verify,
+            Error::WrongMpi { .. } | Error::Busy => Class::Other,
+            Error::Mpi { .. } => return None,
+            Error::Internal(_) => Class::Intern,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_name_argument_and_value() {
+        let e = Error::NegativeCount { argument: Argument::at("recvcounts", 3), value: -1 };
+        assert_eq!(e.to_string(), "recvcounts[3] = -1 is negative");
+        assert_eq!(e.class(), Some(Class::Count));
+        let e = Error::Rank { argument: Argument::at("targets", 0), value: 9, size: 4 };
+        assert!(e.to_string().starts_with("targets[0] = 9 is not a rank"));
+    }
+
+    #[test]
+    fn each_class_has_one_number() {
+        for (i, a) in Class::ALL.iter().enumerate() {
+            assert_eq!(Class::ALL.iter().position(|b| a == b), Some(i));
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! A caller's buffers: where each block of a schedule lies, how many elements it has, and of which type.
+
+use crate::error::{Argument, Error, Result};
+use crate::mpi::MPI_Datatype;
+
+/// An array of counts or displacements, in any of the widths that MPI has.
+#[derive(Debug, Clone, Copy)]
+pub enum Ints<'a> {
+    /// `int`
+    Narrow(&'a [i32]),
+    /// `MPI_Count`, and `MPI_Aint` where it is `long`
+    Wide(&'a [i64]),
+    /// `MPI_Aint` where it is `ptrdiff_t`
+    Address(&'a [isize]),
+}
+
+impl Ints<'_> {
+    #[inline]
+    fn get(&self, i: usize) -> i64 {
+        match self {
+            Ints::Narrow(v) => v[i].into(),
+            Ints::Wide(v) => v[i],
+            Ints::Address(v) => v[i] as i64,
+        }
+    }
+}
+
+/// How the blocks of a buffer are described.
+#[derive(Debug, Clone, Copy)]
+pub enum Shape<'a> {
+    /// All slots share one block at the start of the buffer (what gather and reduce send, where reduce leaves its result).
+    One {
+        /// Elements.
+        count: i64,
+    },
+    /// Blocks of equal counts behind one another.
+    Equal {
+        /// Elements of a block.
+        count: i64,
+    },
+    /// Each block has a count and a displacement in extents of the datatype.
+    Vector {
+        /// Elements, one entry a slot.
+        counts: Ints<'a>,
+        /// Displacements, one entry a slot.
+        displs: Ints<'a>,
+    },
+    /// Each block has a count, a displacement in bytes and a datatype.
+    General {
+        /// Elements, one entry a slot.
+        counts: Ints<'a>,
+        /// Displacements, one entry a slot.
+        displs: Ints<'a>,
+        /// Datatypes, one entry a slot.
+        datatypes: &'a [MPI_Datatype],
+    },
+}
+
+/// What the arguments of one side are called in the C prototype.
+#[derive(Debug)]
+pub struct Names {
+    /// The buffer.
+    pub buffer: &'static str,
+    /// One count for all blocks.
+    pub count: &'static str,
+    /// Counts.
+    pub counts: &'static str,
+    /// Displacements.
+    pub displs: &'static str,
+    /// One datatype for all blocks.
+    pub datatype: &'static str,
+    /// Datatypes.
+    pub datatypes: &'static str,
+}
+
+/// The send side.
+pub static SEND: Names = Names {
+    buffer: "sendbuf",
+    count: "sendcount",
+    counts: "sendcounts",
+    displs: "senddispls",
+    datatype: "sendtype",
+    datatypes: "sendtypes",
+};
+
+/// The receive side.
+pub static RECV: Names = Names {
+    buffer: "recvbuf",
+    count: "recvcount",
+    counts: "recvcounts",
+    displs: "recvdispls",
+    datatype: "recvtype",
+    datatypes: "recvtypes",
+};
+
+/// One side of a collective call.
+#[derive(Debug, Clone, Copy)]
+pub struct Blocks<'a> {
+    /// Start of the buffer.
+    pub base: *mut u8,
+    /// Datatype of all blocks, unless the shape has its own.
+    pub datatype: MPI_Datatype,
+    /// Extent of that datatype in bytes.
+    pub extent: i64,
+    /// The blocks.
+    pub shape: Shape<'a>,
+    /// For error texts.
+    pub names: &'static Names,
+}
+
+/// One block, found.
+#[derive(Debug, Clone, Copy)]
+pub struct Located {
+    /// Address of the first element.
+    pub at: *mut u8,
+    /// Elements, not negative.
+    pub count: i64,
+    /// Of this type.
+    pub datatype: MPI_Datatype,
+}
+
+impl Blocks<'_> {
+    /// Finds block `slot`.
+    #[inline]
+    pub fn locate(&self, slot: usize) -> Result<Located> {
+        let (count, datatype, offset) = match self.shape {
+            Shape::One { count } => (count, self.datatype, Some(0)),
+            Shape::Equal { count } => {
+                (count, self.datatype, (slot as i64).checked_mul(count).and_then(|n| n.checked_mul(self.extent)))
+            }
+            Shape::Vector { counts, displs } => (counts.get(slot), self.datatype, displs.get(slot).checked_mul(self.extent)),
+            Shape::General { counts, displs, datatypes } => (counts.get(slot), datatypes[slot], Some(displs.get(slot))),
+        };
+        if count < 0 {
+            return Err(Error::NegativeCount { argument: self.count_argument(slot), value: count });
+        }
+        let Some(offset) = offset else {
+            return Err(Error::TooLarge { argument: self.count_argument(slot), count, extent: self.extent });
+        };
+        // MPI_BOTTOM is address 0 and displacements may be negative: the sum is an address, not an offset within an allocation
+        Ok(Located { at: self.base.wrapping_offset(offset as isize), count, datatype })
+    }
+
+    /// The count of a slot, as an argument.
+    #[cold]
+    pub fn count_argument(&self, slot: usize) -> Argument {
+        match self.shape {
+            Shape::One { .. } | Shape::Equal { .. } => Argument::new(self.names.count),
+            _ => Argument::at(self.names.counts, slot),
+        }
+    }
+
+    /// The datatype of a slot, as an argument.
+    #[cold]
+    pub fn datatype_argument(&self, slot: usize) -> Argument {
+        match self.shape {
+            Shape::General { .. } => Argument::at(self.names.datatypes, slot),
+            _ => Argument::new(self.names.datatype),
+        }
+    }
+}
+
+/// Both sides of a collective call, and the operator if it reduces.
+#[derive(Debug, Clone, Copy)]
+pub struct Buffers<'a> {
+    /// What is sent.
+    pub input: Blocks<'a>,
+    /// What is received.
+    pub output: Blocks<'a>,
+    /// The operator.
+    pub op: Option<crate::mpi::MPI_Op>,
+}

@@ -1,0 +1,32 @@
+//! Executors: they bind a [`Schedule`] to buffers, counts and datatypes, and run it.
+
+#[cfg(feature = "mpi")]
+pub mod buffers;
+#[cfg(feature = "mpi")]
+pub mod check;
+#[cfg(feature = "mpi")]
+mod copy;
+#[cfg(feature = "mpi")]
+pub mod p2p;
+#[cfg(test)]
+pub mod world;
+
+#[cfg(feature = "mpi")]
+use crate::{error::Result, schedule::Schedule};
+
+/// Runs schedules over one transport. One object runs one collective at a time, any number of times.
+#[cfg(feature = "mpi")]
+pub trait Executor {
+    /// Finds out for each operation of the schedule which bytes it moves, and checks all arguments. Nothing is sent or written. Allocates
+    /// only when a schedule or block is larger than any before.
+    ///
+    /// # Safety
+    /// The buffers must be what the C prototypes ask for, and stay so until the collective is complete.
+    unsafe fn bind(&mut self, schedule: &Schedule, buffers: &buffers::Buffers) -> Result<()>;
+
+    /// Starts what is bound.
+    fn start(&mut self) -> Result<()>;
+
+    /// Runs what is started to its end.
+    fn wait(&mut self) -> Result<()>;
+}

@@ -1,0 +1,143 @@
+//! Runs the schedules of all processes inside one, with bytes really moved. For tests.
+//!
+//! Processes advance one at a time in an order drawn from a seed, each as far as its messages let it, so that they are in different
+//! rounds at the same time. A send completes only when its receive is posted (the rendezvous case), so that a schedule which relies
+//! on buffering is found to hang.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use crate::schedule::{Block, Op, Schedule};
+
+/// Contents of a process's blocks.
+pub type Blocks = BTreeMap<Block, Vec<u8>>;
+
+struct Process<'a> {
+    schedule: &'a Schedule,
+    round: usize,
+    posted: bool,
+    blocks: Blocks,
+    /// Receives and sends of the current round that are not complete.
+    pending: usize,
+}
+
+/// A posted send or receive that has not met its other end.
+#[derive(Default)]
+struct Channel {
+    sends: VecDeque<(usize, Vec<u8>)>,
+    recvs: VecDeque<(usize, Block)>,
+}
+
+/// Runs all schedules to the end; `inputs[p][i]` is block `Input(i)` of process `p`. Returns all blocks of all processes.
+///
+/// # Errors
+/// The processes that can go no further, if not all finish.
+pub fn run(
+    schedules: &[Schedule],
+    inputs: &[Vec<Vec<u8>>],
+    reduce: impl Fn(&[u8], &[u8]) -> Vec<u8>,
+    seed: u64,
+) -> Result<Vec<Blocks>, String> {
+    let mut processes: Vec<Process> = (schedules.iter().zip(inputs))
+        .map(|(schedule, inputs)| Process {
+            schedule,
+            round: 0,
+            posted: false,
+            blocks: (inputs.iter().enumerate()).map(|(i, bytes)| (Block::Input(i as u32), bytes.clone())).collect(),
+            pending: 0,
+        })
+        .collect();
+    let mut channels: BTreeMap<(usize, usize), Channel> = BTreeMap::new();
+    let mut random = seed | 1;
+    let mut idle = 0;
+    while processes.iter().any(|p| p.round < p.schedule.rounds()) {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        // after many steps without progress visit everyone in turn, so that "stuck" is certain
+        let p = if idle > 64 * processes.len() { idle % processes.len() } else { (random >> 33) as usize % processes.len() };
+        if idle > 66 * processes.len() {
+            let stuck: Vec<_> = (0..processes.len()).filter(|&p| processes[p].round < processes[p].schedule.rounds()).collect();
+            return Err(format!("processes {stuck:?} wait forever"));
+        }
+        let moved = step(p, &mut processes, &mut channels, &reduce);
+        idle = if moved { 0 } else { idle + 1 };
+    }
+    Ok(processes.into_iter().map(|p| p.blocks).collect())
+}
+
+fn step(
+    p: usize,
+    processes: &mut [Process],
+    channels: &mut BTreeMap<(usize, usize), Channel>,
+    reduce: &impl Fn(&[u8], &[u8]) -> Vec<u8>,
+) -> bool {
+    let process = &mut processes[p];
+    if process.round >= process.schedule.rounds() {
+        return false;
+    }
+    let round = process.schedule.round(process.round).to_vec();
+    if !process.posted {
+        for op in &round {
+            match *op {
+                Op::Recv { from, into } => {
+                    let channel = channels.entry((from as usize, p)).or_default();
+                    channel.recvs.push_back((p, into));
+                    process.pending += 1;
+                }
+                Op::Send { to, block } => {
+                    let channel = channels.entry((p, to as usize)).or_default();
+                    channel.sends.push_back((p, process.blocks[&block].clone()));
+                    process.pending += 1;
+                }
+                Op::Copy { from, into } => {
+                    let bytes = process.blocks[&from].clone();
+                    process.blocks.insert(into, bytes);
+                }
+                Op::Reduce { .. } => {}
+            }
+        }
+        process.posted = true;
+        for channel in channels.values_mut() {
+            while let (Some(_), Some(_)) = (channel.sends.front(), channel.recvs.front()) {
+                let (sender, bytes) = channel.sends.pop_front().unwrap();
+                let (receiver, into) = channel.recvs.pop_front().unwrap();
+                processes[receiver].blocks.insert(into, bytes);
+                processes[receiver].pending -= 1;
+                processes[sender].pending -= 1;
+            }
+        }
+        return true;
+    }
+    if process.pending > 0 {
+        return false;
+    }
+    for op in &round {
+        if let Op::Reduce { from, into } = op {
+            let result = reduce(&process.blocks[from], &process.blocks[into]);
+            process.blocks.insert(*into, result);
+        }
+    }
+    process.round += 1;
+    process.posted = false;
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Algorithm;
+
+    /// Two processes that each send before they receive, in different rounds: buffering would hide the deadlock.
+    #[test]
+    fn reliance_on_buffering_is_found() {
+        let schedules: Vec<_> = (0..2u32)
+            .map(|p| {
+                let mut s = Schedule::new(Algorithm::Direct);
+                s.push_round([Op::Send { to: 1 - p, block: Block::Input(0) }]);
+                s.push_round([Op::Recv { from: 1 - p, into: Block::Output(0) }]);
+                s
+            })
+            .collect();
+        let inputs = vec![vec![vec![1]], vec![vec![2]]];
+        let e = run(&schedules, &inputs, |a, _| a.to_vec(), 7).unwrap_err();
+        assert_eq!(e, "processes [0, 1] wait forever");
+    }
+}

@@ -1,0 +1,38 @@
+//! Sparse (neighborhood) collective communication on any MPI.
+//!
+//! ```text
+//! C / Fortran
+//!     |  raw pointers, MPI handles
+//!     v
+//! capi      catches panics, checks every argument, calls the communicator's error handler
+//!     v
+//! handle    what hangs on a communicator: private communicator, neighborhoods, schedules
+//!     v
+//! neighborhood -> select -> schedule      pure data, no MPI, no unsafe
+//!     v  Schedule: rounds of symbolic operations
+//! exec      binds a Schedule to buffers, counts, datatypes; start / test / wait
+//!     v
+//! mpi       the only module that touches mpi_sys; every return code becomes a Result
+//! ```
+//!
+//! Without the feature `mpi` only the pure half is built: neighborhoods, schedules and their checks.
+
+#![deny(missing_docs, unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks, clippy::missing_safety_doc)]
+
+// pure half
+pub mod cartesian;
+pub mod error;
+pub mod hints;
+pub mod neighborhood;
+pub mod schedule;
+pub mod select;
+
+// MPI half
+#[cfg(feature = "mpi")]
+pub mod capi;
+#[cfg(any(test, feature = "mpi"))]
+mod exec;
+#[cfg(feature = "mpi")]
+mod handle;
+#[cfg(feature = "mpi")]
+mod mpi;

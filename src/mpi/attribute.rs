@@ -1,0 +1,94 @@
+//! Values that hang on a communicator and go with it.
+
+use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
+
+use super::{MPI_Comm, check};
+use crate::error::Result;
+
+unsafe extern "C" {
+    fn mpixn_create_keyval(delete_fn: Option<DeleteFn>, keyval: *mut c_int) -> c_int;
+}
+
+type DeleteFn = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
+
+/// A kind of attribute: values of type `T`, owned by the communicator. The keyval is made at the first use.
+pub struct Key<T> {
+    keyval: OnceLock<c_int>,
+    kind: std::marker::PhantomData<fn(T)>,
+}
+
+impl<T> Key<T> {
+    /// A kind of attribute.
+    pub const fn new() -> Self {
+        Key { keyval: OnceLock::new(), kind: std::marker::PhantomData }
+    }
+
+    fn keyval(&self) -> Result<c_int> {
+        if let Some(&keyval) = self.keyval.get() {
+            return Ok(keyval);
+        }
+        let mut keyval = 0;
+        // SAFETY: the callback has the type that MPI asks for; the result is a local.
+        check(unsafe { mpixn_create_keyval(Some(drop_value::<T>), &mut keyval) }, "MPI_Comm_create_keyval")?;
+        Ok(*self.keyval.get_or_init(|| keyval))
+    }
+
+    /// The communicator's value. Null if it has none. One call of MPI.
+    ///
+    /// # Safety
+    /// `comm` must be a communicator.
+    #[inline]
+    pub unsafe fn get(&self, comm: MPI_Comm) -> Result<*mut T> {
+        let Some(&keyval) = self.keyval.get() else {
+            return Ok(std::ptr::null_mut());
+        };
+        let mut value: *mut T = std::ptr::null_mut();
+        let mut found = 0;
+        // SAFETY: the caller vouches for `comm`; MPI writes the pointer that `set` stored.
+        check(unsafe { mpi_sys::MPI_Comm_get_attr(comm, keyval, (&raw mut value).cast(), &mut found) }, "MPI_Comm_get_attr")?;
+        Ok(if found != 0 { value } else { std::ptr::null_mut() })
+    }
+
+    /// Gives the communicator a value; drops an earlier one.
+    ///
+    /// # Safety
+    /// `comm` must be a communicator; no reference to an earlier value may be alive.
+    pub unsafe fn set(&self, comm: MPI_Comm, value: T) -> Result<()> {
+        let keyval = self.keyval()?;
+        let value = Box::into_raw(Box::new(value));
+        // SAFETY: the communicator now owns the box; `drop_value` takes it back.
+        let set = check(unsafe { mpi_sys::MPI_Comm_set_attr(comm, keyval, value.cast()) }, "MPI_Comm_set_attr");
+        if set.is_err() {
+            // SAFETY: MPI did not take it.
+            drop(unsafe { Box::from_raw(value) });
+        }
+        set
+    }
+
+    /// Drops the communicator's value, if it has one.
+    ///
+    /// # Safety
+    /// As for `set`.
+    pub unsafe fn remove(&self, comm: MPI_Comm) -> Result<()> {
+        // SAFETY: the caller vouches for `comm`.
+        if unsafe { self.get(comm) }?.is_null() {
+            return Ok(());
+        }
+        // SAFETY: as above; the attribute exists.
+        check(unsafe { mpi_sys::MPI_Comm_delete_attr(comm, self.keyval()?) }, "MPI_Comm_delete_attr")
+    }
+}
+
+/// Called by MPI when the communicator is freed or the attribute deleted or replaced.
+unsafe extern "C" fn drop_value<T>(_comm: MPI_Comm, _keyval: c_int, value: *mut c_void, _extra: *mut c_void) -> c_int {
+    // a panic must not unwind into MPI
+    let dropped = std::panic::catch_unwind(|| {
+        // SAFETY: the pointer is the box that `set` stored under this keyval, and MPI calls this once for it.
+        drop(unsafe { Box::from_raw(value.cast::<T>()) });
+    });
+    match dropped {
+        Ok(()) => super::success(),
+        Err(_) => super::errors::own_class(crate::error::Class::Intern),
+    }
+}

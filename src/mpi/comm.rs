@@ -1,0 +1,127 @@
+//! Communicators and process groups.
+
+use std::ffi::c_int;
+
+use super::{MPI_Comm, MPI_Group, check};
+use crate::error::Result;
+
+/// Whether a handle is `MPI_COMM_NULL`.
+pub fn is_null(comm: MPI_Comm) -> bool {
+    // SAFETY: a constant of mpi-sys' C file.
+    comm == unsafe { mpi_sys::RSMPI_COMM_NULL }
+}
+
+/// `MPI_COMM_WORLD`, for errors that belong to no communicator.
+pub fn world() -> MPI_Comm {
+    // SAFETY: a constant of mpi-sys' C file.
+    unsafe { mpi_sys::RSMPI_COMM_WORLD }
+}
+
+/// The caller's rank.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn rank(comm: MPI_Comm) -> Result<u32> {
+    let mut rank = 0;
+    // SAFETY: the caller vouches for `comm`; the result is a local.
+    check(unsafe { mpi_sys::MPI_Comm_rank(comm, &mut rank) }, "MPI_Comm_rank")?;
+    Ok(rank as u32)
+}
+
+/// Number of processes.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn size(comm: MPI_Comm) -> Result<u32> {
+    let mut size = 0;
+    // SAFETY: the caller vouches for `comm`; the result is a local.
+    check(unsafe { mpi_sys::MPI_Comm_size(comm, &mut size) }, "MPI_Comm_size")?;
+    Ok(size as u32)
+}
+
+/// Whether it is an intercommunicator.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn is_inter(comm: MPI_Comm) -> Result<bool> {
+    let mut inter = 0;
+    // SAFETY: the caller vouches for `comm`; the result is a local.
+    check(unsafe { mpi_sys::MPI_Comm_test_inter(comm, &mut inter) }, "MPI_Comm_test_inter")?;
+    Ok(inter != 0)
+}
+
+/// A communicator of our own; freed when dropped.
+#[derive(Debug)]
+pub struct Owned(MPI_Comm);
+
+impl Owned {
+    /// A duplicate of `comm` without its info hints (which may promise what we do not keep), whose errors come back as codes.
+    /// Collective over `comm`.
+    ///
+    /// # Safety
+    /// `comm` must be an intracommunicator, and all its processes must call this.
+    pub unsafe fn duplicate(comm: MPI_Comm) -> Result<Owned> {
+        // SAFETY: the caller vouches for `comm`; the handles are constants and a local.
+        unsafe {
+            let mut copy = mpi_sys::RSMPI_COMM_NULL;
+            check(mpi_sys::MPI_Comm_dup_with_info(comm, mpi_sys::RSMPI_INFO_NULL, &mut copy), "MPI_Comm_dup_with_info")?;
+            let copy = Owned(copy);
+            check(mpi_sys::MPI_Comm_set_errhandler(copy.0, mpi_sys::RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
+            Ok(copy)
+        }
+    }
+
+    /// The processes that share memory with the caller. Collective over `self`.
+    pub fn node(&self) -> Result<Owned> {
+        // SAFETY: a live communicator; the other handles are constants and a local.
+        unsafe {
+            let mut node = mpi_sys::RSMPI_COMM_NULL;
+            let shared = mpi_sys::RSMPI_COMM_TYPE_SHARED;
+            check(mpi_sys::MPI_Comm_split_type(self.0, shared, 0, mpi_sys::RSMPI_INFO_NULL, &mut node), "MPI_Comm_split_type")?;
+            Ok(Owned(node))
+        }
+    }
+
+    /// The handle.
+    pub fn raw(&self) -> MPI_Comm {
+        self.0
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        if super::is_usable() {
+            // SAFETY: a live communicator that no one else has. An error here has no one to go to.
+            unsafe { mpi_sys::MPI_Comm_free(&mut self.0) };
+        }
+    }
+}
+
+/// Whether a handle is `MPI_GROUP_NULL`.
+pub fn is_null_group(group: MPI_Group) -> bool {
+    // SAFETY: a constant of mpi-sys' C file.
+    group == unsafe { mpi_sys::RSMPI_GROUP_NULL }
+}
+
+/// Ranks in `comm` of the processes of `group`, in the group's order; `None` for a process that is not in `comm`.
+///
+/// # Safety
+/// `group` must be a group, `comm` a communicator.
+pub unsafe fn translate(group: MPI_Group, comm: MPI_Comm) -> Result<Vec<Option<c_int>>> {
+    // SAFETY: the caller vouches for the handles; the arrays have the lengths that are said, and the group that is made is freed.
+    unsafe {
+        let mut size = 0;
+        check(mpi_sys::MPI_Group_size(group, &mut size), "MPI_Group_size")?;
+        let mut all = mpi_sys::RSMPI_GROUP_NULL;
+        check(mpi_sys::MPI_Comm_group(comm, &mut all), "MPI_Comm_group")?;
+        let from: Vec<c_int> = (0..size).collect();
+        let mut to = vec![0; size as usize];
+        let translated = check(
+            mpi_sys::MPI_Group_translate_ranks(group, size, from.as_ptr(), all, to.as_mut_ptr()),
+            "MPI_Group_translate_ranks",
+        );
+        check(mpi_sys::MPI_Group_free(&mut all), "MPI_Group_free")?;
+        translated?;
+        Ok(to.into_iter().map(|r| (r != mpi_sys::RSMPI_UNDEFINED).then_some(r)).collect())
+    }
+}

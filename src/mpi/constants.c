@@ -1,0 +1,36 @@
+/* What mpi.h has only as macros, or what cannot be written in Rust, in a form that Rust can link to. */
+#include <mpi.h>
+#include <stddef.h>
+
+const void *const mpixn_in_place = MPI_IN_PLACE;
+const int mpixn_max_error_string = MPI_MAX_ERROR_STRING;
+const int mpixn_success = MPI_SUCCESS;
+const int mpixn_err_in_status = MPI_ERR_IN_STATUS;
+const int mpixn_err_pending = MPI_ERR_PENDING;
+const int mpixn_max_info_val = MPI_MAX_INFO_VAL;
+
+/* in the order of error::Class::ALL; own classes are added at run time */
+const int mpixn_error_classes[] = {
+    MPI_ERR_ARG,   MPI_ERR_BUFFER, MPI_ERR_COMM,  MPI_ERR_COUNT, MPI_ERR_GROUP,    MPI_ERR_INFO_VALUE, MPI_ERR_INTERN,
+    MPI_ERR_OP,    MPI_ERR_OTHER,  MPI_ERR_RANK,  MPI_ERR_TOPOLOGY, MPI_ERR_TRUNCATE, MPI_ERR_TYPE,
+};
+
+/* handles are not constant expressions in every MPI: functions */
+MPI_Datatype mpixn_byte(void) { return MPI_BYTE; }
+MPI_Op mpixn_op_null(void) { return MPI_OP_NULL; }
+
+/* communicators made by MPI_Comm_dup do not inherit the attribute */
+int mpixn_create_keyval(MPI_Comm_delete_attr_function *delete_fn, int *keyval) {
+  return MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_fn, keyval, NULL);
+}
+
+/* family of the MPI that the library is built for, as MPI_Get_library_version of that family begins */
+const char *mpixn_family(void) {
+#if defined(OPEN_MPI)
+  return "Open MPI";
+#elif defined(MPICH_VERSION)
+  return "MPICH";
+#else
+  return "";
+#endif
+}

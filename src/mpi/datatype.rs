@@ -1,0 +1,175 @@
+//! Datatypes: sizes, extents, packing, and types for counts beyond `int`.
+
+use std::ffi::c_int;
+
+use super::comm::Owned as Comm;
+use super::{MPI_Aint, MPI_Datatype, check};
+use crate::error::Result;
+
+/// `MPI_DATATYPE_NULL`.
+pub fn null() -> MPI_Datatype {
+    // SAFETY: a constant of mpi-sys' C file.
+    unsafe { mpi_sys::RSMPI_DATATYPE_NULL }
+}
+
+/// Whether a handle is `MPI_DATATYPE_NULL`.
+pub fn is_null(datatype: MPI_Datatype) -> bool {
+    datatype == null()
+}
+
+/// Bytes from one element to the next.
+///
+/// # Safety
+/// `datatype` must be a datatype.
+pub unsafe fn extent(datatype: MPI_Datatype) -> Result<i64> {
+    let (mut lb, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
+    // SAFETY: the caller vouches for the handle; the results are locals.
+    check(unsafe { mpi_sys::MPI_Type_get_extent(datatype, &mut lb, &mut extent) }, "MPI_Type_get_extent")?;
+    Ok(extent as i64)
+}
+
+/// Bytes that one element carries.
+///
+/// # Safety
+/// `datatype` must be a datatype.
+pub unsafe fn size(datatype: MPI_Datatype) -> Result<i64> {
+    let mut size: mpi_sys::MPI_Count = 0;
+    // SAFETY: the caller vouches for the handle; the result is a local.
+    check(unsafe { mpi_sys::MPI_Type_size_x(datatype, &mut size) }, "MPI_Type_size_x")?;
+    Ok(size as i64)
+}
+
+/// Where the bytes of one element lie: (first byte relative to the address, bytes from the first to behind the last).
+///
+/// # Safety
+/// `datatype` must be a datatype.
+pub unsafe fn true_extent(datatype: MPI_Datatype) -> Result<(i64, i64)> {
+    let (mut lb, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
+    // SAFETY: the caller vouches for the handle; the results are locals.
+    check(unsafe { mpi_sys::MPI_Type_get_true_extent(datatype, &mut lb, &mut extent) }, "MPI_Type_get_true_extent")?;
+    Ok((lb as i64, extent as i64))
+}
+
+/// An error if MPI would not take the datatype for communication (null or not committed): a send of nothing to `MPI_PROC_NULL`
+/// makes MPI check it and do nothing else.
+///
+/// # Safety
+/// `datatype` must be a datatype or null.
+pub unsafe fn check_committed(datatype: MPI_Datatype, comm: &Comm) -> Result<()> {
+    // SAFETY: no element is read; the caller vouches for the handle.
+    check(unsafe { mpi_sys::MPI_Send(std::ptr::null(), 0, datatype, super::proc_null(), 0, comm.raw()) }, "MPI_Send")
+}
+
+/// Bytes that `count` elements may need when packed; `None` if that exceeds `int`.
+///
+/// # Safety
+/// `datatype` must be a committed datatype.
+pub unsafe fn pack_size(count: i64, datatype: MPI_Datatype, comm: &Comm) -> Result<Option<usize>> {
+    // MPI_Pack_size counts in int, and not every MPI notices when that overflows: ask only where it cannot
+    // SAFETY: the caller vouches for the handle.
+    let bytes = i128::from(count) * i128::from(unsafe { size(datatype) }?);
+    let (Ok(count), true) = (c_int::try_from(count), bytes < i128::from(c_int::MAX / 2)) else {
+        return Ok(None);
+    };
+    let mut bytes = 0;
+    // SAFETY: as above; the result is a local.
+    check(unsafe { mpi_sys::MPI_Pack_size(count, datatype, comm.raw(), &mut bytes) }, "MPI_Pack_size")?;
+    Ok(usize::try_from(bytes).ok())
+}
+
+/// Packs `count` elements at `from` into `buffer`. Returns the bytes written.
+///
+/// # Safety
+/// `from` must be readable as `count` elements of the datatype; `count` and the buffer's length must fit in `int`.
+pub unsafe fn pack(from: *const u8, count: i64, datatype: MPI_Datatype, buffer: &mut [u8], comm: &Comm) -> Result<usize> {
+    let mut position = 0;
+    // SAFETY: the caller vouches for what is read; MPI writes at most the buffer's length.
+    check(
+        unsafe {
+            mpi_sys::MPI_Pack(
+                from.cast(),
+                count as c_int,
+                datatype,
+                buffer.as_mut_ptr().cast(),
+                buffer.len() as c_int,
+                &mut position,
+                comm.raw(),
+            )
+        },
+        "MPI_Pack",
+    )?;
+    Ok(position as usize)
+}
+
+/// Unpacks `count` elements from `buffer` to `into`.
+///
+/// # Safety
+/// `into` must be writable as `count` elements of the datatype; `count` and the buffer's length must fit in `int`.
+pub unsafe fn unpack(buffer: &[u8], into: *mut u8, count: i64, datatype: MPI_Datatype, comm: &Comm) -> Result<()> {
+    let mut position = 0;
+    // SAFETY: the caller vouches for what is written; MPI reads at most the buffer's length.
+    check(
+        unsafe {
+            mpi_sys::MPI_Unpack(
+                buffer.as_ptr().cast(),
+                buffer.len() as c_int,
+                &mut position,
+                into.cast(),
+                count as c_int,
+                datatype,
+                comm.raw(),
+            )
+        },
+        "MPI_Unpack",
+    )
+}
+
+/// A datatype of our own; freed when dropped. MPI keeps what running operations still use.
+#[derive(Debug)]
+pub struct Owned(MPI_Datatype);
+
+impl Owned {
+    /// The handle.
+    pub fn raw(&self) -> MPI_Datatype {
+        self.0
+    }
+
+    /// One element that is `count` elements of `datatype`, for counts that do not fit in `int`: whole chunks of `INT_MAX` elements,
+    /// and the rest behind them. Committed.
+    ///
+    /// # Safety
+    /// `datatype` must be a committed datatype, `count` above `INT_MAX`, and `count` times the extent representable.
+    pub unsafe fn repeated(count: i64, datatype: MPI_Datatype) -> Result<Owned> {
+        let chunk = i64::from(c_int::MAX);
+        let (chunks, rest) = ((count / chunk) as c_int, (count % chunk) as c_int);
+        // SAFETY: the caller vouches for the handle; results are locals, arrays have two entries.
+        unsafe {
+            let (mut head, mut tail, mut all) = (Owned(null()), Owned(null()), Owned(null()));
+            check(mpi_sys::MPI_Type_vector(chunks, c_int::MAX, c_int::MAX, datatype, &mut head.0), "MPI_Type_vector")?;
+            check(mpi_sys::MPI_Type_contiguous(rest, datatype, &mut tail.0), "MPI_Type_contiguous")?;
+            let behind = extent(datatype)? * i64::from(chunks) * chunk;
+            let displacements: [MPI_Aint; 2] = [0, behind as MPI_Aint];
+            check(
+                mpi_sys::MPI_Type_create_struct(
+                    2,
+                    [1, 1].as_ptr(),
+                    displacements.as_ptr(),
+                    [head.0, tail.0].as_ptr(),
+                    &mut all.0,
+                ),
+                "MPI_Type_create_struct",
+            )?;
+            check(mpi_sys::MPI_Type_commit(&mut all.0), "MPI_Type_commit")?;
+            Ok(all)
+        }
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        if !is_null(self.0) && super::is_usable() {
+            // SAFETY: a live datatype that no one else frees. An error here has no one to go to.
+            unsafe { mpi_sys::MPI_Type_free(&mut self.0) };
+        }
+    }
+}

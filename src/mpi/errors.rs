@@ -1,0 +1,154 @@
+//! Error classes, codes and strings.
+//!
+//! Each error class has one error code, made by `MPI_Add_error_code` the first time it is needed; before the code is returned, its string
+//! is set to the error's text, so that `MPI_Error_string` (and the message of `MPI_ERRORS_ARE_FATAL`) tells all. MPICH gives codes in
+//! predefined classes a text of its own (seen in 4.0.2): there the plain class is returned, and a fatal error handler's caller gets the text
+//! on standard error. In both cases the text of the last error is kept on the communicator.
+
+use std::ffi::{CString, c_int};
+use std::sync::OnceLock;
+
+use super::{MPI_Comm, check};
+use crate::error::{Class, Error, Result};
+
+unsafe extern "C" {
+    static mpixn_max_error_string: c_int;
+    static mpixn_error_classes: [c_int; Class::ALL.len() - 2];
+}
+
+/// The two classes that are not the standard's.
+const OWN: [(Class, &str); 2] = [
+    (Class::Mismatch, "MPIX_ERR_MISMATCH: the processes' arguments of a neighborhood do not fit together"),
+    (Class::Verify, "MPIX_ERR_VERIFY: the two ends of an edge of a neighborhood do not fit together"),
+];
+
+#[derive(Clone, Copy)]
+struct Code {
+    class: c_int,
+    code: c_int,
+    /// Whether `MPI_Error_string` of the code returns what `MPI_Add_error_string` set.
+    carries_text: bool,
+}
+
+/// Made once: MPI offers no way to remove codes.
+static CODES: OnceLock<[Code; Class::ALL.len()]> = OnceLock::new();
+
+fn codes() -> &'static [Code; Class::ALL.len()] {
+    CODES.get_or_init(|| Class::ALL.map(|class| make(class).unwrap_or(plain(class))))
+}
+
+/// A class without a code of its own. Our own classes have no number before they are added: "other" stands in.
+fn plain(class: Class) -> Code {
+    // SAFETY: constants of the C file.
+    let standard = unsafe { mpixn_error_classes };
+    let class = standard.get(number(class)).copied().unwrap_or(standard[number(Class::Other)]);
+    Code { class, code: class, carries_text: false }
+}
+
+/// A class's number on the wire.
+pub fn number(class: Class) -> usize {
+    class as usize
+}
+
+fn make(class: Class) -> Result<Code> {
+    let own = OWN.iter().find(|own| own.0 == class);
+    let mut number = plain(class).class;
+    let mut code = 0;
+    if let Some((_, text)) = own {
+        // SAFETY: the result is a local.
+        check(unsafe { mpi_sys::MPI_Add_error_class(&mut number) }, "MPI_Add_error_class")?;
+        set_string(number, text)?;
+    }
+    // SAFETY: the result is a local.
+    check(unsafe { mpi_sys::MPI_Add_error_code(number, &mut code) }, "MPI_Add_error_code")?;
+    let probe = "mpix-neighbor";
+    set_string(code, probe)?;
+    let carries_text = class_of(code) == number && string(code) == probe;
+    Ok(Code { class: number, code: if carries_text { code } else { number }, carries_text })
+}
+
+fn set_string(code: c_int, text: &str) -> Result<()> {
+    // SAFETY: a constant of the C file.
+    let limit = unsafe { mpixn_max_error_string } as usize - 1;
+    let mut end = text.len().min(limit);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let text = CString::new(text[..end].replace('\0', " ")).unwrap_or_default();
+    // SAFETY: a C string that MPI copies.
+    check(unsafe { mpi_sys::MPI_Add_error_string(code, text.as_ptr()) }, "MPI_Add_error_string")
+}
+
+/// What `MPI_Error_string` says of a code.
+pub fn string(code: c_int) -> String {
+    // SAFETY: the buffer has the length that the standard asks for.
+    unsafe {
+        let mut text = vec![0u8; mpixn_max_error_string as usize + 1];
+        let mut length = 0;
+        if mpi_sys::MPI_Error_string(code, text.as_mut_ptr().cast(), &mut length) != super::success() {
+            return format!("error code {code}");
+        }
+        text.truncate(length.max(0) as usize);
+        String::from_utf8_lossy(&text).into_owned()
+    }
+}
+
+/// The error class of a code.
+pub fn class_of(code: c_int) -> c_int {
+    let mut class = code;
+    // SAFETY: the result is a local; on failure the code stands for itself.
+    unsafe { mpi_sys::MPI_Error_class(code, &mut class) };
+    class
+}
+
+/// The number of one of our own classes.
+pub fn own_class(class: Class) -> c_int {
+    codes()[number(class)].class
+}
+
+/// The code to return for an error, with its string set to `text`; and whether the code carries the text.
+pub fn code_for(error: &Error, text: &str) -> (c_int, bool) {
+    let code = match (error.class(), error) {
+        (Some(class), _) => codes()[number(class)],
+        // an error of the MPI library keeps its class
+        (None, Error::Mpi { code, .. }) => {
+            let class = class_of(*code);
+            match codes().iter().find(|c| c.class == class) {
+                Some(known) => *known,
+                None => return (*code, false),
+            }
+        }
+        (None, _) => codes()[number(Class::Intern)],
+    };
+    let carries = code.carries_text && set_string(code.code, text).is_ok();
+    (code.code, carries)
+}
+
+/// Whether the communicator's error handler is `MPI_ERRORS_ARE_FATAL`.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn is_fatal(comm: MPI_Comm) -> bool {
+    // SAFETY: the caller vouches for `comm`; the handle is a local that is freed again.
+    unsafe {
+        let mut handler = mpi_sys::RSMPI_ERRORS_RETURN;
+        if mpi_sys::MPI_Comm_get_errhandler(comm, &mut handler) != super::success() {
+            return false;
+        }
+        let fatal = handler == mpi_sys::RSMPI_ERRORS_ARE_FATAL;
+        mpi_sys::MPI_Errhandler_free(&mut handler);
+        fatal
+    }
+}
+
+/// Calls the communicator's error handler.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn call_handler(comm: MPI_Comm, code: c_int) {
+    // SAFETY: the caller vouches for `comm`. What the handler returns has no one to go to.
+    unsafe { mpi_sys::MPI_Comm_call_errhandler(comm, code) };
+}
+
+/// A code for when MPI cannot be asked: `MPI_ERR_OTHER` of many, and not success in any.
+pub const OTHER_THAN_SUCCESS: c_int = 16;

@@ -1,0 +1,32 @@
+//! Info objects.
+
+use std::ffi::CString;
+
+use super::{MPI_Info, check};
+use crate::error::Result;
+
+unsafe extern "C" {
+    static mpixn_max_info_val: std::ffi::c_int;
+}
+
+/// The value of a key; `None` if the info object is null or has no such key.
+///
+/// # Safety
+/// `info` must be an info object or `MPI_INFO_NULL`.
+pub unsafe fn get(info: MPI_Info, key: &str) -> Result<Option<String>> {
+    // SAFETY: the caller vouches for the handle; the buffer has room for the longest value and its end.
+    unsafe {
+        if info == mpi_sys::RSMPI_INFO_NULL {
+            return Ok(None);
+        }
+        let key = CString::new(key).unwrap_or_default();
+        let mut value = vec![0u8; mpixn_max_info_val as usize + 1];
+        let mut found = 0;
+        check(
+            mpi_sys::MPI_Info_get(info, key.as_ptr(), mpixn_max_info_val, value.as_mut_ptr().cast(), &mut found),
+            "MPI_Info_get",
+        )?;
+        let end = value.iter().position(|&b| b == 0).unwrap_or(value.len());
+        Ok((found != 0).then(|| String::from_utf8_lossy(&value[..end]).into_owned()))
+    }
+}

@@ -1,0 +1,89 @@
+//! Thin layer over the MPI library: the only module that touches `mpi_sys`.
+//!
+//! Every return code becomes a [`Result`]. Functions that take pointers or handles from a caller are `unsafe`: MPI checks what it can,
+//! the caller vouches for the rest.
+
+use std::ffi::{c_char, c_int};
+
+pub use mpi_sys::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request, MPI_Status};
+
+use crate::error::{Error, Result};
+
+pub mod attribute;
+pub mod coll;
+pub mod comm;
+pub mod datatype;
+pub mod errors;
+pub mod info;
+pub mod op;
+pub mod p2p;
+pub mod topology;
+
+unsafe extern "C" {
+    static mpixn_in_place: *const std::ffi::c_void;
+    static mpixn_success: c_int;
+    fn mpixn_family() -> *const c_char;
+}
+
+/// Whether a buffer is `MPI_IN_PLACE`.
+pub fn is_in_place(buffer: *const std::ffi::c_void) -> bool {
+    // SAFETY: a constant of the C file.
+    buffer == unsafe { mpixn_in_place }
+}
+
+/// `MPI_PROC_NULL`.
+pub fn proc_null() -> c_int {
+    // SAFETY: a constant of mpi-sys' C file.
+    unsafe { mpi_sys::RSMPI_PROC_NULL }
+}
+
+/// `MPI_SUCCESS`.
+pub fn success() -> c_int {
+    // SAFETY: a constant of the C file.
+    unsafe { mpixn_success }
+}
+
+/// Makes a return code a result.
+#[inline]
+pub fn check(rc: c_int, call: &'static str) -> Result<()> {
+    if rc == success() { Ok(()) } else { Err(failed(rc, call)) }
+}
+
+/// The error for a return code.
+#[cold]
+pub fn failed(rc: c_int, call: &'static str) -> Error {
+    Error::Mpi { call, code: rc, text: errors::string(rc) }
+}
+
+/// Whether MPI can be called now: initialized and not finalized.
+pub fn is_usable() -> bool {
+    let (mut initialized, mut finalized) = (0, 0);
+    // SAFETY: both functions may be called at any time; the results are locals.
+    unsafe {
+        mpi_sys::MPI_Initialized(&mut initialized);
+        mpi_sys::MPI_Finalized(&mut finalized);
+    }
+    initialized != 0 && finalized == 0
+}
+
+/// Name and version of the running MPI library, first line.
+pub fn library_version() -> String {
+    // SAFETY: the buffer has the length that the standard asks for; the constants come from the same mpi.h.
+    unsafe {
+        let mut text = vec![0u8; mpi_sys::RSMPI_MAX_LIBRARY_VERSION_STRING as usize + 1];
+        let mut length = 0;
+        mpi_sys::MPI_Get_library_version(text.as_mut_ptr().cast(), &mut length);
+        text.truncate(length.max(0) as usize);
+        String::from_utf8_lossy(&text).lines().next().unwrap_or_default().replace('\t', " ")
+    }
+}
+
+/// An error if the program runs under an MPI of another family than the one that the library was built for.
+///
+/// Handles differ in size between families, so that nothing else may be called then.
+pub fn check_family() -> Result<()> {
+    // SAFETY: a string constant of the C file.
+    let built = unsafe { std::ffi::CStr::from_ptr(mpixn_family()) }.to_string_lossy();
+    let running = library_version();
+    if running.starts_with(built.as_ref()) { Ok(()) } else { Err(Error::WrongMpi { built: built.into(), running }) }
+}

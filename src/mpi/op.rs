@@ -1,0 +1,65 @@
+//! Reduction operators.
+
+use std::ffi::c_int;
+
+use super::{MPI_Datatype, MPI_Op, check};
+use crate::error::Result;
+
+unsafe extern "C" {
+    fn mpixn_op_null() -> MPI_Op;
+}
+
+/// Whether a handle is `MPI_OP_NULL`.
+pub fn is_null(op: MPI_Op) -> bool {
+    // SAFETY: a constant of the C file.
+    op == unsafe { mpixn_op_null() }
+}
+
+/// Whether the operator commutes.
+///
+/// # Safety
+/// `op` must be an operator.
+pub unsafe fn commutes(op: MPI_Op) -> Result<bool> {
+    let mut commutes = 0;
+    // SAFETY: the caller vouches for the handle; the result is a local.
+    check(unsafe { mpi_sys::MPI_Op_commutative(op, &mut commutes) }, "MPI_Op_commutative")?;
+    Ok(commutes != 0)
+}
+
+/// An error if the operator does not work on the datatype: a reduction of nothing makes MPI check it.
+///
+/// # Safety
+/// The handles must be an operator and a datatype.
+pub unsafe fn check_type(op: MPI_Op, datatype: MPI_Datatype) -> Result<()> {
+    let mut nothing = 0u64;
+    let at = (&raw mut nothing).cast();
+    // SAFETY: no element is read or written.
+    check(unsafe { mpi_sys::MPI_Reduce_local(at, at.wrapping_byte_add(4), 0, datatype, op) }, "MPI_Reduce_local")
+}
+
+/// `into[i] = from[i] op into[i]` for `count` elements that are `extent` bytes apart.
+///
+/// # Safety
+/// Both must be valid for `count` elements of the datatype and must not overlap.
+pub unsafe fn reduce(from: *mut u8, into: *mut u8, count: i64, extent: i64, datatype: MPI_Datatype, op: MPI_Op) -> Result<()> {
+    let mut done = 0;
+    while done < count {
+        let now = (count - done).min(i64::from(c_int::MAX));
+        let offset = (done * extent) as isize;
+        // SAFETY: the caller vouches for the buffers; the chunk lies within them.
+        check(
+            unsafe {
+                mpi_sys::MPI_Reduce_local(
+                    from.wrapping_offset(offset).cast(),
+                    into.wrapping_offset(offset).cast(),
+                    now as c_int,
+                    datatype,
+                    op,
+                )
+            },
+            "MPI_Reduce_local",
+        )?;
+        done += now;
+    }
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! Point-to-point messages and requests.
+
+use std::ffi::c_int;
+
+use super::comm::Owned as Comm;
+use super::{MPI_Datatype, MPI_Request, MPI_Status, check, failed};
+use crate::error::{Error, Result};
+
+unsafe extern "C" {
+    static mpixn_err_in_status: c_int;
+    static mpixn_err_pending: c_int;
+}
+
+/// One end of a message: what is sent to, or received from, a process.
+#[derive(Debug, Clone, Copy)]
+pub struct Message {
+    /// Address of the first element.
+    pub at: *mut u8,
+    /// Elements.
+    pub count: c_int,
+    /// Of this type.
+    pub datatype: MPI_Datatype,
+    /// The process at the other end.
+    pub peer: c_int,
+}
+
+/// `MPI_REQUEST_NULL`.
+pub fn null() -> MPI_Request {
+    // SAFETY: a constant of mpi-sys' C file.
+    unsafe { mpi_sys::RSMPI_REQUEST_NULL }
+}
+
+/// `MPI_Irecv`.
+///
+/// # Safety
+/// The buffer must be writable as said, and be left alone, until the request is complete.
+#[inline]
+pub unsafe fn irecv(m: &Message, tag: c_int, comm: &Comm) -> Result<MPI_Request> {
+    let mut request = null();
+    // SAFETY: the caller vouches for the buffer.
+    check(unsafe { mpi_sys::MPI_Irecv(m.at.cast(), m.count, m.datatype, m.peer, tag, comm.raw(), &mut request) }, "MPI_Irecv")?;
+    Ok(request)
+}
+
+/// `MPI_Isend`.
+///
+/// # Safety
+/// The buffer must be readable as said, and not be written, until the request is complete.
+#[inline]
+pub unsafe fn isend(m: &Message, tag: c_int, comm: &Comm) -> Result<MPI_Request> {
+    let mut request = null();
+    // SAFETY: the caller vouches for the buffer.
+    check(unsafe { mpi_sys::MPI_Isend(m.at.cast(), m.count, m.datatype, m.peer, tag, comm.raw(), &mut request) }, "MPI_Isend")?;
+    Ok(request)
+}
+
+/// `MPI_Sendrecv` with oneself.
+///
+/// # Safety
+/// The buffers must be readable and writable as said and must not overlap.
+pub unsafe fn exchange_with_self(send: &Message, recv: &Message, tag: c_int, comm: &Comm) -> Result<()> {
+    let mut status = std::mem::MaybeUninit::<MPI_Status>::uninit();
+    // SAFETY: the caller vouches for the buffers; the status is a local.
+    check(
+        unsafe {
+            mpi_sys::MPI_Sendrecv(
+                send.at.cast(),
+                send.count,
+                send.datatype,
+                send.peer,
+                tag,
+                recv.at.cast(),
+                recv.count,
+                recv.datatype,
+                recv.peer,
+                tag,
+                comm.raw(),
+                status.as_mut_ptr(),
+            )
+        },
+        "MPI_Sendrecv",
+    )
+}
+
+/// Requests, and room for their statuses.
+#[derive(Default)]
+pub struct Requests {
+    requests: Vec<MPI_Request>,
+    statuses: Vec<MPI_Status>,
+}
+
+impl Requests {
+    /// Makes room for `n` requests, so that `push` does not allocate.
+    pub fn reserve(&mut self, n: usize) {
+        self.requests.reserve(n);
+        // SAFETY: a status is plain integers: all zeroes is one.
+        self.statuses.resize_with(self.statuses.len().max(n), || unsafe { std::mem::zeroed() });
+    }
+
+    /// Adds a request. The room must have been reserved.
+    #[inline]
+    pub fn push(&mut self, request: MPI_Request) {
+        debug_assert!(self.requests.len() < self.statuses.len());
+        self.requests.push(request);
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    /// Waits for all; then there are none.
+    ///
+    /// # Errors
+    /// The position of the first request that failed, and how. All others are complete.
+    #[inline]
+    pub fn wait(&mut self) -> std::result::Result<(), (usize, Error)> {
+        // SAFETY: as many requests and statuses as are said.
+        let rc =
+            unsafe { mpi_sys::MPI_Waitall(self.requests.len() as c_int, self.requests.as_mut_ptr(), self.statuses.as_mut_ptr()) };
+        self.finish(rc, "MPI_Waitall")
+    }
+
+    /// Whether all are complete; then there are none.
+    ///
+    /// # Errors
+    /// As for `wait`.
+    #[inline]
+    pub fn test(&mut self) -> std::result::Result<bool, (usize, Error)> {
+        let mut done = 0;
+        // SAFETY: as many requests and statuses as are said.
+        let rc = unsafe {
+            mpi_sys::MPI_Testall(self.requests.len() as c_int, self.requests.as_mut_ptr(), &mut done, self.statuses.as_mut_ptr())
+        };
+        if rc == super::success() && done == 0 {
+            return Ok(false);
+        }
+        self.finish(rc, "MPI_Testall").map(|()| true)
+    }
+
+    #[inline]
+    fn finish(&mut self, rc: c_int, call: &'static str) -> std::result::Result<(), (usize, Error)> {
+        if rc == super::success() {
+            self.requests.clear();
+            return Ok(());
+        }
+        Err(self.first_failure(rc, call))
+    }
+
+    #[cold]
+    fn first_failure(&mut self, rc: c_int, call: &'static str) -> (usize, Error) {
+        // SAFETY: constants of the C file.
+        let (in_status, pending) = unsafe { (mpixn_err_in_status, mpixn_err_pending) };
+        let mut found = (0, failed(rc, call));
+        if super::errors::class_of(rc) == in_status {
+            for (i, status) in self.statuses[..self.requests.len()].iter().enumerate() {
+                let code = status.MPI_ERROR;
+                if code != super::success() && super::errors::class_of(code) != pending {
+                    found = (i, failed(code, call));
+                    break;
+                }
+            }
+        }
+        // what is still pending uses the caller's buffers: complete it, whatever it says
+        for request in &mut self.requests {
+            if *request != null() {
+                // SAFETY: a live request; the status array has room for one.
+                unsafe { mpi_sys::MPI_Wait(request, self.statuses.as_mut_ptr()) };
+            }
+        }
+        self.requests.clear();
+        found
+    }
+
+    /// Gives up: cancels what can be cancelled (the first `receives` requests) and lets go of the rest.
+    #[cold]
+    pub fn abandon(&mut self, receives: usize) {
+        for (i, request) in self.requests.iter_mut().enumerate().filter(|(_, r)| **r != null()) {
+            // SAFETY: live requests; the status array has room for one. Errors have no one to go to.
+            unsafe {
+                if i < receives {
+                    mpi_sys::MPI_Cancel(request);
+                    mpi_sys::MPI_Wait(request, self.statuses.as_mut_ptr());
+                } else {
+                    mpi_sys::MPI_Request_free(request);
+                }
+            }
+        }
+        self.requests.clear();
+    }
+}

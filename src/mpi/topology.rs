@@ -1,0 +1,87 @@
+//! Virtual topologies of communicators.
+
+use std::ffi::c_int;
+
+use super::{MPI_Comm, check};
+use crate::error::Result;
+
+/// A communicator's topology.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Topology {
+    /// None.
+    None,
+    /// Cartesian: sizes and whether the dimensions are periodic.
+    Cartesian(Vec<u32>, Vec<bool>),
+    /// Graph: the caller's neighbors.
+    Graph(Vec<c_int>),
+    /// Distributed graph: the caller's sources and targets, and their weights.
+    DistGraph {
+        /// Ranks of the sources.
+        sources: Vec<c_int>,
+        /// Ranks of the targets.
+        targets: Vec<c_int>,
+        /// Weights of both, if there are any.
+        weights: Option<(Vec<c_int>, Vec<c_int>)>,
+    },
+}
+
+/// Reads the topology.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn get(comm: MPI_Comm) -> Result<Topology> {
+    let mut kind = 0;
+    // SAFETY: the caller vouches for `comm`; results are locals or vectors of the lengths that are said.
+    unsafe {
+        check(mpi_sys::MPI_Topo_test(comm, &mut kind), "MPI_Topo_test")?;
+        if kind == mpi_sys::RSMPI_CART {
+            let mut n = 0;
+            check(mpi_sys::MPI_Cartdim_get(comm, &mut n), "MPI_Cartdim_get")?;
+            let length = n as usize;
+            let (mut dims, mut periods, mut coords) = (vec![0; length], vec![0; length], vec![0; length]);
+            if n > 0 {
+                check(
+                    mpi_sys::MPI_Cart_get(comm, n, dims.as_mut_ptr(), periods.as_mut_ptr(), coords.as_mut_ptr()),
+                    "MPI_Cart_get",
+                )?;
+            }
+            Ok(Topology::Cartesian(
+                dims.iter().map(|&d: &c_int| d as u32).collect(),
+                periods.iter().map(|&p: &c_int| p != 0).collect(),
+            ))
+        } else if kind == mpi_sys::RSMPI_GRAPH {
+            let (rank, mut n) = (super::comm::rank(comm)? as c_int, 0);
+            check(mpi_sys::MPI_Graph_neighbors_count(comm, rank, &mut n), "MPI_Graph_neighbors_count")?;
+            let mut neighbors = vec![0; n as usize];
+            check(mpi_sys::MPI_Graph_neighbors(comm, rank, n, neighbors.as_mut_ptr()), "MPI_Graph_neighbors")?;
+            Ok(Topology::Graph(neighbors))
+        } else if kind == mpi_sys::RSMPI_DIST_GRAPH {
+            let (mut n, mut m, mut weighted) = (0, 0, 0);
+            check(
+                mpi_sys::MPI_Dist_graph_neighbors_count(comm, &mut n, &mut m, &mut weighted),
+                "MPI_Dist_graph_neighbors_count",
+            )?;
+            // one entry more than asked for: some versions want arrays also for degree 0
+            let list = |n: c_int| vec![0; n as usize + 1];
+            let (mut sources, mut targets, mut from, mut to) = (list(n), list(m), list(n), list(m));
+            let unweighted = mpi_sys::RSMPI_UNWEIGHTED();
+            let (at_from, at_to) = if weighted != 0 { (from.as_mut_ptr(), to.as_mut_ptr()) } else { (unweighted, unweighted) };
+            check(
+                mpi_sys::MPI_Dist_graph_neighbors(comm, n, sources.as_mut_ptr(), at_from, m, targets.as_mut_ptr(), at_to),
+                "MPI_Dist_graph_neighbors",
+            )?;
+            for (list, n) in [(&mut sources, n), (&mut targets, m), (&mut from, n), (&mut to, m)] {
+                list.truncate(n as usize);
+            }
+            Ok(Topology::DistGraph { sources, targets, weights: (weighted != 0).then_some((from, to)) })
+        } else {
+            Ok(Topology::None)
+        }
+    }
+}
+
+/// Whether a weights argument is `MPI_UNWEIGHTED`.
+pub fn is_unweighted(weights: *const c_int) -> bool {
+    // SAFETY: returns a constant.
+    weights == unsafe { mpi_sys::RSMPI_UNWEIGHTED() }.cast_const()
+}

@@ -1,0 +1,78 @@
+//! Turns a schedule that delivers all blocks into one that reduces them.
+//!
+//! The blocks of all sources are folded from left to right, `((s0 op s1) op s2) op ...`, in place: each step reads one block and
+//! writes the next one, the last block is the result. So the last one in the order goes straight into the caller's buffer and the others
+//! into scratch blocks. A step stands in the first round in which both of its blocks are there.
+//!
+//! Cost: no rounds or messages more; one reduction per source but one; one scratch block per source but one.
+
+use super::{Block, Op, Schedule};
+
+/// In which order a reduction combines the sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FoldOrder {
+    /// As they stand in the source list. Equal inputs give equal bits, and operators that do not commute are served.
+    Source,
+    /// As they arrive by the schedule's rounds. Fewer steps wait for the last round.
+    Any,
+}
+
+impl Schedule {
+    /// The schedule that leaves in `Output(0)` the reduction of what this one would leave in all output blocks. A process without
+    /// sources gets a schedule that writes nothing.
+    pub fn folded(&self, order: FoldOrder) -> Schedule {
+        let arrivals = self.arrivals();
+        let mut chain = arrivals.clone();
+        if order == FoldOrder::Source {
+            chain.sort_by_key(|&(slot, _)| slot);
+        }
+        let place = |slot: u32| match chain.iter().position(|&(s, _)| s == slot) {
+            Some(k) if k + 1 < chain.len() => Block::Scratch(self.scratch + k as u32),
+            _ => Block::Output(0),
+        };
+        let moved: Vec<Block> = {
+            let last = arrivals.iter().map(|&(slot, _)| slot).max();
+            (0..last.map_or(0, |l| l + 1)).map(place).collect()
+        };
+        let redirect = |block: Block| match block {
+            Block::Output(slot) => moved[slot as usize],
+            other => other,
+        };
+        let mut folded = Schedule::new(self.algorithm);
+        let mut next = 0;
+        for r in 0..self.rounds() {
+            let mut ops: Vec<Op> = (self.round(r).iter())
+                .map(|op| match *op {
+                    Op::Recv { from, into } => Op::Recv { from, into: redirect(into) },
+                    Op::Send { to, block } => Op::Send { to, block: redirect(block) },
+                    Op::Copy { from, into } => Op::Copy { from: redirect(from), into: redirect(into) },
+                    reduce => reduce,
+                })
+                .collect();
+            while next + 1 < chain.len() && chain[next].1.max(chain[next + 1].1) <= r {
+                ops.push(Op::Reduce {
+                    from: redirect(Block::Output(chain[next].0)),
+                    into: redirect(Block::Output(chain[next + 1].0)),
+                });
+                next += 1;
+            }
+            folded.push_round(ops);
+        }
+        folded
+    }
+
+    /// The output blocks in the order in which they are written, with the round.
+    fn arrivals(&self) -> Vec<(u32, usize)> {
+        let mut arrivals = Vec::new();
+        for r in 0..self.rounds() {
+            for op in self.round(r) {
+                if let Op::Recv { into, .. } | Op::Copy { into, .. } = op
+                    && let Block::Output(slot) = into
+                {
+                    arrivals.push((*slot, r));
+                }
+            }
+        }
+        arrivals
+    }
+}

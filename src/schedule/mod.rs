@@ -1,0 +1,262 @@
+//! What a schedule is: rounds of symbolic operations of one process.
+//!
+//! A schedule names blocks and neighbors, never a pointer, datatype, count, tag, communicator or request. The same schedule serves
+//! gather and alltoall, regular or vector, with any buffers, any number of times; [`Schedule::folded`] makes the one for reduce.
+//! It can be checked ([`verify`]), printed, and run for thousands of processes inside one.
+//!
+//! # Grammar
+//! A schedule is a sequence of rounds; a round is a sequence of operations in the order `Recv* Send* Copy* Reduce*`.
+//! An executor posts a round's receives, starts its sends, does its copies, completes all of them, does its reductions, and only
+//! then begins the next round. Consequences that every builder keeps and `verify` checks:
+//! - no block is read in the round in which a receive or copy writes it, except by that round's reductions;
+//! - messages between two processes meet in the order in which they stand: n-th send to, n-th receive from, in the same round.
+//!
+//! Blocks: `Input(i)` is what goes to target slot `i` (for gather the one block that goes to all), `Output(j)` what comes from source
+//! slot `j` (for a folded schedule `Output(0)` is the result), `Scratch(k)` belongs to the executor.
+
+#![forbid(unsafe_code)]
+
+use std::fmt;
+
+use crate::neighborhood::{Neighborhood, Rank};
+
+mod dimension_order;
+mod direct;
+mod fold;
+#[cfg(test)]
+mod properties;
+pub mod verify;
+
+pub use fold::FoldOrder;
+
+/// Where a block lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Block {
+    /// Block for target slot `i` of the caller's send buffer.
+    Input(u32),
+    /// Block of source slot `j` of the caller's receive buffer.
+    Output(u32),
+    /// Temporary block `k`, laid out as an output block.
+    Scratch(u32),
+}
+
+/// One operation of one process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    /// Receive a block from a process.
+    Recv {
+        /// Sender.
+        from: Rank,
+        /// Where it goes.
+        into: Block,
+    },
+    /// Send a block to a process.
+    Send {
+        /// Receiver.
+        to: Rank,
+        /// What goes.
+        block: Block,
+    },
+    /// Copy a block within the process.
+    Copy {
+        /// What is read.
+        from: Block,
+        /// Where it goes.
+        into: Block,
+    },
+    /// `into = from op into`, as `MPI_Reduce_local` does.
+    Reduce {
+        /// Left operand.
+        from: Block,
+        /// Right operand and result.
+        into: Block,
+    },
+}
+
+impl Op {
+    /// Position of this kind of operation in a round.
+    fn phase(&self) -> u8 {
+        match self {
+            Op::Recv { .. } => 0,
+            Op::Send { .. } => 1,
+            Op::Copy { .. } => 2,
+            Op::Reduce { .. } => 3,
+        }
+    }
+}
+
+/// All rounds of one process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schedule {
+    algorithm: Algorithm,
+    ops: Vec<Op>,
+    /// `ends[r]`: index in `ops` behind the last operation of round `r`.
+    ends: Vec<u32>,
+    scratch: u32,
+}
+
+impl Schedule {
+    /// An empty schedule to which rounds are added.
+    pub fn new(algorithm: Algorithm) -> Self {
+        Schedule { algorithm, ops: Vec::new(), ends: Vec::new(), scratch: 0 }
+    }
+
+    /// Adds a round. Sorts its operations into the grammar's order; within a kind they keep their order.
+    pub fn push_round(&mut self, ops: impl IntoIterator<Item = Op>) {
+        let begin = self.ops.len();
+        self.ops.extend(ops);
+        self.ops[begin..].sort_by_key(Op::phase);
+        for op in &self.ops[begin..] {
+            if let Op::Recv { into, .. } | Op::Copy { into, .. } | Op::Reduce { into, .. } = op
+                && let Block::Scratch(k) = into
+            {
+                self.scratch = self.scratch.max(k + 1);
+            }
+        }
+        self.ends.push(self.ops.len() as u32);
+    }
+
+    /// Which algorithm built it.
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Number of rounds.
+    pub fn rounds(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Operations of round `r`.
+    pub fn round(&self, r: usize) -> &[Op] {
+        let begin = if r == 0 { 0 } else { self.ends[r - 1] as usize };
+        &self.ops[begin..self.ends[r] as usize]
+    }
+
+    /// All operations, round after round.
+    pub fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// For each round the index behind its last operation in [`Schedule::ops`].
+    pub fn round_ends(&self) -> &[u32] {
+        &self.ends
+    }
+
+    /// Number of scratch blocks.
+    pub fn scratch_blocks(&self) -> u32 {
+        self.scratch
+    }
+
+    /// Number of messages sent.
+    pub fn messages(&self) -> usize {
+        (self.ops.iter()).filter(|op| matches!(op, Op::Send { .. })).count()
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for r in 0..self.rounds() {
+            write!(f, "round {r}:")?;
+            for op in self.round(r) {
+                match op {
+                    Op::Recv { from, into } => write!(f, " recv {into:?} from {from};")?,
+                    Op::Send { to, block } => write!(f, " send {block:?} to {to};")?,
+                    Op::Copy { from, into } => write!(f, " copy {from:?} into {into:?};")?,
+                    Op::Reduce { from, into } => write!(f, " reduce {from:?} into {into:?};")?,
+                }
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// What every algorithm is built from.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// The process's own lists.
+    pub neighborhood: &'a Neighborhood,
+    /// Where all edges of all processes have directions: the directions, heaviest first, equal on all processes.
+    pub directions: Option<&'a [u32]>,
+}
+
+/// The algorithms that build schedules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Algorithm {
+    /// [`direct`]
+    Direct,
+    /// [`dimension_order`]
+    DimensionOrder,
+}
+
+/// What the table of algorithms says about one.
+pub struct Entry {
+    /// Which.
+    pub algorithm: Algorithm,
+    /// Its name in hints, logs, tests and benches; the stem of its file.
+    pub name: &'static str,
+    /// Why it cannot be used for an input; `None` if it can. Depends only on what is equal on all processes.
+    pub unfit: fn(&Input) -> Option<&'static str>,
+    /// Builds one process's schedule.
+    pub build: fn(&Input) -> Schedule,
+}
+
+/// All algorithms. Hints, dispatch, tests and benches derive from this table.
+pub static ALGORITHMS: [Entry; 2] = [
+    Entry { algorithm: Algorithm::Direct, name: "direct", unfit: |_| None, build: direct::build },
+    Entry {
+        algorithm: Algorithm::DimensionOrder,
+        name: "dimension_order",
+        unfit: dimension_order::unfit,
+        build: dimension_order::build,
+    },
+];
+
+impl Algorithm {
+    /// Its line in the table.
+    pub fn entry(self) -> &'static Entry {
+        &ALGORITHMS[self as usize]
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.entry().name
+    }
+}
+
+/// The copies that serve a process's edges to itself.
+fn self_copies(n: &Neighborhood) -> Vec<Op> {
+    (n.self_edges().into_iter())
+        .map(|(target, source)| Op::Copy { from: Block::Input(target), into: Block::Output(source) })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn table_is_indexed_by_algorithm_and_names_are_file_stems() {
+        for (i, e) in ALGORITHMS.iter().enumerate() {
+            assert_eq!(e.algorithm as usize, i);
+            let file = format!("{}/src/schedule/{}.rs", env!("CARGO_MANIFEST_DIR"), e.name);
+            assert!(std::path::Path::new(&file).exists(), "{file}");
+        }
+    }
+
+    #[test]
+    fn rounds_are_sorted_into_the_grammar() {
+        let mut s = Schedule::new(Algorithm::Direct);
+        let (a, b) = (Block::Input(0), Block::Output(0));
+        s.push_round([
+            Op::Copy { from: a, into: b },
+            Op::Send { to: 1, block: a },
+            Op::Recv { from: 2, into: Block::Scratch(4) },
+        ]);
+        let phases: Vec<u8> = s.round(0).iter().map(Op::phase).collect();
+        assert_eq!(phases, [0, 1, 2]);
+        assert_eq!(s.scratch_blocks(), 5);
+        assert_eq!(s.messages(), 1);
+        assert_eq!(s.to_string(), "round 0: recv Scratch(4) from 2; send Input(0) to 1; copy Input(0) into Output(0);\n");
+    }
+}

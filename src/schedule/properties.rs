@@ -1,0 +1,193 @@
+//! Properties that hold for every algorithm of the table, on random graphs and on Cartesian grids.
+
+use proptest::prelude::*;
+
+use super::verify::{Goal, verify};
+use super::{ALGORITHMS, Algorithm, Block, FoldOrder, Input, Schedule};
+use crate::cartesian::Grid;
+use crate::exec::world;
+use crate::neighborhood::{Neighbor, Neighborhood};
+
+/// The schedules of all processes by one algorithm, or `None` where it does not fit.
+fn build(algorithm: Algorithm, world: &[Neighborhood], directions: Option<&[u32]>) -> Option<Vec<Schedule>> {
+    let input = |neighborhood| Input { neighborhood, directions };
+    let entry = algorithm.entry();
+    if world.iter().any(|n| (entry.unfit)(&input(n)).is_some()) {
+        return None;
+    }
+    Some(world.iter().map(|n| (entry.build)(&input(n))).collect())
+}
+
+/// The bytes of block `slot` of process `p`: they name both, and their number differs from block to block.
+fn block(p: u32, slot: u32) -> Vec<u8> {
+    let length = (p * 7 + slot * 3) as usize % 5;
+    let mut bytes = [p.to_le_bytes(), slot.to_le_bytes()].concat();
+    bytes.extend(std::iter::repeat_n(0xa5, length));
+    bytes
+}
+
+/// What must arrive, from the definition: the k-th edge of the sender in matching order meets the k-th of the receiver.
+fn oracle(world: &[Neighborhood], p: usize) -> Vec<(u32, Vec<u8>)> {
+    let me = &world[p];
+    let mut expected: Vec<(u32, Vec<u8>)> = Vec::new();
+    for (position, (slot, source)) in me.sources_in_order().into_iter().enumerate() {
+        let k = (me.sources_in_order()[..position].iter()).filter(|e| e.1 == source).count();
+        let sent: Vec<_> = (world[source as usize].targets_in_order().into_iter()).filter(|e| e.1 as usize == p).collect();
+        expected.push((slot, block(source, sent[k].0)));
+    }
+    expected.sort();
+    expected
+}
+
+/// Verifies all algorithms on a world, and moves bytes through them.
+fn check_all(world: &[Neighborhood], directions: Option<&[u32]>, seed: u64) -> Result<(), String> {
+    let inputs: Vec<Vec<Vec<u8>>> =
+        (world.iter()).map(|n| (0..n.targets().len() as u32).map(|i| block(n.rank(), i)).collect()).collect();
+    for entry in &ALGORITHMS {
+        let Some(schedules) = build(entry.algorithm, world, directions) else {
+            continue;
+        };
+        let name = |e: String| format!("{}: {e}", entry.name);
+        let single_port = entry.algorithm == Algorithm::DimensionOrder;
+        verify(world, &schedules, Goal::Deliver, single_port).map_err(name)?;
+        let moved = world::run(&schedules, &inputs, |_, _| unreachable!(), seed).map_err(name)?;
+        for (p, blocks) in moved.iter().enumerate() {
+            let outputs: Vec<(u32, Vec<u8>)> = (blocks.iter())
+                .filter_map(|(b, bytes)| match b {
+                    Block::Output(slot) => Some((*slot, bytes.clone())),
+                    _ => None,
+                })
+                .collect();
+            if outputs != oracle(world, p) {
+                return Err(name(format!("process {p}: wrong bytes")));
+            }
+        }
+        for order in [FoldOrder::Source, FoldOrder::Any] {
+            let folded: Vec<_> = schedules.iter().map(|s| s.folded(order)).collect();
+            verify(world, &folded, Goal::Fold(order), single_port).map_err(name)?;
+            // concatenation is associative and does not commute
+            let joined = world::run(&folded, &inputs, |a, b| [a, b].concat(), seed).map_err(name)?;
+            for (p, blocks) in joined.iter().enumerate() {
+                let parts: Vec<Vec<u8>> = oracle(world, p).into_iter().map(|e| e.1).collect();
+                let have = blocks.get(&Block::Output(0));
+                let right = match (order, have) {
+                    (_, None) => parts.is_empty(),
+                    (FoldOrder::Source, Some(have)) => *have == parts.concat(),
+                    (FoldOrder::Any, Some(have)) => have.len() == parts.concat().len(),
+                };
+                if !right {
+                    return Err(name(format!("process {p}: wrong reduction")));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A world from a list of edges (source, target, where it is put among the source's targets and the target's sources).
+fn world_of(n: u32, edges: &[(u32, u32, u16, u16)], nulls: &[(u32, u16)]) -> Vec<Neighborhood> {
+    let mut sources = vec![Vec::new(); n as usize];
+    let mut targets = vec![Vec::new(); n as usize];
+    let put = |list: &mut Vec<Neighbor>, at: u16, rank: Option<u32>, weight: u32| {
+        let at = at as usize % (list.len() + 1);
+        list.insert(at, Neighbor { rank, weight, direction: 0 });
+    };
+    for &(s, t, i, j) in edges {
+        put(&mut targets[(s % n) as usize], i, Some(t % n), u32::from(i));
+        put(&mut sources[(t % n) as usize], j, Some(s % n), u32::from(i));
+    }
+    for &(p, at) in nulls {
+        put(&mut targets[(p % n) as usize], at, None, 0);
+        put(&mut sources[(p % n) as usize], at, None, 0);
+    }
+    (sources.into_iter().zip(targets).enumerate()).map(|(r, (s, t))| Neighborhood::new(r as u32, s, t, true)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+
+    /// Sparse and dense multigraphs up to 64 processes: repeated edges, self edges, `MPI_PROC_NULL`, processes without edges.
+    #[test]
+    fn random_graphs(
+        n in 1u32..=64,
+        edges in prop::collection::vec((0u32..64, 0u32..64, any::<u16>(), any::<u16>()), 0..200),
+        nulls in prop::collection::vec((0u32..64, any::<u16>()), 0..8),
+        seed in any::<u64>(),
+    ) {
+        check_all(&world_of(n, &edges, &nulls), None, seed).map_err(TestCaseError::fail)?;
+    }
+
+    /// Few processes and many edges: nearly every edge is repeated or a self edge.
+    #[test]
+    fn crowded_graphs(
+        n in 1u32..=4,
+        edges in prop::collection::vec((0u32..4, 0u32..4, any::<u16>(), any::<u16>()), 0..60),
+        seed in any::<u64>(),
+    ) {
+        check_all(&world_of(n, &edges, &[]), None, seed).map_err(TestCaseError::fail)?;
+    }
+
+    /// Grids up to 4-D with open and periodic dimensions of sizes 1, 2 and more, rounds in any order.
+    #[test]
+    fn grids(
+        dims in prop::collection::vec((1u32..=4, any::<bool>()), 0..=4),
+        shuffle in any::<u64>(),
+    ) {
+        let grid = Grid::new(dims.iter().map(|d| d.0).collect(), dims.iter().map(|d| d.1).collect());
+        let world: Vec<_> = (0..grid.size()).map(|r| grid.neighborhood(r)).collect();
+        let mut directions: Vec<u32> = (0..2 * dims.len() as u32).collect();
+        if !directions.is_empty() {
+            let by = shuffle as usize % directions.len();
+            directions.rotate_left(by);
+        }
+        check_all(&world, Some(&directions), shuffle).map_err(TestCaseError::fail)?;
+        // the definition of the Cartesian case: sent toward +d, received in the -d slot, however small the dimension
+        for n in &world {
+            for (slot, target) in n.targets().iter().enumerate() {
+                if let Some(to) = target.rank {
+                    let arrives = world[to as usize].sources()[slot ^ 1];
+                    prop_assert_eq!(arrives.rank, Some(n.rank()));
+                    prop_assert_eq!(arrives.direction, target.direction);
+                }
+            }
+        }
+    }
+
+    /// Lists that a caller gives on a grid, in any order and partly left out, get directions that serve every algorithm.
+    #[test]
+    fn lists_on_grids(
+        dims in prop::collection::vec((1u32..=4, any::<bool>()), 1..=3),
+        keep in any::<u64>(),
+    ) {
+        let grid = Grid::new(dims.iter().map(|d| d.0).collect(), dims.iter().map(|d| d.1).collect());
+        let n = grid.size();
+        let mut edges = Vec::new();
+        for r in 0..n {
+            for direction in 0..2 * dims.len() as u32 {
+                let bit = (keep.rotate_left(r * 5 + direction)) & 1;
+                if let Some(to) = grid.neighbor(r, direction).filter(|_| bit == 1) {
+                    edges.push((r, to, (keep >> (direction + 1)) as u16, (keep >> (r % 48)) as u16));
+                }
+            }
+        }
+        let plain = world_of(n, &edges, &[]);
+        let world: Vec<_> = plain.iter().map(|x| grid.with_directions(x)).collect();
+        prop_assert!(world.iter().all(Option::is_some));
+        let world: Vec<_> = world.into_iter().flatten().collect();
+        let directions: Vec<u32> = (0..2 * dims.len() as u32).collect();
+        check_all(&world, Some(&directions), keep).map_err(TestCaseError::fail)?;
+        // matching stays as the lists alone would have it
+        for (a, b) in plain.iter().zip(&world) {
+            prop_assert_eq!(a.self_edges(), b.self_edges());
+        }
+    }
+}
+
+/// Degree larger than the communicator: a periodic grid of one process.
+#[test]
+fn one_process_that_is_all_its_neighbors() {
+    let grid = Grid::new(vec![1, 1, 1], vec![true; 3]);
+    let world = [grid.neighborhood(0)];
+    assert_eq!(world[0].self_edges().len(), 6);
+    check_all(&world, Some(&[4, 5, 0, 1, 2, 3]), 3).unwrap();
+}

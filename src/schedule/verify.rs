@@ -1,0 +1,281 @@
+//! Checks the schedules of all processes against the definition of the collectives, by running them on symbols.
+//!
+//! A block's symbol is the list of contributions in it: `Input(i)` of process `s` is `[(s, i)]`, a reduction joins two lists in order.
+//! Messages are queues between pairs of processes. Nothing is assumed about how a schedule was made.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::{Block, FoldOrder, Op, Schedule};
+use crate::neighborhood::{Neighborhood, Rank};
+
+/// What all schedules together are to achieve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Goal {
+    /// `Output(j)` holds the block of the edge that arrives in source slot `j`.
+    Deliver,
+    /// `Output(0)` holds the reduction of all of them.
+    Fold(FoldOrder),
+}
+
+/// A contribution: (process, target slot).
+type Symbol = (Rank, u32);
+
+/// Checks a whole world of schedules.
+///
+/// `single_port` also demands that no process sends or receives more than one message a round.
+///
+/// # Errors
+/// A sentence that names the process, the round and what is wrong there.
+pub fn verify(neighborhoods: &[Neighborhood], schedules: &[Schedule], goal: Goal, single_port: bool) -> Result<(), String> {
+    let mut world = World { blocks: vec![HashMap::new(); schedules.len()], wires: HashMap::new() };
+    let rounds = schedules.iter().map(Schedule::rounds).max().unwrap_or(0);
+    for r in 0..rounds {
+        let active = || (schedules.iter().enumerate()).filter(|(_, s)| r < s.rounds());
+        for (p, s) in active() {
+            check_grammar(s, r).map_err(|e| format!("process {p}, round {r}: {e}"))?;
+            if single_port {
+                check_ports(s, r).map_err(|e| format!("process {p}, round {r}: {e}"))?;
+            }
+        }
+        for (p, s) in active() {
+            (world.send(p as Rank, s.round(r))).map_err(|e| format!("process {p}, round {r}: {e}"))?;
+        }
+        for (p, s) in active() {
+            (world.finish(p as Rank, s.round(r))).map_err(|e| format!("process {p}, round {r}: {e}"))?;
+        }
+        if let Some(((from, to), _)) = world.wires.iter().find(|(_, q)| !q.is_empty()) {
+            return Err(format!("round {r}: a message from {from} to {to} is received in no receive of this round"));
+        }
+    }
+    world.check(neighborhoods, goal)
+}
+
+struct World {
+    blocks: Vec<HashMap<Block, Vec<Symbol>>>,
+    wires: HashMap<(Rank, Rank), VecDeque<Vec<Symbol>>>,
+}
+
+impl World {
+    fn read(&self, p: Rank, block: Block) -> Result<Vec<Symbol>, String> {
+        match block {
+            Block::Input(slot) => Ok(vec![(p, slot)]),
+            _ => (self.blocks[p as usize].get(&block).cloned()).ok_or_else(|| format!("{block:?} is read before it is written")),
+        }
+    }
+
+    fn write(&mut self, p: Rank, block: Block, value: Vec<Symbol>) -> Result<(), String> {
+        match block {
+            Block::Input(_) => Err(format!("{block:?} is written")),
+            Block::Output(_) if self.blocks[p as usize].contains_key(&block) => Err(format!("{block:?} is written twice")),
+            _ => {
+                self.blocks[p as usize].insert(block, value);
+                Ok(())
+            }
+        }
+    }
+
+    fn send(&mut self, p: Rank, round: &[Op]) -> Result<(), String> {
+        for op in round {
+            if let Op::Send { to, block } = *op {
+                if to as usize >= self.blocks.len() || to == p {
+                    return Err(format!("a message is sent to {to}"));
+                }
+                let value = self.read(p, block)?;
+                self.wires.entry((p, to)).or_default().push_back(value);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, p: Rank, round: &[Op]) -> Result<(), String> {
+        // what a copy reads is what was there before the round: read all, then write all
+        let mut writes = Vec::new();
+        for op in round {
+            match *op {
+                Op::Recv { from, into } => {
+                    let value = (self.wires.get_mut(&(from, p)).and_then(VecDeque::pop_front))
+                        .ok_or_else(|| format!("a receive from {from} meets no send"))?;
+                    writes.push((into, value));
+                }
+                Op::Copy { from, into } => writes.push((into, self.read(p, from)?)),
+                Op::Send { .. } | Op::Reduce { .. } => {}
+            }
+        }
+        for (into, value) in writes {
+            self.write(p, into, value)?;
+        }
+        for op in round {
+            if let Op::Reduce { from, into } = *op {
+                let mut value = self.read(p, from)?;
+                value.extend(self.read(p, into)?);
+                self.blocks[p as usize].insert(into, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Holds what arrived against what the lists say.
+    fn check(&self, neighborhoods: &[Neighborhood], goal: Goal) -> Result<(), String> {
+        for (p, n) in neighborhoods.iter().enumerate() {
+            let mut expected: Vec<(u32, Symbol)> = Vec::new();
+            let mut seen: HashMap<Rank, usize> = HashMap::new();
+            for (slot, source) in n.sources_in_order() {
+                let k = seen.entry(source).or_default();
+                let sender = &neighborhoods[source as usize];
+                let (target_slot, _) = (sender.targets_in_order().into_iter())
+                    .filter(|&(_, to)| to as usize == p)
+                    .nth(*k)
+                    .ok_or_else(|| format!("lists of {source} and {p} do not match"))?;
+                *k += 1;
+                expected.push((slot, (source, target_slot)));
+            }
+            expected.sort_unstable();
+            let outputs: HashMap<u32, &Vec<Symbol>> = (self.blocks[p].iter())
+                .filter_map(|(block, value)| match block {
+                    Block::Output(slot) => Some((*slot, value)),
+                    _ => None,
+                })
+                .collect();
+            let wanted: Vec<(u32, Vec<Symbol>)> = match goal {
+                Goal::Deliver => expected.iter().map(|&(j, s)| (j, vec![s])).collect(),
+                Goal::Fold(_) if expected.is_empty() => Vec::new(),
+                Goal::Fold(_) => vec![(0, expected.iter().map(|&(_, s)| s).collect())],
+            };
+            if outputs.len() != wanted.len() {
+                return Err(format!("process {p}: {} output blocks are written, not {}", outputs.len(), wanted.len()));
+            }
+            for (slot, mut want) in wanted {
+                let mut have = outputs.get(&slot).copied().cloned().unwrap_or_default();
+                if goal == Goal::Fold(FoldOrder::Any) {
+                    have.sort_unstable();
+                    want.sort_unstable();
+                }
+                if have != want {
+                    return Err(format!("process {p}: Output({slot}) holds {have:?}, not {want:?}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_grammar(s: &Schedule, r: usize) -> Result<(), String> {
+    let round = s.round(r);
+    if !round.is_sorted_by_key(Op::phase) {
+        return Err("operations are not in the order receive, send, copy, reduce".into());
+    }
+    let mut written: HashMap<Block, usize> = HashMap::new();
+    for op in round {
+        if let Op::Recv { into, .. } | Op::Copy { into, .. } = op {
+            *written.entry(*into).or_default() += 1;
+        }
+    }
+    if let Some((block, _)) = written.iter().find(|(_, n)| **n > 1) {
+        return Err(format!("{block:?} is written twice"));
+    }
+    for op in round {
+        if let Op::Send { block: from, .. } | Op::Copy { from, .. } = op
+            && written.contains_key(from)
+        {
+            return Err(format!("{from:?} is read while it is written"));
+        }
+    }
+    Ok(())
+}
+
+fn check_ports(s: &Schedule, r: usize) -> Result<(), String> {
+    let count = |phase| s.round(r).iter().filter(|op| op.phase() == phase).count();
+    match (count(0), count(1)) {
+        (0..=1, 0..=1) => Ok(()),
+        (recvs, sends) => Err(format!("{recvs} receives and {sends} sends in one round")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Algorithm, Input};
+    use super::*;
+
+    fn ring(n: u32) -> Vec<Neighborhood> {
+        (0..n).map(|r| Neighborhood::from_ranks(r, &[(r + n - 1) % n, r], &[(r + 1) % n, r])).collect()
+    }
+
+    fn direct(world: &[Neighborhood]) -> Vec<Schedule> {
+        (world.iter()).map(|n| (Algorithm::Direct.entry().build)(&Input { neighborhood: n, directions: None })).collect()
+    }
+
+    /// Every defect that a builder could have must be found: each entry spoils one thing.
+    #[test]
+    fn defects_are_found() {
+        let world = ring(3);
+        let good = direct(&world);
+        verify(&world, &good, Goal::Deliver, true).unwrap();
+        let spoil = |f: &dyn Fn(&mut Vec<Op>)| {
+            let mut bad = good.clone();
+            let mut ops = bad[1].round(0).to_vec();
+            f(&mut ops);
+            bad[1] = Schedule::new(Algorithm::Direct);
+            bad[1].push_round(ops);
+            verify(&world, &bad, Goal::Deliver, true).unwrap_err()
+        };
+        let lost = spoil(&|ops| ops.retain(|op| !matches!(op, Op::Send { .. })));
+        assert!(lost.contains("meets no send"), "{lost}");
+        let unreceived = spoil(&|ops| ops.retain(|op| !matches!(op, Op::Recv { .. })));
+        assert!(unreceived.contains("received in no receive"), "{unreceived}");
+        let uncopied = spoil(&|ops| ops.retain(|op| !matches!(op, Op::Copy { .. })));
+        assert!(uncopied.contains("output blocks"), "{uncopied}");
+        let wrong_block = spoil(&|ops| {
+            for op in ops {
+                if let Op::Send { block, .. } = op {
+                    *block = Block::Input(1);
+                }
+            }
+        });
+        assert!(wrong_block.contains("holds"), "{wrong_block}");
+        let unwritten = spoil(&|ops| {
+            for op in ops {
+                if let Op::Send { block, .. } = op {
+                    *block = Block::Scratch(0);
+                }
+            }
+        });
+        assert!(unwritten.contains("before it is written"), "{unwritten}");
+        let twice = spoil(&|ops| {
+            ops.push(Op::Copy { from: Block::Input(0), into: Block::Output(1) });
+        });
+        assert!(twice.contains("written twice"), "{twice}");
+        let crowded = spoil(&|ops| {
+            ops.push(Op::Send { to: 0, block: Block::Input(0) });
+        });
+        assert!(crowded.contains("2 sends"), "{crowded}");
+        let late = {
+            let mut bad = good.clone();
+            let ops = bad[2].round(0).to_vec();
+            bad[2] = Schedule::new(Algorithm::Direct);
+            bad[2].push_round([]);
+            bad[2].push_round(ops);
+            verify(&world, &bad, Goal::Deliver, true).unwrap_err()
+        };
+        assert!(late.contains("meets no send"), "{late}");
+    }
+
+    #[test]
+    fn a_fold_in_the_wrong_order_is_found() {
+        let world: Vec<_> = vec![
+            Neighborhood::from_ranks(0, &[1, 2], &[]),
+            Neighborhood::from_ranks(1, &[], &[0]),
+            Neighborhood::from_ranks(2, &[], &[0]),
+        ];
+        let mut bad: Vec<_> = (direct(&world).iter()).map(|s| s.folded(FoldOrder::Source)).collect();
+        verify(&world, &bad, Goal::Fold(FoldOrder::Source), false).unwrap();
+        bad[0] = Schedule::new(Algorithm::Direct);
+        bad[0].push_round([
+            Op::Recv { from: 1, into: Block::Output(0) },
+            Op::Recv { from: 2, into: Block::Scratch(0) },
+            Op::Reduce { from: Block::Scratch(0), into: Block::Output(0) },
+        ]);
+        verify(&world, &bad, Goal::Fold(FoldOrder::Any), false).unwrap();
+        let e = verify(&world, &bad, Goal::Fold(FoldOrder::Source), false).unwrap_err();
+        assert!(e.contains("Output(0) holds"), "{e}");
+    }
+}
