@@ -1,7 +1,7 @@
 //! A caller's buffers: where each block of a schedule lies, how many elements it has, and of which type.
 
 use crate::error::{Argument, Error, Result};
-use crate::mpi::MPI_Datatype;
+use crate::mpi::{MPI_Datatype, datatype};
 
 /// An array of counts or displacements, in any of the widths that MPI has.
 #[derive(Debug, Clone, Copy)]
@@ -137,6 +137,8 @@ impl Blocks<'_> {
         let Some(offset) = offset else {
             return Err(Error::TooLarge { argument: self.count_argument(slot), count, extent: self.extent });
         };
+        // nothing is looked at in an empty block: its datatype may be null, which not every MPI takes
+        let datatype = if count == 0 { datatype::byte() } else { datatype };
         // MPI_BOTTOM is address 0 and displacements may be negative: the sum is an address, not an offset within an allocation
         Ok(Located { at: self.base.wrapping_offset(offset as isize), count, datatype })
     }

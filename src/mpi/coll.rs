@@ -4,10 +4,6 @@ use super::comm::Owned;
 use super::{MPI_Datatype, MPI_Op, check};
 use crate::error::Result;
 
-unsafe extern "C" {
-    fn mpixn_byte() -> MPI_Datatype;
-}
-
 /// Elementwise reductions.
 #[derive(Debug, Clone, Copy)]
 pub enum Reduction {
@@ -106,7 +102,7 @@ pub fn alltoall(comm: &Owned, values: &[u32]) -> Result<Vec<u32>> {
 pub fn broadcast(comm: &Owned, bytes: &mut [u8], root: u32) -> Result<()> {
     // SAFETY: the buffer has the length that is said.
     check(
-        unsafe { mpi_sys::MPI_Bcast(bytes.as_mut_ptr().cast(), bytes.len() as i32, mpixn_byte(), root as i32, comm.raw()) },
+        unsafe { mpi_sys::MPI_Bcast(bytes.as_mut_ptr().cast(), bytes.len() as i32, super::datatype::byte(), root as i32, comm.raw()) },
         "MPI_Bcast",
     )
 }

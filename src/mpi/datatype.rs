@@ -6,6 +6,10 @@ use super::comm::Owned as Comm;
 use super::{MPI_Aint, MPI_Datatype, check};
 use crate::error::Result;
 
+unsafe extern "C" {
+    fn mpixn_byte() -> MPI_Datatype;
+}
+
 /// `MPI_DATATYPE_NULL`.
 pub fn null() -> MPI_Datatype {
     // SAFETY: a constant of mpi-sys' C file.
@@ -50,14 +54,25 @@ pub unsafe fn true_extent(datatype: MPI_Datatype) -> Result<(i64, i64)> {
     Ok((lb as i64, extent as i64))
 }
 
-/// An error if MPI would not take the datatype for communication (null or not committed): a send of nothing to `MPI_PROC_NULL`
-/// makes MPI check it and do nothing else.
+/// `MPI_BYTE`.
+pub fn byte() -> MPI_Datatype {
+    // SAFETY: a constant of the C file.
+    unsafe { mpixn_byte() }
+}
+
+/// An error if MPI would not take the datatype for communication (null or not committed): a send of one element to `MPI_PROC_NULL`
+/// makes MPI check it and do nothing else. (A send of no element is not checked by MPICH.)
 ///
 /// # Safety
 /// `datatype` must be a datatype or null.
 pub unsafe fn check_committed(datatype: MPI_Datatype, comm: &Comm) -> Result<()> {
-    // SAFETY: no element is read; the caller vouches for the handle.
-    check(unsafe { mpi_sys::MPI_Send(std::ptr::null(), 0, datatype, super::proc_null(), 0, comm.raw()) }, "MPI_Send")
+    // MPICH does not take a null address here
+    let somewhere = 0u64;
+    // SAFETY: nothing is read for a message to no process; the caller vouches for the handle.
+    check(
+        unsafe { mpi_sys::MPI_Send((&raw const somewhere).cast(), 1, datatype, super::proc_null(), 0, comm.raw()) },
+        "MPI_Send",
+    )
 }
 
 /// Bytes that `count` elements may need when packed; `None` if that exceeds `int`.

@@ -34,5 +34,9 @@ pub(super) fn build(input: &Input) -> Schedule {
         let copies = std::mem::take(&mut copies);
         schedule.push_round(recv.into_iter().chain(send).chain(copies));
     }
+    if !copies.is_empty() {
+        // no edge leads to another process
+        schedule.push_round(copies);
+    }
     schedule
 }

@@ -190,4 +190,6 @@ fn one_process_that_is_all_its_neighbors() {
     let world = [grid.neighborhood(0)];
     assert_eq!(world[0].self_edges().len(), 6);
     check_all(&world, Some(&[4, 5, 0, 1, 2, 3]), 3).unwrap();
+    // no direction has an edge to another process: no rounds, but the copies are done
+    check_all(&world, Some(&[]), 3).unwrap();
 }

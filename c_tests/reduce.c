@@ -1,0 +1,156 @@
+/* Reductions: operators that do not commute, user-defined operators on derived datatypes, any order where it is allowed, no source, predefined
+   operators, layouts with a negative lower bound. */
+#include "test.h"
+
+/* x -> a x + b, composed: associative, does not commute */
+typedef struct {
+  int64_t a, b;
+} affine;
+
+static void compose(void *in, void *inout, int *length, MPI_Datatype *type) {
+  affine *f = in, *g = inout;
+  (void)type;
+  for (int i = 0; i < *length; i++) {
+    affine r = {f[i].a * g[i].a % 1000003, (f[i].a * g[i].b + f[i].b) % 1000003};
+    g[i] = r;
+  }
+}
+
+/* the same on elements that are 40 bytes apart and lie 8 bytes before their address */
+enum { STRIDE = 40, BEFORE = 8 };
+static void compose_strided(void *in, void *inout, int *length, MPI_Datatype *type) {
+  (void)type;
+  for (int i = 0; i < *length; i++) {
+    int one = 1;
+    compose((char *)in + i * STRIDE - BEFORE, (char *)inout + i * STRIDE - BEFORE, &one, type);
+  }
+}
+
+static void sum_ints(void *in, void *inout, int *length, MPI_Datatype *type) {
+  (void)type;
+  for (int i = 0; i < *length; i++) ((int *)inout)[i] += ((int *)in)[i];
+}
+
+static affine element(int s, int k) {
+  uint64_t h = mix2(s, k);
+  affine f = {(int64_t)(h % 1000) + 2, (int64_t)((h >> 20) % 1000)};
+  return f;
+}
+
+static const graph *g;
+
+/* the composition in the order of the source list */
+static affine expected(int me, int k) {
+  affine r = {1, 0};
+  for (int j = 0; j < g->indegree[me]; j++) {
+    if (g->sources[me][j] == MPI_PROC_NULL) continue;
+    affine f = element(g->sources[me][j], k);
+    affine both = {r.a * f.a % 1000003, (r.a * f.b + r.b) % 1000003};
+    r = both;
+  }
+  return r;
+}
+
+static int real_sources(int me) {
+  int n = 0;
+  for (int j = 0; j < g->indegree[me]; j++) n += g->sources[me][j] != MPI_PROC_NULL;
+  return n;
+}
+
+static void source_order(MPI_Info info) {
+  enum { N = 5 };
+  int me = test_rank;
+  MPI_Datatype type, strided, moved;
+  MPI_Type_contiguous(sizeof(affine), MPI_BYTE, &type);
+  MPI_Type_commit(&type);
+  int length = sizeof(affine);
+  MPI_Aint at = -BEFORE;
+  MPI_Type_create_hindexed(1, &length, &at, MPI_BYTE, &moved);
+  MPI_Type_create_resized(moved, -BEFORE, STRIDE, &strided);
+  MPI_Type_commit(&strided);
+  MPI_Type_free(&moved);
+  MPI_Op op, op_strided;
+  MPI_Op_create(compose, 0, &op);
+  MPI_Op_create(compose_strided, 0, &op_strided);
+  graph_set(g, MPIX_NEIGHBOR_REDUCE, info, MPI_COMM_WORLD);
+  affine send[N], have[N];
+  for (int k = 0; k < N; k++) send[k] = element(me, k), have[k].a = have[k].b = -1;
+  OK(MPIX_Neighbor_reduce(send, N, type, have, N, type, op, MPI_COMM_WORLD));
+  for (int k = 0; k < N; k++) {
+    affine want = expected(me, k);
+    if (real_sources(me) == 0) want.a = want.b = -1;
+    CHECK(have[k].a == want.a && have[k].b == want.b, "element %d: %ld, %ld", k, (long)have[k].a, (long)have[k].b);
+  }
+  /* the receive side in another layout than the send side, gaps untouched */
+  char spread[N * STRIDE + 64];
+  memset(spread, 0x5a, sizeof spread);
+  OK(MPIX_Neighbor_reduce(send, N, type, spread + 16, N, strided, op_strided, MPI_COMM_WORLD));
+  for (int k = 0; k < N; k++) {
+    affine want = expected(me, k), got;
+    memcpy(&got, spread + 16 + k * STRIDE - BEFORE, sizeof got);
+    if (real_sources(me) == 0) memset(&want, 0x5a, sizeof want);
+    CHECK(got.a == want.a && got.b == want.b, "strided element %d", k);
+    CHECK(spread[16 + k * STRIDE + (int)sizeof(affine) - BEFORE] == 0x5a, "gap behind element %d is written", k);
+  }
+  MPI_Op_free(&op);
+  MPI_Op_free(&op_strided);
+  MPI_Type_free(&type);
+  MPI_Type_free(&strided);
+}
+
+/* predefined operators; a user-defined one that commutes, in any order */
+static void operators(MPI_Info any) {
+  int me = test_rank, n = real_sources(me);
+  graph_set(g, MPIX_NEIGHBOR_REDUCE, any, MPI_COMM_WORLD);
+  long sum = 0, largest = -1, send = me + 1, have = -9;
+  unsigned char bits = 0, mine = (unsigned char)(1 << (me % 8)), ored = 0;
+  for (int j = 0; j < g->indegree[me]; j++) {
+    int s = g->sources[me][j];
+    if (s == MPI_PROC_NULL) continue;
+    sum += s + 1;
+    largest = s + 1 > largest ? s + 1 : largest;
+    bits |= (unsigned char)(1 << (s % 8));
+  }
+  OK(MPIX_Neighbor_reduce(&send, 1, MPI_LONG, &have, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD));
+  CHECK(have == (n ? sum : -9), "sum %ld, not %ld", have, sum);
+  have = -9;
+  OK(MPIX_Neighbor_reduce(&send, 1, MPI_LONG, &have, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD));
+  CHECK(have == (n ? largest : -9), "max %ld, not %ld", have, largest);
+  OK(MPIX_Neighbor_reduce(&mine, 1, MPI_BYTE, &ored, 1, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD));
+  CHECK(ored == bits, "or %d, not %d", ored, bits);
+  struct {
+    double value;
+    int index;
+  } at = {-(double)me, me}, least = {1, -1};
+  OK(MPIX_Neighbor_reduce(&at, 1, MPI_DOUBLE_INT, &least, 1, MPI_DOUBLE_INT, MPI_MINLOC, MPI_COMM_WORLD));
+  CHECK(least.index == (n ? (int)largest - 1 : -1), "minloc %d", least.index);
+  MPI_Op op;
+  MPI_Op_create(sum_ints, 1, &op);
+  int ints[3] = {me, 2 * me, 3 * me}, got[3] = {-1, -1, -1};
+  OK(MPIX_Neighbor_reduce(ints, 3, MPI_INT, got, 3, MPI_INT, op, MPI_COMM_WORLD));
+  for (int k = 0; k < 3; k++) CHECK(got[k] == (n ? (k + 1) * (int)(sum - n) : -1), "user sum %d", got[k]);
+  MPI_Op_free(&op);
+  /* zero elements: nothing is touched, nothing hangs */
+  have = -3;
+  OK(MPIX_Neighbor_reduce(&send, 0, MPI_LONG, &have, 0, MPI_LONG, MPI_SUM, MPI_COMM_WORLD));
+  CHECK(have == -3, "zero elements");
+}
+
+int main(int argc, char **argv) {
+  test_init(&argc, &argv);
+  MPI_Info any;
+  MPI_Info_create(&any);
+  MPI_Info_set(any, "mpix_reduce_order", "any");
+  for (int seed = 0; seed < 5; seed++) {
+    graph random = graph_random(test_size, seed * test_size, (uint64_t)seed + 100);
+    g = &random;
+    source_order(MPI_INFO_NULL);
+    /* permission for any order does not reach operators that do not commute */
+    source_order(any);
+    operators(MPI_INFO_NULL);
+    operators(any);
+    graph_free(&random);
+  }
+  MPI_Info_free(&any);
+  return test_finish();
+}
