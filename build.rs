@@ -1,8 +1,9 @@
-//! Compiles the C file that gives Rust the MPI constants which bindgen cannot see.
+//! Compiles the C file that gives Rust the MPI constants which bindgen cannot see, and names the shared library.
 
 fn main() {
     println!("cargo::rerun-if-changed=src/mpi/constants.c");
     println!("cargo::rerun-if-env-changed=MPICC");
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libmpix_neighbor.so.{}", env!("CARGO_PKG_VERSION_MAJOR"));
     #[cfg(feature = "mpi")]
     {
         // the wrapper that mpi-sys uses too

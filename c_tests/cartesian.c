@@ -45,6 +45,20 @@ static void check_cartesian(MPI_Comm cart, int ndims, const char *name) {
     for (int i = 0; i < slots * COUNT; i++)
       CHECK(have[i] == want[i], "%s: form %d, slot %d: %d, not %d", name, form, i / COUNT, have[i], want[i]);
   }
+  /* the same schedule, folded: the difference of sums names the slots' order only in reduce.c; here the right blocks must be in */
+  long sum = -1, sum_of_blocks = -1, mine = 1L << me, blocks[2 * MAX_DIMS + 1], want_sum = 0, want_blocks = 0;
+  int ones[2 * MAX_DIMS + 1], at[2 * MAX_DIMS + 1];
+  for (int i = 0; i < slots; i++) {
+    ones[i] = 1, at[i] = i;
+    blocks[i] = value(me, me, i, 1);
+    if (neighbors[i] == MPI_PROC_NULL) continue;
+    want_sum += 1L << neighbors[i];
+    want_blocks += value(neighbors[i], neighbors[i], i ^ 1, 1);
+  }
+  OK(MPIX_Neighbor_reduce(&mine, 1, MPI_LONG, &sum, 1, MPI_LONG, MPI_SUM, cart));
+  OK(MPIX_Neighbor_reducev(blocks, ones, at, MPI_LONG, &sum_of_blocks, 1, MPI_LONG, MPI_SUM, cart));
+  CHECK(sum == (want_sum ? want_sum : -1), "%s: reduce: %ld, not %ld", name, sum, want_sum);
+  CHECK(sum_of_blocks == (want_sum ? want_blocks : -1), "%s: reducev: %ld, not %ld", name, sum_of_blocks, want_blocks);
   for (int i = 0; i < slots; i++) gathered[i] = -1;
   OK(MPIX_Neighbor_gather(&me, 1, MPI_INT, gathered, 1, MPI_INT, cart));
   for (int i = 0; i < slots; i++)
@@ -73,7 +87,7 @@ static void cartesian_grids(void) {
       snprintf(name, sizeof name, "grid %dx%dx%dx%d, kind %d", dims[0], ndims > 1 ? dims[1] : 0, ndims > 2 ? dims[2] : 0, ndims > 3 ? dims[3] : 0, kind);
       MPI_Comm cart;
       MPI_Cart_create(MPI_COMM_WORLD, ndims, dims, periods, 0, &cart);
-      OK(MPIX_Neighborhood_set_topology(MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL, MPI_INFO_NULL, cart));
+      OK(MPIX_Neighborhood_set_topology(ALL_OPERATIONS, MPI_INFO_NULL, cart));
       check_cartesian(cart, ndims, name);
       MPI_Comm_free(&cart);
     }
@@ -177,7 +191,7 @@ static void self(void) {
   int dims[3] = {1, 1, 1}, periods[3] = {1, 1, 1};
   MPI_Comm cart;
   MPI_Cart_create(MPI_COMM_SELF, 3, dims, periods, 0, &cart);
-  OK(MPIX_Neighborhood_set_topology(MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL, MPI_INFO_NULL, cart));
+  OK(MPIX_Neighborhood_set_topology(ALL_OPERATIONS, MPI_INFO_NULL, cart));
   check_cartesian(cart, 3, "three periodic dimensions of one process");
   MPI_Comm_free(&cart);
 }

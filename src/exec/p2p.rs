@@ -254,8 +254,8 @@ impl P2p {
                     self.receives += 1;
                     self.requests.push(request);
                 }),
-                // SAFETY: as above.
                 Action::Send(message) => {
+                    // SAFETY: as above.
                     unsafe { p2p::isend(message, self.tag, &self.comm) }.map(|request| self.requests.push(request))
                 }
                 // SAFETY: as above; `bind` has made the buffer long enough.

@@ -61,8 +61,8 @@ pub fn allreduce<T: Element, const N: usize>(comm: &Owned, values: [T; N], with:
 /// `MPI_Allreduce` of as many elements on all processes. Collective.
 pub fn allreduce_slice<T: Element>(comm: &Owned, values: &[T], result: &mut [T], with: Reduction) -> Result<()> {
     assert_eq!(values.len(), result.len());
-    // SAFETY: both buffers hold as many elements of this datatype as are said.
     check(
+        // SAFETY: both buffers hold as many elements of this datatype as are said.
         unsafe {
             mpi_sys::MPI_Allreduce(
                 values.as_ptr().cast(),
@@ -80,8 +80,8 @@ pub fn allreduce_slice<T: Element>(comm: &Owned, values: &[T], result: &mut [T],
 /// `MPI_Alltoall` of one number for each process. Collective; O(P) memory.
 pub fn alltoall(comm: &Owned, values: &[u32]) -> Result<Vec<u32>> {
     let mut result = vec![0u32; values.len()];
-    // SAFETY: both buffers hold one number for each process of the communicator, which is what callers pass.
     check(
+        // SAFETY: both buffers hold one number for each process of the communicator, which is what callers pass.
         unsafe {
             mpi_sys::MPI_Alltoall(
                 values.as_ptr().cast(),
@@ -100,9 +100,11 @@ pub fn alltoall(comm: &Owned, values: &[u32]) -> Result<Vec<u32>> {
 
 /// `MPI_Bcast` of bytes; `bytes` has the same length on all processes. Collective.
 pub fn broadcast(comm: &Owned, bytes: &mut [u8], root: u32) -> Result<()> {
-    // SAFETY: the buffer has the length that is said.
     check(
-        unsafe { mpi_sys::MPI_Bcast(bytes.as_mut_ptr().cast(), bytes.len() as i32, super::datatype::byte(), root as i32, comm.raw()) },
+        // SAFETY: the buffer has the length that is said.
+        unsafe {
+            mpi_sys::MPI_Bcast(bytes.as_mut_ptr().cast(), bytes.len() as i32, super::datatype::byte(), root as i32, comm.raw())
+        },
         "MPI_Bcast",
     )
 }

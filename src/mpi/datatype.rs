@@ -69,10 +69,7 @@ pub unsafe fn check_committed(datatype: MPI_Datatype, comm: &Comm) -> Result<()>
     // MPICH does not take a null address here
     let somewhere = 0u64;
     // SAFETY: nothing is read for a message to no process; the caller vouches for the handle.
-    check(
-        unsafe { mpi_sys::MPI_Send((&raw const somewhere).cast(), 1, datatype, super::proc_null(), 0, comm.raw()) },
-        "MPI_Send",
-    )
+    check(unsafe { mpi_sys::MPI_Send((&raw const somewhere).cast(), 1, datatype, super::proc_null(), 0, comm.raw()) }, "MPI_Send")
 }
 
 /// Bytes that `count` elements may need when packed; `None` if that exceeds `int`.
@@ -98,8 +95,8 @@ pub unsafe fn pack_size(count: i64, datatype: MPI_Datatype, comm: &Comm) -> Resu
 /// `from` must be readable as `count` elements of the datatype; `count` and the buffer's length must fit in `int`.
 pub unsafe fn pack(from: *const u8, count: i64, datatype: MPI_Datatype, buffer: &mut [u8], comm: &Comm) -> Result<usize> {
     let mut position = 0;
-    // SAFETY: the caller vouches for what is read; MPI writes at most the buffer's length.
     check(
+        // SAFETY: the caller vouches for what is read; MPI writes at most the buffer's length.
         unsafe {
             mpi_sys::MPI_Pack(
                 from.cast(),
@@ -122,8 +119,8 @@ pub unsafe fn pack(from: *const u8, count: i64, datatype: MPI_Datatype, buffer: 
 /// `into` must be writable as `count` elements of the datatype; `count` and the buffer's length must fit in `int`.
 pub unsafe fn unpack(buffer: &[u8], into: *mut u8, count: i64, datatype: MPI_Datatype, comm: &Comm) -> Result<()> {
     let mut position = 0;
-    // SAFETY: the caller vouches for what is written; MPI reads at most the buffer's length.
     check(
+        // SAFETY: the caller vouches for what is written; MPI reads at most the buffer's length.
         unsafe {
             mpi_sys::MPI_Unpack(
                 buffer.as_ptr().cast(),

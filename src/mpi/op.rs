@@ -46,8 +46,8 @@ pub unsafe fn reduce(from: *mut u8, into: *mut u8, count: i64, extent: i64, data
     while done < count {
         let now = (count - done).min(i64::from(c_int::MAX));
         let offset = (done * extent) as isize;
-        // SAFETY: the caller vouches for the buffers; the chunk lies within them.
         check(
+            // SAFETY: the caller vouches for the buffers; the chunk lies within them.
             unsafe {
                 mpi_sys::MPI_Reduce_local(
                     from.wrapping_offset(offset).cast(),

@@ -1,0 +1,122 @@
+# Two commands: `make demo` and `make test`. The MPI is the one whose compiler wrapper MPICC names: `MPICC=mpicc.mpich make demo`.
+# Builds for different MPIs stand side by side, in target/<wrapper> and build/<wrapper>.
+
+SHELL := /bin/bash
+ifeq ($(origin MPICC),undefined)
+MPICC := $(firstword $(notdir $(wildcard $(addsuffix /mpicc,$(subst :, ,$(PATH))))) mpicc)
+endif
+MPICXX ?= $(subst mpicc,mpicxx,$(MPICC))
+MPIRUN ?= $(subst mpicc,mpirun,$(MPICC))
+export MPICC MPIRUN
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
+MAJOR := $(word 1,$(subst ., ,$(VERSION)))
+MINOR := $(word 2,$(subst ., ,$(VERSION)))
+KEY := $(subst /,-,$(patsubst /%,%,$(MPICC)))
+TARGET := target/$(KEY)
+OUT := build/$(KEY)
+LIBDIR := $(TARGET)/release
+LIB := $(LIBDIR)/libmpix_neighbor.so
+RUST_SOURCES := Cargo.toml build.rs $(shell find src -type f)
+CFLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -Iinclude
+LINK := -L$(LIBDIR) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN/../../$(LIBDIR)'
+
+C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks
+EXAMPLES := mesh halo3d spmv
+
+.PHONY: all lib demo test test-rust test-c test-mpis bench header install examples clean deps
+
+all: lib
+
+# ---- library
+
+lib: $(LIB)
+
+# cargo does not see that MPICC names another MPI: one target directory per wrapper
+$(LIB): $(RUST_SOURCES)
+	@scripts/deps build
+	cargo build --release --locked --target-dir $(TARGET)
+	@ln -sf libmpix_neighbor.so $(LIBDIR)/libmpix_neighbor.so.$(MAJOR)
+	@touch $@
+
+header:
+	MPIX_WRITE_HEADER=1 cargo test --quiet --locked --no-default-features --target-dir target/pure --test header
+
+install: $(LIB)
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/lib/cmake/mpix_neighbor $(DESTDIR)$(PREFIX)/include
+	install -m 755 $(LIB) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor.so.$(VERSION)
+	ln -sf libmpix_neighbor.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor.so.$(MAJOR)
+	ln -sf libmpix_neighbor.so.$(MAJOR) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor.so
+	install -m 644 $(LIBDIR)/libmpix_neighbor.a $(DESTDIR)$(PREFIX)/lib
+	install -m 644 include/mpix_neighbor.h $(DESTDIR)$(PREFIX)/include
+	fill() { sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@SOVERSION@|$(MAJOR)|; s|@MAJOR@|$(MAJOR)|; s|@MINOR@|$(MINOR)|; s|@FAMILY@|$(notdir $(MPICC))|' "$$1" >"$$2"; }; \
+	fill packaging/mpix_neighbor.pc.in $(DESTDIR)$(PREFIX)/lib/pkgconfig/mpix_neighbor.pc && \
+	for f in config config-version; do \
+	  fill packaging/mpix_neighbor-$$f.cmake.in $(DESTDIR)$(PREFIX)/lib/cmake/mpix_neighbor/mpix_neighbor-$$f.cmake || exit 1; \
+	done
+
+# ---- programs
+
+$(OUT)/%: c_tests/%.c c_tests/test.h include/mpix_neighbor.h $(LIB)
+	@mkdir -p $(OUT)
+	$(MPICC) $(CFLAGS) $< -o $@ $(LINK)
+
+$(OUT)/%: examples/%.c $(wildcard examples/*.h) include/mpix_neighbor.h $(LIB)
+	@mkdir -p $(OUT)
+	$(MPICC) $(CFLAGS) $< -o $@ $(LINK) $(if $(findstring metis.h,$(shell cat $<)),-lmetis) -lm
+
+$(OUT)/%: benches/%.c include/mpix_neighbor.h $(LIB)
+	@mkdir -p $(OUT)
+	$(MPICC) $(CFLAGS) $< -o $@ $(LINK) -lm
+
+examples: $(addprefix $(OUT)/,$(EXAMPLES))
+
+demo:
+	@scripts/deps demo
+	@$(MAKE) --no-print-directory $(OUT)/mesh $(OUT)/halo3d
+	@scripts/demo
+
+# ---- tests
+
+test:
+	@scripts/deps test
+	@$(MAKE) --no-print-directory test-rust
+	@$(MAKE) --no-print-directory test-c MPICC=mpicc.openmpi MPICXX=mpicxx.openmpi MPIRUN=mpirun.openmpi
+	@$(MAKE) --no-print-directory test-c MPICC=mpicc.mpich MPICXX=mpicxx.mpich MPIRUN=mpirun.mpich
+	@echo "make test: all passed"
+
+# formatting, warnings, the pure half without any MPI, the documentation
+test-rust:
+	cargo fmt --check
+	cargo clippy --quiet --locked --no-default-features --all-targets --target-dir target/pure -- -D warnings
+	cargo test --quiet --locked --no-default-features --target-dir target/pure
+	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --no-default-features --target-dir target/pure
+
+# everything that needs the MPI behind MPICC
+test-c:
+	cargo clippy --quiet --locked --all-targets --target-dir $(TARGET) -- -D warnings
+	@$(MAKE) --no-print-directory $(addprefix $(OUT)/,$(C_TESTS)) examples
+	$(MPICC) -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -c c_tests/header.c -o $(OUT)/header-c.o
+	$(MPICXX) -x c++ -std=c++17 -Wall -Wextra -Werror -Iinclude -c c_tests/header.c -o $(OUT)/header-cxx.o
+	c_tests/names $(LIB)
+	c_tests/install
+	c_tests/leaks
+	c_tests/run
+	c_tests/examples
+
+# the same C tests with newer MPIs, from their Python packages
+test-mpis:
+	@scripts/deps test-mpis
+	@scripts/test-mpis
+
+# ---- measurements
+
+bench: $(LIB)
+	@scripts/deps bench
+	@$(MAKE) --no-print-directory $(OUT)/exchange
+	@scripts/bench
+
+clean:
+	rm -rf build target

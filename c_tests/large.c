@@ -1,0 +1,86 @@
+/* Counts above INT_MAX. Signatures of more than 2 GiB come from a datatype whose elements all lie at the same place, so that little memory is
+   touched; one transfer really fills more than 2 GiB where the machine has the memory. */
+#define _GNU_SOURCE
+#include "test.h"
+#include <sys/mman.h>
+#include <unistd.h>
+
+static int me, n, left, right;
+
+static void set_ring(MPI_Comm comm) {
+  OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
+}
+
+/* a large count of a small type: 2^31 + 4 elements, really moved by process 0 to its right neighbor */
+static void really(void) {
+  MPI_Count count = ((MPI_Count)1 << 31) + 4;
+  int source = 0, target = n > 1 ? 1 : 0, in = me == target, out = me == source;
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, in, &source, MPI_UNWEIGHTED, out, &target, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
+  char *send = NULL, *have = NULL;
+  int prot = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  if (out) {
+    send = mmap(NULL, count, prot, flags, -1, 0);
+    /* only what differs from zero takes memory */
+    send[0] = 1, send[INT32_MAX] = 2, send[count - 1] = 3;
+  }
+  if (in) have = mmap(NULL, count, prot, flags, -1, 0);
+  CHECK((!out || send != MAP_FAILED) && (!in || have != MAP_FAILED), "no memory");
+  OK(MPIX_Neighbor_alltoall_c(send, count, MPI_BYTE, have, count, MPI_BYTE, comm));
+  if (in) CHECK(have[0] == 1 && have[INT32_MAX] == 2 && have[count - 1] == 3 && have[count / 2] == 0, "large block: %d, %d, %d", have[0], have[INT32_MAX], have[count - 1]);
+  if (send) munmap(send, count);
+  if (have) munmap(have, count);
+  MPI_Comm_free(&comm);
+}
+
+/* 2,049 elements of 1 MiB, all at the same place: a signature of more than 2 GiB in 1 MiB of memory; every element is written over the one
+   before. Counts that fit in int, sizes that do not. */
+static void repeated(MPI_Comm comm) {
+  enum { MIB = 1 << 20, COUNT = 2049 };
+  MPI_Datatype block, same;
+  MPI_Type_contiguous(MIB, MPI_BYTE, &block);
+  MPI_Type_create_resized(block, 0, 0, &same);
+  MPI_Type_commit(&same);
+  unsigned char *send = malloc(MIB), *have = malloc(MIB);
+  for (int i = 0; i < MIB; i++) send[i] = (unsigned char)(mix2(me, i)), have[i] = 0;
+  OK(MPIX_Neighbor_gather(send, COUNT, same, have, COUNT, same, comm));
+  int bad = 0;
+  for (int i = 0; i < MIB; i++) bad += have[i] != (unsigned char)mix2(left, i);
+  CHECK(bad == 0, "%d bytes differ", bad);
+  free(send), free(have);
+  MPI_Type_free(&same);
+  MPI_Type_free(&block);
+}
+
+/* large displacements: element 2^31 + 7 of an array of which only a few pages are touched */
+static void far_away(MPI_Comm comm) {
+  size_t length = ((size_t)1 << 34) + 4096;
+  int64_t *memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  CHECK(memory != MAP_FAILED, "no address range");
+  if (memory == MAP_FAILED) return;
+  MPI_Count counts[1] = {3};
+  MPI_Aint from[1] = {((MPI_Aint)1 << 31) + 7}, to[1] = {((MPI_Aint)1 << 31) + 107};
+  for (int k = 0; k < 3; k++) memory[from[0] + k] = me * 10 + k;
+  OK(MPIX_Neighbor_alltoallv_c(memory, counts, from, MPI_INT64_T, memory, counts, to, MPI_INT64_T, comm));
+  for (int k = 0; k < 3; k++) CHECK(memory[to[0] + k] == left * 10 + k, "far element %d", k);
+  munmap(memory, length);
+}
+
+int main(int argc, char **argv) {
+  test_init(&argc, &argv);
+  me = test_rank, n = test_size, left = (me + n - 1) % n, right = (me + 1) % n;
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  set_ring(comm);
+  repeated(comm);
+  far_away(comm);
+  MPI_Comm_free(&comm);
+  /* both ends, and what MPI keeps between them */
+  double free_memory = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  int enough = free_memory > 7e9;
+  MPI_Bcast(&enough, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (enough) really();
+  else if (me == 0) printf("skipped: a transfer of more than 2 GiB, as less than 7 GB of memory are free\n");
+  return test_finish();
+}

@@ -1,0 +1,127 @@
+/* Verification mode: mismatches are reported by rank and edge on both ends, nothing hangs, edges that fit carry their data, and the next call
+   works. Switched on by info key, or by the environment in the second half of the table's runs. */
+#include "test.h"
+
+static int me, n, left, right, verify_class;
+
+/* the call on this process gave the verification error, and its text holds `text` */
+static void expect(int line, int code, const char *text) {
+  int class = -1, length;
+  char have[4000] = "";
+  MPI_Error_class(code, &class);
+  MPIX_Neighbor_error_string(MPI_COMM_WORLD, sizeof have, have, &length);
+  CHECK(class == verify_class, "line %d: class %d: %s", line, class, have);
+  CHECK(strstr(have, text), "line %d: \"%s\" does not hold \"%s\"", line, have, text);
+}
+
+static void set(MPI_Info info) {
+  /* a ring: from the left, to the right; and to oneself */
+  int sources[2] = {left, me}, targets[2] = {right, me};
+  OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 2, sources, MPI_UNWEIGHTED, 2, targets, MPI_UNWEIGHTED, info, MPI_COMM_WORLD));
+}
+
+static void all_well(int line) {
+  int send[2] = {me, me + 100}, have[2] = {-1, -1}, sum = -1;
+  OK(MPIX_Neighbor_alltoall(send, 1, MPI_INT, have, 1, MPI_INT, MPI_COMM_WORLD));
+  CHECK(have[0] == left && have[1] == me + 100, "line %d: %d, %d", line, have[0], have[1]);
+  OK(MPIX_Neighbor_gather(&me, 1, MPI_INT, have, 1, MPI_INT, MPI_COMM_WORLD));
+  CHECK(have[0] == left && have[1] == me, "line %d: %d, %d", line, have[0], have[1]);
+  OK(MPIX_Neighbor_reduce(&me, 1, MPI_INT, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+  CHECK(sum == left + me, "line %d: %d", line, sum);
+}
+
+/* process 0 sends two elements more than process 1 expects */
+static void too_much(void) {
+  enum { SIZE = 8 };
+  int send[2 * SIZE], have[2 * SIZE], counts[2] = {2, 2}, more[2] = {4, 2}, displs[2] = {0, SIZE};
+  for (int i = 0; i < 2 * SIZE; i++) send[i] = me * 100 + i, have[i] = -1;
+  int rc = MPIX_Neighbor_alltoallv(send, me == 0 ? more : counts, displs, MPI_INT, have, counts, displs, MPI_INT, MPI_COMM_WORLD);
+  char text[300];
+  if (me == 1) {
+    snprintf(text, sizeof text, "sources[0], process 0, sends 16 bytes (4 elements of 4 bytes) in an alltoall, but process 1 expects 8 bytes (2 elements of 4 bytes)");
+    expect(__LINE__, rc, text);
+    CHECK(have[0] == -1, "a block that does not fit was written");
+  } else if (me == 0) {
+    snprintf(text, sizeof text, "targets[0], process 1, expects in its sources[0] 8 bytes (2 elements of 4 bytes)");
+    expect(__LINE__, rc, text);
+  } else {
+    CHECK(rc == MPI_SUCCESS, "process that has nothing to do with it: %d", rc);
+  }
+  /* all other edges carried their data */
+  if (me != 1) CHECK(have[0] == left * 100 && have[1] == left * 100 + 1, "good edge: %d, %d", have[0], have[1]);
+  CHECK(have[SIZE] == me * 100 + SIZE, "self edge: %d", have[SIZE]);
+  all_well(__LINE__);
+}
+
+/* process 0 gathers where all others call alltoall */
+static void other_operation(void) {
+  int send[2] = {me, me}, have[2] = {-1, -1}, rc;
+  if (me == 0) rc = MPIX_Neighbor_gather(send, 1, MPI_INT, have, 1, MPI_INT, MPI_COMM_WORLD);
+  else rc = MPIX_Neighbor_alltoall(send, 1, MPI_INT, have, 1, MPI_INT, MPI_COMM_WORLD);
+  if (me == 1) expect(__LINE__, rc, "sources[0], process 0, sends 4 bytes (1 elements of 4 bytes) in a gather, but process 1 expects 4 bytes (1 elements of 4 bytes) in an alltoall");
+  else if (me == 0) expect(__LINE__, rc, "in an alltoall");
+  else if (right != 0) CHECK(rc == MPI_SUCCESS, "%d", rc);
+  all_well(__LINE__);
+}
+
+/* a process whose own arguments are in error leaves no one waiting */
+static void bad_arguments(void) {
+  int send[2] = {me, me}, have[2] = {-1, -1}, class = -1;
+  int rc = MPIX_Neighbor_alltoall(send, me == 0 ? -1 : 1, MPI_INT, have, 1, MPI_INT, MPI_COMM_WORLD);
+  if (me == 0) {
+    MPI_Error_class(rc, &class);
+    CHECK(class == MPI_ERR_COUNT, "class %d", class);
+  } else if (left == 0) {
+    expect(__LINE__, rc, "process 0, sends nothing, as its arguments are in error");
+  }
+  all_well(__LINE__);
+}
+
+static void reduction(void) {
+  int send[2] = {me, 1}, have[2] = {-1, -1};
+  int rc = MPIX_Neighbor_reduce(send, me == 0 ? 2 : 1, MPI_INT, have, me == 0 ? 2 : 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (me == 1) expect(__LINE__, rc, "sources[0], process 0, sends 8 bytes (2 elements of 4 bytes) in a reduce");
+  else if (me == 0 || right == 0) CHECK(rc != MPI_SUCCESS, "not found");
+  else CHECK(rc == MPI_SUCCESS && have[0] == left + me, "%d: %d", rc, have[0]);
+  all_well(__LINE__);
+}
+
+static void self_edge(void) {
+  int send[3] = {me, me, me}, have[3] = {-1, -1, -1}, one[2] = {1, 1}, self[2] = {1, me == n - 1 ? 2 : 1}, displs[2] = {0, 1};
+  int rc = MPIX_Neighbor_alltoallv(send, self, displs, MPI_INT, have, one, displs, MPI_INT, MPI_COMM_WORLD);
+  if (me == n - 1) expect(__LINE__, rc, "itself, sends 8 bytes");
+  else CHECK(rc == MPI_SUCCESS && have[1] == me, "%d: %d", rc, have[1]);
+  CHECK(n == 1 || have[0] == left, "good edge: %d", have[0]);
+  all_well(__LINE__);
+}
+
+int main(int argc, char **argv) {
+  test_init(&argc, &argv);
+  me = test_rank, n = test_size, left = (me + n - 1) % n, right = (me + 1) % n;
+  OK(MPIX_Neighbor_error_class(MPIX_ERR_VERIFY, &verify_class));
+  MPI_Info info = MPI_INFO_NULL;
+  if (!getenv("MPIX_NEIGHBOR_VERIFY")) {
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpix_verify", "true");
+  }
+  set(info);
+  all_well(__LINE__);
+  if (n > 1) {
+    too_much();
+    other_operation();
+    bad_arguments();
+    reduction();
+  }
+  self_edge();
+  /* repeated edges and many processes, all in order */
+  for (int seed = 0; seed < 3; seed++) {
+    graph g = graph_random(n, 4 * n, 500 + seed);
+    graph_set(&g, MPIX_NEIGHBOR_GATHER, info, MPI_COMM_WORLD);
+    int got[200];
+    OK(MPIX_Neighbor_gather(&me, 1, MPI_INT, got, 1, MPI_INT, MPI_COMM_WORLD));
+    for (int j = 0; j < g.indegree[me]; j++) CHECK(g.sources[me][j] == MPI_PROC_NULL || got[j] == g.sources[me][j], "slot %d", j);
+    graph_free(&g);
+  }
+  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+  return test_finish();
+}

@@ -1,0 +1,98 @@
+//! The rules about which module may use which. One way only; see the picture in `src/lib.rs`.
+
+use std::path::{Path, PathBuf};
+
+/// Source files below `src` as (path relative to `src`, text without comments and tests' modules).
+fn sources() -> Vec<(String, String)> {
+    fn walk(dir: &Path, files: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, files);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    walk(&root, &mut files);
+    (files.into_iter())
+        .map(|f| {
+            let text = std::fs::read_to_string(&f).unwrap();
+            let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+            let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+            let text = code.join("\n");
+            (f.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), text)
+        })
+        .collect()
+}
+
+/// Modules of the crate that a text names, in `use` or in a path.
+fn uses(text: &str) -> Vec<String> {
+    let mut names: Vec<String> = (text.split("crate::").skip(1))
+        .flat_map(|rest| {
+            // `use crate::{a::b, c}` names several
+            let inner = rest.strip_prefix('{').and_then(|r| r.split('}').next()).unwrap_or(rest);
+            let list: Vec<&str> = if rest.starts_with('{') { inner.split(',').collect() } else { vec![inner] };
+            list.into_iter()
+                .map(|item| item.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
+                .collect::<Vec<String>>()
+        })
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[test]
+fn modules_use_only_what_lies_below_them() {
+    let pure = ["error", "neighborhood", "cartesian", "schedule", "hints", "select"];
+    let allowed = |module: &str| -> Vec<&str> {
+        match module {
+            "error" => vec![],
+            "neighborhood" => vec!["error"],
+            "cartesian" => vec!["neighborhood"],
+            "schedule" => vec!["neighborhood"],
+            "hints" => vec!["error", "schedule"],
+            "select" => vec!["error", "hints", "schedule"],
+            "mpi" => vec!["error"],
+            "exec" => vec!["error", "mpi", "neighborhood", "schedule"],
+            "handle" => [&pure[..], &["exec", "mpi"]].concat(),
+            "capi" => [&pure[..], &["exec", "handle", "mpi"]].concat(),
+            "lib" => vec![],
+            other => panic!("src/{other} has no place in the layers: give it one here"),
+        }
+    };
+    for (file, text) in sources() {
+        if file == "schedule/properties.rs" {
+            // a test module in a file of its own
+            continue;
+        }
+        let module = file.split(['/', '.']).next().unwrap();
+        for used in uses(&text) {
+            assert!(used == module || allowed(module).contains(&used.as_str()), "src/{file} uses crate::{used}");
+        }
+        if pure.contains(&module) {
+            assert!(!text.contains("libc::"), "src/{file} uses libc");
+        }
+        if module != "mpi" {
+            assert!(!text.contains("mpi_sys"), "src/{file} uses mpi_sys");
+        }
+        // the algorithms are reached through the table
+        if !file.starts_with("schedule/") {
+            for algorithm in ["direct::", "dimension_order::"] {
+                assert!(!text.contains(algorithm), "src/{file} reaches around the table of algorithms");
+            }
+        }
+        assert!(!text.contains("MPI_Neighbor_"), "src/{file} calls a native neighborhood collective");
+    }
+}
+
+#[test]
+fn pure_modules_forbid_unsafe_code() {
+    for module in ["error", "neighborhood", "cartesian", "hints", "select", "schedule/mod"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/{module}.rs"));
+        assert!(std::fs::read_to_string(path).unwrap().contains("#![forbid(unsafe_code)]"), "{module}");
+    }
+}
