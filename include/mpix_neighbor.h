@@ -216,6 +216,8 @@ int MPIX_Neighbor_error_string(MPI_Comm comm, int length, char *string, int *res
 //   blocks in the buffers of later calls. They may repeat, be the caller's, or be `MPI_PROC_NULL`; degrees may be 0 (then arrays are not
 //   looked at) and larger than the communicator. A process that lists another one as target must be listed there as source as often. Repeated edges
 //   match k-th to k-th.
+//   On a Cartesian communicator, where all neighbors of all processes are one step away, each edge has the direction of that step, so that
+//   `dimension_order` can be used.
 // - weights: about how much travels on each edge, in any unit, not negative; `MPI_UNWEIGHTED` for all equal. A hint: wrong weights cost
 //   time, never correctness.
 // - `info`: hints, or `MPI_INFO_NULL`; may be freed afterwards. `mpix_schedule` = `auto` (default), `direct`, `dimension_order`;
@@ -306,7 +308,7 @@ int MPIX_Neighborhood_get_count(int operation, MPI_Comm comm, int *indegree, int
 // Lists of the neighborhood that a communicator has for an operation, as they were given.
 //
 // - `operation`: one of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL`, `MPIX_NEIGHBOR_REDUCE`.
-// - `maxindegree, maxoutdegree`: entries that the arrays have room for; as many are written at the most.
+// - `maxindegree, maxoutdegree`: entries that the arrays have room for; as many are written at the most. 0 where a side is not wanted.
 // - `sources, targets`: ranks, or `MPI_PROC_NULL`.
 // - `sourceweights, targetweights`: weights, 1 where there are none; `MPI_UNWEIGHTED` if they are not wanted.
 //
@@ -325,7 +327,7 @@ int MPIX_Neighborhood_get(int operation,
 //
 // - `operation`: one of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL`, `MPIX_NEIGHBOR_REDUCE`.
 // - `length`: characters that `string` has room for, the final null included. 0: nothing is written to `string`.
-// - `string`: where the text is written, cut off if it is longer.
+// - `string`: where the text is written, cut off if it is longer; each line ends with a line feed.
 // - `resultlen`: length of the whole text, without the null.
 //
 // Local. Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_ARG`.
@@ -380,8 +382,11 @@ int MPIX_Neighbor_reduce_c(const void *sendbuf,
                            MPI_Comm comm);
 
 // Sparse reduction of blocks that differ from target to target: sends to target i `sendcounts[i]` elements from
-// `sendbuf + senddispls[i] * extent(sendtype)` and combines what comes from all sources, `recvcount` elements each. With a halo as what is
-// sent this is the reverse of a halo exchange: contributions to ghost cells are added up at the cells' owners.
+// `sendbuf + senddispls[i] * extent(sendtype)` and combines what comes from all sources, `recvcount` elements each.
+//
+// All sources of a process send it blocks of one signature. Where each contributes to another part of the target's data, as in the reverse
+// of an irregular halo exchange, a block must cover all of what any source contributes to (neutral elements elsewhere), or
+// `MPIX_Neighbor_alltoallv` and a loop serve better.
 //
 // - `sendcounts`, `senddispls`: outdegree entries.
 //

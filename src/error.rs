@@ -7,8 +7,8 @@
 
 use std::fmt;
 
-/// Result with this crate's [`Error`].
-pub type Result<T> = std::result::Result<T, Error>;
+/// Result with this crate's [`Error`], boxed: a result that is moved as several words costs more than a small message does.
+pub type Result<T> = std::result::Result<T, Box<Error>>;
 
 /// An argument of a C function, or one entry of an array argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use std::rc::Rc;
 
 use crate::cartesian::Grid;
 use crate::error::{Class, Error, Result};
-use crate::exec::Executor as _;
+use crate::exec::Executor;
 use crate::exec::buffers::Buffers;
+use crate::exec::check;
 use crate::exec::p2p::{P2p, Waiting};
-use crate::exec::{check, p2p};
 use crate::hints::Hints;
 use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
@@ -75,10 +75,11 @@ pub struct Slot {
     hints: Hints,
     choice: Choice,
     waiting: Waiting,
-    schedule: Schedule,
-    /// For reductions in any order, where the caller allows them.
-    any_order: Option<Schedule>,
+    rounds: usize,
+    messages: usize,
     executor: P2p,
+    /// For reductions in any order, where the caller allows them.
+    any_order: Option<P2p>,
     running: Cell<bool>,
 }
 
@@ -100,7 +101,8 @@ static HANDLE: Key<Handle> = Key::new();
 pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a mut Slot> {
     // SAFETY: the caller vouches for `comm`; the value lives as long as the attribute.
     let handle = unsafe { HANDLE.get(comm)?.as_mut() };
-    (handle.and_then(|h| h.slots[operation as usize].as_deref_mut())).ok_or(Error::NoNeighborhood { operation: operation.name() })
+    (handle.and_then(|h| h.slots[operation as usize].as_deref_mut()))
+        .ok_or_else(|| Error::NoNeighborhood { operation: operation.name() }.into())
 }
 
 /// Sets a neighborhood for some operations. Collective over `comm`: every process calls it, also one whose arguments are in error
@@ -144,13 +146,10 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
         if request.operations & operation.bit() == 0 {
             continue;
         }
-        let (schedule, any_order) = match operation {
-            Operation::Reduce => {
-                let any = request.hints.reduce_order == FoldOrder::Any;
-                (built.folded(FoldOrder::Source), any.then(|| built.folded(FoldOrder::Any)))
-            }
-            _ => (built.clone(), None),
-        };
+        let executor =
+            |schedule: &Schedule| P2p::new(Rc::clone(&private), neighborhood.rank(), tag(operation), waiting, schedule);
+        let folds = operation == Operation::Reduce;
+        let any = folds && request.hints.reduce_order == FoldOrder::Any;
         handle.slots[operation as usize] = Some(Box::new(Slot {
             operation,
             comm: Rc::clone(&private),
@@ -159,9 +158,10 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
             hints: request.hints,
             choice,
             waiting,
-            executor: P2p::new(Rc::clone(&private), neighborhood.rank(), tag(operation), waiting, &schedule),
-            schedule,
-            any_order,
+            rounds: built.rounds(),
+            messages: built.messages(),
+            executor: if folds { executor(&built.folded(FoldOrder::Source)) } else { executor(&built) },
+            any_order: any.then(|| executor(&built.folded(FoldOrder::Any))),
             running: Cell::new(false),
         }));
     }
@@ -177,11 +177,11 @@ pub unsafe fn free(comm: MPI_Comm, operations: i32) -> Result<()> {
     unsafe {
         let Some(handle) = HANDLE.get(comm)?.as_mut() else {
             let operation = Operation::ALL.into_iter().find(|o| operations & o.bit() != 0).unwrap_or(Operation::Gather);
-            return Err(Error::NoNeighborhood { operation: operation.name() });
+            return Err(Error::NoNeighborhood { operation: operation.name() }.into());
         };
         for operation in Operation::ALL {
             if operations & operation.bit() != 0 && handle.slots[operation as usize].is_none() {
-                return Err(Error::NoNeighborhood { operation: operation.name() });
+                return Err(Error::NoNeighborhood { operation: operation.name() }.into());
             }
         }
         for operation in Operation::ALL {
@@ -236,14 +236,14 @@ fn agree(comm: &Comm, request: Result<Request>) -> Result<Request> {
     let lowest = coll::allreduce(comm, [failed, operations, -operations, hints, -hints], Reduction::Min)?;
     if lowest[0] != i64::MAX {
         let root = lowest[0] as u32;
-        let remote = share_error(comm, request.as_ref().err(), root, me)?;
-        return Err(request.err().unwrap_or(remote));
+        let remote = share_error(comm, request.as_ref().err().map(|e| &**e), root, me)?;
+        return Err(request.err().unwrap_or(remote.into()));
     }
     if lowest[1] != -lowest[2] {
-        return Err(Error::Disagreement { what: "operations" });
+        return Err(Error::Disagreement { what: "operations" }.into());
     }
     if lowest[3] != -lowest[4] {
-        return Err(Error::Disagreement { what: "info key mpix_schedule or mpix_verify" });
+        return Err(Error::Disagreement { what: "info key mpix_schedule or mpix_verify" }.into());
     }
     request
 }
@@ -287,15 +287,16 @@ fn match_lists(comm: &Comm, neighborhood: &Neighborhood) -> Result<()> {
     let found = if mismatch.is_some() { i64::from(me) } else { i64::MAX };
     let [root] = coll::allreduce(comm, [found], Reduction::Min)?;
     let Ok(root) = u32::try_from(root) else {
-        return Err(Error::Internal("lists match, but their fingerprints do not".into()));
+        return Err(Error::Internal("lists match, but their fingerprints do not".into()).into());
     };
     // the receiving process of the lowest rank speaks for all
     let remote = share_error(comm, mismatch.as_ref(), root, me)?;
-    Err(match (remote, mismatch) {
+    let error = match (remote, mismatch) {
         (_, Some(own)) if root == me => own,
         (Error::Remote { text, .. }, _) => Error::Lists { text },
         (other, _) => other,
-    })
+    };
+    Err(error.into())
 }
 
 /// Gives the edges directions where all of them on all processes have one, and orders the directions by weight, heaviest first. Collective
@@ -326,6 +327,18 @@ fn find_directions(comm: &Comm, n: Neighborhood, grid: Option<Grid>) -> Result<(
     }
 }
 
+/// Runs what an executor was made for, to its end.
+///
+/// # Safety
+/// As for `Executor::bind`.
+#[inline]
+unsafe fn execute(executor: &mut impl Executor, buffers: &Buffers) -> Result<()> {
+    // SAFETY: the caller vouches for the buffers.
+    unsafe { executor.bind(buffers) }?;
+    executor.start()?;
+    executor.wait()
+}
+
 impl Slot {
     /// The lists.
     pub fn neighborhood(&self) -> &Neighborhood {
@@ -336,40 +349,39 @@ impl Slot {
     ///
     /// # Safety
     /// The buffers must be what the C prototype asks for.
-    pub unsafe fn run(&mut self, buffers: Result<Buffers>) -> Result<()> {
+    #[inline]
+    pub unsafe fn run(&mut self, buffers: Result<&Buffers>) -> Result<()> {
         if self.running.replace(true) {
-            return Err(Error::Busy);
+            return Err(Error::Busy.into());
         }
         // SAFETY: the caller vouches for the buffers.
         let done =
-            unsafe { if self.hints.verify { self.run_verified(buffers) } else { buffers.and_then(|b| self.run_bound(&b)) } };
+            unsafe { if self.hints.verify { self.run_verified(buffers) } else { buffers.and_then(|b| self.run_bound(b)) } };
         self.running.set(false);
         done
     }
 
+    #[inline]
     unsafe fn run_bound(&mut self, buffers: &Buffers) -> Result<()> {
-        let schedule = match (&self.any_order, buffers.op) {
+        let executor = match (&mut self.any_order, buffers.op) {
             // SAFETY: the caller vouches for the operator.
             (Some(any), Some(op)) if unsafe { mpi::op::commutes(op) }? => any,
-            _ => &self.schedule,
+            _ => &mut self.executor,
         };
         // SAFETY: as above.
-        unsafe { self.executor.bind(schedule, buffers) }?;
-        self.executor.start()?;
-        self.executor.wait()
+        unsafe { execute(executor, buffers) }
     }
 
     /// Lets the ends of all edges compare what they are about to do, and runs the collective over those that fit.
-    unsafe fn run_verified(&mut self, buffers: Result<Buffers>) -> Result<()> {
+    #[cold]
+    unsafe fn run_verified(&mut self, buffers: Result<&Buffers>) -> Result<()> {
         let operation = self.operation as usize;
         // SAFETY: the caller vouches for the buffers.
-        let findings = unsafe {
-            check::check(&self.neighborhood, buffers.as_ref().map_err(Clone::clone), operation, &COLLECTIVES, &self.comm)
-        }?;
+        let findings = unsafe { check::check(&self.neighborhood, buffers.clone(), operation, &COLLECTIVES, &self.comm) }?;
         let buffers = buffers?;
         let Some(text) = findings.text else {
             // SAFETY: as above.
-            return unsafe { self.run_bound(&buffers) };
+            return unsafe { self.run_bound(buffers) };
         };
         // neighbors at the other ends of good edges count on this process: serve them, by the same algorithm
         let rest = self.neighborhood.filtered(|s| findings.sources[s], |t| findings.targets[t]);
@@ -378,33 +390,32 @@ impl Slot {
         if self.operation == Operation::Reduce {
             schedule = schedule.folded(FoldOrder::Source);
         }
-        let mut executor = p2p::P2p::new(Rc::clone(&self.comm), rest.rank(), tag(self.operation), self.waiting, &schedule);
+        let mut executor = P2p::new(Rc::clone(&self.comm), rest.rank(), tag(self.operation), self.waiting, &schedule);
         // SAFETY: as above.
-        unsafe { executor.bind(&schedule, &buffers) }?;
-        executor.start()?;
-        executor.wait()?;
-        Err(Error::Verification(text))
+        unsafe { execute(&mut executor, buffers) }?;
+        Err(Error::Verification(text).into())
     }
 
     /// Some lines for a person: lists, schedule and why, way of waiting.
     pub fn describe(&self) -> String {
         let n = &self.neighborhood;
-        let edges = |list: &[neighborhood::Neighbor]| {
+        let count = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+        let edges = |list: &[neighborhood::Neighbor], one: &str, many: &str| {
             let processes = Neighborhood::multiplicities(list).len();
-            format!("{} ({} processes)", list.len(), processes)
+            format!("{} ({})", count(list.len(), one, many), count(processes, "process", "processes"))
         };
         format!(
-            "{} on process {}: sources {}, targets {}, {}\n\
-             schedule {}: {} rounds, {} messages; {}\n\
+            "{} on process {}: {}, {}, {}\n\
+             schedule {}: {}, {}; {}\n\
              waiting: {}; verification {}\n",
             self.operation.name(),
             n.rank(),
-            edges(n.sources()),
-            edges(n.targets()),
+            edges(n.sources(), "source", "sources"),
+            edges(n.targets(), "target", "targets"),
             if n.weighted() { "weighted" } else { "unweighted" },
             self.choice.algorithm.name(),
-            self.schedule.rounds(),
-            self.schedule.messages(),
+            count(self.rounds, "round", "rounds"),
+            count(self.messages, "message", "messages"),
             self.choice.why,
             match self.waiting {
                 Waiting::Block => "in MPI",

@@ -91,7 +91,8 @@ impl Value {
                 key: self.key.into(),
                 value: self.text.clone(),
                 allowed: (allowed.iter().map(|(name, _)| *name)).collect::<Vec<_>>().join(", "),
-            }),
+            }
+            .into()),
         }
     }
 }

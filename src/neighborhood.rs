@@ -171,7 +171,7 @@ pub fn slots(
             _ if value == proc_null => None,
             Ok(r) if r < size => Some(r),
             _ => {
-                return Err(Error::Rank { argument: Argument::at(names.0, i), value: value.into(), size });
+                return Err(Error::Rank { argument: Argument::at(names.0, i), value: value.into(), size }.into());
             }
         };
         let weight = weights.map_or(1, |w| w[i]);

@@ -26,7 +26,7 @@ pub fn select(hints: &Hints, input: &Input) -> Result<Choice> {
         }),
         ScheduleHint::Only(algorithm) => match (algorithm.entry().unfit)(input) {
             None => Ok(Choice { algorithm, why: "the hint mpix_schedule asks for it" }),
-            Some(reason) => Err(Error::Schedule { schedule: algorithm.name(), reason: reason.into() }),
+            Some(reason) => Err(Error::Schedule { schedule: algorithm.name(), reason: reason.into() }.into()),
         },
     }
 }

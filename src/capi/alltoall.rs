@@ -57,7 +57,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoall_c(
     unsafe { alltoall("MPIX_Neighbor_alltoall_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm) }
 }
 
-#[inline]
+#[inline(always)]
 unsafe fn alltoall(
     function: &str,
     sendbuf: *const c_void,
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoallv_c(
     }
 }
 
-#[inline]
+#[inline(always)]
 unsafe fn alltoallv<C: Entry, D: Entry>(
     function: &str,
     send: (*const c_void, *const C, *const D, MPI_Datatype),
@@ -219,7 +219,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoallw_c(
     }
 }
 
-#[inline]
+#[inline(always)]
 unsafe fn alltoallw<C: Entry>(
     function: &str,
     send: (*const c_void, *const C, *const MPI_Aint, *const MPI_Datatype),

@@ -11,12 +11,12 @@ use crate::mpi::{self, MPI_Datatype, MPI_Op, datatype, op};
 ///
 /// # Safety
 /// The pointer must be null or valid for `length` entries.
-#[inline]
+#[inline(always)]
 pub unsafe fn array<'a, T>(name: &'static str, pointer: *const T, length: usize) -> Result<&'a [T]> {
     if length == 0 {
         Ok(&[])
     } else if pointer.is_null() {
-        Err(Error::NullArray { argument: Argument::new(name), length })
+        Err(Error::NullArray { argument: Argument::new(name), length }.into())
     } else {
         // SAFETY: the caller vouches for the length.
         Ok(unsafe { std::slice::from_raw_parts(pointer, length) })
@@ -43,12 +43,12 @@ pub unsafe fn results<'a, T>(name: &'static str, pointer: *mut T, length: usize)
 /// The pointer must be null or writable.
 pub unsafe fn result<'a, T>(name: &'static str, pointer: *mut T) -> Result<&'a mut T> {
     // SAFETY: the caller vouches for the pointer.
-    unsafe { pointer.as_mut() }.ok_or(Error::NullResult { argument: Argument::new(name) })
+    unsafe { pointer.as_mut() }.ok_or_else(|| Error::NullResult { argument: Argument::new(name) }.into())
 }
 
 /// A degree or length.
 pub fn length(name: &'static str, value: c_int) -> Result<usize> {
-    usize::try_from(value).map_err(|_| Error::Negative { argument: Argument::new(name), value: value.into() })
+    usize::try_from(value).map_err(|_| Error::Negative { argument: Argument::new(name), value: value.into() }.into())
 }
 
 /// Writes `text` as `MPI_Error_string` does: at most `length` characters with the final null, which is always there if `length` is positive;
@@ -78,22 +78,19 @@ pub fn operations(value: c_int) -> Result<c_int> {
     if value != 0 && value & !all == 0 {
         return Ok(value);
     }
-    Err(Error::Operations { argument: Argument::new("operations"), value: value.into(), wanted: "a combination" })
+    Err(Error::Operations { argument: Argument::new("operations"), value: value.into(), wanted: "a combination" }.into())
 }
 
 /// Exactly one operation.
 pub fn operation(value: c_int) -> Result<Operation> {
-    (Operation::ALL.into_iter().find(|o| o.bit() == value)).ok_or(Error::Operations {
-        argument: Argument::new("operation"),
-        value: value.into(),
-        wanted: "one",
-    })
+    (Operation::ALL.into_iter().find(|o| o.bit() == value))
+        .ok_or_else(|| Error::Operations { argument: Argument::new("operation"), value: value.into(), wanted: "one" }.into())
 }
 
 /// An operator.
 pub fn operator(op: MPI_Op) -> Result<MPI_Op> {
     if op::is_null(op) {
-        return Err(Error::NullHandle { argument: Argument::new("op"), null: "MPI_OP_NULL", class: Class::Op });
+        return Err(Error::NullHandle { argument: Argument::new("op"), null: "MPI_OP_NULL", class: Class::Op }.into());
     }
     Ok(op)
 }
@@ -105,27 +102,31 @@ pub trait Entry: Copy {
 }
 
 impl Entry for c_int {
-    #[inline]
+    #[inline(always)]
     fn ints(array: &[c_int]) -> Ints<'_> {
         Ints::Narrow(array)
     }
 }
 
 impl Entry for i64 {
-    #[inline]
+    #[inline(always)]
     fn ints(array: &[i64]) -> Ints<'_> {
         Ints::Wide(array)
     }
 }
 
 impl Entry for isize {
-    #[inline]
+    #[inline(always)]
     fn ints(array: &[isize]) -> Ints<'_> {
         Ints::Address(array)
     }
 }
 
 /// One side of a collective call: its buffer and the number of its blocks.
+///
+/// All of this is inlined into the functions of the C ABI, so that descriptions of buffers are built where they are used. A description that is
+/// returned through memory is read back in wider pieces than it was written in; the processor then waits for all its stores to complete, those
+/// into another core's cache lines by the previous call's messages included: 100 ns and more a call.
 #[derive(Clone, Copy)]
 pub struct Side {
     base: *mut c_void,
@@ -135,21 +136,21 @@ pub struct Side {
 
 impl Side {
     /// The send side.
-    #[inline]
+    #[inline(always)]
     pub fn send(buffer: *const c_void, degree: usize) -> Side {
         Side { base: buffer.cast_mut(), degree, names: &SEND }
     }
 
     /// The receive side.
-    #[inline]
+    #[inline(always)]
     pub fn recv(buffer: *mut c_void, degree: usize) -> Side {
         Side { base: buffer, degree, names: &RECV }
     }
 
-    #[inline]
+    #[inline(always)]
     fn blocks<'a>(&self, datatype: MPI_Datatype, extent: i64, shape: Shape<'a>) -> Result<Blocks<'a>> {
         if mpi::is_in_place(self.base) {
-            return Err(Error::InPlace { argument: Argument::new(self.names.buffer) });
+            return Err(Error::InPlace { argument: Argument::new(self.names.buffer) }.into());
         }
         Ok(Blocks { base: self.base.cast(), datatype, extent, shape, names: self.names })
     }
@@ -158,7 +159,7 @@ impl Side {
     ///
     /// # Safety
     /// `datatype` must be a datatype or null.
-    #[inline]
+    #[inline(always)]
     unsafe fn extent(&self, datatype: MPI_Datatype) -> Result<i64> {
         if self.degree == 0 {
             return Ok(0);
@@ -168,16 +169,17 @@ impl Side {
                 argument: Argument::new(self.names.datatype),
                 null: "MPI_DATATYPE_NULL",
                 class: Class::Type,
-            });
+            }
+            .into());
         }
         // SAFETY: the caller vouches for the datatype.
         unsafe { datatype::extent(datatype) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn count(&self, count: i64) -> Result<i64> {
         if count < 0 && self.degree > 0 {
-            return Err(Error::NegativeCount { argument: Argument::new(self.names.count), value: count });
+            return Err(Error::NegativeCount { argument: Argument::new(self.names.count), value: count }.into());
         }
         Ok(count)
     }
@@ -186,7 +188,7 @@ impl Side {
     ///
     /// # Safety
     /// `datatype` must be a datatype or null.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn one<'a>(self, count: i64, datatype: MPI_Datatype) -> Result<Blocks<'a>> {
         // SAFETY: the caller vouches for the datatype.
         self.blocks(datatype, unsafe { self.extent(datatype) }?, Shape::One { count: self.count(count)? })
@@ -196,7 +198,7 @@ impl Side {
     ///
     /// # Safety
     /// `datatype` must be a datatype or null.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn equal<'a>(self, count: i64, datatype: MPI_Datatype) -> Result<Blocks<'a>> {
         // SAFETY: the caller vouches for the datatype.
         self.blocks(datatype, unsafe { self.extent(datatype) }?, Shape::Equal { count: self.count(count)? })
@@ -206,7 +208,7 @@ impl Side {
     ///
     /// # Safety
     /// `datatype` must be a datatype or null, the arrays null or valid for as many entries as there are slots.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn vector<'a, C: Entry + 'a, D: Entry + 'a>(
         self,
         counts: *const C,
@@ -225,7 +227,7 @@ impl Side {
     ///
     /// # Safety
     /// The arrays must be null or valid for as many entries as there are slots.
-    #[inline]
+    #[inline(always)]
     pub unsafe fn general<'a, C: Entry + 'a, D: Entry + 'a>(
         self,
         counts: *const C,

@@ -14,9 +14,9 @@ use crate::mpi::{self, MPI_Comm, comm, errors};
 static LAST_ERROR: Key<String> = Key::new();
 
 /// Runs the body of a function that works on a communicator.
-#[inline]
+#[inline(always)]
 pub fn call(function: &str, comm: MPI_Comm, body: impl FnOnce() -> Result<()>) -> c_int {
-    match catch_unwind(AssertUnwindSafe(|| if comm::is_null(comm) { Err(null_comm()) } else { body() })) {
+    match catch_unwind(AssertUnwindSafe(|| if comm::is_null(comm) { Err(null_comm().into()) } else { body() })) {
         Ok(Ok(())) => mpi::success(),
         Ok(Err(error)) => raise(function, comm, &error),
         Err(panic) => raise(function, comm, &Error::Internal(message(&*panic))),
@@ -27,7 +27,7 @@ pub fn call(function: &str, comm: MPI_Comm, body: impl FnOnce() -> Result<()>) -
 ///
 /// # Safety
 /// `comm` must be a communicator, and the buffers what the prototype asks for.
-#[inline]
+#[inline(always)]
 pub unsafe fn collective<'a>(
     function: &str,
     operation: Operation,
@@ -38,9 +38,12 @@ pub unsafe fn collective<'a>(
         // SAFETY: the caller vouches for `comm`; collectives on one communicator do not run at the same time.
         let slot = unsafe { handle::lookup(comm, operation) }?;
         let n = slot.neighborhood();
-        let buffers = buffers(n.sources().len(), n.targets().len());
-        // SAFETY: the caller vouches for the buffers.
-        unsafe { slot.run(buffers) }
+        match buffers(n.sources().len(), n.targets().len()) {
+            // SAFETY: the caller vouches for the buffers.
+            Ok(buffers) => unsafe { slot.run(Ok(&buffers)) },
+            // SAFETY: nothing is read or written.
+            Err(error) => unsafe { slot.run(Err(error)) },
+        }
     })
 }
 
@@ -61,11 +64,18 @@ fn raise(function: &str, comm: MPI_Comm, error: &Error) -> c_int {
     catch_unwind(AssertUnwindSafe(|| report(function, comm, error))).unwrap_or(errors::OTHER_THAN_SUCCESS)
 }
 
+/// Writes a line to standard error in one piece, so that several processes' lines do not mix.
+fn print(text: &str) {
+    use std::io::Write;
+    // there is no one to tell if this fails
+    let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
+}
+
 fn report(function: &str, comm: MPI_Comm, error: &Error) -> c_int {
     let text = format!("{function}: {error}");
     // under another MPI no handle and no constant is valid; outside init and finalize there is no handler
     if !mpi::is_usable() || mpi::check_family().is_err() {
-        eprintln!("{text}");
+        print(&text);
         return errors::OTHER_THAN_SUCCESS;
     }
     let (code, carries_text) = errors::code_for(error, &text);
@@ -74,7 +84,7 @@ fn report(function: &str, comm: MPI_Comm, error: &Error) -> c_int {
     // SAFETY: `comm` is a communicator, as the function's documentation asks for. The text's owner is the communicator.
     unsafe {
         if !carries_text && errors::is_fatal(comm) {
-            eprintln!("{text}");
+            print(&text);
         }
         // the handler may jump out of this function: leave nothing on its stack that needs dropping
         let kept = LAST_ERROR.set(comm, text);

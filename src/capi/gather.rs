@@ -57,7 +57,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_gather_c(
     unsafe { gather("MPIX_Neighbor_gather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm) }
 }
 
-#[inline]
+#[inline(always)]
 unsafe fn gather(
     function: &str,
     sendbuf: *const c_void,

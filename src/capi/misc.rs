@@ -53,7 +53,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_error_class(which: c_int, errorclass: *mu
         let class = match which {
             MPIX_ERR_MISMATCH => Class::Mismatch,
             MPIX_ERR_VERIFY => Class::Verify,
-            _ => return Err(Error::UnknownClass { argument: Argument::new("which"), value: which.into() }),
+            _ => return Err(Error::UnknownClass { argument: Argument::new("which"), value: which.into() }.into()),
         };
         // SAFETY: the caller vouches for the pointer.
         *unsafe { args::result("errorclass", errorclass) }? = errors::own_class(class);

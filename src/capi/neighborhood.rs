@@ -27,6 +27,8 @@ pub const MPIX_NEIGHBOR_REDUCE: c_int = 4;
 ///   blocks in the buffers of later calls. They may repeat, be the caller's, or be `MPI_PROC_NULL`; degrees may be 0 (then arrays are not
 ///   looked at) and larger than the communicator. A process that lists another one as target must be listed there as source as often. Repeated edges
 ///   match k-th to k-th.
+///   On a Cartesian communicator, where all neighbors of all processes are one step away, each edge has the direction of that step, so that
+///   `dimension_order` can be used.
 /// - weights: about how much travels on each edge, in any unit, not negative; `MPI_UNWEIGHTED` for all equal. A hint: wrong weights cost
 ///   time, never correctness.
 /// - `info`: hints, or `MPI_INFO_NULL`; may be freed afterwards. `mpix_schedule` = `auto` (default), `direct`, `dimension_order`;
@@ -206,7 +208,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_get_count(
 /// Lists of the neighborhood that a communicator has for an operation, as they were given.
 ///
 /// - `operation`: one of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL`, `MPIX_NEIGHBOR_REDUCE`.
-/// - `maxindegree, maxoutdegree`: entries that the arrays have room for; as many are written at the most.
+/// - `maxindegree, maxoutdegree`: entries that the arrays have room for; as many are written at the most. 0 where a side is not wanted.
 /// - `sources, targets`: ranks, or `MPI_PROC_NULL`.
 /// - `sourceweights, targetweights`: weights, 1 where there are none; `MPI_UNWEIGHTED` if they are not wanted.
 ///
@@ -251,7 +253,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_get(
 ///
 /// - `operation`: one of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL`, `MPIX_NEIGHBOR_REDUCE`.
 /// - `length`: characters that `string` has room for, the final null included. 0: nothing is written to `string`.
-/// - `string`: where the text is written, cut off if it is longer.
+/// - `string`: where the text is written, cut off if it is longer; each line ends with a line feed.
 /// - `resultlen`: length of the whole text, without the null.
 ///
 /// Local. Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_ARG`.
@@ -314,7 +316,7 @@ impl Lists {
                     false => Some(args::array(names[2], weights, degree)?),
                 };
                 let slots: Vec<Neighbor> = neighborhood::slots(ranks, weights, mpi::proc_null(), size, (names[1], names[2]))?;
-                Ok((slots, weights.is_some() && degree > 0))
+                Result::Ok((slots, weights.is_some() && degree > 0))
             };
             let (sources, a) = list(self.indegree, ["indegree", "sources", "sourceweights"], self.sources, self.sourceweights)?;
             let (targets, b) = list(self.outdegree, ["outdegree", "targets", "targetweights"], self.targets, self.targetweights)?;
@@ -333,11 +335,11 @@ unsafe fn weights<'a>(name: &'static str, pointer: *mut c_int, room: usize) -> R
 unsafe fn ranks_of(name: &'static str, group: MPI_Group, comm: MPI_Comm) -> Result<Vec<c_int>> {
     let argument = Argument::new(name);
     if comm::is_null_group(group) {
-        return Err(Error::NullHandle { argument, null: "MPI_GROUP_NULL", class: Class::Group });
+        return Err(Error::NullHandle { argument, null: "MPI_GROUP_NULL", class: Class::Group }.into());
     }
     // SAFETY: the caller vouches for the handles.
     let ranks = unsafe { comm::translate(group, comm) }?;
-    ranks.into_iter().enumerate().map(|(index, r)| r.ok_or(Error::NotInCommunicator { argument, index })).collect()
+    ranks.into_iter().enumerate().map(|(index, r)| r.ok_or_else(|| Error::NotInCommunicator { argument, index }.into())).collect()
 }
 
 unsafe fn topology_neighborhood(comm: MPI_Comm) -> Result<Neighborhood> {
@@ -347,7 +349,7 @@ unsafe fn topology_neighborhood(comm: MPI_Comm) -> Result<Neighborhood> {
         neighborhood::slots(ranks, weights, mpi::proc_null(), size, ("neighbors", "weights"))
     };
     match topology {
-        Topology::None => Err(Error::NoTopology),
+        Topology::None => Err(Error::NoTopology.into()),
         Topology::Cartesian(dims, periodic) => Ok(Grid::new(dims, periodic).neighborhood(rank)),
         Topology::Graph(neighbors) => {
             let both = list(&neighbors, None)?;
@@ -374,7 +376,7 @@ unsafe fn set(
         mpi::check_family()?;
         // SAFETY: the caller vouches for `comm`.
         if unsafe { comm::is_inter(comm) }? {
-            return Err(Error::Intercommunicator);
+            return Err(Error::Intercommunicator.into());
         }
         let request = (|| {
             Ok(Request {

@@ -64,7 +64,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_reduce_c(
     unsafe { reduce("MPIX_Neighbor_reduce_c", (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), op, comm) }
 }
 
-#[inline]
+#[inline(always)]
 unsafe fn reduce(
     function: &str,
     send: (*const c_void, i64, MPI_Datatype),
@@ -85,8 +85,11 @@ unsafe fn reduce(
 }
 
 /// Sparse reduction of blocks that differ from target to target: sends to target i `sendcounts[i]` elements from
-/// `sendbuf + senddispls[i] * extent(sendtype)` and combines what comes from all sources, `recvcount` elements each. With a halo as what is
-/// sent this is the reverse of a halo exchange: contributions to ghost cells are added up at the cells' owners.
+/// `sendbuf + senddispls[i] * extent(sendtype)` and combines what comes from all sources, `recvcount` elements each.
+///
+/// All sources of a process send it blocks of one signature. Where each contributes to another part of the target's data, as in the reverse
+/// of an irregular halo exchange, a block must cover all of what any source contributes to (neutral elements elsewhere), or
+/// `MPIX_Neighbor_alltoallv` and a loop serve better.
 ///
 /// - `sendcounts`, `senddispls`: outdegree entries.
 ///
@@ -140,7 +143,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_reducev_c(
     }
 }
 
-#[inline]
+#[inline(always)]
 unsafe fn reducev<C: Entry, D: Entry>(
     function: &str,
     send: (*const c_void, *const C, *const D, MPI_Datatype),

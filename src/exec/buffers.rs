@@ -132,15 +132,43 @@ impl Blocks<'_> {
             Shape::General { counts, displs, datatypes } => (counts.get(slot), datatypes[slot], Some(displs.get(slot))),
         };
         if count < 0 {
-            return Err(Error::NegativeCount { argument: self.count_argument(slot), value: count });
+            return Err(Error::NegativeCount { argument: self.count_argument(slot), value: count }.into());
         }
         let Some(offset) = offset else {
-            return Err(Error::TooLarge { argument: self.count_argument(slot), count, extent: self.extent });
+            return Err(Error::TooLarge { argument: self.count_argument(slot), count, extent: self.extent }.into());
         };
         // nothing is looked at in an empty block: its datatype may be null, which not every MPI takes
         let datatype = if count == 0 { datatype::byte() } else { datatype };
         // MPI_BOTTOM is address 0 and displacements may be negative: the sum is an address, not an offset within an allocation
         Ok(Located { at: self.base.wrapping_offset(offset as isize), count, datatype })
+    }
+
+    /// Finds the blocks of some slots, for shapes with one datatype: `found` gets each one's position among the slots.
+    #[inline]
+    pub fn locate_all(
+        &self,
+        slots: impl Iterator<Item = u32>,
+        mut found: impl FnMut(usize, Located) -> Result<()>,
+    ) -> Result<()> {
+        // one loop for each kind of arrays, in which nothing is decided that does not depend on the slot
+        match self.shape {
+            Shape::Vector { counts: Ints::Narrow(counts), displs: Ints::Narrow(displs) } => {
+                for (k, slot) in slots.enumerate() {
+                    let (count, displ) = (counts[slot as usize], displs[slot as usize]);
+                    let (false, Some(offset)) = (count < 0, i64::from(displ).checked_mul(self.extent)) else {
+                        return self.locate(slot as usize).map(|_| ());
+                    };
+                    let at = self.base.wrapping_offset(offset as isize);
+                    found(k, Located { at, count: count.into(), datatype: self.datatype })?;
+                }
+            }
+            _ => {
+                for (k, slot) in slots.enumerate() {
+                    found(k, self.locate(slot as usize)?)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The count of a slot, as an argument.

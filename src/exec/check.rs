@@ -12,7 +12,7 @@ use super::buffers::{Blocks, Buffers};
 use super::copy;
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::p2p::{self, Message, Requests};
+use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::{coll, datatype};
 use crate::neighborhood::Neighborhood;
 
@@ -68,7 +68,7 @@ unsafe fn intents(list: usize, side: &Blocks, operation: usize) -> Result<Vec<In
             let block = side.locate(slot)?;
             if datatype::is_null(block.datatype) {
                 let argument = side.datatype_argument(slot);
-                return Err(Error::Datatype { argument, text: "it is MPI_DATATYPE_NULL".into() });
+                return Err(Error::Datatype { argument, text: "it is MPI_DATATYPE_NULL".into() }.into());
             }
             // SAFETY: the caller vouches for the datatypes.
             let (bytes, element) = unsafe { (copy::bytes(&block)?, datatype::size(block.datatype)?) };
@@ -133,12 +133,12 @@ pub unsafe fn check(
     let posted = (|| {
         for ((peer, tag, _), words) in peers.clone().zip(&mut heard) {
             // SAFETY: the words are left alone until all requests are complete, below.
-            requests.push(unsafe { p2p::irecv(&message(words, peer), tag, comm) }?);
+            unsafe { requests.post_receives(&[message(words, peer)], tag, comm) }?;
             receives += 1;
         }
         for ((peer, _, tag), words) in peers.zip(&told) {
             // SAFETY: as above; they are only read.
-            requests.push(unsafe { p2p::isend(&message(std::ptr::from_ref(words).cast_mut(), peer), tag, comm) }?);
+            unsafe { requests.post_sends(&[message(std::ptr::from_ref(words).cast_mut(), peer)], tag, comm) }?;
         }
         Ok(())
     })();

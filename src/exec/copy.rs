@@ -102,10 +102,12 @@ impl Copy {
             }
             Way::Message => {
                 let mut large = Large::default();
+                let message = || p2p::Message { at: from.at, count: 0, datatype: from.datatype, peer: me };
+                let (mut send, mut recv) = (message(), message());
                 // SAFETY: the caller vouches for the blocks; `large` outlives the exchange.
                 unsafe {
-                    let send = large.message(from, me)?;
-                    let recv = large.message(into, me)?;
+                    large.fill(&mut send, from)?;
+                    large.fill(&mut recv, into)?;
                     p2p::exchange_with_self(&send, &recv, tag, comm)
                 }
             }

@@ -1,4 +1,4 @@
-//! Executors: they bind a [`Schedule`] to buffers, counts and datatypes, and run it.
+//! Executors: each is made for one [`crate::schedule::Schedule`], binds it to buffers, counts and datatypes, and runs it.
 
 #[cfg(feature = "mpi")]
 pub mod buffers;
@@ -12,17 +12,17 @@ pub mod p2p;
 pub mod world;
 
 #[cfg(feature = "mpi")]
-use crate::{error::Result, schedule::Schedule};
+use crate::error::Result;
 
-/// Runs schedules over one transport. One object runs one collective at a time, any number of times.
+/// Runs a schedule over one transport, one collective at a time, any number of times.
 #[cfg(feature = "mpi")]
 pub trait Executor {
     /// Finds out for each operation of the schedule which bytes it moves, and checks all arguments. Nothing is sent or written. Allocates
-    /// only when a schedule or block is larger than any before.
+    /// only when a block is larger than any before.
     ///
     /// # Safety
     /// The buffers must be what the C prototypes ask for, and stay so until the collective is complete.
-    unsafe fn bind(&mut self, schedule: &Schedule, buffers: &buffers::Buffers) -> Result<()>;
+    unsafe fn bind(&mut self, buffers: &buffers::Buffers) -> Result<()>;
 
     /// Starts what is bound.
     fn start(&mut self) -> Result<()>;

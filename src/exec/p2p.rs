@@ -7,13 +7,17 @@
 //! Cost beyond MPI's: for each operation of the schedule one located block; no allocation once a schedule and its largest block have been
 //! seen. Counts above `INT_MAX` make a datatype for each such block and call.
 
-use super::buffers::{Blocks, Buffers, Located};
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::buffers::{Blocks, Buffers, Located, Shape};
 use super::copy::Copy;
 use super::{Executor, copy};
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::p2p::{Message, Requests};
-use crate::mpi::{MPI_Datatype, MPI_Op, datatype, op, p2p};
+use crate::mpi::{MPI_Datatype, MPI_Op, datatype, op};
+use crate::neighborhood::Rank;
 use crate::schedule::{Block, Op, Schedule};
 
 /// How to wait.
@@ -32,13 +36,76 @@ const POLLS: u32 = 16;
 /// Alignment of scratch blocks in bytes: a cache line.
 const LINE: usize = 64;
 
-/// One operation of a schedule, bound.
-#[derive(Clone, Copy)]
-enum Action {
-    Recv(Message),
-    Send(Message),
-    Copy(Copy),
-    Reduce { from: *mut u8, into: *mut u8 },
+/// Which message a block belongs to.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// Index among all messages.
+    message: u32,
+    /// Slot in the list of sources or targets.
+    slot: u32,
+}
+
+/// A round as ranges of messages and local operations.
+#[derive(Debug, Clone)]
+struct Round {
+    recvs: Range<usize>,
+    sends: Range<usize>,
+    copies: Range<usize>,
+    reduces: Range<usize>,
+}
+
+/// A schedule, sorted for binding: what is found in the caller's buffers in one go, and the rest.
+#[derive(Debug, Default)]
+struct Sorted {
+    rounds: Vec<Round>,
+    /// The process at the other end of each message, and its block.
+    messages: Vec<(Rank, Block)>,
+    /// Messages from input blocks, and into output blocks.
+    inputs: Vec<Place>,
+    outputs: Vec<Place>,
+    /// All other messages.
+    others: Vec<u32>,
+    copies: Vec<(Block, Block)>,
+    reduces: Vec<(Block, Block)>,
+}
+
+impl Sorted {
+    fn new(schedule: &Schedule) -> Sorted {
+        let mut sorted = Sorted::default();
+        for r in 0..schedule.rounds() {
+            let (first, copy, reduce) = (sorted.messages.len(), sorted.copies.len(), sorted.reduces.len());
+            let mut sends = first;
+            for op in schedule.round(r) {
+                let message = sorted.messages.len() as u32;
+                match *op {
+                    Op::Recv { from, into } => {
+                        sorted.messages.push((from, into));
+                        sends += 1;
+                        match into {
+                            Block::Output(slot) => sorted.outputs.push(Place { message, slot }),
+                            _ => sorted.others.push(message),
+                        }
+                    }
+                    Op::Send { to, block } => {
+                        sorted.messages.push((to, block));
+                        match block {
+                            Block::Input(slot) => sorted.inputs.push(Place { message, slot }),
+                            _ => sorted.others.push(message),
+                        }
+                    }
+                    Op::Copy { from, into } => sorted.copies.push((from, into)),
+                    Op::Reduce { from, into } => sorted.reduces.push((from, into)),
+                }
+            }
+            sorted.rounds.push(Round {
+                recvs: first..sends,
+                sends: sends..sorted.messages.len(),
+                copies: copy..sorted.copies.len(),
+                reduces: reduce..sorted.reduces.len(),
+            });
+        }
+        sorted
+    }
 }
 
 /// What all reductions of a call have in common.
@@ -55,169 +122,231 @@ struct Fold {
 pub struct Large(Vec<datatype::Owned>);
 
 impl Large {
-    /// A block as a message.
+    /// Makes a message of a block. The process at the other end stays.
     ///
     /// # Safety
-    /// The block's datatype must be committed. `self` must live until the message is complete.
+    /// The block's datatype must be committed. `self` must live, and not be cleared, until the message is complete.
     #[inline]
-    pub unsafe fn message(&mut self, block: &Located, peer: i32) -> Result<Message> {
+    pub unsafe fn fill(&mut self, message: &mut Message, block: &Located) -> Result<()> {
+        message.at = block.at;
+        message.datatype = block.datatype;
         match i32::try_from(block.count) {
-            Ok(count) => Ok(Message { at: block.at, count, datatype: block.datatype, peer }),
+            Ok(count) => {
+                message.count = count;
+                Ok(())
+            }
             // SAFETY: the caller vouches for the datatype; the count does not fit in int.
-            Err(_) => unsafe { self.repeated(block, peer) },
+            Err(_) => unsafe { self.repeat(message, block) },
         }
     }
 
     #[cold]
-    unsafe fn repeated(&mut self, block: &Located, peer: i32) -> Result<Message> {
-        // SAFETY: as for `message`.
+    unsafe fn repeat(&mut self, message: &mut Message, block: &Located) -> Result<()> {
+        // SAFETY: as for `fill`.
         let all = unsafe { datatype::Owned::repeated(block.count, block.datatype) }?;
-        let datatype = all.raw();
+        (message.count, message.datatype) = (1, all.raw());
         self.0.push(all);
-        Ok(Message { at: block.at, count: 1, datatype, peer })
+        Ok(())
+    }
+
+    /// Lets go of the datatypes: no message uses them any more.
+    #[inline]
+    fn clear(&mut self) {
+        if !self.0.is_empty() {
+            self.0.clear();
+        }
     }
 }
 
-/// Executes schedules of one neighborhood.
+/// Executes one schedule.
 pub struct P2p {
-    comm: std::rc::Rc<Comm>,
+    comm: Rc<Comm>,
     me: i32,
     tag: i32,
     waiting: Waiting,
-    actions: Vec<Action>,
-    ends: Vec<u32>,
+    sorted: Sorted,
+    scratch_blocks: usize,
+    /// The messages, bound.
+    messages: Vec<Message>,
+    copies: Vec<Copy>,
+    reduces: Vec<(*mut u8, *mut u8)>,
+    fold: Option<Fold>,
     /// Rounds that have been posted.
     round: usize,
     requests: Requests,
-    /// Receives among the posted requests.
-    receives: usize,
     large: Large,
-    fold: Option<Fold>,
     scratch: Vec<u8>,
     pack: Vec<u8>,
-    /// Datatypes that MPI has accepted, two an operation (what is read, what is written): asked again only when another one comes.
-    accepted: Vec<Option<MPI_Datatype>>,
-    accepted_op: Option<(MPI_Op, MPI_Datatype)>,
+    accepted: Accepted,
+}
+
+/// Datatypes and operators that MPI has accepted: it is asked again only when another one comes.
+#[derive(Default)]
+struct Accepted {
+    /// The one type of all input, and of all output blocks.
+    input: Option<MPI_Datatype>,
+    output: Option<MPI_Datatype>,
+    /// By message, where each block has a type of its own.
+    messages: Vec<Option<MPI_Datatype>>,
+    op: Option<(MPI_Op, MPI_Datatype)>,
+}
+
+/// Makes sure that MPI takes a datatype, unless it is the one that it took before.
+#[inline]
+unsafe fn accept(
+    known: &mut Option<MPI_Datatype>,
+    datatype: MPI_Datatype,
+    side: &Blocks,
+    slot: usize,
+    comm: &Comm,
+) -> Result<()> {
+    if *known == Some(datatype) {
+        return Ok(());
+    }
+    // SAFETY: the caller of `bind` vouches for the handle.
+    unsafe { datatype::check_committed(datatype, comm) }
+        .map_err(|e| Error::Datatype { argument: side.datatype_argument(slot), text: text(*e) })?;
+    *known = Some(datatype);
+    Ok(())
 }
 
 impl P2p {
-    /// An executor for process `me` on the private communicator, with room for `schedule`.
-    pub fn new(comm: std::rc::Rc<Comm>, me: u32, tag: i32, waiting: Waiting, schedule: &Schedule) -> P2p {
-        let mut new = P2p {
+    /// An executor of `schedule` for process `me` on the private communicator.
+    pub fn new(comm: Rc<Comm>, me: u32, tag: i32, waiting: Waiting, schedule: &Schedule) -> P2p {
+        let sorted = Sorted::new(schedule);
+        let mut requests = Requests::default();
+        requests.reserve(sorted.rounds.iter().map(|r| r.sends.end - r.recvs.start).max().unwrap_or(0));
+        let nothing = |&(peer, _): &(Rank, Block)| Message {
+            at: std::ptr::null_mut(),
+            count: 0,
+            datatype: datatype::null(),
+            peer: peer as i32,
+        };
+        P2p {
             comm,
             me: me as i32,
             tag,
             waiting,
-            actions: Vec::new(),
-            ends: Vec::new(),
-            round: 0,
-            requests: Requests::default(),
-            receives: 0,
-            large: Large::default(),
+            scratch_blocks: schedule.scratch_blocks() as usize,
+            messages: sorted.messages.iter().map(nothing).collect(),
+            copies: Vec::with_capacity(sorted.copies.len()),
+            reduces: Vec::with_capacity(sorted.reduces.len()),
             fold: None,
+            round: 0,
+            requests,
+            large: Large::default(),
             scratch: Vec::new(),
             pack: Vec::new(),
-            accepted: Vec::new(),
-            accepted_op: None,
-        };
-        new.reserve(schedule);
-        new
+            accepted: Accepted { messages: vec![None; sorted.messages.len()], ..Accepted::default() },
+            sorted,
+        }
     }
 
-    /// Makes room for a schedule.
-    fn reserve(&mut self, schedule: &Schedule) {
-        let operations = schedule.ops().len();
-        self.actions.clear();
-        self.actions.reserve(operations);
-        self.ends.clear();
-        self.ends.extend_from_slice(schedule.round_ends());
-        self.accepted.resize((2 * operations).max(self.accepted.len()), None);
-        let largest = (0..schedule.rounds()).map(|r| schedule.round(r).len()).max();
-        self.requests.reserve(largest.unwrap_or(0));
-    }
-
-    /// Makes sure that MPI will take the datatype of block `slot` of one side; `i` is where the answer is kept.
+    /// Binds the messages of one side. The shape is looked at once, not for each message: this loop is all that a call costs
+    /// beyond MPI.
     #[inline]
-    unsafe fn accept(&mut self, i: usize, block: &Located, side: &Blocks, slot: usize) -> Result<()> {
-        if self.accepted[i] == Some(block.datatype) {
+    unsafe fn bind_side(&mut self, side: &Blocks, input: bool) -> Result<()> {
+        let places = if input { &self.sorted.inputs } else { &self.sorted.outputs };
+        let Some(first) = places.first() else {
+            return Ok(());
+        };
+        if let Shape::General { .. } = side.shape {
+            for place in places {
+                let (block, i) = (side.locate(place.slot as usize)?, place.message as usize);
+                // SAFETY: as for `bind`.
+                unsafe {
+                    accept(&mut self.accepted.messages[i], block.datatype, side, place.slot as usize, &self.comm)?;
+                    self.large.fill(&mut self.messages[i], &block)?;
+                }
+            }
             return Ok(());
         }
-        // SAFETY: the caller of `bind` vouches for the handle.
-        unsafe { datatype::check_committed(block.datatype, &self.comm) }
-            .map_err(|e| Error::Datatype { argument: side.datatype_argument(slot), text: text(e) })?;
-        self.accepted[i] = Some(block.datatype);
-        Ok(())
+        let known = if input { &mut self.accepted.input } else { &mut self.accepted.output };
+        // SAFETY: as for `bind`.
+        unsafe { accept(known, side.datatype, side, first.slot as usize, &self.comm) }?;
+        side.locate_all(places.iter().map(|p| p.slot), |k, block| {
+            // SAFETY: as for `bind`; the type has been accepted.
+            unsafe { self.large.fill(&mut self.messages[places[k].message as usize], &block) }
+        })
     }
 
-    /// Finds a block for operation `i`.
-    #[inline]
-    unsafe fn locate(&mut self, i: usize, block: Block, buffers: &Buffers, scratch: &Scratch) -> Result<Located> {
-        let (kept, side, slot) = match block {
-            Block::Input(slot) => (2 * i, &buffers.input, slot as usize),
-            Block::Output(slot) => (2 * i + 1, &buffers.output, slot as usize),
+    /// Finds a block of any kind, off the path that most messages take.
+    unsafe fn locate(&self, block: Block, buffers: &Buffers, scratch: &Scratch) -> Result<Located> {
+        let (side, slot) = match block {
+            Block::Input(slot) => (&buffers.input, slot as usize),
+            Block::Output(slot) => (&buffers.output, slot as usize),
             // laid out as the result
-            Block::Scratch(_) => (2 * i + 1, &buffers.output, 0),
+            Block::Scratch(_) => (&buffers.output, 0),
         };
         let mut located = side.locate(slot)?;
         // SAFETY: as for `bind`.
-        unsafe { self.accept(kept, &located, side, slot) }?;
+        unsafe { accept(&mut None, located.datatype, side, slot, &self.comm) }?;
         if let Block::Scratch(k) = block {
             located.at = scratch.at(k);
         }
         Ok(located)
     }
 
-    /// Binds one operation.
+    /// Binds what is neither a message from an input block nor one into an output block.
     #[inline]
-    unsafe fn action(&mut self, i: usize, operation: &Op, buffers: &Buffers, scratch: &Scratch) -> Result<Action> {
+    unsafe fn bind_others(&mut self, buffers: &Buffers, scratch: &Scratch) -> Result<()> {
+        if self.sorted.others.is_empty() && self.sorted.copies.is_empty() && self.sorted.reduces.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: as for `bind`.
+        unsafe { self.bind_each(buffers, scratch) }
+    }
+
+    unsafe fn bind_each(&mut self, buffers: &Buffers, scratch: &Scratch) -> Result<()> {
         // SAFETY: as for `bind`, in all of the calls.
         unsafe {
-            Ok(match *operation {
-                Op::Recv { from, into } => {
-                    let block = self.locate(i, into, buffers, scratch)?;
-                    Action::Recv(self.large.message(&block, from as i32)?)
+            for k in 0..self.sorted.others.len() {
+                let i = self.sorted.others[k] as usize;
+                let block = self.locate(self.sorted.messages[i].1, buffers, scratch)?;
+                self.large.fill(&mut self.messages[i], &block)?;
+            }
+            for k in 0..self.sorted.copies.len() {
+                let (from, into) = self.sorted.copies[k];
+                let (source, target) = (self.locate(from, buffers, scratch)?, self.locate(into, buffers, scratch)?);
+                let Some(copy) = Copy::prepare(source, target, &self.comm)? else {
+                    return Err(self_edge(from, &source, into, &target)?.into());
+                };
+                if self.pack.len() < copy.buffer() {
+                    self.pack.resize(copy.buffer(), 0);
                 }
-                Op::Send { to, block } => {
-                    let block = self.locate(i, block, buffers, scratch)?;
-                    Action::Send(self.large.message(&block, to as i32)?)
-                }
-                Op::Copy { from, into } => {
-                    let source = self.locate(i, from, buffers, scratch)?;
-                    let target = self.locate(i, into, buffers, scratch)?;
-                    match Copy::prepare(source, target, &self.comm)? {
-                        Some(copy) => {
-                            if self.pack.len() < copy.buffer() {
-                                self.pack.resize(copy.buffer(), 0);
-                            }
-                            Action::Copy(copy)
-                        }
-                        None => return Err(self_edge(from, &source, into, &target)?),
-                    }
-                }
-                Op::Reduce { from, into } => Action::Reduce {
-                    from: self.locate(i, from, buffers, scratch)?.at,
-                    into: self.locate(i, into, buffers, scratch)?.at,
-                },
-            })
+                self.copies.push(copy);
+            }
+            for k in 0..self.sorted.reduces.len() {
+                let (from, into) = self.sorted.reduces[k];
+                let pair = (self.locate(from, buffers, scratch)?.at, self.locate(into, buffers, scratch)?.at);
+                self.reduces.push(pair);
+            }
         }
+        Ok(())
     }
 
     /// Checks the operator and lays out the scratch blocks.
-    unsafe fn prepare_fold(&mut self, schedule: &Schedule, buffers: &Buffers) -> Result<Scratch> {
+    #[inline]
+    unsafe fn prepare_fold(&mut self, buffers: &Buffers) -> Result<Scratch> {
         self.fold = None;
-        let Some(op) = buffers.op else {
-            return Ok(Scratch::NONE);
-        };
+        match buffers.op {
+            // SAFETY: as for `bind`.
+            Some(op) => unsafe { self.lay_out_fold(op, buffers) },
+            None => Ok(Scratch::NONE),
+        }
+    }
+
+    unsafe fn lay_out_fold(&mut self, op: MPI_Op, buffers: &Buffers) -> Result<Scratch> {
         let result = buffers.output.locate(0)?;
         // SAFETY: the caller of `bind` vouches for the handles.
         unsafe {
-            if self.accepted_op != Some((op, result.datatype)) {
-                op::check_type(op, result.datatype).map_err(|e| Error::Operator { text: text(e) })?;
-                self.accepted_op = Some((op, result.datatype));
+            if self.accepted.op != Some((op, result.datatype)) {
+                op::check_type(op, result.datatype).map_err(|e| Error::Operator { text: text(*e) })?;
+                self.accepted.op = Some((op, result.datatype));
             }
             let extent = buffers.output.extent;
             self.fold = Some(Fold { op, datatype: result.datatype, count: result.count, extent });
-            if schedule.scratch_blocks() == 0 {
+            if self.scratch_blocks == 0 {
                 return Ok(Scratch::NONE);
             }
             let (true_lb, true_extent) = datatype::true_extent(result.datatype)?;
@@ -226,8 +355,7 @@ impl P2p {
             let steps = extent.checked_mul((result.count - 1).max(0)).ok_or_else(too_large)?;
             let length = steps.unsigned_abs() as usize + true_extent as usize;
             let stride = length.next_multiple_of(LINE);
-            let blocks = schedule.scratch_blocks() as usize;
-            let needed = stride.checked_mul(blocks).and_then(|n| n.checked_add(LINE)).ok_or_else(too_large)?;
+            let needed = stride.checked_mul(self.scratch_blocks).and_then(|n| n.checked_add(LINE)).ok_or_else(too_large)?;
             if self.scratch.len() < needed {
                 self.scratch.resize(needed, 0);
             }
@@ -237,63 +365,48 @@ impl P2p {
         }
     }
 
-    /// The operations of the posted round.
-    fn posted(&self) -> std::ops::Range<usize> {
-        let begin = if self.round == 1 { 0 } else { self.ends[self.round - 2] as usize };
-        begin..self.ends[self.round - 1] as usize
-    }
-
     /// Posts all operations of the next round.
+    #[inline]
     fn post(&mut self) -> Result<()> {
+        let Round { recvs, sends, copies, .. } = self.sorted.rounds[self.round].clone();
         self.round += 1;
-        self.receives = 0;
-        for i in self.posted() {
-            let posted = match &self.actions[i] {
-                // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
-                Action::Recv(message) => unsafe { p2p::irecv(message, self.tag, &self.comm) }.map(|request| {
-                    self.receives += 1;
-                    self.requests.push(request);
-                }),
-                Action::Send(message) => {
-                    // SAFETY: as above.
-                    unsafe { p2p::isend(message, self.tag, &self.comm) }.map(|request| self.requests.push(request))
-                }
-                // SAFETY: as above; `bind` has made the buffer long enough.
-                Action::Copy(copy) => unsafe { copy.run(&mut self.pack, self.me, self.tag, &self.comm) },
-                Action::Reduce { .. } => Ok(()),
-            };
-            if let Err(e) = posted {
-                self.requests.abandon(self.receives);
-                return Err(e);
-            }
-        }
-        Ok(())
+        let posted = recvs.len();
+        // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
+        let done = unsafe {
+            (self.requests.post_receives(&self.messages[recvs], self.tag, &self.comm))
+                .and_then(|()| self.requests.post_sends(&self.messages[sends], self.tag, &self.comm))
+                .and_then(|()| {
+                    // `bind` has made the buffer long enough
+                    (self.copies[copies].iter()).try_for_each(|c| c.run(&mut self.pack, self.me, self.tag, &self.comm))
+                })
+        };
+        done.inspect_err(|_| self.requests.abandon(posted))
     }
 
     /// Does the reductions of the round that has just been completed.
+    #[inline]
     fn fold_round(&mut self) -> Result<()> {
         let Some(fold) = self.fold else {
             return Ok(());
         };
-        for action in &self.actions[self.posted()] {
-            if let Action::Reduce { from, into } = *action {
-                // SAFETY: scratch blocks and the caller's result have room for these elements and are distinct.
-                unsafe { op::reduce(from, into, fold.count, fold.extent, fold.datatype, fold.op) }?;
-            }
+        for &(from, into) in &self.reduces[self.sorted.rounds[self.round - 1].reduces.clone()] {
+            // SAFETY: scratch blocks and the caller's result have room for these elements and are distinct.
+            unsafe { op::reduce(from, into, fold.count, fold.extent, fold.datatype, fold.op) }?;
         }
         Ok(())
     }
 
     /// Waits until the posted round is complete.
+    #[inline]
     fn complete_round(&mut self) -> Result<()> {
         if self.requests.is_empty() {
             return Ok(());
         }
         match self.waiting {
-            Waiting::Block => self.requests.wait().map_err(|(_, e)| e),
+            Waiting::Block => self.requests.wait().map_err(|failure| self.name_edge(failure)),
             Waiting::Yield => {
                 let mut polls = 0;
-                while !self.requests.test().map_err(|(_, e)| e)? {
+                while !self.requests.test().map_err(|failure| self.name_edge(failure))? {
                     polls += 1;
                     if polls >= POLLS {
                         // SAFETY: takes nothing, touches nothing.
@@ -305,22 +418,30 @@ impl P2p {
         }
     }
 
+    /// The error of a message, with the process at its other end.
+    #[cold]
+    fn name_edge(&self, (position, mut error): (usize, Box<Error>)) -> Box<Error> {
+        let round = &self.sorted.rounds[self.round - 1];
+        let i = round.recvs.start + position;
+        if let (Error::Mpi { text, .. }, Some((peer, block))) = (&mut *error, self.sorted.messages.get(i)) {
+            let (way, block) = (if i < round.recvs.end { "from" } else { "to" }, block.slot());
+            *text = format!("the message {way} process {peer} (slot {block}): {text}");
+        }
+        error
+    }
+
     /// Completes the posted round and runs all later ones.
+    #[inline]
     fn run_to_the_end(&mut self) -> Result<()> {
         while self.round > 0 {
             self.complete_round()?;
             self.fold_round()?;
-            if self.round == self.ends.len() {
+            if self.round == self.sorted.rounds.len() {
                 break;
             }
             self.post()?;
         }
         Ok(())
-    }
-
-    /// Ends a collective: lets go of the datatypes that were made for it.
-    fn finish(&mut self) {
-        self.large.0.clear();
     }
 }
 
@@ -352,41 +473,37 @@ fn text(e: Error) -> String {
 
 #[cold]
 unsafe fn self_edge(from: Block, source: &Located, into: Block, target: &Located) -> Result<Error> {
-    let slot = |block| match block {
-        Block::Input(slot) | Block::Output(slot) | Block::Scratch(slot) => slot as usize,
-    };
     // SAFETY: the datatypes have been accepted.
     let (sent, expected) = unsafe { (copy::bytes(source)?, copy::bytes(target)?) };
-    Ok(Error::SelfEdge { target: slot(from), sent, source_slot: slot(into), expected })
+    Ok(Error::SelfEdge { target: from.slot(), sent, source_slot: into.slot(), expected })
 }
 
 impl Executor for P2p {
-    unsafe fn bind(&mut self, schedule: &Schedule, buffers: &Buffers) -> Result<()> {
-        self.reserve(schedule);
+    #[inline]
+    unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
+        self.copies.clear();
+        self.reduces.clear();
         // SAFETY: the caller vouches for the buffers.
         let bound = unsafe {
-            self.prepare_fold(schedule, buffers).and_then(|scratch| {
-                for (i, operation) in schedule.ops().iter().enumerate() {
-                    let action = self.action(i, operation, buffers, &scratch)?;
-                    self.actions.push(action);
-                }
-                Ok(())
+            self.prepare_fold(buffers).and_then(|scratch| {
+                self.bind_side(&buffers.output, false)?;
+                self.bind_side(&buffers.input, true)?;
+                self.bind_others(buffers, &scratch)
             })
         };
-        if bound.is_err() {
-            self.finish();
-        }
-        bound
+        bound.inspect_err(|_| self.large.clear())
     }
 
+    #[inline]
     fn start(&mut self) -> Result<()> {
         self.round = 0;
-        if self.ends.is_empty() { Ok(()) } else { self.post().inspect_err(|_| self.finish()) }
+        if self.sorted.rounds.is_empty() { Ok(()) } else { self.post().inspect_err(|_| self.large.clear()) }
     }
 
+    #[inline]
     fn wait(&mut self) -> Result<()> {
         let done = self.run_to_the_end();
-        self.finish();
+        self.large.clear();
         done
     }
 }

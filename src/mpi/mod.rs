@@ -21,7 +21,6 @@ pub mod topology;
 
 unsafe extern "C" {
     static mpixn_in_place: *const std::ffi::c_void;
-    static mpixn_success: c_int;
     fn mpixn_family() -> *const c_char;
 }
 
@@ -38,9 +37,9 @@ pub fn proc_null() -> c_int {
 }
 
 /// `MPI_SUCCESS`.
-pub fn success() -> c_int {
-    // SAFETY: a constant of the C file.
-    unsafe { mpixn_success }
+#[inline]
+pub const fn success() -> c_int {
+    mpi_sys::MPI_SUCCESS as c_int
 }
 
 /// Makes a return code a result.
@@ -51,8 +50,8 @@ pub fn check(rc: c_int, call: &'static str) -> Result<()> {
 
 /// The error for a return code.
 #[cold]
-pub fn failed(rc: c_int, call: &'static str) -> Error {
-    Error::Mpi { call, code: rc, text: errors::string(rc) }
+pub fn failed(rc: c_int, call: &'static str) -> Box<Error> {
+    Box::new(Error::Mpi { call, code: rc, text: errors::string(rc) })
 }
 
 /// Whether MPI can be called now: initialized and not finalized.
@@ -85,5 +84,5 @@ pub fn check_family() -> Result<()> {
     // SAFETY: a string constant of the C file.
     let built = unsafe { std::ffi::CStr::from_ptr(mpixn_family()) }.to_string_lossy();
     let running = library_version();
-    if running.starts_with(built.as_ref()) { Ok(()) } else { Err(Error::WrongMpi { built: built.into(), running }) }
+    if running.starts_with(built.as_ref()) { Ok(()) } else { Err(Error::WrongMpi { built: built.into(), running }.into()) }
 }

@@ -30,30 +30,6 @@ pub fn null() -> MPI_Request {
     unsafe { mpi_sys::RSMPI_REQUEST_NULL }
 }
 
-/// `MPI_Irecv`.
-///
-/// # Safety
-/// The buffer must be writable as said, and be left alone, until the request is complete.
-#[inline]
-pub unsafe fn irecv(m: &Message, tag: c_int, comm: &Comm) -> Result<MPI_Request> {
-    let mut request = null();
-    // SAFETY: the caller vouches for the buffer.
-    check(unsafe { mpi_sys::MPI_Irecv(m.at.cast(), m.count, m.datatype, m.peer, tag, comm.raw(), &mut request) }, "MPI_Irecv")?;
-    Ok(request)
-}
-
-/// `MPI_Isend`.
-///
-/// # Safety
-/// The buffer must be readable as said, and not be written, until the request is complete.
-#[inline]
-pub unsafe fn isend(m: &Message, tag: c_int, comm: &Comm) -> Result<MPI_Request> {
-    let mut request = null();
-    // SAFETY: the caller vouches for the buffer.
-    check(unsafe { mpi_sys::MPI_Isend(m.at.cast(), m.count, m.datatype, m.peer, tag, comm.raw(), &mut request) }, "MPI_Isend")?;
-    Ok(request)
-}
-
 /// `MPI_Sendrecv` with oneself.
 ///
 /// # Safety
@@ -85,29 +61,54 @@ pub unsafe fn exchange_with_self(send: &Message, recv: &Message, tag: c_int, com
 /// Requests, and room for their statuses.
 #[derive(Default)]
 pub struct Requests {
+    /// The first `used` are requests, the others room.
     requests: Vec<MPI_Request>,
+    used: usize,
     statuses: Vec<MPI_Status>,
 }
 
 impl Requests {
-    /// Makes room for `n` requests, so that `push` does not allocate.
+    /// Makes room for `n` requests, so that posting does not allocate.
     pub fn reserve(&mut self, n: usize) {
-        self.requests.reserve(n);
+        self.requests.resize(self.requests.len().max(n), null());
         // SAFETY: a status is plain integers: all zeroes is one.
         self.statuses.resize_with(self.statuses.len().max(n), || unsafe { std::mem::zeroed() });
     }
 
-    /// Adds a request. The room must have been reserved.
+    /// `MPI_Irecv` of messages. The room for the requests must have been reserved.
+    ///
+    /// # Safety
+    /// The buffers must be writable as said, and be left alone, until the requests are complete.
     #[inline]
-    pub fn push(&mut self, request: MPI_Request) {
-        debug_assert!(self.requests.len() < self.statuses.len());
-        self.requests.push(request);
+    pub unsafe fn post_receives(&mut self, messages: &[Message], tag: c_int, comm: &Comm) -> Result<()> {
+        for (m, request) in messages.iter().zip(&mut self.requests[self.used..]) {
+            // SAFETY: the caller vouches for the buffer.
+            let rc = unsafe { mpi_sys::MPI_Irecv(m.at.cast(), m.count, m.datatype, m.peer, tag, comm.raw(), request) };
+            check(rc, "MPI_Irecv")?;
+            self.used += 1;
+        }
+        Ok(())
+    }
+
+    /// `MPI_Isend` of messages. The room for the requests must have been reserved.
+    ///
+    /// # Safety
+    /// The buffers must be readable as said, and not be written, until the requests are complete.
+    #[inline]
+    pub unsafe fn post_sends(&mut self, messages: &[Message], tag: c_int, comm: &Comm) -> Result<()> {
+        for (m, request) in messages.iter().zip(&mut self.requests[self.used..]) {
+            // SAFETY: the caller vouches for the buffer.
+            let rc = unsafe { mpi_sys::MPI_Isend(m.at.cast(), m.count, m.datatype, m.peer, tag, comm.raw(), request) };
+            check(rc, "MPI_Isend")?;
+            self.used += 1;
+        }
+        Ok(())
     }
 
     /// Whether there are none.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.requests.is_empty()
+        self.used == 0
     }
 
     /// Waits for all; then there are none.
@@ -115,10 +116,9 @@ impl Requests {
     /// # Errors
     /// The position of the first request that failed, and how. All others are complete.
     #[inline]
-    pub fn wait(&mut self) -> std::result::Result<(), (usize, Error)> {
+    pub fn wait(&mut self) -> std::result::Result<(), (usize, Box<Error>)> {
         // SAFETY: as many requests and statuses as are said.
-        let rc =
-            unsafe { mpi_sys::MPI_Waitall(self.requests.len() as c_int, self.requests.as_mut_ptr(), self.statuses.as_mut_ptr()) };
+        let rc = unsafe { mpi_sys::MPI_Waitall(self.used as c_int, self.requests.as_mut_ptr(), self.statuses.as_mut_ptr()) };
         self.finish(rc, "MPI_Waitall")
     }
 
@@ -127,11 +127,11 @@ impl Requests {
     /// # Errors
     /// As for `wait`.
     #[inline]
-    pub fn test(&mut self) -> std::result::Result<bool, (usize, Error)> {
+    pub fn test(&mut self) -> std::result::Result<bool, (usize, Box<Error>)> {
         let mut done = 0;
         // SAFETY: as many requests and statuses as are said.
         let rc = unsafe {
-            mpi_sys::MPI_Testall(self.requests.len() as c_int, self.requests.as_mut_ptr(), &mut done, self.statuses.as_mut_ptr())
+            mpi_sys::MPI_Testall(self.used as c_int, self.requests.as_mut_ptr(), &mut done, self.statuses.as_mut_ptr())
         };
         if rc == super::success() && done == 0 {
             return Ok(false);
@@ -140,21 +140,21 @@ impl Requests {
     }
 
     #[inline]
-    fn finish(&mut self, rc: c_int, call: &'static str) -> std::result::Result<(), (usize, Error)> {
+    fn finish(&mut self, rc: c_int, call: &'static str) -> std::result::Result<(), (usize, Box<Error>)> {
         if rc == super::success() {
-            self.requests.clear();
+            self.used = 0;
             return Ok(());
         }
         Err(self.first_failure(rc, call))
     }
 
     #[cold]
-    fn first_failure(&mut self, rc: c_int, call: &'static str) -> (usize, Error) {
+    fn first_failure(&mut self, rc: c_int, call: &'static str) -> (usize, Box<Error>) {
         // SAFETY: constants of the C file.
         let (in_status, pending) = unsafe { (mpixn_err_in_status, mpixn_err_pending) };
         let mut found = (0, failed(rc, call));
         if super::errors::class_of(rc) == in_status {
-            for (i, status) in self.statuses[..self.requests.len()].iter().enumerate() {
+            for (i, status) in self.statuses[..self.used].iter().enumerate() {
                 let code = status.MPI_ERROR;
                 if code != super::success() && super::errors::class_of(code) != pending {
                     found = (i, failed(code, call));
@@ -163,20 +163,20 @@ impl Requests {
             }
         }
         // what is still pending uses the caller's buffers: complete it, whatever it says
-        for request in &mut self.requests {
+        for request in &mut self.requests[..self.used] {
             if *request != null() {
                 // SAFETY: a live request; the status array has room for one.
                 unsafe { mpi_sys::MPI_Wait(request, self.statuses.as_mut_ptr()) };
             }
         }
-        self.requests.clear();
+        self.used = 0;
         found
     }
 
     /// Gives up: cancels what can be cancelled (the first `receives` requests) and lets go of the rest.
     #[cold]
     pub fn abandon(&mut self, receives: usize) {
-        for (i, request) in self.requests.iter_mut().enumerate().filter(|(_, r)| **r != null()) {
+        for (i, request) in self.requests[..self.used].iter_mut().enumerate().filter(|(_, r)| **r != null()) {
             // SAFETY: live requests; the status array has room for one. Errors have no one to go to.
             unsafe {
                 if i < receives {
@@ -187,6 +187,6 @@ impl Requests {
                 }
             }
         }
-        self.requests.clear();
+        self.used = 0;
     }
 }

@@ -40,6 +40,15 @@ pub enum Block {
     Scratch(u32),
 }
 
+impl Block {
+    /// Its number among the blocks of its kind.
+    pub fn slot(self) -> usize {
+        match self {
+            Block::Input(slot) | Block::Output(slot) | Block::Scratch(slot) => slot as usize,
+        }
+    }
+}
+
 /// One operation of one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
