@@ -1,1 +1,40 @@
-fn main() {}
+//! Time to build schedules from neighborhoods, by the table of algorithms; pure code.
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use mpix_neighbor::cartesian::Grid;
+use mpix_neighbor::neighborhood::Neighborhood;
+use mpix_neighbor::schedule::verify::{Goal, verify};
+use mpix_neighbor::schedule::{ALGORITHMS, FoldOrder, Input};
+
+fn build(c: &mut Criterion) {
+    // 4,096 processes of a 3-D torus: all algorithms fit
+    let grid = Grid::new(vec![16, 16, 16], vec![true; 3]);
+    let directions: Vec<u32> = (0..6).collect();
+    let world: Vec<Neighborhood> = (0..grid.size()).map(|r| grid.neighborhood(r)).collect();
+    let edges: usize = world.iter().map(|n| n.targets().len()).sum();
+    let mut group = c.benchmark_group("build, 3-D torus of 4,096 processes");
+    group.throughput(Throughput::Elements(edges as u64));
+    for entry in &ALGORITHMS {
+        group.bench_function(BenchmarkId::from_parameter(entry.name), |b| {
+            b.iter(|| {
+                (world.iter())
+                    .map(|neighborhood| (entry.build)(&Input { neighborhood, directions: Some(&directions) }).messages())
+                    .sum::<usize>()
+            });
+        });
+    }
+    group.finish();
+
+    let inputs = world.iter().map(|neighborhood| Input { neighborhood, directions: None });
+    let schedules: Vec<_> = inputs.map(|input| (ALGORITHMS[0].build)(&input)).collect();
+    let mut group = c.benchmark_group("3-D torus of 4,096 processes");
+    group.throughput(Throughput::Elements(edges as u64));
+    group.bench_function("fold", |b| {
+        b.iter(|| schedules.iter().map(|s| s.folded(FoldOrder::Source).rounds()).sum::<usize>());
+    });
+    group.sample_size(10).bench_function("verify", |b| b.iter(|| verify(&world, &schedules, Goal::Deliver, false).unwrap()));
+    group.finish();
+}
+
+criterion_group!(benches, build);
+criterion_main!(benches);

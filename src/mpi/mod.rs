@@ -3,6 +3,9 @@
 //! Every return code becomes a [`Result`]. Functions that take pointers or handles from a caller are `unsafe`: MPI checks what it can,
 //! the caller vouches for the rest.
 
+// MPI_Aint and MPI_Count are other integer types in each MPI
+#![allow(clippy::unnecessary_cast)]
+
 use std::ffi::{c_char, c_int};
 
 pub use mpi_sys::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request, MPI_Status};

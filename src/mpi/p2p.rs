@@ -81,6 +81,7 @@ impl Requests {
     /// The buffers must be writable as said, and be left alone, until the requests are complete.
     #[inline]
     pub unsafe fn post_receives(&mut self, messages: &[Message], tag: c_int, comm: &Comm) -> Result<()> {
+        debug_assert!(messages.len() <= self.requests.len() - self.used);
         for (m, request) in messages.iter().zip(&mut self.requests[self.used..]) {
             // SAFETY: the caller vouches for the buffer.
             let rc = unsafe { mpi_sys::MPI_Irecv(m.at.cast(), m.count, m.datatype, m.peer, tag, comm.raw(), request) };
@@ -96,6 +97,7 @@ impl Requests {
     /// The buffers must be readable as said, and not be written, until the requests are complete.
     #[inline]
     pub unsafe fn post_sends(&mut self, messages: &[Message], tag: c_int, comm: &Comm) -> Result<()> {
+        debug_assert!(messages.len() <= self.requests.len() - self.used);
         for (m, request) in messages.iter().zip(&mut self.requests[self.used..]) {
             // SAFETY: the caller vouches for the buffer.
             let rc = unsafe { mpi_sys::MPI_Isend(m.at.cast(), m.count, m.datatype, m.peer, tag, comm.raw(), request) };

@@ -192,9 +192,9 @@ pub struct Input<'a> {
 /// The algorithms that build schedules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Algorithm {
-    /// [`direct`]
+    /// `direct`: everything at once.
     Direct,
-    /// [`dimension_order`]
+    /// `dimension_order`: Cartesian rounds of send and receive, heavier dimensions first.
     DimensionOrder,
 }
 
