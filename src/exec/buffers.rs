@@ -129,7 +129,12 @@ impl Blocks<'_> {
                 (count, self.datatype, (slot as i64).checked_mul(count).and_then(|n| n.checked_mul(self.extent)))
             }
             Shape::Vector { counts, displs } => (counts.get(slot), self.datatype, displs.get(slot).checked_mul(self.extent)),
-            Shape::General { counts, displs, datatypes } => (counts.get(slot), datatypes[slot], Some(displs.get(slot))),
+            Shape::General { counts, displs, datatypes } => {
+                let count = counts.get(slot);
+                // nothing is looked at in an empty block: its datatype may be null, which not every MPI takes
+                let datatype = if count == 0 { datatype::byte() } else { datatypes[slot] };
+                (count, datatype, Some(displs.get(slot)))
+            }
         };
         if count < 0 {
             return Err(Error::NegativeCount { argument: self.count_argument(slot), value: count }.into());
@@ -137,8 +142,6 @@ impl Blocks<'_> {
         let Some(offset) = offset else {
             return Err(Error::TooLarge { argument: self.count_argument(slot), count, extent: self.extent }.into());
         };
-        // nothing is looked at in an empty block: its datatype may be null, which not every MPI takes
-        let datatype = if count == 0 { datatype::byte() } else { datatype };
         // MPI_BOTTOM is address 0 and displacements may be negative: the sum is an address, not an offset within an allocation
         Ok(Located { at: self.base.wrapping_offset(offset as isize), count, datatype })
     }
