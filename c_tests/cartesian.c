@@ -193,6 +193,11 @@ static void self(void) {
   MPI_Cart_create(MPI_COMM_SELF, 3, dims, periods, 0, &cart);
   OK(MPIX_Neighborhood_set_topology(ALL_OPERATIONS, MPI_INFO_NULL, cart));
   check_cartesian(cart, 3, "three periodic dimensions of one process");
+  /* self edges are copied, never sent */
+  char text[1000];
+  int length;
+  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, cart, sizeof text, text, &length));
+  CHECK(strstr(text, ", 0 messages;"), "%s", text);
   MPI_Comm_free(&cart);
 }
 

@@ -5,10 +5,28 @@
 
 #![forbid(unsafe_code)]
 
+use std::any::Any;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Result with this crate's [`Error`], boxed: a result that is moved as several words costs more than a small message does.
 pub type Result<T> = std::result::Result<T, Box<Error>>;
+
+/// Runs `body`; a panic in it becomes [`Error::Internal`].
+#[inline(always)]
+pub fn catch(body: impl FnOnce() -> Result<()>) -> Result<()> {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(result) => result,
+        Err(panic) => Err(panicked(&*panic)),
+    }
+}
+
+#[cold]
+fn panicked(panic: &(dyn Any + Send)) -> Box<Error> {
+    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    Box::new(Error::Internal(text.unwrap_or_else(|| "panic".into())))
+}
 
 /// An argument of a C function, or one entry of an array argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +75,8 @@ pub enum Class {
     InfoValue,
     /// `MPI_ERR_INTERN`
     Intern,
+    /// `MPI_ERR_NO_MEM`
+    NoMem,
     /// `MPI_ERR_OP`
     Op,
     /// `MPI_ERR_OTHER`
@@ -77,7 +97,7 @@ pub enum Class {
 
 impl Class {
     /// All classes; the position of a class here is its number on the wire between processes.
-    pub const ALL: [Class; 15] = [
+    pub const ALL: [Class; 16] = [
         Class::Arg,
         Class::Buffer,
         Class::Comm,
@@ -85,6 +105,7 @@ impl Class {
         Class::Group,
         Class::InfoValue,
         Class::Intern,
+        Class::NoMem,
         Class::Op,
         Class::Other,
         Class::Rank,
@@ -297,6 +318,12 @@ pub enum Error {
         /// What the code means.
         text: String,
     },
+    /// No memory for a temporary buffer.
+    #[error("no memory for a temporary buffer of {bytes} bytes")]
+    NoMemory {
+        /// Its size.
+        bytes: usize,
+    },
     /// A panic, caught at the boundary.
     #[error("internal error: {0}")]
     Internal(String),
@@ -327,6 +354,7 @@ impl Error {
             Error::Verification(_) => Class::Verify,
             Error::WrongMpi { .. } | Error::Busy => Class::Other,
             Error::Mpi { .. } => return None,
+            Error::NoMemory { .. } => Class::NoMem,
             Error::Internal(_) => Class::Intern,
         })
     }
@@ -343,6 +371,20 @@ mod tests {
         assert_eq!(e.class(), Some(Class::Count));
         let e = Error::Rank { argument: Argument::at("targets", 0), value: 9, size: 4 };
         assert!(e.to_string().starts_with("targets[0] = 9 is not a rank"));
+    }
+
+    #[test]
+    fn panics_become_errors() {
+        for (body, text) in [
+            ((|| panic!("plain")) as fn() -> Result<()>, "internal error: plain"),
+            (|| panic!("number {}", 7), "internal error: number 7"),
+            (|| std::panic::panic_any(7), "internal error: panic"),
+        ] {
+            let e = catch(body).unwrap_err();
+            assert_eq!(e.to_string(), text);
+            assert_eq!(e.class(), Some(Class::Intern));
+        }
+        assert_eq!(catch(|| Ok(())), Ok(()));
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Between C and Rust: panics and errors become MPI error codes, after the communicator's error handler has been called.
 
-use std::any::Any;
 use std::ffi::c_int;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, catch};
 use crate::exec::buffers::Buffers;
 use crate::handle::{self, Operation};
 use crate::mpi::attribute::Key;
@@ -16,10 +15,9 @@ static LAST_ERROR: Key<String> = Key::new();
 /// Runs the body of a function that works on a communicator.
 #[inline(always)]
 pub fn call(function: &str, comm: MPI_Comm, body: impl FnOnce() -> Result<()>) -> c_int {
-    match catch_unwind(AssertUnwindSafe(|| if comm::is_null(comm) { Err(null_comm().into()) } else { body() })) {
-        Ok(Ok(())) => mpi::success(),
-        Ok(Err(error)) => raise(function, comm, &error),
-        Err(panic) => raise(function, comm, &Error::Internal(message(&*panic))),
+    match catch(|| if comm::is_null(comm) { Err(null_comm().into()) } else { body() }) {
+        Ok(()) => mpi::success(),
+        Err(error) => raise(function, comm, error),
     }
 }
 
@@ -52,16 +50,11 @@ fn null_comm() -> Error {
     Error::NullHandle { argument: crate::error::Argument::new("comm"), null: "MPI_COMM_NULL", class: crate::error::Class::Comm }
 }
 
-fn message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".into())
-}
-
 /// Reports an error and returns its code.
 #[cold]
-fn raise(function: &str, comm: MPI_Comm, error: &Error) -> c_int {
+fn raise(function: &str, comm: MPI_Comm, error: Box<Error>) -> c_int {
     // nothing here may unwind either
-    catch_unwind(AssertUnwindSafe(|| report(function, comm, error))).unwrap_or(errors::OTHER_THAN_SUCCESS)
+    catch_unwind(AssertUnwindSafe(|| report(function, comm, &error))).unwrap_or(errors::OTHER_THAN_SUCCESS)
 }
 
 /// Writes a line to standard error in one piece, so that several processes' lines do not mix.

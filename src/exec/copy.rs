@@ -5,7 +5,7 @@
 
 use super::buffers::Located;
 use super::p2p::Large;
-use crate::error::Result;
+use crate::error::{Argument, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{datatype, p2p};
 
@@ -106,8 +106,8 @@ impl Copy {
                 let (mut send, mut recv) = (message(), message());
                 // SAFETY: the caller vouches for the blocks; `large` outlives the exchange.
                 unsafe {
-                    large.fill(&mut send, from)?;
-                    large.fill(&mut recv, into)?;
+                    large.fill(&mut send, from, || Argument::new("sendcount"))?;
+                    large.fill(&mut recv, into, || Argument::new("recvcount"))?;
                     p2p::exchange_with_self(&send, &recv, tag, comm)
                 }
             }

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use super::buffers::{Blocks, Buffers, Located, Shape};
 use super::copy::Copy;
 use super::{Executor, copy};
-use crate::error::{Error, Result};
+use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::{MPI_Datatype, MPI_Op, datatype, op};
@@ -122,12 +122,12 @@ struct Fold {
 pub struct Large(Vec<datatype::Owned>);
 
 impl Large {
-    /// Makes a message of a block. The process at the other end stays.
+    /// Makes a message of a block. The process at the other end stays. `argument` names the count in an error.
     ///
     /// # Safety
     /// The block's datatype must be committed. `self` must live, and not be cleared, until the message is complete.
     #[inline]
-    pub unsafe fn fill(&mut self, message: &mut Message, block: &Located) -> Result<()> {
+    pub unsafe fn fill(&mut self, message: &mut Message, block: &Located, argument: impl FnOnce() -> Argument) -> Result<()> {
         message.at = block.at;
         message.datatype = block.datatype;
         match i32::try_from(block.count) {
@@ -136,12 +136,19 @@ impl Large {
                 Ok(())
             }
             // SAFETY: the caller vouches for the datatype; the count does not fit in int.
-            Err(_) => unsafe { self.repeat(message, block) },
+            Err(_) => unsafe { self.repeat(message, block, argument()) },
         }
     }
 
     #[cold]
-    unsafe fn repeat(&mut self, message: &mut Message, block: &Located) -> Result<()> {
+    unsafe fn repeat(&mut self, message: &mut Message, block: &Located, argument: Argument) -> Result<()> {
+        // SAFETY: as for `fill`.
+        let extent = unsafe { datatype::extent(block.datatype) }?;
+        // a datatype can repeat another one INT_MAX times INT_MAX times
+        let most = i64::from(i32::MAX) * i64::from(i32::MAX);
+        if block.count > most || block.count.checked_mul(extent).is_none() {
+            return Err(Error::TooLarge { argument, count: block.count, extent }.into());
+        }
         // SAFETY: as for `fill`.
         let all = unsafe { datatype::Owned::repeated(block.count, block.datatype) }?;
         (message.count, message.datatype) = (1, all.raw());
@@ -256,7 +263,7 @@ impl P2p {
                 // SAFETY: as for `bind`.
                 unsafe {
                     accept(&mut self.accepted.messages[i], block.datatype, side, place.slot as usize, &self.comm)?;
-                    self.large.fill(&mut self.messages[i], &block)?;
+                    self.large.fill(&mut self.messages[i], &block, || side.count_argument(place.slot as usize))?;
                 }
             }
             return Ok(());
@@ -265,8 +272,9 @@ impl P2p {
         // SAFETY: as for `bind`.
         unsafe { accept(known, side.datatype, side, first.slot as usize, &self.comm) }?;
         side.locate_all(places.iter().map(|p| p.slot), |k, block| {
+            let argument = || side.count_argument(places[k].slot as usize);
             // SAFETY: as for `bind`; the type has been accepted.
-            unsafe { self.large.fill(&mut self.messages[places[k].message as usize], &block) }
+            unsafe { self.large.fill(&mut self.messages[places[k].message as usize], &block, argument) }
         })
     }
 
@@ -303,7 +311,7 @@ impl P2p {
             for k in 0..self.sorted.others.len() {
                 let i = self.sorted.others[k] as usize;
                 let block = self.locate(self.sorted.messages[i].1, buffers, scratch)?;
-                self.large.fill(&mut self.messages[i], &block)?;
+                self.large.fill(&mut self.messages[i], &block, || buffers.output.count_argument(0))?;
             }
             for k in 0..self.sorted.copies.len() {
                 let (from, into) = self.sorted.copies[k];
@@ -311,9 +319,7 @@ impl P2p {
                 let Some(copy) = Copy::prepare(source, target, &self.comm)? else {
                     return Err(self_edge(from, &source, into, &target)?.into());
                 };
-                if self.pack.len() < copy.buffer() {
-                    self.pack.resize(copy.buffer(), 0);
-                }
+                enlarge(&mut self.pack, copy.buffer())?;
                 self.copies.push(copy);
             }
             for k in 0..self.sorted.reduces.len() {
@@ -356,9 +362,7 @@ impl P2p {
             let length = steps.unsigned_abs() as usize + true_extent as usize;
             let stride = length.next_multiple_of(LINE);
             let needed = stride.checked_mul(self.scratch_blocks).and_then(|n| n.checked_add(LINE)).ok_or_else(too_large)?;
-            if self.scratch.len() < needed {
-                self.scratch.resize(needed, 0);
-            }
+            enlarge(&mut self.scratch, needed)?;
             let aligned = self.scratch.as_ptr().align_offset(LINE);
             let first = self.scratch.as_mut_ptr().wrapping_add(aligned);
             Ok(Scratch { first: first.wrapping_offset(-(true_lb + steps.min(0)) as isize), stride })
@@ -460,6 +464,16 @@ impl Scratch {
     fn at(&self, k: u32) -> *mut u8 {
         self.first.wrapping_add(self.stride * k as usize)
     }
+}
+
+/// Makes a buffer at least so long.
+#[inline]
+fn enlarge(buffer: &mut Vec<u8>, length: usize) -> Result<()> {
+    if buffer.len() < length {
+        buffer.try_reserve_exact(length - buffer.len()).map_err(|_| Error::NoMemory { bytes: length })?;
+        buffer.resize(length, 0);
+    }
+    Ok(())
 }
 
 /// What MPI said, without the function that was only used to ask.

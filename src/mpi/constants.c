@@ -11,7 +11,7 @@ const int mpixn_max_info_val = MPI_MAX_INFO_VAL;
 /* in the order of error::Class::ALL; own classes are added at run time */
 const int mpixn_error_classes[] = {
     MPI_ERR_ARG,   MPI_ERR_BUFFER, MPI_ERR_COMM,  MPI_ERR_COUNT, MPI_ERR_GROUP,    MPI_ERR_INFO_VALUE, MPI_ERR_INTERN,
-    MPI_ERR_OP,    MPI_ERR_OTHER,  MPI_ERR_RANK,  MPI_ERR_TOPOLOGY, MPI_ERR_TRUNCATE, MPI_ERR_TYPE,
+    MPI_ERR_NO_MEM, MPI_ERR_OP,    MPI_ERR_OTHER,  MPI_ERR_RANK,  MPI_ERR_TOPOLOGY, MPI_ERR_TRUNCATE, MPI_ERR_TYPE,
 };
 
 /* handles are not constant expressions in every MPI: functions */
