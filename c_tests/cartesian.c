@@ -186,6 +186,51 @@ static void graphs(void) {
   MPI_Comm_free(&comm);
 }
 
+/* unweighted distributed graphs, duplicates of them, and a process of degree 0 with MPI_UNWEIGHTED */
+static void unweighted(void) {
+  if (getenv("MPIX_SCHEDULE") && strcmp(getenv("MPIX_SCHEDULE"), "dimension_order") == 0) return;
+  int me = test_rank, last = me == test_size - 1, left = me - 1, right = me + 1, in, out, weighted, got = -1;
+  MPI_Comm comm, copy;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, me > 0, &left, MPI_UNWEIGHTED, !last, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
+  MPI_Comm_dup(comm, &copy);
+  MPI_Comm both[2] = {comm, copy};
+  for (int i = 0; i < 2; i++) {
+    OK(MPIX_Neighborhood_set_topology(MPIX_NEIGHBOR_GATHER, MPI_INFO_NULL, both[i]));
+    OK(MPIX_Neighborhood_get_count(MPIX_NEIGHBOR_GATHER, both[i], &in, &out, &weighted));
+    CHECK(in == (me > 0) && out == !last && !weighted, "unweighted: %d, %d, %d", in, out, weighted);
+    OK(MPIX_Neighbor_gather(&me, 1, MPI_INT, &got, 1, MPI_INT, both[i]));
+    CHECK(got == me - 1, "unweighted: %d", got);
+    MPI_Comm_free(&both[i]);
+  }
+}
+
+/* with verification: a block that does not fit is reported at both ends, under every schedule, and all others arrive */
+static void mismatch(void) {
+  if (!getenv("MPIX_NEIGHBOR_VERIFY")) return;
+  int dims[2] = {0, 0}, periods[2] = {1, 1}, me, verify, class, neighbors[4];
+  MPI_Comm cart;
+  MPI_Dims_create(test_size, 2, dims);
+  MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &cart);
+  MPI_Comm_set_errhandler(cart, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(cart, &me);
+  for (int d = 0; d < 2; d++) MPI_Cart_shift(cart, d, 1, &neighbors[2 * d], &neighbors[2 * d + 1]);
+  OK(MPIX_Neighbor_error_class(MPIX_ERR_VERIFY, &verify));
+  OK(MPIX_Neighborhood_set_topology(MPIX_NEIGHBOR_ALLTOALL, MPI_INFO_NULL, cart));
+  for (int slot = 0; slot < 4; slot++) {
+    int send[8], have[8], counts[4] = {1, 1, 1, 1}, displs[4] = {0, 2, 4, 6}, ones[4] = {1, 1, 1, 1};
+    for (int i = 0; i < 4; i++) send[2 * i] = value(me, neighbors[i], i, 0), have[2 * i] = -1;
+    counts[slot] = me == 0 ? 2 : 1;
+    int rc = MPIX_Neighbor_alltoallv(send, counts, displs, MPI_INT, have, ones, displs, MPI_INT, cart);
+    /* the receiver's slot on the other side */
+    int bad = neighbors[slot ^ 1] == 0 ? slot ^ 1 : -1;
+    MPI_Error_class(rc, &class);
+    CHECK(class == (me == 0 || bad >= 0 ? verify : MPI_SUCCESS), "mismatch in slot %d: class %d", slot, class);
+    for (int j = 0; j < 4; j++)
+      CHECK(have[2 * j] == (j == bad ? -1 : value(neighbors[j], me, j ^ 1, 0)), "mismatch in slot %d: slot %d: %d", slot, j, have[2 * j]);
+  }
+  MPI_Comm_free(&cart);
+}
+
 /* one process that is all its own neighbors: more neighbors than processes */
 static void self(void) {
   int dims[3] = {1, 1, 1}, periods[3] = {1, 1, 1};
@@ -206,6 +251,8 @@ int main(int argc, char **argv) {
   cartesian_grids();
   weighted_lists();
   graphs();
+  unweighted();
+  mismatch();
   self();
   return test_finish();
 }

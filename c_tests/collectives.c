@@ -2,7 +2,7 @@
    datatypes, against the definition. Receive buffers are compared whole, gaps included. */
 #include "test.h"
 
-enum { KINDS = 4, INTS = 2 };
+enum { KINDS = 5, INTS = 2 };
 
 /* a datatype of two ints: where they lie and how far elements are apart, in ints */
 typedef struct {
@@ -29,6 +29,7 @@ static void make_layouts(void) {
   layouts[1] = make(0, 2, 0, 4);   /* strided */
   layouts[2] = make(-2, 1, -2, 5); /* negative lower bound */
   layouts[3] = make(1, 0, 0, 2);   /* no holes, but in another order */
+  layouts[4] = make(0, 1, 0, -2);  /* one element before the other */
 }
 
 /* int `k` of what process `s` sends in target slot `i` */
@@ -159,7 +160,17 @@ static void test_alltoallv(uint64_t seed, int wide) {
   free(send.image), free(have.image), free(want.image);
 }
 
-/* every block with a layout of its own; `bottom`: absolute addresses relative to MPI_BOTTOM */
+/* a datatype that is `count` elements of a layout at an absolute address */
+static MPI_Datatype absolute(int *address, int count, MPI_Datatype element) {
+  MPI_Aint at;
+  MPI_Datatype type;
+  MPI_Get_address(address, &at);
+  MPI_Type_create_struct(1, &count, &at, &element, &type);
+  MPI_Type_commit(&type);
+  return type;
+}
+
+/* every block with a layout of its own; `bottom` 1: displacements are addresses, relative to MPI_BOTTOM; 2: datatypes hold addresses */
 static void test_alltoallw(uint64_t seed, int wide, int bottom) {
   int in = g->indegree[me], out = g->outdegree[me];
   int scounts[out + 1], rcounts[in + 1], sroom = 0, rroom = 0;
@@ -195,10 +206,16 @@ static void test_alltoallw(uint64_t seed, int wide, int bottom) {
     int i = graph_partner(g, me, j);
     for (int k = 0; k < rcounts[j] * INTS; k++) put(want.image + rat[j], rl[j], k, value(g->sources[me][j], i, k));
   }
+  if (bottom == 2) {
+    for (int i = 0; i < out; i++) stypes[i] = absolute(send.image + sat[i], scounts[i], stypes[i]), sdispls[i] = 0, wscounts[i] = scounts[i] = 1;
+    for (int j = 0; j < in; j++) rtypes[j] = absolute(have.image + rat[j], rcounts[j], rtypes[j]), rdispls[j] = 0, wrcounts[j] = rcounts[j] = 1;
+  }
   void *sb = bottom ? MPI_BOTTOM : send.image, *rb = bottom ? MPI_BOTTOM : have.image;
   if (wide) OK(MPIX_Neighbor_alltoallw_c(sb, wscounts, sdispls, stypes, rb, wrcounts, rdispls, rtypes, MPI_COMM_WORLD));
   else OK(MPIX_Neighbor_alltoallw(sb, scounts, sdispls, stypes, rb, rcounts, rdispls, rtypes, MPI_COMM_WORLD));
   compare("alltoallw", &have, &want);
+  for (int i = 0; i < out && bottom == 2; i++) MPI_Type_free(&stypes[i]);
+  for (int j = 0; j < in && bottom == 2; j++) MPI_Type_free(&rtypes[j]);
   free(send.image), free(have.image), free(want.image);
 }
 
@@ -247,6 +264,7 @@ int main(int argc, char **argv) {
       test_alltoallv(s, repeat);
       test_alltoallw(s, repeat, 0);
       test_alltoallw(s, repeat, 1);
+      test_alltoallw(s, repeat, 2);
       test_reduce(s, repeat, 0);
       test_reduce(s, repeat, 1);
     }

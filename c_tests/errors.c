@@ -61,6 +61,8 @@ static void collective_arguments(void) {
   FAILS(MPIX_Neighbor_gather(buffer, 1, uncommitted, result, 1, MPI_INT, comm), MPI_ERR_TYPE, "sendtype cannot be used");
   FAILS(MPIX_Neighbor_alltoall(MPI_IN_PLACE, 1, MPI_INT, result, 1, MPI_INT, comm), MPI_ERR_BUFFER, "sendbuf is MPI_IN_PLACE");
   FAILS(MPIX_Neighbor_alltoall(buffer, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm), MPI_ERR_BUFFER, "recvbuf is MPI_IN_PLACE");
+  FAILS(MPIX_Neighbor_alltoall(NULL, 1, MPI_INT, result, 1, MPI_INT, comm), MPI_ERR_BUFFER, "sendbuf is NULL, but a block of 1 elements lies there");
+  FAILS(MPIX_Neighbor_alltoallv(buffer, one, displs, MPI_INT, NULL, one, displs, MPI_INT, comm), MPI_ERR_BUFFER, "recvbuf is NULL, but a block of 1 elements lies there");
   FAILS(MPIX_Neighbor_reduce(buffer, 1, MPI_INT, result, 1, MPI_INT, MPI_OP_NULL, comm), MPI_ERR_OP, "op is MPI_OP_NULL");
   FAILS(MPIX_Neighbor_reduce(buffer, 1, MPI_FLOAT, result, 1, MPI_FLOAT, MPI_BAND, comm), MPI_ERR_OP, "op does not work on recvtype");
   /* two sources: one block is buffered */
@@ -194,6 +196,10 @@ static void no_neighborhood(MPI_Errhandler errhandler) {
   FAILS(MPIX_Neighborhood_free(MPIX_NEIGHBOR_REDUCE, plain), MPI_ERR_TOPOLOGY, "no neighborhood");
   OK(MPIX_Neighbor_gather_set(0, NULL, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, plain));
   OK(MPIX_Neighbor_gather(NULL, 0, MPI_DATATYPE_NULL, NULL, 0, MPI_DATATYPE_NULL, plain));
+  /* with degree 0 no argument of that side is looked at */
+  OK(MPIX_Neighbor_gather(MPI_IN_PLACE, -1, MPI_DATATYPE_NULL, MPI_IN_PLACE, -1, MPI_DATATYPE_NULL, plain));
+  /* results that are not wanted may go to one place */
+  OK(MPIX_Neighborhood_get_count(MPIX_NEIGHBOR_GATHER, plain, &in, &in, &in));
   FAILS(MPIX_Neighbor_alltoall(&value, 1, MPI_INT, &value, 1, MPI_INT, plain), MPI_ERR_TOPOLOGY, "MPIX_NEIGHBOR_ALLTOALL");
   OK(MPIX_Neighborhood_free(MPIX_NEIGHBOR_GATHER, plain));
   FAILS(MPIX_Neighbor_gather(&value, 1, MPI_INT, &value, 1, MPI_INT, plain), MPI_ERR_TOPOLOGY, "no neighborhood");
@@ -226,11 +232,14 @@ int main(int argc, char **argv) {
   MPI_Comm_set_errhandler(comm, errhandler);
   ring[0] = (me + n - 1) % n, ring[1] = (me + 1) % n;
   set_ring(comm);
+  /* errors belong to the communicator of the call: the handler of the world is not called, it would end the program */
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   collective_arguments();
   queries();
   set_arguments();
   hints();
   groups();
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   no_neighborhood(errhandler);
   MPI_Comm_free(&comm);
   MPI_Errhandler_free(&errhandler);

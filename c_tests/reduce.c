@@ -1,6 +1,7 @@
 /* Reductions: operators that do not commute, user-defined operators on derived datatypes, any order where it is allowed, no source, predefined
    operators, layouts with a negative lower bound. */
 #include "test.h"
+#include <stddef.h>
 
 /* x -> a x + b, composed: associative, does not commute */
 typedef struct {
@@ -35,6 +36,21 @@ static affine element(int s, int k) {
   uint64_t h = mix2(s, k);
   affine f = {(int64_t)(h % 1000) + 2, (int64_t)((h >> 20) % 1000)};
   return f;
+}
+
+/* a struct whose second member alone travels: the operator is given the address of the struct, aligned as a struct must be */
+typedef struct {
+  int left_out, number;
+  long double wide;
+} padded;
+
+static int misaligned;
+
+static void add_padded(void *in, void *inout, int *length, MPI_Datatype *type) {
+  padded *a = in, *b = inout;
+  (void)type;
+  misaligned += (uintptr_t)in % _Alignof(padded) != 0 || (uintptr_t)inout % _Alignof(padded) != 0;
+  for (int i = 0; i < *length; i++) b[i].number += a[i].number, b[i].wide += a[i].wide;
 }
 
 static const graph *g;
@@ -136,6 +152,26 @@ static void operators(MPI_Info any) {
   CHECK(have == -3, "zero elements");
 }
 
+static void alignment(void) {
+  int lengths[2] = {1, 1}, me = test_rank, sum = 0;
+  MPI_Aint at[2] = {offsetof(padded, number), offsetof(padded, wide)};
+  MPI_Datatype members[2] = {MPI_INT, MPI_LONG_DOUBLE}, plain, type;
+  MPI_Type_create_struct(2, lengths, at, members, &plain);
+  MPI_Type_create_resized(plain, 0, sizeof(padded), &type);
+  MPI_Type_commit(&type);
+  MPI_Op op;
+  MPI_Op_create(add_padded, 1, &op);
+  graph_set(g, MPIX_NEIGHBOR_REDUCE, MPI_INFO_NULL, MPI_COMM_WORLD);
+  padded send[2] = {{-1, me, me}, {-1, 2 * me, 2 * me}}, have[2] = {{-7, 0, 0}, {-7, 0, 0}};
+  OK(MPIX_Neighbor_reduce(send, 2, type, have, 2, type, op, MPI_COMM_WORLD));
+  for (int j = 0; j < g->indegree[me]; j++) sum += g->sources[me][j] == MPI_PROC_NULL ? 0 : g->sources[me][j];
+  for (int k = 0; k < 2; k++) CHECK(have[k].left_out == -7 && have[k].number == (k + 1) * sum && have[k].wide == (k + 1) * sum, "element %d: %d", k, have[k].number);
+  CHECK(misaligned == 0, "the operator was given misaligned addresses %d times", misaligned);
+  MPI_Op_free(&op);
+  MPI_Type_free(&plain);
+  MPI_Type_free(&type);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   MPI_Info any;
@@ -149,6 +185,7 @@ int main(int argc, char **argv) {
     source_order(any);
     operators(MPI_INFO_NULL);
     operators(any);
+    alignment();
     graph_free(&random);
   }
   MPI_Info_free(&any);

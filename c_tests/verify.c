@@ -75,6 +75,24 @@ static void bad_arguments(void) {
     expect(__LINE__, rc, "process 0, sends nothing, as its arguments are in error");
   }
   all_well(__LINE__);
+  /* also where the error shows late: a datatype that is not committed, an operator that does not fit, no buffer */
+  MPI_Datatype uncommitted;
+  MPI_Type_contiguous(1, MPI_INT, &uncommitted);
+  static const int classes[] = {MPI_ERR_TYPE, MPI_ERR_OP, MPI_ERR_BUFFER};
+  for (int kind = 0; kind < 3; kind++) {
+    float number = 1, result;
+    if (kind == 0) rc = MPIX_Neighbor_alltoall(send, 1, me == 0 ? uncommitted : MPI_INT, have, 1, MPI_INT, MPI_COMM_WORLD);
+    if (kind == 1) rc = MPIX_Neighbor_reduce(&number, 1, MPI_FLOAT, &result, 1, MPI_FLOAT, me == 0 ? MPI_BAND : MPI_SUM, MPI_COMM_WORLD);
+    if (kind == 2) rc = MPIX_Neighbor_alltoall(me == 0 ? NULL : send, 1, MPI_INT, have, 1, MPI_INT, MPI_COMM_WORLD);
+    if (me == 0) {
+      MPI_Error_class(rc, &class);
+      CHECK(class == classes[kind], "kind %d: class %d", kind, class);
+    } else if (left == 0) {
+      expect(__LINE__, rc, "process 0, sends nothing, as its arguments are in error");
+    }
+    all_well(__LINE__);
+  }
+  MPI_Type_free(&uncommitted);
 }
 
 static void reduction(void) {
@@ -113,6 +131,10 @@ int main(int argc, char **argv) {
     reduction();
   }
   self_edge();
+  /* what stands in the slot of no process is not looked at */
+  int nobody = MPI_PROC_NULL, odd = -5, zero = 0;
+  OK(MPIX_Neighbor_alltoall_set(1, &nobody, MPI_UNWEIGHTED, 1, &nobody, MPI_UNWEIGHTED, info, MPI_COMM_WORLD));
+  OK(MPIX_Neighbor_alltoallv(&zero, &odd, &zero, MPI_INT, &zero, &odd, &zero, MPI_INT, MPI_COMM_WORLD));
   /* repeated edges and many processes, all in order */
   for (int seed = 0; seed < 3; seed++) {
     graph g = graph_random(n, 4 * n, 500 + seed);

@@ -184,6 +184,14 @@ pub enum Error {
         /// Which buffer.
         argument: Argument,
     },
+    /// A null buffer with elements in it.
+    #[error("{argument} is NULL, but a block of {count} elements lies there")]
+    NullBuffer {
+        /// Which buffer.
+        argument: Argument,
+        /// Elements.
+        count: i64,
+    },
     /// A datatype that MPI does not take for communication (not committed, or no datatype).
     #[error("{argument} cannot be used for communication: {text}")]
     Datatype {
@@ -343,7 +351,7 @@ impl Error {
             Error::Rank { .. } => Class::Rank,
             Error::NotInCommunicator { .. } => Class::Group,
             Error::NullHandle { class, .. } | Error::Remote { class, .. } => *class,
-            Error::InPlace { .. } => Class::Buffer,
+            Error::InPlace { .. } | Error::NullBuffer { .. } => Class::Buffer,
             Error::Datatype { .. } => Class::Type,
             Error::Operator { .. } => Class::Op,
             Error::NoNeighborhood { .. } | Error::NoTopology => Class::Topology,

@@ -3,7 +3,7 @@
 //! Setting is collective; what it makes serves all later calls, which need only the processes at the other ends of their edges. Nothing is
 //! made later. When the communicator is freed, MPI's attribute callback drops all of it.
 
-use std::cell::Cell;
+use std::cell::{RefCell, RefMut};
 use std::rc::Rc;
 
 use crate::cartesian::Grid;
@@ -70,6 +70,7 @@ pub struct Request {
 pub struct Slot {
     operation: Operation,
     comm: Rc<Comm>,
+    alone: Option<Rc<Comm>>,
     neighborhood: Rc<Neighborhood>,
     directions: Option<Rc<[u32]>>,
     hints: Hints,
@@ -77,15 +78,17 @@ pub struct Slot {
     waiting: Waiting,
     rounds: usize,
     messages: usize,
-    executor: P2p,
+    /// Borrowed while a collective runs.
+    executor: RefCell<P2p>,
     /// For reductions in any order, where the caller allows them.
-    any_order: Option<P2p>,
-    running: Cell<bool>,
+    any_order: Option<RefCell<P2p>>,
 }
 
 /// The attribute's value.
 struct Handle {
     comm: Rc<Comm>,
+    /// The process alone, made with the first neighborhood that reduces.
+    alone: Option<Rc<Comm>>,
     waiting: Waiting,
     slots: [Option<Box<Slot>>; 3],
 }
@@ -95,13 +98,14 @@ static HANDLE: Key<Handle> = Key::new();
 /// The neighborhood of a communicator for an operation.
 ///
 /// # Safety
-/// `comm` must be a communicator. The reference must not be alive when a neighborhood of the communicator is set or freed, and no second one
-/// may be: MPI forbids that collectives on one communicator run at the same time.
+/// `comm` must be a communicator. The reference must not be alive when a neighborhood of the communicator is set or freed.
 #[inline]
-pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a mut Slot> {
-    // SAFETY: the caller vouches for `comm`; the value lives as long as the attribute.
-    let handle = unsafe { HANDLE.get(comm)?.as_mut() };
-    (handle.and_then(|h| h.slots[operation as usize].as_deref_mut()))
+pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Slot> {
+    // SAFETY: the caller vouches for `comm`; the value lives as long as the attribute. MPI lets a program ask for a communicator's properties
+    // while a collective runs on it in another thread, so that nothing here is exclusive; what a collective changes is in a `RefCell`
+    // of its own, and collectives on one communicator do not run at the same time.
+    let handle = unsafe { HANDLE.get(comm)?.as_ref() };
+    (handle.and_then(|h| h.slots[operation as usize].as_deref()))
         .ok_or_else(|| Error::NoNeighborhood { operation: operation.name() }.into())
 }
 
@@ -109,7 +113,7 @@ pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a mut
 /// (`request`), and all come to the same end.
 ///
 /// Cost: two reductions of a few words, on a Cartesian communicator one more; at the first call on a communicator also a duplicate of it and a
-/// split by nodes. When lists do not match: one exchange of O(P) words to find the pair.
+/// split by nodes, at the first one that reduces a split into single processes. When lists do not match: one exchange of O(P) words to find the pair.
 ///
 /// # Safety
 /// `comm` must be an intracommunicator.
@@ -137,22 +141,29 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
     let handle = unsafe {
         if HANDLE.get(comm)?.is_null() {
-            HANDLE.set(comm, Handle { comm: Rc::clone(&private), waiting, slots: [None, None, None] })?;
+            HANDLE.set(comm, Handle { comm: Rc::clone(&private), alone: None, waiting, slots: [None, None, None] })?;
         }
         HANDLE.get(comm)?.as_mut().expect("it has just been set")
     };
+    if request.operations & Operation::Reduce.bit() != 0 && handle.alone.is_none() {
+        handle.alone = Some(Rc::new(private.alone()?));
+    }
     let built = (choice.algorithm.entry().build)(&input);
     for operation in Operation::ALL {
         if request.operations & operation.bit() == 0 {
             continue;
         }
-        let executor =
-            |schedule: &Schedule| P2p::new(Rc::clone(&private), neighborhood.rank(), tag(operation), waiting, schedule);
         let folds = operation == Operation::Reduce;
+        let alone = handle.alone.clone().filter(|_| folds);
+        let executor = |schedule: &Schedule| {
+            let (comm, alone) = (Rc::clone(&private), alone.clone());
+            RefCell::new(P2p::new(comm, alone, neighborhood.rank(), tag(operation), waiting, schedule))
+        };
         let any = folds && request.hints.reduce_order == FoldOrder::Any;
         handle.slots[operation as usize] = Some(Box::new(Slot {
             operation,
             comm: Rc::clone(&private),
+            alone: alone.clone(),
             neighborhood: Rc::clone(&neighborhood),
             directions: directions.clone(),
             hints: request.hints,
@@ -162,7 +173,6 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
             messages: built.messages(),
             executor: if folds { executor(&built.folded(FoldOrder::Source)) } else { executor(&built) },
             any_order: any.then(|| executor(&built.folded(FoldOrder::Any))),
-            running: Cell::new(false),
         }));
     }
     Ok(())
@@ -350,38 +360,54 @@ impl Slot {
     /// # Safety
     /// The buffers must be what the C prototype asks for.
     #[inline]
-    pub unsafe fn run(&mut self, buffers: Result<&Buffers>) -> Result<()> {
-        if self.running.replace(true) {
-            return Err(Error::Busy.into());
-        }
+    pub unsafe fn run(&self, buffers: Result<&Buffers>) -> Result<()> {
         // SAFETY: the caller vouches for the buffers.
-        let done =
-            unsafe { if self.hints.verify { self.run_verified(buffers) } else { buffers.and_then(|b| self.run_bound(b)) } };
-        self.running.set(false);
-        done
+        unsafe {
+            if self.hints.verify {
+                self.run_verified(buffers)
+            } else {
+                let buffers = buffers?;
+                execute(&mut *self.executor_for(buffers)?, buffers)
+            }
+        }
     }
 
+    /// The executor for a call.
+    ///
+    /// # Safety
+    /// The operator in `buffers` must be an operator.
     #[inline]
-    unsafe fn run_bound(&mut self, buffers: &Buffers) -> Result<()> {
-        let executor = match (&mut self.any_order, buffers.op) {
+    unsafe fn executor_for(&self, buffers: &Buffers) -> Result<RefMut<'_, P2p>> {
+        let executor = match (&self.any_order, buffers.op) {
             // SAFETY: the caller vouches for the operator.
             (Some(any), Some(op)) if unsafe { mpi::op::commutes(op) }? => any,
-            _ => &mut self.executor,
+            _ => &self.executor,
         };
-        // SAFETY: as above.
-        unsafe { execute(executor, buffers) }
+        executor.try_borrow_mut().map_err(|_| Error::Busy.into())
     }
 
     /// Lets the ends of all edges compare what they are about to do, and runs the collective over those that fit.
+    ///
+    /// # Safety
+    /// As for `run`.
     #[cold]
-    unsafe fn run_verified(&mut self, buffers: Result<&Buffers>) -> Result<()> {
+    unsafe fn run_verified(&self, buffers: Result<&Buffers>) -> Result<()> {
+        // what is wrong with this process's arguments shows when they are bound, which sends nothing; self edges are compared with the others
+        let bound = buffers.and_then(|buffers| {
+            // SAFETY: the caller vouches for the buffers.
+            let bound = unsafe { self.executor_for(buffers)?.bind(buffers) };
+            match bound {
+                Err(e) if !matches!(*e, Error::SelfEdge { .. }) => Err(e),
+                _ => Ok(buffers),
+            }
+        });
         let operation = self.operation as usize;
-        // SAFETY: the caller vouches for the buffers.
-        let findings = unsafe { check::check(&self.neighborhood, buffers.clone(), operation, &COLLECTIVES, &self.comm) }?;
-        let buffers = buffers?;
+        // SAFETY: as above.
+        let findings = unsafe { check::check(&self.neighborhood, bound.clone(), operation, &COLLECTIVES, &self.comm) }?;
+        let buffers = bound?;
         let Some(text) = findings.text else {
             // SAFETY: as above.
-            return unsafe { self.run_bound(buffers) };
+            return unsafe { execute(&mut *self.executor_for(buffers)?, buffers) };
         };
         // neighbors at the other ends of good edges count on this process: serve them, by the same algorithm
         let rest = self.neighborhood.filtered(|s| findings.sources[s], |t| findings.targets[t]);
@@ -390,7 +416,8 @@ impl Slot {
         if self.operation == Operation::Reduce {
             schedule = schedule.folded(FoldOrder::Source);
         }
-        let mut executor = P2p::new(Rc::clone(&self.comm), rest.rank(), tag(self.operation), self.waiting, &schedule);
+        let (comm, alone) = (Rc::clone(&self.comm), self.alone.clone());
+        let mut executor = P2p::new(comm, alone, rest.rank(), tag(self.operation), self.waiting, &schedule);
         // SAFETY: as above.
         unsafe { execute(&mut executor, buffers) }?;
         Err(Error::Verification(text).into())

@@ -23,27 +23,43 @@ pub unsafe fn array<'a, T>(name: &'static str, pointer: *const T, length: usize)
     }
 }
 
-/// A caller's array of results, which is left alone where it has no entries.
-///
-/// # Safety
-/// As for `array`.
-pub unsafe fn results<'a, T>(name: &'static str, pointer: *mut T, length: usize) -> Result<&'a mut [T]> {
-    // SAFETY: the caller vouches for the length.
-    unsafe { array(name, pointer.cast_const(), length) }?;
-    if length == 0 {
-        return Ok(&mut []);
-    }
-    // SAFETY: as above; it is not null.
-    Ok(unsafe { std::slice::from_raw_parts_mut(pointer, length) })
+/// Where results are to be written. A caller may give one place for results that it does not want, so these are pointers, not references.
+#[derive(Clone, Copy)]
+pub struct Results<T> {
+    first: *mut T,
+    length: usize,
 }
 
-/// Where one result is to be written.
-///
-/// # Safety
-/// The pointer must be null or writable.
-pub unsafe fn result<'a, T>(name: &'static str, pointer: *mut T) -> Result<&'a mut T> {
-    // SAFETY: the caller vouches for the pointer.
-    unsafe { pointer.as_mut() }.ok_or_else(|| Error::NullResult { argument: Argument::new(name) }.into())
+impl<T: Copy> Results<T> {
+    /// A caller's array of `length` results, which is left alone where it has no entries.
+    ///
+    /// # Safety
+    /// The pointer must be null or writable for `length` entries.
+    pub unsafe fn array(name: &'static str, first: *mut T, length: usize) -> Result<Self> {
+        if first.is_null() && length > 0 {
+            return Err(Error::NullArray { argument: Argument::new(name), length }.into());
+        }
+        Ok(Results { first, length })
+    }
+
+    /// One result.
+    ///
+    /// # Safety
+    /// The pointer must be null or writable.
+    pub unsafe fn one(name: &'static str, place: *mut T) -> Result<Self> {
+        if place.is_null() {
+            return Err(Error::NullResult { argument: Argument::new(name) }.into());
+        }
+        Ok(Results { first: place, length: 1 })
+    }
+
+    /// Writes results, as many as there are places for.
+    pub fn write(self, values: impl IntoIterator<Item = T>) {
+        for (i, value) in values.into_iter().take(self.length).enumerate() {
+            // SAFETY: whoever made this vouches for the entries.
+            unsafe { self.first.add(i).write(value) };
+        }
+    }
 }
 
 /// A degree or length.
@@ -59,15 +75,11 @@ pub fn length(name: &'static str, value: c_int) -> Result<usize> {
 pub unsafe fn text(text: &str, length: c_int, string: *mut c_char, resultlen: *mut c_int) -> Result<()> {
     let room = self::length("length", length)?;
     // SAFETY: the caller vouches for both.
-    unsafe {
-        let string = results("string", string, room)?;
-        *result("resultlen", resultlen)? = text.len() as c_int;
-        if let Some(end) = string.len().checked_sub(1) {
-            let fits = text.len().min(end);
-            for (to, from) in string.iter_mut().zip(text.as_bytes()[..fits].iter().chain(&[0])) {
-                *to = *from as c_char;
-            }
-        }
+    let (string, resultlen) = unsafe { (Results::array("string", string, room)?, Results::one("resultlen", resultlen)?) };
+    resultlen.write([text.len() as c_int]);
+    if let Some(fits) = room.checked_sub(1) {
+        let fits = text.len().min(fits);
+        string.write(text.as_bytes()[..fits].iter().chain(&[0]).map(|&byte| byte as c_char));
     }
     Ok(())
 }
@@ -149,7 +161,7 @@ impl Side {
 
     #[inline(always)]
     fn blocks<'a>(&self, datatype: MPI_Datatype, extent: i64, shape: Shape<'a>) -> Result<Blocks<'a>> {
-        if mpi::is_in_place(self.base) {
+        if self.degree > 0 && mpi::is_in_place(self.base) {
             return Err(Error::InPlace { argument: Argument::new(self.names.buffer) }.into());
         }
         Ok(Blocks { base: self.base.cast(), datatype, extent, shape, names: self.names })

@@ -1,7 +1,6 @@
 //! Between C and Rust: panics and errors become MPI error codes, after the communicator's error handler has been called.
 
 use std::ffi::c_int;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::error::{Error, Result, catch};
 use crate::exec::buffers::Buffers;
@@ -15,10 +14,24 @@ static LAST_ERROR: Key<String> = Key::new();
 /// Runs the body of a function that works on a communicator.
 #[inline(always)]
 pub fn call(function: &str, comm: MPI_Comm, body: impl FnOnce() -> Result<()>) -> c_int {
-    match catch(|| if comm::is_null(comm) { Err(null_comm().into()) } else { body() }) {
-        Ok(()) => mpi::success(),
-        Err(error) => raise(function, comm, error),
+    let failed = match catch(|| if comm::is_null(comm) { Err(null_comm().into()) } else { body() }) {
+        Ok(()) => return mpi::success(),
+        Err(error) => report(function, comm, error),
+    };
+    // The handler may jump out of this function (longjmp): nothing that would have to be dropped is alive here.
+    if let Some(handled_by) = failed.handler_of {
+        // SAFETY: a communicator, as the function's documentation asks for.
+        unsafe { errors::call_handler(handled_by, failed.code) };
     }
+    failed.code
+}
+
+/// What is left of an error when it has been reported.
+#[derive(Clone, Copy)]
+struct Failed {
+    code: c_int,
+    /// The communicator whose error handler is to be called, if any can be.
+    handler_of: Option<MPI_Comm>,
 }
 
 /// Runs a neighborhood collective with the buffers that `buffers` makes of its arguments for these degrees (sources, targets).
@@ -50,13 +63,6 @@ fn null_comm() -> Error {
     Error::NullHandle { argument: crate::error::Argument::new("comm"), null: "MPI_COMM_NULL", class: crate::error::Class::Comm }
 }
 
-/// Reports an error and returns its code.
-#[cold]
-fn raise(function: &str, comm: MPI_Comm, error: Box<Error>) -> c_int {
-    // nothing here may unwind either
-    catch_unwind(AssertUnwindSafe(|| report(function, comm, &error))).unwrap_or(errors::OTHER_THAN_SUCCESS)
-}
-
 /// Writes a line to standard error in one piece, so that several processes' lines do not mix.
 fn print(text: &str) {
     use std::io::Write;
@@ -64,27 +70,32 @@ fn print(text: &str) {
     let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
-fn report(function: &str, comm: MPI_Comm, error: &Error) -> c_int {
-    let text = format!("{function}: {error}");
-    // under another MPI no handle and no constant is valid; outside init and finalize there is no handler
-    if !mpi::is_usable() || mpi::check_family().is_err() {
-        print(&text);
-        return errors::OTHER_THAN_SUCCESS;
-    }
-    let (code, carries_text) = errors::code_for(error, &text);
-    // MPI calls the handler of MPI_COMM_WORLD for errors that belong to no communicator
-    let comm = if comm::is_null(comm) { comm::world() } else { comm };
-    // SAFETY: `comm` is a communicator, as the function's documentation asks for. The text's owner is the communicator.
-    unsafe {
-        if !carries_text && errors::is_fatal(comm) {
+/// Makes an error's code, leaves its text where a caller finds it, and drops it.
+#[cold]
+fn report(function: &str, comm: MPI_Comm, error: Box<Error>) -> Failed {
+    let mut failed = Failed { code: errors::OTHER_THAN_SUCCESS, handler_of: None };
+    let reported = catch(|| {
+        let text = format!("{function}: {error}");
+        // under another MPI no handle and no constant is valid; outside init and finalize there is no handler
+        if !mpi::is_usable() || mpi::check_family().is_err() {
             print(&text);
+            return Ok(());
         }
-        // the handler may jump out of this function: leave nothing on its stack that needs dropping
-        let kept = LAST_ERROR.set(comm, text);
-        drop(kept);
-        errors::call_handler(comm, code);
-    }
-    code
+        let (code, carries_text) = errors::code_for(&error, &text);
+        // MPI calls the handler of MPI_COMM_WORLD for errors that belong to no communicator
+        let comm = if comm::is_null(comm) { comm::world() } else { comm };
+        failed = Failed { code, handler_of: Some(comm) };
+        // SAFETY: `comm` is a communicator, as the function's documentation asks for. The text's owner is the communicator.
+        unsafe {
+            if !carries_text && errors::is_fatal(comm) {
+                print(&text);
+            }
+            LAST_ERROR.set(comm, text)
+        }
+    });
+    // neither a panic nor a text that cannot be kept changes what the caller is told
+    drop(reported);
+    failed
 }
 
 /// The text of the last error of a call on a communicator; empty if there was none.

@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
+use super::args::Results;
 use super::{args, boundary};
 use crate::error::{Argument, Class, Error};
 use crate::mpi::{MPI_Comm, comm, errors};
@@ -31,8 +32,10 @@ pub unsafe extern "C" fn MPIX_Neighbor_get_version(major: *mut c_int, minor: *mu
     boundary::call("MPIX_Neighbor_get_version", comm::world(), || {
         // SAFETY: the caller vouches for the pointers.
         unsafe {
-            let (a, b, c) = (args::result("major", major)?, args::result("minor", minor)?, args::result("patch", patch)?);
-            (*a, *b, *c) = (MPIX_NEIGHBOR_VERSION_MAJOR, MPIX_NEIGHBOR_VERSION_MINOR, MPIX_NEIGHBOR_VERSION_PATCH);
+            let (a, b, c) = (Results::one("major", major)?, Results::one("minor", minor)?, Results::one("patch", patch)?);
+            a.write([MPIX_NEIGHBOR_VERSION_MAJOR]);
+            b.write([MPIX_NEIGHBOR_VERSION_MINOR]);
+            c.write([MPIX_NEIGHBOR_VERSION_PATCH]);
         }
         Ok(())
     })
@@ -56,7 +59,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_error_class(which: c_int, errorclass: *mu
             _ => return Err(Error::UnknownClass { argument: Argument::new("which"), value: which.into() }.into()),
         };
         // SAFETY: the caller vouches for the pointer.
-        *unsafe { args::result("errorclass", errorclass) }? = errors::own_class(class);
+        unsafe { Results::one("errorclass", errorclass) }?.write([errors::own_class(class)]);
         Ok(())
     })
 }

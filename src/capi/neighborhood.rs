@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_int};
 
+use super::args::Results;
 use super::{args, boundary};
 use crate::cartesian::Grid;
 use crate::error::{Argument, Class, Error, Result};
@@ -197,9 +198,12 @@ pub unsafe extern "C" fn MPIX_Neighborhood_get_count(
         // SAFETY: the caller vouches for the arguments.
         unsafe {
             let n = handle::lookup(comm, args::operation(operation)?)?.neighborhood();
-            let (into, out, w) =
-                (args::result("indegree", indegree)?, args::result("outdegree", outdegree)?, args::result("weighted", weighted)?);
-            (*into, *out, *w) = (n.sources().len() as c_int, n.targets().len() as c_int, n.weighted().into());
+            let into = Results::one("indegree", indegree)?;
+            let out = Results::one("outdegree", outdegree)?;
+            let with_weights = Results::one("weighted", weighted)?;
+            into.write([n.sources().len() as c_int]);
+            out.write([n.targets().len() as c_int]);
+            with_weights.write([n.weighted().into()]);
         }
         Ok(())
     })
@@ -233,15 +237,11 @@ pub unsafe extern "C" fn MPIX_Neighborhood_get(
             let n = handle::lookup(comm, args::operation(operation)?)?.neighborhood();
             let room_in = args::length("maxindegree", maxindegree)?.min(n.sources().len());
             let room_out = args::length("maxoutdegree", maxoutdegree)?.min(n.targets().len());
-            let into = (args::results("sources", sources, room_in)?, weights("sourceweights", sourceweights, room_in)?);
-            let out = (args::results("targets", targets, room_out)?, weights("targetweights", targetweights, room_out)?);
+            let into = (Results::array("sources", sources, room_in)?, weights("sourceweights", sourceweights, room_in)?);
+            let out = (Results::array("targets", targets, room_out)?, weights("targetweights", targetweights, room_out)?);
             for ((ranks, weights), list) in [(into, n.sources()), (out, n.targets())] {
-                for (to, neighbor) in ranks.iter_mut().zip(list) {
-                    *to = neighbor.rank.map_or(mpi::proc_null(), |r| r as c_int);
-                }
-                for (to, neighbor) in weights.iter_mut().zip(list) {
-                    *to = neighbor.weight as c_int;
-                }
+                ranks.write(list.iter().map(|n| n.rank.map_or(mpi::proc_null(), |r| r as c_int)));
+                weights.write(list.iter().map(|n| n.weight as c_int));
             }
         }
         Ok(())
@@ -326,10 +326,10 @@ impl Lists {
 }
 
 /// Where weights are to be written; no entries if they are not wanted.
-unsafe fn weights<'a>(name: &'static str, pointer: *mut c_int, room: usize) -> Result<&'a mut [c_int]> {
+unsafe fn weights(name: &'static str, pointer: *mut c_int, room: usize) -> Result<Results<c_int>> {
     let wanted = if topology::is_unweighted(pointer) { 0 } else { room };
     // SAFETY: the caller vouches for the array.
-    unsafe { args::results(name, pointer, wanted) }
+    unsafe { Results::array(name, pointer, wanted) }
 }
 
 unsafe fn ranks_of(name: &'static str, group: MPI_Group, comm: MPI_Comm) -> Result<Vec<c_int>> {

@@ -3,8 +3,9 @@
 //! Both ends of an edge compare the same two descriptions and so come to the same conclusion. An edge whose ends do not fit together is
 //! left out by both; all others carry their data, so that no process waits for one that has seen an error.
 //!
-//! Cost: one round, two messages of 40 bytes for each edge to another process, and allocations. A process that calls a collective whose
-//! neighborhood does not contain the other one at all cannot be found this way: there is no edge to ask over.
+//! Cost: one round, two messages of 40 bytes for each edge to another process, and allocations. What cannot be found this way: a process that
+//! calls an operation whose neighborhood lists the other process not at all, or fewer times. Then one of them has an edge over which nobody
+//! answers.
 
 use std::fmt::Write as _;
 
@@ -14,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::{coll, datatype};
-use crate::neighborhood::Neighborhood;
+use crate::neighborhood::{Neighbor, Neighborhood};
 
 /// Messages between the ends of an edge travel under these tags.
 const FORWARD: i32 = 101;
@@ -62,9 +63,13 @@ pub struct Findings {
     pub text: Option<String>,
 }
 
-unsafe fn intents(list: usize, side: &Blocks, operation: usize) -> Result<Vec<Intent>> {
-    (0..list)
-        .map(|slot| {
+unsafe fn intents(list: &[Neighbor], side: &Blocks, operation: usize) -> Result<Vec<Intent>> {
+    (list.iter().enumerate())
+        .map(|(slot, neighbor)| {
+            if neighbor.rank.is_none() {
+                // nothing is looked at
+                return Ok(Intent::default());
+            }
             let block = side.locate(slot)?;
             if datatype::is_null(block.datatype) {
                 let argument = side.datatype_argument(slot);
@@ -102,8 +107,8 @@ pub unsafe fn check(
         // SAFETY: the caller vouches for the datatypes.
         unsafe {
             Ok((
-                intents(neighborhood.targets().len(), &buffers.input, operation)?,
-                intents(neighborhood.sources().len(), &buffers.output, operation)?,
+                intents(neighborhood.targets(), &buffers.input, operation)?,
+                intents(neighborhood.sources(), &buffers.output, operation)?,
             ))
         }
     });
@@ -144,6 +149,8 @@ pub unsafe fn check(
     })();
     if let Err(e) = posted {
         requests.abandon(receives);
+        // MPI may still read what was being sent
+        std::mem::forget(told);
         return Err(e);
     }
     requests.wait().map_err(|(_, e)| e)?;

@@ -1,7 +1,7 @@
 //! Copies between two layouts within one process: what serves self edges.
 //!
 //! Equal layouts without holes are copied as bytes; others are packed into a buffer that is kept, and unpacked from there. Only blocks
-//! that do not fit in the `int` of `MPI_Pack` travel as a message to the process itself.
+//! that do not fit in the `int` of `MPI_Pack`, or that lie at `MPI_BOTTOM`, travel as a message to the process itself.
 
 use super::buffers::Located;
 use super::p2p::Large;
@@ -63,6 +63,8 @@ impl Copy {
                 (datatype::pack_size(from.count, from.datatype, comm)?, datatype::pack_size(into.count, into.datatype, comm)?)
             };
             match (packed, other) {
+                // an absolute datatype at MPI_BOTTOM: MPICH takes no null address for packing
+                _ if from.at.is_null() || into.at.is_null() => Way::Message,
                 (Some(packed), Some(_)) => Way::Pack(packed),
                 _ => Way::Message,
             }

@@ -168,6 +168,8 @@ impl Large {
 /// Executes one schedule.
 pub struct P2p {
     comm: Rc<Comm>,
+    /// A communicator of this process alone; only executors that reduce have one.
+    alone: Option<Rc<Comm>>,
     me: i32,
     tag: i32,
     waiting: Waiting,
@@ -219,7 +221,7 @@ unsafe fn accept(
 
 impl P2p {
     /// An executor of `schedule` for process `me` on the private communicator.
-    pub fn new(comm: Rc<Comm>, me: u32, tag: i32, waiting: Waiting, schedule: &Schedule) -> P2p {
+    pub fn new(comm: Rc<Comm>, alone: Option<Rc<Comm>>, me: u32, tag: i32, waiting: Waiting, schedule: &Schedule) -> P2p {
         let sorted = Sorted::new(schedule);
         let mut requests = Requests::default();
         requests.reserve(sorted.rounds.iter().map(|r| r.sends.end - r.recvs.start).max().unwrap_or(0));
@@ -231,6 +233,7 @@ impl P2p {
         };
         P2p {
             comm,
+            alone,
             me: me as i32,
             tag,
             waiting,
@@ -249,6 +252,10 @@ impl P2p {
         }
     }
 
+    fn alone(&self) -> Result<&Comm> {
+        self.alone.as_deref().ok_or_else(|| Error::Internal("an executor that does not reduce got an operator".into()).into())
+    }
+
     /// Binds the messages of one side. The shape is looked at once, not for each message: this loop is all that a call costs
     /// beyond MPI.
     #[inline]
@@ -263,6 +270,7 @@ impl P2p {
                 // SAFETY: as for `bind`.
                 unsafe {
                     accept(&mut self.accepted.messages[i], block.datatype, side, place.slot as usize, &self.comm)?;
+                    refuse_null(&block, side)?;
                     self.large.fill(&mut self.messages[i], &block, || side.count_argument(place.slot as usize))?;
                 }
             }
@@ -274,7 +282,10 @@ impl P2p {
         side.locate_all(places.iter().map(|p| p.slot), |k, block| {
             let argument = || side.count_argument(places[k].slot as usize);
             // SAFETY: as for `bind`; the type has been accepted.
-            unsafe { self.large.fill(&mut self.messages[places[k].message as usize], &block, argument) }
+            unsafe {
+                refuse_null(&block, side)?;
+                self.large.fill(&mut self.messages[places[k].message as usize], &block, argument)
+            }
         })
     }
 
@@ -288,7 +299,10 @@ impl P2p {
         };
         let mut located = side.locate(slot)?;
         // SAFETY: as for `bind`.
-        unsafe { accept(&mut None, located.datatype, side, slot, &self.comm) }?;
+        unsafe {
+            accept(&mut None, located.datatype, side, slot, &self.comm)?;
+            refuse_null(&located, side)?;
+        }
         if let Block::Scratch(k) = block {
             located.at = scratch.at(k);
         }
@@ -347,7 +361,7 @@ impl P2p {
         // SAFETY: the caller of `bind` vouches for the handles.
         unsafe {
             if self.accepted.op != Some((op, result.datatype)) {
-                op::check_type(op, result.datatype).map_err(|e| Error::Operator { text: text(*e) })?;
+                op::check_type(op, result.datatype, self.alone()?).map_err(|e| Error::Operator { text: text(*e) })?;
                 self.accepted.op = Some((op, result.datatype));
             }
             let extent = buffers.output.extent;
@@ -361,11 +375,13 @@ impl P2p {
             let steps = extent.checked_mul((result.count - 1).max(0)).ok_or_else(too_large)?;
             let length = steps.unsigned_abs() as usize + true_extent as usize;
             let stride = length.next_multiple_of(LINE);
-            let needed = stride.checked_mul(self.scratch_blocks).and_then(|n| n.checked_add(LINE)).ok_or_else(too_large)?;
+            let needed = stride.checked_mul(self.scratch_blocks).and_then(|n| n.checked_add(2 * LINE)).ok_or_else(too_large)?;
             enlarge(&mut self.scratch, needed)?;
+            // the address that the operator is given is aligned, wherever the bytes around it begin
             let aligned = self.scratch.as_ptr().align_offset(LINE);
-            let first = self.scratch.as_mut_ptr().wrapping_add(aligned);
-            Ok(Scratch { first: first.wrapping_offset(-(true_lb + steps.min(0)) as isize), stride })
+            let lowest = true_lb + steps.min(0);
+            let before = lowest.rem_euclid(LINE as i64) - lowest;
+            Ok(Scratch { first: self.scratch.as_mut_ptr().wrapping_add(aligned).wrapping_offset(before as isize), stride })
         }
     }
 
@@ -434,18 +450,23 @@ impl P2p {
         error
     }
 
-    /// Completes the posted round and runs all later ones.
+    /// Completes the posted round and runs all later ones. Also when a message has failed: neighbors wait for the later ones.
     #[inline]
     fn run_to_the_end(&mut self) -> Result<()> {
+        let mut result = Ok(());
         while self.round > 0 {
-            self.complete_round()?;
-            self.fold_round()?;
+            let done = self.complete_round().and_then(|()| self.fold_round());
+            if let Err(e) = done
+                && result.is_ok()
+            {
+                result = Err(e);
+            }
             if self.round == self.sorted.rounds.len() {
                 break;
             }
             self.post()?;
         }
-        Ok(())
+        result
     }
 }
 
@@ -464,6 +485,19 @@ impl Scratch {
     fn at(&self, k: u32) -> *mut u8 {
         self.first.wrapping_add(self.stride * k as usize)
     }
+}
+
+/// An error if a block at address 0 has bytes there. Only a datatype with absolute addresses has none (`MPI_BOTTOM`).
+#[inline]
+unsafe fn refuse_null(block: &Located, side: &Blocks) -> Result<()> {
+    if block.at.is_null() && block.count > 0 {
+        // SAFETY: the datatype has been accepted.
+        let ((true_lb, _), size) = unsafe { (datatype::true_extent(block.datatype)?, datatype::size(block.datatype)?) };
+        if true_lb == 0 && size > 0 {
+            return Err(Error::NullBuffer { argument: Argument::new(side.names.buffer), count: block.count }.into());
+        }
+    }
+    Ok(())
 }
 
 /// Makes a buffer at least so long.

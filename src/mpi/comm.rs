@@ -82,6 +82,16 @@ impl Owned {
         }
     }
 
+    /// A communicator of the caller alone. Collective over `self`.
+    pub fn alone(&self) -> Result<Owned> {
+        // SAFETY: a live communicator; the other handle is a local.
+        unsafe {
+            let mut alone = mpi_sys::RSMPI_COMM_NULL;
+            check(mpi_sys::MPI_Comm_split(self.0, rank(self.0)? as c_int, 0, &mut alone), "MPI_Comm_split")?;
+            Ok(Owned(alone))
+        }
+    }
+
     /// The handle.
     pub fn raw(&self) -> MPI_Comm {
         self.0

@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 
+use super::comm::Owned as Comm;
 use super::{MPI_Datatype, MPI_Op, check};
 use crate::error::Result;
 
@@ -26,15 +27,17 @@ pub unsafe fn commutes(op: MPI_Op) -> Result<bool> {
     Ok(commutes != 0)
 }
 
-/// An error if the operator does not work on the datatype: a reduction of nothing makes MPI check it.
+/// An error if the operator does not work on the datatype: a reduction of nothing makes MPI check it. `alone` must have one process.
+/// (`MPI_Reduce_local` would call the error handler of `MPI_COMM_WORLD`: it has no communicator.)
 ///
 /// # Safety
 /// The handles must be an operator and a datatype.
-pub unsafe fn check_type(op: MPI_Op, datatype: MPI_Datatype) -> Result<()> {
+pub unsafe fn check_type(op: MPI_Op, datatype: MPI_Datatype, alone: &Comm) -> Result<()> {
     let mut nothing = 0u64;
-    let at = (&raw mut nothing).cast();
+    let at: *mut std::ffi::c_void = (&raw mut nothing).cast();
     // SAFETY: no element is read or written.
-    check(unsafe { mpi_sys::MPI_Reduce_local(at, at.wrapping_byte_add(4), 0, datatype, op) }, "MPI_Reduce_local")
+    let rc = unsafe { mpi_sys::MPI_Allreduce(at, at.wrapping_byte_add(4), 0, datatype, op, alone.raw()) };
+    check(rc, "MPI_Allreduce")
 }
 
 /// `into[i] = from[i] op into[i]` for `count` elements that are `extent` bytes apart.
