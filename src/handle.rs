@@ -16,6 +16,7 @@ use crate::hints::Hints;
 use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
+use crate::mpi::datatype::KnownExtent;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm};
 use crate::neighborhood::{self, Neighborhood};
@@ -78,10 +79,21 @@ pub struct Slot {
     waiting: Waiting,
     rounds: usize,
     messages: usize,
+    /// Extents of the last calls' datatypes.
+    extents: Extents,
     /// Borrowed while a collective runs.
     executor: RefCell<P2p>,
     /// For reductions in any order, where the caller allows them.
     any_order: Option<RefCell<P2p>>,
+}
+
+/// What is known of the datatypes of both sides of a call.
+#[derive(Debug, Default)]
+pub struct Extents {
+    /// Of what is sent.
+    pub send: KnownExtent,
+    /// Of what is received.
+    pub recv: KnownExtent,
 }
 
 /// The attribute's value.
@@ -169,6 +181,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
             hints: request.hints,
             choice,
             waiting,
+            extents: Extents::default(),
             rounds: built.rounds(),
             messages: built.messages(),
             executor: if folds { executor(&built.folded(FoldOrder::Source)) } else { executor(&built) },
@@ -353,6 +366,12 @@ impl Slot {
     /// The lists.
     pub fn neighborhood(&self) -> &Neighborhood {
         &self.neighborhood
+    }
+
+    /// Extents of the last calls' datatypes.
+    #[inline(always)]
+    pub fn extents(&self) -> &Extents {
+        &self.extents
     }
 
     /// Runs one collective to its end.

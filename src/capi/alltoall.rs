@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::args::{Entry, Side};
+use super::args::Entry;
 use super::boundary::collective;
 use crate::exec::buffers::Buffers;
 use crate::handle::Operation;
@@ -19,8 +19,8 @@ use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype};
 /// type signatures at the two ends of an edge must be equal. `MPI_IN_PLACE` is an error. Where a degree is 0 the arguments of that side
 /// are not looked at.
 ///
-/// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_BUFFER`, `MPI_ERR_TRUNCATE`; found before
-/// anything is sent. Cost: as `MPIX_Neighborhood_describe` says; with the schedule `direct` one round and a message for each
+/// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_BUFFER`, and `MPI_ERR_TRUNCATE` on self edges;
+/// found before anything is sent. What only the other end can show (`MPI_ERR_TRUNCATE` of a message) comes from MPI while it waits. Cost: as `MPIX_Neighborhood_describe` says; with the schedule `direct` one round and a message for each
 /// edge to another process. Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 2.
 ///
 /// # Safety
@@ -70,10 +70,10 @@ unsafe fn alltoall(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        collective(function, Operation::Alltoall, comm, |sources, targets| {
+        collective(function, Operation::Alltoall, comm, |sides| {
             Ok(Buffers {
-                input: Side::send(sendbuf, targets).equal(sendcount, sendtype)?,
-                output: Side::recv(recvbuf, sources).equal(recvcount, recvtype)?,
+                input: sides.send(sendbuf).equal(sendcount, sendtype)?,
+                output: sides.recv(recvbuf).equal(recvcount, recvtype)?,
                 op: None,
             })
         })
@@ -149,10 +149,10 @@ unsafe fn alltoallv<C: Entry, D: Entry>(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        collective(function, Operation::Alltoall, comm, |sources, targets| {
+        collective(function, Operation::Alltoall, comm, |sides| {
             Ok(Buffers {
-                input: Side::send(send.0, targets).vector(send.1, send.2, send.3)?,
-                output: Side::recv(recv.0, sources).vector(recv.1, recv.2, recv.3)?,
+                input: sides.send(send.0).vector(send.1, send.2, send.3)?,
+                output: sides.recv(recv.0).vector(recv.1, recv.2, recv.3)?,
                 op: None,
             })
         })
@@ -228,10 +228,10 @@ unsafe fn alltoallw<C: Entry>(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        collective(function, Operation::Alltoall, comm, |sources, targets| {
+        collective(function, Operation::Alltoall, comm, |sides| {
             Ok(Buffers {
-                input: Side::send(send.0, targets).general(send.1, send.2, send.3)?,
-                output: Side::recv(recv.0, sources).general(recv.1, recv.2, recv.3)?,
+                input: sides.send(send.0).general(send.1, send.2, send.3)?,
+                output: sides.recv(recv.0).general(recv.1, recv.2, recv.3)?,
                 op: None,
             })
         })

@@ -4,7 +4,8 @@ use std::ffi::{c_char, c_int, c_void};
 
 use crate::error::{Argument, Class, Error, Result};
 use crate::exec::buffers::{Blocks, Ints, Names, RECV, SEND, Shape};
-use crate::handle::Operation;
+use crate::handle::{Extents, Operation};
+use crate::mpi::datatype::KnownExtent;
 use crate::mpi::{self, MPI_Datatype, MPI_Op, datatype, op};
 
 /// A pointer to a caller's array of `length` entries. A null pointer is fine where nothing is looked at.
@@ -140,25 +141,43 @@ impl Entry for isize {
 /// returned through memory is read back in wider pieces than it was written in; the processor then waits for all its stores to complete, those
 /// into another core's cache lines by the previous call's messages included: 100 ns and more a call.
 #[derive(Clone, Copy)]
-pub struct Side {
+pub struct Side<'k> {
     base: *mut c_void,
     degree: usize,
     names: &'static Names,
+    known: &'k KnownExtent,
 }
 
-impl Side {
+/// What both sides of a call on a neighborhood are made for.
+#[derive(Clone, Copy)]
+pub struct Sides<'k> {
+    /// Entries of the source list.
+    pub sources: usize,
+    targets: usize,
+    extents: &'k Extents,
+}
+
+impl<'k> Sides<'k> {
+    /// For these degrees.
+    #[inline(always)]
+    pub fn new(sources: usize, targets: usize, extents: &'k Extents) -> Self {
+        Sides { sources, targets, extents }
+    }
+
     /// The send side.
     #[inline(always)]
-    pub fn send(buffer: *const c_void, degree: usize) -> Side {
-        Side { base: buffer.cast_mut(), degree, names: &SEND }
+    pub fn send(self, buffer: *const c_void) -> Side<'k> {
+        Side { base: buffer.cast_mut(), degree: self.targets, names: &SEND, known: &self.extents.send }
     }
 
     /// The receive side.
     #[inline(always)]
-    pub fn recv(buffer: *mut c_void, degree: usize) -> Side {
-        Side { base: buffer, degree, names: &RECV }
+    pub fn recv(self, buffer: *mut c_void) -> Side<'k> {
+        Side { base: buffer, degree: self.sources, names: &RECV, known: &self.extents.recv }
     }
+}
 
+impl Side<'_> {
     #[inline(always)]
     fn blocks<'a>(&self, datatype: MPI_Datatype, extent: i64, shape: Shape<'a>) -> Result<Blocks<'a>> {
         if self.degree > 0 && mpi::is_in_place(self.base) {
@@ -185,7 +204,7 @@ impl Side {
             .into());
         }
         // SAFETY: the caller vouches for the datatype.
-        unsafe { datatype::extent(datatype) }
+        unsafe { self.known.get(datatype) }
     }
 
     #[inline(always)]

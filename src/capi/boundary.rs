@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 
+use super::args::Sides;
 use crate::error::{Error, Result, catch};
 use crate::exec::buffers::Buffers;
 use crate::handle::{self, Operation};
@@ -34,7 +35,7 @@ struct Failed {
     handler_of: Option<MPI_Comm>,
 }
 
-/// Runs a neighborhood collective with the buffers that `buffers` makes of its arguments for these degrees (sources, targets).
+/// Runs a neighborhood collective with the buffers that `buffers` makes of its arguments.
 ///
 /// # Safety
 /// `comm` must be a communicator, and the buffers what the prototype asks for.
@@ -43,13 +44,14 @@ pub unsafe fn collective<'a>(
     function: &str,
     operation: Operation,
     comm: MPI_Comm,
-    buffers: impl FnOnce(usize, usize) -> Result<Buffers<'a>>,
+    buffers: impl FnOnce(Sides) -> Result<Buffers<'a>>,
 ) -> c_int {
     call(function, comm, || {
         // SAFETY: the caller vouches for `comm`; collectives on one communicator do not run at the same time.
         let slot = unsafe { handle::lookup(comm, operation) }?;
         let n = slot.neighborhood();
-        match buffers(n.sources().len(), n.targets().len()) {
+        let sides = Sides::new(n.sources().len(), n.targets().len(), slot.extents());
+        match buffers(sides) {
             // SAFETY: the caller vouches for the buffers.
             Ok(buffers) => unsafe { slot.run(Ok(&buffers)) },
             // SAFETY: nothing is read or written.

@@ -2,7 +2,6 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::args::Side;
 use super::boundary::collective;
 use crate::exec::buffers::Buffers;
 use crate::handle::Operation;
@@ -19,8 +18,8 @@ use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype};
 /// type signature sent must equal the one that each target expects. `MPI_IN_PLACE` is an error. Where a degree is 0 the arguments of that
 /// side are not looked at.
 ///
-/// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_BUFFER`, `MPI_ERR_TRUNCATE`; found before
-/// anything is sent. Cost: as `MPIX_Neighborhood_describe` says; with the schedule `direct` one round and a message for each
+/// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_BUFFER`, and `MPI_ERR_TRUNCATE` on self edges;
+/// found before anything is sent. What only the other end can show (`MPI_ERR_TRUNCATE` of a message) comes from MPI while it waits. Cost: as `MPIX_Neighborhood_describe` says; with the schedule `direct` one round and a message for each
 /// edge to another process. Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 1.
 ///
 /// # Safety
@@ -70,10 +69,10 @@ unsafe fn gather(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        collective(function, Operation::Gather, comm, |sources, targets| {
+        collective(function, Operation::Gather, comm, |sides| {
             Ok(Buffers {
-                input: Side::send(sendbuf, targets).one(sendcount, sendtype)?,
-                output: Side::recv(recvbuf, sources).equal(recvcount, recvtype)?,
+                input: sides.send(sendbuf).one(sendcount, sendtype)?,
+                output: sides.recv(recvbuf).equal(recvcount, recvtype)?,
                 op: None,
             })
         })
@@ -102,10 +101,10 @@ pub unsafe extern "C" fn MPIX_Neighbor_gatherv(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        collective("MPIX_Neighbor_gatherv", Operation::Gather, comm, |sources, targets| {
+        collective("MPIX_Neighbor_gatherv", Operation::Gather, comm, |sides| {
             Ok(Buffers {
-                input: Side::send(sendbuf, targets).one(sendcount.into(), sendtype)?,
-                output: Side::recv(recvbuf, sources).vector(recvcounts, recvdispls, recvtype)?,
+                input: sides.send(sendbuf).one(sendcount.into(), sendtype)?,
+                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
                 op: None,
             })
         })
@@ -129,10 +128,10 @@ pub unsafe extern "C" fn MPIX_Neighbor_gatherv_c(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        collective("MPIX_Neighbor_gatherv_c", Operation::Gather, comm, |sources, targets| {
+        collective("MPIX_Neighbor_gatherv_c", Operation::Gather, comm, |sides| {
             Ok(Buffers {
-                input: Side::send(sendbuf, targets).one(sendcount, sendtype)?,
-                output: Side::recv(recvbuf, sources).vector(recvcounts, recvdispls, recvtype)?,
+                input: sides.send(sendbuf).one(sendcount, sendtype)?,
+                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
                 op: None,
             })
         })

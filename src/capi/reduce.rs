@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::args::{self, Entry, Side};
+use super::args::{self, Entry};
 use super::boundary::collective;
 use crate::exec::buffers::Buffers;
 use crate::handle::Operation;
@@ -22,8 +22,8 @@ use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Op};
 /// Called by every process that has an edge, and by all its neighbors. The type signatures at the two ends of an edge must be equal.
 /// `MPI_IN_PLACE` is an error. Where the outdegree is 0 the send arguments are not looked at.
 ///
-/// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_OP`, `MPI_ERR_BUFFER`, `MPI_ERR_TRUNCATE`;
-/// found before anything is sent. Cost: as for `MPIX_Neighbor_gather`, and memory for all sources' blocks but one, which is kept for the
+/// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_OP`, `MPI_ERR_BUFFER`, `MPI_ERR_NO_MEM`, and
+/// `MPI_ERR_TRUNCATE` on self edges; found before anything is sent. What only the other end can show comes from MPI while it waits. Cost: as for `MPIX_Neighbor_gather`, and memory for all sources' blocks but one, which is kept for the
 /// next call. Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 3.
 ///
 /// # Safety
@@ -74,11 +74,11 @@ unsafe fn reduce(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        collective(function, Operation::Reduce, comm, |sources, targets| {
+        collective(function, Operation::Reduce, comm, |sides| {
             Ok(Buffers {
-                input: Side::send(send.0, targets).one(send.1, send.2)?,
-                output: Side::recv(recv.0, sources).one(recv.1, recv.2)?,
-                op: (sources > 0).then(|| args::operator(op)).transpose()?,
+                input: sides.send(send.0).one(send.1, send.2)?,
+                output: sides.recv(recv.0).one(recv.1, recv.2)?,
+                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
             })
         })
     }
@@ -153,11 +153,11 @@ unsafe fn reducev<C: Entry, D: Entry>(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        collective(function, Operation::Reduce, comm, |sources, targets| {
+        collective(function, Operation::Reduce, comm, |sides| {
             Ok(Buffers {
-                input: Side::send(send.0, targets).vector(send.1, send.2, send.3)?,
-                output: Side::recv(recv.0, sources).one(recv.1, recv.2)?,
-                op: (sources > 0).then(|| args::operator(op)).transpose()?,
+                input: sides.send(send.0).vector(send.1, send.2, send.3)?,
+                output: sides.recv(recv.0).one(recv.1, recv.2)?,
+                op: (sides.sources > 0).then(|| args::operator(op)).transpose()?,
             })
         })
     }

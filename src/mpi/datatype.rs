@@ -1,5 +1,6 @@
 //! Datatypes: sizes, extents, packing, and types for counts beyond `int`.
 
+use std::cell::Cell;
 use std::ffi::c_int;
 
 use super::comm::Owned as Comm;
@@ -7,6 +8,7 @@ use super::{MPI_Aint, MPI_Datatype, check};
 use crate::error::Result;
 
 unsafe extern "C" {
+    static mpixn_combiner_named: c_int;
     fn mpixn_byte() -> MPI_Datatype;
 }
 
@@ -30,6 +32,40 @@ pub unsafe fn extent(datatype: MPI_Datatype) -> Result<i64> {
     // SAFETY: the caller vouches for the handle; the results are locals.
     check(unsafe { mpi_sys::MPI_Type_get_extent(datatype, &mut lb, &mut extent) }, "MPI_Type_get_extent")?;
     Ok(extent as i64)
+}
+
+/// The extent of the last predefined datatype that was asked for. Predefined ones never change; the handle of a type that was freed may
+/// come back as another type, so that others are asked for each time.
+#[derive(Debug, Default)]
+pub struct KnownExtent(Cell<Option<(MPI_Datatype, i64)>>);
+
+impl KnownExtent {
+    /// Bytes from one element to the next.
+    ///
+    /// # Safety
+    /// `datatype` must be a datatype.
+    #[inline(always)]
+    pub unsafe fn get(&self, datatype: MPI_Datatype) -> Result<i64> {
+        match self.0.get() {
+            Some((known, extent)) if known == datatype => Ok(extent),
+            // SAFETY: the caller vouches for the handle.
+            _ => unsafe { self.ask(datatype) },
+        }
+    }
+
+    unsafe fn ask(&self, datatype: MPI_Datatype) -> Result<i64> {
+        // SAFETY: the caller of `get` vouches for the handle; the results are locals, the other value is a constant of the C file.
+        unsafe {
+            let extent = extent(datatype)?;
+            let (mut integers, mut addresses, mut datatypes, mut combiner) = (0, 0, 0, 0);
+            let rc = mpi_sys::MPI_Type_get_envelope(datatype, &mut integers, &mut addresses, &mut datatypes, &mut combiner);
+            check(rc, "MPI_Type_get_envelope")?;
+            if combiner == mpixn_combiner_named {
+                self.0.set(Some((datatype, extent)));
+            }
+            Ok(extent)
+        }
+    }
 }
 
 /// Bytes that one element carries.
