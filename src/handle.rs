@@ -16,7 +16,7 @@ use crate::hints::Hints;
 use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::KnownExtent;
+use crate::mpi::datatype::Known;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm};
 use crate::neighborhood::{self, Neighborhood};
@@ -91,9 +91,9 @@ pub struct Slot {
 #[derive(Debug, Default)]
 pub struct Extents {
     /// Of what is sent.
-    pub send: KnownExtent,
+    pub send: Known,
     /// Of what is received.
-    pub recv: KnownExtent,
+    pub recv: Known,
 }
 
 /// The attribute's value.

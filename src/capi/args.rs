@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_void};
 use crate::error::{Argument, Class, Error, Result};
 use crate::exec::buffers::{Blocks, Ints, Names, RECV, SEND, Shape};
 use crate::handle::{Extents, Operation};
-use crate::mpi::datatype::KnownExtent;
+use crate::mpi::datatype::Known;
 use crate::mpi::{self, MPI_Datatype, MPI_Op, datatype, op};
 
 /// A pointer to a caller's array of `length` entries. A null pointer is fine where nothing is looked at.
@@ -145,7 +145,7 @@ pub struct Side<'k> {
     base: *mut c_void,
     degree: usize,
     names: &'static Names,
-    known: &'k KnownExtent,
+    known: &'k Known,
 }
 
 /// What both sides of a call on a neighborhood are made for.
@@ -204,7 +204,7 @@ impl Side<'_> {
             .into());
         }
         // SAFETY: the caller vouches for the datatype.
-        unsafe { self.known.get(datatype) }
+        unsafe { self.known.extent(datatype) }
     }
 
     #[inline(always)]

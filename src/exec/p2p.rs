@@ -15,6 +15,7 @@ use super::copy::Copy;
 use super::{Executor, copy};
 use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
+use crate::mpi::datatype::Known;
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::{MPI_Datatype, MPI_Op, datatype, op};
 use crate::neighborhood::Rank;
@@ -186,13 +187,15 @@ pub struct P2p {
     large: Large,
     scratch: Vec<u8>,
     pack: Vec<u8>,
+    /// The last datatype of self edges.
+    known: Known,
     accepted: Accepted,
 }
 
 /// Datatypes and operators that MPI has accepted: it is asked again only when another one comes.
 #[derive(Default)]
 struct Accepted {
-    /// The one type of all input, and of all output blocks.
+    /// The one type of all input, and of all output blocks; else the last one of a self edge.
     input: Option<MPI_Datatype>,
     output: Option<MPI_Datatype>,
     /// By message, where each block has a type of its own.
@@ -247,6 +250,7 @@ impl P2p {
             large: Large::default(),
             scratch: Vec::new(),
             pack: Vec::new(),
+            known: Known::default(),
             accepted: Accepted { messages: vec![None; sorted.messages.len()], ..Accepted::default() },
             sorted,
         }
@@ -290,17 +294,17 @@ impl P2p {
     }
 
     /// Finds a block of any kind, off the path that most messages take.
-    unsafe fn locate(&self, block: Block, buffers: &Buffers, scratch: &Scratch) -> Result<Located> {
-        let (side, slot) = match block {
-            Block::Input(slot) => (&buffers.input, slot as usize),
-            Block::Output(slot) => (&buffers.output, slot as usize),
+    unsafe fn locate(&mut self, block: Block, buffers: &Buffers, scratch: &Scratch) -> Result<Located> {
+        let (side, slot, known) = match block {
+            Block::Input(slot) => (&buffers.input, slot as usize, &mut self.accepted.input),
+            Block::Output(slot) => (&buffers.output, slot as usize, &mut self.accepted.output),
             // laid out as the result
-            Block::Scratch(_) => (&buffers.output, 0),
+            Block::Scratch(_) => (&buffers.output, 0, &mut self.accepted.output),
         };
         let mut located = side.locate(slot)?;
         // SAFETY: as for `bind`.
         unsafe {
-            accept(&mut None, located.datatype, side, slot, &self.comm)?;
+            accept(known, located.datatype, side, slot, &self.comm)?;
             refuse_null(&located, side)?;
         }
         if let Block::Scratch(k) = block {
@@ -330,7 +334,7 @@ impl P2p {
             for k in 0..self.sorted.copies.len() {
                 let (from, into) = self.sorted.copies[k];
                 let (source, target) = (self.locate(from, buffers, scratch)?, self.locate(into, buffers, scratch)?);
-                let Some(copy) = Copy::prepare(source, target, &self.comm)? else {
+                let Some(copy) = Copy::prepare(source, target, &self.known, &self.comm)? else {
                     return Err(self_edge(from, &source, into, &target)?.into());
                 };
                 enlarge(&mut self.pack, copy.buffer())?;

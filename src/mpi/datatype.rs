@@ -34,34 +34,54 @@ pub unsafe fn extent(datatype: MPI_Datatype) -> Result<i64> {
     Ok(extent as i64)
 }
 
-/// The extent of the last predefined datatype that was asked for. Predefined ones never change; the handle of a type that was freed may
+/// What is known of the last predefined datatype that was asked for. Predefined ones never change; the handle of a type that was freed may
 /// come back as another type, so that others are asked for each time.
 #[derive(Debug, Default)]
-pub struct KnownExtent(Cell<Option<(MPI_Datatype, i64)>>);
+pub struct Known(Cell<Option<Predefined>>);
 
-impl KnownExtent {
+#[derive(Debug, Clone, Copy)]
+struct Predefined {
+    datatype: MPI_Datatype,
+    extent: i64,
+    /// Whether elements behind one another leave no byte out.
+    dense: bool,
+}
+
+impl Known {
     /// Bytes from one element to the next.
     ///
     /// # Safety
     /// `datatype` must be a datatype.
     #[inline(always)]
-    pub unsafe fn get(&self, datatype: MPI_Datatype) -> Result<i64> {
+    pub unsafe fn extent(&self, datatype: MPI_Datatype) -> Result<i64> {
         match self.0.get() {
-            Some((known, extent)) if known == datatype => Ok(extent),
+            Some(known) if known.datatype == datatype => Ok(known.extent),
             // SAFETY: the caller vouches for the handle.
             _ => unsafe { self.ask(datatype) },
         }
     }
 
+    /// Bytes of an element of a predefined datatype without holes; `None` for all others.
+    ///
+    /// # Safety
+    /// `datatype` must be a datatype.
+    #[inline]
+    pub unsafe fn dense(&self, datatype: MPI_Datatype) -> Result<Option<i64>> {
+        // SAFETY: the caller vouches for the handle.
+        unsafe { self.extent(datatype) }?;
+        Ok(self.0.get().filter(|known| known.datatype == datatype && known.dense).map(|known| known.extent))
+    }
+
     unsafe fn ask(&self, datatype: MPI_Datatype) -> Result<i64> {
-        // SAFETY: the caller of `get` vouches for the handle; the results are locals, the other value is a constant of the C file.
+        // SAFETY: the callers of the above vouch for the handle; the results are locals, the other value is a constant of the C file.
         unsafe {
             let extent = extent(datatype)?;
             let (mut integers, mut addresses, mut datatypes, mut combiner) = (0, 0, 0, 0);
             let rc = mpi_sys::MPI_Type_get_envelope(datatype, &mut integers, &mut addresses, &mut datatypes, &mut combiner);
             check(rc, "MPI_Type_get_envelope")?;
             if combiner == mpixn_combiner_named {
-                self.0.set(Some((datatype, extent)));
+                let dense = size(datatype)? == extent && true_extent(datatype)? == (0, extent);
+                self.0.set(Some(Predefined { datatype, extent, dense }));
             }
             Ok(extent)
         }
