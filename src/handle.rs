@@ -219,7 +219,7 @@ pub unsafe fn free(comm: MPI_Comm, operations: i32) -> Result<()> {
     }
 }
 
-/// How to wait on this machine: with more processes on the node than cores that they may use, give the core away. Collective.
+/// How to wait on this machine: with more processes on the node than cores that they may use, give the core away, unless MPI does. Collective.
 fn waiting(comm: &Comm) -> Result<Waiting> {
     /// Words of an affinity mask: 1,024 cores.
     const WORDS: usize = 16;
@@ -232,7 +232,8 @@ fn waiting(comm: &Comm) -> Result<Waiting> {
     let cores: u32 = usable.iter().map(|w| w.count_ones()).sum();
     // SAFETY: a live communicator.
     let processes = unsafe { mpi::comm::size(node.raw()) }?;
-    Ok(if cores > 0 && processes > cores { Waiting::Yield } else { Waiting::Block })
+    let crowded = cores > 0 && processes > cores;
+    Ok(if crowded && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block })
 }
 
 /// The grid of a Cartesian communicator. `None` also where the MPI has no such query.

@@ -24,10 +24,10 @@ use crate::schedule::{Block, Op, Schedule};
 /// How to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waiting {
-    /// In MPI, which spins or yields as it likes. For processes that have a core each.
+    /// In MPI. For processes that have a core each, or an MPI that gives cores away by itself.
     Block,
     /// By asking MPI again and again, and after a few times in vain giving the core away (`sched_yield`, a system call). For more processes
-    /// than cores: MPICH's wait keeps a core that its peer needs (milliseconds a call, seen in 4.0.2).
+    /// than cores.
     Yield,
 }
 
