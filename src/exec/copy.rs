@@ -57,24 +57,22 @@ impl Copy {
         if length != expected {
             return Ok(None);
         }
-        let way = if length == 0 {
-            Way::Nothing
-        } else if let Some((offset, length)) = unsafe {
-            // SAFETY: as above.
-            dense(&from, &into)?
-        } {
-            Way::Bytes { offset, length }
-        } else {
-            // SAFETY: as above.
-            let (packed, other) = unsafe {
-                (datatype::pack_size(from.count, from.datatype, comm)?, datatype::pack_size(into.count, into.datatype, comm)?)
-            };
-            match (packed, other) {
-                // an absolute datatype at MPI_BOTTOM: MPICH takes no null address for packing
-                _ if from.at.is_null() || into.at.is_null() => Way::Message,
-                (Some(packed), Some(_)) => Way::Pack(packed),
-                _ => Way::Message,
-            }
+        if length == 0 {
+            return Ok(Some(Copy { from, into, way: Way::Nothing }));
+        }
+        // SAFETY: as above.
+        if let Some((offset, length)) = unsafe { dense(&from, &into) }? {
+            return Ok(Some(Copy { from, into, way: Way::Bytes { offset, length } }));
+        }
+        // SAFETY: as above.
+        let (packed, other) = unsafe {
+            (datatype::pack_size(from.count, from.datatype, comm)?, datatype::pack_size(into.count, into.datatype, comm)?)
+        };
+        let way = match (packed, other) {
+            // an absolute datatype at MPI_BOTTOM: MPICH takes no null address for packing
+            _ if from.at.is_null() || into.at.is_null() => Way::Message,
+            (Some(packed), Some(_)) => Way::Pack(packed),
+            _ => Way::Message,
         };
         Ok(Some(Copy { from, into, way }))
     }
