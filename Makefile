@@ -87,6 +87,7 @@ test:
 	@$(MAKE) --no-print-directory test-rust
 	@$(MAKE) --no-print-directory test-c MPICC=mpicc.openmpi MPICXX=mpicxx.openmpi MPIRUN=mpirun.openmpi
 	@$(MAKE) --no-print-directory test-c MPICC=mpicc.mpich MPICXX=mpicxx.mpich MPIRUN=mpirun.mpich
+	c_tests/wrong-mpi
 	@echo "make test: all passed"
 
 # formatting, warnings, the pure half without any MPI, the documentation

@@ -70,9 +70,11 @@ pub fn is_usable() -> bool {
 
 /// Name and version of the running MPI library, first line.
 pub fn library_version() -> String {
-    // SAFETY: the buffer has the length that the standard asks for; the constants come from the same mpi.h.
+    /// More than any MPI's MPI_MAX_LIBRARY_VERSION_STRING: the MPI that answers may be another one than the library was built for.
+    const LENGTH: usize = 1 << 16;
+    // SAFETY: the buffer is longer than what any MPI writes.
     unsafe {
-        let mut text = vec![0u8; mpi_sys::RSMPI_MAX_LIBRARY_VERSION_STRING as usize + 1];
+        let mut text = vec![0u8; LENGTH];
         let mut length = 0;
         mpi_sys::MPI_Get_library_version(text.as_mut_ptr().cast(), &mut length);
         text.truncate(length.max(0) as usize);
