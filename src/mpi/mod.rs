@@ -78,7 +78,9 @@ pub fn library_version() -> String {
         let mut length = 0;
         mpi_sys::MPI_Get_library_version(text.as_mut_ptr().cast(), &mut length);
         text.truncate(length.max(0) as usize);
-        String::from_utf8_lossy(&text).lines().next().unwrap_or_default().replace('\t', " ")
+        // Open MPI 4 counts the final null too
+        let text = String::from_utf8_lossy(&text).replace('\t', " ");
+        text.lines().next().unwrap_or_default().trim_end_matches('\0').to_owned()
     }
 }
 
