@@ -49,9 +49,10 @@ extern "C" {
 // type signatures at the two ends of an edge must be equal. `MPI_IN_PLACE` is an error. Where a degree is 0 the arguments of that side
 // are not looked at.
 //
-// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_BUFFER`, and `MPI_ERR_TRUNCATE` on self edges;
-// found before anything is sent. What only the other end can show (`MPI_ERR_TRUNCATE` of a message) comes from MPI while it waits. Cost: as `MPIX_Neighborhood_describe` says; with the schedule `direct` one round and a message for each
-// edge to another process. Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 2.
+// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_BUFFER`, and `MPI_ERR_TRUNCATE` on
+// self edges; found before anything is sent. What only the other end can show (`MPI_ERR_TRUNCATE` of a message) comes from MPI
+// while it waits. Cost: as `MPIX_Neighborhood_describe` says; with the schedule `direct` one round and a message for each edge
+// to another process. Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 2.
 int MPIX_Neighbor_alltoall(const void *sendbuf,
                            int sendcount,
                            MPI_Datatype sendtype,
@@ -136,9 +137,10 @@ int MPIX_Neighbor_alltoallw_c(const void *sendbuf,
 // type signature sent must equal the one that each target expects. `MPI_IN_PLACE` is an error. Where a degree is 0 the arguments of that
 // side are not looked at.
 //
-// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_BUFFER`, and `MPI_ERR_TRUNCATE` on self edges;
-// found before anything is sent. What only the other end can show (`MPI_ERR_TRUNCATE` of a message) comes from MPI while it waits. Cost: as `MPIX_Neighborhood_describe` says; with the schedule `direct` one round and a message for each
-// edge to another process. Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 1.
+// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_BUFFER`, and `MPI_ERR_TRUNCATE` on
+// self edges; found before anything is sent. What only the other end can show (`MPI_ERR_TRUNCATE` of a message) comes from MPI
+// while it waits. Cost: as `MPIX_Neighborhood_describe` says; with the schedule `direct` one round and a message for each edge
+// to another process. Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 1.
 int MPIX_Neighbor_gather(const void *sendbuf,
                          int sendcount,
                          MPI_Datatype sendtype,
@@ -359,9 +361,10 @@ int MPIX_Neighborhood_free(int operations,
 // Called by every process that has an edge, and by all its neighbors. The type signatures at the two ends of an edge must be equal.
 // `MPI_IN_PLACE` is an error. Where the outdegree is 0 the send arguments are not looked at.
 //
-// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_OP`, `MPI_ERR_BUFFER`, `MPI_ERR_NO_MEM`, and
-// `MPI_ERR_TRUNCATE` on self edges; found before anything is sent. What only the other end can show comes from MPI while it waits. Cost: as for `MPIX_Neighbor_gather`, and memory for all sources' blocks but one, which is kept for the
-// next call. Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 3.
+// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_OP`, `MPI_ERR_BUFFER`,
+// `MPI_ERR_NO_MEM`, and `MPI_ERR_TRUNCATE` on self edges; found before anything is sent. What only the other end can show
+// comes from MPI while it waits. Cost: as for `MPIX_Neighbor_gather`, and memory for all sources' blocks but one, which is
+// kept for the next call. Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 3.
 int MPIX_Neighbor_reduce(const void *sendbuf,
                          int sendcount,
                          MPI_Datatype sendtype,

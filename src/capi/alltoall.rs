@@ -19,9 +19,10 @@ use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype};
 /// type signatures at the two ends of an edge must be equal. `MPI_IN_PLACE` is an error. Where a degree is 0 the arguments of that side
 /// are not looked at.
 ///
-/// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_BUFFER`, and `MPI_ERR_TRUNCATE` on self edges;
-/// found before anything is sent. What only the other end can show (`MPI_ERR_TRUNCATE` of a message) comes from MPI while it waits. Cost: as `MPIX_Neighborhood_describe` says; with the schedule `direct` one round and a message for each
-/// edge to another process. Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 2.
+/// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_BUFFER`, and `MPI_ERR_TRUNCATE` on
+/// self edges; found before anything is sent. What only the other end can show (`MPI_ERR_TRUNCATE` of a message) comes from MPI
+/// while it waits. Cost: as `MPIX_Neighborhood_describe` says; with the schedule `direct` one round and a message for each edge
+/// to another process. Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 2.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid and buffers as large as said.

@@ -22,9 +22,10 @@ use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Op};
 /// Called by every process that has an edge, and by all its neighbors. The type signatures at the two ends of an edge must be equal.
 /// `MPI_IN_PLACE` is an error. Where the outdegree is 0 the send arguments are not looked at.
 ///
-/// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_OP`, `MPI_ERR_BUFFER`, `MPI_ERR_NO_MEM`, and
-/// `MPI_ERR_TRUNCATE` on self edges; found before anything is sent. What only the other end can show comes from MPI while it waits. Cost: as for `MPIX_Neighbor_gather`, and memory for all sources' blocks but one, which is kept for the
-/// next call. Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 3.
+/// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_OP`, `MPI_ERR_BUFFER`,
+/// `MPI_ERR_NO_MEM`, and `MPI_ERR_TRUNCATE` on self edges; found before anything is sent. What only the other end can show
+/// comes from MPI while it waits. Cost: as for `MPIX_Neighbor_gather`, and memory for all sources' blocks but one, which is
+/// kept for the next call. Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 3.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid and buffers as large as said.

@@ -146,11 +146,6 @@ impl Schedule {
         &self.ops
     }
 
-    /// For each round the index behind its last operation in [`Schedule::ops`].
-    pub fn round_ends(&self) -> &[u32] {
-        &self.ends
-    }
-
     /// Number of scratch blocks.
     pub fn scratch_blocks(&self) -> u32 {
         self.scratch
