@@ -34,17 +34,19 @@ pub unsafe fn extent(datatype: MPI_Datatype) -> Result<i64> {
     Ok(extent as i64)
 }
 
-/// What is known of the last predefined datatype that was asked for. Predefined ones never change; the handle of a type that was freed may
-/// come back as another type, so that others are asked for each time.
+/// What is known of the datatype that was asked for last. Predefined ones never change. The handle of a derived one that was freed may come back
+/// as another derived one, so that only its kind is known.
 #[derive(Debug, Default)]
-pub struct Known(Cell<Option<Predefined>>);
+pub struct Known(Cell<Option<(MPI_Datatype, Kind)>>);
 
 #[derive(Debug, Clone, Copy)]
-struct Predefined {
-    datatype: MPI_Datatype,
-    extent: i64,
-    /// Whether elements behind one another leave no byte out.
-    dense: bool,
+enum Kind {
+    Predefined {
+        extent: i64,
+        /// Whether elements behind one another leave no byte out.
+        dense: bool,
+    },
+    Derived,
 }
 
 impl Known {
@@ -54,10 +56,11 @@ impl Known {
     /// `datatype` must be a datatype.
     #[inline(always)]
     pub unsafe fn extent(&self, datatype: MPI_Datatype) -> Result<i64> {
-        match self.0.get() {
-            Some(known) if known.datatype == datatype => Ok(known.extent),
-            // SAFETY: the caller vouches for the handle.
-            _ => unsafe { self.ask(datatype) },
+        // SAFETY: the caller vouches for the handle.
+        match unsafe { self.kind(datatype) }? {
+            Kind::Predefined { extent, .. } => Ok(extent),
+            // SAFETY: as above.
+            Kind::Derived => unsafe { extent(datatype) },
         }
     }
 
@@ -68,23 +71,36 @@ impl Known {
     #[inline]
     pub unsafe fn dense(&self, datatype: MPI_Datatype) -> Result<Option<i64>> {
         // SAFETY: the caller vouches for the handle.
-        unsafe { self.extent(datatype) }?;
-        Ok(self.0.get().filter(|known| known.datatype == datatype && known.dense).map(|known| known.extent))
+        match unsafe { self.kind(datatype) }? {
+            Kind::Predefined { extent, dense: true } => Ok(Some(extent)),
+            _ => Ok(None),
+        }
     }
 
-    unsafe fn ask(&self, datatype: MPI_Datatype) -> Result<i64> {
+    #[inline(always)]
+    unsafe fn kind(&self, datatype: MPI_Datatype) -> Result<Kind> {
+        match self.0.get() {
+            Some((known, kind)) if known == datatype => Ok(kind),
+            // SAFETY: the callers of the above vouch for the handle.
+            _ => unsafe { self.ask(datatype) },
+        }
+    }
+
+    unsafe fn ask(&self, datatype: MPI_Datatype) -> Result<Kind> {
         // SAFETY: the callers of the above vouch for the handle; the results are locals, the other value is a constant of the C file.
-        unsafe {
-            let extent = extent(datatype)?;
+        let kind = unsafe {
             let (mut integers, mut addresses, mut datatypes, mut combiner) = (0, 0, 0, 0);
             let rc = mpi_sys::MPI_Type_get_envelope(datatype, &mut integers, &mut addresses, &mut datatypes, &mut combiner);
             check(rc, "MPI_Type_get_envelope")?;
             if combiner == mpixn_combiner_named {
-                let dense = size(datatype)? == extent && true_extent(datatype)? == (0, extent);
-                self.0.set(Some(Predefined { datatype, extent, dense }));
+                let extent = extent(datatype)?;
+                Kind::Predefined { extent, dense: size(datatype)? == extent && true_extent(datatype)? == (0, extent) }
+            } else {
+                Kind::Derived
             }
-            Ok(extent)
-        }
+        };
+        self.0.set(Some((datatype, kind)));
+        Ok(kind)
     }
 }
 
