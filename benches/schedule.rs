@@ -4,7 +4,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use mpix_neighbor::cartesian::Grid;
 use mpix_neighbor::neighborhood::Neighborhood;
 use mpix_neighbor::schedule::verify::{Goal, verify};
-use mpix_neighbor::schedule::{ALGORITHMS, FoldOrder, Input};
+use mpix_neighbor::schedule::{ALGORITHMS, FoldOrder, Schedule, Tuning, world_schedules};
 
 fn build(c: &mut Criterion) {
     // 4,096 processes of a 3-D torus: all algorithms fit
@@ -12,21 +12,17 @@ fn build(c: &mut Criterion) {
     let directions: Vec<u32> = (0..6).collect();
     let world: Vec<Neighborhood> = (0..grid.size()).map(|r| grid.neighborhood(r)).collect();
     let edges: usize = world.iter().map(|n| n.targets().len()).sum();
+    let schedules = |algorithm| world_schedules(algorithm, &world, Some(&directions), &Tuning::default()).unwrap();
     let mut group = c.benchmark_group("build, 3-D torus of 4,096 processes");
     group.throughput(Throughput::Elements(edges as u64));
     for entry in &ALGORITHMS {
         group.bench_function(BenchmarkId::from_parameter(entry.name), |b| {
-            b.iter(|| {
-                (world.iter())
-                    .map(|neighborhood| (entry.build)(&Input { neighborhood, directions: Some(&directions) }).messages())
-                    .sum::<usize>()
-            });
+            b.iter(|| schedules(entry.algorithm).iter().map(Schedule::messages).sum::<usize>());
         });
     }
     group.finish();
 
-    let inputs = world.iter().map(|neighborhood| Input { neighborhood, directions: None });
-    let schedules: Vec<_> = inputs.map(|input| (ALGORITHMS[0].build)(&input)).collect();
+    let schedules = schedules(ALGORITHMS[0].algorithm);
     let mut group = c.benchmark_group("3-D torus of 4,096 processes");
     group.throughput(Throughput::Elements(edges as u64));
     group.bench_function("fold", |b| {

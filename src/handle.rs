@@ -20,7 +20,7 @@ use crate::mpi::datatype::Known;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm};
 use crate::neighborhood::{self, Neighborhood};
-use crate::schedule::{FoldOrder, Input, Schedule};
+use crate::schedule::{Block, Build, FoldOrder, Input, Op, Schedule};
 use crate::select::{Choice, select};
 
 /// The collective operations that a neighborhood can serve.
@@ -73,12 +73,11 @@ pub struct Slot {
     comm: Rc<Comm>,
     alone: Option<Rc<Comm>>,
     neighborhood: Rc<Neighborhood>,
-    directions: Option<Rc<[u32]>>,
+    /// Before it is folded.
+    schedule: Rc<Schedule>,
     hints: Hints,
     choice: Choice,
     waiting: Waiting,
-    rounds: usize,
-    messages: usize,
     /// Extents of the last calls' datatypes.
     extents: Extents,
     /// Borrowed while a collective runs.
@@ -146,8 +145,10 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
     let request = agree(&private, request)?;
     match_lists(&private, &request.neighborhood)?;
     let (neighborhood, directions) = find_directions(&private, request.neighborhood, grid)?;
-    let (neighborhood, directions) = (Rc::new(neighborhood), directions.map(Rc::from));
-    let input = Input { neighborhood: &neighborhood, directions: directions.as_deref() };
+    let neighborhood = Rc::new(neighborhood);
+    // SAFETY: a live communicator.
+    let processes = unsafe { mpi::comm::size(private.raw()) }?;
+    let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref() };
     let choice = select(&request.hints, &input)?;
     // from here on nothing can fail for reasons that differ between processes, short of MPI itself
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
@@ -160,7 +161,10 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
     if request.operations & Operation::Reduce.bit() != 0 && handle.alone.is_none() {
         handle.alone = Some(Rc::new(private.alone()?));
     }
-    let built = (choice.algorithm.entry().build)(&input);
+    let built = Rc::new(match choice.algorithm.entry().build {
+        Build::Local(build) => build(&input),
+        Build::Global(_) => unreachable!(),
+    });
     for operation in Operation::ALL {
         if request.operations & operation.bit() == 0 {
             continue;
@@ -177,13 +181,11 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
             comm: Rc::clone(&private),
             alone: alone.clone(),
             neighborhood: Rc::clone(&neighborhood),
-            directions: directions.clone(),
+            schedule: Rc::clone(&built),
             hints: request.hints,
             choice,
             waiting,
             extents: Extents::default(),
-            rounds: built.rounds(),
-            messages: built.messages(),
             executor: if folds { executor(&built.folded(FoldOrder::Source)) } else { executor(&built) },
             any_order: any.then(|| executor(&built.folded(FoldOrder::Any))),
         }));
@@ -429,15 +431,22 @@ impl Slot {
             // SAFETY: as above.
             return unsafe { execute(&mut *self.executor_for(buffers)?, buffers) };
         };
-        // neighbors at the other ends of good edges count on this process: serve them, by the same algorithm
-        let rest = self.neighborhood.filtered(|s| findings.sources[s], |t| findings.targets[t]);
-        let input = Input { neighborhood: &rest, directions: self.directions.as_deref() };
-        let mut schedule = (self.choice.algorithm.entry().build)(&input);
+        // neighbors at the other ends of good edges count on this process: serve them
+        let good = |block: &Block| match *block {
+            Block::Input(t) => findings.targets[t as usize],
+            Block::Output(s) => findings.sources[s as usize],
+            Block::Scratch(_) => true,
+        };
+        let mut schedule = self.schedule.retained(|op| match op {
+            Op::Recv { into, .. } => good(into),
+            Op::Send { block, .. } => good(block),
+            Op::Copy { from, into } | Op::Reduce { from, into } => good(from) && good(into),
+        });
         if self.operation == Operation::Reduce {
             schedule = schedule.folded(FoldOrder::Source);
         }
         let (comm, alone) = (Rc::clone(&self.comm), self.alone.clone());
-        let mut executor = P2p::new(comm, alone, rest.rank(), tag(self.operation), self.waiting, &schedule);
+        let mut executor = P2p::new(comm, alone, self.neighborhood.rank(), tag(self.operation), self.waiting, &schedule);
         // SAFETY: as above.
         unsafe { execute(&mut executor, buffers) }?;
         Err(Error::Verification(text).into())
@@ -461,8 +470,8 @@ impl Slot {
             edges(n.targets(), "target", "targets"),
             if n.weighted() { "weighted" } else { "unweighted" },
             self.choice.algorithm.name(),
-            count(self.rounds, "round", "rounds"),
-            count(self.messages, "message", "messages"),
+            count(self.schedule.rounds(), "round", "rounds"),
+            count(self.schedule.messages(), "message", "messages"),
             self.choice.why,
             match self.waiting {
                 Waiting::Block => "in MPI",

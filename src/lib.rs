@@ -8,7 +8,7 @@
 //!     v
 //! handle    what hangs on a communicator: private communicator, neighborhoods, schedules
 //!     v
-//! neighborhood -> select -> schedule      pure data, no MPI, no unsafe
+//! neighborhood, graph -> select -> schedule      pure data, no MPI, no unsafe
 //!     v  Schedule: rounds of symbolic operations
 //! exec      binds a Schedule to buffers, counts, datatypes; start / test / wait
 //!     v
@@ -22,6 +22,7 @@
 // pure half
 pub mod cartesian;
 pub mod error;
+pub mod graph;
 pub mod hints;
 pub mod neighborhood;
 pub mod schedule;

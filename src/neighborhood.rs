@@ -100,18 +100,6 @@ impl Neighborhood {
         own(self.targets_in_order()).zip(own(self.sources_in_order())).collect()
     }
 
-    /// The same neighborhood with `MPI_PROC_NULL` in the slots where `keep` says no.
-    pub fn filtered(&self, mut keep_source: impl FnMut(usize) -> bool, mut keep_target: impl FnMut(usize) -> bool) -> Self {
-        let mut copy = self.clone();
-        for (slot, n) in copy.sources.iter_mut().enumerate() {
-            n.rank = n.rank.filter(|_| keep_source(slot));
-        }
-        for (slot, n) in copy.targets.iter_mut().enumerate() {
-            n.rank = n.rank.filter(|_| keep_target(slot));
-        }
-        copy
-    }
-
     /// Number of times that `list` holds each process, as (rank, times) sorted by rank.
     pub fn multiplicities(list: &[Neighbor]) -> Vec<(Rank, u32)> {
         let mut ranks: Vec<Rank> = list.iter().filter_map(|n| n.rank).collect();

@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn a_schedule_that_does_not_fit_is_an_error_with_its_reason() {
         let n = Neighborhood::from_ranks(0, &[0], &[0]);
-        let mut input = Input { neighborhood: &n, directions: None };
+        let mut input = Input { neighborhood: &n, processes: 1, directions: None };
         let hints = Hints { schedule: ScheduleHint::Only(Algorithm::DimensionOrder), ..Hints::default() };
         let e = select(&hints, &input).unwrap_err();
         assert!(e.to_string().contains("dimension_order cannot be used: it needs a Cartesian"));

@@ -79,7 +79,7 @@ impl Sorted {
             for op in schedule.round(r) {
                 let message = sorted.messages.len() as u32;
                 match *op {
-                    Op::Recv { from, into } => {
+                    Op::Recv { from, into, .. } => {
                         sorted.messages.push((from, into));
                         sends += 1;
                         match into {
@@ -87,7 +87,7 @@ impl Sorted {
                             _ => sorted.others.push(message),
                         }
                     }
-                    Op::Send { to, block } => {
+                    Op::Send { to, block, .. } => {
                         sorted.messages.push((to, block));
                         match block {
                             Block::Input(slot) => sorted.inputs.push(Place { message, slot }),

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::schedule::{Block, Op, Schedule};
+use crate::schedule::{Block, Op, Part, Schedule};
 
 /// Contents of a process's blocks.
 pub type Blocks = BTreeMap<Block, Vec<u8>>;
@@ -23,8 +23,8 @@ struct Process<'a> {
 /// A posted send or receive that has not met its other end.
 #[derive(Default)]
 struct Channel {
-    sends: VecDeque<(usize, Vec<u8>)>,
-    recvs: VecDeque<(usize, Block)>,
+    sends: VecDeque<(usize, Vec<u8>, Part)>,
+    recvs: VecDeque<(usize, Block, Part)>,
 }
 
 /// Runs all schedules to the end; `inputs[p][i]` is block `Input(i)` of process `p`. Returns all blocks of all processes.
@@ -77,14 +77,14 @@ fn step(
     if !process.posted {
         for op in &round {
             match *op {
-                Op::Recv { from, into } => {
+                Op::Recv { from, into, part } => {
                     let channel = channels.entry((from as usize, p)).or_default();
-                    channel.recvs.push_back((p, into));
+                    channel.recvs.push_back((p, into, part));
                     process.pending += 1;
                 }
-                Op::Send { to, block } => {
+                Op::Send { to, block, part } => {
                     let channel = channels.entry((p, to as usize)).or_default();
-                    channel.sends.push_back((p, process.blocks[&block].clone()));
+                    channel.sends.push_back((p, process.blocks[&block].clone(), part));
                     process.pending += 1;
                 }
                 Op::Copy { from, into } => {
@@ -97,9 +97,13 @@ fn step(
         process.posted = true;
         for channel in channels.values_mut() {
             while let (Some(_), Some(_)) = (channel.sends.front(), channel.recvs.front()) {
-                let (sender, bytes) = channel.sends.pop_front().unwrap();
-                let (receiver, into) = channel.recvs.pop_front().unwrap();
-                processes[receiver].blocks.insert(into, bytes);
+                let (sender, bytes, part) = channel.sends.pop_front().unwrap();
+                let (receiver, into, expected) = channel.recvs.pop_front().unwrap();
+                // each end cuts by itself; the block's length is what both know
+                let (from, to) = (part.range(bytes.len() as u64), expected.range(bytes.len() as u64));
+                let block = processes[receiver].blocks.entry(into).or_default();
+                block.resize(bytes.len(), 0);
+                block[to.start as usize..to.end as usize].copy_from_slice(&bytes[from.start as usize..from.end as usize]);
                 processes[receiver].pending -= 1;
                 processes[sender].pending -= 1;
             }
@@ -131,8 +135,8 @@ mod tests {
         let schedules: Vec<_> = (0..2u32)
             .map(|p| {
                 let mut s = Schedule::new(Algorithm::Direct);
-                s.push_round([Op::Send { to: 1 - p, block: Block::Input(0) }]);
-                s.push_round([Op::Recv { from: 1 - p, into: Block::Output(0) }]);
+                s.push_round([Op::send(1 - p, Block::Input(0))]);
+                s.push_round([Op::recv(1 - p, Block::Output(0))]);
                 s
             })
             .collect();

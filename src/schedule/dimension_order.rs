@@ -29,8 +29,8 @@ pub(super) fn build(input: &Input) -> Schedule {
     // self edges are copied while the first round's messages travel
     let mut copies = super::self_copies(n);
     for &direction in input.directions.unwrap_or_default() {
-        let recv = edge(n.sources(), direction).map(|(slot, from)| Op::Recv { from, into: Block::Output(slot) });
-        let send = edge(n.targets(), direction).map(|(slot, to)| Op::Send { to, block: Block::Input(slot) });
+        let recv = edge(n.sources(), direction).map(|(slot, from)| Op::recv(from, Block::Output(slot)));
+        let send = edge(n.targets(), direction).map(|(slot, to)| Op::send(to, Block::Input(slot)));
         let copies = std::mem::take(&mut copies);
         schedule.push_round(recv.into_iter().chain(send).chain(copies));
     }

@@ -13,10 +13,9 @@ pub(super) fn build(input: &Input) -> Schedule {
     let mut schedule = Schedule::new(Algorithm::Direct);
     let recvs = (n.sources_in_order().into_iter())
         .filter(|&(_, from)| from != n.rank())
-        .map(|(slot, from)| Op::Recv { from, into: Block::Output(slot) });
-    let sends = (n.targets_in_order().into_iter())
-        .filter(|&(_, to)| to != n.rank())
-        .map(|(slot, to)| Op::Send { to, block: Block::Input(slot) });
+        .map(|(slot, from)| Op::recv(from, Block::Output(slot)));
+    let sends =
+        (n.targets_in_order().into_iter()).filter(|&(_, to)| to != n.rank()).map(|(slot, to)| Op::send(to, Block::Input(slot)));
     schedule.push_round(recvs.chain(sends).chain(super::self_copies(n)));
     schedule
 }

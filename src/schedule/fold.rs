@@ -43,8 +43,8 @@ impl Schedule {
         for r in 0..self.rounds() {
             let mut ops: Vec<Op> = (self.round(r).iter())
                 .map(|op| match *op {
-                    Op::Recv { from, into } => Op::Recv { from, into: redirect(into) },
-                    Op::Send { to, block } => Op::Send { to, block: redirect(block) },
+                    Op::Recv { from, into, part } => Op::Recv { from, into: redirect(into), part },
+                    Op::Send { to, block, part } => Op::Send { to, block: redirect(block), part },
                     Op::Copy { from, into } => Op::Copy { from: redirect(from), into: redirect(into) },
                     reduce => reduce,
                 })
@@ -56,14 +56,14 @@ impl Schedule {
                 });
                 next += 1;
             }
-            folded.push_round(ops);
+            folded.push_round_at(self.number(r), ops);
         }
         folded
     }
 
-    /// The output blocks in the order in which they are written, with the round.
+    /// The output blocks in the order in which they are complete, with the round.
     fn arrivals(&self) -> Vec<(u32, usize)> {
-        let mut arrivals = Vec::new();
+        let mut arrivals: Vec<(u32, usize)> = Vec::new();
         for r in 0..self.rounds() {
             for op in self.round(r) {
                 if let Op::Recv { into, .. } | Op::Copy { into, .. } = op
@@ -73,6 +73,16 @@ impl Schedule {
                 }
             }
         }
+        // of a block that comes in parts the last one counts
+        let mut last = vec![0; arrivals.iter().map(|a| a.0 as usize + 1).max().unwrap_or(0)];
+        for (i, a) in arrivals.iter().enumerate() {
+            last[a.0 as usize] = i;
+        }
+        let mut i = 0;
+        arrivals.retain(|a| {
+            i += 1;
+            last[a.0 as usize] == i - 1
+        });
         arrivals
     }
 }

@@ -18,16 +18,21 @@
 
 use std::fmt;
 
+use crate::graph::Graph;
 use crate::neighborhood::{Neighborhood, Rank};
 
 mod dimension_order;
 mod direct;
 mod fold;
+mod part;
+pub mod plan;
 #[cfg(test)]
 mod properties;
 pub mod verify;
 
 pub use fold::FoldOrder;
+pub use part::Part;
+pub use plan::Plan;
 
 /// Where a block lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -58,6 +63,8 @@ pub enum Op {
         from: Rank,
         /// Where it goes.
         into: Block,
+        /// How much of the block.
+        part: Part,
     },
     /// Send a block to a process.
     Send {
@@ -65,6 +72,8 @@ pub enum Op {
         to: Rank,
         /// What goes.
         block: Block,
+        /// How much of the block.
+        part: Part,
     },
     /// Copy a block within the process.
     Copy {
@@ -83,6 +92,16 @@ pub enum Op {
 }
 
 impl Op {
+    /// Receives a whole block.
+    pub fn recv(from: Rank, into: Block) -> Op {
+        Op::Recv { from, into, part: Part::WHOLE }
+    }
+
+    /// Sends a whole block.
+    pub fn send(to: Rank, block: Block) -> Op {
+        Op::Send { to, block, part: Part::WHOLE }
+    }
+
     /// Position of this kind of operation in a round.
     fn phase(&self) -> u8 {
         match self {
@@ -99,19 +118,28 @@ impl Op {
 pub struct Schedule {
     algorithm: Algorithm,
     ops: Vec<Op>,
-    /// `ends[r]`: index in `ops` behind the last operation of round `r`.
+    /// `ends[r]`: index in `ops` behind the last operation of the r-th round that is stored.
     ends: Vec<u32>,
+    /// Their numbers, ascending.
+    numbers: Vec<u32>,
     scratch: u32,
 }
 
 impl Schedule {
     /// An empty schedule to which rounds are added.
     pub fn new(algorithm: Algorithm) -> Self {
-        Schedule { algorithm, ops: Vec::new(), ends: Vec::new(), scratch: 0 }
+        Schedule { algorithm, ops: Vec::new(), ends: Vec::new(), numbers: Vec::new(), scratch: 0 }
     }
 
-    /// Adds a round. Sorts its operations into the grammar's order; within a kind they keep their order.
+    /// Adds a round, with the next number. Sorts its operations into the grammar's order; within a kind they keep their order.
     pub fn push_round(&mut self, ops: impl IntoIterator<Item = Op>) {
+        self.push_round_at(self.numbers.last().map_or(0, |n| n + 1), ops);
+    }
+
+    /// Adds a round with a number higher than all before. Otherwise as `push_round`.
+    pub fn push_round_at(&mut self, number: u32, ops: impl IntoIterator<Item = Op>) {
+        assert!(self.numbers.last().is_none_or(|&last| last < number), "round {number} is not behind the others");
+        self.numbers.push(number);
         let begin = self.ops.len();
         self.ops.extend(ops);
         self.ops[begin..].sort_by_key(Op::phase);
@@ -130,15 +158,30 @@ impl Schedule {
         self.algorithm
     }
 
-    /// Number of rounds.
+    /// Number of rounds that are stored.
     pub fn rounds(&self) -> usize {
         self.ends.len()
     }
 
-    /// Operations of round `r`.
+    /// Number of the r-th round that is stored.
+    pub fn number(&self, r: usize) -> u32 {
+        self.numbers[r]
+    }
+
+    /// Operations of the r-th round that is stored.
     pub fn round(&self, r: usize) -> &[Op] {
         let begin = if r == 0 { 0 } else { self.ends[r - 1] as usize };
         &self.ops[begin..self.ends[r] as usize]
+    }
+
+    /// The same schedule without the operations that `keep` refuses. Both ends of a message must be refused, or none.
+    pub fn retained(&self, mut keep: impl FnMut(&Op) -> bool) -> Schedule {
+        let mut rest = Schedule::new(self.algorithm);
+        for r in 0..self.rounds() {
+            let ops: Vec<Op> = self.round(r).iter().copied().filter(&mut keep).collect();
+            rest.push_round_at(self.number(r), ops);
+        }
+        rest
     }
 
     /// All operations, round after round.
@@ -160,11 +203,11 @@ impl Schedule {
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for r in 0..self.rounds() {
-            write!(f, "round {r}:")?;
+            write!(f, "round {}:", self.number(r))?;
             for op in self.round(r) {
                 match op {
-                    Op::Recv { from, into } => write!(f, " recv {into:?} from {from};")?,
-                    Op::Send { to, block } => write!(f, " send {block:?} to {to};")?,
+                    Op::Recv { from, into, part } => write!(f, " recv {into:?}{part} from {from};")?,
+                    Op::Send { to, block, part } => write!(f, " send {block:?}{part} to {to};")?,
                     Op::Copy { from, into } => write!(f, " copy {from:?} into {into:?};")?,
                     Op::Reduce { from, into } => write!(f, " reduce {from:?} into {into:?};")?,
                 }
@@ -175,13 +218,34 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// What every algorithm is built from.
+/// What algorithms are built from that need only a process's own lists.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
     /// The process's own lists.
     pub neighborhood: &'a Neighborhood,
+    /// Number of processes.
+    pub processes: u32,
     /// Where all edges of all processes have directions: the directions, heaviest first, equal on all processes.
     pub directions: Option<&'a [u32]>,
+}
+
+/// What the caller or the model say about how to build; equal on all processes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tuning {
+    /// Where choices are drawn, they are drawn from this.
+    pub seed: u64,
+    /// What a message costs beyond its bytes, in units of weight (tau / phi in IrregPC): splitting pays where it is small.
+    pub startup: f64,
+    /// Whether messages may be split.
+    pub split: bool,
+    /// Whether a process sends or receives at a time, not both.
+    pub half_duplex: bool,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Tuning { seed: 1, startup: 4096.0, split: true, half_duplex: false }
+    }
 }
 
 /// The algorithms that build schedules.
@@ -193,28 +257,71 @@ pub enum Algorithm {
     DimensionOrder,
 }
 
+/// How an algorithm comes to a schedule.
+#[derive(Debug, Clone, Copy)]
+pub enum Build {
+    /// From the process's own lists.
+    Local(fn(&Input) -> Schedule),
+    /// From the graph of all processes: each makes the same plan and takes its own schedule out of it.
+    Global(fn(&Graph, &Tuning) -> Plan),
+}
+
 /// What the table of algorithms says about one.
 pub struct Entry {
     /// Which.
     pub algorithm: Algorithm,
     /// Its name in hints, logs, tests and benches; the stem of its file.
     pub name: &'static str,
+    /// Whether each process has at most one message in and one out in a round.
+    pub single_port: bool,
     /// Why it cannot be used for an input; `None` if it can. Depends only on what is equal on all processes.
     pub unfit: fn(&Input) -> Option<&'static str>,
-    /// Builds one process's schedule.
-    pub build: fn(&Input) -> Schedule,
+    /// Builds.
+    pub build: Build,
+}
+
+/// Fits everything.
+fn fit(_: &Input) -> Option<&'static str> {
+    None
 }
 
 /// All algorithms. Hints, dispatch, tests and benches derive from this table.
 pub static ALGORITHMS: [Entry; 2] = [
-    Entry { algorithm: Algorithm::Direct, name: "direct", unfit: |_| None, build: direct::build },
+    Entry { algorithm: Algorithm::Direct, name: "direct", single_port: false, unfit: fit, build: Build::Local(direct::build) },
     Entry {
         algorithm: Algorithm::DimensionOrder,
         name: "dimension_order",
+        single_port: true,
         unfit: dimension_order::unfit,
-        build: dimension_order::build,
+        build: Build::Local(dimension_order::build),
     },
 ];
+
+/// The schedules of all processes by one algorithm; `world` in the order of ranks. For tests, the model and the command-line tool: what a
+/// communicator's processes do together when a neighborhood is set.
+///
+/// # Errors
+/// Why the algorithm cannot be used.
+pub fn world_schedules(
+    algorithm: Algorithm,
+    world: &[Neighborhood],
+    directions: Option<&[u32]>,
+    tuning: &Tuning,
+) -> Result<Vec<Schedule>, &'static str> {
+    let processes = world.len() as u32;
+    let input = |neighborhood| Input { neighborhood, processes, directions };
+    let entry = algorithm.entry();
+    if let Some(reason) = world.iter().find_map(|n| (entry.unfit)(&input(n))) {
+        return Err(reason);
+    }
+    Ok(match entry.build {
+        Build::Local(build) => world.iter().map(|n| build(&input(n))).collect(),
+        Build::Global(plan) => {
+            let graph = Graph::from_neighborhoods(world);
+            plan(&graph, tuning).schedules(&graph, world)
+        }
+    })
+}
 
 impl Algorithm {
     /// Its line in the table.
@@ -252,11 +359,7 @@ mod tests {
     fn rounds_are_sorted_into_the_grammar() {
         let mut s = Schedule::new(Algorithm::Direct);
         let (a, b) = (Block::Input(0), Block::Output(0));
-        s.push_round([
-            Op::Copy { from: a, into: b },
-            Op::Send { to: 1, block: a },
-            Op::Recv { from: 2, into: Block::Scratch(4) },
-        ]);
+        s.push_round([Op::Copy { from: a, into: b }, Op::send(1, a), Op::recv(2, Block::Scratch(4))]);
         let phases: Vec<u8> = s.round(0).iter().map(Op::phase).collect();
         assert_eq!(phases, [0, 1, 2]);
         assert_eq!(s.scratch_blocks(), 5);

@@ -3,24 +3,15 @@
 use proptest::prelude::*;
 
 use super::verify::{Goal, verify};
-use super::{ALGORITHMS, Algorithm, Block, FoldOrder, Input, Schedule};
+use super::{ALGORITHMS, Block, FoldOrder, Tuning, world_schedules};
 use crate::cartesian::Grid;
 use crate::exec::world;
 use crate::neighborhood::{Neighbor, Neighborhood};
 
-/// The schedules of all processes by one algorithm, or `None` where it does not fit.
-fn build(algorithm: Algorithm, world: &[Neighborhood], directions: Option<&[u32]>) -> Option<Vec<Schedule>> {
-    let input = |neighborhood| Input { neighborhood, directions };
-    let entry = algorithm.entry();
-    if world.iter().any(|n| (entry.unfit)(&input(n)).is_some()) {
-        return None;
-    }
-    Some(world.iter().map(|n| (entry.build)(&input(n))).collect())
-}
-
 /// The bytes of block `slot` of process `p`: they name both, and their number differs from block to block.
 fn block(p: u32, slot: u32) -> Vec<u8> {
-    let length = (p * 7 + slot * 3) as usize % 5;
+    // some too short to be cut, some with many places for a cut
+    let length = (p * 7 + slot * 3) as usize % 5 * 97;
     let mut bytes = [p.to_le_bytes(), slot.to_le_bytes()].concat();
     bytes.extend(std::iter::repeat_n(0xa5, length));
     bytes
@@ -44,11 +35,14 @@ fn check_all(world: &[Neighborhood], directions: Option<&[u32]>, seed: u64) -> R
     let inputs: Vec<Vec<Vec<u8>>> =
         (world.iter()).map(|n| (0..n.targets().len() as u32).map(|i| block(n.rank(), i)).collect()).collect();
     for entry in &ALGORITHMS {
-        let Some(schedules) = build(entry.algorithm, world, directions) else {
+        // by the seed also whether messages are cut, and how finely
+        let startup = [0.0, 0.5, 10.0, 4096.0][seed as usize % 4];
+        let tuning = Tuning { seed, startup, split: seed & 4 == 0, half_duplex: seed & 24 == 0 };
+        let Ok(schedules) = world_schedules(entry.algorithm, world, directions, &tuning) else {
             continue;
         };
         let name = |e: String| format!("{}: {e}", entry.name);
-        let single_port = entry.algorithm == Algorithm::DimensionOrder;
+        let single_port = entry.single_port;
         verify(world, &schedules, Goal::Deliver, single_port).map_err(name)?;
         let moved = world::run(&schedules, &inputs, |_, _| unreachable!(), seed).map_err(name)?;
         for (p, blocks) in moved.iter().enumerate() {

@@ -3,9 +3,9 @@
 //! A block's symbol is the list of contributions in it: `Input(i)` of process `s` is `[(s, i)]`, a reduction joins two lists in order.
 //! Messages are queues between pairs of processes. Nothing is assumed about how a schedule was made.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
-use super::{Block, FoldOrder, Op, Schedule};
+use super::{Block, FoldOrder, Op, Part, Schedule};
 use crate::neighborhood::{Neighborhood, Rank};
 
 /// What all schedules together are to achieve.
@@ -20,6 +20,9 @@ pub enum Goal {
 /// A contribution: (process, target slot).
 type Symbol = (Rank, u32);
 
+/// What a message carries, and how much of it.
+type Message = (Vec<Symbol>, Part);
+
 /// Checks a whole world of schedules.
 ///
 /// `single_port` also demands that no process sends or receives more than one message a round.
@@ -27,32 +30,41 @@ type Symbol = (Rank, u32);
 /// # Errors
 /// A sentence that names the process, the round and what is wrong there.
 pub fn verify(neighborhoods: &[Neighborhood], schedules: &[Schedule], goal: Goal, single_port: bool) -> Result<(), String> {
-    let mut world = World { blocks: vec![HashMap::new(); schedules.len()], wires: HashMap::new() };
-    let rounds = schedules.iter().map(Schedule::rounds).max().unwrap_or(0);
-    for r in 0..rounds {
-        let active = || (schedules.iter().enumerate()).filter(|(_, s)| r < s.rounds());
-        for (p, s) in active() {
-            check_grammar(s, r).map_err(|e| format!("process {p}, round {r}: {e}"))?;
+    let mut world = World { blocks: vec![HashMap::new(); schedules.len()], parts: HashMap::new(), wires: HashMap::new() };
+    // (number of the round, process, position in its schedule)
+    let mut steps: Vec<(u32, usize, usize)> =
+        (schedules.iter().enumerate()).flat_map(|(p, s)| (0..s.rounds()).map(move |r| (s.number(r), p, r))).collect();
+    steps.sort_unstable();
+    for steps in steps.chunk_by(|a, b| a.0 == b.0) {
+        let r = steps[0].0;
+        let active = || steps.iter().map(|&(_, p, at)| (p, schedules[p].round(at)));
+        for (p, round) in active() {
+            check_grammar(round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
             if single_port {
-                check_ports(s, r).map_err(|e| format!("process {p}, round {r}: {e}"))?;
+                check_ports(round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
             }
         }
-        for (p, s) in active() {
-            (world.send(p as Rank, s.round(r))).map_err(|e| format!("process {p}, round {r}: {e}"))?;
+        for (p, round) in active() {
+            world.send(p as Rank, round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
         }
-        for (p, s) in active() {
-            (world.finish(p as Rank, s.round(r))).map_err(|e| format!("process {p}, round {r}: {e}"))?;
+        for (p, round) in active() {
+            world.finish(p as Rank, round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
         }
         if let Some(((from, to), _)) = world.wires.iter().find(|(_, q)| !q.is_empty()) {
             return Err(format!("round {r}: a message from {from} to {to} is received in no receive of this round"));
         }
+    }
+    if let Some((p, block)) = world.parts.keys().next() {
+        return Err(format!("process {p}: of {block:?} some parts are never received"));
     }
     world.check(neighborhoods, goal)
 }
 
 struct World {
     blocks: Vec<HashMap<Block, Vec<Symbol>>>,
-    wires: HashMap<(Rank, Rank), VecDeque<Vec<Symbol>>>,
+    /// Blocks of which parts have come: the parts, and what they are parts of.
+    parts: HashMap<(Rank, Block), (Vec<Part>, Vec<Symbol>)>,
+    wires: HashMap<(Rank, Rank), VecDeque<Message>>,
 }
 
 impl World {
@@ -74,14 +86,36 @@ impl World {
         }
     }
 
+    /// Writes a part of a block; the block is there when all of it is.
+    fn write_part(&mut self, p: Rank, block: Block, part: Part, value: Vec<Symbol>) -> Result<(), String> {
+        if part.is_whole() {
+            return self.write(p, block, value);
+        }
+        let (_, _, of) = part.fraction();
+        let (parts, symbols) = self.parts.entry((p, block)).or_insert_with(|| (Vec::new(), value.clone()));
+        if *symbols != value || parts.iter().any(|other| other.fraction().2 != of) {
+            return Err(format!("{block:?}{part} is not a part of the same block as the parts before"));
+        }
+        parts.push(part);
+        parts.sort_unstable_by_key(|p| p.fraction());
+        if parts.windows(2).any(|w| w[0].fraction().1 > w[1].fraction().0) {
+            return Err(format!("{block:?}{part} is written twice"));
+        }
+        if parts.iter().map(|p| p.fraction().1 - p.fraction().0).sum::<u32>() == of {
+            self.parts.remove(&(p, block));
+            self.write(p, block, value)?;
+        }
+        Ok(())
+    }
+
     fn send(&mut self, p: Rank, round: &[Op]) -> Result<(), String> {
         for op in round {
-            if let Op::Send { to, block } = *op {
+            if let Op::Send { to, block, part } = *op {
                 if to as usize >= self.blocks.len() || to == p {
                     return Err(format!("a message is sent to {to}"));
                 }
                 let value = self.read(p, block)?;
-                self.wires.entry((p, to)).or_default().push_back(value);
+                self.wires.entry((p, to)).or_default().push_back((value, part));
             }
         }
         Ok(())
@@ -92,17 +126,20 @@ impl World {
         let mut writes = Vec::new();
         for op in round {
             match *op {
-                Op::Recv { from, into } => {
-                    let value = (self.wires.get_mut(&(from, p)).and_then(VecDeque::pop_front))
+                Op::Recv { from, into, part } => {
+                    let (value, sent) = (self.wires.get_mut(&(from, p)).and_then(VecDeque::pop_front))
                         .ok_or_else(|| format!("a receive from {from} meets no send"))?;
-                    writes.push((into, value));
+                    if sent != part {
+                        return Err(format!("{into:?}{part} is received from {from}, which sends the part {sent}"));
+                    }
+                    writes.push((into, part, value));
                 }
-                Op::Copy { from, into } => writes.push((into, self.read(p, from)?)),
+                Op::Copy { from, into } => writes.push((into, Part::WHOLE, self.read(p, from)?)),
                 Op::Send { .. } | Op::Reduce { .. } => {}
             }
         }
-        for (into, value) in writes {
-            self.write(p, into, value)?;
+        for (into, part, value) in writes {
+            self.write_part(p, into, part, value)?;
         }
         for op in round {
             if let Op::Reduce { from, into } = *op {
@@ -159,23 +196,19 @@ impl World {
     }
 }
 
-fn check_grammar(s: &Schedule, r: usize) -> Result<(), String> {
-    let round = s.round(r);
+fn check_grammar(round: &[Op]) -> Result<(), String> {
     if !round.is_sorted_by_key(Op::phase) {
         return Err("operations are not in the order receive, send, copy, reduce".into());
     }
-    let mut written: HashMap<Block, usize> = HashMap::new();
-    for op in round {
-        if let Op::Recv { into, .. } | Op::Copy { into, .. } = op {
-            *written.entry(*into).or_default() += 1;
-        }
-    }
-    if let Some((block, _)) = written.iter().find(|(_, n)| **n > 1) {
-        return Err(format!("{block:?} is written twice"));
-    }
+    let written: HashSet<Block> = (round.iter())
+        .filter_map(|op| match op {
+            Op::Recv { into, .. } | Op::Copy { into, .. } => Some(*into),
+            _ => None,
+        })
+        .collect();
     for op in round {
         if let Op::Send { block: from, .. } | Op::Copy { from, .. } = op
-            && written.contains_key(from)
+            && written.contains(from)
         {
             return Err(format!("{from:?} is read while it is written"));
         }
@@ -183,8 +216,8 @@ fn check_grammar(s: &Schedule, r: usize) -> Result<(), String> {
     Ok(())
 }
 
-fn check_ports(s: &Schedule, r: usize) -> Result<(), String> {
-    let count = |phase| s.round(r).iter().filter(|op| op.phase() == phase).count();
+fn check_ports(round: &[Op]) -> Result<(), String> {
+    let count = |phase| round.iter().filter(|op| op.phase() == phase).count();
     match (count(0), count(1)) {
         (0..=1, 0..=1) => Ok(()),
         (recvs, sends) => Err(format!("{recvs} receives and {sends} sends in one round")),
@@ -193,7 +226,7 @@ fn check_ports(s: &Schedule, r: usize) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Algorithm, Input};
+    use super::super::{Algorithm, Tuning, world_schedules};
     use super::*;
 
     fn ring(n: u32) -> Vec<Neighborhood> {
@@ -201,7 +234,7 @@ mod tests {
     }
 
     fn direct(world: &[Neighborhood]) -> Vec<Schedule> {
-        (world.iter()).map(|n| (Algorithm::Direct.entry().build)(&Input { neighborhood: n, directions: None })).collect()
+        world_schedules(Algorithm::Direct, world, None, &Tuning::default()).unwrap()
     }
 
     /// Every defect that a builder could have must be found: each entry spoils one thing.
@@ -245,7 +278,7 @@ mod tests {
         });
         assert!(twice.contains("written twice"), "{twice}");
         let crowded = spoil(&|ops| {
-            ops.push(Op::Send { to: 0, block: Block::Input(0) });
+            ops.push(Op::send(0, Block::Input(0)));
         });
         assert!(crowded.contains("2 sends"), "{crowded}");
         let late = {
@@ -259,6 +292,33 @@ mod tests {
         assert!(late.contains("meets no send"), "{late}");
     }
 
+    /// Two processes; the block from 0 to 1 in two parts, of which one end or the other gets something wrong.
+    #[test]
+    fn wrong_parts_are_found() {
+        let world = [Neighborhood::from_ranks(0, &[], &[1]), Neighborhood::from_ranks(1, &[0], &[])];
+        let run = |sent: &[Part], received: &[Part]| {
+            let mut schedules = [Schedule::new(Algorithm::Direct), Schedule::new(Algorithm::Direct)];
+            for &part in sent {
+                schedules[0].push_round([Op::Send { to: 1, block: Block::Input(0), part }]);
+            }
+            for &part in received {
+                schedules[1].push_round([Op::Recv { from: 0, into: Block::Output(0), part }]);
+            }
+            verify(&world, &schedules, Goal::Deliver, true)
+        };
+        let (a, b, c) = (Part::new(0, 2, 5), Part::new(2, 5, 5), Part::new(1, 5, 5));
+        run(&[b, a], &[b, a]).unwrap();
+        let swapped = run(&[a, b], &[b, a]).unwrap_err();
+        assert!(swapped.contains("which sends the part [0..2/5]"), "{swapped}");
+        let missing = run(&[a], &[a]).unwrap_err();
+        assert!(missing.contains("some parts are never received"), "{missing}");
+        let overlap = run(&[a, c], &[a, c]).unwrap_err();
+        assert!(overlap.contains("is written twice"), "{overlap}");
+        let other = Part::new(1, 2, 2);
+        let other = run(&[a, other], &[a, other]).unwrap_err();
+        assert!(other.contains("not a part of the same block"), "{other}");
+    }
+
     #[test]
     fn a_fold_in_the_wrong_order_is_found() {
         let world: Vec<_> = vec![
@@ -270,8 +330,8 @@ mod tests {
         verify(&world, &bad, Goal::Fold(FoldOrder::Source), false).unwrap();
         bad[0] = Schedule::new(Algorithm::Direct);
         bad[0].push_round([
-            Op::Recv { from: 1, into: Block::Output(0) },
-            Op::Recv { from: 2, into: Block::Scratch(0) },
+            Op::recv(1, Block::Output(0)),
+            Op::recv(2, Block::Scratch(0)),
             Op::Reduce { from: Block::Scratch(0), into: Block::Output(0) },
         ]);
         verify(&world, &bad, Goal::Fold(FoldOrder::Any), false).unwrap();
