@@ -1,15 +1,15 @@
-//! Random numbers that are the same everywhere for the same seed.
+//! Pseudo-random numbers that are equal on all processes and machines.
 
 #![forbid(unsafe_code)]
 
-/// SplitMix64's finalizer: a good hash of 64 bits.
+/// SplitMix64's finalizer: a hash of 64 bits in which each bit of the result depends on all of them.
 pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
 
-/// A SplitMix64 generator.
+/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): 8 bytes, period 2^64, any seed.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
@@ -19,18 +19,23 @@ impl Random {
         Random(seed)
     }
 
-    /// The next 64 bits.
+    /// 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
     }
 
-    /// A number below `n`, which is not 0. The bias is below `n / 2^32`.
+    /// A number below `n`; each about equally often, up to `n / 2^32`. 0 if `n` is 0.
     pub fn below(&mut self, n: u32) -> u32 {
         (((self.bits() >> 32) * u64::from(n)) >> 32) as u32
     }
 
-    /// Puts a list in random order.
+    /// A number from 0 up to, not including, 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Puts a list into random order.
     pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for i in (1..list.len()).rev() {
             list.swap(i, self.below(i as u32 + 1) as usize);
@@ -43,23 +48,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sequence_of_a_seed_is_splitmix64s() {
-        // first numbers of the reference implementation (Vigna, splitmix64.c) for the seed 1234567
+    fn the_published_sequence() {
         let mut random = Random::new(1_234_567);
-        assert_eq!(random.bits(), 6_457_827_717_110_365_317);
-        assert_eq!(random.bits(), 3_203_168_211_198_807_973);
+        let first: Vec<u64> = (0..3).map(|_| random.bits()).collect();
+        assert_eq!(first, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
     }
 
     #[test]
-    fn all_numbers_below_come_up() {
-        let mut random = Random::new(3);
-        let mut seen = [0; 7];
-        (0..7000).for_each(|_| seen[random.below(7) as usize] += 1);
-        assert!(seen.iter().all(|&n| (800..1200).contains(&n)), "{seen:?}");
-        let mut list: Vec<u32> = (0..100).collect();
-        random.shuffle(&mut list);
-        assert_ne!(list, (0..100).collect::<Vec<_>>());
-        list.sort_unstable();
-        assert_eq!(list, (0..100).collect::<Vec<_>>());
+    fn numbers_below_and_shuffles_are_even() {
+        let mut random = Random::new(7);
+        let mut seen = [0u32; 5];
+        let mut places = [[0u32; 4]; 4];
+        for _ in 0..10_000 {
+            seen[random.below(5) as usize] += 1;
+            let mut list = [0usize, 1, 2, 3];
+            random.shuffle(&mut list);
+            for (place, &value) in list.iter().enumerate() {
+                places[place][value] += 1;
+            }
+        }
+        assert!(seen.iter().all(|n| (1_800..2_200).contains(n)), "{seen:?}");
+        assert!(places.as_flattened().iter().all(|n| (2_300..2_700).contains(n)), "{places:?}");
+        assert_eq!(random.below(0), 0);
+        let mean = (0..10_000).map(|_| random.unit()).sum::<f64>() / 10_000.0;
+        assert!((0.48..0.52).contains(&mean));
     }
 }
