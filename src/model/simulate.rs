@@ -407,6 +407,9 @@ impl<'a> Lengths<'a> {
 /// No activity: time 0.
 const NOTHING: u32 = u32::MAX;
 
+/// In `Simulation::left`: the round is complete.
+const DONE: u32 = u32::MAX;
+
 /// The activities of message `m` are numbered `4 m` and on.
 const ACTIVITIES: [What; 4] = [What::SendOverhead, What::OutPort, What::InPort, What::ReceiveOverhead];
 
@@ -415,8 +418,8 @@ const OUT_PORT: u32 = 1;
 const IN_PORT: u32 = 2;
 const RECEIVE_OVERHEAD: u32 = 3;
 
-/// Its sender's processor is done with it.
-const READY: u8 = 1;
+/// Its sender's processor has got it.
+const BEGUN: u8 = 1;
 /// The receive has been posted.
 const POSTED: u8 = 2;
 /// It passes the out-port, or has passed it.
@@ -429,17 +432,19 @@ const ARRIVED: u8 = 16;
 const WAITS_OUT: u8 = 32;
 /// It stands in the line of its target's in-port.
 const WAITS_IN: u8 = 64;
+/// Its `Event::Ready` has been put among the events.
+const CALLED: u8 = 128;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// A message is ready to leave.
+    /// A message, the first in its line, is ready to leave.
     Ready(u32),
-    /// Its last byte has left.
+    /// The last message of the sends that have begun has left.
     Left(u32),
-    /// It has arrived.
+    /// A message has arrived.
     Arrived(u32),
-    /// Its receive is complete.
-    Received(u32),
+    /// A round is complete.
+    Done(u32),
     /// A port that messages wait for is free.
     Free(u32),
 }
@@ -461,7 +466,7 @@ struct State {
     posted: u32,
     /// First round whose sends have not begun.
     begun: u32,
-    /// Sends that have begun and are not complete.
+    /// Sends that have begun and are not complete; with a window, all but the last count as complete when they begin to leave.
     sending: u32,
     /// First message that has not left.
     head: u32,
@@ -488,8 +493,10 @@ struct Simulation<'a> {
     begin: Vec<f64>,
     causes: Vec<u32>,
     flags: Vec<u8>,
-    /// For each round how many operations are not complete.
+    /// For each round the number of operations of which it is not known when they will be complete; `DONE` when they are.
     left: Vec<u32>,
+    /// When the last of those is complete of which it is known, and at whose end.
+    done: Vec<(f64, u32)>,
     states: Vec<State>,
     /// Of process `p` the out-port `2 p` and the in-port `2 p + 1`; in half duplex both are `2 p`.
     ports: Vec<Port>,
@@ -503,6 +510,7 @@ impl<'a> Simulation<'a> {
             left[m.send_round as usize] += 1;
             left[m.recv_round as usize] += 1;
         }
+        left.iter_mut().filter(|left| **left == 0).for_each(|left| *left = DONE);
         let state = |p: usize| {
             let first = world.rounds[p];
             State {
@@ -529,6 +537,7 @@ impl<'a> Simulation<'a> {
             begin: vec![0.0; 4 * world.messages.len()],
             causes: vec![NOTHING; 4 * world.messages.len()],
             flags: vec![0; world.messages.len()],
+            done: vec![(0.0, NOTHING); left.len()],
             left,
             states: (0..processes).map(state).collect(),
             ports: (0..2 * processes).map(port).collect(),
@@ -544,14 +553,13 @@ impl<'a> Simulation<'a> {
             match event {
                 Event::Ready(m) => {
                     self.cause = 4 * m + SEND_OVERHEAD;
-                    self.flags[m as usize] |= READY;
                     self.advance(self.world.messages[m as usize].source as usize);
                 }
                 Event::Left(m) => {
                     self.cause = 4 * m + OUT_PORT;
-                    let message = &self.world.messages[m as usize];
-                    self.states[message.source as usize].sending -= 1;
-                    self.complete(message.source, message.send_round);
+                    let p = self.world.messages[m as usize].source as usize;
+                    self.states[p].sending = 0;
+                    self.progress(p);
                 }
                 Event::Arrived(m) => {
                     self.cause = 4 * m + IN_PORT;
@@ -560,10 +568,13 @@ impl<'a> Simulation<'a> {
                         self.receive(m);
                     }
                 }
-                Event::Received(m) => {
-                    self.cause = 4 * m + RECEIVE_OVERHEAD;
-                    let message = &self.world.messages[m as usize];
-                    self.complete(message.target, message.recv_round);
+                Event::Done(round) => {
+                    let cause = self.done[round as usize].1;
+                    let message = &self.world.messages[cause as usize / 4];
+                    let at_source = cause % 4 == OUT_PORT;
+                    self.cause = cause;
+                    self.left[round as usize] = DONE;
+                    self.progress(if at_source { message.source } else { message.target } as usize);
                 }
                 Event::Free(port) => {
                     self.cause = self.ports[port as usize].last;
@@ -582,10 +593,17 @@ impl<'a> Simulation<'a> {
         self.decided += 1;
     }
 
-    /// An operation of a process's round is complete.
-    fn complete(&mut self, process: Rank, round: u32) {
+    /// It is known when an operation of a round will be complete.
+    fn complete(&mut self, round: u32, time: f64, node: u32) {
+        let done = &mut self.done[round as usize];
+        if time >= done.0 {
+            *done = (time, node);
+        }
+        let last = done.0;
         self.left[round as usize] -= 1;
-        self.progress(process as usize);
+        if self.left[round as usize] == 0 {
+            self.at(last, Event::Done(round));
+        }
     }
 
     /// Counts the rounds that are complete, and begins what may begin then.
@@ -593,7 +611,7 @@ impl<'a> Simulation<'a> {
         let world = self.world;
         let state = &mut self.states[p];
         let end = world.rounds[p + 1];
-        while state.current < end && self.left[state.current as usize] == 0 {
+        while state.current < end && self.left[state.current as usize] == DONE {
             state.current += 1;
         }
         // there is nothing after what completes the last round
@@ -615,14 +633,16 @@ impl<'a> Simulation<'a> {
             }
             for m in world.sends_of(round).filter(|&m| world.messages[m as usize].exists) {
                 self.states[p].sending += 1;
-                self.work(p, m, SEND_OVERHEAD, Event::Ready(m));
+                self.flags[m as usize] |= BEGUN;
+                self.work(p, m, SEND_OVERHEAD);
             }
             self.states[p].begun += 1;
+            self.advance(p);
         }
     }
 
-    /// Gives the processor of `p` something to do for a message.
-    fn work(&mut self, p: usize, m: u32, activity: u32, done: Event) {
+    /// Gives the processor of `p` something to do for a message. Returns when it is done.
+    fn work(&mut self, p: usize, m: u32, activity: u32) -> f64 {
         let state = &mut self.states[p];
         let (begin, cause) = if state.free > self.now { (state.free, state.last) } else { (self.now, self.cause) };
         let node = 4 * m + activity;
@@ -631,7 +651,7 @@ impl<'a> Simulation<'a> {
         state.did.processor += self.params.overhead;
         self.begin[node as usize] = begin;
         self.causes[node as usize] = cause;
-        self.at(begin + self.params.overhead, done);
+        begin + self.params.overhead
     }
 
     fn post(&mut self, m: u32) {
@@ -648,7 +668,9 @@ impl<'a> Simulation<'a> {
     }
 
     fn receive(&mut self, m: u32) {
-        self.work(self.world.messages[m as usize].target as usize, m, RECEIVE_OVERHEAD, Event::Received(m));
+        let message = &self.world.messages[m as usize];
+        let time = self.work(message.target as usize, m, RECEIVE_OVERHEAD);
+        self.complete(message.recv_round, time, 4 * m + RECEIVE_OVERHEAD);
     }
 
     fn out_port(&self, m: u32) -> usize {
@@ -672,7 +694,18 @@ impl<'a> Simulation<'a> {
             if message.exists {
                 let flags = self.flags[m as usize];
                 let wanted = message.bytes <= self.params.eager || flags & POSTED != 0;
-                if flags & READY == 0 || !wanted || !self.leave(m) {
+                if flags & BEGUN == 0 || !wanted {
+                    return;
+                }
+                let ready = self.end_of(4 * m + SEND_OVERHEAD);
+                if ready > self.now {
+                    if flags & CALLED == 0 {
+                        self.flags[m as usize] |= CALLED;
+                        self.at(ready, Event::Ready(m));
+                    }
+                    return;
+                }
+                if !self.leave(m) {
                     return;
                 }
             } else {
@@ -718,8 +751,13 @@ impl<'a> Simulation<'a> {
         let state = &mut self.states[message.source as usize];
         state.head += 1;
         state.did.out_port += takes;
+        if self.options.window > 1 && state.sending == 1 {
+            self.at(self.now + takes, Event::Left(m));
+        } else {
+            state.sending -= 1;
+        }
         self.occupy(out, m, OUT_PORT, takes);
-        self.at(self.now + takes, Event::Left(m));
+        self.complete(message.send_round, self.now + takes, 4 * m + OUT_PORT);
         if !eager || self.has(m, into, WAITS_IN) {
             self.pass(m);
         }
