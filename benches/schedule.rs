@@ -1,4 +1,4 @@
-//! Time to build schedules from neighborhoods, by the table of algorithms; pure code.
+//! Time to build schedules from neighborhoods, by the table of algorithms, and to simulate them; pure code.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use mpix_neighbor::cartesian::Grid;
@@ -64,17 +64,13 @@ fn simulation(c: &mut Criterion) {
     for (name, schedules, bytes) in [
         ("direct, eager", &direct, 1_000),
         ("direct, rendezvous", &direct, 1_000_000),
-        ("rounds, eager", &rounds, 1_000),
         ("rounds, rendezvous", &rounds, 1_000_000),
     ] {
         // messages differ in length by up to a half
         let bytes = |p: u32, block: Block| bytes + bytes / 100 * (u64::from(p * 31 + block.slot() as u32 * 7) % 50);
-        for (duplex, half_duplex) in [("full", false), ("half", true)] {
-            let options = Options { half_duplex, ..Options::default() };
-            group.bench_function(BenchmarkId::new(name, duplex), |b| {
-                b.iter(|| simulate(schedules, &bytes, &params, &options).unwrap().total);
-            });
-        }
+        group.bench_function(BenchmarkId::from_parameter(name), |b| {
+            b.iter(|| simulate(schedules, &bytes, &params, &Options::default()).unwrap().total);
+        });
     }
     group.finish();
 }

@@ -1,43 +1,45 @@
 //! Runs the schedules of all processes in simulated time, event by event.
 //!
 //! # The model
-//! A process has a processor and two ports, one out and one in; in half duplex one port is both. All start at time 0. Letters are those of
-//! [`Loggp`].
+//! A process has a processor and two ports, one out and one in; in half duplex one port is both. All start at time 0. Letters are
+//! those of [`Loggp`].
 //!
 //! **A message of k bytes**
 //! 1. The sender's processor works for o. It takes its work in the order in which it comes, sends of a round in their order.
-//! 2. The bytes pass the sender's out-port, which takes (k - 1) G. Messages of a process leave in the order in which it sends them, whoever
-//!    they are for: one that cannot leave holds up those behind it.
-//! 3. They pass the target's in-port, which takes (k - 1) G too; not one after the other, but as they come. A port passes one message at a
-//!    time; behind each it rests for g.
+//! 2. The bytes pass the sender's out-port, which takes (k - 1) G. Messages of a process leave in the order in which it sends
+//!    them, whoever they are for: one that cannot leave holds up those behind it.
+//! 3. They pass the target's in-port, which takes (k - 1) G too; not one after the other, but as they come. A port passes one
+//!    message at a time; behind each it rests for g.
 //! 4. L after its last byte has passed the in-port, the message has arrived.
 //! 5. When the receive has been posted too, the target's processor works for o. Then the receive is complete.
 //!
 //! Steps 2 and 3 differ by size:
-//! - at most `eager` bytes: passing the out-port needs only the out-port. The send is complete when the last byte has left. If the in-port is
-//!   not free, the network keeps the message.
-//! - more (rendezvous): the message leaves when it is first in its line, the receive has been posted, and both ports are free. It passes both
-//!   at once. That the two processes agree costs nothing. Several that wait for one in-port pass in the order in which they came to wait. This
-//!   is what IrregPC calls node contention: a sender whose target is busy waits, and its other messages with it.
+//! - at most `eager` bytes: passing the out-port needs only the out-port. The send is complete when the last byte has left. If
+//!   the in-port is not free, the network keeps the message.
+//! - more (rendezvous): the message leaves when it is first in its line, the receive has been posted, and both ports are free.
+//!   It passes both at once. That the two processes agree costs nothing. Several that wait for one in-port pass in the order in
+//!   which they came to wait. This is what IrregPC calls node contention: a sender whose target is busy waits, and its other
+//!   messages with it.
 //!
-//! LogGP puts L before the in-port. As L is the same for all messages, the end of each receive is the same. In full duplex nothing else
-//! differs either; in half duplex a message occupies the target's port L earlier than it would there. Here times *at ports* are as the
-//! sender's side sees them; [`Transfer::receive`] has L added.
+//! LogGP puts L before the in-port. As L is the same for all messages, the end of each receive is the same. In full duplex
+//! nothing else differs either; in half duplex a message occupies the target's port L earlier than it would there. Here times
+//! *at ports* are as the sender's side sees them; [`Transfer::receive`] has L added.
 //!
-//! **A round** begins with the posting of its receives, then its sends are given to the processor. With a window of 1 a process begins a round
-//! when all its operations of the rounds before are complete. With a window of w > 1, receives of w rounds are posted, counted from the first
-//! round that is not complete. The sends of a round in the window begin when all sends of the rounds before are complete, and all rounds that
-//! write a block which they read. Rounds are counted as each process stores them.
+//! **A round** begins with the posting of its receives, then its sends are given to the processor. With a window of 1 a process
+//! begins a round when all its operations of the rounds before are complete. With a window of w > 1, receives of w rounds are
+//! posted, counted from the first round that is not complete. The sends of a round in the window begin when all sends of the
+//! rounds before are complete, and all rounds that write a block which they read. Rounds are counted as each process stores
+//! them.
 //!
-//! **Costs nothing**: copies, reductions, posting a receive, and a part of a block that has no bytes (no message is made of it). A whole block
-//! without bytes is a message, which costs as much as one of 1 byte.
+//! **Costs nothing**: copies, reductions, posting a receive, and a part of a block that has no bytes (no message is made of
+//! it). A whole block without bytes is a message, which costs as much as one of 1 byte.
 //!
-//! Two processes that run this on equal arguments get equal bits: what happens at the same time happens in the order in which it was decided,
-//! at the beginning by rank. Only sums and products are made of times.
+//! Two processes that run this on equal arguments get equal bits: what happens at the same time happens in the order in which
+//! it was decided, at the beginning by rank. Only sums and products are made of times.
 //!
 //! # Cost
-//! O(m log m) time and about 200 bytes of memory for m messages, and 150 bytes for a process. In half duplex a port that becomes free may have to
-//! look at all messages that wait for it.
+//! O(m log m) time for m messages, and about 200 bytes of memory for a message and for a process. In half duplex a port that
+//! becomes free may have to look at all messages that wait for it.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -152,7 +154,8 @@ pub struct Run {
     pub total: f64,
     /// What each process did.
     pub processes: Vec<Process>,
-    /// What the finish of the last process (of the lowest rank, where several are last) waited for: from time 0 to `total`, without a hole.
+    /// What the finish of the last process (of the lowest rank, where several are last) waited for: from time 0 to `total`,
+    /// without a hole.
     pub path: Vec<Step>,
     /// All messages by sender, each sender's in its order, if they are wanted.
     pub trace: Option<Vec<Transfer>>,
@@ -160,12 +163,13 @@ pub struct Run {
 
 /// Runs schedules, given in the order of ranks.
 ///
-/// `bytes` is the length in bytes of a block that a process sends. It is asked for input blocks, and for blocks which the process sends
-/// without having received, copied or reduced anything into them before; the lengths of all others follow from what was sent.
+/// `bytes` is the length in bytes of a block that a process sends. It is asked for input blocks, and for blocks which the
+/// process sends without having received, copied or reduced anything into them before; the lengths of all others follow from
+/// what was sent.
 ///
 /// # Errors
-/// A sentence, where the schedules do not match: messages meet in the order in which they stand, in rounds of the same number. Schedules that
-/// match always run to the end. Also where a parameter is negative or not finite, or the window 0.
+/// A sentence, where the schedules do not match: messages meet in the order in which they stand, in rounds of the same
+/// number. Schedules that match always run to the end. Also where a parameter is negative or not finite, or the window 0.
 pub fn simulate(
     schedules: &[Schedule],
     bytes: &dyn Fn(Rank, Block) -> u64,
@@ -184,8 +188,8 @@ pub fn simulate(
     Ok(simulation.result(schedules))
 }
 
-/// The total time of a world's schedules, in microseconds, with strict rounds and full duplex, where an edge carries `bytes_per_weight` bytes for
-/// each unit of the weight in the target list. An edge of weight 0 counts as of weight 1.
+/// The total time of a world's schedules, in microseconds, with strict rounds and full duplex, where an edge carries
+/// `bytes_per_weight` bytes for each unit of the weight in the target list. An edge of weight 0 counts as of weight 1.
 ///
 /// # Errors
 /// As [`simulate()`].
@@ -212,7 +216,8 @@ struct Message {
     exists: bool,
 }
 
-/// The schedules, with sends and receives matched. Messages are numbered in the order of their sends: by process, round, and place.
+/// The schedules, with sends and receives matched. Messages are numbered in the order of their sends: by process, round, and
+/// place.
 struct World {
     /// First round of each process, and behind them the number of rounds.
     rounds: Vec<u32>,
@@ -222,7 +227,8 @@ struct World {
     recvs: Vec<u32>,
     /// Messages in the order of their receives.
     recv_list: Vec<u32>,
-    /// For each round the one of the same process (counted over all) before which all must be complete before its sends may begin.
+    /// For each round the one of the same process (counted over all) before which all must be complete before its sends may
+    /// begin.
     needs: Vec<u32>,
     messages: Vec<Message>,
 }
@@ -466,7 +472,8 @@ struct State {
     posted: u32,
     /// First round whose sends have not begun.
     begun: u32,
-    /// Sends that have begun and are not complete; with a window, all but the last count as complete when they begin to leave.
+    /// Sends that have begun and have not left. The last one counts until its last byte has left, where the window makes that
+    /// matter.
     sending: u32,
     /// First message that has not left.
     head: u32,
@@ -549,6 +556,7 @@ impl<'a> Simulation<'a> {
             self.progress(p);
         }
         while let Some(Reverse((time, _, event))) = self.events.pop() {
+            debug_assert!(f64::from_bits(time) >= self.now);
             self.now = f64::from_bits(time);
             match event {
                 Event::Ready(m) => {
@@ -582,8 +590,8 @@ impl<'a> Simulation<'a> {
                 }
             }
         }
-        // A process that waits in the earliest round of all waits only for messages whose sender has reached that round, and its line, and
-        // whose target has too; so one of them moves.
+        // A process that waits in the earliest round of all waits only for messages whose sender has reached that round, and
+        // its line, and whose target has too; so one of them moves.
         let stuck = (self.states.iter().enumerate()).find(|(p, s)| s.current < self.world.rounds[p + 1]);
         assert!(stuck.is_none(), "process {} waits for ever", stuck.map_or(0, |s| s.0));
     }
@@ -894,7 +902,8 @@ mod tests {
         lengths: HashMap<(Rank, Block), u64>,
     }
 
-    /// `rounds[r]` are the messages of round `r`. Each carries a block of its own: an input block of process 0, a scratch block of others.
+    /// `rounds[r]` are the messages of round `r`. Each carries a block of its own: an input block of process 0, a scratch block
+    /// of others.
     fn made(processes: u32, rounds: &[Vec<(Rank, Rank, u64)>]) -> Made {
         let mut lengths = HashMap::new();
         let mut schedules = vec![Schedule::new(Algorithm::Direct); processes as usize];
@@ -1004,8 +1013,8 @@ mod tests {
         }
     }
 
-    /// A scatter of `k` items of one byte from process 0 by splitting: of `P` processes' items, those of `split(P)` are sent to one of them.
-    /// A process sends all its messages one after the other as soon as it has what it received.
+    /// A scatter of `k` items of one byte from process 0 by splitting: of `P` processes' items, those of `split(P)` are sent to
+    /// one of them. A process sends all its messages one after the other as soon as it has what it received.
     fn scatter(processes: u32, k: u64, split: &dyn Fn(u32) -> u32) -> Made {
         let mut rounds: Vec<Vec<(Rank, Rank, u64)>> = Vec::new();
         let mut todo = vec![(0, processes, 0)];
@@ -1021,7 +1030,8 @@ mod tests {
         made(processes, &rounds)
     }
 
-    /// The paper's t^k(P) of algorithm A_t^k and the split that attains it, smallest first, for all P up to `most`. With L' = L + 2 o.
+    /// The paper's t^k(P) of algorithm A_t^k and the split that attains it, smallest first, for all P up to `most`. With L' = L
+    /// + 2 o.
     fn optimal(most: u32, k: f64, latency: f64, gap: f64) -> (Vec<f64>, Vec<u32>) {
         let (mut time, mut splits) = (vec![0.0, 0.0], vec![0, 0]);
         for p in 2..=most as usize {
@@ -1033,8 +1043,9 @@ mod tests {
         (time, splits)
     }
 
-    /// All of Table 3 of the LogGP paper, which is made from the formulas of Table 2; P = 1024. The paper's L there is L' = L + 2 o, so that it
-    /// is divided here into L and o. At the source, o of the next message is spent while the port passes the one before and rests, as o <= g.
+    /// All of Table 3 of the LogGP paper, which is made from the formulas of Table 2; P = 1024. The paper's L there is L' = L +
+    /// 2 o, so that it is divided here into L and o. At the source, o of the next message is spent while the port passes the
+    /// one before and rests, as o <= g.
     #[test]
     fn scatter_formulas() {
         const P: u32 = 1024;
@@ -1047,7 +1058,8 @@ mod tests {
         let columns =
             [(1, 10.0, 30.0), (1, 100.0, 300.0), (10, 10.0, 30.0), (10, 100.0, 300.0), (100, 10.0, 30.0), (100, 100.0, 300.0)];
         for (c, (k, gap, latency)) in columns.into_iter().enumerate() {
-            // the paper counts from the source's first byte to the end of the last receive and takes L' for L: it has an o more at the front
+            // the paper counts from the source's first byte to the end of the last receive and takes L' for L: it has an o more
+            // at the front
             let params = loggp(latency - 10.0, 5.0, gap, 1.0);
             let short: Vec<_> = (1..P).flat_map(|to| std::iter::repeat_n((0, to, 1), k as usize)).collect();
             let (best, splits) = optimal(P, k as f64, latency, gap);
@@ -1072,9 +1084,9 @@ mod tests {
 
     /// Binomial trees of any size, with L' below g as well as above.
     ///
-    /// For powers of two, the formula behind Lemma 2. Otherwise that formula is above the truth: its recurrence continues with the ceil(P / 2)
-    /// processes that stay at the source as if they came after L', but only floor(P / 2) do, the others go on after g. By hand therefore
-    /// t(P) = floor(P / 2) k - 1 + max(L' + t(floor(P / 2)), g + t(ceil(P / 2))).
+    /// For powers of two, the formula behind Lemma 2. Otherwise that formula is above the truth: its recurrence continues with
+    /// the ceil(P / 2) processes that stay at the source as if they came after L', but only floor(P / 2) do, the others go on
+    /// after g. By hand therefore t(P) = floor(P / 2) k - 1 + max(L' + t(floor(P / 2)), g + t(ceil(P / 2))).
     #[test]
     fn binomial_trees_of_any_size() {
         for (latency, overhead, gap) in [(4.0, 1.0, 4.0), (4.0, 1.0, 6.0), (1.0, 2.0, 20.0), (0.0, 0.0, 3.0)] {
@@ -1113,7 +1125,8 @@ mod tests {
         assert_eq!(made(6, &split).total(&params), 61.0);
     }
 
-    /// Rounds on a torus cost what the model says of a message, each; everything at once costs one process's messages one after the other.
+    /// Rounds on a torus cost what the model says of a message, each; everything at once costs one process's messages one after
+    /// the other.
     #[test]
     fn halo_exchange() {
         let params = Loggp { eager: 0, ..loggp(4.0, 1.0, 2.0, 1.0) };
@@ -1161,8 +1174,8 @@ mod tests {
         assert_eq!(made.run(&params, Options::default()).total, 25.0);
     }
 
-    /// A receive that is posted late, after that of a message which takes long: an eager message has left and arrived long before, a
-    /// rendezvous waits. o = 1, L = 2, g = 1, G = 1.
+    /// A receive that is posted late, after that of a message which takes long: an eager message has left and arrived long
+    /// before, a rendezvous waits. o = 1, L = 2, g = 1, G = 1.
     #[test]
     fn a_late_receive() {
         let mut params = loggp(2.0, 1.0, 1.0, 1.0);
@@ -1331,10 +1344,11 @@ mod tests {
                     let load = |of: &dyn Fn(&Transfer) -> bool| {
                         let mine: Vec<_> = trace.iter().filter(|t| of(t)).collect();
                         let ports: f64 = mine.iter().map(|t| params.transfer(t.bytes)).sum();
-                        if mine.is_empty() { 0.0 } else { ports + (mine.len() - 1) as f64 * params.gap + params.point_to_point(1) }
+                        let rests = mine.len().saturating_sub(1) as f64 * params.gap;
+                        if mine.is_empty() { 0.0 } else { ports + rests + params.point_to_point(1) }
                     };
                     let bound = if half_duplex {
-                        // the last one may be one that has left: its L and o are another's
+                        // whether the last one comes or goes: L and o are still to come, here or there
                         load(&|t| t.source == p || t.target == p)
                     } else {
                         load(&|t| t.source == p).max(load(&|t| t.target == p))
@@ -1343,7 +1357,8 @@ mod tests {
                     let mine = trace.iter().filter(|t| t.source == p || t.target == p).count();
                     prop_assert!(run.processes[p as usize].finish >= slack(mine as f64 * params.overhead));
                 }
-                let one_by_one: f64 = trace.iter().map(|t| params.point_to_point(t.bytes) + params.transfer(t.bytes) + 2.0 * params.gap).sum();
+                let alone = |t: &Transfer| params.point_to_point(t.bytes) + params.transfer(t.bytes) + 2.0 * params.gap;
+                let one_by_one: f64 = trace.iter().map(alone).sum();
                 prop_assert!(slack(run.total) <= one_by_one, "{} > {}", run.total, one_by_one);
                 // all rounds are within any window that is as long as the longest schedule
                 let rounds = schedules.iter().map(Schedule::rounds).max().unwrap_or(0).max(1) as u32;
