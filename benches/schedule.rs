@@ -1,12 +1,13 @@
-//! Time to build schedules from neighborhoods, by the table of algorithms; pure code.
+//! Time to build schedules from neighborhoods, by the table of algorithms, and to simulate them; pure code.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use mpix_neighbor::cartesian::Grid;
 use mpix_neighbor::generate::irregpc_uniform;
+use mpix_neighbor::model::{Loggp, Options, simulate};
 use mpix_neighbor::neighborhood::Neighborhood;
 use mpix_neighbor::schedule::random_rounds::{Lambda, Variant, plan_variant};
 use mpix_neighbor::schedule::verify::{Goal, verify};
-use mpix_neighbor::schedule::{ALGORITHMS, FoldOrder, Schedule, Tuning, world_schedules};
+use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Block, Build, FoldOrder, Op, Schedule, Tuning, world_schedules};
 
 fn build(c: &mut Criterion) {
     // 4,096 processes of a 3-D torus: all algorithms fit
@@ -34,11 +35,16 @@ fn build(c: &mut Criterion) {
     group.finish();
 }
 
-fn random_rounds(c: &mut Criterion) {
+fn plans(c: &mut Criterion) {
     let graph = irregpc_uniform(65_536, 16, 1);
     let tuning = Tuning { startup: 4.0, ..Tuning::default() };
     let mut group = c.benchmark_group("plan, random 16-regular graph of 65,536 processes");
     group.throughput(Throughput::Elements(graph.edges() as u64)).sample_size(10);
+    for entry in &ALGORITHMS {
+        if let Build::Global(plan) = entry.build {
+            group.bench_function(BenchmarkId::from_parameter(entry.name), |b| b.iter(|| plan(&graph, &tuning).rounds));
+        }
+    }
     for (name, variant) in [
         ("RS_N", Variant::RsN),
         ("RS_N+sort", Variant::RsNSort),
@@ -53,5 +59,47 @@ fn random_rounds(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, build, random_rounds);
+/// Process `p` and those `step(k)` behind it, for 8 values of `k`: a graph without order in space, all degrees 8.
+fn simulation(c: &mut Criterion) {
+    const PROCESSES: u32 = 100_000;
+    let step = |k: u32| (k * 12_345 + k * k * 77 + 1) % PROCESSES;
+    let at = |p: u32, k: u32| (p + step(k)) % PROCESSES;
+    let back = |p: u32, k: u32| (p + PROCESSES - step(k)) % PROCESSES;
+    let world: Vec<Neighborhood> = (0..PROCESSES)
+        .map(|p| {
+            // each process begins elsewhere in its list, so that targets are in each other's way
+            let turned = |k| (k + p) % 8;
+            let sources: Vec<u32> = (0..8).map(|k| back(p, turned(k))).collect();
+            let targets: Vec<u32> = (0..8).map(|k| at(p, turned(k))).collect();
+            Neighborhood::from_ranks(p, &sources, &targets)
+        })
+        .collect();
+    let direct = world_schedules(Algorithm::Direct, &world, None, &Tuning::default()).unwrap();
+    let rounds: Vec<Schedule> = (0..PROCESSES)
+        .map(|p| {
+            let mut schedule = Schedule::new(Algorithm::Direct);
+            for k in 0..8 {
+                schedule.push_round([Op::recv(back(p, k), Block::Output(k)), Op::send(at(p, k), Block::Input(k))]);
+            }
+            schedule
+        })
+        .collect();
+    let mut group = c.benchmark_group("simulate, 100,000 processes of degree 8");
+    group.sample_size(10).throughput(Throughput::Elements(8 * u64::from(PROCESSES)));
+    let params = Loggp::default();
+    for (name, schedules, bytes) in [
+        ("direct, eager", &direct, 1_000),
+        ("direct, rendezvous", &direct, 1_000_000),
+        ("rounds, rendezvous", &rounds, 1_000_000),
+    ] {
+        // messages differ in length by up to a half
+        let bytes = |p: u32, block: Block| bytes + bytes / 100 * (u64::from(p * 31 + block.slot() as u32 * 7) % 50);
+        group.bench_function(BenchmarkId::from_parameter(name), |b| {
+            b.iter(|| simulate(schedules, &bytes, &params, &Options::default()).unwrap().total);
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, build, plans, simulation);
 criterion_main!(benches);
