@@ -8,6 +8,8 @@ pub mod check;
 mod copy;
 #[cfg(feature = "mpi")]
 pub mod p2p;
+#[cfg(feature = "mpi")]
+mod parts;
 #[cfg(test)]
 pub mod world;
 

@@ -1,8 +1,8 @@
 //! The point-to-point executor: rounds of `MPI_Irecv` and `MPI_Isend` on the private communicator.
 //!
 //! In each round all receives are posted before the first send, self edges are copied while the messages travel, and the next round begins
-//! when all are complete. Contiguous data is sent from and received in place. One tag serves a whole neighborhood: messages between two
-//! processes meet in the order in which the schedule posts them.
+//! when all are complete. Whole blocks are sent from and received in place, parts of blocks as `parts.rs` says. One tag serves a whole
+//! neighborhood: messages between two processes meet in the order in which the schedule posts them.
 //!
 //! Cost beyond MPI's: for each operation of the schedule one located block; no allocation once a schedule and its largest block have been
 //! seen. Counts above `INT_MAX` make a datatype for each such block and call.
@@ -12,6 +12,7 @@ use std::rc::Rc;
 
 use super::buffers::{Blocks, Buffers, Located, Shape};
 use super::copy::Copy;
+use super::parts::{Finder, Parts};
 use super::{Executor, copy};
 use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
@@ -51,6 +52,9 @@ struct Place {
 struct Round {
     recvs: Range<usize>,
     sends: Range<usize>,
+    /// Blocks that are packed before the sends, and unpacked after the receives.
+    packs: Range<usize>,
+    unpacks: Range<usize>,
     copies: Range<usize>,
     reduces: Range<usize>,
 }
@@ -64,32 +68,42 @@ struct Sorted {
     /// Messages from input blocks, and into output blocks.
     inputs: Vec<Place>,
     outputs: Vec<Place>,
-    /// All other messages.
+    /// All other messages that carry whole blocks.
     others: Vec<u32>,
+    /// Blocks that are packed because their first part is sent in the round, and unpacked because their last part is received in it.
+    packs: Vec<u32>,
+    unpacks: Vec<u32>,
     copies: Vec<(Block, Block)>,
     reduces: Vec<(Block, Block)>,
 }
 
 impl Sorted {
-    fn new(schedule: &Schedule) -> Sorted {
+    fn new(schedule: &Schedule) -> (Sorted, Parts) {
         let mut sorted = Sorted::default();
+        let mut finder = Finder::default();
         for r in 0..schedule.rounds() {
             let (first, copy, reduce) = (sorted.messages.len(), sorted.copies.len(), sorted.reduces.len());
+            let (pack, unpack) = (sorted.packs.len(), sorted.unpacks.len());
             let mut sends = first;
             for op in schedule.round(r) {
                 let message = sorted.messages.len() as u32;
+                if let Op::Recv { into, .. } | Op::Copy { into, .. } | Op::Reduce { into, .. } = *op {
+                    finder.write(into);
+                }
                 match *op {
-                    Op::Recv { from, into, .. } => {
+                    Op::Recv { from, into, part } => {
                         sorted.messages.push((from, into));
                         sends += 1;
                         match into {
+                            _ if !part.is_whole() => sorted.unpacks.extend(finder.receive(message, from, into, part)),
                             Block::Output(slot) => sorted.outputs.push(Place { message, slot }),
                             _ => sorted.others.push(message),
                         }
                     }
-                    Op::Send { to, block, .. } => {
+                    Op::Send { to, block, part } => {
                         sorted.messages.push((to, block));
                         match block {
+                            _ if !part.is_whole() => sorted.packs.extend(finder.send(message, to, block, part)),
                             Block::Input(slot) => sorted.inputs.push(Place { message, slot }),
                             _ => sorted.others.push(message),
                         }
@@ -101,11 +115,13 @@ impl Sorted {
             sorted.rounds.push(Round {
                 recvs: first..sends,
                 sends: sends..sorted.messages.len(),
+                packs: pack..sorted.packs.len(),
+                unpacks: unpack..sorted.unpacks.len(),
                 copies: copy..sorted.copies.len(),
                 reduces: reduce..sorted.reduces.len(),
             });
         }
-        sorted
+        (sorted, finder.finish())
     }
 }
 
@@ -178,6 +194,7 @@ pub struct P2p {
     scratch_blocks: usize,
     /// The messages, bound.
     messages: Vec<Message>,
+    parts: Parts,
     copies: Vec<Copy>,
     reduces: Vec<(*mut u8, *mut u8)>,
     fold: Option<Fold>,
@@ -225,7 +242,7 @@ unsafe fn accept(
 impl P2p {
     /// An executor of `schedule` for process `me` on the private communicator.
     pub fn new(comm: Rc<Comm>, alone: Option<Rc<Comm>>, me: u32, tag: i32, waiting: Waiting, schedule: &Schedule) -> P2p {
-        let sorted = Sorted::new(schedule);
+        let (sorted, parts) = Sorted::new(schedule);
         let mut requests = Requests::default();
         requests.reserve(sorted.rounds.iter().map(|r| r.sends.end - r.recvs.start).max().unwrap_or(0));
         let nothing = |&(peer, _): &(Rank, Block)| Message {
@@ -242,6 +259,7 @@ impl P2p {
             waiting,
             scratch_blocks: schedule.scratch_blocks() as usize,
             messages: sorted.messages.iter().map(nothing).collect(),
+            parts,
             copies: Vec::with_capacity(sorted.copies.len()),
             reduces: Vec::with_capacity(sorted.reduces.len()),
             fold: None,
@@ -295,28 +313,16 @@ impl P2p {
 
     /// Finds a block of any kind, off the path that most messages take.
     unsafe fn locate(&mut self, block: Block, buffers: &Buffers, scratch: &Scratch) -> Result<Located> {
-        let (side, slot, known) = match block {
-            Block::Input(slot) => (&buffers.input, slot as usize, &mut self.accepted.input),
-            Block::Output(slot) => (&buffers.output, slot as usize, &mut self.accepted.output),
-            // laid out as the result
-            Block::Scratch(_) => (&buffers.output, 0, &mut self.accepted.output),
-        };
-        let mut located = side.locate(slot)?;
+        let known = if let Block::Input(_) = block { &mut self.accepted.input } else { &mut self.accepted.output };
         // SAFETY: as for `bind`.
-        unsafe {
-            accept(known, located.datatype, side, slot, &self.comm)?;
-            refuse_null(&located, side)?;
-        }
-        if let Block::Scratch(k) = block {
-            located.at = scratch.at(k);
-        }
-        Ok(located)
+        unsafe { locate(block, buffers, scratch, known, &self.comm) }
     }
 
-    /// Binds what is neither a message from an input block nor one into an output block.
+    /// Binds what is neither a message from a whole input block nor one into a whole output block.
     #[inline]
     unsafe fn bind_others(&mut self, buffers: &Buffers, scratch: &Scratch) -> Result<()> {
-        if self.sorted.others.is_empty() && self.sorted.copies.is_empty() && self.sorted.reduces.is_empty() {
+        let none = self.sorted.others.is_empty() && self.sorted.copies.is_empty() && self.sorted.reduces.is_empty();
+        if none && self.parts.is_empty() {
             return Ok(());
         }
         // SAFETY: as for `bind`.
@@ -326,6 +332,10 @@ impl P2p {
     unsafe fn bind_each(&mut self, buffers: &Buffers, scratch: &Scratch) -> Result<()> {
         // SAFETY: as for `bind`, in all of the calls.
         unsafe {
+            if !self.parts.is_empty() {
+                let locate = |block: Block, known: &mut _| locate(block, buffers, scratch, known, &self.comm);
+                self.parts.bind(buffers, locate, &mut self.messages, &mut self.large, &self.comm)?;
+            }
             for k in 0..self.sorted.others.len() {
                 let i = self.sorted.others[k] as usize;
                 let block = self.locate(self.sorted.messages[i].1, buffers, scratch)?;
@@ -392,12 +402,13 @@ impl P2p {
     /// Posts all operations of the next round.
     #[inline]
     fn post(&mut self) -> Result<()> {
-        let Round { recvs, sends, copies, .. } = self.sorted.rounds[self.round].clone();
+        let Round { recvs, sends, packs, copies, .. } = self.sorted.rounds[self.round].clone();
         self.round += 1;
         let posted = recvs.len();
         // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
         let done = unsafe {
             (self.requests.post_receives(&self.messages[recvs], self.tag, &self.comm))
+                .and_then(|()| self.pack(packs))
                 .and_then(|()| self.requests.post_sends(&self.messages[sends], self.tag, &self.comm))
                 .and_then(|()| {
                     // `bind` has made the buffer long enough
@@ -405,6 +416,26 @@ impl P2p {
                 })
         };
         done.inspect_err(|_| self.requests.abandon(posted))
+    }
+
+    /// Packs blocks whose first parts are about to be sent.
+    #[inline]
+    unsafe fn pack(&mut self, packs: Range<usize>) -> Result<()> {
+        for &stage in &self.sorted.packs[packs] {
+            // SAFETY: as for `Executor::bind`.
+            unsafe { self.parts.pack(stage, self.me, self.tag, &self.comm) }?;
+        }
+        Ok(())
+    }
+
+    /// Unpacks the blocks whose last parts have come in round `r`.
+    #[inline]
+    fn unpack_round(&mut self, r: usize) -> Result<()> {
+        for &stage in &self.sorted.unpacks[self.sorted.rounds[r].unpacks.clone()] {
+            // SAFETY: as for `Executor::bind`.
+            unsafe { self.parts.unpack(stage, self.me, self.tag, &self.comm) }?;
+        }
+        Ok(())
     }
 
     /// Does the reductions of the round that has just been completed.
@@ -459,7 +490,10 @@ impl P2p {
     fn run_to_the_end(&mut self) -> Result<()> {
         let mut result = Ok(());
         while self.round > 0 {
-            let done = self.complete_round().and_then(|()| self.fold_round());
+            let completed = self.complete_round();
+            // where one message has failed, blocks of others are complete
+            let unpacked = self.unpack_round(self.round - 1);
+            let done = completed.and(unpacked).and_then(|()| self.fold_round());
             if let Err(e) = done
                 && result.is_ok()
             {
@@ -472,6 +506,32 @@ impl P2p {
         }
         result
     }
+}
+
+/// Finds a block of any kind; `known` is a datatype that has been accepted.
+unsafe fn locate(
+    block: Block,
+    buffers: &Buffers,
+    scratch: &Scratch,
+    known: &mut Option<MPI_Datatype>,
+    comm: &Comm,
+) -> Result<Located> {
+    let (side, slot) = match block {
+        Block::Input(slot) => (&buffers.input, slot as usize),
+        Block::Output(slot) => (&buffers.output, slot as usize),
+        // laid out as the result
+        Block::Scratch(_) => (&buffers.output, 0),
+    };
+    let mut located = side.locate(slot)?;
+    // SAFETY: as for `bind`.
+    unsafe {
+        accept(known, located.datatype, side, slot, comm)?;
+        refuse_null(&located, side)?;
+    }
+    if let Block::Scratch(k) = block {
+        located.at = scratch.at(k);
+    }
+    Ok(located)
 }
 
 /// Where the scratch blocks lie.
@@ -506,7 +566,7 @@ unsafe fn refuse_null(block: &Located, side: &Blocks) -> Result<()> {
 
 /// Makes a buffer at least so long.
 #[inline]
-fn enlarge(buffer: &mut Vec<u8>, length: usize) -> Result<()> {
+pub fn enlarge(buffer: &mut Vec<u8>, length: usize) -> Result<()> {
     if buffer.len() < length {
         buffer.try_reserve_exact(length - buffer.len()).map_err(|_| Error::NoMemory { bytes: length })?;
         buffer.resize(length, 0);
