@@ -22,6 +22,10 @@ use crate::mpi::{MPI_Datatype, MPI_Op, datatype, op};
 use crate::neighborhood::Rank;
 use crate::schedule::{Block, Op, Schedule};
 
+mod window;
+
+use window::Window;
+
 /// How to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waiting {
@@ -198,9 +202,14 @@ pub struct P2p {
     copies: Vec<Copy>,
     reduces: Vec<(*mut u8, *mut u8)>,
     fold: Option<Fold>,
-    /// Rounds that have been posted.
+    /// Rounds that have been posted; 0 when nothing is under way.
     round: usize,
+    /// Of the last round that has been posted; where rounds overlap only of its sends.
     requests: Requests,
+    /// Where rounds overlap.
+    window: Option<Box<Window>>,
+    /// The first message that failed.
+    failure: Option<Box<Error>>,
     large: Large,
     scratch: Vec<u8>,
     pack: Vec<u8>,
@@ -240,8 +249,17 @@ unsafe fn accept(
 }
 
 impl P2p {
-    /// An executor of `schedule` for process `me` on the private communicator.
-    pub fn new(comm: Rc<Comm>, alone: Option<Rc<Comm>>, me: u32, tag: i32, waiting: Waiting, schedule: &Schedule) -> P2p {
+    /// An executor of `schedule` for process `me` on the private communicator. Receives of `window` rounds are posted, where the schedule
+    /// lets rounds overlap; with 1 each round is complete before the next one begins.
+    pub fn new(
+        comm: Rc<Comm>,
+        alone: Option<Rc<Comm>>,
+        me: u32,
+        tag: i32,
+        waiting: Waiting,
+        window: u32,
+        schedule: &Schedule,
+    ) -> P2p {
         let (sorted, parts) = Sorted::new(schedule);
         let mut requests = Requests::default();
         requests.reserve(sorted.rounds.iter().map(|r| r.sends.end - r.recvs.start).max().unwrap_or(0));
@@ -265,6 +283,8 @@ impl P2p {
             fold: None,
             round: 0,
             requests,
+            window: Window::new(schedule, window).map(Box::new),
+            failure: None,
             large: Large::default(),
             scratch: Vec::new(),
             pack: Vec::new(),
@@ -402,20 +422,28 @@ impl P2p {
     /// Posts all operations of the next round.
     #[inline]
     fn post(&mut self) -> Result<()> {
-        let Round { recvs, sends, packs, copies, .. } = self.sorted.rounds[self.round].clone();
-        self.round += 1;
+        let recvs = self.sorted.rounds[self.round].recvs.clone();
         let posted = recvs.len();
         // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
-        let done = unsafe {
-            (self.requests.post_receives(&self.messages[recvs], self.tag, &self.comm))
-                .and_then(|()| self.pack(packs))
-                .and_then(|()| self.requests.post_sends(&self.messages[sends], self.tag, &self.comm))
-                .and_then(|()| {
-                    // `bind` has made the buffer long enough
-                    (self.copies[copies].iter()).try_for_each(|c| c.run(&mut self.pack, self.me, self.tag, &self.comm))
-                })
-        };
-        done.inspect_err(|_| self.requests.abandon(posted))
+        let received = unsafe { self.requests.post_receives(&self.messages[recvs], self.tag, &self.comm) };
+        received.and_then(|()| self.post_own()).inspect_err(|_| self.requests.abandon(posted))
+    }
+
+    /// Posts all of the next round but its receives.
+    #[inline]
+    fn post_own(&mut self) -> Result<()> {
+        let Round { sends, packs, copies, .. } = self.sorted.rounds[self.round].clone();
+        self.round += 1;
+        // SAFETY: as for `post`.
+        unsafe {
+            self.pack(packs)?;
+            self.requests.post_sends(&self.messages[sends], self.tag, &self.comm)?;
+        }
+        for copy in &self.copies[copies] {
+            // SAFETY: as for `post`; `bind` has made the buffer long enough.
+            unsafe { copy.run(&mut self.pack, self.me, self.tag, &self.comm) }?;
+        }
+        Ok(())
     }
 
     /// Packs blocks whose first parts are about to be sent.
@@ -438,73 +466,109 @@ impl P2p {
         Ok(())
     }
 
-    /// Does the reductions of the round that has just been completed.
+    /// Does the reductions of round `r`.
     #[inline]
-    fn fold_round(&mut self) -> Result<()> {
+    fn fold_round(&mut self, r: usize) -> Result<()> {
         let Some(fold) = self.fold else {
             return Ok(());
         };
-        for &(from, into) in &self.reduces[self.sorted.rounds[self.round - 1].reduces.clone()] {
+        for &(from, into) in &self.reduces[self.sorted.rounds[r].reduces.clone()] {
             // SAFETY: scratch blocks and the caller's result have room for these elements and are distinct.
             unsafe { op::reduce(from, into, fold.count, fold.extent, fold.datatype, fold.op) }?;
         }
         Ok(())
     }
 
-    /// Waits until the posted round is complete.
+    /// Does what follows when the messages of round `r` are complete, or have failed.
     #[inline]
-    fn complete_round(&mut self) -> Result<()> {
-        if self.requests.is_empty() {
-            return Ok(());
-        }
-        match self.waiting {
-            Waiting::Block => self.requests.wait().map_err(|failure| self.name_edge(failure)),
-            Waiting::Yield => {
-                let mut polls = 0;
-                while !self.requests.test().map_err(|failure| self.name_edge(failure))? {
-                    polls += 1;
-                    if polls >= POLLS {
-                        // SAFETY: takes nothing, touches nothing.
-                        unsafe { libc::sched_yield() };
-                    }
-                }
-                Ok(())
-            }
+    fn finish_round(&mut self, r: usize, completed: Result<()>) {
+        // where one message has failed, blocks of others are complete
+        let unpacked = self.unpack_round(r);
+        let done = completed.and(unpacked).and_then(|()| self.fold_round(r));
+        self.note(done);
+    }
+
+    /// Remembers a failure, if it is the first. All rounds run to their end, as neighbors wait for the later ones.
+    #[inline]
+    fn note(&mut self, done: Result<()>) {
+        if let Err(e) = done
+            && self.failure.is_none()
+        {
+            self.failure = Some(e);
         }
     }
 
-    /// The error of a message, with the process at its other end.
+    /// The error of a message, with the process at its other end. `first` is the message of the first request.
     #[cold]
-    fn name_edge(&self, (position, mut error): (usize, Box<Error>)) -> Box<Error> {
-        let round = &self.sorted.rounds[self.round - 1];
-        let i = round.recvs.start + position;
+    fn name_edge(&self, first: usize, (position, mut error): (usize, Box<Error>)) -> Box<Error> {
+        let i = first + position;
         if let (Error::Mpi { text, .. }, Some((peer, block))) = (&mut *error, self.sorted.messages.get(i)) {
-            let (way, block) = (if i < round.recvs.end { "from" } else { "to" }, block.slot());
+            let received = self.sorted.rounds.iter().any(|round| round.recvs.contains(&i));
+            let (way, block) = (if received { "from" } else { "to" }, block.slot());
             *text = format!("the message {way} process {peer} (slot {block}): {text}");
         }
         error
     }
 
-    /// Completes the posted round and runs all later ones. Also when a message has failed: neighbors wait for the later ones.
+    /// Finishes the posted round, whose messages are complete, and posts the next one, if there is one.
     #[inline]
-    fn run_to_the_end(&mut self) -> Result<()> {
-        let mut result = Ok(());
-        while self.round > 0 {
-            let completed = self.complete_round();
-            // where one message has failed, blocks of others are complete
-            let unpacked = self.unpack_round(self.round - 1);
-            let done = completed.and(unpacked).and_then(|()| self.fold_round());
-            if let Err(e) = done
-                && result.is_ok()
-            {
-                result = Err(e);
-            }
-            if self.round == self.sorted.rounds.len() {
-                break;
-            }
-            self.post()?;
+    fn advance(&mut self, completed: std::result::Result<(), (usize, Box<Error>)>) -> Result<()> {
+        let r = self.round - 1;
+        let completed = completed.map_err(|failure| self.name_edge(self.sorted.rounds[r].recvs.start, failure));
+        self.finish_round(r, completed);
+        if self.round == self.sorted.rounds.len() {
+            self.round = 0;
+            return Ok(());
         }
-        result
+        self.post()
+    }
+
+    /// Does a step with rounds that overlap. `None` where they do not.
+    #[inline]
+    fn ahead<T>(&mut self, step: impl FnOnce(&mut P2p, &mut Window) -> T) -> Option<T> {
+        self.window.as_ref()?;
+        let mut window = self.window.take()?;
+        let done = step(self, &mut window);
+        self.window = Some(window);
+        Some(done)
+    }
+
+    /// Waits in MPI.
+    #[inline]
+    fn block(&mut self) -> Result<()> {
+        if let Some(done) = self.ahead(P2p::block_ahead) {
+            return done;
+        }
+        while self.round > 0 {
+            let completed = if self.requests.is_empty() { Ok(()) } else { self.requests.wait() };
+            self.advance(completed)?;
+        }
+        Ok(())
+    }
+
+    /// Does what can be done without waiting.
+    #[inline]
+    fn poll(&mut self) -> Result<bool> {
+        if let Some(done) = self.ahead(P2p::poll_ahead) {
+            return done;
+        }
+        while self.round > 0 {
+            let completed = if self.requests.is_empty() { Ok(true) } else { self.requests.test() };
+            if let Ok(false) = completed {
+                return Ok(false);
+            }
+            self.advance(completed.map(|_| ()))?;
+        }
+        Ok(true)
+    }
+
+    /// Comes back to where nothing is under way. `ended` is how the last step did.
+    #[inline]
+    fn end(&mut self, ended: Result<()>) -> Result<()> {
+        self.round = 0;
+        self.large.clear();
+        let failure = self.failure.take();
+        ended.and(failure.map_or(Ok(()), Err))
     }
 }
 
@@ -609,13 +673,41 @@ impl Executor for P2p {
     #[inline]
     fn start(&mut self) -> Result<()> {
         self.round = 0;
-        if self.sorted.rounds.is_empty() { Ok(()) } else { self.post().inspect_err(|_| self.large.clear()) }
+        if self.sorted.rounds.is_empty() {
+            return Ok(());
+        }
+        let posted = match self.ahead(P2p::start_ahead) {
+            Some(posted) => posted,
+            None => self.post(),
+        };
+        posted.or_else(|e| self.end(Err(e)))
+    }
+
+    #[inline]
+    fn test(&mut self) -> Result<bool> {
+        match self.poll() {
+            Ok(false) => Ok(false),
+            ended => self.end(ended.map(|_| ())).map(|()| true),
+        }
     }
 
     #[inline]
     fn wait(&mut self) -> Result<()> {
-        let done = self.run_to_the_end();
-        self.large.clear();
-        done
+        if self.waiting == Waiting::Block {
+            let ended = self.block();
+            return self.end(ended);
+        }
+        let (mut polls, mut round) = (0, self.round);
+        while !self.test()? {
+            if self.round != round {
+                (polls, round) = (0, self.round);
+            }
+            polls += 1;
+            if polls >= POLLS {
+                // SAFETY: takes nothing, touches nothing.
+                unsafe { libc::sched_yield() };
+            }
+        }
+        Ok(())
     }
 }
