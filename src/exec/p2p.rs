@@ -430,13 +430,15 @@ impl P2p {
     }
 
     /// Posts all of the next round but its receives.
-    #[inline]
+    #[inline(always)]
     fn post_own(&mut self) -> Result<()> {
         let Round { sends, packs, copies, .. } = self.sorted.rounds[self.round].clone();
         self.round += 1;
         // SAFETY: as for `post`.
         unsafe {
-            self.pack(packs)?;
+            if !packs.is_empty() {
+                self.pack(packs)?;
+            }
             self.requests.post_sends(&self.messages[sends], self.tag, &self.comm)?;
         }
         for copy in &self.copies[copies] {
@@ -447,7 +449,6 @@ impl P2p {
     }
 
     /// Packs blocks whose first parts are about to be sent.
-    #[inline]
     unsafe fn pack(&mut self, packs: Range<usize>) -> Result<()> {
         for &stage in &self.sorted.packs[packs] {
             // SAFETY: as for `Executor::bind`.
@@ -457,7 +458,6 @@ impl P2p {
     }
 
     /// Unpacks the blocks whose last parts have come in round `r`.
-    #[inline]
     fn unpack_round(&mut self, r: usize) -> Result<()> {
         for &stage in &self.sorted.unpacks[self.sorted.rounds[r].unpacks.clone()] {
             // SAFETY: as for `Executor::bind`.
@@ -480,8 +480,16 @@ impl P2p {
     }
 
     /// Does what follows when the messages of round `r` are complete, or have failed.
-    #[inline]
+    #[inline(always)]
     fn finish_round(&mut self, r: usize, completed: Result<()>) {
+        // most schedules have nothing to do here
+        if completed.is_err() || self.fold.is_some() || !self.sorted.unpacks.is_empty() {
+            self.finish(r, completed);
+        }
+    }
+
+    #[inline(never)]
+    fn finish(&mut self, r: usize, completed: Result<()>) {
         // where one message has failed, blocks of others are complete
         let unpacked = self.unpack_round(r);
         let done = completed.and(unpacked).and_then(|()| self.fold_round(r));
@@ -511,7 +519,7 @@ impl P2p {
     }
 
     /// Finishes the posted round, whose messages are complete, and posts the next one, if there is one.
-    #[inline]
+    #[inline(always)]
     fn advance(&mut self, completed: std::result::Result<(), (usize, Box<Error>)>) -> Result<()> {
         let r = self.round - 1;
         let completed = completed.map_err(|failure| self.name_edge(self.sorted.rounds[r].recvs.start, failure));
@@ -524,7 +532,7 @@ impl P2p {
     }
 
     /// Does a step with rounds that overlap. `None` where they do not.
-    #[inline]
+    #[inline(always)]
     fn ahead<T>(&mut self, step: impl FnOnce(&mut P2p, &mut Window) -> T) -> Option<T> {
         self.window.as_ref()?;
         let mut window = self.window.take()?;
@@ -563,12 +571,14 @@ impl P2p {
     }
 
     /// Comes back to where nothing is under way. `ended` is how the last step did.
-    #[inline]
+    #[inline(always)]
     fn end(&mut self, ended: Result<()>) -> Result<()> {
         self.round = 0;
         self.large.clear();
-        let failure = self.failure.take();
-        ended.and(failure.map_or(Ok(()), Err))
+        if self.failure.is_none() {
+            return ended;
+        }
+        ended.and(self.failure.take().map_or(Ok(()), Err))
     }
 }
 
