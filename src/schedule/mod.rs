@@ -23,6 +23,7 @@ use crate::neighborhood::{Neighborhood, Rank};
 
 mod dimension_order;
 mod direct;
+pub mod distributed_coloring;
 mod fold;
 mod part;
 pub mod plan;
@@ -30,6 +31,7 @@ pub mod plan;
 mod properties;
 pub mod verify;
 
+pub use distributed_coloring::Negotiation;
 pub use fold::FoldOrder;
 pub use part::Part;
 pub use plan::Plan;
@@ -255,6 +257,8 @@ pub enum Algorithm {
     Direct,
     /// `dimension_order`: Cartesian rounds of send and receive, heavier dimensions first.
     DimensionOrder,
+    /// `distributed_coloring`: edge coloring that neighbors negotiate; no process knows the graph.
+    DistributedColoring,
 }
 
 /// How an algorithm comes to a schedule.
@@ -264,6 +268,8 @@ pub enum Build {
     Local(fn(&Input) -> Schedule),
     /// From the graph of all processes: each makes the same plan and takes its own schedule out of it.
     Global(fn(&Graph, &Tuning) -> Plan),
+    /// By messages between neighbors: each process makes its [`Negotiation`] and takes its steps.
+    Negotiated(fn(&Input, &Tuning) -> Negotiation),
 }
 
 /// What the table of algorithms says about one.
@@ -286,7 +292,7 @@ fn fit(_: &Input) -> Option<&'static str> {
 }
 
 /// All algorithms. Hints, dispatch, tests and benches derive from this table.
-pub static ALGORITHMS: [Entry; 2] = [
+pub static ALGORITHMS: [Entry; 3] = [
     Entry { algorithm: Algorithm::Direct, name: "direct", single_port: false, unfit: fit, build: Build::Local(direct::build) },
     Entry {
         algorithm: Algorithm::DimensionOrder,
@@ -294,6 +300,13 @@ pub static ALGORITHMS: [Entry; 2] = [
         single_port: true,
         unfit: dimension_order::unfit,
         build: Build::Local(dimension_order::build),
+    },
+    Entry {
+        algorithm: Algorithm::DistributedColoring,
+        name: "distributed_coloring",
+        single_port: true,
+        unfit: fit,
+        build: Build::Negotiated(Negotiation::new),
     },
 ];
 
@@ -319,6 +332,9 @@ pub fn world_schedules(
         Build::Global(plan) => {
             let graph = Graph::from_neighborhoods(world);
             plan(&graph, tuning).schedules(&graph, world)
+        }
+        Build::Negotiated(begin) => {
+            distributed_coloring::run_all(world.iter().map(|n| begin(&input(n), tuning)).collect()).0
         }
     })
 }
