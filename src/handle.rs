@@ -163,7 +163,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
     }
     let built = Rc::new(match choice.algorithm.entry().build {
         Build::Local(build) => build(&input),
-        Build::Global(_) => unreachable!(),
+        Build::Global(_) | Build::Negotiated(_) => unreachable!(),
     });
     for operation in Operation::ALL {
         if request.operations & operation.bit() == 0 {

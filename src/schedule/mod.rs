@@ -333,9 +333,7 @@ pub fn world_schedules(
             let graph = Graph::from_neighborhoods(world);
             plan(&graph, tuning).schedules(&graph, world)
         }
-        Build::Negotiated(begin) => {
-            distributed_coloring::run_all(world.iter().map(|n| begin(&input(n), tuning)).collect()).0
-        }
+        Build::Negotiated(begin) => distributed_coloring::negotiate(world.iter().map(|n| begin(&input(n), tuning)).collect()).0,
     })
 }
 
