@@ -324,9 +324,13 @@ impl Negotiation {
                     granted[k / 32] |= u32::from(e.proposal != NONE) << (k % 32);
                 }
                 let window = self.window(p, true, self.trial() + 1);
+                // What this process proposes itself is most often granted, and so not free. But two processes that always told each other
+                // so could refuse each other the same two colors in turn forever: chance breaks the tie.
+                let own = self.half_duplex && self.drawn(3, 0) >> 63 == 0;
                 for (j, free) in (0..).zip(free) {
                     let w = window.word(j);
-                    *free = !self.taken(self.receiving(), w) & bits_below(w, window.limit);
+                    let own = if own { word_of(&self.proposed, w) } else { 0 };
+                    *free = !(word_of(&self.used[self.receiving()], w) | own) & bits_below(w, window.limit);
                 }
             }
         }
