@@ -56,7 +56,7 @@ fn modules_use_only_what_lies_below_them() {
             "graph" => vec!["neighborhood"],
             "generate" => vec!["cartesian", "graph", "neighborhood", "random"],
             "schedule" => vec!["graph", "neighborhood", "random"],
-            "hints" => vec!["error", "model", "schedule"],
+            "hints" => vec!["error", "model", "random", "schedule"],
             "model" => vec!["error", "graph", "neighborhood", "schedule"],
             "select" => vec!["error", "graph", "hints", "model", "schedule"],
             "mpi" => vec!["error"],
