@@ -122,7 +122,10 @@ mod tests {
     #[test]
     fn bad_values_are_named() {
         let e = read(&[("mpix_schedule", "fastest")], &[]).unwrap_err();
-        assert_eq!(e.to_string(), "info key mpix_schedule = \"fastest\" is not one of auto, direct, dimension_order");
+        assert_eq!(
+            e.to_string(),
+            "info key mpix_schedule = \"fastest\" is not one of auto, direct, dimension_order, linear_permutation, random_rounds"
+        );
         let e = read(&[], &[("MPIX_NEIGHBOR_VERIFY", "maybe")]).unwrap_err();
         assert!(e.to_string().starts_with("environment variable MPIX_NEIGHBOR_VERIFY"));
     }

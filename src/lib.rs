@@ -25,6 +25,7 @@ pub mod error;
 pub mod graph;
 pub mod hints;
 pub mod neighborhood;
+pub mod random;
 pub mod schedule;
 pub mod select;
 

@@ -24,10 +24,12 @@ use crate::neighborhood::{Neighborhood, Rank};
 mod dimension_order;
 mod direct;
 mod fold;
+mod linear_permutation;
 mod part;
 pub mod plan;
 #[cfg(test)]
 mod properties;
+pub mod random_rounds;
 pub mod verify;
 
 pub use fold::FoldOrder;
@@ -255,6 +257,10 @@ pub enum Algorithm {
     Direct,
     /// `dimension_order`: Cartesian rounds of send and receive, heavier dimensions first.
     DimensionOrder,
+    /// `linear_permutation`: in round `k` each process meets the one `k` away.
+    LinearPermutation,
+    /// `random_rounds`: rounds begun at a random process, longest messages first, long ones cut.
+    RandomRounds,
 }
 
 /// How an algorithm comes to a schedule.
@@ -286,7 +292,7 @@ fn fit(_: &Input) -> Option<&'static str> {
 }
 
 /// All algorithms. Hints, dispatch, tests and benches derive from this table.
-pub static ALGORITHMS: [Entry; 2] = [
+pub static ALGORITHMS: [Entry; 4] = [
     Entry { algorithm: Algorithm::Direct, name: "direct", single_port: false, unfit: fit, build: Build::Local(direct::build) },
     Entry {
         algorithm: Algorithm::DimensionOrder,
@@ -294,6 +300,20 @@ pub static ALGORITHMS: [Entry; 2] = [
         single_port: true,
         unfit: dimension_order::unfit,
         build: Build::Local(dimension_order::build),
+    },
+    Entry {
+        algorithm: Algorithm::LinearPermutation,
+        name: "linear_permutation",
+        single_port: true,
+        unfit: fit,
+        build: Build::Local(linear_permutation::build),
+    },
+    Entry {
+        algorithm: Algorithm::RandomRounds,
+        name: "random_rounds",
+        single_port: true,
+        unfit: fit,
+        build: Build::Global(random_rounds::plan),
     },
 ];
 
