@@ -13,8 +13,8 @@ pub struct Bar {
     pub peer: u32,
     /// Bytes.
     pub bytes: u64,
-    /// Round, from 0.
-    pub round: u32,
+    /// Round: its place in `Chart::rounds`.
+    pub round: usize,
     /// When the process's port begins to be busy with it, in seconds.
     pub begin: f64,
     /// When it ends.
@@ -30,8 +30,8 @@ pub struct Chart {
     pub subtitle: String,
     /// Which processes have lanes.
     pub processes: std::ops::Range<u32>,
-    /// Number of rounds.
-    pub rounds: u32,
+    /// Numbers of the rounds.
+    pub rounds: Vec<u32>,
     /// When the last process is done, in seconds.
     pub end: f64,
     /// Bars of any process; those without a lane are left out.
@@ -56,11 +56,11 @@ const SCALE: [(f64, f64, f64); 6] =
     [(68.0, 1.0, 84.0), (65.0, 68.0, 135.0), (42.0, 120.0, 142.0), (34.0, 168.0, 132.0), (122.0, 209.0, 81.0), (220.0, 227.0, 25.0)];
 
 /// The color of a round, and that of text on it.
-fn color(round: u32, rounds: u32) -> (String, &'static str) {
-    let fill = match rounds as usize <= FEW.len() {
-        true => FEW[round as usize % FEW.len()].to_owned(),
+fn color(round: usize, rounds: usize) -> (String, &'static str) {
+    let fill = match rounds <= FEW.len() {
+        true => FEW[round % FEW.len()].to_owned(),
         false => {
-            let at = f64::from(round) / f64::from(rounds - 1) * (SCALE.len() - 1) as f64;
+            let at = round as f64 / (rounds - 1) as f64 * (SCALE.len() - 1) as f64;
             let i = (at as usize).min(SCALE.len() - 2);
             let (a, b, t) = (SCALE[i], SCALE[i + 1], at - i as f64);
             let mix = |a: f64, b: f64| (a + (b - a) * t) as u8;
@@ -174,55 +174,65 @@ impl Chart {
     }
 
     fn messages(&self, svg: &mut String) {
-        let _ = writeln!(svg, "<g font-size=\"8\" text-anchor=\"middle\" stroke-width=\".6\">");
-        for bar in self.bars.iter().filter(|b| self.processes.contains(&b.process)) {
-            let (fill, ink) = color(bar.round, self.rounds);
-            let lane = f64::from(bar.process - self.processes.start);
-            let y = TOP + lane * LANE + if bar.sends { 1.5 } else { 2.5 + BAR };
-            let x = self.x(bar.begin);
-            // a message of no length still shows
-            let w = (self.x(bar.end) - x).max(0.8);
-            let (source, target) = if bar.sends { (bar.process, bar.peer) } else { (bar.peer, bar.process) };
-            let title = format!(
-                "{source} to {target}, {} B, round {}, {} from {} to {}",
-                bar.bytes,
-                bar.round,
-                if bar.sends { "sends" } else { "receives" },
-                time(bar.begin),
-                time(bar.end)
-            );
-            let _ = write!(
-                svg,
-                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.1}\" height=\"{BAR}\" fill=\"{fill}\" stroke=\"#fff\"><title>{title}</title></rect>"
-            );
-            let label = bar.peer.to_string();
-            if w >= 4.0 + 5.0 * label.len() as f64 {
-                let _ = write!(
-                    svg,
-                    "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"{ink}\" stroke=\"none\" pointer-events=\"none\">{label}</text>",
-                    x + w / 2.0,
-                    y + 7.5
-                );
+        let mut bars: Vec<&Bar> = self.bars.iter().filter(|b| self.processes.contains(&b.process)).collect();
+        bars.sort_by(|a, b| (a.process, !a.sends).cmp(&(b.process, !b.sends)).then(a.end.total_cmp(&b.end)));
+        let _ = writeln!(svg, "<g font-size=\"8\" text-anchor=\"middle\" stroke=\"#fff\" stroke-width=\".6\">");
+        for port in bars.chunk_by(|a, b| (a.process, a.sends) == (b.process, b.sends)) {
+            // a message that waits for the one before it begins to show where that one ends
+            let mut free = 0.0f64;
+            for bar in port {
+                self.message(svg, bar, bar.begin.max(free));
+                free = free.max(bar.end);
             }
-            svg.push('\n');
         }
         svg.push_str("</g>\n");
+    }
+
+    /// A bar from `begin` on.
+    fn message(&self, svg: &mut String, bar: &Bar, begin: f64) {
+        let (fill, ink) = color(bar.round, self.rounds.len());
+        let y = TOP + f64::from(bar.process - self.processes.start) * LANE + if bar.sends { 1.5 } else { 2.5 + BAR };
+        let x = self.x(begin);
+        // a message of no length still shows
+        let w = (self.x(bar.end) - x).max(0.8);
+        let (source, target) = if bar.sends { (bar.process, bar.peer) } else { (bar.peer, bar.process) };
+        let _ = write!(
+            svg,
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.1}\" height=\"{BAR}\" fill=\"{fill}\"><title>{source} to {target}, {} B, round {}, {} from {} to \
+             {}</title></rect>",
+            bar.bytes,
+            self.rounds[bar.round],
+            if bar.sends { "sends" } else { "receives" },
+            time(bar.begin),
+            time(bar.end)
+        );
+        let label = bar.peer.to_string();
+        if w >= 4.0 + 5.0 * label.len() as f64 {
+            let _ = write!(
+                svg,
+                "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"{ink}\" stroke=\"none\" pointer-events=\"none\">{label}</text>",
+                x + w / 2.0,
+                y + 7.5
+            );
+        }
+        svg.push('\n');
     }
 
     /// Which color is which round: all rounds, or where they do not fit, some of them.
     fn legend(&self, svg: &mut String, y: f64) {
         let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"{}\">round</text>", y + 12.0);
         let begin = LEFT + 44.0;
-        let box_width = (WIDTH - 60.0).min(f64::from(self.rounds) * 30.0) / f64::from(self.rounds.max(1));
-        let every = (22.0 / box_width).ceil().max(1.0) as u32;
-        for round in 0..self.rounds {
-            let x = begin + f64::from(round) * box_width;
-            let (fill, ink) = color(round, self.rounds);
+        let count = self.rounds.len();
+        let box_width = (WIDTH - 60.0).min(count as f64 * 30.0) / count.max(1) as f64;
+        let every = (26.0 / box_width).ceil().max(1.0) as usize;
+        for (i, round) in self.rounds.iter().enumerate() {
+            let x = begin + i as f64 * box_width;
+            let (fill, ink) = color(i, count);
             let _ = write!(svg, "<rect x=\"{x:.1}\" y=\"{y}\" width=\"{:.1}\" height=\"16\" fill=\"{fill}\"/>", box_width + 0.2);
             let middle = x + box_width / 2.0;
             if every == 1 {
                 let _ = write!(svg, "<text x=\"{middle:.1}\" y=\"{}\" text-anchor=\"middle\" fill=\"{ink}\">{round}</text>", y + 12.0);
-            } else if round % every == 0 {
+            } else if i % every == 0 {
                 let _ = write!(svg, "<text x=\"{middle:.1}\" y=\"{}\" text-anchor=\"middle\">{round}</text>", y + 29.0);
             }
             svg.push('\n');
@@ -234,10 +244,10 @@ impl Chart {
 mod tests {
     use super::*;
 
-    fn chart(rounds: u32, end: f64) -> Chart {
+    fn chart(rounds: usize, end: f64) -> Chart {
         let bar = |process, sends, peer, round| Bar { process, sends, peer, bytes: 64, round, begin: 0.0, end: end / 2.0 };
         let bars = vec![bar(0, true, 1, 0), bar(1, false, 0, 0), bar(7, true, 1, rounds - 1)];
-        Chart { title: "a < b & c".into(), subtitle: "two".into(), processes: 0..2, rounds, end, bars }
+        Chart { title: "a < b & c".into(), subtitle: "two".into(), processes: 0..2, rounds: (0..rounds as u32).collect(), end, bars }
     }
 
     #[test]
@@ -279,7 +289,7 @@ mod tests {
             let mut colors: Vec<String> = (0..rounds).map(|r| color(r, rounds).0).collect();
             colors.sort();
             colors.dedup();
-            assert_eq!(colors.len(), rounds as usize);
+            assert_eq!(colors.len(), rounds);
         }
     }
 }

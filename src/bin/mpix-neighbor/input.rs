@@ -47,11 +47,11 @@ pub struct Source {
     #[arg(required_unless_present = "generate", conflicts_with = "generate")]
     file: Option<PathBuf>,
 
-    /// Generate the graph: grid:8x8x4 (8px8 = periodic), regular:N,D, irregpc1:D, irregpc2, airfoil:POINTS, circular:RxC, horizontal:RxC
+    /// Generate the graph: grid:8x8x4 (8p: periodic; grid:8x8,box: also across corners), regular:N,D, irregpc1:D, irregpc2, airfoil:POINTS, circular:N, horizontal:N
     #[arg(long, value_name = "SPEC")]
     generate: Option<Generator>,
 
-    /// From which the generator draws
+    /// From which generators and algorithms draw
     #[arg(long, default_value_t = 1)]
     seed: u64,
 
@@ -69,10 +69,15 @@ pub struct Source {
 }
 
 impl Source {
+    /// From what is drawn at random.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Reads or makes the graph.
     pub fn problem(&self) -> Result<Problem, Failure> {
         if let Some(generator) = &self.generate {
-            return Ok(generator.make(self.seed)?);
+            return Ok(generator.make(self.seed));
         }
         let Some(file) = &self.file else {
             return Err(Failure::Usage("neither a file nor --generate is given".into()));

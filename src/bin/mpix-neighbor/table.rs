@@ -1,4 +1,4 @@
-//! Tables as text, in the form that Markdown reads.
+//! Results as text: tables in the form that Markdown reads, and JSON.
 
 /// Rows under a line of headings; the first column to the left, numbers to the right.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +40,14 @@ impl std::fmt::Display for Table {
         }
         Ok(())
     }
+}
+
+/// A value as indented JSON.
+pub fn json(value: &impl serde::Serialize) -> String {
+    // numbers, texts and lists of them cannot fail
+    let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
+    text.push('\n');
+    text
 }
 
 #[cfg(test)]
