@@ -2,7 +2,9 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use mpix_neighbor::cartesian::Grid;
+use mpix_neighbor::generate::irregpc_uniform;
 use mpix_neighbor::neighborhood::Neighborhood;
+use mpix_neighbor::schedule::random_rounds::{Lambda, Variant, plan_variant};
 use mpix_neighbor::schedule::verify::{Goal, verify};
 use mpix_neighbor::schedule::{ALGORITHMS, FoldOrder, Schedule, Tuning, world_schedules};
 
@@ -32,5 +34,24 @@ fn build(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, build);
+fn random_rounds(c: &mut Criterion) {
+    let graph = irregpc_uniform(65_536, 16, 1);
+    let tuning = Tuning { startup: 4.0, ..Tuning::default() };
+    let mut group = c.benchmark_group("plan, random 16-regular graph of 65,536 processes");
+    group.throughput(Throughput::Elements(graph.edges() as u64)).sample_size(10);
+    for (name, variant) in [
+        ("RS_N", Variant::RsN),
+        ("RS_N+sort", Variant::RsNSort),
+        ("RS_NH lambda 1", Variant::RsNh(Lambda::One)),
+        ("RS_NH lambda 0.75", Variant::RsNh(Lambda::Fixed(0.75))),
+        ("RS_NH", Variant::RsNh(Lambda::Incremental)),
+    ] {
+        group.bench_function(BenchmarkId::new("random_rounds", name), |b| {
+            b.iter(|| plan_variant(&graph, variant, &tuning).1.rounds);
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, build, random_rounds);
 criterion_main!(benches);

@@ -22,6 +22,7 @@
 // pure half
 pub mod cartesian;
 pub mod error;
+pub mod generate;
 pub mod graph;
 pub mod hints;
 pub mod neighborhood;
