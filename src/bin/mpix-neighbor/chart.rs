@@ -52,8 +52,14 @@ const LANE: f64 = 22.0;
 /// Okabe and Ito's colors, which people with any color vision can tell apart; without black and with yellow darkened.
 const FEW: [&str; 7] = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800"];
 /// Points of the scale viridis, whose order shows in any color vision, without its lightest end.
-const SCALE: [(f64, f64, f64); 6] =
-    [(68.0, 1.0, 84.0), (65.0, 68.0, 135.0), (42.0, 120.0, 142.0), (34.0, 168.0, 132.0), (122.0, 209.0, 81.0), (220.0, 227.0, 25.0)];
+const SCALE: [(f64, f64, f64); 6] = [
+    (68.0, 1.0, 84.0),
+    (65.0, 68.0, 135.0),
+    (42.0, 120.0, 142.0),
+    (34.0, 168.0, 132.0),
+    (122.0, 209.0, 81.0),
+    (220.0, 227.0, 25.0),
+];
 
 /// The color of a round, and that of text on it.
 fn color(round: usize, rounds: usize) -> (String, &'static str) {
@@ -136,10 +142,14 @@ impl Chart {
             if i % 2 == 0 {
                 let _ = writeln!(svg, "<rect x=\"{LEFT}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{LANE}\" fill=\"#f3f3f3\"/>");
             }
-            let _ = writeln!(svg, "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" font-size=\"11\">{p}</text>", LEFT - 8.0, y + 14.5);
+            let _ =
+                writeln!(svg, "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" font-size=\"11\">{p}</text>", LEFT - 8.0, y + 14.5);
         }
         let middle = (TOP + bottom) / 2.0;
-        let _ = writeln!(svg, "<text x=\"20\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 20 {middle})\">process</text>");
+        let _ = writeln!(
+            svg,
+            "<text x=\"20\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 20 {middle})\">process</text>"
+        );
     }
 
     fn axis(&self, svg: &mut String, bottom: f64) {
@@ -231,7 +241,11 @@ impl Chart {
             let _ = write!(svg, "<rect x=\"{x:.1}\" y=\"{y}\" width=\"{:.1}\" height=\"16\" fill=\"{fill}\"/>", box_width + 0.2);
             let middle = x + box_width / 2.0;
             if every == 1 {
-                let _ = write!(svg, "<text x=\"{middle:.1}\" y=\"{}\" text-anchor=\"middle\" fill=\"{ink}\">{round}</text>", y + 12.0);
+                let _ = write!(
+                    svg,
+                    "<text x=\"{middle:.1}\" y=\"{}\" text-anchor=\"middle\" fill=\"{ink}\">{round}</text>",
+                    y + 12.0
+                );
             } else if i % every == 0 {
                 let _ = write!(svg, "<text x=\"{middle:.1}\" y=\"{}\" text-anchor=\"middle\">{round}</text>", y + 29.0);
             }
@@ -247,7 +261,14 @@ mod tests {
     fn chart(rounds: usize, end: f64) -> Chart {
         let bar = |process, sends, peer, round| Bar { process, sends, peer, bytes: 64, round, begin: 0.0, end: end / 2.0 };
         let bars = vec![bar(0, true, 1, 0), bar(1, false, 0, 0), bar(7, true, 1, rounds - 1)];
-        Chart { title: "a < b & c".into(), subtitle: "two".into(), processes: 0..2, rounds: (0..rounds as u32).collect(), end, bars }
+        Chart {
+            title: "a < b & c".into(),
+            subtitle: "two".into(),
+            processes: 0..2,
+            rounds: (0..rounds as u32).collect(),
+            end,
+            bars,
+        }
     }
 
     #[test]

@@ -111,7 +111,8 @@ fn methods() -> Vec<(&'static str, Method)> {
     let two = Graph::from_edges(2, &[(0, 1, 1)]).neighborhoods();
     let fits = |algorithm| world_schedules(algorithm, &two, None, &Tuning::default()).is_ok();
     methods.extend(
-        (ALGORITHMS.iter().filter(|e| e.single_port && other(e.name) && fits(e.algorithm))).map(|e| (e.name, Method::Table(e.algorithm))),
+        (ALGORITHMS.iter().filter(|e| e.single_port && other(e.name) && fits(e.algorithm)))
+            .map(|e| (e.name, Method::Table(e.algorithm))),
     );
     methods
 }
@@ -276,7 +277,8 @@ impl Comparison {
         };
         let mut text = format!("{}: {statistic} of {} graphs, tau / phi = {} B\n", self.set, self.matrices, self.startup);
         let table = |first: &str, last: &str, cell: &dyn Fn(&Cell) -> String, bound: &dyn Fn(f64) -> String| {
-            let mut table = Table::new([first].into_iter().chain(methods.iter().map(|m| m.0)).chain((!last.is_empty()).then_some(last)));
+            let mut table =
+                Table::new([first].into_iter().chain(methods.iter().map(|m| m.0)).chain((!last.is_empty()).then_some(last)));
             for &(unit, lower) in &self.lower_bounds {
                 let cells = self.cells.iter().filter(|c| c.unit == unit).map(cell);
                 table.row([unit.to_string()].into_iter().chain(cells).chain((!last.is_empty()).then(|| bound(lower))));

@@ -62,7 +62,8 @@ impl FromStr for Generator {
                 let dimension = |word: &str| {
                     let (digits, periodic) = word.strip_suffix('p').map_or((word, false), |digits| (digits, true));
                     let n = digits.parse::<u32>().ok().filter(|&n| n > 0);
-                    n.map(|n| (n, periodic)).ok_or_else(|| format!("'{word}' in '{text}' is not a number of processes, p behind it for periodic"))
+                    n.map(|n| (n, periodic))
+                        .ok_or_else(|| format!("'{word}' in '{text}' is not a number of processes, p behind it for periodic"))
                 };
                 Generator::Grid(words[0].split('x').map(dimension).collect::<Result<_, _>>()?, full)
             }
@@ -84,7 +85,11 @@ impl FromStr for Generator {
             }
             "circular" => Generator::Circular(numbers("circular:N", 1, None)?[0]),
             "horizontal" => Generator::Horizontal(numbers("horizontal:N", 1, None)?[0]),
-            _ => return Err(format!("there is no generator '{name}', but grid, regular, irregpc1, irregpc2, airfoil, circular and horizontal")),
+            _ => {
+                return Err(format!(
+                    "there is no generator '{name}', but grid, regular, irregpc1, irregpc2, airfoil, circular and horizontal"
+                ));
+            }
         };
         generator.check()?;
         Ok(generator)
@@ -96,7 +101,8 @@ impl fmt::Display for Generator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Generator::Grid(dims, full) => {
-                let dims: Vec<String> = dims.iter().map(|(n, periodic)| format!("{n}{}", if *periodic { "p" } else { "" })).collect();
+                let dims: Vec<String> =
+                    dims.iter().map(|(n, periodic)| format!("{n}{}", if *periodic { "p" } else { "" })).collect();
                 write!(f, "grid:{}{}", dims.join("x"), if *full { ",box" } else { "" })
             }
             Generator::Regular(n, d) => write!(f, "regular:{n},{d}"),
@@ -162,7 +168,8 @@ impl Generator {
             Generator::IrregPc2 => generate::irregpc_skewed(seed),
             Generator::Airfoil(points, parts) => generate::airfoil(points, parts, seed),
             Generator::Horizontal(n) => {
-                return self.on_grid(&Grid::new(vec![n, n], vec![true; 2]), |_, direction| if direction >= 2 { HEAVY } else { 1 });
+                return self
+                    .on_grid(&Grid::new(vec![n, n], vec![true; 2]), |_, direction| if direction >= 2 { HEAVY } else { 1 });
             }
             Generator::Circular(n) => {
                 // the square of a process: its row and the one that differs in the last bit, and columns likewise
@@ -208,9 +215,16 @@ mod tests {
 
     #[test]
     fn names_are_read_and_written() {
-        for text in
-            ["grid:8x8px4", "grid:3x3,box", "regular:64,6", "irregpc1:8,32", "irregpc2", "airfoil:2800,32", "circular:4", "horizontal:2"]
-        {
+        for text in [
+            "grid:8x8px4",
+            "grid:3x3,box",
+            "regular:64,6",
+            "irregpc1:8,32",
+            "irregpc2",
+            "airfoil:2800,32",
+            "circular:4",
+            "horizontal:2",
+        ] {
             assert_eq!(text.parse::<Generator>().unwrap().to_string(), text);
         }
         assert_eq!("irregpc1:8".parse(), Ok(Generator::IrregPc1(8, 32)));
@@ -220,9 +234,30 @@ mod tests {
     #[test]
     fn wrong_ones_are_refused() {
         for text in [
-            "", "grid", "grid:", "grid:0x4", "grid:4xx4", "grid:4x-4", "grid:4,bx", "grid:4,box,1", "grid:65536x65536", "grid:4294967295x4294967295x4294967295",
-            "regular:8", "regular:8,8", "regular:0,0", "regular:8,2,1", "regular:4000000,3999999", "irregpc1:", "irregpc1:32", "irregpc2:1", "airfoil:10",
-            "airfoil:4294967295", "circular:3", "circular:4000000", "horizontal:x", "tree:4",
+            "",
+            "grid",
+            "grid:",
+            "grid:0x4",
+            "grid:4xx4",
+            "grid:4x-4",
+            "grid:4,bx",
+            "grid:4,box,1",
+            "grid:65536x65536",
+            "grid:4294967295x4294967295x4294967295",
+            "regular:8",
+            "regular:8,8",
+            "regular:0,0",
+            "regular:8,2,1",
+            "regular:4000000,3999999",
+            "irregpc1:",
+            "irregpc1:32",
+            "irregpc2:1",
+            "airfoil:10",
+            "airfoil:4294967295",
+            "circular:3",
+            "circular:4000000",
+            "horizontal:x",
+            "tree:4",
         ] {
             let error = text.parse::<Generator>().unwrap_err();
             assert!(!error.is_empty(), "{text}");
@@ -235,10 +270,19 @@ mod tests {
     fn grids_have_matching_lists_and_directions() {
         for text in ["grid:3x1px4", "circular:4", "circular:2", "horizontal:4"] {
             let problem = text.parse::<Generator>().unwrap().make(1);
-            let sum = problem.world.iter().map(Neighborhood::fingerprint).fold([0u64; 2], |a, b| [a[0].wrapping_add(b[0]), a[1].wrapping_add(b[1])]);
+            let sum = problem
+                .world
+                .iter()
+                .map(Neighborhood::fingerprint)
+                .fold([0u64; 2], |a, b| [a[0].wrapping_add(b[0]), a[1].wrapping_add(b[1])]);
             assert_eq!(sum, [0, 0], "{text}");
             // both ends of an edge say the same of its weight
-            let arriving: u64 = problem.world.iter().flat_map(|n| n.sources().iter().filter(|s| s.rank.is_some_and(|r| r != n.rank()))).map(|s| u64::from(s.weight)).sum();
+            let arriving: u64 = problem
+                .world
+                .iter()
+                .flat_map(|n| n.sources().iter().filter(|s| s.rank.is_some_and(|r| r != n.rank())))
+                .map(|s| u64::from(s.weight))
+                .sum();
             assert_eq!(arriving, problem.graph.loads().0.iter().sum::<u64>(), "{text}");
         }
         let problem = "horizontal:4".parse::<Generator>().unwrap().make(1);

@@ -100,7 +100,10 @@ impl Source {
         };
         let (owners, how) = match (&self.partition, self.ranks) {
             (Some(_), _) if pattern.rows != pattern.columns => {
-                return Err(Failure::Run(format!("{name}: --partition needs a square matrix, not {} x {}", pattern.rows, pattern.columns)));
+                return Err(Failure::Run(format!(
+                    "{name}: --partition needs a square matrix, not {} x {}",
+                    pattern.rows, pattern.columns
+                )));
             }
             (Some(file), ranks) => {
                 let parts = readers::partition(&file.display().to_string(), &read(file)?, pattern.rows)?;

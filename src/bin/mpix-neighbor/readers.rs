@@ -96,7 +96,9 @@ pub fn matrix_market(name: &str, text: &str) -> Result<Pattern, String> {
     let banner = text.lines().next().unwrap_or_default().to_ascii_lowercase();
     let words: Vec<&str> = banner.split_whitespace().collect();
     let [magic, object, format, field, symmetry] = words[..] else {
-        return Err(format!("{name}:1: not a Matrix Market file: '%%MatrixMarket matrix coordinate <field> <symmetry>' is missing"));
+        return Err(format!(
+            "{name}:1: not a Matrix Market file: '%%MatrixMarket matrix coordinate <field> <symmetry>' is missing"
+        ));
     };
     if magic != "%%matrixmarket" || object != "matrix" {
         return Err(format!("{name}:1: not the banner of a Matrix Market matrix"));
@@ -261,7 +263,8 @@ pub fn halo(pattern: &Pattern, owners: &Owners) -> Result<Graph, String> {
     let edges = (needs.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)))
         .map(|edge| {
             let weight: u64 = edge.iter().map(|need| size(need.2)).sum();
-            let weight = u32::try_from(weight).map_err(|_| format!("the edge from {} to {} weighs {weight}", edge[0].0, edge[0].1))?;
+            let weight =
+                u32::try_from(weight).map_err(|_| format!("the edge from {} to {} weighs {weight}", edge[0].0, edge[0].1))?;
             Ok((edge[0].0, edge[0].1, weight))
         })
         .collect::<Result<Vec<_>, String>>()?;

@@ -364,8 +364,17 @@ impl Report {
             self.lower_bound_bytes,
             passing(self.lower_bound_bytes),
         );
-        let mut table =
-            Table::new(["algorithm", "rounds", "of a process", "messages", "pieces", "IrregPC cost", "/ bound", "LogGP time", "scheduling"]);
+        let mut table = Table::new([
+            "algorithm",
+            "rounds",
+            "of a process",
+            "messages",
+            "pieces",
+            "IrregPC cost",
+            "/ bound",
+            "LogGP time",
+            "scheduling",
+        ]);
         for f in &self.algorithms {
             let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".into());
             table.row([

@@ -20,7 +20,8 @@ impl Table {
 
 impl std::fmt::Display for Table {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let width = |column: usize| self.rows.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count()).max().unwrap_or(0).max(3);
+        let width =
+            |column: usize| self.rows.iter().filter_map(|r| r.get(column)).map(|c| c.chars().count()).max().unwrap_or(0).max(3);
         for (i, row) in self.rows.iter().enumerate() {
             for (column, cell) in row.iter().enumerate() {
                 let w = width(column);
