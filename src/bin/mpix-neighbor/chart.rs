@@ -47,7 +47,7 @@ const WIDTH: f64 = 1100.0;
 const TOP: f64 = 92.0;
 /// Height of a bar, of a lane's two bars with the gap behind them.
 const BAR: f64 = 9.0;
-const LANE: f64 = 22.0;
+const LANE: f64 = 24.0;
 
 /// Okabe and Ito's colors, which people with any color vision can tell apart; without black and with yellow darkened.
 const FEW: [&str; 7] = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800"];
@@ -143,7 +143,7 @@ impl Chart {
                 let _ = writeln!(svg, "<rect x=\"{LEFT}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{LANE}\" fill=\"#f3f3f3\"/>");
             }
             let _ =
-                writeln!(svg, "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" font-size=\"11\">{p}</text>", LEFT - 8.0, y + 14.5);
+                writeln!(svg, "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" font-size=\"11\">{p}</text>", LEFT - 8.0, y + 16.0);
         }
         let middle = (TOP + bottom) / 2.0;
         let _ = writeln!(
@@ -201,7 +201,7 @@ impl Chart {
     /// A bar from `begin` on.
     fn message(&self, svg: &mut String, bar: &Bar, begin: f64) {
         let (fill, ink) = color(bar.round, self.rounds.len());
-        let y = TOP + f64::from(bar.process - self.processes.start) * LANE + if bar.sends { 1.5 } else { 2.5 + BAR };
+        let y = TOP + f64::from(bar.process - self.processes.start) * LANE + if bar.sends { 2.5 } else { 3.0 + BAR };
         let x = self.x(begin);
         // a message of no length still shows
         let w = (self.x(bar.end) - x).max(0.8);

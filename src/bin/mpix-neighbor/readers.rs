@@ -274,6 +274,28 @@ pub fn halo(pattern: &Pattern, owners: &Owners) -> Result<Graph, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever stands in a file, there is a graph or an error that names the file.
+        #[test]
+        fn any_text_is_read_or_refused(
+            banner in prop::sample::select(vec!["", "%%MatrixMarket matrix coordinate pattern symmetric\n", "%%MatrixMarket matrix coordinate real general\n"]),
+            body in "([0-9]{1,2}( |\n|#|%|-|x|é){1,2}){0,40}",
+            ranks in 1u32..9,
+        ) {
+            let text = format!("{banner}{body}");
+            for result in [
+                edge_list("f", &text, None).map(|_| ()),
+                edge_list("f", &text, Some(ranks)).map(|_| ()),
+                matrix_market("f", &text).and_then(|p| halo(&p, &Owners::Blocks(ranks)).map(|_| ())),
+                metis("f", &text).and_then(|p| halo(&p, &Owners::Blocks(ranks)).map(|_| ())),
+                partition("f", &text, ranks).map(|_| ()),
+            ] {
+                prop_assert!(result.is_ok() || result.unwrap_err().starts_with("f:"));
+            }
+        }
+    }
 
     fn edges(g: &Graph) -> Vec<(u32, u32, u32)> {
         g.iter().collect()

@@ -315,9 +315,10 @@ fn chart(arguments: &Arguments, report: &Report, run: &Run) -> Result<Chart, Fai
     Ok(Chart {
         title: format!("{name} on {}: {} under LogGP", report.graph, time(run.total * 1e-6)),
         subtitle: format!(
-            "{all} processes, {} messages in {} rounds, {} B to a unit of weight; {}",
+            "{all} processes, {} messages in {} round{}, {} B to a unit of weight; {}",
             transfers.len(),
             rounds.len(),
+            if rounds.len() == 1 { "" } else { "s" },
             report.unit_bytes,
             report.model_text()
         ),
@@ -349,7 +350,7 @@ impl Report {
         let mut text = format!(
             "graph: {}; {} processes, {} edges, weight {} of {} B; at most {} edges out of a process, {} in\n\
              model: {}\n\
-             costs: tau / phi = {:.0} B; messages may {}be split; no schedule is below {} rounds and a cost of {:.0} B ({})\n\n",
+             IrregPC: tau / phi = {:.0} B; messages may {}be split; with one message in and one out at a time, at least {} rounds and a cost of {}\n\n",
             self.graph,
             self.processes,
             self.edges,
@@ -361,7 +362,6 @@ impl Report {
             self.startup_bytes,
             if self.split { "" } else { "not " },
             self.lower_bound_rounds,
-            self.lower_bound_bytes,
             passing(self.lower_bound_bytes),
         );
         let mut table = Table::new([
