@@ -3,10 +3,11 @@
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use mpix_neighbor::cartesian::Grid;
 use mpix_neighbor::generate::irregpc_uniform;
+use mpix_neighbor::model::{Loggp, Options, simulate};
 use mpix_neighbor::neighborhood::Neighborhood;
 use mpix_neighbor::schedule::random_rounds::{Lambda, Variant, plan_variant};
 use mpix_neighbor::schedule::verify::{Goal, verify};
-use mpix_neighbor::schedule::{ALGORITHMS, FoldOrder, Schedule, Tuning, world_schedules};
+use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Block, FoldOrder, Op, Schedule, Tuning, world_schedules};
 
 fn build(c: &mut Criterion) {
     // 4,096 processes of a 3-D torus: all algorithms fit
@@ -53,5 +54,51 @@ fn random_rounds(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, build, random_rounds);
+/// Process `p` and those `step(k)` behind it, for 8 values of `k`: a graph without order in space, all degrees 8.
+fn simulation(c: &mut Criterion) {
+    const PROCESSES: u32 = 100_000;
+    let step = |k: u32| (k * 12_345 + k * k * 77 + 1) % PROCESSES;
+    let at = |p: u32, k: u32| (p + step(k)) % PROCESSES;
+    let back = |p: u32, k: u32| (p + PROCESSES - step(k)) % PROCESSES;
+    let world: Vec<Neighborhood> = (0..PROCESSES)
+        .map(|p| {
+            // each process begins elsewhere in its list, so that targets are in each other's way
+            let turned = |k| (k + p) % 8;
+            let sources: Vec<u32> = (0..8).map(|k| back(p, turned(k))).collect();
+            let targets: Vec<u32> = (0..8).map(|k| at(p, turned(k))).collect();
+            Neighborhood::from_ranks(p, &sources, &targets)
+        })
+        .collect();
+    let direct = world_schedules(Algorithm::Direct, &world, None, &Tuning::default()).unwrap();
+    let rounds: Vec<Schedule> = (0..PROCESSES)
+        .map(|p| {
+            let mut schedule = Schedule::new(Algorithm::Direct);
+            for k in 0..8 {
+                schedule.push_round([Op::recv(back(p, k), Block::Output(k)), Op::send(at(p, k), Block::Input(k))]);
+            }
+            schedule
+        })
+        .collect();
+    let mut group = c.benchmark_group("simulate, 100,000 processes of degree 8");
+    group.sample_size(10).throughput(Throughput::Elements(8 * u64::from(PROCESSES)));
+    let params = Loggp::default();
+    for (name, schedules, bytes) in [
+        ("direct, eager", &direct, 1_000),
+        ("direct, rendezvous", &direct, 1_000_000),
+        ("rounds, eager", &rounds, 1_000),
+        ("rounds, rendezvous", &rounds, 1_000_000),
+    ] {
+        // messages differ in length by up to a half
+        let bytes = |p: u32, block: Block| bytes + bytes / 100 * (u64::from(p * 31 + block.slot() as u32 * 7) % 50);
+        for (duplex, half_duplex) in [("full", false), ("half", true)] {
+            let options = Options { half_duplex, ..Options::default() };
+            group.bench_function(BenchmarkId::new(name, duplex), |b| {
+                b.iter(|| simulate(schedules, &bytes, &params, &options).unwrap().total);
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, build, random_rounds, simulation);
 criterion_main!(benches);

@@ -15,7 +15,9 @@
 //! mpi       the only module that touches mpi_sys; every return code becomes a Result
 //! ```
 //!
-//! Without the feature `mpi` only the pure half is built: neighborhoods, schedules and their checks.
+//! Beside them stands `model`: the LogGP cost model and a simulator, which run the schedules of all processes in simulated time.
+//!
+//! Without the feature `mpi` only the pure half is built: neighborhoods, schedules, their checks and the model.
 
 #![deny(missing_docs, unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks, clippy::missing_safety_doc)]
 
@@ -25,6 +27,7 @@ pub mod error;
 pub mod generate;
 pub mod graph;
 pub mod hints;
+pub mod model;
 pub mod neighborhood;
 pub mod random;
 pub mod schedule;
