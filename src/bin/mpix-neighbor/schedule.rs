@@ -234,11 +234,24 @@ fn model(name: &str) -> Result<Loggp, Failure> {
 fn make(entry: &Entry, problem: &Problem, tuning: &Tuning) -> Result<(Vec<Schedule>, f64), &'static str> {
     if let Build::Global(plan) = entry.build {
         // every process makes the plan of all and takes its own schedule out of it
-        let (plan, us) = timed(|| plan(&problem.graph, tuning));
+        let (plan, us) = fastest(|| plan(&problem.graph, tuning));
         return Ok((plan.schedules(&problem.graph, &problem.world), us));
     }
-    let (schedules, us) = timed(|| world_schedules(entry.algorithm, &problem.world, problem.directions.as_deref(), tuning));
+    let (schedules, us) = fastest(|| world_schedules(entry.algorithm, &problem.world, problem.directions.as_deref(), tuning));
     Ok((schedules?, us / problem.world.len().max(1) as f64))
+}
+
+/// Runs `body` up to three times, unless that takes long; its result and the shortest time: memory is cold the first time.
+fn fastest<T>(body: impl Fn() -> T) -> (T, f64) {
+    let (mut result, mut us) = timed(&body);
+    for _ in 0..2 {
+        if us > 50_000.0 {
+            break;
+        }
+        let again = timed(&body);
+        (result, us) = (again.0, us.min(again.1));
+    }
+    (result, us)
 }
 
 /// Length of a block that a process sends.
