@@ -123,8 +123,8 @@ struct Outcome {
     cost: f64,
     /// The cost where rounds do not wait for one another.
     overlapped: f64,
-    /// Rounds with messages.
-    rounds: f64,
+    /// Rounds with messages; AC has none.
+    rounds: Option<f64>,
     /// Messages.
     messages: f64,
     /// How long the schedule took to make, in microseconds.
@@ -136,7 +136,7 @@ impl Outcome {
         Outcome {
             cost: ports::synchronized(messages, startup),
             overlapped: ports::unsynchronized(graph.processes(), messages, startup),
-            rounds: ports::rounds(messages) as f64,
+            rounds: Some(ports::rounds(messages) as f64),
             messages: messages.len() as f64,
             scheduling,
         }
@@ -160,7 +160,7 @@ impl Method {
         Ok(match self {
             Method::Asynchronous => {
                 let cost = ports::asynchronous(graph, startup);
-                Outcome { cost, overlapped: cost, rounds: 0.0, messages: graph.edges() as f64, scheduling: 0.0 }
+                Outcome { cost, overlapped: cost, rounds: None, messages: graph.edges() as f64, scheduling: 0.0 }
             }
             Method::Random(v) => variant(v),
             Method::BestFixed => (FIXED.iter().map(|&share| variant(Variant::RsNh(Lambda::Fixed(share)))))
@@ -195,7 +195,7 @@ struct Cell {
     /// Cost to lower bound, mean of all graphs and worst.
     ratio_mean: f64,
     ratio_worst: f64,
-    rounds: f64,
+    rounds: Option<f64>,
     messages: f64,
     scheduling_us: f64,
 }
@@ -256,7 +256,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
                 cost_overlapped: of(|o| o.overlapped) * bytes,
                 ratio_worst: ratios.iter().copied().fold(0.0, f64::max),
                 ratio_mean: Statistic::Mean.of(ratios),
-                rounds: of(|o| o.rounds),
+                rounds: outcomes.iter().map(|o| o.rounds).collect::<Option<Vec<f64>>>().map(|rounds| statistic.of(rounds)),
                 messages: of(|o| o.messages),
                 // of times that are measured, a few are far off
                 scheduling_us: Statistic::Median.of(outcomes.iter().map(|o| o.scheduling).collect()),
@@ -296,17 +296,17 @@ impl Comparison {
              \nIts ratio to the lower bound: mean / worst.\n\n{ratios}\
              \nCommunication cost if rounds do not wait for one another, in KiB.\n\n{overlapped}"
         );
-        let mut rows = [("rounds", 1, vec![]), ("messages", 1, vec![]), ("scheduling (µs)", 1, vec![])];
+        let mut rows = [("rounds", vec![]), ("messages", vec![]), ("scheduling (µs)", vec![])];
         for (name, _) in methods {
-            let mean = |value: fn(&Cell) -> f64| {
-                Statistic::Mean.of(self.cells.iter().filter(|c| c.method == *name).map(value).collect())
-            };
-            for (row, value) in rows.iter_mut().zip([mean(|c| c.rounds), mean(|c| c.messages), mean(|c| c.scheduling_us)]) {
-                row.2.push(format!("{value:.*}", row.1));
-            }
+            let cells = || self.cells.iter().filter(|c| c.method == *name);
+            let mean = |values: Vec<f64>| format!("{:.1}", Statistic::Mean.of(values));
+            let rounds: Option<Vec<f64>> = cells().map(|c| c.rounds).collect();
+            rows[0].1.push(rounds.map_or("-".into(), mean));
+            rows[1].1.push(mean(cells().map(|c| c.messages).collect()));
+            rows[2].1.push(mean(cells().map(|c| c.scheduling_us).collect()));
         }
         let mut table = Table::new([""].into_iter().chain(methods.iter().map(|m| m.0)));
-        rows.into_iter().for_each(|row| table.row([row.0.to_owned()].into_iter().chain(row.2)));
+        rows.into_iter().for_each(|row| table.row([row.0.to_owned()].into_iter().chain(row.1)));
         let _ = write!(text, "\nOver all units: rounds, messages, and the time to make the schedule.\n\n{table}");
         text
     }
