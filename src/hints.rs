@@ -124,7 +124,7 @@ mod tests {
         let e = read(&[("mpix_schedule", "fastest")], &[]).unwrap_err();
         assert_eq!(
             e.to_string(),
-            "info key mpix_schedule = \"fastest\" is not one of auto, direct, dimension_order, linear_permutation, random_rounds"
+            "info key mpix_schedule = \"fastest\" is not one of auto, direct, dimension_order, linear_permutation, random_rounds, edge_coloring"
         );
         let e = read(&[], &[("MPIX_NEIGHBOR_VERIFY", "maybe")]).unwrap_err();
         assert!(e.to_string().starts_with("environment variable MPIX_NEIGHBOR_VERIFY"));

@@ -254,7 +254,8 @@ fn nobody_reads_on() {
 #[test]
 fn comparison_with_the_papers_columns() {
     for set in ["1", "2", "3"] {
-        let arguments = ["compare", "--set", set, "--matrices", "3", "--units", "64,4096", "--points", "600"];
+        let arguments =
+            ["compare", "--set", set, "--matrices", "3", "--units", "64,4096", "--points", "600", "--budget", "100000"];
         let report = json(&arguments);
         let cells = report["cells"].as_array().unwrap();
         let methods = ["AC", "LP", "RS_N", "RS_N+sort", "RS_NH", "RS_NH(1)", "RS_NH+fixed"];

@@ -95,7 +95,13 @@ fn step(
             }
         }
         process.posted = true;
-        for channel in channels.values_mut() {
+        for op in &round {
+            let pair = match *op {
+                Op::Recv { from, .. } => (from as usize, p),
+                Op::Send { to, .. } => (p, to as usize),
+                _ => continue,
+            };
+            let channel = channels.get_mut(&pair).expect("it has just been used");
             while let (Some(_), Some(_)) = (channel.sends.front(), channel.recvs.front()) {
                 let (sender, bytes, part) = channel.sends.pop_front().unwrap();
                 let (receiver, into, expected) = channel.recvs.pop_front().unwrap();

@@ -23,6 +23,7 @@ use crate::neighborhood::{Neighborhood, Rank};
 
 mod dimension_order;
 mod direct;
+mod edge_coloring;
 mod fold;
 mod linear_permutation;
 mod part;
@@ -242,11 +243,13 @@ pub struct Tuning {
     pub split: bool,
     /// Whether a process sends or receives at a time, not both.
     pub half_duplex: bool,
+    /// Elementary steps that a search for better rounds may take; about 10^9 a second.
+    pub budget: u64,
 }
 
 impl Default for Tuning {
     fn default() -> Self {
-        Tuning { seed: 1, startup: 4096.0, split: true, half_duplex: false }
+        Tuning { seed: 1, startup: 4096.0, split: true, half_duplex: false, budget: 1 << 27 }
     }
 }
 
@@ -261,6 +264,8 @@ pub enum Algorithm {
     LinearPermutation,
     /// `random_rounds`: rounds begun at a random process, longest messages first, long ones cut.
     RandomRounds,
+    /// `edge_coloring`: as few rounds as the largest degree, heavy edges together, long messages cut where that pays.
+    EdgeColoring,
 }
 
 /// How an algorithm comes to a schedule.
@@ -292,7 +297,7 @@ fn fit(_: &Input) -> Option<&'static str> {
 }
 
 /// All algorithms. Hints, dispatch, tests and benches derive from this table.
-pub static ALGORITHMS: [Entry; 4] = [
+pub static ALGORITHMS: [Entry; 5] = [
     Entry { algorithm: Algorithm::Direct, name: "direct", single_port: false, unfit: fit, build: Build::Local(direct::build) },
     Entry {
         algorithm: Algorithm::DimensionOrder,
@@ -314,6 +319,13 @@ pub static ALGORITHMS: [Entry; 4] = [
         single_port: true,
         unfit: fit,
         build: Build::Global(random_rounds::plan),
+    },
+    Entry {
+        algorithm: Algorithm::EdgeColoring,
+        name: "edge_coloring",
+        single_port: true,
+        unfit: fit,
+        build: Build::Global(edge_coloring::plan),
     },
 ];
 

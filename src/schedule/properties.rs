@@ -37,7 +37,7 @@ fn check_all(world: &[Neighborhood], directions: Option<&[u32]>, seed: u64) -> R
     for entry in &ALGORITHMS {
         // by the seed also whether messages are cut, and how finely
         let startup = [0.0, 0.5, 10.0, 4096.0][seed as usize % 4];
-        let tuning = Tuning { seed, startup, split: seed & 4 == 0, half_duplex: seed & 24 == 0 };
+        let tuning = Tuning { seed, startup, split: seed & 4 == 0, half_duplex: seed & 24 == 0, budget: 1 << 18 };
         let Ok(schedules) = world_schedules(entry.algorithm, world, directions, &tuning) else {
             continue;
         };

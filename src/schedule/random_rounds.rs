@@ -331,7 +331,7 @@ mod tests {
             let edges: Vec<_> = edges.into_iter().map(|(s, t, w)| (s % n, t % n, w)).collect();
             let graph = Graph::from_edges(n, &edges);
             let world = graph.neighborhoods();
-            let tuning = Tuning { seed, startup, split: true, half_duplex };
+            let tuning = Tuning { seed, startup, split: true, half_duplex, ..Tuning::default() };
             for variant in VARIANTS {
                 let (plan, count) = plan_variant(&graph, variant, &tuning);
                 prop_assert_eq!(&plan, &plan_variant(&graph, variant, &tuning).0);

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::Failure;
 use crate::generator::Generator;
 use crate::ports::{self, Message};
-use crate::schedule::bytes;
+use crate::schedule::{Search, bytes};
 use crate::table::Table;
 
 /// Compare the algorithms for general graphs on IrregPC's test sets
@@ -44,6 +44,9 @@ pub struct Arguments {
     /// What a message costs beyond its bytes (tau / phi)
     #[arg(long, value_name = "BYTES", default_value = "4096", value_parser = bytes)]
     startup: f64,
+
+    #[command(flatten)]
+    search: Search,
 
     /// What stands for all graphs together
     #[arg(long, value_enum, default_value_t = Statistic::Mean)]
@@ -243,7 +246,8 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
             progress.set_message(name);
             let mut outcomes = Vec::new();
             for (i, graph) in graphs.iter().enumerate() {
-                let tuning = Tuning { seed: arguments.seed.wrapping_add(i as u64), startup, ..Tuning::default() };
+                let seed = arguments.seed.wrapping_add(i as u64);
+                let tuning = Tuning { seed, startup, budget: arguments.search.budget, ..Tuning::default() };
                 outcomes.push(method.run(graph, &tuning).map_err(|e| format!("{name}: {e}"))?);
                 progress.inc(1);
             }

@@ -29,6 +29,9 @@ pub struct Arguments {
     #[arg(long, value_name = "BYTES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     unit: u32,
 
+    #[command(flatten)]
+    search: Search,
+
     /// LogGP parameters: a preset or a file
     #[arg(long, value_name = "PRESET|FILE", default_value = "jaguar")]
     model: String,
@@ -76,6 +79,14 @@ enum Duplex {
     Full,
     /// One at a time
     Half,
+}
+
+/// How much is done to find a good schedule.
+#[derive(Args)]
+pub struct Search {
+    /// Elementary steps that an algorithm's search may take, about 10^9 a second
+    #[arg(long, value_name = "STEPS", default_value_t = Tuning::default().budget)]
+    pub budget: u64,
 }
 
 fn algorithm(name: &str) -> Result<Algorithm, String> {
@@ -163,7 +174,9 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     let problem = arguments.source.problem()?;
     let half_duplex = arguments.duplex == Duplex::Half;
     let split = arguments.split == Split::Yes;
-    let tuning = Tuning { seed: arguments.source.seed(), startup: startup / f64::from(arguments.unit), split, half_duplex };
+    let startup_units = startup / f64::from(arguments.unit);
+    let tuning =
+        Tuning { seed: arguments.source.seed(), startup: startup_units, split, half_duplex, budget: arguments.search.budget };
     let graph = &problem.graph;
     let bound = ports::bound(graph, tuning.startup, half_duplex);
     let (out, into) = graph.degrees();

@@ -1,0 +1,114 @@
+//! Moves edges between pairs of rounds so that heavy edges share rounds.
+//!
+//! The edges of two rounds form paths and cycles in which they alternate; each of them may swap its rounds by itself (Kempe). Putting the
+//! heavier of its two sides into the same round everywhere makes the other round as short as these two can.
+
+/// No edge.
+const NONE: u32 = u32::MAX;
+
+/// At most so many times over all pairs.
+const SWEEPS: usize = 4;
+
+/// Changes `colors`, which stays a coloring with the same colors; the sum over colors of the longest edge never grows.
+///
+/// Cost: O(E d) time a sweep for E edges and d colors, 8 bytes a port and color.
+pub fn heavy_together(ports: usize, ends: &[(u32, u32)], lengths: &[u32], degree: u32, colors: &mut [u32]) {
+    let degree = degree as usize;
+    // the edge of each color at each port
+    let mut at = [vec![NONE; ports * degree], vec![NONE; ports * degree]];
+    for (e, &(l, r)) in ends.iter().enumerate() {
+        at[0][l as usize * degree + colors[e] as usize] = e as u32;
+        at[1][r as usize * degree + colors[e] as usize] = e as u32;
+    }
+    let mut longest = vec![0u32; degree];
+    for (e, &c) in colors.iter().enumerate() {
+        longest[c as usize] = longest[c as usize].max(lengths[e]);
+    }
+    let mut component: Vec<u32> = Vec::new();
+    let mut seen = vec![0u32; ends.len()];
+    let mut visit = 0;
+    for _ in 0..SWEEPS {
+        let before: u64 = longest.iter().map(|&l| u64::from(l)).sum();
+        for heavy in 0..degree {
+            for light in 0..degree {
+                if heavy == light || longest[heavy] < longest[light] {
+                    continue;
+                }
+                visit += 1;
+                let mut lightest = 0;
+                for l in 0..ports {
+                    for color in [heavy, light] {
+                        let first = at[0][l * degree + color];
+                        if first == NONE || seen[first as usize] == visit {
+                            continue;
+                        }
+                        follow(ends, colors, &at, degree, [heavy, light], first, &mut component);
+                        let mut sides = [0u32; 2];
+                        for &e in &component {
+                            seen[e as usize] = visit;
+                            let side = &mut sides[usize::from(colors[e as usize] as usize == light)];
+                            *side = lengths[e as usize].max(*side);
+                        }
+                        if sides[1] > sides[0] {
+                            swap(ends, colors, &mut at, degree, [heavy, light], &component);
+                        }
+                        lightest = lightest.max(sides[0].min(sides[1]));
+                    }
+                }
+                longest[heavy] = longest[heavy].max(longest[light]);
+                longest[light] = lightest;
+            }
+        }
+        if longest.iter().map(|&l| u64::from(l)).sum::<u64>() == before {
+            break;
+        }
+    }
+}
+
+/// The edges of the path or cycle of two colors on which an edge lies.
+fn follow(
+    ends: &[(u32, u32)],
+    colors: &[u32],
+    at: &[Vec<u32>; 2],
+    degree: usize,
+    pair: [usize; 2],
+    first: u32,
+    component: &mut Vec<u32>,
+) {
+    component.clear();
+    component.push(first);
+    for start in 0..2 {
+        let (mut e, mut side) = (first, start);
+        loop {
+            let port = if side == 0 { ends[e as usize].0 } else { ends[e as usize].1 } as usize;
+            let other = if colors[e as usize] as usize == pair[0] { pair[1] } else { pair[0] };
+            e = at[side][port * degree + other];
+            if e == NONE {
+                break;
+            }
+            if e == first {
+                // a cycle: all of it has been seen
+                return;
+            }
+            component.push(e);
+            side = 1 - side;
+        }
+    }
+}
+
+/// Swaps the two colors on a path or cycle.
+fn swap(ends: &[(u32, u32)], colors: &mut [u32], at: &mut [Vec<u32>; 2], degree: usize, pair: [usize; 2], component: &[u32]) {
+    for &e in component {
+        let (l, r) = ends[e as usize];
+        for (side, port) in [(0, l), (1, r)] {
+            let slot = &mut at[side][port as usize * degree + colors[e as usize] as usize];
+            if *slot == e {
+                *slot = NONE;
+            }
+        }
+        let color = &mut colors[e as usize];
+        *color = if *color as usize == pair[0] { pair[1] } else { pair[0] } as u32;
+        at[0][l as usize * degree + *color as usize] = e;
+        at[1][r as usize * degree + *color as usize] = e;
+    }
+}
