@@ -118,8 +118,8 @@ impl Chart {
              <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n\
              <text x=\"{LEFT}\" y=\"28\" font-size=\"18\" font-weight=\"bold\">{title}</text>\n\
              <text x=\"{LEFT}\" y=\"48\">{subtitle}</text>\n\
-             <text x=\"{LEFT}\" y=\"68\" fill=\"#555\">Each process has two bars: above what it sends (number: to whom), below what it \
-             receives (number: from whom).</text>\n",
+             <text x=\"{LEFT}\" y=\"68\" fill=\"#555\">Each process has two bars: above what it sends (number: to \
+             whom), waiting for the receiver included; below what it receives (number: from whom).</text>\n",
             title = escape(&self.title),
             subtitle = escape(&self.subtitle),
         );
