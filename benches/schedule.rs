@@ -1,4 +1,4 @@
-//! Time to build schedules from neighborhoods, by the table of algorithms; pure code.
+//! Time to build schedules from neighborhoods, by the table of algorithms, and to simulate them; pure code.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use mpix_neighbor::cartesian::Grid;
@@ -7,7 +7,7 @@ use mpix_neighbor::model::{Loggp, Options, simulate};
 use mpix_neighbor::neighborhood::Neighborhood;
 use mpix_neighbor::schedule::random_rounds::{Lambda, Variant, plan_variant};
 use mpix_neighbor::schedule::verify::{Goal, verify};
-use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Block, FoldOrder, Op, Schedule, Tuning, world_schedules};
+use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Block, Build, FoldOrder, Op, Schedule, Tuning, world_schedules};
 
 fn build(c: &mut Criterion) {
     // 4,096 processes of a 3-D torus: all algorithms fit
@@ -35,11 +35,16 @@ fn build(c: &mut Criterion) {
     group.finish();
 }
 
-fn random_rounds(c: &mut Criterion) {
+fn plans(c: &mut Criterion) {
     let graph = irregpc_uniform(65_536, 16, 1);
     let tuning = Tuning { startup: 4.0, ..Tuning::default() };
     let mut group = c.benchmark_group("plan, random 16-regular graph of 65,536 processes");
     group.throughput(Throughput::Elements(graph.edges() as u64)).sample_size(10);
+    for entry in &ALGORITHMS {
+        if let Build::Global(plan) = entry.build {
+            group.bench_function(BenchmarkId::from_parameter(entry.name), |b| b.iter(|| plan(&graph, &tuning).rounds));
+        }
+    }
     for (name, variant) in [
         ("RS_N", Variant::RsN),
         ("RS_N+sort", Variant::RsNSort),
@@ -85,20 +90,16 @@ fn simulation(c: &mut Criterion) {
     for (name, schedules, bytes) in [
         ("direct, eager", &direct, 1_000),
         ("direct, rendezvous", &direct, 1_000_000),
-        ("rounds, eager", &rounds, 1_000),
         ("rounds, rendezvous", &rounds, 1_000_000),
     ] {
         // messages differ in length by up to a half
         let bytes = |p: u32, block: Block| bytes + bytes / 100 * (u64::from(p * 31 + block.slot() as u32 * 7) % 50);
-        for (duplex, half_duplex) in [("full", false), ("half", true)] {
-            let options = Options { half_duplex, ..Options::default() };
-            group.bench_function(BenchmarkId::new(name, duplex), |b| {
-                b.iter(|| simulate(schedules, &bytes, &params, &options).unwrap().total);
-            });
-        }
+        group.bench_function(BenchmarkId::from_parameter(name), |b| {
+            b.iter(|| simulate(schedules, &bytes, &params, &Options::default()).unwrap().total);
+        });
     }
     group.finish();
 }
 
-criterion_group!(benches, build, random_rounds, simulation);
+criterion_group!(benches, build, plans, simulation);
 criterion_main!(benches);

@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
   int me = test_rank;
   graph g = graph_random(test_size, 4 * test_size, 42);
   int in = g.indegree[me], out = g.outdegree[me];
-  enum { MOST = 64 };
+  enum { MOST = 512 };
   int *send = malloc(sizeof(int) * 2 * MOST * (out + 2)), *have = malloc(sizeof(int) * 2 * MOST * (in + 2));
   int scounts[out + 1], rcounts[in + 1], sdispls[out + 1], rdispls[in + 1];
   MPI_Aint sbytes[out + 1], rbytes[in + 1];
@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
   for (int round = 0; round < 60; round++) {
     counting = round >= 10;
     /* the largest blocks come in the first rounds */
-    int k = round < 2 ? MOST / 2 : 1 + round % 7, offset = round % 3;
+    int k = round < 2 ? MOST / 2 : 1 + round % 7 * 20, offset = round % 3;
     for (int i = 0; i < out; i++) scounts[i] = k, sdispls[i] = i * k, sbytes[i] = 4 * 2 * k * i, stypes[i] = MPI_INT;
     for (int j = 0; j < in; j++) rcounts[j] = k, rdispls[j] = j * k, rbytes[j] = 4 * 2 * k * j, rtypes[j] = MPI_INT;
     OK(MPIX_Neighbor_gather(send + offset, k, MPI_INT, have, k, MPI_INT, MPI_COMM_WORLD));
@@ -76,9 +76,9 @@ int main(int argc, char **argv) {
     OK(MPIX_Neighbor_alltoallv(send, scounts, sdispls, MPI_INT, have, rcounts, rdispls, MPI_INT, MPI_COMM_WORLD));
     OK(MPIX_Neighbor_reduce(send, k, MPI_INT, have, k, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
     OK(MPIX_Neighbor_reduce(send, k, MPI_INT, have, k, MPI_INT, op, MPI_COMM_WORLD));
-    /* self edges between different layouts need a buffer, which is kept */
-    for (int i = 0; i < out; i++) stypes[i] = strided, scounts[i] = 1;
-    for (int j = 0; j < in; j++) rcounts[j] = 2;
+    /* self edges between different layouts need a buffer, which is kept; strided blocks that are sent in parts too */
+    for (int i = 0; i < out; i++) stypes[i] = strided, scounts[i] = k / 2;
+    for (int j = 0; j < in; j++) rcounts[j] = k / 2 * 2;
     OK(MPIX_Neighbor_alltoallw(send, scounts, sbytes, stypes, have, rcounts, rbytes, rtypes, MPI_COMM_WORLD));
     counting = 0;
   }

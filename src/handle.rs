@@ -52,6 +52,9 @@ impl Operation {
 /// Names of the collectives in verification messages, by operation.
 const COLLECTIVES: [&str; 3] = ["a gather", "an alltoall", "a reduce"];
 
+/// Rounds whose receives are posted: each round is complete before the next one begins.
+const WINDOW: u32 = 1;
+
 /// Tag of an operation's messages on the private communicator.
 fn tag(operation: Operation) -> i32 {
     1 + operation as i32
@@ -173,7 +176,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
         let alone = handle.alone.clone().filter(|_| folds);
         let executor = |schedule: &Schedule| {
             let (comm, alone) = (Rc::clone(&private), alone.clone());
-            RefCell::new(P2p::new(comm, alone, neighborhood.rank(), tag(operation), waiting, schedule))
+            RefCell::new(P2p::new(comm, alone, neighborhood.rank(), tag(operation), waiting, WINDOW, schedule))
         };
         let any = folds && request.hints.reduce_order == FoldOrder::Any;
         handle.slots[operation as usize] = Some(Box::new(Slot {
@@ -446,7 +449,7 @@ impl Slot {
             schedule = schedule.folded(FoldOrder::Source);
         }
         let (comm, alone) = (Rc::clone(&self.comm), self.alone.clone());
-        let mut executor = P2p::new(comm, alone, self.neighborhood.rank(), tag(self.operation), self.waiting, &schedule);
+        let mut executor = P2p::new(comm, alone, self.neighborhood.rank(), tag(self.operation), self.waiting, WINDOW, &schedule);
         // SAFETY: as above.
         unsafe { execute(&mut executor, buffers) }?;
         Err(Error::Verification(text).into())

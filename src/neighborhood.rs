@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 use crate::error::{Argument, Error, Result};
+use crate::random::mix;
 
 /// Rank within the communicator.
 pub type Rank = u32;
@@ -131,13 +132,8 @@ fn in_order(list: &[Neighbor]) -> Vec<(u32, Rank)> {
     slots.into_iter().filter_map(|s| Some((s, list[s as usize].rank?))).collect()
 }
 
-/// Two independent 64-bit hashes of "`times` edges from `source` to `target`" (SplitMix64's finalizer).
+/// Two independent 64-bit hashes of "`times` edges from `source` to `target`".
 fn edges_hash(source: Rank, target: Rank, times: u32) -> [u64; 2] {
-    let mix = |mut z: u64| {
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    };
     let edge = (u64::from(source) << 32) | u64::from(target);
     [0x9e37_79b9_7f4a_7c15u64, 0xd1b5_4a32_d192_ed03]
         .map(|seed| mix(mix(edge.wrapping_add(seed)).wrapping_add(u64::from(times).wrapping_mul(seed))))

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-/// SplitMix64's finalizer: a good hash of 64 bits.
+/// SplitMix64's finalizer: a hash of 64 bits in which each bit of the result depends on all of them.
 pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -5,7 +5,7 @@
 
 use super::buffers::Located;
 use super::p2p::Large;
-use crate::error::{Argument, Result};
+use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Known;
 use crate::mpi::{datatype, p2p};
@@ -107,19 +107,86 @@ impl Copy {
                     datatype::unpack(&buffer[..packed], into.at, into.count, into.datatype, comm)
                 }
             }
-            Way::Message => {
-                let mut large = Large::default();
-                let message = || p2p::Message { at: from.at, count: 0, datatype: from.datatype, peer: me };
-                let (mut send, mut recv) = (message(), message());
-                // SAFETY: the caller vouches for the blocks; `large` outlives the exchange.
-                unsafe {
-                    large.fill(&mut send, from, || Argument::new("sendcount"))?;
-                    large.fill(&mut recv, into, || Argument::new("recvcount"))?;
-                    p2p::exchange_with_self(&send, &recv, tag, comm)
-                }
-            }
+            // SAFETY: the caller vouches for the blocks.
+            Way::Message => unsafe { carry(from, into, me, tag, comm) },
         }
     }
+}
+
+/// Sends one block to the process itself, into another one.
+///
+/// # Safety
+/// As for `Copy::run`.
+unsafe fn carry(from: &Located, into: &Located, me: i32, tag: i32, comm: &Comm) -> Result<()> {
+    let mut large = Large::default();
+    let message = || p2p::Message { at: from.at, count: 0, datatype: from.datatype, peer: me };
+    let (mut send, mut recv) = (message(), message());
+    // SAFETY: the caller vouches for the blocks; `large` outlives the exchange.
+    unsafe {
+        large.fill(&mut send, from, || Argument::new("sendcount"))?;
+        large.fill(&mut recv, into, || Argument::new("recvcount"))?;
+        p2p::exchange_with_self(&send, &recv, tag, comm)
+    }
+}
+
+/// How a block comes into a buffer of bytes, and out of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Passage {
+    /// `MPI_Pack` and `MPI_Unpack`.
+    Pack,
+    /// A message to the process itself: what is too long for `MPI_Pack`, or lies at `MPI_BOTTOM`, where MPICH takes no null address for packing.
+    Message,
+}
+
+impl Passage {
+    /// The way for a block.
+    ///
+    /// # Safety
+    /// Its datatype must be committed.
+    pub unsafe fn choose(block: &Located, comm: &Comm) -> Result<Passage> {
+        // SAFETY: the caller vouches for the datatype.
+        let fits = !block.at.is_null() && unsafe { datatype::pack_size(block.count, block.datatype, comm) }?.is_some();
+        Ok(if fits { Passage::Pack } else { Passage::Message })
+    }
+
+    /// Brings a block into the buffer, which is as long as the block's data.
+    ///
+    /// # Safety
+    /// The block must be readable; `choose` must have chosen for it.
+    pub unsafe fn pack(self, block: &Located, buffer: &mut [u8], me: i32, tag: i32, comm: &Comm) -> Result<()> {
+        match self {
+            Passage::Pack => {
+                // SAFETY: the caller vouches for the block; its packed length fits in int.
+                let length = unsafe { datatype::pack(block.at, block.count, block.datatype, buffer, comm) }?;
+                if length != buffer.len() {
+                    let text =
+                        format!("MPI packs {} bytes of data as {length}, so that they cannot be sent in parts", buffer.len());
+                    return Err(Error::Internal(text).into());
+                }
+                Ok(())
+            }
+            // SAFETY: as above.
+            Passage::Message => unsafe { carry(block, &bytes_of(buffer), me, tag, comm) },
+        }
+    }
+
+    /// Brings a block out of the buffer, which is as long as the block's data.
+    ///
+    /// # Safety
+    /// The block must be writable; `choose` must have chosen for it.
+    pub unsafe fn unpack(self, buffer: &mut [u8], block: &Located, me: i32, tag: i32, comm: &Comm) -> Result<()> {
+        match self {
+            // SAFETY: the caller vouches for the block; its packed length fits in int.
+            Passage::Pack => unsafe { datatype::unpack(buffer, block.at, block.count, block.datatype, comm) },
+            // SAFETY: as above.
+            Passage::Message => unsafe { carry(&bytes_of(buffer), block, me, tag, comm) },
+        }
+    }
+}
+
+/// A buffer as a block of bytes.
+fn bytes_of(buffer: &mut [u8]) -> Located {
+    Located { at: buffer.as_mut_ptr(), count: buffer.len() as i64, datatype: datatype::byte() }
 }
 
 /// The bytes that both blocks occupy, if they have the same layout and it has no holes. With one datatype at both ends that needs no look

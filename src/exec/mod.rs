@@ -6,8 +6,11 @@ pub mod buffers;
 pub mod check;
 #[cfg(feature = "mpi")]
 mod copy;
+mod overlap;
 #[cfg(feature = "mpi")]
 pub mod p2p;
+#[cfg(feature = "mpi")]
+mod parts;
 #[cfg(test)]
 pub mod world;
 
@@ -26,6 +29,9 @@ pub trait Executor {
 
     /// Starts what is bound.
     fn start(&mut self) -> Result<()>;
+
+    /// Does what can be done without waiting. Whether what was started has come to its end, or nothing was.
+    fn test(&mut self) -> Result<bool>;
 
     /// Runs what is started to its end.
     fn wait(&mut self) -> Result<()>;

@@ -1,8 +1,8 @@
 //! The point-to-point executor: rounds of `MPI_Irecv` and `MPI_Isend` on the private communicator.
 //!
 //! In each round all receives are posted before the first send, self edges are copied while the messages travel, and the next round begins
-//! when all are complete. Contiguous data is sent from and received in place. One tag serves a whole neighborhood: messages between two
-//! processes meet in the order in which the schedule posts them.
+//! when all are complete. Whole blocks are sent from and received in place, parts of blocks as `parts.rs` says. One tag serves a whole
+//! neighborhood: messages between two processes meet in the order in which the schedule posts them.
 //!
 //! Cost beyond MPI's: for each operation of the schedule one located block; no allocation once a schedule and its largest block have been
 //! seen. Counts above `INT_MAX` make a datatype for each such block and call.
@@ -12,6 +12,7 @@ use std::rc::Rc;
 
 use super::buffers::{Blocks, Buffers, Located, Shape};
 use super::copy::Copy;
+use super::parts::{Finder, Parts};
 use super::{Executor, copy};
 use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
@@ -20,6 +21,10 @@ use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::{MPI_Datatype, MPI_Op, datatype, op};
 use crate::neighborhood::Rank;
 use crate::schedule::{Block, Op, Schedule};
+
+mod window;
+
+use window::Window;
 
 /// How to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +56,9 @@ struct Place {
 struct Round {
     recvs: Range<usize>,
     sends: Range<usize>,
+    /// Blocks that are packed before the sends, and unpacked after the receives.
+    packs: Range<usize>,
+    unpacks: Range<usize>,
     copies: Range<usize>,
     reduces: Range<usize>,
 }
@@ -64,32 +72,42 @@ struct Sorted {
     /// Messages from input blocks, and into output blocks.
     inputs: Vec<Place>,
     outputs: Vec<Place>,
-    /// All other messages.
+    /// All other messages that carry whole blocks.
     others: Vec<u32>,
+    /// Blocks that are packed because their first part is sent in the round, and unpacked because their last part is received in it.
+    packs: Vec<u32>,
+    unpacks: Vec<u32>,
     copies: Vec<(Block, Block)>,
     reduces: Vec<(Block, Block)>,
 }
 
 impl Sorted {
-    fn new(schedule: &Schedule) -> Sorted {
+    fn new(schedule: &Schedule) -> (Sorted, Parts) {
         let mut sorted = Sorted::default();
+        let mut finder = Finder::default();
         for r in 0..schedule.rounds() {
             let (first, copy, reduce) = (sorted.messages.len(), sorted.copies.len(), sorted.reduces.len());
+            let (pack, unpack) = (sorted.packs.len(), sorted.unpacks.len());
             let mut sends = first;
             for op in schedule.round(r) {
                 let message = sorted.messages.len() as u32;
+                if let Op::Recv { into, .. } | Op::Copy { into, .. } | Op::Reduce { into, .. } = *op {
+                    finder.write(into);
+                }
                 match *op {
-                    Op::Recv { from, into, .. } => {
+                    Op::Recv { from, into, part } => {
                         sorted.messages.push((from, into));
                         sends += 1;
                         match into {
+                            _ if !part.is_whole() => sorted.unpacks.extend(finder.receive(message, from, into, part)),
                             Block::Output(slot) => sorted.outputs.push(Place { message, slot }),
                             _ => sorted.others.push(message),
                         }
                     }
-                    Op::Send { to, block, .. } => {
+                    Op::Send { to, block, part } => {
                         sorted.messages.push((to, block));
                         match block {
+                            _ if !part.is_whole() => sorted.packs.extend(finder.send(message, to, block, part)),
                             Block::Input(slot) => sorted.inputs.push(Place { message, slot }),
                             _ => sorted.others.push(message),
                         }
@@ -101,11 +119,13 @@ impl Sorted {
             sorted.rounds.push(Round {
                 recvs: first..sends,
                 sends: sends..sorted.messages.len(),
+                packs: pack..sorted.packs.len(),
+                unpacks: unpack..sorted.unpacks.len(),
                 copies: copy..sorted.copies.len(),
                 reduces: reduce..sorted.reduces.len(),
             });
         }
-        sorted
+        (sorted, finder.finish())
     }
 }
 
@@ -178,12 +198,18 @@ pub struct P2p {
     scratch_blocks: usize,
     /// The messages, bound.
     messages: Vec<Message>,
+    parts: Parts,
     copies: Vec<Copy>,
     reduces: Vec<(*mut u8, *mut u8)>,
     fold: Option<Fold>,
-    /// Rounds that have been posted.
+    /// Rounds that have been posted; 0 when nothing is under way.
     round: usize,
+    /// Of the last round that has been posted; where rounds overlap only of its sends.
     requests: Requests,
+    /// Where rounds overlap.
+    window: Option<Box<Window>>,
+    /// The first message that failed.
+    failure: Option<Box<Error>>,
     large: Large,
     scratch: Vec<u8>,
     pack: Vec<u8>,
@@ -223,9 +249,18 @@ unsafe fn accept(
 }
 
 impl P2p {
-    /// An executor of `schedule` for process `me` on the private communicator.
-    pub fn new(comm: Rc<Comm>, alone: Option<Rc<Comm>>, me: u32, tag: i32, waiting: Waiting, schedule: &Schedule) -> P2p {
-        let sorted = Sorted::new(schedule);
+    /// An executor of `schedule` for process `me` on the private communicator. Receives of `window` rounds are posted, where the schedule
+    /// lets rounds overlap; with 1 each round is complete before the next one begins.
+    pub fn new(
+        comm: Rc<Comm>,
+        alone: Option<Rc<Comm>>,
+        me: u32,
+        tag: i32,
+        waiting: Waiting,
+        window: u32,
+        schedule: &Schedule,
+    ) -> P2p {
+        let (sorted, parts) = Sorted::new(schedule);
         let mut requests = Requests::default();
         requests.reserve(sorted.rounds.iter().map(|r| r.sends.end - r.recvs.start).max().unwrap_or(0));
         let nothing = |&(peer, _): &(Rank, Block)| Message {
@@ -242,11 +277,14 @@ impl P2p {
             waiting,
             scratch_blocks: schedule.scratch_blocks() as usize,
             messages: sorted.messages.iter().map(nothing).collect(),
+            parts,
             copies: Vec::with_capacity(sorted.copies.len()),
             reduces: Vec::with_capacity(sorted.reduces.len()),
             fold: None,
             round: 0,
             requests,
+            window: Window::new(schedule, window).map(Box::new),
+            failure: None,
             large: Large::default(),
             scratch: Vec::new(),
             pack: Vec::new(),
@@ -295,28 +333,16 @@ impl P2p {
 
     /// Finds a block of any kind, off the path that most messages take.
     unsafe fn locate(&mut self, block: Block, buffers: &Buffers, scratch: &Scratch) -> Result<Located> {
-        let (side, slot, known) = match block {
-            Block::Input(slot) => (&buffers.input, slot as usize, &mut self.accepted.input),
-            Block::Output(slot) => (&buffers.output, slot as usize, &mut self.accepted.output),
-            // laid out as the result
-            Block::Scratch(_) => (&buffers.output, 0, &mut self.accepted.output),
-        };
-        let mut located = side.locate(slot)?;
+        let known = if let Block::Input(_) = block { &mut self.accepted.input } else { &mut self.accepted.output };
         // SAFETY: as for `bind`.
-        unsafe {
-            accept(known, located.datatype, side, slot, &self.comm)?;
-            refuse_null(&located, side)?;
-        }
-        if let Block::Scratch(k) = block {
-            located.at = scratch.at(k);
-        }
-        Ok(located)
+        unsafe { locate(block, buffers, scratch, known, &self.comm) }
     }
 
-    /// Binds what is neither a message from an input block nor one into an output block.
+    /// Binds what is neither a message from a whole input block nor one into a whole output block.
     #[inline]
     unsafe fn bind_others(&mut self, buffers: &Buffers, scratch: &Scratch) -> Result<()> {
-        if self.sorted.others.is_empty() && self.sorted.copies.is_empty() && self.sorted.reduces.is_empty() {
+        let none = self.sorted.others.is_empty() && self.sorted.copies.is_empty() && self.sorted.reduces.is_empty();
+        if none && self.parts.is_empty() {
             return Ok(());
         }
         // SAFETY: as for `bind`.
@@ -326,6 +352,10 @@ impl P2p {
     unsafe fn bind_each(&mut self, buffers: &Buffers, scratch: &Scratch) -> Result<()> {
         // SAFETY: as for `bind`, in all of the calls.
         unsafe {
+            if !self.parts.is_empty() {
+                let locate = |block: Block, known: &mut _| locate(block, buffers, scratch, known, &self.comm);
+                self.parts.bind(buffers, locate, &mut self.messages, &mut self.large, &self.comm)?;
+            }
             for k in 0..self.sorted.others.len() {
                 let i = self.sorted.others[k] as usize;
                 let block = self.locate(self.sorted.messages[i].1, buffers, scratch)?;
@@ -392,86 +422,190 @@ impl P2p {
     /// Posts all operations of the next round.
     #[inline]
     fn post(&mut self) -> Result<()> {
-        let Round { recvs, sends, copies, .. } = self.sorted.rounds[self.round].clone();
-        self.round += 1;
+        let recvs = self.sorted.rounds[self.round].recvs.clone();
         let posted = recvs.len();
         // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
-        let done = unsafe {
-            (self.requests.post_receives(&self.messages[recvs], self.tag, &self.comm))
-                .and_then(|()| self.requests.post_sends(&self.messages[sends], self.tag, &self.comm))
-                .and_then(|()| {
-                    // `bind` has made the buffer long enough
-                    (self.copies[copies].iter()).try_for_each(|c| c.run(&mut self.pack, self.me, self.tag, &self.comm))
-                })
-        };
-        done.inspect_err(|_| self.requests.abandon(posted))
+        let received = unsafe { self.requests.post_receives(&self.messages[recvs], self.tag, &self.comm) };
+        received.and_then(|()| self.post_own()).inspect_err(|_| self.requests.abandon(posted))
     }
 
-    /// Does the reductions of the round that has just been completed.
+    /// Posts all of the next round but its receives.
+    #[inline(always)]
+    fn post_own(&mut self) -> Result<()> {
+        let Round { sends, packs, copies, .. } = self.sorted.rounds[self.round].clone();
+        self.round += 1;
+        // SAFETY: as for `post`.
+        unsafe {
+            if !packs.is_empty() {
+                self.pack(packs)?;
+            }
+            self.requests.post_sends(&self.messages[sends], self.tag, &self.comm)?;
+        }
+        for copy in &self.copies[copies] {
+            // SAFETY: as for `post`; `bind` has made the buffer long enough.
+            unsafe { copy.run(&mut self.pack, self.me, self.tag, &self.comm) }?;
+        }
+        Ok(())
+    }
+
+    /// Packs blocks whose first parts are about to be sent.
+    unsafe fn pack(&mut self, packs: Range<usize>) -> Result<()> {
+        for &stage in &self.sorted.packs[packs] {
+            // SAFETY: as for `Executor::bind`.
+            unsafe { self.parts.pack(stage, self.me, self.tag, &self.comm) }?;
+        }
+        Ok(())
+    }
+
+    /// Unpacks the blocks whose last parts have come in round `r`.
+    fn unpack_round(&mut self, r: usize) -> Result<()> {
+        for &stage in &self.sorted.unpacks[self.sorted.rounds[r].unpacks.clone()] {
+            // SAFETY: as for `Executor::bind`.
+            unsafe { self.parts.unpack(stage, self.me, self.tag, &self.comm) }?;
+        }
+        Ok(())
+    }
+
+    /// Does the reductions of round `r`.
     #[inline]
-    fn fold_round(&mut self) -> Result<()> {
+    fn fold_round(&mut self, r: usize) -> Result<()> {
         let Some(fold) = self.fold else {
             return Ok(());
         };
-        for &(from, into) in &self.reduces[self.sorted.rounds[self.round - 1].reduces.clone()] {
+        for &(from, into) in &self.reduces[self.sorted.rounds[r].reduces.clone()] {
             // SAFETY: scratch blocks and the caller's result have room for these elements and are distinct.
             unsafe { op::reduce(from, into, fold.count, fold.extent, fold.datatype, fold.op) }?;
         }
         Ok(())
     }
 
-    /// Waits until the posted round is complete.
-    #[inline]
-    fn complete_round(&mut self) -> Result<()> {
-        if self.requests.is_empty() {
-            return Ok(());
-        }
-        match self.waiting {
-            Waiting::Block => self.requests.wait().map_err(|failure| self.name_edge(failure)),
-            Waiting::Yield => {
-                let mut polls = 0;
-                while !self.requests.test().map_err(|failure| self.name_edge(failure))? {
-                    polls += 1;
-                    if polls >= POLLS {
-                        // SAFETY: takes nothing, touches nothing.
-                        unsafe { libc::sched_yield() };
-                    }
-                }
-                Ok(())
-            }
+    /// Does what follows when the messages of round `r` are complete, or have failed.
+    #[inline(always)]
+    fn finish_round(&mut self, r: usize, completed: Result<()>) {
+        // most schedules have nothing to do here
+        if completed.is_err() || self.fold.is_some() || !self.sorted.unpacks.is_empty() {
+            self.finish(r, completed);
         }
     }
 
-    /// The error of a message, with the process at its other end.
+    #[inline(never)]
+    fn finish(&mut self, r: usize, completed: Result<()>) {
+        // where one message has failed, blocks of others are complete
+        let unpacked = self.unpack_round(r);
+        let done = completed.and(unpacked).and_then(|()| self.fold_round(r));
+        self.note(done);
+    }
+
+    /// Remembers a failure, if it is the first. All rounds run to their end, as neighbors wait for the later ones.
+    #[inline]
+    fn note(&mut self, done: Result<()>) {
+        if let Err(e) = done
+            && self.failure.is_none()
+        {
+            self.failure = Some(e);
+        }
+    }
+
+    /// The error of a message, with the process at its other end. `first` is the message of the first request.
     #[cold]
-    fn name_edge(&self, (position, mut error): (usize, Box<Error>)) -> Box<Error> {
-        let round = &self.sorted.rounds[self.round - 1];
-        let i = round.recvs.start + position;
+    fn name_edge(&self, first: usize, (position, mut error): (usize, Box<Error>)) -> Box<Error> {
+        let i = first + position;
         if let (Error::Mpi { text, .. }, Some((peer, block))) = (&mut *error, self.sorted.messages.get(i)) {
-            let (way, block) = (if i < round.recvs.end { "from" } else { "to" }, block.slot());
+            let received = self.sorted.rounds.iter().any(|round| round.recvs.contains(&i));
+            let (way, block) = (if received { "from" } else { "to" }, block.slot());
             *text = format!("the message {way} process {peer} (slot {block}): {text}");
         }
         error
     }
 
-    /// Completes the posted round and runs all later ones. Also when a message has failed: neighbors wait for the later ones.
-    #[inline]
-    fn run_to_the_end(&mut self) -> Result<()> {
-        let mut result = Ok(());
-        while self.round > 0 {
-            let done = self.complete_round().and_then(|()| self.fold_round());
-            if let Err(e) = done
-                && result.is_ok()
-            {
-                result = Err(e);
-            }
-            if self.round == self.sorted.rounds.len() {
-                break;
-            }
-            self.post()?;
+    /// Finishes the posted round, whose messages are complete, and posts the next one, if there is one.
+    #[inline(always)]
+    fn advance(&mut self, completed: std::result::Result<(), (usize, Box<Error>)>) -> Result<()> {
+        let r = self.round - 1;
+        let completed = completed.map_err(|failure| self.name_edge(self.sorted.rounds[r].recvs.start, failure));
+        self.finish_round(r, completed);
+        if self.round == self.sorted.rounds.len() {
+            self.round = 0;
+            return Ok(());
         }
-        result
+        self.post()
     }
+
+    /// Does a step with rounds that overlap. `None` where they do not.
+    #[inline(always)]
+    fn ahead<T>(&mut self, step: impl FnOnce(&mut P2p, &mut Window) -> T) -> Option<T> {
+        self.window.as_ref()?;
+        let mut window = self.window.take()?;
+        let done = step(self, &mut window);
+        self.window = Some(window);
+        Some(done)
+    }
+
+    /// Waits in MPI.
+    #[inline]
+    fn block(&mut self) -> Result<()> {
+        if let Some(done) = self.ahead(P2p::block_ahead) {
+            return done;
+        }
+        while self.round > 0 {
+            let completed = if self.requests.is_empty() { Ok(()) } else { self.requests.wait() };
+            self.advance(completed)?;
+        }
+        Ok(())
+    }
+
+    /// Does what can be done without waiting.
+    #[inline]
+    fn poll(&mut self) -> Result<bool> {
+        if let Some(done) = self.ahead(P2p::poll_ahead) {
+            return done;
+        }
+        while self.round > 0 {
+            let completed = if self.requests.is_empty() { Ok(true) } else { self.requests.test() };
+            if let Ok(false) = completed {
+                return Ok(false);
+            }
+            self.advance(completed.map(|_| ()))?;
+        }
+        Ok(true)
+    }
+
+    /// Comes back to where nothing is under way. `ended` is how the last step did.
+    #[inline(always)]
+    fn end(&mut self, ended: Result<()>) -> Result<()> {
+        self.round = 0;
+        self.large.clear();
+        if self.failure.is_none() {
+            return ended;
+        }
+        ended.and(self.failure.take().map_or(Ok(()), Err))
+    }
+}
+
+/// Finds a block of any kind; `known` is a datatype that has been accepted.
+unsafe fn locate(
+    block: Block,
+    buffers: &Buffers,
+    scratch: &Scratch,
+    known: &mut Option<MPI_Datatype>,
+    comm: &Comm,
+) -> Result<Located> {
+    let (side, slot) = match block {
+        Block::Input(slot) => (&buffers.input, slot as usize),
+        Block::Output(slot) => (&buffers.output, slot as usize),
+        // laid out as the result
+        Block::Scratch(_) => (&buffers.output, 0),
+    };
+    let mut located = side.locate(slot)?;
+    // SAFETY: as for `bind`.
+    unsafe {
+        accept(known, located.datatype, side, slot, comm)?;
+        refuse_null(&located, side)?;
+    }
+    if let Block::Scratch(k) = block {
+        located.at = scratch.at(k);
+    }
+    Ok(located)
 }
 
 /// Where the scratch blocks lie.
@@ -506,7 +640,7 @@ unsafe fn refuse_null(block: &Located, side: &Blocks) -> Result<()> {
 
 /// Makes a buffer at least so long.
 #[inline]
-fn enlarge(buffer: &mut Vec<u8>, length: usize) -> Result<()> {
+pub fn enlarge(buffer: &mut Vec<u8>, length: usize) -> Result<()> {
     if buffer.len() < length {
         buffer.try_reserve_exact(length - buffer.len()).map_err(|_| Error::NoMemory { bytes: length })?;
         buffer.resize(length, 0);
@@ -549,13 +683,41 @@ impl Executor for P2p {
     #[inline]
     fn start(&mut self) -> Result<()> {
         self.round = 0;
-        if self.sorted.rounds.is_empty() { Ok(()) } else { self.post().inspect_err(|_| self.large.clear()) }
+        if self.sorted.rounds.is_empty() {
+            return Ok(());
+        }
+        let posted = match self.ahead(P2p::start_ahead) {
+            Some(posted) => posted,
+            None => self.post(),
+        };
+        posted.or_else(|e| self.end(Err(e)))
+    }
+
+    #[inline]
+    fn test(&mut self) -> Result<bool> {
+        match self.poll() {
+            Ok(false) => Ok(false),
+            ended => self.end(ended.map(|_| ())).map(|()| true),
+        }
     }
 
     #[inline]
     fn wait(&mut self) -> Result<()> {
-        let done = self.run_to_the_end();
-        self.large.clear();
-        done
+        if self.waiting == Waiting::Block {
+            let ended = self.block();
+            return self.end(ended);
+        }
+        let (mut polls, mut round) = (0, self.round);
+        while !self.test()? {
+            if self.round != round {
+                (polls, round) = (0, self.round);
+            }
+            polls += 1;
+            if polls >= POLLS {
+                // SAFETY: takes nothing, touches nothing.
+                unsafe { libc::sched_yield() };
+            }
+        }
+        Ok(())
     }
 }

@@ -24,6 +24,11 @@ int mpixn_create_keyval(MPI_Comm_delete_attr_function *delete_fn, int *keyval) {
   return MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_fn, keyval, NULL);
 }
 
+/* datatypes made by MPI_Type_dup do not inherit the attribute; its value owns nothing */
+int mpixn_create_type_keyval(int *keyval) {
+  return MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, keyval, NULL);
+}
+
 /* family of the MPI that the library is built for, as MPI_Get_library_version of that family begins */
 const char *mpixn_family(void) {
 #if defined(OPEN_MPI)

@@ -37,6 +37,12 @@ const STEEP: [(f64, f64, f64); 10] = [
     (5.0, 20.0, 1.0),
 ];
 
+/// Rounds are chosen as if their startup cost at least the mean message divided by this.
+const CUTS_OF_MEAN: f64 = 50.0;
+
+/// Rounds, in largest degrees, after which an attempt is given up.
+const MOST_ROUNDS: u64 = 8;
+
 /// No edge or port.
 const NONE: u32 = u32::MAX;
 
@@ -60,8 +66,9 @@ impl Shop {
     /// Edges between ports, of which each may serve one a round.
     pub fn new(ports: usize, ends: Vec<(u32, u32)>, lengths: Vec<u32>, tuning: &Tuning) -> Shop {
         let left = if tuning.half_duplex { 0 } else { ports / 2 };
-        // a little keeps what is counted finite where startups are free
-        let startup = tuning.startup.max(1e-3);
+        // where startups are free, or nearly, no one is served by ever more and ever shorter rounds
+        let total: f64 = lengths.iter().map(|&l| f64::from(l)).sum();
+        let startup = tuning.startup.max(total / lengths.len().max(1) as f64 / CUTS_OF_MEAN);
         Shop { ports, ends, lengths, startup, split: tuning.split, budget: tuning.budget, left }
     }
 
@@ -73,17 +80,22 @@ impl Shop {
             degree[a as usize] += 1;
             degree[b as usize] += 1;
         }
-        let rounds = 2 * degree.iter().max().copied().unwrap_or(0).max(1);
+        let degree = degree.iter().max().copied().unwrap_or(0).max(1);
         let exact = self.left > 0 && self.left <= EXACT_PORTS;
         let matching = if exact { (self.left as u64).pow(3) / 2 } else { edges as u64 * 16 };
-        let cut = rounds * matching.max(1);
+        let cut = 2 * degree * matching.max(1);
         let cuts = (self.budget / cut).clamp(3, CUTS as u64);
         let attempts = (self.budget / (cut * cuts)).clamp(1, STEEP.len() as u64);
         let fits = edges > 0 && edges <= MOST_EDGES && (exact || cut * cuts <= 8 * self.budget);
-        STEEP.iter().take(if fits { attempts as usize } else { 0 }).map(move |&steep| self.rounds(steep, cuts as usize, exact))
+        STEEP
+            .iter()
+            .take(if fits { attempts as usize } else { 0 })
+            .filter_map(move |&steep| self.rounds(steep, cuts as usize, exact, MOST_ROUNDS * degree))
     }
 
-    fn rounds(&self, (per_message, per_rest, weight): (f64, f64, f64), cuts: usize, exact: bool) -> Rounds {
+    /// `None` if they become too many.
+    fn rounds(&self, steep: (f64, f64, f64), cuts: usize, exact: bool, most: u64) -> Option<Rounds> {
+        let (per_message, per_rest, weight) = steep;
         let startup = self.startup;
         let mut left: Vec<u32> = self.lengths.clone();
         let mut rest = vec![0.0f64; self.ports];
@@ -100,6 +112,9 @@ impl Shop {
         let mut potential = vec![0.0f64; self.ports];
         let mut gains: Vec<(f64, u32)> = Vec::with_capacity(open.len());
         while !open.is_empty() {
+            if rounds.len() as u64 == most {
+                return None;
+            }
             let largest = rest.iter().copied().fold(0.0, f64::max);
             let steep = per_message.max(per_rest / largest);
             for (p, r) in potential.iter_mut().zip(&rest) {
@@ -139,7 +154,7 @@ impl Shop {
             open.retain(|&e| left[e as usize] > 0);
             rounds.push(round);
         }
-        rounds
+        Some(rounds)
     }
 
     /// Cuts to try: lengths of what is open, spread over all of them.

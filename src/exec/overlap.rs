@@ -1,0 +1,55 @@
+//! Which schedules' rounds may overlap at a process.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::schedule::{Block, Op, Part, Schedule};
+
+/// Whether receives may be posted, and sends started, before earlier rounds are complete: everything that is sent or copied is the caller's input,
+/// and no block is written after it was complete.
+pub fn may_overlap(schedule: &Schedule) -> bool {
+    let mut complete: HashSet<Block> = HashSet::new();
+    let mut come: HashMap<Block, u32> = HashMap::new();
+    schedule.ops().iter().all(|op| match *op {
+        Op::Send { block, .. } => matches!(block, Block::Input(_)),
+        Op::Recv { into, part, .. } => write(into, part, &mut complete, &mut come),
+        Op::Copy { from, into } => matches!(from, Block::Input(_)) && write(into, Part::WHOLE, &mut complete, &mut come),
+        Op::Reduce { .. } => true,
+    })
+}
+
+/// Notes that a part of a block is written; false if the block was complete before.
+fn write(block: Block, part: Part, complete: &mut HashSet<Block>, come: &mut HashMap<Block, u32>) -> bool {
+    let (begin, end, of) = part.fraction();
+    let sum = come.entry(block).or_default();
+    *sum += end - begin;
+    *sum < of || complete.insert(block)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::Algorithm;
+
+    fn schedule(rounds: &[&[Op]]) -> Schedule {
+        let mut schedule = Schedule::new(Algorithm::Direct);
+        for round in rounds {
+            schedule.push_round(round.iter().copied());
+        }
+        schedule
+    }
+
+    #[test]
+    fn what_may_overlap() {
+        let (input, output, scratch) = (Block::Input(0), Block::Output(0), Block::Scratch(0));
+        let part = |begin, end| Op::Recv { from: 1, into: scratch, part: Part::new(begin, end, 4) };
+        let fold = Op::Reduce { from: scratch, into: output };
+        assert!(may_overlap(&schedule(&[&[part(2, 4), Op::send(1, input)], &[part(0, 2), Op::recv(2, output), fold]])));
+        // forwarding
+        assert!(!may_overlap(&schedule(&[&[Op::recv(1, scratch)], &[Op::send(2, scratch)]])));
+        assert!(!may_overlap(&schedule(&[&[Op::recv(1, scratch)], &[Op::Copy { from: scratch, into: output }]])));
+        // a block that is written again
+        assert!(!may_overlap(&schedule(&[&[Op::recv(1, scratch), Op::recv(1, output), fold], &[Op::recv(2, scratch), fold]])));
+        assert!(!may_overlap(&schedule(&[&[part(0, 2)], &[part(2, 4)], &[part(0, 2)]])));
+        assert!(!may_overlap(&schedule(&[&[Op::Copy { from: input, into: output }], &[Op::recv(1, output)]])));
+    }
+}
