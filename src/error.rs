@@ -14,7 +14,7 @@ pub type Result<T> = std::result::Result<T, Box<Error>>;
 
 /// Runs `body`; a panic in it becomes [`Error::Internal`].
 #[inline(always)]
-pub fn catch(body: impl FnOnce() -> Result<()>) -> Result<()> {
+pub fn catch<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(result) => result,
         Err(panic) => Err(panicked(&*panic)),

@@ -3,8 +3,9 @@
 //! Setting is collective; what it makes serves all later calls, which need only the processes at the other ends of their edges. Nothing is
 //! made later. When the communicator is freed, MPI's attribute callback drops all of it.
 
-use std::cell::{RefCell, RefMut};
+use std::cell::{Cell, RefCell, RefMut};
 use std::rc::Rc;
+use std::time::Instant;
 
 use crate::cartesian::Grid;
 use crate::error::{Class, Error, Result};
@@ -20,8 +21,9 @@ use crate::mpi::datatype::Known;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm};
 use crate::neighborhood::{self, Neighborhood};
-use crate::schedule::{Block, Build, FoldOrder, Input, Op, Schedule};
-use crate::select::{Choice, select};
+use crate::schedule::{Algorithm, Block, FoldOrder, Input, Op, Schedule};
+use crate::select::{self, Choice, Why};
+use crate::setup::{self, Built};
 
 /// The collective operations that a neighborhood can serve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +54,8 @@ impl Operation {
 /// Names of the collectives in verification messages, by operation.
 const COLLECTIVES: [&str; 3] = ["a gather", "an alltoall", "a reduce"];
 
-/// Rounds whose receives are posted: each round is complete before the next one begins.
-const WINDOW: u32 = 1;
+/// Calls with each schedule whose times are compared, after one that warms up.
+const TRIALS: usize = 5;
 
 /// Tag of an operation's messages on the private communicator.
 fn tag(operation: Operation) -> i32 {
@@ -76,17 +78,32 @@ pub struct Slot {
     comm: Rc<Comm>,
     alone: Option<Rc<Comm>>,
     neighborhood: Rc<Neighborhood>,
-    /// Before it is folded.
-    schedule: Rc<Schedule>,
     hints: Hints,
-    choice: Choice,
     waiting: Waiting,
     /// Extents of the last calls' datatypes.
     extents: Extents,
+    /// Whether calls are verified or timed.
+    watched: Cell<bool>,
     /// Borrowed while a collective runs.
-    executor: RefCell<P2p>,
+    runner: RefCell<Runner>,
+    trial: RefCell<Option<Trial>>,
+}
+
+/// A schedule and what runs it.
+struct Runner {
+    choice: Choice,
+    /// Before it is folded.
+    schedule: Rc<Schedule>,
+    executor: P2p,
     /// For reductions in any order, where the caller allows them.
-    any_order: Option<RefCell<P2p>>,
+    any_order: Option<P2p>,
+}
+
+/// The schedules whose times the first calls compare.
+struct Trial {
+    runners: Vec<Runner>,
+    /// Times of each in seconds, the first one for warming up.
+    times: Vec<Vec<f64>>,
 }
 
 /// What is known of the datatypes of both sides of a call.
@@ -152,7 +169,14 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
     // SAFETY: a live communicator.
     let processes = unsafe { mpi::comm::size(private.raw()) }?;
     let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref() };
-    let choice = select(&request.hints, &input)?;
+    // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
+    let known = unsafe { HANDLE.get(comm)?.as_ref() };
+    let built = match shared(&private, known, &neighborhood, &request.hints)? {
+        Some(built) => vec![built],
+        None => (setup::schedules(&private, &request.hints, &input)?.into_iter())
+            .map(|Built { choice, schedule }| (choice, Rc::new(schedule)))
+            .collect(),
+    };
     // from here on nothing can fail for reasons that differ between processes, short of MPI itself
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
     let handle = unsafe {
@@ -164,36 +188,92 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
     if request.operations & Operation::Reduce.bit() != 0 && handle.alone.is_none() {
         handle.alone = Some(Rc::new(private.alone()?));
     }
-    let built = Rc::new(match choice.algorithm.entry().build {
-        Build::Local(build) => build(&input),
-        Build::Global(_) => unreachable!(),
-    });
     for operation in Operation::ALL {
         if request.operations & operation.bit() == 0 {
             continue;
         }
-        let folds = operation == Operation::Reduce;
-        let alone = handle.alone.clone().filter(|_| folds);
-        let executor = |schedule: &Schedule| {
-            let (comm, alone) = (Rc::clone(&private), alone.clone());
-            RefCell::new(P2p::new(comm, alone, neighborhood.rank(), tag(operation), waiting, WINDOW, schedule))
-        };
-        let any = folds && request.hints.reduce_order == FoldOrder::Any;
+        let alone = handle.alone.clone().filter(|_| operation == Operation::Reduce);
+        let mut runners: Vec<Runner> = (built.iter())
+            .map(|(choice, schedule)| {
+                let executor = |schedule: &Schedule| {
+                    let (comm, alone, me) = (Rc::clone(&private), alone.clone(), neighborhood.rank());
+                    P2p::new(comm, alone, me, tag(operation), waiting, request.hints.window, schedule)
+                };
+                Runner::new(*choice, Rc::clone(schedule), operation, &request.hints, executor)
+            })
+            .collect();
+        // while schedules are compared, each has its turn; the first one stands for all before that
+        let first = runners.remove(0);
+        let trial = (!runners.is_empty()).then(|| Trial::new(runners));
         handle.slots[operation as usize] = Some(Box::new(Slot {
             operation,
             comm: Rc::clone(&private),
-            alone: alone.clone(),
+            alone,
             neighborhood: Rc::clone(&neighborhood),
-            schedule: Rc::clone(&built),
             hints: request.hints,
-            choice,
             waiting,
             extents: Extents::default(),
-            executor: if folds { executor(&built.folded(FoldOrder::Source)) } else { executor(&built) },
-            any_order: any.then(|| executor(&built.folded(FoldOrder::Any))),
+            watched: Cell::new(request.hints.verify || trial.is_some()),
+            runner: RefCell::new(first),
+            trial: RefCell::new(trial),
         }));
     }
     Ok(())
+}
+
+/// The schedule of another operation on this communicator, if on all processes it has the same lists and hints. Collective; one reduction of
+/// two words, none if there is no other operation.
+fn shared(
+    comm: &Comm,
+    handle: Option<&Handle>,
+    neighborhood: &Neighborhood,
+    hints: &Hints,
+) -> Result<Option<(Choice, Rc<Schedule>)>> {
+    // slots are set and freed collectively: there are as many on all processes
+    let Some(handle) = handle.filter(|h| h.slots.iter().any(Option::is_some)) else {
+        return Ok(None);
+    };
+    let fits = |slot: &Slot| *slot.neighborhood == *neighborhood && slot.hints == *hints && slot.trial.borrow().is_none();
+    let slot = handle.slots.iter().flatten().position(|slot| fits(slot));
+    let mine = slot.map_or(-1, |s| s as i64);
+    let [lowest, highest] = coll::allreduce(comm, [mine, -mine], Reduction::Min)?;
+    Ok((lowest == -highest).then_some(slot).flatten().and_then(|position| {
+        let slot = handle.slots.iter().flatten().nth(position)?;
+        let runner = slot.runner.borrow();
+        Some((runner.choice, Rc::clone(&runner.schedule)))
+    }))
+}
+
+impl Runner {
+    fn new(
+        choice: Choice,
+        schedule: Rc<Schedule>,
+        operation: Operation,
+        hints: &Hints,
+        executor: impl Fn(&Schedule) -> P2p,
+    ) -> Runner {
+        let folds = operation == Operation::Reduce;
+        let any = folds && hints.reduce_order == FoldOrder::Any;
+        Runner {
+            choice,
+            executor: if folds { executor(&schedule.folded(FoldOrder::Source)) } else { executor(&schedule) },
+            any_order: any.then(|| executor(&schedule.folded(FoldOrder::Any))),
+            schedule,
+        }
+    }
+
+    /// The executor for a call.
+    ///
+    /// # Safety
+    /// The operator in `buffers` must be an operator.
+    #[inline]
+    unsafe fn executor_for(&mut self, buffers: &Buffers) -> Result<&mut P2p> {
+        Ok(match (&mut self.any_order, buffers.op) {
+            // SAFETY: the caller vouches for the operator.
+            (Some(any), Some(op)) if unsafe { mpi::op::commutes(op) }? => any,
+            _ => &mut self.executor,
+        })
+    }
 }
 
 /// Removes the neighborhoods for some operations; with the last one all else that hangs on the communicator. Collective over `comm`.
@@ -388,27 +468,67 @@ impl Slot {
     pub unsafe fn run(&self, buffers: Result<&Buffers>) -> Result<()> {
         // SAFETY: the caller vouches for the buffers.
         unsafe {
-            if self.hints.verify {
-                self.run_verified(buffers)
-            } else {
-                let buffers = buffers?;
-                execute(&mut *self.executor_for(buffers)?, buffers)
+            if self.watched.get() {
+                return self.run_watched(buffers);
             }
+            let buffers = buffers?;
+            execute(self.runner()?.executor_for(buffers)?, buffers)
         }
     }
 
-    /// The executor for a call.
+    #[inline]
+    fn runner(&self) -> Result<RefMut<'_, Runner>> {
+        self.runner.try_borrow_mut().map_err(|_| Error::Busy.into())
+    }
+
+    /// Runs one collective that is verified or timed.
     ///
     /// # Safety
-    /// The operator in `buffers` must be an operator.
-    #[inline]
-    unsafe fn executor_for(&self, buffers: &Buffers) -> Result<RefMut<'_, P2p>> {
-        let executor = match (&self.any_order, buffers.op) {
-            // SAFETY: the caller vouches for the operator.
-            (Some(any), Some(op)) if unsafe { mpi::op::commutes(op) }? => any,
-            _ => &self.executor,
+    /// As for `run`.
+    #[cold]
+    unsafe fn run_watched(&self, buffers: Result<&Buffers>) -> Result<()> {
+        // SAFETY: the caller vouches for the buffers.
+        unsafe { if self.hints.verify { self.run_verified(buffers) } else { self.run_timed(buffers?) } }
+    }
+
+    /// Runs one collective by the schedule whose turn it is, and after the last turn keeps the fastest: the slowest process counts. The last one
+    /// is collective over the communicator.
+    ///
+    /// # Safety
+    /// As for `run`.
+    unsafe fn run_timed(&self, buffers: &Buffers) -> Result<()> {
+        let mut runner = self.runner()?;
+        let mut trial = self.trial.try_borrow_mut().map_err(|_| Error::Busy)?;
+        let Some(comparison) = trial.as_mut() else {
+            return Err(Error::Internal("there is nothing to compare".into()).into());
         };
-        executor.try_borrow_mut().map_err(|_| Error::Busy.into())
+        let turn = comparison.turn();
+        let timed = if turn == 0 { &mut *runner } else { &mut comparison.runners[turn - 1] };
+        // SAFETY: the caller vouches for the buffers.
+        let (result, time) = unsafe {
+            let executor = timed.executor_for(buffers)?;
+            // arguments in error count for no turn: they are found before anything is sent
+            executor.bind(buffers)?;
+            let begin = Instant::now();
+            let result = executor.start().and_then(|()| executor.wait());
+            (result, begin.elapsed().as_secs_f64())
+        };
+        comparison.times[turn].push(time);
+        if comparison.complete() {
+            let mut fastest = vec![0.0f64; comparison.times.len()];
+            coll::allreduce_slice(&self.comm, &comparison.medians(), &mut fastest, Reduction::Max)?;
+            let all = std::iter::once(&*runner).chain(&comparison.runners);
+            let times: Vec<(Algorithm, f64)> = all.zip(&fastest).map(|(r, t)| (r.choice.algorithm, 1e6 * t)).collect();
+            let choice = select::lowest(&times, Why::Measured);
+            let winner = times.iter().position(|t| t.0 == choice.algorithm).unwrap_or(0);
+            if winner > 0 {
+                *runner = comparison.runners.swap_remove(winner - 1);
+            }
+            runner.choice = choice;
+            *trial = None;
+            self.watched.set(false);
+        }
+        result
     }
 
     /// Lets the ends of all edges compare what they are about to do, and runs the collective over those that fit.
@@ -420,7 +540,7 @@ impl Slot {
         // what is wrong with this process's arguments shows when they are bound, which sends nothing; self edges are compared with the others
         let bound = buffers.and_then(|buffers| {
             // SAFETY: the caller vouches for the buffers.
-            let bound = unsafe { self.executor_for(buffers)?.bind(buffers) };
+            let bound = unsafe { self.runner()?.executor_for(buffers)?.bind(buffers) };
             match bound {
                 Err(e) if !matches!(*e, Error::SelfEdge { .. }) => Err(e),
                 _ => Ok(buffers),
@@ -432,7 +552,7 @@ impl Slot {
         let buffers = bound?;
         let Some(text) = findings.text else {
             // SAFETY: as above.
-            return unsafe { execute(&mut *self.executor_for(buffers)?, buffers) };
+            return unsafe { execute(self.runner()?.executor_for(buffers)?, buffers) };
         };
         // neighbors at the other ends of good edges count on this process: serve them
         let good = |block: &Block| match *block {
@@ -440,7 +560,7 @@ impl Slot {
             Block::Output(s) => findings.sources[s as usize],
             Block::Scratch(_) => true,
         };
-        let mut schedule = self.schedule.retained(|op| match op {
+        let mut schedule = self.runner()?.schedule.retained(|op| match op {
             Op::Recv { into, .. } => good(into),
             Op::Send { block, .. } => good(block),
             Op::Copy { from, into } | Op::Reduce { from, into } => good(from) && good(into),
@@ -449,7 +569,8 @@ impl Slot {
             schedule = schedule.folded(FoldOrder::Source);
         }
         let (comm, alone) = (Rc::clone(&self.comm), self.alone.clone());
-        let mut executor = P2p::new(comm, alone, self.neighborhood.rank(), tag(self.operation), self.waiting, WINDOW, &schedule);
+        let mut executor =
+            P2p::new(comm, alone, self.neighborhood.rank(), tag(self.operation), self.waiting, self.hints.window, &schedule);
         // SAFETY: as above.
         unsafe { execute(&mut executor, buffers) }?;
         Err(Error::Verification(text).into())
@@ -463,6 +584,13 @@ impl Slot {
             let processes = Neighborhood::multiplicities(list).len();
             format!("{} ({})", count(list.len(), one, many), count(processes, "process", "processes"))
         };
+        let runner = self.runner.borrow();
+        let others: Vec<&str> =
+            (self.trial.borrow().iter()).flat_map(|t| t.runners.iter().map(|r| r.choice.algorithm.name())).collect();
+        let why = match &others[..] {
+            [] => runner.choice.why.to_string(),
+            others => format!("the first calls compare it with {}", others.join(", ")),
+        };
         format!(
             "{} on process {}: {}, {}, {}\n\
              schedule {}: {}, {}; {}\n\
@@ -472,15 +600,42 @@ impl Slot {
             edges(n.sources(), "source", "sources"),
             edges(n.targets(), "target", "targets"),
             if n.weighted() { "weighted" } else { "unweighted" },
-            self.choice.algorithm.name(),
-            count(self.schedule.rounds(), "round", "rounds"),
-            count(self.schedule.messages(), "message", "messages"),
-            self.choice.why,
+            runner.choice.algorithm.name(),
+            count(runner.schedule.rounds(), "round", "rounds"),
+            count(runner.schedule.messages(), "message", "messages"),
+            why,
             match self.waiting {
                 Waiting::Block => "in MPI",
                 Waiting::Yield => "polling and yielding the core, as the node has more processes than cores",
             },
             if self.hints.verify { "on" } else { "off" },
         )
+    }
+}
+
+impl Trial {
+    fn new(runners: Vec<Runner>) -> Trial {
+        let times = (0..=runners.len()).map(|_| Vec::with_capacity(1 + TRIALS)).collect();
+        Trial { runners, times }
+    }
+
+    /// Whose turn it is: they take turns, so that what disturbs some calls disturbs all schedules.
+    fn turn(&self) -> usize {
+        let calls: usize = self.times.iter().map(Vec::len).sum();
+        calls % self.times.len()
+    }
+
+    fn complete(&self) -> bool {
+        self.times.iter().all(|t| t.len() == 1 + TRIALS)
+    }
+
+    /// The median time of each, without the first one.
+    fn medians(&self) -> Vec<f64> {
+        let median = |times: &Vec<f64>| {
+            let mut sorted = times[1..].to_vec();
+            sorted.sort_by(f64::total_cmp);
+            sorted[sorted.len() / 2]
+        };
+        self.times.iter().map(median).collect()
     }
 }

@@ -5,30 +5,60 @@
 
 #![forbid(unsafe_code)]
 
+use std::ops::RangeInclusive;
+
 use crate::error::{Error, Result};
-use crate::schedule::{ALGORITHMS, Algorithm, FoldOrder};
+use crate::model::{Loggp, PRESETS};
+use crate::random::mix;
+use crate::schedule::{ALGORITHMS, Algorithm, FoldOrder, Tuning};
 
 /// A hint's names: (info key, environment variable).
 type Names = (&'static str, &'static str);
 
 const SCHEDULE: Names = ("mpix_schedule", "MPIX_SCHEDULE");
+const SPLIT: Names = ("mpix_split", "MPIX_SPLIT");
+const SEED: Names = ("mpix_seed", "MPIX_SEED");
+const DUPLEX: Names = ("mpix_duplex", "MPIX_DUPLEX");
+const ROUND_WINDOW: Names = ("mpix_round_window", "MPIX_ROUND_WINDOW");
+const WEIGHT_UNIT: Names = ("mpix_weight_unit", "MPIX_WEIGHT_UNIT");
+const LOGGP: Names = ("mpix_loggp", "MPIX_LOGGP");
+const GRAPH_LIMIT: Names = ("mpix_graph_limit", "MPIX_GRAPH_LIMIT");
 const REDUCE_ORDER: Names = ("mpix_reduce_order", "MPIX_REDUCE_ORDER");
 const VERIFY: Names = ("mpix_verify", "MPIX_NEIGHBOR_VERIFY");
+
+/// Most edges of a graph that is gathered, whatever the hint says: positions in it are `int` for MPI.
+pub const MOST_EDGES: u64 = 1 << 30;
 
 /// Which schedule the caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScheduleHint {
-    /// The library chooses.
+    /// The library chooses by the model.
     Auto,
+    /// The library chooses by the times of the first calls.
+    Measure,
     /// This one; an error where it cannot be used.
     Only(Algorithm),
 }
 
 /// All hints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hints {
-    /// `mpix_schedule`: `auto` (default) or an algorithm's name.
+    /// `mpix_schedule`: `auto` (default), `measure`, or an algorithm's name.
     pub schedule: ScheduleHint,
+    /// `mpix_split`: whether messages may be cut (default `true`).
+    pub split: bool,
+    /// `mpix_seed`: where choices are drawn, they are drawn from this (default 1).
+    pub seed: u64,
+    /// `mpix_duplex` = `half`: a process sends or receives at a time, not both (default `full`).
+    pub half_duplex: bool,
+    /// `mpix_round_window`: rounds whose receives are posted at a time (default 1: each round ends before the next one begins).
+    pub window: u32,
+    /// `mpix_weight_unit`: bytes that a weight of 1 stands for. `None`: not said.
+    pub weight_unit: Option<u32>,
+    /// `mpix_loggp`: parameters of the machine, a preset's name or a file.
+    pub loggp: Loggp,
+    /// `mpix_graph_limit`: most edges of a graph that is gathered on every process.
+    pub graph_limit: u64,
     /// `mpix_reduce_order`: `source` (default) or `any`.
     pub reduce_order: FoldOrder,
     /// `mpix_verify`: `false` (default) or `true`.
@@ -37,13 +67,28 @@ pub struct Hints {
 
 impl Default for Hints {
     fn default() -> Self {
-        Hints { schedule: ScheduleHint::Auto, reduce_order: FoldOrder::Source, verify: false }
+        Hints {
+            schedule: ScheduleHint::Auto,
+            split: true,
+            seed: 1,
+            half_duplex: false,
+            window: 1,
+            weight_unit: None,
+            loggp: Loggp::default(),
+            graph_limit: 1 << 24,
+            reduce_order: FoldOrder::Source,
+            verify: false,
+        }
     }
 }
 
 impl Hints {
-    /// Reads the hints. `info` and `env` give the value of a key or variable.
-    pub fn read(info: impl Fn(&str) -> Result<Option<String>>, env: impl Fn(&str) -> Option<String>) -> Result<Hints> {
+    /// Reads the hints. `info` and `env` give the value of a key or variable, `file` the text of a file.
+    pub fn read(
+        info: impl Fn(&str) -> Result<Option<String>>,
+        env: impl Fn(&str) -> Option<String>,
+        file: impl Fn(&str) -> std::result::Result<String, String>,
+    ) -> Result<Hints> {
         let mut hints = Hints::default();
         let value = |(key, variable): Names| -> Result<Option<Value>> {
             Ok(match env(variable) {
@@ -51,27 +96,77 @@ impl Hints {
                 None => info(key)?.map(|text| Value { origin: "info key", key, text }),
             })
         };
+        let truth = [("false", false), ("true", true), ("0", false), ("1", true)];
         if let Some(v) = value(SCHEDULE)? {
-            let mut allowed = vec![("auto", ScheduleHint::Auto)];
+            let mut allowed = vec![("auto", ScheduleHint::Auto), ("measure", ScheduleHint::Measure)];
             allowed.extend(ALGORITHMS.iter().map(|e| (e.name, ScheduleHint::Only(e.algorithm))));
             hints.schedule = v.choose(&allowed)?;
+        }
+        if let Some(v) = value(SPLIT)? {
+            hints.split = v.choose(&truth)?;
+        }
+        if let Some(v) = value(SEED)? {
+            hints.seed = v.number(0..=u64::MAX)?;
+        }
+        if let Some(v) = value(DUPLEX)? {
+            hints.half_duplex = v.choose(&[("full", false), ("half", true)])?;
+        }
+        if let Some(v) = value(ROUND_WINDOW)? {
+            hints.window = v.number(1..=u32::MAX.into())? as u32;
+        }
+        if let Some(v) = value(WEIGHT_UNIT)? {
+            hints.weight_unit = Some(v.number(1..=u32::MAX.into())? as u32);
+        }
+        if let Some(v) = value(LOGGP)? {
+            hints.loggp = v.loggp(file)?;
+        }
+        if let Some(v) = value(GRAPH_LIMIT)? {
+            hints.graph_limit = v.number(0..=MOST_EDGES)?;
         }
         if let Some(v) = value(REDUCE_ORDER)? {
             hints.reduce_order = v.choose(&[("source", FoldOrder::Source), ("any", FoldOrder::Any)])?;
         }
         if let Some(v) = value(VERIFY)? {
-            hints.verify = v.choose(&[("false", false), ("true", true), ("0", false), ("1", true)])?;
+            hints.verify = v.choose(&truth)?;
         }
         Ok(hints)
     }
 
-    /// A number that differs where hints differ that all processes must agree on.
+    /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on: all but the window and the
+    /// order of reductions.
     pub fn agreed(&self) -> i64 {
         let schedule = match self.schedule {
             ScheduleHint::Auto => 0,
-            ScheduleHint::Only(algorithm) => 1 + algorithm as i64,
+            ScheduleHint::Measure => 1,
+            ScheduleHint::Only(algorithm) => 2 + algorithm as u64,
         };
-        2 * schedule + i64::from(self.verify)
+        let m = &self.loggp;
+        let values = [
+            schedule,
+            self.split.into(),
+            self.seed,
+            self.half_duplex.into(),
+            self.weight_unit.map_or(0, |u| 1 + u64::from(u)),
+            m.latency.to_bits(),
+            m.overhead.to_bits(),
+            m.gap.to_bits(),
+            m.gap_per_byte.to_bits(),
+            m.eager,
+            self.graph_limit,
+            self.verify.into(),
+        ];
+        (values.into_iter().fold(0, |hash, v| mix(hash ^ v).wrapping_add(1)) >> 2) as i64
+    }
+
+    /// What the algorithms are told.
+    pub fn tuning(&self) -> Tuning {
+        Tuning {
+            seed: self.seed,
+            startup: self.loggp.startup_bytes() / f64::from(self.weight_unit.unwrap_or(1)),
+            split: self.split,
+            half_duplex: self.half_duplex,
+            ..Tuning::default()
+        }
     }
 }
 
@@ -82,17 +177,33 @@ struct Value {
 }
 
 impl Value {
+    fn number(&self, range: RangeInclusive<u64>) -> Result<u64> {
+        match self.text.trim().parse() {
+            Ok(value) if range.contains(&value) => Ok(value),
+            _ => Err(self.wrong(format!("{} to {}", range.start(), range.end()))),
+        }
+    }
+
+    /// A preset's name, or the name of a file.
+    fn loggp(&self, file: impl Fn(&str) -> std::result::Result<String, String>) -> Result<Loggp> {
+        let text = self.text.trim();
+        if let Some(values) = Loggp::preset(text) {
+            return Ok(values);
+        }
+        let presets: Vec<&str> = PRESETS.iter().map(|p| p.name).collect();
+        let allowed = |reason: String| self.wrong(format!("{}, or a file of LogGP parameters ({reason})", presets.join(", ")));
+        file(text).map_err(allowed)?.parse().map_err(|e: crate::model::FileError| allowed(e.to_string()))
+    }
+
+    fn wrong(&self, allowed: String) -> Box<Error> {
+        Error::HintValue { origin: self.origin, key: self.key.into(), value: self.text.clone(), allowed }.into()
+    }
+
     fn choose<T: Copy>(&self, allowed: &[(&str, T)]) -> Result<T> {
         let text = self.text.trim();
         match allowed.iter().find(|(name, _)| *name == text) {
             Some(&(_, value)) => Ok(value),
-            None => Err(Error::HintValue {
-                origin: self.origin,
-                key: self.key.into(),
-                value: self.text.clone(),
-                allowed: (allowed.iter().map(|(name, _)| *name)).collect::<Vec<_>>().join(", "),
-            }
-            .into()),
+            None => Err(self.wrong((allowed.iter().map(|(name, _)| *name)).collect::<Vec<_>>().join(", "))),
         }
     }
 }
@@ -103,7 +214,11 @@ mod tests {
 
     fn read(info: &[(&str, &str)], env: &[(&str, &str)]) -> Result<Hints> {
         let get = |list: &[(&str, &str)], key: &str| list.iter().find(|e| e.0 == key).map(|e| e.1.to_string());
-        Hints::read(|k| Ok(get(info, k)), |k| get(env, k))
+        let file = |name: &str| match name {
+            "machine" => Ok("latency = 1\noverhead = 2\ngap = 3\ngap_per_byte = 4\neager = 5\n".into()),
+            _ => Err("no such file".into()),
+        };
+        Hints::read(|k| Ok(get(info, k)), |k| get(env, k), file)
     }
 
     #[test]
@@ -122,22 +237,51 @@ mod tests {
     #[test]
     fn bad_values_are_named() {
         let e = read(&[("mpix_schedule", "fastest")], &[]).unwrap_err();
-        assert_eq!(
-            e.to_string(),
-            "info key mpix_schedule = \"fastest\" is not one of auto, direct, dimension_order, linear_permutation, random_rounds, edge_coloring"
-        );
+        let names: Vec<&str> = ALGORITHMS.iter().map(|e| e.name).collect();
+        let allowed = format!("auto, measure, {}", names.join(", "));
+        assert_eq!(e.to_string(), format!("info key mpix_schedule = \"fastest\" is not one of {allowed}"));
         let e = read(&[], &[("MPIX_NEIGHBOR_VERIFY", "maybe")]).unwrap_err();
         assert!(e.to_string().starts_with("environment variable MPIX_NEIGHBOR_VERIFY"));
+    }
+
+    #[test]
+    fn numbers_and_files() {
+        let h =
+            read(&[("mpix_seed", " 7 "), ("mpix_duplex", "half"), ("mpix_split", "0")], &[("MPIX_ROUND_WINDOW", "4")]).unwrap();
+        assert_eq!((h.seed, h.half_duplex, h.split, h.window), (7, true, false, 4));
+        let e = read(&[("mpix_round_window", "0")], &[]).unwrap_err();
+        assert_eq!(e.to_string(), "info key mpix_round_window = \"0\" is not one of 1 to 4294967295");
+        assert!(read(&[("mpix_weight_unit", "-3")], &[]).is_err());
+        let h = read(&[("mpix_loggp", "intrepid"), ("mpix_weight_unit", "8")], &[]).unwrap();
+        assert_eq!(h.loggp, Loggp::preset("intrepid").unwrap());
+        assert_eq!(h.tuning().startup, h.loggp.startup_bytes() / 8.0);
+        let h = read(&[("mpix_loggp", "machine")], &[]).unwrap();
+        assert_eq!(h.loggp, "latency = 1\noverhead = 2\ngap = 3\ngap_per_byte = 4\neager = 5".parse().unwrap());
+        let e = read(&[("mpix_loggp", "elsewhere")], &[]).unwrap_err().to_string();
+        assert!(e.contains("jaguar") && e.contains("no such file"), "{e}");
     }
 
     #[test]
     fn what_must_agree_differs() {
         let mut seen = Vec::new();
         for verify in ["true", "false"] {
-            for e in &ALGORITHMS {
-                seen.push(read(&[("mpix_schedule", e.name), ("mpix_verify", verify)], &[]).unwrap().agreed());
+            for name in ALGORITHMS.iter().map(|e| e.name).chain(["auto", "measure"]) {
+                seen.push(read(&[("mpix_schedule", name), ("mpix_verify", verify)], &[]).unwrap().agreed());
             }
         }
+        for (key, value) in [
+            ("mpix_seed", "2"),
+            ("mpix_split", "false"),
+            ("mpix_duplex", "half"),
+            ("mpix_weight_unit", "1"),
+            ("mpix_loggp", "meiko_elan"),
+            ("mpix_graph_limit", "10"),
+        ] {
+            seen.push(read(&[(key, value)], &[]).unwrap().agreed());
+        }
+        // one process may overlap its rounds and another not
+        assert_eq!(read(&[("mpix_round_window", "3")], &[]).unwrap().agreed(), Hints::default().agreed());
+        assert!(seen.iter().all(|&n| n >= 0));
         let n = seen.len();
         seen.sort_unstable();
         seen.dedup();

@@ -42,3 +42,5 @@ mod exec;
 mod handle;
 #[cfg(feature = "mpi")]
 mod mpi;
+#[cfg(feature = "mpi")]
+mod setup;

@@ -1,34 +1,138 @@
 //! The only place that chooses a schedule, and says why.
 //!
-//! The choice depends only on what is equal on all processes, so all make the same one.
+//! A choice is made on one process and told to the others, or from what is equal on all, so that all come to the same one.
 
 #![forbid(unsafe_code)]
 
+use std::fmt;
+
 use crate::error::{Error, Result};
-use crate::hints::{Hints, ScheduleHint};
-use crate::schedule::{Algorithm, Input};
+use crate::graph::Graph;
+use crate::hints::{Hints, MOST_EDGES, ScheduleHint};
+use crate::model::{Options, predict};
+use crate::schedule::{ALGORITHMS, Algorithm, Build, Input, world_schedules};
+
+/// Most edges of a graph for which candidates are simulated.
+const MOST_SIMULATED: u64 = 1 << 16;
+
+/// Why an algorithm was chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Why {
+    /// By the hint.
+    Asked,
+    /// Nothing is known about the size of messages.
+    Unweighted,
+    /// The graph is too large to be looked at; with its number of edges.
+    Large(u64),
+    /// By the model: predicted time of the choice and of `direct`, in microseconds.
+    Predicted(f64, f64),
+    /// By the first calls: time of the choice and of `direct` on the slowest process, in microseconds.
+    Measured(f64, f64),
+}
 
 /// A choice and its reason.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
     /// The algorithm.
     pub algorithm: Algorithm,
-    /// A sentence that says why.
-    pub why: &'static str,
+    /// Why.
+    pub why: Why,
 }
 
-/// Chooses the algorithm for a neighborhood.
-pub fn select(hints: &Hints, input: &Input) -> Result<Choice> {
-    match hints.schedule {
-        ScheduleHint::Auto => Ok(Choice {
-            algorithm: Algorithm::Direct,
-            why: "it takes one round, and nothing is known here about contention that would pay for more",
-        }),
-        ScheduleHint::Only(algorithm) => match (algorithm.entry().unfit)(input) {
-            None => Ok(Choice { algorithm, why: "the hint mpix_schedule asks for it" }),
-            Some(reason) => Err(Error::Schedule { schedule: algorithm.name(), reason: reason.into() }.into()),
-        },
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::Asked => write!(f, "the hint mpix_schedule asks for it"),
+            Why::Unweighted => write!(f, "no weights tell what messages cost, so that one round is the best guess"),
+            Why::Large(edges) => write!(f, "the {edges} edges of all processes are too many to compare schedules"),
+            Why::Predicted(time, direct) => write!(f, "by the model {time:.1} us, against {direct:.1} us for direct"),
+            Why::Measured(time, direct) => write!(f, "the first calls took {time:.1} us with it, {direct:.1} us with direct"),
+        }
     }
+}
+
+/// What setting a neighborhood must find out before there is a schedule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Next {
+    /// Nothing: this is the choice.
+    Take(Choice),
+    /// The model's word, on the graph of all processes.
+    Compare,
+    /// The times of all that fit, in the first calls.
+    Try,
+}
+
+/// What is known of the graph without gathering it; equal on all processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outline {
+    /// Edges between different processes.
+    pub edges: u64,
+    /// Whether any process gave weights.
+    pub weighted: bool,
+}
+
+/// The first step of a choice.
+///
+/// # Errors
+/// The algorithm that a hint asks for does not fit.
+pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
+    match hints.schedule {
+        ScheduleHint::Only(algorithm) => match unfit(algorithm, hints, input, outline) {
+            None => Ok(Next::Take(Choice { algorithm, why: Why::Asked })),
+            Some(reason) => Err(Error::Schedule { schedule: algorithm.name(), reason }.into()),
+        },
+        // verification changes the times
+        ScheduleHint::Measure if !hints.verify => Ok(Next::Try),
+        _ if !outline.weighted && hints.weight_unit.is_none() => {
+            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Unweighted }))
+        }
+        _ if outline.edges > hints.graph_limit.min(MOST_SIMULATED) => {
+            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Large(outline.edges) }))
+        }
+        _ => Ok(Next::Compare),
+    }
+}
+
+/// The algorithms whose times are compared in the first calls.
+pub fn candidates(hints: &Hints, input: &Input, outline: Outline) -> Vec<Algorithm> {
+    (ALGORITHMS.iter().map(|e| e.algorithm)).filter(|&a| unfit(a, hints, input, outline).is_none()).collect()
+}
+
+/// Why an algorithm cannot be used; `None` if it can.
+fn unfit(algorithm: Algorithm, hints: &Hints, input: &Input, outline: Outline) -> Option<String> {
+    let entry = algorithm.entry();
+    let limit = hints.graph_limit.min(MOST_EDGES);
+    match entry.build {
+        Build::Global(_) if outline.edges > limit => Some(format!(
+            "it needs the graph of all processes, whose {} edges are more than mpix_graph_limit = {limit}",
+            outline.edges
+        )),
+        _ => (entry.unfit)(input).map(Into::into),
+    }
+}
+
+/// The algorithm of the lowest predicted time, `direct` where no other one is faster. Builds and simulates the schedules of all processes:
+/// some microseconds an edge and algorithm.
+pub fn compare(hints: &Hints, graph: &Graph) -> Result<Choice> {
+    let world = graph.neighborhoods();
+    let (tuning, unit) = (hints.tuning(), u64::from(hints.weight_unit.unwrap_or(1)));
+    let options = Options { window: hints.window, half_duplex: hints.half_duplex, ..Options::default() };
+    let mut times: Vec<(Algorithm, f64)> = Vec::new();
+    for entry in &ALGORITHMS {
+        // an algorithm that does not fit what is known here is left out
+        if let Ok(schedules) = world_schedules(entry.algorithm, &world, None, &tuning) {
+            let time = predict(&world, &schedules, unit, &hints.loggp, &options).map_err(Error::Internal)?;
+            times.push((entry.algorithm, time));
+        }
+    }
+    Ok(lowest(&times, Why::Predicted))
+}
+
+/// The choice by times: the lowest, `direct` if it is among the lowest.
+pub fn lowest(times: &[(Algorithm, f64)], why: fn(f64, f64) -> Why) -> Choice {
+    let direct = times.iter().find(|t| t.0 == Algorithm::Direct).map_or(f64::INFINITY, |t| t.1);
+    let best = times.iter().fold((Algorithm::Direct, direct), |best, t| if t.1 < best.1 { *t } else { best });
+    Choice { algorithm: best.0, why: why(best.1, direct) }
 }
 
 #[cfg(test)]
@@ -36,15 +140,58 @@ mod tests {
     use super::*;
     use crate::neighborhood::Neighborhood;
 
+    const FEW: Outline = Outline { edges: 10, weighted: false };
+
     #[test]
     fn a_schedule_that_does_not_fit_is_an_error_with_its_reason() {
         let n = Neighborhood::from_ranks(0, &[0], &[0]);
         let mut input = Input { neighborhood: &n, processes: 1, directions: None };
-        let hints = Hints { schedule: ScheduleHint::Only(Algorithm::DimensionOrder), ..Hints::default() };
-        let e = select(&hints, &input).unwrap_err();
+        let only = |algorithm| Hints { schedule: ScheduleHint::Only(algorithm), ..Hints::default() };
+        let e = select(&only(Algorithm::DimensionOrder), &input, FEW).unwrap_err();
         assert!(e.to_string().contains("dimension_order cannot be used: it needs a Cartesian"));
+        assert!(!candidates(&Hints::default(), &input, FEW).contains(&Algorithm::DimensionOrder));
         input.directions = Some(&[0, 1]);
-        assert_eq!(select(&hints, &input).unwrap().algorithm, Algorithm::DimensionOrder);
-        assert_eq!(select(&Hints::default(), &input).unwrap().algorithm, Algorithm::Direct);
+        let asked = |algorithm| Next::Take(Choice { algorithm, why: Why::Asked });
+        assert_eq!(select(&only(Algorithm::DimensionOrder), &input, FEW).unwrap(), asked(Algorithm::DimensionOrder));
+        let few = Hints { graph_limit: 9, ..only(Algorithm::EdgeColoring) };
+        let e = select(&few, &input, FEW).unwrap_err().to_string();
+        assert!(e.contains("10 edges are more than mpix_graph_limit = 9"), "{e}");
+        assert!(!candidates(&few, &input, FEW).contains(&Algorithm::EdgeColoring));
+    }
+
+    #[test]
+    fn the_graph_is_looked_at_where_sizes_are_known() {
+        let n = Neighborhood::from_ranks(0, &[0], &[0]);
+        let input = Input { neighborhood: &n, processes: 1, directions: None };
+        let direct = |why| Next::Take(Choice { algorithm: Algorithm::Direct, why });
+        assert_eq!(select(&Hints::default(), &input, FEW).unwrap(), direct(Why::Unweighted));
+        let weighted = Outline { weighted: true, ..FEW };
+        assert_eq!(select(&Hints::default(), &input, weighted).unwrap(), Next::Compare);
+        let unit = Hints { weight_unit: Some(8192), ..Hints::default() };
+        assert_eq!(select(&unit, &input, FEW).unwrap(), Next::Compare);
+        let large = Outline { edges: 1 << 40, weighted: true };
+        assert_eq!(select(&unit, &input, large).unwrap(), direct(Why::Large(1 << 40)));
+        let measure = Hints { schedule: ScheduleHint::Measure, ..Hints::default() };
+        assert_eq!(select(&measure, &input, large).unwrap(), Next::Try);
+        assert_eq!(select(&Hints { verify: true, ..measure }, &input, FEW).unwrap(), direct(Why::Unweighted));
+    }
+
+    /// Many large messages that meet at the same processes in the same order: rounds avoid it. Small ones: one round.
+    #[test]
+    fn never_predicted_worse_than_direct_and_better_where_messages_collide() {
+        let edges = |weight| {
+            let list: Vec<_> = (0..16u32).flat_map(|p| (0..16).filter(move |&q| q != p).map(move |q| (p, q, weight))).collect();
+            Graph::from_edges(16, &list)
+        };
+        let choice = compare(&Hints::default(), &edges(1_000_000)).unwrap();
+        assert_ne!(choice.algorithm, Algorithm::Direct);
+        let Why::Predicted(time, direct) = choice.why else { panic!("{choice:?}") };
+        assert!(time < direct);
+        assert!(choice.why.to_string().contains("against"));
+        assert_eq!(compare(&Hints::default(), &edges(8)).unwrap().algorithm, Algorithm::Direct);
+        for weight in [1, 1000, 30_000, 200_000] {
+            let Why::Predicted(time, direct) = compare(&Hints::default(), &edges(weight)).unwrap().why else { panic!() };
+            assert!(time <= direct);
+        }
     }
 }

@@ -61,7 +61,8 @@ fn modules_use_only_what_lies_below_them() {
             "select" => vec!["error", "graph", "hints", "model", "schedule"],
             "mpi" => vec!["error"],
             "exec" => vec!["error", "mpi", "neighborhood", "schedule"],
-            "handle" => [&pure[..], &["exec", "mpi"]].concat(),
+            "setup" => [&pure[..], &["mpi"]].concat(),
+            "handle" => [&pure[..], &["exec", "mpi", "setup"]].concat(),
             "capi" => [&pure[..], &["exec", "handle", "mpi"]].concat(),
             // a crate of its own, which sees what is public; of that only what needs no MPI
             "bin" => pure.to_vec(),

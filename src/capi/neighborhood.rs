@@ -382,8 +382,12 @@ unsafe fn set(
             Ok(Request {
                 operations: args::operations(operations)?,
                 neighborhood: neighborhood()?,
-                // SAFETY: the caller vouches for `info`.
-                hints: Hints::read(|key| unsafe { info::get(info, key) }, |variable| std::env::var(variable).ok())?,
+                hints: Hints::read(
+                    // SAFETY: the caller vouches for `info`.
+                    |key| unsafe { info::get(info, key) },
+                    |variable| std::env::var(variable).ok(),
+                    |name| std::fs::read_to_string(name).map_err(|e| e.to_string()),
+                )?,
             })
         })();
         // SAFETY: as above.

@@ -9,5 +9,5 @@
 pub mod loggp;
 pub mod simulate;
 
-pub use loggp::Loggp;
+pub use loggp::{FileError, Loggp, PRESETS};
 pub use simulate::{Options, Run, predict, simulate};

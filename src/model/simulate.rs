@@ -188,17 +188,23 @@ pub fn simulate(
     Ok(simulation.result(schedules))
 }
 
-/// The total time of a world's schedules, in microseconds, with strict rounds and full duplex, where an edge carries
+/// The total time of a world's schedules, in microseconds, where an edge carries
 /// `bytes_per_weight` bytes for each unit of the weight in the target list. An edge of weight 0 counts as of weight 1.
 ///
 /// # Errors
 /// As [`simulate()`].
-pub fn predict(world: &[Neighborhood], schedules: &[Schedule], bytes_per_weight: u64, params: &Loggp) -> Result<f64, String> {
+pub fn predict(
+    world: &[Neighborhood],
+    schedules: &[Schedule],
+    bytes_per_weight: u64,
+    params: &Loggp,
+    options: &Options,
+) -> Result<f64, String> {
     let bytes = |p: Rank, block: Block| {
         let neighbor = world.get(p as usize).and_then(|n| n.targets().get(block.slot()));
         u64::from(neighbor.map_or(0, |n| n.weight.max(1))).saturating_mul(bytes_per_weight)
     };
-    Ok(simulate(schedules, &bytes, params, &Options::default())?.total)
+    Ok(simulate(schedules, &bytes, params, options)?.total)
 }
 
 // ---- what is to be done
@@ -1135,7 +1141,7 @@ mod tests {
         let directions: Vec<u32> = (0..6).collect();
         let run = |algorithm| {
             let schedules = world_schedules(algorithm, &world, Some(&directions), &Tuning::default()).unwrap();
-            predict(&world, &schedules, 101, &params).unwrap()
+            predict(&world, &schedules, 101, &params, &Options::default()).unwrap()
         };
         assert_eq!(run(Algorithm::DimensionOrder), 6.0 * (1.0 + 100.0 + 4.0 + 1.0));
         // nobody is in another's way: the k-th message of all processes goes in the same direction
@@ -1295,7 +1301,7 @@ mod tests {
         let world = Graph::from_edges(2, &[(0, 1, 3), (0, 1, 0)]).neighborhoods();
         let schedules = world_schedules(Algorithm::Direct, &world, None, &Tuning::default()).unwrap();
         let p = loggp(5.0, 2.0, 9.0, 0.5);
-        assert_eq!(predict(&world, &schedules, 100, &p), Ok(2.0 + 149.5 + 9.0 + 49.5 + 7.0));
+        assert_eq!(predict(&world, &schedules, 100, &p, &Options::default()), Ok(2.0 + 149.5 + 9.0 + 49.5 + 7.0));
     }
 
     prop_compose! {

@@ -2,7 +2,7 @@
 
 use super::comm::Owned;
 use super::{MPI_Datatype, MPI_Op, check};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Elementwise reductions.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +35,13 @@ impl Reduction {
 pub trait Element: Copy + Default {
     /// Their datatype.
     fn datatype() -> MPI_Datatype;
+}
+
+impl Element for f64 {
+    fn datatype() -> MPI_Datatype {
+        // SAFETY: a constant of mpi-sys' C file.
+        unsafe { mpi_sys::RSMPI_DOUBLE }
+    }
 }
 
 impl Element for i64 {
@@ -94,6 +101,57 @@ pub fn alltoall(comm: &Owned, values: &[u32]) -> Result<Vec<u32>> {
             )
         },
         "MPI_Alltoall",
+    )?;
+    Ok(result)
+}
+
+/// `MPI_Allgather` of one number of each process. Collective; O(P) memory.
+pub fn allgather(comm: &Owned, value: u32) -> Result<Vec<u32>> {
+    // SAFETY: a live communicator.
+    let size = unsafe { super::comm::size(comm.raw()) }?;
+    let mut result = vec![0u32; size as usize];
+    check(
+        // SAFETY: one number is sent; there is room for one of each process.
+        unsafe {
+            mpi_sys::MPI_Allgather(
+                (&raw const value).cast(),
+                1,
+                mpi_sys::RSMPI_UINT32_T,
+                result.as_mut_ptr().cast(),
+                1,
+                mpi_sys::RSMPI_UINT32_T,
+                comm.raw(),
+            )
+        },
+        "MPI_Allgather",
+    )?;
+    Ok(result)
+}
+
+/// `MPI_Allgatherv` of `counts[p]` numbers of each process `p`, of which there are less than `INT_MAX` together. Collective.
+pub fn allgatherv(comm: &Owned, values: &[u32], counts: &[u32]) -> Result<Vec<u32>> {
+    let total: u64 = counts.iter().map(|&c| u64::from(c)).sum();
+    if total > i32::MAX as u64 {
+        return Err(Error::Internal(format!("{total} numbers are too many to be gathered")).into());
+    }
+    let ints: Vec<i32> = counts.iter().map(|&c| c as i32).collect();
+    let displs: Vec<i32> = ints.iter().scan(0, |at, &c| Some(std::mem::replace(at, *at + c))).collect();
+    let mut result = vec![0u32; total as usize];
+    check(
+        // SAFETY: the result has room for as many numbers as are said, one process behind the other.
+        unsafe {
+            mpi_sys::MPI_Allgatherv(
+                values.as_ptr().cast(),
+                values.len() as i32,
+                mpi_sys::RSMPI_UINT32_T,
+                result.as_mut_ptr().cast(),
+                ints.as_ptr(),
+                displs.as_ptr(),
+                mpi_sys::RSMPI_UINT32_T,
+                comm.raw(),
+            )
+        },
+        "MPI_Allgatherv",
     )?;
     Ok(result)
 }
