@@ -3,8 +3,10 @@
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use mpix_neighbor::cartesian::Grid;
 use mpix_neighbor::generate::irregpc_uniform;
+use mpix_neighbor::graph::Graph;
 use mpix_neighbor::model::{Loggp, Options, simulate};
 use mpix_neighbor::neighborhood::Neighborhood;
+use mpix_neighbor::schedule::distributed_coloring::run_all;
 use mpix_neighbor::schedule::random_rounds::{Lambda, Variant, plan_variant};
 use mpix_neighbor::schedule::verify::{Goal, verify};
 use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Block, Build, FoldOrder, Op, Schedule, Tuning, world_schedules};
@@ -32,6 +34,19 @@ fn build(c: &mut Criterion) {
         b.iter(|| schedules.iter().map(|s| s.folded(FoldOrder::Source).rounds()).sum::<usize>());
     });
     group.sample_size(10).bench_function("verify", |b| b.iter(|| verify(&world, &schedules, Goal::Deliver, false).unwrap()));
+    group.finish();
+
+    // a random multigraph: what a process of an unstructured mesh has
+    let random: Vec<(u32, u32, u32)> = (0..65_536u32)
+        .map(|e| {
+            let hash = u64::from(e).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            (e % 4096, (hash >> 40) as u32 % 4096, 1 + (hash >> 20) as u32 % 1000)
+        })
+        .collect();
+    let world = Graph::from_edges(4096, &random).neighborhoods();
+    let mut group = c.benchmark_group("negotiate, 4,096 processes of degree 16");
+    group.throughput(Throughput::Elements(random.len() as u64)).sample_size(10);
+    group.bench_function("distributed_coloring", |b| b.iter(|| run_all(&world, &Tuning::default()).1.steps));
     group.finish();
 }
 

@@ -20,6 +20,8 @@ const MOST_SIMULATED: u64 = 1 << 16;
 pub enum Why {
     /// By the hint.
     Asked,
+    /// A hint asks for `edge_coloring`, and the graph is too large to be gathered; with its number of edges.
+    Negotiated(u64),
     /// Nothing is known about the size of messages.
     Unweighted,
     /// The graph is too large to be looked at; with its number of edges.
@@ -43,6 +45,9 @@ impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Why::Asked => write!(f, "the hint mpix_schedule asks for it"),
+            Why::Negotiated(edges) => {
+                write!(f, "mpix_schedule asks for edge_coloring, and the graph of {edges} edges is above mpix_graph_limit")
+            }
             Why::Unweighted => write!(f, "no weights tell what messages cost, so that one round is the best guess"),
             Why::Large(edges) => write!(f, "the {edges} edges of all processes are too many to compare schedules"),
             Why::Predicted(time, direct) => write!(f, "by the model {time:.1} us, against {direct:.1} us for direct"),
@@ -77,6 +82,10 @@ pub struct Outline {
 /// The algorithm that a hint asks for does not fit.
 pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
     match hints.schedule {
+        ScheduleHint::Only(Algorithm::EdgeColoring) if outline.edges > hints.graph_limit.min(MOST_EDGES) => {
+            let why = Why::Negotiated(outline.edges);
+            Ok(Next::Take(Choice { algorithm: Algorithm::DistributedColoring, why }))
+        }
         ScheduleHint::Only(algorithm) => match unfit(algorithm, hints, input, outline) {
             None => Ok(Next::Take(Choice { algorithm, why: Why::Asked })),
             Some(reason) => Err(Error::Schedule { schedule: algorithm.name(), reason }.into()),
@@ -153,10 +162,13 @@ mod tests {
         input.directions = Some(&[0, 1]);
         let asked = |algorithm| Next::Take(Choice { algorithm, why: Why::Asked });
         assert_eq!(select(&only(Algorithm::DimensionOrder), &input, FEW).unwrap(), asked(Algorithm::DimensionOrder));
-        let few = Hints { graph_limit: 9, ..only(Algorithm::EdgeColoring) };
+        let few = Hints { graph_limit: 9, ..only(Algorithm::RandomRounds) };
         let e = select(&few, &input, FEW).unwrap_err().to_string();
         assert!(e.contains("10 edges are more than mpix_graph_limit = 9"), "{e}");
         assert!(!candidates(&few, &input, FEW).contains(&Algorithm::EdgeColoring));
+        let negotiated = Choice { algorithm: Algorithm::DistributedColoring, why: Why::Negotiated(10) };
+        let few = Hints { graph_limit: 9, ..only(Algorithm::EdgeColoring) };
+        assert_eq!(select(&few, &input, FEW).unwrap(), Next::Take(negotiated));
     }
 
     #[test]

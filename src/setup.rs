@@ -5,9 +5,15 @@ use crate::graph::Graph;
 use crate::hints::Hints;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
+use crate::mpi::datatype;
+use crate::mpi::p2p::{Message, Requests};
 use crate::neighborhood::Neighborhood;
+use crate::schedule::distributed_coloring::{Exchange, Negotiation};
 use crate::schedule::{Algorithm, Build, Input, Plan, Schedule};
 use crate::select::{self, Choice, Next, Outline, Why};
+
+/// Tag of messages by which neighbors negotiate, on the private communicator. No collective operation has it.
+const TAG: i32 = 64;
 
 /// A schedule, and why it was chosen.
 #[derive(Debug, Clone)]
@@ -107,7 +113,46 @@ fn build(world: &mut World, algorithm: Algorithm, hints: &Hints, input: &Input) 
             same_plan(comm, &plan)?;
             Ok(plan.schedule(graph, input.neighborhood))
         }
+        Build::Negotiated(begin) => negotiate(world.comm, begin(input, &hints.tuning())),
     }
+}
+
+/// Exchanges the messages of a negotiation until this process has nothing more to say or to hear.
+fn negotiate(comm: &Comm, mut negotiation: Negotiation) -> Result<Schedule> {
+    let mut requests = Requests::default();
+    let room = |exchanges: &[Exchange]| -> Vec<Vec<u32>> { exchanges.iter().map(|e| vec![0; e.words]).collect() };
+    let message = |exchange: &Exchange, words: &mut Vec<u32>| -> Result<Message> {
+        let count = i32::try_from(size_of_val(&words[..])).map_err(|_| {
+            Error::Internal(format!("{} words are too many for one message to process {}", words.len(), exchange.rank))
+        })?;
+        Ok(Message { at: words.as_mut_ptr().cast(), count, datatype: datatype::byte(), peer: exchange.rank as i32 })
+    };
+    while !negotiation.done() {
+        let (sends, receives): (Vec<_>, Vec<_>) = (negotiation.sends().collect(), negotiation.receives().collect());
+        let (mut out, mut into) = (room(&sends), room(&receives));
+        for (exchange, words) in sends.iter().zip(&mut out) {
+            negotiation.write(exchange.index, words);
+        }
+        let messages = |exchanges: &[Exchange], words: &mut [Vec<u32>]| -> Result<Vec<Message>> {
+            exchanges.iter().zip(words).map(|(exchange, words)| message(exchange, words)).collect()
+        };
+        let (out_messages, in_messages) = (messages(&sends, &mut out)?, messages(&receives, &mut into)?);
+        requests.reserve(out_messages.len() + in_messages.len());
+        // SAFETY: the buffers live, and are left alone, until the requests are complete.
+        let posted = unsafe {
+            (requests.post_receives(&in_messages, TAG, comm)).and_then(|()| requests.post_sends(&out_messages, TAG, comm))
+        };
+        posted.inspect_err(|_| requests.abandon(in_messages.len()))?;
+        // others may need this core to answer
+        while !requests.is_empty() && !requests.test().map_err(|(_, error)| error)? {
+            std::thread::yield_now();
+        }
+        for (exchange, words) in receives.iter().zip(&into) {
+            negotiation.take(exchange.index, words);
+        }
+        negotiation.advance();
+    }
+    Ok(negotiation.finish())
 }
 
 /// Makes sure that all processes made the same plan: with different ones they would wait for each other forever.

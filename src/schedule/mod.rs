@@ -23,6 +23,7 @@ use crate::neighborhood::{Neighborhood, Rank};
 
 mod dimension_order;
 mod direct;
+pub mod distributed_coloring;
 mod edge_coloring;
 mod fold;
 mod linear_permutation;
@@ -33,6 +34,7 @@ mod properties;
 pub mod random_rounds;
 pub mod verify;
 
+pub use distributed_coloring::Negotiation;
 pub use fold::FoldOrder;
 pub use part::Part;
 pub use plan::Plan;
@@ -266,6 +268,8 @@ pub enum Algorithm {
     RandomRounds,
     /// `edge_coloring`: as few rounds as the largest degree, heavy edges together, long messages cut where that pays.
     EdgeColoring,
+    /// `distributed_coloring`: edge coloring that neighbors negotiate; no process knows the graph.
+    DistributedColoring,
 }
 
 /// How an algorithm comes to a schedule.
@@ -275,6 +279,8 @@ pub enum Build {
     Local(fn(&Input) -> Schedule),
     /// From the graph of all processes: each makes the same plan and takes its own schedule out of it.
     Global(fn(&Graph, &Tuning) -> Plan),
+    /// By messages between neighbors: each process makes its [`Negotiation`] and takes its steps.
+    Negotiated(fn(&Input, &Tuning) -> Negotiation),
 }
 
 /// What the table of algorithms says about one.
@@ -297,7 +303,7 @@ fn fit(_: &Input) -> Option<&'static str> {
 }
 
 /// All algorithms. Hints, dispatch, tests and benches derive from this table.
-pub static ALGORITHMS: [Entry; 5] = [
+pub static ALGORITHMS: [Entry; 6] = [
     Entry { algorithm: Algorithm::Direct, name: "direct", single_port: false, unfit: fit, build: Build::Local(direct::build) },
     Entry {
         algorithm: Algorithm::DimensionOrder,
@@ -327,6 +333,13 @@ pub static ALGORITHMS: [Entry; 5] = [
         unfit: fit,
         build: Build::Global(edge_coloring::plan),
     },
+    Entry {
+        algorithm: Algorithm::DistributedColoring,
+        name: "distributed_coloring",
+        single_port: true,
+        unfit: fit,
+        build: Build::Negotiated(Negotiation::new),
+    },
 ];
 
 /// The schedules of all processes by one algorithm; `world` in the order of ranks. For tests, the model and the command-line tool: what a
@@ -352,6 +365,7 @@ pub fn world_schedules(
             let graph = Graph::from_neighborhoods(world);
             plan(&graph, tuning).schedules(&graph, world)
         }
+        Build::Negotiated(begin) => distributed_coloring::negotiate(world.iter().map(|n| begin(&input(n), tuning)).collect()).0,
     })
 }
 
