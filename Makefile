@@ -25,7 +25,7 @@ LINK := -L$(LIBDIR) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN/../../$(LIBDIR)'
 C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks
 EXAMPLES := mesh halo3d spmv
 
-.PHONY: all lib demo test test-rust test-c c-tests test-mpis bench header install examples clean deps
+.PHONY: all lib tool demo test test-rust test-c c-tests test-mpis bench header install examples clean deps
 
 all: lib
 
@@ -39,6 +39,12 @@ $(LIB): $(RUST_SOURCES)
 	cargo build --release --locked --target-dir $(TARGET)
 	@ln -sf libmpix_neighbor.so $(LIBDIR)/libmpix_neighbor.so.$(MAJOR)
 	@touch $@
+
+# the command-line tool, which needs no MPI
+tool:
+	cargo build --release --locked --no-default-features --features tool --target-dir target/tool
+	@mkdir -p build
+	@ln -sf ../target/tool/release/mpix-neighbor build/mpix-neighbor
 
 header:
 	MPIX_WRITE_HEADER=1 cargo test --quiet --locked --no-default-features --target-dir target/pure --test header
@@ -90,11 +96,11 @@ test:
 	c_tests/wrong-mpi
 	@echo "make test: all passed"
 
-# formatting, warnings, the pure half without any MPI, the documentation
+# formatting, warnings, the pure half and the command-line tool without any MPI, the documentation
 test-rust:
 	cargo fmt --check
-	cargo clippy --quiet --locked --no-default-features --all-targets --target-dir target/pure -- -D warnings
-	cargo test --quiet --locked --no-default-features --target-dir target/pure
+	cargo clippy --quiet --locked --no-default-features --features tool --all-targets --target-dir target/pure -- -D warnings
+	cargo test --quiet --locked --no-default-features --features tool --target-dir target/pure
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --no-default-features --target-dir target/pure
 
 # everything that needs the MPI behind MPICC

@@ -1,0 +1,342 @@
+//! `mpix-neighbor compare`: the algorithms for general graphs side by side on IrregPC's test sets, under its costs: a round takes
+//! `tau + M phi` for its longest message `M`. The columns of its Tables 5 to 7, with what no schedule is below, and with ours.
+
+use std::fmt::Write;
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use mpix_neighbor::graph::Graph;
+use mpix_neighbor::schedule::plan::lower_bound;
+use mpix_neighbor::schedule::random_rounds::{Lambda, Variant, plan_variant};
+use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Build, Tuning, world_schedules};
+use serde::Serialize;
+
+use crate::Failure;
+use crate::generator::Generator;
+use crate::ports::{self, Message};
+use crate::schedule::{Search, bytes};
+use crate::table::Table;
+
+/// Compare the algorithms for general graphs on IrregPC's test sets
+#[derive(Args)]
+pub struct Arguments {
+    /// Test set: 1 = about equal degrees and random sizes, 2 = few large and many small messages, 3 = a mesh
+    #[arg(long, value_name = "1|2|3", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=3))]
+    set: u32,
+
+    /// Degree of set 1
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=31))]
+    degree: u32,
+
+    /// Points of the mesh of set 3
+    #[arg(long, default_value_t = 2800, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    points: u32,
+
+    /// Number of graphs
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    matrices: u32,
+
+    /// Bytes to a unit of weight, separated by commas
+    #[arg(long, value_delimiter = ',', default_values_t = (4..14).map(|k| 1u32 << k), value_parser = clap::value_parser!(u32).range(1..))]
+    units: Vec<u32>,
+
+    /// What a message costs beyond its bytes (tau / phi)
+    #[arg(long, value_name = "BYTES", default_value = "4096", value_parser = bytes)]
+    startup: f64,
+
+    #[command(flatten)]
+    search: Search,
+
+    /// What stands for all graphs together
+    #[arg(long, value_enum, default_value_t = Statistic::Mean)]
+    statistic: Statistic,
+
+    /// From which the graphs are drawn
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Statistic {
+    Mean,
+    Median,
+}
+
+impl Statistic {
+    fn of(self, mut values: Vec<f64>) -> f64 {
+        let n = values.len();
+        match self {
+            _ if n == 0 => 0.0,
+            Statistic::Mean => values.iter().sum::<f64>() / n as f64,
+            Statistic::Median => {
+                values.sort_by(f64::total_cmp);
+                (values[(n - 1) / 2] + values[n / 2]) / 2.0
+            }
+        }
+    }
+}
+
+/// A column of the tables.
+#[derive(Clone, Copy)]
+enum Method {
+    /// AC: all at once. Has no rounds.
+    Asynchronous,
+    /// An algorithm of the table.
+    Table(Algorithm),
+    /// RS_N, RS_N+sort, RS_NH.
+    Random(Variant),
+    /// RS_NH+fixed: the best of several fixed shares.
+    BestFixed,
+}
+
+/// The shares that RS_NH+fixed tries (IrregPC, section 7.1).
+const FIXED: [f64; 5] = [0.75, 0.875, 0.9375, 0.96875, 1.0];
+
+/// All columns: IrregPC's, then what else of the table fits any graph.
+fn methods() -> Vec<(&'static str, Method)> {
+    let named = |name: &str| ALGORITHMS.iter().find(|e| e.name == name);
+    let mut methods = vec![("AC", Method::Asynchronous)];
+    methods.extend(named("linear_permutation").map(|e| ("LP", Method::Table(e.algorithm))));
+    methods.extend([
+        ("RS_N", Method::Random(Variant::RsN)),
+        ("RS_N+sort", Method::Random(Variant::RsNSort)),
+        ("RS_NH", Method::Random(Variant::RsNh(Lambda::Incremental))),
+        ("RS_NH(1)", Method::Random(Variant::RsNh(Lambda::One))),
+        ("RS_NH+fixed", Method::BestFixed),
+    ]);
+    let other = |name: &str| !["direct", "linear_permutation", "random_rounds"].contains(&name);
+    let two = Graph::from_edges(2, &[(0, 1, 1)]).neighborhoods();
+    let fits = |algorithm| world_schedules(algorithm, &two, None, &Tuning::default()).is_ok();
+    methods.extend(
+        (ALGORITHMS.iter().filter(|e| e.single_port && other(e.name) && fits(e.algorithm)))
+            .map(|e| (e.name, Method::Table(e.algorithm))),
+    );
+    methods
+}
+
+/// What a method makes of a graph. Costs in units of weight.
+struct Outcome {
+    /// The paper's cost; AC's is `overlapped`.
+    cost: f64,
+    /// The cost where rounds do not wait for one another.
+    overlapped: f64,
+    /// Rounds with messages; AC has none.
+    rounds: Option<f64>,
+    /// Messages.
+    messages: f64,
+    /// How long the schedule took to make, in microseconds.
+    scheduling: f64,
+}
+
+impl Outcome {
+    fn new(graph: &Graph, messages: &[Message], scheduling: f64, startup: f64) -> Outcome {
+        Outcome {
+            cost: ports::synchronized(messages, startup),
+            overlapped: ports::unsynchronized(graph.processes(), messages, startup),
+            rounds: Some(ports::rounds(messages) as f64),
+            messages: messages.len() as f64,
+            scheduling,
+        }
+    }
+}
+
+/// Runs `body`; its result and how long it took, in microseconds.
+pub fn timed<T>(body: impl FnOnce() -> T) -> (T, f64) {
+    let begin = Instant::now();
+    let result = body();
+    (result, begin.elapsed().as_secs_f64() * 1e6)
+}
+
+impl Method {
+    fn run(self, graph: &Graph, tuning: &Tuning) -> Result<Outcome, String> {
+        let startup = tuning.startup;
+        let variant = |variant| {
+            let (plan, scheduling) = timed(|| plan_variant(graph, variant, tuning).0);
+            Outcome::new(graph, &ports::of_plan(graph, &plan), scheduling, startup)
+        };
+        Ok(match self {
+            Method::Asynchronous => {
+                let cost = ports::asynchronous(graph, startup);
+                Outcome { cost, overlapped: cost, rounds: None, messages: graph.edges() as f64, scheduling: 0.0 }
+            }
+            Method::Random(v) => variant(v),
+            Method::BestFixed => (FIXED.iter().map(|&share| variant(Variant::RsNh(Lambda::Fixed(share)))))
+                .min_by(|a, b| a.cost.total_cmp(&b.cost))
+                .ok_or("no share is tried")?,
+            Method::Table(algorithm) => match algorithm.entry().build {
+                Build::Global(plan) => {
+                    let (plan, scheduling) = timed(|| plan(graph, tuning));
+                    Outcome::new(graph, &ports::of_plan(graph, &plan), scheduling, startup)
+                }
+                _ => {
+                    let world = graph.neighborhoods();
+                    let (schedules, all) = timed(|| world_schedules(algorithm, &world, None, tuning));
+                    let messages = ports::of_schedules(&world, &schedules?).ok_or("messages without a weight")?;
+                    // each process makes its own
+                    Outcome::new(graph, &messages, all / world.len().max(1) as f64, startup)
+                }
+            },
+        })
+    }
+}
+
+/// A method at one size of the unit, over all graphs.
+#[derive(Serialize)]
+struct Cell {
+    method: &'static str,
+    /// Bytes to a unit of weight.
+    unit: u32,
+    /// Costs in bytes: so many would pass in the same time.
+    cost: f64,
+    cost_overlapped: f64,
+    /// Cost to lower bound, mean of all graphs and worst.
+    ratio_mean: f64,
+    ratio_worst: f64,
+    rounds: Option<f64>,
+    messages: f64,
+    scheduling_us: f64,
+}
+
+#[derive(Serialize)]
+struct Comparison {
+    set: String,
+    matrices: u32,
+    startup: f64,
+    statistic: Statistic,
+    /// For each unit the lower bound in bytes.
+    lower_bounds: Vec<(u32, f64)>,
+    cells: Vec<Cell>,
+}
+
+/// Runs the command; what it prints.
+pub fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let generator = match arguments.set {
+        1 => Generator::IrregPc1(arguments.degree, 32),
+        2 => Generator::IrregPc2,
+        _ => Generator::Airfoil(arguments.points, 32),
+    };
+    let statistic = arguments.statistic;
+    let graphs: Vec<Graph> =
+        (0..u64::from(arguments.matrices)).map(|i| generator.make(arguments.seed.wrapping_add(i)).graph).collect();
+    let methods = methods();
+    let progress = ProgressBar::new((methods.len() * arguments.units.len()) as u64 * graphs.len() as u64);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg} {eta}") {
+        progress.set_style(style);
+    }
+    let mut result = Comparison {
+        set: generator.to_string(),
+        matrices: arguments.matrices,
+        startup: arguments.startup,
+        statistic,
+        lower_bounds: Vec::new(),
+        cells: Vec::new(),
+    };
+    for &unit in &arguments.units {
+        let bytes = f64::from(unit);
+        let startup = arguments.startup / bytes;
+        let bounds: Vec<f64> = graphs.iter().map(|g| lower_bound(g, startup)).collect();
+        result.lower_bounds.push((unit, statistic.of(bounds.clone()) * bytes));
+        for &(name, method) in &methods {
+            progress.set_message(name);
+            let mut outcomes = Vec::new();
+            for (i, graph) in graphs.iter().enumerate() {
+                let seed = arguments.seed.wrapping_add(i as u64);
+                let tuning = Tuning { seed, startup, budget: arguments.search.budget, ..Tuning::default() };
+                outcomes.push(method.run(graph, &tuning).map_err(|e| format!("{name}: {e}"))?);
+                progress.inc(1);
+            }
+            let of = |value: fn(&Outcome) -> f64| statistic.of(outcomes.iter().map(value).collect());
+            let ratios: Vec<f64> = outcomes.iter().zip(&bounds).map(|(o, bound)| o.cost / bound.max(f64::MIN_POSITIVE)).collect();
+            result.cells.push(Cell {
+                method: name,
+                unit,
+                cost: of(|o| o.cost) * bytes,
+                cost_overlapped: of(|o| o.overlapped) * bytes,
+                ratio_worst: ratios.iter().copied().fold(0.0, f64::max),
+                ratio_mean: Statistic::Mean.of(ratios),
+                rounds: outcomes.iter().map(|o| o.rounds).collect::<Option<Vec<f64>>>().map(|rounds| statistic.of(rounds)),
+                messages: of(|o| o.messages),
+                // of times that are measured, a few are far off
+                scheduling_us: Statistic::Median.of(outcomes.iter().map(|o| o.scheduling).collect()),
+            });
+        }
+    }
+    progress.finish_and_clear();
+    match arguments.json {
+        true => Ok(crate::table::json(&result)),
+        false => Ok(result.text(&methods)),
+    }
+}
+
+impl Comparison {
+    fn text(&self, methods: &[(&'static str, Method)]) -> String {
+        let statistic = match self.statistic {
+            Statistic::Mean => "means",
+            Statistic::Median => "medians",
+        };
+        let mut text = format!("{}: {statistic} of {} graphs, tau / phi = {} B\n", self.set, self.matrices, self.startup);
+        let table = |first: &str, last: &str, cell: &dyn Fn(&Cell) -> String, bound: &dyn Fn(f64) -> String| {
+            let mut table =
+                Table::new([first].into_iter().chain(methods.iter().map(|m| m.0)).chain((!last.is_empty()).then_some(last)));
+            for &(unit, lower) in &self.lower_bounds {
+                let cells = self.cells.iter().filter(|c| c.unit == unit).map(cell);
+                table.row([unit.to_string()].into_iter().chain(cells).chain((!last.is_empty()).then(|| bound(lower))));
+            }
+            table
+        };
+        let kib = |bytes: f64| format!("{:.1}", bytes / 1024.0);
+        let costs = table("unit (B)", "lower bound", &|c| kib(c.cost), &kib);
+        let ratios = table("unit (B)", "", &|c| format!("{:.2} / {:.2}", c.ratio_mean, c.ratio_worst), &kib);
+        let overlapped = table("unit (B)", "lower bound", &|c| kib(c.cost_overlapped), &kib);
+        let _ = write!(
+            text,
+            "\nCommunication cost, sum over rounds of tau + M phi, in KiB (what would pass in the same time). AC: messages wait for ports.\n\n{costs}\
+             \nIts ratio to the lower bound: mean / worst.\n\n{ratios}\
+             \nCommunication cost if rounds do not wait for one another, in KiB.\n\n{overlapped}"
+        );
+        let mut rows = [("rounds", vec![]), ("messages", vec![]), ("scheduling (µs)", vec![])];
+        for (name, _) in methods {
+            let cells = || self.cells.iter().filter(|c| c.method == *name);
+            let mean = |values: Vec<f64>| format!("{:.1}", Statistic::Mean.of(values));
+            let rounds: Option<Vec<f64>> = cells().map(|c| c.rounds).collect();
+            rows[0].1.push(rounds.map_or("-".into(), mean));
+            rows[1].1.push(mean(cells().map(|c| c.messages).collect()));
+            rows[2].1.push(mean(cells().map(|c| c.scheduling_us).collect()));
+        }
+        let mut table = Table::new([""].into_iter().chain(methods.iter().map(|m| m.0)));
+        rows.into_iter().for_each(|row| table.row([row.0.to_owned()].into_iter().chain(row.1)));
+        let _ = write!(text, "\nOver all units: rounds, messages, and the time to make the schedule.\n\n{table}");
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statistics() {
+        assert_eq!(Statistic::Mean.of(vec![1.0, 2.0, 6.0]), 3.0);
+        assert_eq!(Statistic::Median.of(vec![6.0, 1.0, 2.0]), 2.0);
+        assert_eq!(Statistic::Median.of(vec![4.0, 1.0]), 2.5);
+    }
+
+    /// Every column is at or above the lower bound, and no rounds that overlap cost more than rounds that do not.
+    #[test]
+    fn costs_are_ordered() {
+        let edges: Vec<(u32, u32, u32)> = (0..100u32).map(|i| (i % 16, (i * 7 + i / 16) % 16, 1 + i % 9)).collect();
+        let graph = Graph::from_edges(16, &edges);
+        let tuning = Tuning { startup: 4.0, ..Tuning::default() };
+        for (name, method) in methods() {
+            let outcome = method.run(&graph, &tuning).unwrap();
+            assert!(outcome.overlapped >= lower_bound(&graph, 4.0) - 1e-9, "{name}");
+            assert!(outcome.cost >= outcome.overlapped - 1e-9, "{name}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! `mpix-neighbor`: what schedules for a graph of messages cost, without any MPI.
+//!
+//! `schedule` takes a graph from a file or a generator and shows what each algorithm makes of it; `compare` sets the algorithms for general
+//! graphs side by side on the test sets of IrregPC. `docs/schedules.md` explains the figures.
+//!
+//! Exit code: 0, or 2 if the command line is wrong, 1 if the input is or a file cannot be read or written.
+
+#![forbid(unsafe_code)]
+
+mod chart;
+mod compare;
+mod generator;
+mod input;
+mod ports;
+mod readers;
+mod schedule;
+mod table;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// What schedules for a graph of messages cost.
+#[derive(Parser)]
+#[command(name = "mpix-neighbor", version, about, max_term_width = 120)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Schedule(schedule::Arguments),
+    Compare(compare::Arguments),
+}
+
+/// Why there is no result.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command line asks for what cannot be.
+    Usage(String),
+    /// The input is wrong, or a file cannot be read or written.
+    Run(String),
+}
+
+impl From<String> for Failure {
+    fn from(text: String) -> Failure {
+        Failure::Run(text)
+    }
+}
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Schedule(arguments) => schedule::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+    };
+    let (code, text) = match done.and_then(|text| print(&text)) {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Failure::Usage(text)) => (2, text),
+        Err(Failure::Run(text)) => (1, text),
+    };
+    // nothing is left to do if even this cannot be written
+    let _ = writeln!(std::io::stderr(), "error: {text}");
+    ExitCode::from(code)
+}
+
+/// Writes to standard output. That nobody reads on is no failure.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::Run(format!("standard output: {e}"))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,201 @@
+//! What a set of messages costs where each process has one port out and one in, and nothing waits but for ports: IrregPC's costs (a message
+//! of `m` bytes takes `tau + m phi`) without its assumption that a round ends for all processes at once.
+
+use std::collections::BinaryHeap;
+
+use mpix_neighbor::graph::Graph;
+use mpix_neighbor::neighborhood::Neighborhood;
+use mpix_neighbor::schedule::plan::lower_bound;
+use mpix_neighbor::schedule::{Block, Op, Plan, Schedule};
+
+/// A number of time that can be ordered; never NaN.
+#[derive(PartialEq)]
+struct Time(f64);
+
+impl Eq for Time {}
+
+impl PartialOrd for Time {
+    fn partial_cmp(&self, other: &Time) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Time {
+    /// The earlier is the greater: a `BinaryHeap` hands out the greatest.
+    fn cmp(&self, other: &Time) -> std::cmp::Ordering {
+        other.0.total_cmp(&self.0)
+    }
+}
+
+/// Everything is sent at once (IrregPC's AC): each process sends in the order of its edges, a message waits until its receiver has received
+/// what came before it, and what its sender would send next waits behind it. `startup` and the result in units of weight.
+///
+/// Cost: O(edges log processes) time.
+pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
+    let processes = graph.processes();
+    let mut next: Vec<usize> = (0..processes).map(|p| graph.edges_of(p as u32).start).collect();
+    let mut free = vec![0.0f64; processes];
+    let mut end = 0.0f64;
+    // (when a process may send its next message, which process): the earliest reaches its receiver first
+    let mut ready: BinaryHeap<(Time, std::cmp::Reverse<usize>)> =
+        (0..processes).map(|p| (Time(0.0), std::cmp::Reverse(p))).collect();
+    while let Some((Time(now), std::cmp::Reverse(p))) = ready.pop() {
+        let edge = next[p];
+        if edge == graph.edges_of(p as u32).end {
+            continue;
+        }
+        next[p] += 1;
+        let port = &mut free[graph.target(edge) as usize];
+        *port = port.max(now) + startup + f64::from(graph.weight(edge).max(1));
+        end = end.max(*port);
+        ready.push((Time(*port), std::cmp::Reverse(p)));
+    }
+    end
+}
+
+/// The cost that no schedule with one message in and one out at a time is below; with half duplex, with one message in or out. In units of
+/// weight, as `startup`.
+pub fn bound(graph: &Graph, startup: f64, half_duplex: bool) -> f64 {
+    if !half_duplex {
+        return lower_bound(graph, startup);
+    }
+    let ((out, into), (out_load, in_load)) = (graph.degrees(), graph.loads());
+    (0..graph.processes())
+        .map(|p| startup * (f64::from(out[p]) + f64::from(into[p])) + (out_load[p] + in_load[p]) as f64)
+        .fold(0.0, f64::max)
+}
+
+/// The same for the number of rounds.
+pub fn bound_rounds(graph: &Graph, half_duplex: bool) -> u32 {
+    let (out, into) = graph.degrees();
+    let both = out.iter().zip(&into).map(|(a, b)| if half_duplex { a + b } else { *a.max(b) });
+    both.max().unwrap_or(0)
+}
+
+/// A message of a schedule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Message {
+    /// Round in which it travels.
+    pub round: u32,
+    /// Sender.
+    pub source: u32,
+    /// Receiver.
+    pub target: u32,
+    /// Its length in units of weight.
+    pub length: f64,
+}
+
+/// The messages of a plan, round after round.
+pub fn of_plan(graph: &Graph, plan: &Plan) -> Vec<Message> {
+    let sources: Vec<u32> = graph.iter().map(|e| e.0).collect();
+    let mut messages: Vec<Message> = (plan.pieces.iter())
+        .map(|p| Message {
+            round: p.round,
+            source: sources[p.edge as usize],
+            target: graph.target(p.edge as usize),
+            length: f64::from(p.length()) / f64::from(plan.scale),
+        })
+        .collect();
+    messages.sort_by_key(|m| m.round);
+    messages
+}
+
+/// The messages of all processes' schedules, round after round. `None` if some carry blocks that other processes began.
+pub fn of_schedules(world: &[Neighborhood], schedules: &[Schedule]) -> Option<Vec<Message>> {
+    let mut messages = Vec::new();
+    for (n, schedule) in world.iter().zip(schedules) {
+        for r in 0..schedule.rounds() {
+            for op in schedule.round(r) {
+                let Op::Send { to, block, part } = *op else { continue };
+                let Block::Input(slot) = block else { return None };
+                let (begin, end, of) = part.fraction();
+                let length = f64::from(n.targets()[slot as usize].weight.max(1)) * f64::from(end - begin) / f64::from(of);
+                messages.push(Message { round: schedule.number(r), source: n.rank(), target: to, length });
+            }
+        }
+    }
+    messages.sort_by_key(|m| m.round);
+    Some(messages)
+}
+
+/// Number of rounds in which messages travel.
+pub fn rounds(messages: &[Message]) -> usize {
+    messages.chunk_by(|a, b| a.round == b.round).count()
+}
+
+/// IrregPC's cost: the sum over rounds of a startup and the longest message in it. In units of weight, as `startup`.
+pub fn synchronized(messages: &[Message], startup: f64) -> f64 {
+    let longest = |round: &[Message]| round.iter().fold(0.0, |longest: f64, m| longest.max(m.length));
+    messages.chunk_by(|a, b| a.round == b.round).map(|round| startup + longest(round)).sum()
+}
+
+/// The same messages where rounds do not wait for one another: a message begins when its two processes are done with their earlier ones.
+/// Where each process has one message in and one out in a round, at most the synchronized cost.
+pub fn unsynchronized(processes: usize, messages: &[Message], startup: f64) -> f64 {
+    let (mut out, mut into) = (vec![0.0f64; processes], vec![0.0f64; processes]);
+    for m in messages {
+        let (out, into) = (&mut out[m.source as usize], &mut into[m.target as usize]);
+        let end = out.max(*into) + startup + m.length;
+        (*out, *into) = (end, end);
+    }
+    out.into_iter().fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Build, Tuning, world_schedules};
+
+    #[test]
+    fn messages_wait_for_ports() {
+        // 0 and 1 send to 2 at once; 1 then sends to 0, but only when 2 has its message
+        let graph = Graph::from_edges(3, &[(0, 2, 10), (1, 2, 20), (1, 0, 1)]);
+        assert_eq!(asynchronous(&graph, 5.0), 15.0 + 25.0 + 6.0);
+        // the other way round: 1 sends to 0 while 0 sends to 2
+        let messages = of_plan(&graph, &Plan::uncut(Algorithm::Direct, &graph, &[0, 1, 0]));
+        assert_eq!(synchronized(&messages, 5.0), 15.0 + 25.0);
+        assert_eq!(unsynchronized(3, &messages, 5.0), 15.0 + 25.0);
+    }
+
+    #[test]
+    fn rounds_overlap_where_processes_differ() {
+        let graph = Graph::from_edges(4, &[(0, 1, 10), (0, 1, 1), (2, 3, 1), (2, 3, 10)]);
+        let messages = of_plan(&graph, &Plan::uncut(Algorithm::Direct, &graph, &[0, 1, 0, 1]));
+        assert_eq!((synchronized(&messages, 1.0), unsynchronized(4, &messages, 1.0)), (22.0, 13.0));
+    }
+
+    /// A plan's messages are those of the schedules that are taken out of it.
+    #[test]
+    fn plans_and_schedules_have_the_same_messages() {
+        let edges: Vec<(u32, u32, u32)> = (0..60u32).map(|i| (i % 8, (i * i + 3 * i) % 8, 1 + i * 37 % 100)).collect();
+        let graph = Graph::from_edges(8, &edges);
+        let world = graph.neighborhoods();
+        let tuning = Tuning { startup: 5.0, ..Tuning::default() };
+        for entry in &ALGORITHMS {
+            let Build::Global(plan) = entry.build else { continue };
+            let plan = plan(&graph, &tuning);
+            let planned = of_plan(&graph, &plan);
+            let mut taken = of_schedules(&world, &world_schedules(entry.algorithm, &world, None, &tuning).unwrap()).unwrap();
+            taken.sort_by_key(|m| (m.round, m.source));
+            let mut sorted = planned.clone();
+            sorted.sort_by_key(|m| (m.round, m.source));
+            assert_eq!(sorted, taken, "{}", entry.name);
+            assert!((synchronized(&planned, 5.0) - plan.cost(5.0)).abs() < 1e-6);
+            assert!(unsynchronized(8, &planned, 5.0) <= plan.cost(5.0) + 1e-6);
+        }
+    }
+
+    #[test]
+    fn bounds() {
+        let graph = Graph::from_edges(3, &[(0, 1, 10), (1, 2, 20), (1, 0, 1)]);
+        assert_eq!((bound(&graph, 5.0, false), bound_rounds(&graph, false)), (31.0, 2));
+        assert_eq!((bound(&graph, 5.0, true), bound_rounds(&graph, true)), (46.0, 3));
+    }
+
+    #[test]
+    fn nothing_costs_nothing() {
+        let graph = Graph::from_edges(2, &[]);
+        assert_eq!(asynchronous(&graph, 5.0), 0.0);
+        assert_eq!(synchronized(&[], 5.0), 0.0);
+    }
+}

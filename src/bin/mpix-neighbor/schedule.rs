@@ -1,0 +1,447 @@
+//! `mpix-neighbor schedule`: what each algorithm makes of one graph.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use mpix_neighbor::model::loggp::PRESETS;
+use mpix_neighbor::model::{Loggp, Options, Run, simulate};
+use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Block, Build, Entry, Op, Schedule, Tuning, world_schedules};
+use serde::Serialize;
+
+use crate::chart::{Bar, Chart, MAX_LANES, time};
+use crate::compare::timed;
+use crate::input::{Problem, Source, read};
+use crate::table::Table;
+use crate::{Failure, ports};
+
+/// Show what each algorithm makes of a graph: rounds, messages, costs, and the run under the LogGP model
+#[derive(Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    source: Source,
+
+    /// Only this algorithm; may be repeated
+    #[arg(long = "algorithm", value_name = "NAME", value_parser = algorithm)]
+    algorithms: Vec<Algorithm>,
+
+    /// Bytes to a unit of weight
+    #[arg(long, value_name = "BYTES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    unit: u32,
+
+    #[command(flatten)]
+    search: Search,
+
+    /// LogGP parameters: a preset or a file
+    #[arg(long, value_name = "PRESET|FILE", default_value = "jaguar")]
+    model: String,
+
+    /// What a message costs beyond its bytes, in bytes (tau / phi) [default: as the model says]
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    startup: Option<f64>,
+
+    /// Whether messages may be split
+    #[arg(long, value_enum, default_value_t = Split::Yes)]
+    split: Split,
+
+    /// Whether a process sends and receives at the same time
+    #[arg(long, value_enum, default_value_t = Duplex::Full)]
+    duplex: Duplex,
+
+    /// Of how many rounds the receives are posted ahead
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    window: u32,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Draw the run of the one --algorithm as an SVG
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
+
+    /// Which processes have lanes in the chart
+    #[arg(long, value_name = "A..B", value_parser = lanes, requires = "chart")]
+    processes: Option<std::ops::Range<u32>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Split {
+    /// Where it pays
+    Yes,
+    /// Never
+    No,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Duplex {
+    /// At the same time
+    Full,
+    /// One at a time
+    Half,
+}
+
+/// How much is done to find a good schedule.
+#[derive(Args)]
+pub struct Search {
+    /// Elementary steps that an algorithm's search may take, about 10^9 a second
+    #[arg(long, value_name = "STEPS", default_value_t = Tuning::default().budget)]
+    pub budget: u64,
+}
+
+fn algorithm(name: &str) -> Result<Algorithm, String> {
+    let names: Vec<&str> = ALGORITHMS.iter().map(|e| e.name).collect();
+    let entry = ALGORITHMS.iter().find(|e| e.name == name);
+    entry.map(|e| e.algorithm).ok_or_else(|| format!("not one of {}", names.join(", ")))
+}
+
+/// A number of bytes, also with k, M or G behind it (powers of 1024).
+pub fn bytes(text: &str) -> Result<f64, String> {
+    let suffix = [('k', 1024.0), ('M', 1024.0 * 1024.0), ('G', 1024.0 * 1024.0 * 1024.0)];
+    let scaled = suffix.iter().find_map(|&(letter, factor)| Some((text.strip_suffix(letter)?, factor)));
+    let (digits, factor) = scaled.unwrap_or((text, 1.0));
+    let number = digits.parse::<f64>().ok().filter(|n| (0.0..=1e15).contains(n));
+    number.map(|n| n * factor).ok_or_else(|| "not a number of bytes, such as 4096 or 4k".into())
+}
+
+/// `a..b`, without `b`.
+fn lanes(text: &str) -> Result<std::ops::Range<u32>, String> {
+    let range = text.split_once("..").and_then(|(a, b)| Some(a.parse().ok()?..b.parse().ok()?));
+    range.filter(|r: &std::ops::Range<u32>| !r.is_empty()).ok_or_else(|| "not a range such as 0..32, which ends before 32".into())
+}
+
+/// What an algorithm makes of the graph. Costs in bytes: what would pass in the same time; times in microseconds.
+#[derive(Serialize)]
+struct Figures {
+    algorithm: &'static str,
+    /// Rounds in which messages travel.
+    rounds: usize,
+    /// Messages of all processes.
+    messages: usize,
+    /// Those that carry only a part of a block.
+    pieces: usize,
+    /// Most rounds that one process takes part in.
+    rounds_of_a_process: usize,
+    /// IrregPC's cost; only where each process has one message in and one out in a round.
+    cost_bytes: Option<f64>,
+    /// Its ratio to the lower bound.
+    cost_ratio: Option<f64>,
+    /// The run under the LogGP model.
+    predicted_us: f64,
+    /// What a process needs to make the schedule.
+    scheduling_us: f64,
+}
+
+/// All that is printed.
+#[derive(Serialize)]
+struct Report {
+    graph: String,
+    processes: usize,
+    edges: usize,
+    weight: u64,
+    unit_bytes: u32,
+    max_degree_out: u32,
+    max_degree_in: u32,
+    model: String,
+    latency_us: f64,
+    overhead_us: f64,
+    gap_us: f64,
+    gap_per_byte_us: f64,
+    /// `null`: unlimited.
+    eager_bytes: Option<u64>,
+    window: u32,
+    half_duplex: bool,
+    split: bool,
+    startup_bytes: f64,
+    /// What no schedule with one message in and one out at a time is below: rounds, and IrregPC's cost in bytes.
+    lower_bound_rounds: u32,
+    lower_bound_bytes: f64,
+    algorithms: Vec<Figures>,
+    /// Algorithms that do not fit the graph, and why.
+    unfit: Vec<(&'static str, &'static str)>,
+}
+
+/// Runs the command; what it prints.
+pub fn run(arguments: &Arguments) -> Result<String, Failure> {
+    if arguments.chart.is_some() && arguments.algorithms.len() != 1 {
+        return Err(Failure::Usage("--chart needs one --algorithm".into()));
+    }
+    let model = model(&arguments.model)?;
+    let startup = arguments.startup.unwrap_or_else(|| model.startup_bytes());
+    if !startup.is_finite() {
+        return Err(Failure::Usage(format!("the model {} has no time per byte: give --startup", arguments.model)));
+    }
+    let problem = arguments.source.problem()?;
+    let half_duplex = arguments.duplex == Duplex::Half;
+    let split = arguments.split == Split::Yes;
+    let startup_units = startup / f64::from(arguments.unit);
+    let tuning =
+        Tuning { seed: arguments.source.seed(), startup: startup_units, split, half_duplex, budget: arguments.search.budget };
+    let graph = &problem.graph;
+    let bound = ports::bound(graph, tuning.startup, half_duplex);
+    let (out, into) = graph.degrees();
+    let most = |degrees: &[u32]| degrees.iter().copied().max().unwrap_or(0);
+    let mut report = Report {
+        graph: problem.name.clone(),
+        processes: graph.processes(),
+        edges: graph.edges(),
+        weight: graph.loads().0.iter().sum(),
+        unit_bytes: arguments.unit,
+        max_degree_out: most(&out),
+        max_degree_in: most(&into),
+        model: arguments.model.clone(),
+        latency_us: model.latency,
+        overhead_us: model.overhead,
+        gap_us: model.gap,
+        gap_per_byte_us: model.gap_per_byte,
+        eager_bytes: (model.eager < u64::MAX).then_some(model.eager),
+        window: arguments.window,
+        half_duplex,
+        split,
+        startup_bytes: startup,
+        lower_bound_rounds: ports::bound_rounds(graph, half_duplex),
+        lower_bound_bytes: bound * f64::from(arguments.unit),
+        algorithms: Vec::new(),
+        unfit: Vec::new(),
+    };
+    let named = !arguments.algorithms.is_empty();
+    for entry in &ALGORITHMS {
+        if named && !arguments.algorithms.contains(&entry.algorithm) {
+            continue;
+        }
+        let made = make(entry, &problem, &tuning);
+        let (schedules, scheduling_us) = match made {
+            Ok(made) => made,
+            Err(reason) if named => return Err(Failure::Run(format!("{} does not fit: {reason}", entry.name))),
+            Err(reason) => {
+                report.unfit.push((entry.name, reason));
+                continue;
+            }
+        };
+        let trace = arguments.chart.is_some();
+        let options = Options { window: arguments.window, half_duplex, trace };
+        let run = simulate(&schedules, &|p, block| bytes_of(&problem, arguments.unit, p, block), &model, &options)?;
+        report.algorithms.push(figures(entry, &problem, &schedules, &tuning, arguments.unit, bound, run.total, scheduling_us));
+        if let Some(file) = &arguments.chart {
+            let svg = chart(arguments, &report, &run)?.svg();
+            std::fs::write(file, svg).map_err(|e| Failure::Run(format!("{}: {e}", file.display())))?;
+        }
+    }
+    Ok(if arguments.json { crate::table::json(&report) } else { report.text() })
+}
+
+/// A preset's parameters, or a file's.
+fn model(name: &str) -> Result<Loggp, Failure> {
+    if let Some(model) = Loggp::preset(name) {
+        return Ok(model);
+    }
+    let file = Path::new(name);
+    if !file.exists() {
+        let names: Vec<&str> = PRESETS.iter().map(|p| p.name).collect();
+        return Err(Failure::Usage(format!("--model {name} is neither a file nor one of {}", names.join(", "))));
+    }
+    read(file)?.parse().map_err(|e| Failure::Run(format!("{name}: {e}")))
+}
+
+/// The schedules of all processes, and what one process needs to make its own, in microseconds.
+fn make(entry: &Entry, problem: &Problem, tuning: &Tuning) -> Result<(Vec<Schedule>, f64), &'static str> {
+    if let Build::Global(plan) = entry.build {
+        // every process makes the plan of all and takes its own schedule out of it
+        let (plan, us) = fastest(|| plan(&problem.graph, tuning));
+        return Ok((plan.schedules(&problem.graph, &problem.world), us));
+    }
+    let (schedules, us) = fastest(|| world_schedules(entry.algorithm, &problem.world, problem.directions.as_deref(), tuning));
+    Ok((schedules?, us / problem.world.len().max(1) as f64))
+}
+
+/// Runs `body` up to three times, unless that takes long; its result and the shortest time: memory is cold the first time.
+fn fastest<T>(body: impl Fn() -> T) -> (T, f64) {
+    let (mut result, mut us) = timed(&body);
+    for _ in 0..2 {
+        if us > 50_000.0 {
+            break;
+        }
+        let again = timed(&body);
+        (result, us) = (again.0, us.min(again.1));
+    }
+    (result, us)
+}
+
+/// Length of a block that a process sends.
+fn bytes_of(problem: &Problem, unit: u32, p: u32, block: Block) -> u64 {
+    let target = problem.world.get(p as usize).and_then(|n| n.targets().get(block.slot()));
+    u64::from(target.map_or(0, |n| n.weight)) * u64::from(unit)
+}
+
+#[allow(clippy::too_many_arguments)]
+fn figures(
+    entry: &Entry,
+    problem: &Problem,
+    schedules: &[Schedule],
+    tuning: &Tuning,
+    unit: u32,
+    bound: f64,
+    predicted_us: f64,
+    scheduling_us: f64,
+) -> Figures {
+    let parts = schedules.iter().flat_map(|s| s.ops()).filter(|op| matches!(op, Op::Send { part, .. } if !part.is_whole()));
+    let mut rounds: Vec<u32> = schedules.iter().flat_map(sending_rounds).collect();
+    rounds.sort_unstable();
+    rounds.dedup();
+    let cost = (ports::of_schedules(&problem.world, schedules).filter(|_| entry.single_port))
+        .map(|messages| ports::synchronized(&messages, tuning.startup));
+    Figures {
+        algorithm: entry.name,
+        rounds: rounds.len(),
+        messages: schedules.iter().map(Schedule::messages).sum(),
+        pieces: parts.count(),
+        rounds_of_a_process: schedules.iter().map(Schedule::rounds).max().unwrap_or(0),
+        cost_bytes: cost.map(|c| c * f64::from(unit)),
+        cost_ratio: cost.filter(|_| bound > 0.0).map(|c| c / bound),
+        predicted_us,
+        scheduling_us,
+    }
+}
+
+/// Numbers of the rounds in which a process sends.
+fn sending_rounds(schedule: &Schedule) -> impl Iterator<Item = u32> + '_ {
+    let sends = |r: &usize| schedule.round(*r).iter().any(|op| matches!(op, Op::Send { .. }));
+    (0..schedule.rounds()).filter(sends).map(|r| schedule.number(r))
+}
+
+/// The chart of a run.
+fn chart(arguments: &Arguments, report: &Report, run: &Run) -> Result<Chart, Failure> {
+    let all = report.processes as u32;
+    let processes = match &arguments.processes {
+        Some(range) if range.end > all => return Err(Failure::Usage(format!("--processes: there are {all} processes"))),
+        Some(range) => range.clone(),
+        None => 0..all,
+    };
+    if processes.len() as u32 > MAX_LANES {
+        return Err(Failure::Usage(format!(
+            "a chart of {} processes cannot be read: choose at most {MAX_LANES} of them with --processes A..B",
+            processes.len()
+        )));
+    }
+    let transfers = run.trace.as_deref().unwrap_or_default();
+    let mut rounds: Vec<u32> = transfers.iter().map(|t| t.round).collect();
+    rounds.sort_unstable();
+    rounds.dedup();
+    let bars = (transfers.iter())
+        .flat_map(|t| {
+            let bar = |sends, range: &std::ops::Range<f64>| {
+                let (process, peer) = if sends { (t.source, t.target) } else { (t.target, t.source) };
+                let round = rounds.binary_search(&t.round).unwrap_or(0);
+                Bar { process, sends, peer, bytes: t.bytes, round, begin: range.start * 1e-6, end: range.end * 1e-6 }
+            };
+            [bar(true, &t.send), bar(false, &t.receive)]
+        })
+        .collect();
+    let name = report.algorithms.last().map_or("", |f| f.algorithm);
+    Ok(Chart {
+        title: format!("{name} on {}: {} under LogGP", report.graph, time(run.total * 1e-6)),
+        subtitle: format!(
+            "{all} processes, {} messages in {} round{}, {} B to a unit of weight; {}",
+            transfers.len(),
+            rounds.len(),
+            if rounds.len() == 1 { "" } else { "s" },
+            report.unit_bytes,
+            report.model_text()
+        ),
+        processes,
+        rounds,
+        end: run.total * 1e-6,
+        bars,
+    })
+}
+
+impl Report {
+    fn model_text(&self) -> String {
+        format!(
+            "{}: L = {} µs, o = {} µs, g = {} µs, G = {} µs/B, {}; {} duplex, window {}",
+            self.model,
+            self.latency_us,
+            self.overhead_us,
+            self.gap_us,
+            self.gap_per_byte_us,
+            self.eager_bytes.map_or("no rendezvous".into(), |b| format!("rendezvous above {b} B")),
+            if self.half_duplex { "half" } else { "full" },
+            self.window
+        )
+    }
+
+    fn text(&self) -> String {
+        // what passes in a time, as that time
+        let passing = |bytes: f64| time(bytes * self.gap_per_byte_us * 1e-6);
+        let mut text = format!(
+            "graph: {}; {} processes, {} edges, weight {} of {} B; at most {} edges out of a process, {} in\n\
+             model: {}\n\
+             IrregPC: tau / phi = {:.0} B; messages may {}be split; with one message in and one out at a time, at least {} rounds and a cost of {}\n\n",
+            self.graph,
+            self.processes,
+            self.edges,
+            self.weight,
+            self.unit_bytes,
+            self.max_degree_out,
+            self.max_degree_in,
+            self.model_text(),
+            self.startup_bytes,
+            if self.split { "" } else { "not " },
+            self.lower_bound_rounds,
+            passing(self.lower_bound_bytes),
+        );
+        let mut table = Table::new([
+            "algorithm",
+            "rounds",
+            "of a process",
+            "messages",
+            "pieces",
+            "IrregPC cost",
+            "/ bound",
+            "LogGP time",
+            "scheduling",
+        ]);
+        for f in &self.algorithms {
+            let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".into());
+            table.row([
+                f.algorithm.to_owned(),
+                f.rounds.to_string(),
+                f.rounds_of_a_process.to_string(),
+                f.messages.to_string(),
+                f.pieces.to_string(),
+                or_none(f.cost_bytes.map(passing)),
+                or_none(f.cost_ratio.map(|r| format!("{r:.3}"))),
+                time(f.predicted_us * 1e-6),
+                time(f.scheduling_us * 1e-6),
+            ]);
+        }
+        let _ = write!(text, "{table}");
+        for (name, reason) in &self.unfit {
+            let _ = write!(text, "\n{name} does not fit: {reason}");
+        }
+        if !self.unfit.is_empty() {
+            text.push('\n');
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_bytes() {
+        let read = |text| bytes(text).ok();
+        assert_eq!(["0", "4096", "4k", "1.5M", "2G"].map(read), [0.0, 4096.0, 4096.0, 1_572_864.0, 2_147_483_648.0].map(Some));
+        assert_eq!(["", "k", "-1", "4kk", "nan", "inf", "1e99"].map(read), [None; 7]);
+    }
+
+    #[test]
+    fn ranges_of_lanes() {
+        assert_eq!(lanes("3..8"), Ok(3..8));
+        for text in ["", "3", "3..3", "8..3", "a..b", "3..=8", "-1..4"] {
+            assert!(lanes(text).is_err(), "{text}");
+        }
+    }
+}
