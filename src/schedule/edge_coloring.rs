@@ -15,8 +15,8 @@
 //! worth the time to build it.
 //!
 //! Cost: as many rounds as the largest degree, more with cuts; one message for each piece, no byte more than the edges carry. To build: O(E log d)
-//! time for the first step, O(E d) for the second, and for the third a budget that does not depend on the graph: what larger graphs get is
-//! coarser, and above 2^17 edges they are not cut.
+//! time for the first step; the second, O(E d), is left out and the third gets coarser where they would take more than the budget of the tuning. Graphs
+//! of more than 2^17 edges are not cut.
 
 use super::plan::{Piece, Plan};
 use super::{Algorithm, Tuning};
@@ -27,9 +27,6 @@ mod exchange;
 mod half_duplex;
 mod split;
 
-/// Edges times degree up to which edges are moved between rounds.
-const EXCHANGE_LIMIT: usize = 1 << 26;
-
 pub(super) fn plan(graph: &Graph, tuning: &Tuning) -> Plan {
     let ports = graph.processes();
     let lengths: Vec<u32> = graph.iter().map(|e| e.2.max(1)).collect();
@@ -39,7 +36,7 @@ pub(super) fn plan(graph: &Graph, tuning: &Tuning) -> Plan {
     } else {
         let ends: Vec<(u32, u32)> = graph.iter().map(|e| (e.0, e.1)).collect();
         let mut colors = euler::color(ports, &ends, tuning.seed);
-        if ends.len().saturating_mul(graph.max_degree() as usize) <= EXCHANGE_LIMIT {
+        if exchange::steps(ends.len(), graph.max_degree()) <= tuning.budget {
             exchange::heavy_together(ports, &ends, &lengths, graph.max_degree(), &mut colors);
         }
         Plan::uncut(Algorithm::EdgeColoring, graph, &colors)

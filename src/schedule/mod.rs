@@ -251,7 +251,7 @@ pub struct Tuning {
 
 impl Default for Tuning {
     fn default() -> Self {
-        Tuning { seed: 1, startup: 4096.0, split: true, half_duplex: false, budget: 1 << 27 }
+        Tuning { seed: 1, startup: 4096.0, split: true, half_duplex: false, budget: 1 << 25 }
     }
 }
 

@@ -7,7 +7,12 @@
 const NONE: u32 = u32::MAX;
 
 /// At most so many times over all pairs.
-const SWEEPS: usize = 4;
+const SWEEPS: u32 = 4;
+
+/// Elementary steps that moving edges takes at most.
+pub fn steps(edges: usize, degree: u32) -> u64 {
+    2 * u64::from(SWEEPS) * edges as u64 * u64::from(degree)
+}
 
 /// Changes `colors`, which stays a coloring with the same colors; the sum over colors of the longest edge never grows.
 ///

@@ -19,8 +19,9 @@ const MOST_EDGES: usize = 1 << 17;
 /// Most ports on one side for exact matchings.
 const EXACT_PORTS: usize = 64;
 
-/// Cuts that are tried for a round.
-const CUTS: usize = 12;
+/// How many cuts are tried for a round.
+const FEWEST_CUTS: u64 = 3;
+const MOST_CUTS: u64 = 12;
 
 /// How steep the potential is: powers of two per startup and mean message, and at least per largest rest; and how much of a round's startup
 /// counts when cuts are compared. In the order in which they tend to be good.
@@ -72,7 +73,8 @@ impl Shop {
         Shop { ports, ends, lengths, startup, split: tuning.split, budget: tuning.budget, left }
     }
 
-    /// Rounds by different steepnesses, as many as the budget allows; for large graphs none.
+    /// Rounds by different steepnesses, as many as the budget allows; for large graphs none. Where messages may be cut, as many again without
+    /// cuts.
     pub fn attempts(&self) -> impl Iterator<Item = Rounds> + '_ {
         let edges = self.ends.len();
         let mut degree = vec![0u64; self.ports];
@@ -81,20 +83,23 @@ impl Shop {
             degree[b as usize] += 1;
         }
         let degree = degree.iter().max().copied().unwrap_or(0).max(1);
-        let exact = self.left > 0 && self.left <= EXACT_PORTS;
-        let matching = if exact { (self.left as u64).pow(3) / 2 } else { edges as u64 * 16 };
-        let cut = 2 * degree * matching.max(1);
-        let cuts = (self.budget / cut).clamp(3, CUTS as u64);
-        let attempts = (self.budget / (cut * cuts)).clamp(1, STEEP.len() as u64);
-        let fits = edges > 0 && edges <= MOST_EDGES && (exact || cut * cuts <= 8 * self.budget);
-        STEEP
-            .iter()
-            .take(if fits { attempts as usize } else { 0 })
-            .filter_map(move |&steep| self.rounds(steep, cuts as usize, exact, MOST_ROUNDS * degree))
+        // what one round's matchings take for a cut, and all rounds' for it
+        let steps = |exact: bool| {
+            let matching = if exact { (self.left as u64).pow(3) / 2 } else { 16 * edges as u64 };
+            2 * degree * matching.max(1)
+        };
+        let exact = self.left > 0 && self.left <= EXACT_PORTS && steps(true) * FEWEST_CUTS <= self.budget;
+        let cuts = (self.budget / steps(exact)).clamp(FEWEST_CUTS, MOST_CUTS);
+        let attempts = (self.budget / (steps(exact) * cuts)).clamp(1, STEEP.len() as u64);
+        let fits = edges > 0 && edges <= MOST_EDGES && steps(exact) * cuts <= 8 * self.budget;
+        let kinds: &[bool] = if self.split { &[false, true] } else { &[false] };
+        (STEEP.iter().take(if fits { attempts as usize } else { 0 }))
+            .flat_map(move |&steep| kinds.iter().map(move |&split| (steep, split)))
+            .filter_map(move |(steep, split)| self.rounds(steep, split, cuts as usize, exact, MOST_ROUNDS * degree))
     }
 
     /// `None` if they become too many.
-    fn rounds(&self, steep: (f64, f64, f64), cuts: usize, exact: bool, most: u64) -> Option<Rounds> {
+    fn rounds(&self, steep: (f64, f64, f64), split: bool, cuts: usize, exact: bool, most: u64) -> Option<Rounds> {
         let (per_message, per_rest, weight) = steep;
         let startup = self.startup;
         let mut left: Vec<u32> = self.lengths.clone();
@@ -127,7 +132,7 @@ impl Shop {
                 gains.extend(open.iter().filter_map(|&e| {
                     let length = left[e as usize];
                     // without splitting the cut says which messages are not served yet
-                    if length > cut && !self.split {
+                    if length > cut && !split {
                         return None;
                     }
                     let loses = if length <= cut { startup + f64::from(length) } else { f64::from(cut) };
