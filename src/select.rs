@@ -24,6 +24,8 @@ pub enum Why {
     Negotiated(u64),
     /// Nothing is known about the size of messages.
     Unweighted,
+    /// No message is long enough to wait for its receiver; with the number of bytes up to which none does.
+    Eager(u64),
     /// The graph is too large to be looked at; with its number of edges.
     Large(u64),
     /// By the model: predicted time of the choice and of `direct`, in microseconds.
@@ -49,9 +51,10 @@ impl fmt::Display for Why {
                 write!(f, "mpix_schedule asks for edge_coloring, and the graph of {edges} edges is above mpix_graph_limit")
             }
             Why::Unweighted => write!(f, "no weights tell what messages cost, so that one round is the best guess"),
+            Why::Eager(bytes) => write!(f, "by the model no message waits for its receiver, as all have at most {bytes} bytes"),
             Why::Large(edges) => write!(f, "the {edges} edges of all processes are too many to compare schedules"),
-            Why::Predicted(time, direct) => write!(f, "by the model {time:.1} us, against {direct:.1} us for direct"),
-            Why::Measured(time, direct) => write!(f, "the first calls took {time:.1} us with it, {direct:.1} us with direct"),
+            Why::Predicted(time, direct) => write!(f, "by the model {time:.2} us, against {direct:.2} us for direct"),
+            Why::Measured(time, direct) => write!(f, "the first calls took {time:.2} us with it, {direct:.2} us with direct"),
         }
     }
 }
@@ -74,6 +77,8 @@ pub struct Outline {
     pub edges: u64,
     /// Whether any process gave weights.
     pub weighted: bool,
+    /// The largest weight of an edge.
+    pub heaviest: u64,
 }
 
 /// The first step of a choice.
@@ -94,6 +99,10 @@ pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
         ScheduleHint::Measure if !hints.verify => Ok(Next::Try),
         _ if !outline.weighted && hints.weight_unit.is_none() => {
             Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Unweighted }))
+        }
+        // what the network buffers keeps no sender waiting: rounds could only add waits
+        _ if outline.heaviest.saturating_mul(hints.weight_unit.unwrap_or(1).into()) <= hints.loggp.eager => {
+            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Eager(hints.loggp.eager) }))
         }
         _ if outline.edges > hints.graph_limit.min(MOST_SIMULATED) => {
             Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Large(outline.edges) }))
@@ -147,9 +156,10 @@ pub fn lowest(times: &[(Algorithm, f64)], why: fn(f64, f64) -> Why) -> Choice {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Loggp;
     use crate::neighborhood::Neighborhood;
 
-    const FEW: Outline = Outline { edges: 10, weighted: false };
+    const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1 };
 
     #[test]
     fn a_schedule_that_does_not_fit_is_an_error_with_its_reason() {
@@ -177,11 +187,13 @@ mod tests {
         let input = Input { neighborhood: &n, processes: 1, directions: None };
         let direct = |why| Next::Take(Choice { algorithm: Algorithm::Direct, why });
         assert_eq!(select(&Hints::default(), &input, FEW).unwrap(), direct(Why::Unweighted));
-        let weighted = Outline { weighted: true, ..FEW };
+        let weighted = Outline { weighted: true, heaviest: 1 << 20, ..FEW };
         assert_eq!(select(&Hints::default(), &input, weighted).unwrap(), Next::Compare);
-        let unit = Hints { weight_unit: Some(8192), ..Hints::default() };
+        let unit = Hints { weight_unit: Some(1 << 20), ..Hints::default() };
         assert_eq!(select(&unit, &input, FEW).unwrap(), Next::Compare);
-        let large = Outline { edges: 1 << 40, weighted: true };
+        let small = Outline { weighted: true, ..FEW };
+        assert_eq!(select(&Hints::default(), &input, small).unwrap(), direct(Why::Eager(Loggp::default().eager)));
+        let large = Outline { edges: 1 << 40, weighted: true, heaviest: 5 };
         assert_eq!(select(&unit, &input, large).unwrap(), direct(Why::Large(1 << 40)));
         let measure = Hints { schedule: ScheduleHint::Measure, ..Hints::default() };
         assert_eq!(select(&measure, &input, large).unwrap(), Next::Try);

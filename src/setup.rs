@@ -27,7 +27,7 @@ pub struct Built {
 /// The schedules of a neighborhood: one, or those whose times the first calls shall compare. Collective: all processes pass hints that agree,
 /// and come to the same choice.
 ///
-/// Cost: one reduction of three words. Where the graph of all processes is needed, it is gathered on each once: two collectives, 8 bytes an
+/// Cost: two reductions of three words together. Where the graph of all processes is needed, it is gathered on each once: two collectives, 8 bytes an
 /// edge and 12 a process, and the time that the algorithm states; process 0 alone compares predicted times, and broadcasts 17 bytes.
 ///
 /// # Errors
@@ -69,9 +69,12 @@ impl World<'_> {
 }
 
 fn outline(comm: &Comm, neighborhood: &Neighborhood) -> Result<Outline> {
-    let mine = (neighborhood.targets().iter()).filter(|t| t.rank.is_some_and(|r| r != neighborhood.rank())).count();
-    let [edges, weighted] = coll::allreduce(comm, [mine as u64, u64::from(neighborhood.weighted())], Reduction::Sum)?;
-    Ok(Outline { edges, weighted: weighted > 0 })
+    let weights =
+        (neighborhood.targets().iter()).filter(|t| t.rank.is_some_and(|r| r != neighborhood.rank())).map(|t| u64::from(t.weight));
+    let mine = [weights.clone().count() as u64, u64::from(neighborhood.weighted())];
+    let [edges, weighted] = coll::allreduce(comm, mine, Reduction::Sum)?;
+    let [heaviest] = coll::allreduce(comm, [weights.max().unwrap_or(0)], Reduction::Max)?;
+    Ok(Outline { edges, weighted: weighted > 0, heaviest })
 }
 
 /// Lets process 0 compare, and tells the others.
