@@ -93,6 +93,23 @@ static void by_the_model(void) {
   MPI_Comm_free(&comm);
 }
 
+/* a Cartesian communicator, so that edges have directions, and long messages, longer upward than downward */
+static void on_a_grid(void) {
+  int periodic = 1, up, down, at;
+  MPI_Comm cart;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &n, &periodic, 0, &cart);
+  MPI_Cart_shift(cart, 0, 1, &down, &up);
+  MPI_Comm_rank(cart, &at);
+  int targets[2] = {up, down}, sources[2] = {down, up}, w[2] = {9000000, 2000000};
+  OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 2, sources, w, 2, targets, w, MPI_INFO_NULL, cart));
+  const char *text = describe(MPIX_NEIGHBOR_ALLTOALL, cart);
+  CHECK(n == 1 || strstr(text, "by the model "), "%s", text);
+  int send[2] = {value(at, up, 1), value(at, down, 2)}, recv[2] = {0, 0};
+  OK(MPIX_Neighbor_alltoall(send, 1, MPI_INT, recv, 1, MPI_INT, cart));
+  CHECK(recv[0] == value(down, at, 1) && recv[1] == value(up, at, 2), "%d from below, %d from above", recv[0], recv[1]);
+  MPI_Comm_free(&cart);
+}
+
 static void by_hints(void) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -257,6 +274,7 @@ int main(int argc, char **argv) {
   me = test_rank;
   n = test_size;
   by_the_model();
+  on_a_grid();
   by_hints();
   cuts();
   by_measuring();

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use crate::neighborhood::{Neighborhood, Rank};
+use crate::neighborhood::{Neighbor, Neighborhood, Rank};
 
 /// All edges of all processes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -56,23 +56,35 @@ impl Graph {
 
     /// What one process contributes: targets and weights of its edges.
     pub fn row(neighborhood: &Neighborhood) -> (Vec<Rank>, Vec<u32>) {
+        Graph::edges_in_order(neighborhood).map(|n| (n.rank.unwrap_or_default(), n.weight)).unzip()
+    }
+
+    /// The directions of the same edges.
+    pub fn row_directions(neighborhood: &Neighborhood) -> Vec<u32> {
+        Graph::edges_in_order(neighborhood).map(|n| n.direction).collect()
+    }
+
+    fn edges_in_order(neighborhood: &Neighborhood) -> impl Iterator<Item = &Neighbor> {
         (neighborhood.targets_in_order().into_iter())
             .filter(|&(_, to)| to != neighborhood.rank())
-            .map(|(slot, to)| (to, neighborhood.targets()[slot as usize].weight))
-            .unzip()
+            .map(|(slot, _)| &neighborhood.targets()[slot as usize])
     }
 
     /// The neighborhoods of all processes, with each process's sources in the order of their ranks.
     pub fn neighborhoods(&self) -> Vec<Neighborhood> {
-        use crate::neighborhood::Neighbor;
-        let neighbor = |rank, weight| Neighbor { rank: Some(rank), weight, direction: 0 };
+        self.neighborhoods_with(|_| 0)
+    }
+
+    /// The same, with the direction in which blocks travel on each edge.
+    pub fn neighborhoods_with(&self, direction: impl Fn(usize) -> u32) -> Vec<Neighborhood> {
         let mut sources = vec![Vec::new(); self.processes()];
         let mut targets = vec![Vec::new(); self.processes()];
         for p in 0..self.processes() as Rank {
             for e in self.edges_of(p) {
                 let (to, weight) = (self.target(e), self.weight(e));
-                targets[p as usize].push(neighbor(to, weight));
-                sources[to as usize].push(neighbor(p, weight));
+                let neighbor = |rank| Neighbor { rank: Some(rank), weight, direction: direction(e) };
+                targets[p as usize].push(neighbor(to));
+                sources[to as usize].push(neighbor(p));
             }
         }
         (sources.into_iter().zip(targets).enumerate())
@@ -143,7 +155,6 @@ mod tests {
 
     #[test]
     fn rows_hold_what_messages_serve_in_matching_order() {
-        use crate::neighborhood::Neighbor;
         let to = |rank, weight, direction| Neighbor { rank, weight, direction };
         let targets = vec![to(Some(1), 5, 3), to(None, 9, 0), to(Some(0), 7, 0), to(Some(1), 6, 1)];
         let world = [Neighborhood::new(0, vec![to(Some(0), 7, 0)], targets, true), Neighborhood::from_ranks(1, &[0, 0], &[])];

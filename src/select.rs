@@ -129,16 +129,25 @@ fn unfit(algorithm: Algorithm, hints: &Hints, input: &Input, outline: Outline) -
     }
 }
 
+/// Where all edges have directions.
+#[derive(Debug, Clone, Copy)]
+pub struct Directions<'a> {
+    /// The direction of each edge of the graph.
+    pub of_edges: &'a [u32],
+    /// The directions, heaviest first.
+    pub order: &'a [u32],
+}
+
 /// The algorithm of the lowest predicted time, `direct` where no other one is faster. Builds and simulates the schedules of all processes:
 /// some microseconds an edge and algorithm.
-pub fn compare(hints: &Hints, graph: &Graph) -> Result<Choice> {
-    let world = graph.neighborhoods();
+pub fn compare(hints: &Hints, graph: &Graph, directions: Option<Directions>) -> Result<Choice> {
+    let world = graph.neighborhoods_with(|e| directions.map_or(0, |d| d.of_edges[e]));
     let (tuning, unit) = (hints.tuning(), u64::from(hints.weight_unit.unwrap_or(1)));
     let options = Options { window: hints.window, half_duplex: hints.half_duplex, ..Options::default() };
     let mut times: Vec<(Algorithm, f64)> = Vec::new();
     for entry in &ALGORITHMS {
-        // an algorithm that does not fit what is known here is left out
-        if let Ok(schedules) = world_schedules(entry.algorithm, &world, None, &tuning) {
+        // an algorithm that does not fit is left out
+        if let Ok(schedules) = world_schedules(entry.algorithm, &world, directions.map(|d| d.order), &tuning) {
             let time = predict(&world, &schedules, unit, &hints.loggp, &options).map_err(Error::Internal)?;
             times.push((entry.algorithm, time));
         }
@@ -157,7 +166,7 @@ pub fn lowest(times: &[(Algorithm, f64)], why: fn(f64, f64) -> Why) -> Choice {
 mod tests {
     use super::*;
     use crate::model::Loggp;
-    use crate::neighborhood::Neighborhood;
+    use crate::neighborhood::{Neighbor, Neighborhood};
 
     const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1 };
 
@@ -207,15 +216,44 @@ mod tests {
             let list: Vec<_> = (0..16u32).flat_map(|p| (0..16).filter(move |&q| q != p).map(move |q| (p, q, weight))).collect();
             Graph::from_edges(16, &list)
         };
-        let choice = compare(&Hints::default(), &edges(1_000_000)).unwrap();
+        let compare_all = |graph: &Graph| compare(&Hints::default(), graph, None);
+        let choice = compare_all(&edges(1_000_000)).unwrap();
         assert_ne!(choice.algorithm, Algorithm::Direct);
         let Why::Predicted(time, direct) = choice.why else { panic!("{choice:?}") };
         assert!(time < direct);
         assert!(choice.why.to_string().contains("against"));
-        assert_eq!(compare(&Hints::default(), &edges(8)).unwrap().algorithm, Algorithm::Direct);
+        assert_eq!(compare_all(&edges(8)).unwrap().algorithm, Algorithm::Direct);
         for weight in [1, 1000, 30_000, 200_000] {
-            let Why::Predicted(time, direct) = compare(&Hints::default(), &edges(weight)).unwrap().why else { panic!() };
+            let Why::Predicted(time, direct) = compare_all(&edges(weight)).unwrap().why else { panic!() };
             assert!(time <= direct);
         }
+    }
+
+    /// With directions `dimension_order` is among what is compared.
+    #[test]
+    fn directions_are_used() {
+        // a periodic line of processes, long messages upward and short ones downward
+        let n = 8u32;
+        let world: Vec<_> = (0..n)
+            .map(|p| {
+                let neighbor = |rank, weight, direction| Neighbor { rank: Some(rank), weight, direction };
+                let (up, down) = ((p + 1) % n, (p + n - 1) % n);
+                let targets = vec![neighbor(down, 200_000, 0), neighbor(up, 900_000, 1)];
+                let sources = vec![neighbor(down, 900_000, 1), neighbor(up, 200_000, 0)];
+                Neighborhood::new(p, sources, targets, true)
+            })
+            .collect();
+        let graph = Graph::from_neighborhoods(&world);
+        let of_edges: Vec<u32> = world.iter().flat_map(Graph::row_directions).collect();
+        assert_eq!(of_edges.len(), graph.edges());
+        let directions = Directions { of_edges: &of_edges, order: &[1, 0] };
+        let time = |directions| match compare(&Hints::default(), &graph, directions).unwrap().why {
+            Why::Predicted(time, _) => time,
+            why => panic!("{why}"),
+        };
+        assert!(time(Some(directions)) <= time(None));
+        let schedules = world_schedules(Algorithm::DimensionOrder, &world, Some(&[1, 0]), &Hints::default().tuning()).unwrap();
+        let alone = predict(&world, &schedules, 1, &Hints::default().loggp, &Options::default()).unwrap();
+        assert!(time(Some(directions)) <= alone);
     }
 }

@@ -10,7 +10,7 @@ use crate::mpi::p2p::{Message, Requests};
 use crate::neighborhood::Neighborhood;
 use crate::schedule::distributed_coloring::{Exchange, Negotiation};
 use crate::schedule::{Algorithm, Build, Input, Plan, Schedule};
-use crate::select::{self, Choice, Next, Outline, Why};
+use crate::select::{self, Choice, Directions, Next, Outline, Why};
 
 /// Tag of messages by which neighbors negotiate, on the private communicator. No collective operation has it.
 const TAG: i32 = 64;
@@ -37,7 +37,7 @@ pub fn schedules(comm: &Comm, hints: &Hints, input: &Input) -> Result<Vec<Built>
     let mut world = World { comm, neighborhood: input.neighborhood, graph: None };
     let chosen = match select::select(hints, input, outline)? {
         Next::Take(choice) => vec![choice],
-        Next::Compare => vec![compare(&mut world, hints)?],
+        Next::Compare => vec![compare(&mut world, hints, input.directions)?],
         Next::Try => (select::candidates(hints, input, outline).into_iter())
             .map(|algorithm| Choice { algorithm, why: Why::Asked })
             .collect(),
@@ -66,6 +66,13 @@ impl World<'_> {
         }
         Ok(self.graph.as_ref().expect("it has just been gathered"))
     }
+
+    /// The direction of each edge of the graph. Collective.
+    fn directions(&self) -> Result<Vec<u32>> {
+        let mine = Graph::row_directions(self.neighborhood);
+        let degrees = coll::allgather(self.comm, mine.len() as u32)?;
+        coll::allgatherv(self.comm, &mine, &degrees)
+    }
 }
 
 fn outline(comm: &Comm, neighborhood: &Neighborhood) -> Result<Outline> {
@@ -78,17 +85,20 @@ fn outline(comm: &Comm, neighborhood: &Neighborhood) -> Result<Outline> {
 }
 
 /// Lets process 0 compare, and tells the others.
-fn compare(world: &mut World, hints: &Hints) -> Result<Choice> {
+fn compare(world: &mut World, hints: &Hints, directions: Option<&[u32]>) -> Result<Choice> {
     // SAFETY: a live communicator.
     let me = unsafe { crate::mpi::comm::rank(world.comm.raw()) }?;
     let comm = world.comm;
+    // whether there are directions is the same on all processes
+    let of_edges = directions.map(|_| world.directions()).transpose()?;
+    let directions = (of_edges.as_ref().zip(directions)).map(|(of_edges, order)| Directions { of_edges, order });
     let graph = world.graph()?;
     let mut message = [0u8; 17];
     let mut compared = None;
     if me == 0 {
         // an error must not keep the others waiting: 255 tells of it
         message[0] = u8::MAX;
-        let choice = crate::error::catch(|| select::compare(hints, graph));
+        let choice = crate::error::catch(|| select::compare(hints, graph, directions));
         if let Ok(Choice { algorithm, why: Why::Predicted(time, direct) }) = choice {
             message[0] = algorithm as u8;
             message[1..9].copy_from_slice(&time.to_le_bytes());

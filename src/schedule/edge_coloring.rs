@@ -101,6 +101,18 @@ mod tests {
         }
     }
 
+    /// SparseColl's Figure 6: by dimension each of four rounds has a heavy message, but two rounds can have all of them.
+    #[test]
+    fn the_circular_pattern_has_two_heavy_rounds() {
+        for (rows, columns) in [(2, 4), (4, 4), (6, 8), (16, 16)] {
+            let graph = crate::generate::circular(rows, columns, 50);
+            for split in [false, true] {
+                let heavy = plan(&graph, &tuning(10.0, split)).longest().iter().filter(|&&l| l == 50.0).count();
+                assert_eq!(heavy, 2, "{rows} x {columns}");
+            }
+        }
+    }
+
     /// Row and column sums equal: with free startups the busiest port's load is reached.
     #[test]
     fn free_startups_reach_the_open_shop_bound() {

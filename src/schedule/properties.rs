@@ -111,6 +111,21 @@ proptest! {
         check_all(&world_of(n, &edges, &nulls), None, seed).map_err(TestCaseError::fail)?;
     }
 
+    /// Up to 256 processes, some of them with many edges.
+    #[test]
+    fn large_graphs(
+        n in 100u32..=256,
+        edges in prop::collection::vec((0u32..256, 0u32..256, any::<u16>(), any::<u16>()), 200..1500),
+        skew in 1u32..=20,
+        seed in any::<u64>(),
+    ) {
+        // in one case of ten: they take long
+        if seed % 10 == 0 {
+            let edges: Vec<_> = edges.iter().map(|e| (e.0 / skew, e.1, e.2, e.3)).collect();
+            check_all(&world_of(n, &edges, &[]), None, seed / 10).map_err(TestCaseError::fail)?;
+        }
+    }
+
     /// Few processes and many edges: nearly every edge is repeated or a self edge.
     #[test]
     fn crowded_graphs(
