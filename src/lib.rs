@@ -8,6 +8,8 @@
 //!     v
 //! handle    what hangs on a communicator: private communicator, neighborhoods, schedules
 //!     v
+//! setup     what processes tell each other when a neighborhood is set: the graph, the choice, a negotiation
+//!     v
 //! neighborhood, graph -> select -> schedule      pure data, no MPI, no unsafe
 //!     v  Schedule: rounds of symbolic operations
 //! exec      binds a Schedule to buffers, counts, datatypes; start / test / wait
