@@ -32,32 +32,12 @@ static void make_layouts(void) {
   layouts[4] = make(0, 1, 0, -2);  /* one element before the other */
 }
 
-/* int `k` of what process `s` sends in target slot `i` */
-static int value(int s, int i, int k) { return (int)(mix3(s, i, k) & 0x7fffffff); }
-
 static void put(int *at, const layout *l, int k, int v) { at[(k / INTS) * l->extent + l->offset[k % INTS]] = v; }
 
 enum { MARGIN = 16, SENTINEL = -77 };
 
 /* ints that a block of `count` elements may touch on either side of its first element */
 static int room(int count) { return count * 5 + MARGIN; }
-
-typedef struct {
-  int total, *image;
-} buffer;
-
-static buffer new_buffer(int ints, int fill) {
-  buffer b = {ints, malloc((size_t)(ints ? ints : 1) * sizeof(int))};
-  for (int i = 0; i < ints; i++) b.image[i] = fill;
-  return b;
-}
-
-static void compare(const char *what, const buffer *have, const buffer *want) {
-  int bad = -1;
-  for (int i = 0; i < have->total && bad < 0; i++)
-    if (have->image[i] != want->image[i]) bad = i;
-  CHECK(bad < 0, "%s: int %d is %d, not %d", what, bad, bad < 0 ? 0 : have->image[bad], bad < 0 ? 0 : want->image[bad]);
-}
 
 /* elements on the edge that leaves process s in target slot i */
 static int edge_count(uint64_t seed, int s, int i) { return mix3(seed, s, i) % 5; }
@@ -72,10 +52,10 @@ static void test_gather(uint64_t seed, int wide) {
   buffer send = new_buffer(2 * room(count), 0);
   buffer have = new_buffer(2 * room(count * (in + 1)), SENTINEL), want = new_buffer(have.total, SENTINEL);
   int *sendbuf = send.image + room(count), origin = room(count * (in + 1));
-  for (int k = 0; k < count * INTS; k++) put(sendbuf, sl, k, value(me, 0, k));
+  for (int k = 0; k < count * INTS; k++) put(sendbuf, sl, k, test_value(me, 0, k));
   for (int j = 0; j < in; j++) {
     if (g->sources[me][j] == MPI_PROC_NULL) continue;
-    for (int k = 0; k < count * INTS; k++) put(want.image + origin + j * count * rl->extent, rl, k, value(g->sources[me][j], 0, k));
+    for (int k = 0; k < count * INTS; k++) put(want.image + origin + j * count * rl->extent, rl, k, test_value(g->sources[me][j], 0, k));
   }
   if (wide) OK(MPIX_Neighbor_gather_c(sendbuf, count, sl->type, have.image + origin, count, rl->type, MPI_COMM_WORLD));
   else OK(MPIX_Neighbor_gather(sendbuf, count, sl->type, have.image + origin, count, rl->type, MPI_COMM_WORLD));
@@ -98,10 +78,10 @@ static void test_gatherv(uint64_t seed, int wide) {
   }
   buffer send = new_buffer(2 * room(mine), 0), have = new_buffer(2 * room(at + 4), SENTINEL), want = new_buffer(have.total, SENTINEL);
   int *sendbuf = send.image + room(mine), origin = room(at + 4) / 2 + MARGIN;
-  for (int k = 0; k < mine * INTS; k++) put(sendbuf, sl, k, value(me, 0, k));
+  for (int k = 0; k < mine * INTS; k++) put(sendbuf, sl, k, test_value(me, 0, k));
   for (int j = 0; j < in; j++) {
     if (g->sources[me][j] == MPI_PROC_NULL) continue;
-    for (int k = 0; k < counts[j] * INTS; k++) put(want.image + origin + displs[j] * rl->extent, rl, k, value(g->sources[me][j], 0, k));
+    for (int k = 0; k < counts[j] * INTS; k++) put(want.image + origin + displs[j] * rl->extent, rl, k, test_value(g->sources[me][j], 0, k));
   }
   if (wide) OK(MPIX_Neighbor_gatherv_c(sendbuf, mine, sl->type, have.image + origin, wcounts, wdispls, rl->type, MPI_COMM_WORLD));
   else OK(MPIX_Neighbor_gatherv(sendbuf, mine, sl->type, have.image + origin, counts, displs, rl->type, MPI_COMM_WORLD));
@@ -116,11 +96,11 @@ static void test_alltoall(uint64_t seed, int wide) {
   buffer have = new_buffer(2 * room(count * (in + 1)), SENTINEL), want = new_buffer(have.total, SENTINEL);
   int from = room(count * (out + 1)), origin = room(count * (in + 1));
   for (int i = 0; i < out; i++)
-    for (int k = 0; k < count * INTS; k++) put(send.image + from + i * count * sl->extent, sl, k, value(me, i, k));
+    for (int k = 0; k < count * INTS; k++) put(send.image + from + i * count * sl->extent, sl, k, test_value(me, i, k));
   for (int j = 0; j < in; j++) {
     if (g->sources[me][j] == MPI_PROC_NULL) continue;
     int i = graph_partner(g, me, j);
-    for (int k = 0; k < count * INTS; k++) put(want.image + origin + j * count * rl->extent, rl, k, value(g->sources[me][j], i, k));
+    for (int k = 0; k < count * INTS; k++) put(want.image + origin + j * count * rl->extent, rl, k, test_value(g->sources[me][j], i, k));
   }
   if (wide) OK(MPIX_Neighbor_alltoall_c(send.image + from, count, sl->type, have.image + origin, count, rl->type, MPI_COMM_WORLD));
   else OK(MPIX_Neighbor_alltoall(send.image + from, count, sl->type, have.image + origin, count, rl->type, MPI_COMM_WORLD));
@@ -147,11 +127,11 @@ static void test_alltoallv(uint64_t seed, int wide) {
   buffer send = new_buffer(3 * room(sat + 3), 0), have = new_buffer(3 * room(rat + 4), SENTINEL), want = new_buffer(have.total, SENTINEL);
   int from = room(sat + 3), origin = room(rat + 4);
   for (int i = 0; i < out; i++)
-    for (int k = 0; k < scounts[i] * INTS; k++) put(send.image + from + sdispls[i] * sl->extent, sl, k, value(me, i, k));
+    for (int k = 0; k < scounts[i] * INTS; k++) put(send.image + from + sdispls[i] * sl->extent, sl, k, test_value(me, i, k));
   for (int j = 0; j < in; j++) {
     if (g->sources[me][j] == MPI_PROC_NULL) continue;
     int i = graph_partner(g, me, j);
-    for (int k = 0; k < rcounts[j] * INTS; k++) put(want.image + origin + rdispls[j] * rl->extent, rl, k, value(g->sources[me][j], i, k));
+    for (int k = 0; k < rcounts[j] * INTS; k++) put(want.image + origin + rdispls[j] * rl->extent, rl, k, test_value(g->sources[me][j], i, k));
   }
   int *sb = send.image + from, *rb = have.image + origin;
   if (wide) OK(MPIX_Neighbor_alltoallv_c(sb, wscounts, wsdispls, sl->type, rb, wrcounts, wrdispls, rl->type, MPI_COMM_WORLD));
@@ -195,7 +175,7 @@ static void test_alltoallw(uint64_t seed, int wide, int bottom) {
   }
   buffer send = new_buffer(sroom, 0), have = new_buffer(rroom, SENTINEL), want = new_buffer(rroom, SENTINEL);
   for (int i = 0; i < out; i++) {
-    for (int k = 0; k < scounts[i] * INTS; k++) put(send.image + sat[i], sl[i], k, value(me, i, k));
+    for (int k = 0; k < scounts[i] * INTS; k++) put(send.image + sat[i], sl[i], k, test_value(me, i, k));
     sdispls[i] = sat[i] * (MPI_Aint)sizeof(int);
     if (bottom) MPI_Get_address(send.image + sat[i], &sdispls[i]);
   }
@@ -204,7 +184,7 @@ static void test_alltoallw(uint64_t seed, int wide, int bottom) {
     if (bottom) MPI_Get_address(have.image + rat[j], &rdispls[j]);
     if (g->sources[me][j] == MPI_PROC_NULL) continue;
     int i = graph_partner(g, me, j);
-    for (int k = 0; k < rcounts[j] * INTS; k++) put(want.image + rat[j], rl[j], k, value(g->sources[me][j], i, k));
+    for (int k = 0; k < rcounts[j] * INTS; k++) put(want.image + rat[j], rl[j], k, test_value(g->sources[me][j], i, k));
   }
   if (bottom == 2) {
     for (int i = 0; i < out; i++) stypes[i] = absolute(send.image + sat[i], scounts[i], stypes[i]), sdispls[i] = 0, wscounts[i] = scounts[i] = 1;
@@ -228,14 +208,14 @@ static void test_reduce(uint64_t seed, int wide, int vector) {
   for (int i = 0; i < out; i++) {
     wcounts[i] = counts[i] = ints;
     wdispls[i] = displs[i] = vector ? i * ints : 0;
-    for (int k = 0; k < ints; k++) send[displs[i] + k] = value(me, vector ? i : 0, k) % 100000;
+    for (int k = 0; k < ints; k++) send[displs[i] + k] = test_value(me, vector ? i : 0, k) % 100000;
   }
   for (int k = 0; k < ints; k++) have[k] = SENTINEL, want[k] = 0;
   for (int j = 0; j < in; j++) {
     int s = g->sources[me][j];
     if (s == MPI_PROC_NULL) continue;
     real++;
-    for (int k = 0; k < ints; k++) want[k] += value(s, vector ? graph_partner(g, me, j) : 0, k) % 100000;
+    for (int k = 0; k < ints; k++) want[k] += test_value(s, vector ? graph_partner(g, me, j) : 0, k) % 100000;
   }
   if (vector && wide) OK(MPIX_Neighbor_reducev_c(send, wcounts, wdispls, MPI_INT, have, ints, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
   else if (vector) OK(MPIX_Neighbor_reducev(send, counts, displs, MPI_INT, have, ints, MPI_INT, MPI_SUM, MPI_COMM_WORLD));

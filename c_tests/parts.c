@@ -41,32 +41,12 @@ static void make_layouts(void) {
   layouts[9] = make(6, (int[]){1, 2, 3, 4, 5, 6}, 1, 6);   /* contiguous, behind its address */
 }
 
-/* int `k` of what process `s` sends in target slot `i` */
-static int value(int s, int i, int k) { return (int)(mix3(s, i, k) & 0x7fffffff); }
-
 static int *place(int *at, const layout *l, int k) { return at + (k / l->ints) * l->extent + l->offset[k % l->ints]; }
 
 enum { MARGIN = 32, SENTINEL = -77 };
 
 /* ints that a block of `ints` ints of data may touch on either side of its first element */
 static int room(int ints) { return ints * 3 + MARGIN; }
-
-typedef struct {
-  int total, *image;
-} buffer;
-
-static buffer new_buffer(int ints, int fill) {
-  buffer b = {ints, malloc((size_t)(ints ? ints : 1) * sizeof(int))};
-  for (int i = 0; i < ints; i++) b.image[i] = fill;
-  return b;
-}
-
-static void compare(const char *what, const buffer *have, const buffer *want) {
-  int bad = -1;
-  for (int i = 0; i < have->total && bad < 0; i++)
-    if (have->image[i] != want->image[i]) bad = i;
-  CHECK(bad < 0, "%s: int %d of %d is %d, not %d", what, bad, have->total, bad < 0 ? 0 : have->image[bad], bad < 0 ? 0 : want->image[bad]);
-}
 
 static const graph *g;
 static int me;
@@ -83,10 +63,10 @@ static int edge_length(uint64_t seed, int s, int i) { return length(mix3(seed, s
 static const layout *pick(uint64_t seed, int what) { return &layouts[mix3(seed, me, what) % KINDS]; }
 
 static void fill(int *at, const layout *l, int ints, int slot) {
-  for (int k = 0; k < ints; k++) *place(at, l, k) = value(me, slot, k);
+  for (int k = 0; k < ints; k++) *place(at, l, k) = test_value(me, slot, k);
 }
 static void expect(int *at, const layout *l, int ints, int source, int slot) {
-  for (int k = 0; k < ints; k++) *place(at, l, k) = value(source, slot, k);
+  for (int k = 0; k < ints; k++) *place(at, l, k) = test_value(source, slot, k);
 }
 
 static void test_gather(uint64_t seed) {
@@ -237,7 +217,7 @@ static void test_reduce(uint64_t seed, MPI_Op op, int vector) {
     if (is_null(j)) continue;
     int i = vector ? graph_partner(g, me, j) : 0;
     for (int k = 0; k < ints; k++) {
-      int *into = place(want.image + origin, rl, k), v = value(g->sources[me][j], i, k);
+      int *into = place(want.image + origin, rl, k), v = test_value(g->sources[me][j], i, k);
       *into = !sources ? v : op == MPI_SUM ? (int)((unsigned)*into + (unsigned)v) : combine(*into, v);
     }
     sources++;

@@ -125,6 +125,27 @@ static inline void graph_set(const graph *g, int operations, MPI_Info info, MPI_
   OK(MPIX_Neighborhood_set(operations, g->indegree[r], g->sources[r], MPI_UNWEIGHTED, g->outdegree[r], g->targets[r], MPI_UNWEIGHTED, info, comm));
 }
 
+/* int `k` of what process `s` sends in target slot `i` */
+static inline int test_value(int s, int i, int k) { return (int)(mix3(s, i, k) & 0x7fffffff); }
+
+/* the bytes of a buffer, as ints */
+typedef struct {
+  int total, *image;
+} buffer;
+
+static inline buffer new_buffer(int ints, int fill) {
+  buffer b = {ints, malloc((size_t)(ints ? ints : 1) * sizeof(int))};
+  for (int i = 0; i < ints; i++) b.image[i] = fill;
+  return b;
+}
+
+static inline void compare(const char *what, const buffer *have, const buffer *want) {
+  int bad = -1;
+  for (int i = 0; i < have->total && bad < 0; i++)
+    if (have->image[i] != want->image[i]) bad = i;
+  CHECK(bad < 0, "%s: int %d of %d is %d, not %d", what, bad, have->total, bad < 0 ? 0 : have->image[bad], bad < 0 ? 0 : want->image[bad]);
+}
+
 #define ALL_OPERATIONS (MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_REDUCE)
 
 #endif
