@@ -74,7 +74,7 @@ $(OUT)/%: examples/%.c $(wildcard examples/*.h) include/mpix_neighbor.h $(LIB)
 	@echo $(MPICC) $<
 	@$(MPICC) $(CFLAGS) $< -o $@ $(LINK) $(if $(findstring metis.h,$(shell cat $<)),-lmetis) -lm
 
-$(OUT)/%: benches/%.c include/mpix_neighbor.h $(LIB)
+$(OUT)/%: benches/%.c benches/measure.h include/mpix_neighbor.h $(LIB)
 	@mkdir -p $(OUT)
 	@echo $(MPICC) $<
 	@$(MPICC) $(CFLAGS) $< -o $@ $(LINK) -lm
@@ -128,7 +128,7 @@ test-mpis:
 
 bench:
 	@scripts/deps bench
-	@$(MAKE) --no-print-directory $(OUT)/exchange
+	@$(MAKE) --no-print-directory $(OUT)/exchange $(OUT)/rounds
 	@scripts/bench
 
 clean:

@@ -3,24 +3,13 @@
  * Cases: 2-D 5-point on a periodic grid (alltoall), 3-D 27-point halo of doubles (alltoallw, subarrays), random graphs with k = 6 targets (alltoallv).
  * Peers: native MPI_Neighbor_*, hand-written Irecv/Isend/Waitall, persistent requests (MPI_Startall), Sendrecv in dimension order (2-D).
  *
- * Method: all alternatives in one process, interleaved in batches, each batch with a warm-up call; the slowest process counts; medians over the
- * rounds. With two processes the distance of the two cores is probed before and after each round by passing a cache line back and forth: rounds are
- * near (below 120 ns), far, or mixed (dropped). Where processes outnumber cores all rounds count. */
+ * Method: see measure.h. */
 #define _GNU_SOURCE
-#include <math.h>
-#include <mpi.h>
+#include "measure.h"
 #include <mpix_neighbor.h>
 #include <sched.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-static int me, n, rounds = 25, crowded;
-static double budget = 6.0; /* seconds for one case */
-
-typedef struct {
+struct problem {
   MPI_Comm comm; /* has our neighborhood and a native topology */
   int in, out, *sources, *targets;
   int *counts_in, *counts_out, *displs_in, *displs_out; /* elements */
@@ -31,7 +20,7 @@ typedef struct {
   MPI_Aint extent;
   MPI_Request *requests, *persistent;
   int cartesian;
-} problem;
+};
 
 /* ---- the alternatives */
 
@@ -67,113 +56,29 @@ static void sendrecv(problem *p) {
                  p->sources[i ^ 1], 6, p->comm, MPI_STATUS_IGNORE);
 }
 
-typedef struct {
-  const char *name;
-  void (*run)(problem *);
-} alternative;
-
 /* ---- measuring */
 
-static volatile uint64_t *line; /* shared by two processes on a node */
-
-/* ns for passing a cache line to the other process and back, halved */
-static double probe(void) {
-  if (!line) return 0;
-  enum { PASSES = 400 };
-  MPI_Barrier(MPI_COMM_WORLD);
-  uint64_t base = __atomic_load_n(&line[8], __ATOMIC_ACQUIRE);
-  MPI_Barrier(MPI_COMM_WORLD);
-  double start = MPI_Wtime();
-  for (int i = 0; i < PASSES; i++) {
-    uint64_t turn = base + 2 * (uint64_t)i + (uint64_t)me;
-    while (__atomic_load_n(&line[8], __ATOMIC_ACQUIRE) != turn) continue;
-    __atomic_store_n(&line[8], turn + 1, __ATOMIC_RELEASE);
-  }
-  double ns = (MPI_Wtime() - start) / PASSES / 2 * 1e9;
-  MPI_Bcast(&ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-  return ns;
-}
-
-static double batch(problem *p, const alternative *a, int calls) {
-  a->run(p);
-  MPI_Barrier(MPI_COMM_WORLD);
-  /* where processes share cores, they leave the barrier a scheduler's time slice apart */
-  for (int i = 0; i < 4 && crowded; i++) a->run(p);
-  double start = MPI_Wtime();
-  for (int i = 0; i < calls; i++) a->run(p);
-  double mine = (MPI_Wtime() - start) / calls, slowest;
-  /* where processes share cores, one that waits in a collective may spin on a core that a neighbor needs to finish its timed calls */
-  for (int i = 0; i < 4 && crowded; i++) a->run(p);
-  MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return slowest;
-}
-
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *v, int count) {
-  if (!count) return NAN;
-  qsort(v, (size_t)count, sizeof *v, compare);
-  return count % 2 ? v[count / 2] : (v[count / 2 - 1] + v[count / 2]) / 2;
-}
-
-static void print_line(const char *label, const char *where, const alternative *list, int alternatives, double **times, int count) {
-  if (me != 0 || count == 0) return;
-  double first = median(times[0], count);
-  printf("%-26s %-5s %3d  %10.3f", label, where, count, first * 1e6);
+static void print_line(const char *label, const char *where, const alternative *list, int alternatives, samples *s) {
+  if (me != 0 || s->count == 0) return;
+  double first = median(s->times[0], s->count);
+  printf("%-26s %-5s %3d  %10.3f", label, where, s->count, first * 1e6);
   for (int a = 1; a < alternatives; a++) {
-    double t = median(times[a], count);
+    double t = median(s->times[a], s->count);
     printf("  %s %.3f (%.2f)", list[a].name, t * 1e6, t / first);
   }
   printf("\n");
   fflush(stdout);
 }
 
-static void measure(const char *label, problem *p, const alternative *list, int alternatives) {
-  double *near[8], *far[8];
-  int nears = 0, fars = 0, calls[8];
-  for (int a = 0; a < alternatives; a++) {
-    near[a] = malloc(sizeof(double) * (size_t)rounds);
-    far[a] = malloc(sizeof(double) * (size_t)rounds);
-    /* batches of about 0.2 ms; where processes share cores 3 ms, and enough calls that the way out of the barrier does not count */
-    double once = batch(p, &list[a], 4);
-    calls[a] = (int)((crowded ? 3e-3 : 2e-4) / once);
-    if (calls[a] < (crowded ? 20 : 4)) calls[a] = crowded ? 20 : 4;
-    MPI_Bcast(&calls[a], 1, MPI_INT, 0, MPI_COMM_WORLD);
-  }
-  double start = MPI_Wtime();
-  for (int r = 0; r < rounds; r++) {
-    double before = probe(), t[8];
-    /* each alternative is the first one equally often */
-    for (int k = 0; k < alternatives; k++) {
-      int a = (r + k) % alternatives;
-      t[a] = batch(p, &list[a], calls[a]);
-    }
-    double after = probe();
-    int is_near = before < 120 && after < 120, is_far = before >= 120 && after >= 120;
-    for (int a = 0; a < alternatives; a++) {
-      if (is_near) near[a][nears] = t[a];
-      if (is_far) far[a][fars] = t[a];
-    }
-    nears += is_near, fars += is_far;
-    double used = MPI_Wtime() - start;
-    MPI_Bcast(&used, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    if (used > budget && r >= 4) break;
-  }
-  print_line(label, line ? "near" : "all", list, alternatives, near, nears);
-  print_line(label, "far", list, alternatives, far, fars);
-  for (int a = 0; a < alternatives; a++) free(near[a]), free(far[a]);
+static void measure(const char *label, const alternative *list, int alternatives) {
+  samples near, far;
+  sample(list, alternatives, &near, &far);
+  print_line(label, line ? "near" : "all", list, alternatives, &near);
+  print_line(label, "far", list, alternatives, &far);
+  release_samples(&near), release_samples(&far);
 }
 
 /* ---- the problems */
-
-static void *need(size_t bytes) {
-  void *p = calloc(1, bytes ? bytes : 1);
-  if (!p) MPI_Abort(MPI_COMM_WORLD, 1);
-  return p;
-}
 
 static void allocate(problem *p) {
   p->counts_in = need(sizeof(int) * p->in), p->counts_out = need(sizeof(int) * p->out);
@@ -204,14 +109,6 @@ static void release(problem *p) {
   MPI_Comm_free(&p->comm);
 }
 
-static const char *size_name(int bytes) {
-  static char text[20];
-  if (bytes >= 1 << 20) snprintf(text, sizeof text, "%d MiB", bytes >> 20);
-  else if (bytes >= 1 << 10) snprintf(text, sizeof text, "%d KiB", bytes >> 10);
-  else snprintf(text, sizeof text, "%d B", bytes);
-  return text;
-}
-
 static const int sizes[] = {8, 64, 512, 4096, 32768, 262144, 1 << 20};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
@@ -228,8 +125,8 @@ static void ring(int degree) {
     make_persistent(&p);
     char label[64];
     snprintf(label, sizeof label, "%d edge%s right, %s", degree, degree > 1 ? "s" : "", size_name(sizes[s]));
-    static const alternative list[] = {{"ours", ours}, {"native", native}, {"by hand", by_hand}, {"persistent", persistent}};
-    measure(label, &p, list, 4);
+    const alternative list[] = {{"ours", ours, &p}, {"native", native, &p}, {"by hand", by_hand, &p}, {"persistent", persistent, &p}};
+    measure(label, list, 4);
     release(&p);
   }
 }
@@ -249,8 +146,8 @@ static void grid_2d(void) {
     make_persistent(&p);
     char label[64];
     snprintf(label, sizeof label, "2-D 5-point, %s", size_name(sizes[s]));
-    static const alternative list[] = {{"ours", ours}, {"native", native}, {"by hand", by_hand}, {"persistent", persistent}, {"sendrecv", sendrecv}};
-    measure(label, &p, list, 5);
+    const alternative list[] = {{"ours", ours, &p}, {"native", native, &p}, {"by hand", by_hand, &p}, {"persistent", persistent, &p}, {"sendrecv", sendrecv, &p}};
+    measure(label, list, 5);
     release(&p);
   }
 }
@@ -292,19 +189,12 @@ static void halo_3d(int width) {
   make_persistent(&p);
   char label[64];
   snprintf(label, sizeof label, "3-D 27-point, %d^3", width);
-  static const alternative list[] = {{"ours", ours}, {"native", native}, {"by hand", by_hand}, {"persistent", persistent}};
-  measure(label, &p, list, 4);
+  const alternative list[] = {{"ours", ours, &p}, {"native", native, &p}, {"by hand", by_hand, &p}, {"persistent", persistent, &p}};
+  measure(label, list, 4);
   p.recv = NULL;
   release(&p);
   for (k = 0; k < 26; k++) MPI_Type_free(&types_in[k]), MPI_Type_free(&types_out[k]);
   MPI_Comm_free(&cart);
-}
-
-static uint64_t mix(uint64_t z) {
-  z += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
 }
 
 /* every process sends to k = 6 others drawn at random (as many as there are, where there are fewer) */
@@ -332,43 +222,17 @@ static void random_graph(void) {
     make_persistent(&p);
     char label[64];
     snprintf(label, sizeof label, "random k = %d, %s", k, size_name(sizes[s]));
-    static const alternative list[] = {{"ours", ours}, {"native", native}, {"by hand", by_hand}, {"persistent", persistent}};
-    measure(label, &p, list, 4);
+    const alternative list[] = {{"ours", ours, &p}, {"native", native, &p}, {"by hand", by_hand, &p}, {"persistent", persistent, &p}};
+    measure(label, list, 4);
     release(&p);
   }
   free(hit);
 }
 
 int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &me);
-  MPI_Comm_size(MPI_COMM_WORLD, &n);
-  const char *only = "";
-  for (int i = 1; i + 1 < argc; i += 2) {
-    if (!strcmp(argv[i], "--rounds")) rounds = atoi(argv[i + 1]);
-    else if (!strcmp(argv[i], "--seconds")) budget = atof(argv[i + 1]);
-    else if (!strcmp(argv[i], "--only")) only = argv[i + 1];
-    else if (me == 0) fprintf(stderr, "usage: exchange [--rounds N] [--seconds S] [--only ring|grid|halo|random]\n"), MPI_Abort(MPI_COMM_WORLD, 2);
-  }
-  crowded = n > sysconf(_SC_NPROCESSORS_ONLN);
-  MPI_Win win = MPI_WIN_NULL;
-  if (n == 2 && !crowded) {
-    void *base;
-    MPI_Aint bytes;
-    int unit;
-    MPI_Win_allocate_shared(me == 0 ? 256 : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
-    MPI_Win_shared_query(win, 0, &bytes, &unit, &base);
-    line = base;
-    if (me == 0) memset(base, 0, 256);
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
-  if (me == 0) {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length;
-    MPI_Get_library_version(version, &length);
-    printf("# %.*s, %d processes%s; microseconds a call (ratio to ours)\n", (int)strcspn(version, ",\n"), version, n, crowded ? ", more than cores" : "");
-    printf("# case                     cores rounds    ours\n");
-  }
+  const char *only = begin(argc, argv, "exchange [--rounds N] [--seconds S] [--only ring|grid|halo|random]");
+  print_header("microseconds a call (ratio to ours)");
+  if (me == 0) printf("# case                     cores rounds    ours\n");
   if (!*only || !strcmp(only, "ring")) {
     ring(1);
     if (n == 2) ring(8);
@@ -381,7 +245,6 @@ int main(int argc, char **argv) {
     if (!crowded) halo_3d(64);
   }
   if (!*only || !strcmp(only, "random")) random_graph();
-  if (win != MPI_WIN_NULL) MPI_Win_free(&win);
-  MPI_Finalize();
+  end();
   return 0;
 }
