@@ -27,6 +27,10 @@ mod exchange;
 mod half_duplex;
 mod split;
 
+/// What a message more for each edge, all of them cut once, must gain at least: this part of the cost. The cost does not show what a message that
+/// finds its ports free costs its two ends.
+const CUT: f64 = 0.05;
+
 pub(super) fn plan(graph: &Graph, tuning: &Tuning) -> Plan {
     let ports = graph.processes();
     let lengths: Vec<u32> = graph.iter().map(|e| e.2.max(1)).collect();
@@ -47,11 +51,15 @@ pub(super) fn plan(graph: &Graph, tuning: &Tuning) -> Plan {
     let second = if tuning.half_duplex { 0 } else { ports as u32 };
     let ends = graph.iter().map(|e| (e.0, second + e.1)).collect();
     let shop = split::Shop::new(ports + second as usize, ends, lengths, tuning);
-    let mut cost = best.cost(tuning.startup);
+    let cost_of = |plan: &Plan| {
+        let cuts = plan.pieces.len() - graph.edges();
+        plan.cost(tuning.startup) * (1.0 + CUT * cuts as f64 / graph.edges().max(1) as f64)
+    };
+    let mut cost = cost_of(&best);
     for rounds in shop.attempts() {
         let pieces: Vec<Piece> = pieces(&rounds);
         let plan = Plan { algorithm: Algorithm::EdgeColoring, rounds: rounds.len() as u32, scale: 1, pieces };
-        let other = plan.cost(tuning.startup);
+        let other = cost_of(&plan);
         // without cuts the promise is the fewest rounds
         if other < cost && (tuning.split || tuning.half_duplex || plan.rounds <= fewest) {
             (best, cost) = (plan, other);
