@@ -95,21 +95,10 @@ impl Plan {
         sources.sort_by_key(|s| s.0);
         let targets: Vec<u32> = (n.targets_in_order().into_iter()).filter(|&(_, to)| to != me).map(|(slot, _)| slot).collect();
         let mine = graph.edges_of(me);
-        // incoming edges in the order of their numbers: by source, and for each source in matching order
-        let mut incoming: Vec<(u32, Rank, u32)> = Vec::with_capacity(sources.len());
-        let mut at = 0;
-        while at < sources.len() {
-            let from = sources[at].0;
-            for e in graph.edges_of(from).filter(|&e| graph.target(e) == me) {
-                if sources.get(at).is_some_and(|s| s.0 == from) {
-                    incoming.push((e as u32, from, sources[at].1));
-                    at += 1;
-                }
-            }
-            while sources.get(at).is_some_and(|s| s.0 == from) {
-                at += 1;
-            }
-        }
+        // incoming edges in the order of their numbers: by source, and for each source in matching order, as are the sources
+        let mut incoming: Vec<u32> = pieces.iter().map(|p| p.edge).filter(|&e| graph.target(e as usize) == me).collect();
+        incoming.sort_unstable();
+        incoming.dedup();
         let mut ops: Vec<(u32, Op)> = Vec::with_capacity(targets.len() + sources.len());
         for p in pieces {
             let e = p.edge as usize;
@@ -118,9 +107,10 @@ impl Plan {
                 let block = Block::Input(targets[e - mine.start]);
                 ops.push((p.round, Op::Send { to: graph.target(e), block, part: part() }));
             } else if graph.target(e) == me
-                && let Ok(i) = incoming.binary_search_by_key(&p.edge, |i| i.0)
+                && let Ok(i) = incoming.binary_search(&p.edge)
+                && let Some(&(from, slot)) = sources.get(i)
             {
-                ops.push((p.round, Op::Recv { from: incoming[i].1, into: Block::Output(incoming[i].2), part: part() }));
+                ops.push((p.round, Op::Recv { from, into: Block::Output(slot), part: part() }));
             }
         }
         // messages between two processes meet in the order in which they stand: within a round that of the edges
@@ -165,6 +155,16 @@ pub fn lower_bound(graph: &Graph, startup: f64) -> f64 {
 mod tests {
     use super::super::verify::{Goal, verify};
     use super::*;
+
+    /// One process that sends to all others: each of them must not look at all of its edges. That took minutes.
+    #[test]
+    fn schedules_of_a_star() {
+        let n = 100_000;
+        let graph = Graph::from_edges(n, &(1..n).map(|p| (0, p, 1)).collect::<Vec<_>>());
+        let plan = Plan::uncut(Algorithm::Direct, &graph, &(0..n - 1).collect::<Vec<_>>());
+        let schedules = plan.schedules(&graph, &graph.neighborhoods());
+        assert!(schedules[1..].iter().zip(0..).all(|(s, r)| s.rounds() == 1 && s.number(0) == r));
+    }
 
     /// Two edges between the same two processes, one of them cut, and an edge back: each end finds its slots.
     #[test]
