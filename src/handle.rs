@@ -352,7 +352,7 @@ fn agree(comm: &Comm, request: Result<Request>) -> Result<Request> {
         return Err(Error::Disagreement { what: "operations" }.into());
     }
     if lowest[3] != -lowest[4] {
-        return Err(Error::Disagreement { what: "info key mpix_schedule or mpix_verify" }.into());
+        return Err(Error::Disagreement { what: Hints::AGREED }.into());
     }
     request
 }

@@ -132,6 +132,10 @@ impl Hints {
         Ok(hints)
     }
 
+    /// The keys of the hints that all processes must agree on, for an error.
+    pub const AGREED: &str = "one of the info keys mpix_schedule, mpix_split, mpix_seed, mpix_duplex, mpix_weight_unit, mpix_loggp, \
+         mpix_graph_limit, mpix_verify, or its environment variable,";
+
     /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on: all but the window and the
     /// order of reductions.
     pub fn agreed(&self) -> i64 {
@@ -278,6 +282,9 @@ mod tests {
             ("mpix_graph_limit", "10"),
         ] {
             seen.push(read(&[(key, value)], &[]).unwrap().agreed());
+        }
+        for (key, _) in [SCHEDULE, SPLIT, SEED, DUPLEX, WEIGHT_UNIT, LOGGP, GRAPH_LIMIT, VERIFY] {
+            assert!(Hints::AGREED.contains(key), "{key}");
         }
         // one process may overlap its rounds and another not
         assert_eq!(read(&[("mpix_round_window", "3")], &[]).unwrap().agreed(), Hints::default().agreed());
