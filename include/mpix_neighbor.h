@@ -227,14 +227,15 @@ int MPIX_Neighbor_error_string(MPI_Comm comm, int length, char *string, int *res
 //   `distributed_coloring`; `mpix_split` = `true` (default), `false`: whether messages may be cut; `mpix_weight_unit`: bytes that a weight of 1 stands
 //   for (default 1); `mpix_loggp`: the machine's parameters, a preset or a file; `mpix_seed`, `mpix_duplex`, `mpix_round_window`, `mpix_graph_limit`;
 //   `mpix_reduce_order` = `source` (default), `any`; `mpix_verify` = `false` (default), `true`. Environment variables of the same names in capitals
-//   (but `MPIX_NEIGHBOR_VERIFY`) override them. All but `mpix_round_window` and `mpix_reduce_order` must be the same on all processes. Unknown keys are ignored, unknown values are errors.
+//   (but `MPIX_NEIGHBOR_VERIFY`) override them. All but `mpix_round_window` and `mpix_reduce_order` must be the same on all processes. Unknown
+//   keys are ignored, unknown values are errors.
 // - `comm`: an intracommunicator. Duplicates of it do not inherit its neighborhoods.
 //
 // Collective over `comm`. Errors in the arguments of one process, and lists that do not match, are reported on all; nothing is changed
 // then. Errors: `MPI_ERR_RANK`, `MPI_ERR_ARG`, `MPI_ERR_INFO_VALUE`, `MPI_ERR_COMM`, and the class `MPIX_ERR_MISMATCH`.
 // Cost: five reductions of a few words; the first time on a communicator a duplicate of it and a split by nodes. Memory: O(degree).
-// `random_rounds` and `edge_coloring`, and `auto` where weights say that messages are long, gather the graph of all processes once: 8 bytes an edge
-// and 12 a process on each, freed before the function returns; docs/tuning.md tells the time. With `mpix_schedule` = `measure` the first six
+// `random_rounds` and `edge_coloring`, and `auto` where weights say that messages are long, gather the graph of all processes on process 0: 8 bytes
+// an edge and 12 a process there, freed before the function returns; docs/tuning.md tells the time. With `mpix_schedule` = `measure` the first ten
 // calls for each algorithm are collective over `comm`: all processes must make them.
 // Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 8.
 int MPIX_Neighborhood_set(int operations,

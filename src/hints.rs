@@ -26,8 +26,8 @@ const GRAPH_LIMIT: Names = ("mpix_graph_limit", "MPIX_GRAPH_LIMIT");
 const REDUCE_ORDER: Names = ("mpix_reduce_order", "MPIX_REDUCE_ORDER");
 const VERIFY: Names = ("mpix_verify", "MPIX_NEIGHBOR_VERIFY");
 
-/// Most edges of a graph that is gathered, whatever the hint says: positions in it are `int` for MPI.
-pub const MOST_EDGES: u64 = 1 << 30;
+/// Most edges of a graph that is gathered, whatever the hint says: positions in what is sent to the processes are `int` for MPI.
+pub const MOST_EDGES: u64 = 1 << 27;
 
 /// Which schedule the caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct Hints {
     pub weight_unit: Option<u32>,
     /// `mpix_loggp`: parameters of the machine, a preset's name or a file.
     pub loggp: Loggp,
-    /// `mpix_graph_limit`: most edges of a graph that is gathered on every process.
+    /// `mpix_graph_limit`: most edges of a graph that is gathered on process 0.
     pub graph_limit: u64,
     /// `mpix_reduce_order`: `source` (default) or `any`.
     pub reduce_order: FoldOrder,
@@ -131,6 +131,10 @@ impl Hints {
         }
         Ok(hints)
     }
+
+    /// The keys of the hints that all processes must agree on, for an error.
+    pub const AGREED: &str = "one of the info keys mpix_schedule, mpix_split, mpix_seed, mpix_duplex, mpix_weight_unit, mpix_loggp, \
+         mpix_graph_limit, mpix_verify, or its environment variable,";
 
     /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on: all but the window and the
     /// order of reductions.
@@ -278,6 +282,9 @@ mod tests {
             ("mpix_graph_limit", "10"),
         ] {
             seen.push(read(&[(key, value)], &[]).unwrap().agreed());
+        }
+        for (key, _) in [SCHEDULE, SPLIT, SEED, DUPLEX, WEIGHT_UNIT, LOGGP, GRAPH_LIMIT, VERIFY] {
+            assert!(Hints::AGREED.contains(key), "{key}");
         }
         // one process may overlap its rounds and another not
         assert_eq!(read(&[("mpix_round_window", "3")], &[]).unwrap().agreed(), Hints::default().agreed());

@@ -152,14 +152,21 @@ pub fn compare(hints: &Hints, graph: &Graph, directions: Option<Directions>) -> 
             times.push((entry.algorithm, time));
         }
     }
-    Ok(lowest(&times, Why::Predicted))
+    let (algorithm, time, direct) = lowest(&times, 1.0);
+    Ok(Choice { algorithm, why: Why::Predicted(time, direct) })
 }
 
-/// The choice by times: the lowest, `direct` if it is among the lowest.
-pub fn lowest(times: &[(Algorithm, f64)], why: fn(f64, f64) -> Why) -> Choice {
+/// The algorithm of the lowest time, and the times of it and of `direct`; `direct` unless another one takes less than a part `clearly` of its time.
+fn lowest(times: &[(Algorithm, f64)], clearly: f64) -> (Algorithm, f64, f64) {
     let direct = times.iter().find(|t| t.0 == Algorithm::Direct).map_or(f64::INFINITY, |t| t.1);
     let best = times.iter().fold((Algorithm::Direct, direct), |best, t| if t.1 < best.1 { *t } else { best });
-    Choice { algorithm: best.0, why: why(best.1, direct) }
+    if best.1 < clearly * direct { (best.0, best.1, direct) } else { (Algorithm::Direct, direct, direct) }
+}
+
+/// The choice by the times of the first calls. Measurements have errors: what is not clearly faster than `direct` is not chosen.
+pub fn fastest(times: &[(Algorithm, f64)]) -> Choice {
+    let (algorithm, time, direct) = lowest(times, 0.95);
+    Choice { algorithm, why: Why::Measured(time, direct) }
 }
 
 #[cfg(test)]
@@ -227,6 +234,13 @@ mod tests {
             let Why::Predicted(time, direct) = compare_all(&edges(weight)).unwrap().why else { panic!() };
             assert!(time <= direct);
         }
+    }
+
+    #[test]
+    fn measured_times_must_differ_clearly() {
+        let times = |other| [(Algorithm::Direct, 100.0), (Algorithm::RandomRounds, other), (Algorithm::EdgeColoring, 99.0)];
+        assert_eq!(fastest(&times(97.0)), Choice { algorithm: Algorithm::Direct, why: Why::Measured(100.0, 100.0) });
+        assert_eq!(fastest(&times(90.0)), Choice { algorithm: Algorithm::RandomRounds, why: Why::Measured(90.0, 100.0) });
     }
 
     /// With directions `dimension_order` is among what is compared.

@@ -1,6 +1,6 @@
 //! From lists and hints to schedules, when a neighborhood is set: what the processes must tell each other for it.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, catch};
 use crate::graph::Graph;
 use crate::hints::Hints;
 use crate::mpi::coll::{self, Reduction};
@@ -9,7 +9,7 @@ use crate::mpi::datatype;
 use crate::mpi::p2p::{Message, Requests};
 use crate::neighborhood::Neighborhood;
 use crate::schedule::distributed_coloring::{Exchange, Negotiation};
-use crate::schedule::{Algorithm, Build, Input, Plan, Schedule};
+use crate::schedule::{Algorithm, Build, Input, Schedule, plan};
 use crate::select::{self, Choice, Directions, Next, Outline, Why};
 
 /// Tag of messages by which neighbors negotiate, on the private communicator. No collective operation has it.
@@ -27,14 +27,15 @@ pub struct Built {
 /// The schedules of a neighborhood: one, or those whose times the first calls shall compare. Collective: all processes pass hints that agree,
 /// and come to the same choice.
 ///
-/// Cost: two reductions of three words together. Where the graph of all processes is needed, it is gathered on each once: two collectives, 8 bytes an
-/// edge and 12 a process, and the time that the algorithm states; process 0 alone compares predicted times, and broadcasts 17 bytes.
+/// Cost: two reductions of three words together. Where the graph of all processes is needed, process 0 gathers it once: 8 bytes an edge and 12 a
+/// process there. It makes the plan, in the time that the algorithm states, and sends each process its share, 20 bytes for each end of a message; or it
+/// compares predicted times, and broadcasts 17 bytes.
 ///
 /// # Errors
 /// The schedule that a hint asks for does not fit; the same on all processes.
 pub fn schedules(comm: &Comm, hints: &Hints, input: &Input) -> Result<Vec<Built>> {
     let outline = outline(comm, input.neighborhood)?;
-    let mut world = World { comm, neighborhood: input.neighborhood, graph: None };
+    let mut world = World { comm, neighborhood: input.neighborhood, gathered: false, graph: None };
     let chosen = match select::select(hints, input, outline)? {
         Next::Take(choice) => vec![choice],
         Next::Compare => vec![compare(&mut world, hints, input.directions)?],
@@ -51,27 +52,31 @@ pub fn schedules(comm: &Comm, hints: &Hints, input: &Input) -> Result<Vec<Built>
 struct World<'a> {
     comm: &'a Comm,
     neighborhood: &'a Neighborhood,
+    gathered: bool,
+    /// On process 0.
     graph: Option<Graph>,
 }
 
 impl World<'_> {
-    /// Collective the first time.
-    fn graph(&mut self) -> Result<&Graph> {
-        if self.graph.is_none() {
+    /// The graph, on process 0. Collective the first time.
+    fn graph(&mut self) -> Result<Option<&Graph>> {
+        if !self.gathered {
             let (targets, weights) = Graph::row(self.neighborhood);
-            let degrees = coll::allgather(self.comm, targets.len() as u32)?;
-            let targets = coll::allgatherv(self.comm, &targets, &degrees)?;
-            let weights = coll::allgatherv(self.comm, &weights, &degrees)?;
-            self.graph = Some(Graph::from_rows(degrees.into_iter().map(u64::from), targets, weights));
+            let degrees = coll::gather(self.comm, targets.len() as u32)?;
+            let targets = coll::gatherv(self.comm, &targets, &degrees)?;
+            let weights = coll::gatherv(self.comm, &weights, &degrees)?;
+            let here = !degrees.is_empty();
+            self.graph = here.then(|| Graph::from_rows(degrees.into_iter().map(u64::from), targets, weights));
+            self.gathered = true;
         }
-        Ok(self.graph.as_ref().expect("it has just been gathered"))
+        Ok(self.graph.as_ref())
     }
 
-    /// The direction of each edge of the graph. Collective.
+    /// The direction of each edge of the graph, on process 0. Collective.
     fn directions(&self) -> Result<Vec<u32>> {
         let mine = Graph::row_directions(self.neighborhood);
-        let degrees = coll::allgather(self.comm, mine.len() as u32)?;
-        coll::allgatherv(self.comm, &mine, &degrees)
+        let degrees = coll::gather(self.comm, mine.len() as u32)?;
+        coll::gatherv(self.comm, &mine, &degrees)
     }
 }
 
@@ -86,25 +91,17 @@ fn outline(comm: &Comm, neighborhood: &Neighborhood) -> Result<Outline> {
 
 /// Lets process 0 compare, and tells the others.
 fn compare(world: &mut World, hints: &Hints, directions: Option<&[u32]>) -> Result<Choice> {
-    // SAFETY: a live communicator.
-    let me = unsafe { crate::mpi::comm::rank(world.comm.raw()) }?;
     let comm = world.comm;
     // whether there are directions is the same on all processes
     let of_edges = directions.map(|_| world.directions()).transpose()?;
     let directions = (of_edges.as_ref().zip(directions)).map(|(of_edges, order)| Directions { of_edges, order });
-    let graph = world.graph()?;
-    let mut message = [0u8; 17];
-    let mut compared = None;
-    if me == 0 {
-        // an error must not keep the others waiting: 255 tells of it
-        message[0] = u8::MAX;
-        let choice = crate::error::catch(|| select::compare(hints, graph, directions));
-        if let Ok(Choice { algorithm, why: Why::Predicted(time, direct) }) = choice {
-            message[0] = algorithm as u8;
-            message[1..9].copy_from_slice(&time.to_le_bytes());
-            message[9..].copy_from_slice(&direct.to_le_bytes());
-        }
-        compared = Some(choice);
+    let compared = world.graph()?.map(|graph| catch(|| select::compare(hints, graph, directions)));
+    // an error must not keep the others waiting: 255 tells of it
+    let mut message = [u8::MAX; 17];
+    if let Some(Ok(Choice { algorithm, why: Why::Predicted(time, direct) })) = compared {
+        message[0] = algorithm as u8;
+        message[1..9].copy_from_slice(&time.to_le_bytes());
+        message[9..].copy_from_slice(&direct.to_le_bytes());
     }
     coll::broadcast(comm, &mut message, 0)?;
     if let Some(choice) = compared {
@@ -119,15 +116,43 @@ fn compare(world: &mut World, hints: &Hints, directions: Option<&[u32]>) -> Resu
 fn build(world: &mut World, algorithm: Algorithm, hints: &Hints, input: &Input) -> Result<Schedule> {
     match algorithm.entry().build {
         Build::Local(build) => Ok(build(input)),
+        Build::Negotiated(begin) => negotiate(world.comm, begin(input, &hints.tuning())),
         Build::Global(plan) => {
             let comm = world.comm;
-            let graph = world.graph()?;
-            let plan = plan(graph, &hints.tuning());
-            same_plan(comm, &plan)?;
-            Ok(plan.schedule(graph, input.neighborhood))
+            let shares = world.graph()?.map(|graph| {
+                catch(|| {
+                    let shares = plan(graph, &hints.tuning()).shares(graph);
+                    match i32::try_from(shares.0.len()) {
+                        Ok(_) => Ok(shares),
+                        Err(_) => {
+                            Err(Error::Internal(format!("a plan of {} words is too large to be sent", shares.0.len())).into())
+                        }
+                    }
+                })
+            });
+            let share = scatter(comm, shares)?;
+            Ok(plan::schedule(algorithm, input.neighborhood, &share))
         }
-        Build::Negotiated(begin) => negotiate(world.comm, begin(input, &hints.tuning())),
     }
+}
+
+/// Sends each process its share of a plan; process 0 has them, or an error, which comes to all.
+fn scatter(comm: &Comm, shares: Option<Result<(Vec<u32>, Vec<u32>)>>) -> Result<Vec<u32>> {
+    const FAILED: u32 = u32::MAX;
+    let (shares, words, error) = match shares {
+        Some(Ok((shares, words))) => (shares, words, None),
+        Some(Err(error)) => {
+            // SAFETY: a live communicator.
+            let processes = unsafe { crate::mpi::comm::size(comm.raw()) }?;
+            (Vec::new(), vec![FAILED; processes as usize], Some(error))
+        }
+        None => (Vec::new(), Vec::new(), None),
+    };
+    let mine = coll::scatter(comm, &words)?;
+    if mine == FAILED {
+        return Err(error.unwrap_or_else(|| Error::Internal("process 0 could not make a plan".into()).into()));
+    }
+    coll::scatterv(comm, &shares, &words, mine)
 }
 
 /// Exchanges the messages of a negotiation until this process has nothing more to say or to hear.
@@ -166,16 +191,4 @@ fn negotiate(comm: &Comm, mut negotiation: Negotiation) -> Result<Schedule> {
         negotiation.advance();
     }
     Ok(negotiation.finish())
-}
-
-/// Makes sure that all processes made the same plan: with different ones they would wait for each other forever.
-fn same_plan(comm: &Comm, plan: &Plan) -> Result<()> {
-    let mine = plan.fingerprint();
-    let [lowest, other] = coll::allreduce(comm, [mine, !mine], Reduction::Min)?;
-    if lowest == !other {
-        return Ok(());
-    }
-    let text =
-        format!("processes made different plans by {}; do they all run the same build of this library?", plan.algorithm.name());
-    Err(Error::Internal(text).into())
 }

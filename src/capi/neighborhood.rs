@@ -44,8 +44,8 @@ pub const MPIX_NEIGHBOR_REDUCE: c_int = 4;
 /// Collective over `comm`. Errors in the arguments of one process, and lists that do not match, are reported on all; nothing is changed
 /// then. Errors: `MPI_ERR_RANK`, `MPI_ERR_ARG`, `MPI_ERR_INFO_VALUE`, `MPI_ERR_COMM`, and the class `MPIX_ERR_MISMATCH`.
 /// Cost: five reductions of a few words; the first time on a communicator a duplicate of it and a split by nodes. Memory: O(degree).
-/// `random_rounds` and `edge_coloring`, and `auto` where weights say that messages are long, gather the graph of all processes once: 8 bytes an edge
-/// and 12 a process on each, freed before the function returns; docs/tuning.md tells the time. With `mpix_schedule` = `measure` the first six
+/// `random_rounds` and `edge_coloring`, and `auto` where weights say that messages are long, gather the graph of all processes on process 0: 8 bytes
+/// an edge and 12 a process there, freed before the function returns; docs/tuning.md tells the time. With `mpix_schedule` = `measure` the first ten
 /// calls for each algorithm are collective over `comm`: all processes must make them.
 /// Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 8.
 ///

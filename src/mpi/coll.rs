@@ -2,7 +2,7 @@
 
 use super::comm::Owned;
 use super::{MPI_Datatype, MPI_Op, check};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Elementwise reductions.
 #[derive(Debug, Clone, Copy)]
@@ -105,42 +105,37 @@ pub fn alltoall(comm: &Owned, values: &[u32]) -> Result<Vec<u32>> {
     Ok(result)
 }
 
-/// `MPI_Allgather` of one number of each process. Collective; O(P) memory.
-pub fn allgather(comm: &Owned, value: u32) -> Result<Vec<u32>> {
-    // SAFETY: a live communicator.
-    let size = unsafe { super::comm::size(comm.raw()) }?;
-    let mut result = vec![0u32; size as usize];
+/// `MPI_Gather` of one number of each process to process 0, which alone gets them; the others get none. Collective.
+pub fn gather(comm: &Owned, value: u32) -> Result<Vec<u32>> {
+    let mut result = vec![0u32; at_root(comm)?];
     check(
-        // SAFETY: one number is sent; there is room for one of each process.
+        // SAFETY: one number is sent; on process 0 there is room for one of each process.
         unsafe {
-            mpi_sys::MPI_Allgather(
+            mpi_sys::MPI_Gather(
                 (&raw const value).cast(),
                 1,
                 mpi_sys::RSMPI_UINT32_T,
                 result.as_mut_ptr().cast(),
                 1,
                 mpi_sys::RSMPI_UINT32_T,
+                0,
                 comm.raw(),
             )
         },
-        "MPI_Allgather",
+        "MPI_Gather",
     )?;
     Ok(result)
 }
 
-/// `MPI_Allgatherv` of `counts[p]` numbers of each process `p`, of which there are less than `INT_MAX` together. Collective.
-pub fn allgatherv(comm: &Owned, values: &[u32], counts: &[u32]) -> Result<Vec<u32>> {
-    let total: u64 = counts.iter().map(|&c| u64::from(c)).sum();
-    if total > i32::MAX as u64 {
-        return Err(Error::Internal(format!("{total} numbers are too many to be gathered")).into());
-    }
-    let ints: Vec<i32> = counts.iter().map(|&c| c as i32).collect();
-    let displs: Vec<i32> = ints.iter().scan(0, |at, &c| Some(std::mem::replace(at, *at + c))).collect();
-    let mut result = vec![0u32; total as usize];
+/// `MPI_Gatherv` of `counts[p]` numbers of each process `p` to process 0, which alone gets them, and alone knows the counts. Collective. There
+/// must be less than `INT_MAX` together.
+pub fn gatherv(comm: &Owned, values: &[u32], counts: &[u32]) -> Result<Vec<u32>> {
+    let (ints, displs, total) = layout(counts);
+    let mut result = vec![0u32; total];
     check(
-        // SAFETY: the result has room for as many numbers as are said, one process behind the other.
+        // SAFETY: on process 0 the result has room for as many numbers as are said, one process behind the other.
         unsafe {
-            mpi_sys::MPI_Allgatherv(
+            mpi_sys::MPI_Gatherv(
                 values.as_ptr().cast(),
                 values.len() as i32,
                 mpi_sys::RSMPI_UINT32_T,
@@ -148,12 +143,78 @@ pub fn allgatherv(comm: &Owned, values: &[u32], counts: &[u32]) -> Result<Vec<u3
                 ints.as_ptr(),
                 displs.as_ptr(),
                 mpi_sys::RSMPI_UINT32_T,
+                0,
                 comm.raw(),
             )
         },
-        "MPI_Allgatherv",
+        "MPI_Gatherv",
     )?;
     Ok(result)
+}
+
+/// `MPI_Scatter` of one number to each process from process 0, which alone has them. Collective.
+pub fn scatter(comm: &Owned, values: &[u32]) -> Result<u32> {
+    assert_eq!(values.len(), at_root(comm)?, "one number for each process");
+    let mut value = 0u32;
+    check(
+        // SAFETY: process 0 has a number for each process; there is room for one.
+        unsafe {
+            mpi_sys::MPI_Scatter(
+                values.as_ptr().cast(),
+                1,
+                mpi_sys::RSMPI_UINT32_T,
+                (&raw mut value).cast(),
+                1,
+                mpi_sys::RSMPI_UINT32_T,
+                0,
+                comm.raw(),
+            )
+        },
+        "MPI_Scatter",
+    )?;
+    Ok(value)
+}
+
+/// `MPI_Scatterv` of `counts[p]` numbers to each process `p` from process 0, which alone has values and counts; `mine` come here. Collective.
+/// There must be less than `INT_MAX` together.
+pub fn scatterv(comm: &Owned, values: &[u32], counts: &[u32], mine: u32) -> Result<Vec<u32>> {
+    let (ints, displs, total) = layout(counts);
+    assert_eq!(values.len(), total, "as many numbers as are said");
+    let mut result = vec![0u32; mine as usize];
+    check(
+        // SAFETY: process 0 has as many numbers as are said, one process behind the other; there is room for those that come.
+        unsafe {
+            mpi_sys::MPI_Scatterv(
+                values.as_ptr().cast(),
+                ints.as_ptr(),
+                displs.as_ptr(),
+                mpi_sys::RSMPI_UINT32_T,
+                result.as_mut_ptr().cast(),
+                mine as i32,
+                mpi_sys::RSMPI_UINT32_T,
+                0,
+                comm.raw(),
+            )
+        },
+        "MPI_Scatterv",
+    )?;
+    Ok(result)
+}
+
+/// The number of processes on process 0, 0 on the others.
+fn at_root(comm: &Owned) -> Result<usize> {
+    // SAFETY: a live communicator.
+    let (rank, size) = unsafe { (super::comm::rank(comm.raw())?, super::comm::size(comm.raw())?) };
+    Ok(if rank == 0 { size as usize } else { 0 })
+}
+
+/// Counts and displacements for MPI, and the number of all elements.
+fn layout(counts: &[u32]) -> (Vec<i32>, Vec<i32>, usize) {
+    let total: u64 = counts.iter().map(|&c| u64::from(c)).sum();
+    assert!(total <= i32::MAX as u64, "{total} numbers are too many for one collective");
+    let ints: Vec<i32> = counts.iter().map(|&c| c as i32).collect();
+    let displs = ints.iter().scan(0, |at, &c| Some(std::mem::replace(at, *at + c))).collect();
+    (ints, displs, total as usize)
 }
 
 /// `MPI_Bcast` of bytes; `bytes` has the same length on all processes. Collective.

@@ -559,14 +559,23 @@ impl Negotiation {
                 set(&mut self.proposed, color);
             }
         }
+        if stuck == 0 {
+            return;
+        }
+        // the edge of each color
+        let colored = self.outgoing.iter().filter(|e| e.color != NONE).map(|e| e.color as usize + 1).max().unwrap_or(0);
+        let mut edge_of = vec![NONE; colored];
+        for (e, edge) in self.outgoing.iter().enumerate().filter(|(_, edge)| edge.color != NONE) {
+            edge_of[edge.color as usize] = e as u32;
+        }
         for &(.., drawn, t, i) in &wanting[..stuck] {
-            self.make_way(t, i, drawn);
+            self.make_way(t, i, drawn, &edge_of);
         }
     }
 
     /// No color is free at both ends of edge `i` to target `t`: takes one that is free there, and proposes another one for the
-    /// edge that has it here.
-    fn make_way(&mut self, t: usize, i: usize, drawn: u64) {
+    /// edge that has it here. `edge_of` holds the edge of each color.
+    fn make_way(&mut self, t: usize, i: usize, drawn: u64, edge_of: &[u32]) {
         let p = &self.targets[t];
         let (window, palette) = (self.window(p, false, self.next_trial()), self.palette(t, i));
         let there = (0..window.words).map(|j| {
@@ -577,7 +586,10 @@ impl Negotiation {
         for k in 0..count {
             let color = nth(there.clone(), (below(drawn, count) + k) % count);
             // with `half_duplex` it may be an incoming edge
-            let Some(other) = self.outgoing.iter().position(|e| e.color == color && e.proposal == NONE) else { continue };
+            let other = edge_of.get(color as usize).map_or(NONE, |&e| e) as usize;
+            if self.outgoing.get(other).is_none_or(|e| e.proposal != NONE) {
+                continue;
+            }
             let to = self.targets.partition_point(|p| p.first as usize <= other) - 1;
             let drawn = self.drawn(2, other);
             let instead = if self.outgoing[other].stage < self.outgoing[i].stage {

@@ -277,7 +277,7 @@ pub enum Algorithm {
 pub enum Build {
     /// From the process's own lists.
     Local(fn(&Input) -> Schedule),
-    /// From the graph of all processes: each makes the same plan and takes its own schedule out of it.
+    /// From the graph of all processes: one makes a plan, of which each gets its share.
     Global(fn(&Graph, &Tuning) -> Plan),
     /// By messages between neighbors: each process makes its [`Negotiation`] and takes its steps.
     Negotiated(fn(&Input, &Tuning) -> Negotiation),

@@ -29,6 +29,12 @@ pub fn heavy_together(ports: usize, ends: &[(u32, u32)], lengths: &[u32], degree
     for (e, &c) in colors.iter().enumerate() {
         longest[c as usize] = longest[c as usize].max(lengths[e]);
     }
+    // the edges of each color
+    let mut classes: Vec<Vec<u32>> = vec![Vec::new(); degree];
+    for (e, &c) in colors.iter().enumerate() {
+        classes[c as usize].push(e as u32);
+    }
+    let mut both: Vec<u32> = Vec::new();
     let mut component: Vec<u32> = Vec::new();
     let mut seen = vec![0u32; ends.len()];
     let mut visit = 0;
@@ -41,24 +47,27 @@ pub fn heavy_together(ports: usize, ends: &[(u32, u32)], lengths: &[u32], degree
                 }
                 visit += 1;
                 let mut lightest = 0;
-                for l in 0..ports {
-                    for color in [heavy, light] {
-                        let first = at[0][l * degree + color];
-                        if first == NONE || seen[first as usize] == visit {
-                            continue;
-                        }
-                        follow(ends, colors, &at, degree, [heavy, light], first, &mut component);
-                        let mut sides = [0u32; 2];
-                        for &e in &component {
-                            seen[e as usize] = visit;
-                            let side = &mut sides[usize::from(colors[e as usize] as usize == light)];
-                            *side = lengths[e as usize].max(*side);
-                        }
-                        if sides[1] > sides[0] {
-                            swap(ends, colors, &mut at, degree, [heavy, light], &component);
-                        }
-                        lightest = lightest.max(sides[0].min(sides[1]));
+                both.clear();
+                both.append(&mut classes[heavy]);
+                both.append(&mut classes[light]);
+                for &first in &both {
+                    if seen[first as usize] == visit {
+                        continue;
                     }
+                    follow(ends, colors, &at, degree, [heavy, light], first, &mut component);
+                    let mut sides = [0u32; 2];
+                    for &e in &component {
+                        seen[e as usize] = visit;
+                        let side = &mut sides[usize::from(colors[e as usize] as usize == light)];
+                        *side = lengths[e as usize].max(*side);
+                    }
+                    if sides[1] > sides[0] {
+                        swap(ends, colors, &mut at, degree, [heavy, light], &component);
+                    }
+                    lightest = lightest.max(sides[0].min(sides[1]));
+                }
+                for &e in &both {
+                    classes[colors[e as usize] as usize].push(e);
                 }
                 longest[heavy] = longest[heavy].max(longest[light]);
                 longest[light] = lightest;

@@ -85,13 +85,15 @@ impl Shop {
         let degree = degree.iter().max().copied().unwrap_or(0).max(1);
         // what one round's matchings take for a cut, and all rounds' for it
         let steps = |exact: bool| {
-            let matching = if exact { (self.left as u64).pow(3) / 2 } else { 16 * edges as u64 };
-            2 * degree * matching.max(1)
+            let edges = edges as u64;
+            // exact ones look at each edge only once
+            let matching = if exact { (self.left as u64).pow(3) / 2 + 4 * edges } else { 16 * edges };
+            degree.saturating_mul(2 * matching.max(1))
         };
-        let exact = self.left > 0 && self.left <= EXACT_PORTS && steps(true) * FEWEST_CUTS <= self.budget;
+        let exact = self.left > 0 && self.left <= EXACT_PORTS && steps(true).saturating_mul(FEWEST_CUTS) <= self.budget;
         let cuts = (self.budget / steps(exact)).clamp(FEWEST_CUTS, MOST_CUTS);
-        let attempts = (self.budget / (steps(exact) * cuts)).clamp(1, STEEP.len() as u64);
-        let fits = edges > 0 && edges <= MOST_EDGES && steps(exact) * cuts <= 8 * self.budget;
+        let attempts = (self.budget / steps(exact).saturating_mul(cuts)).clamp(1, STEEP.len() as u64);
+        let fits = edges > 0 && edges <= MOST_EDGES && steps(exact).saturating_mul(cuts) <= self.budget.saturating_mul(8);
         let kinds: &[bool] = if self.split { &[false, true] } else { &[false] };
         (STEEP.iter().take(if fits { attempts as usize } else { 0 }))
             .flat_map(move |&steep| kinds.iter().map(move |&split| (steep, split)))
