@@ -136,7 +136,7 @@ static void hints(void) {
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpix_schedule", me == n - 1 ? "fastest" : "auto");
-  FAILS(MPIX_Neighborhood_set(2, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, info, comm), MPI_ERR_INFO_VALUE, "info key mpix_schedule = \"fastest\" is not one of auto, direct");
+  FAILS(MPIX_Neighborhood_set(2, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, info, comm), MPI_ERR_INFO_VALUE, "info key mpix_schedule = \"fastest\" is not one of auto, measure, direct");
   MPI_Info_set(info, "mpix_schedule", "dimension_order");
   FAILS(MPIX_Neighborhood_set(2, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, info, comm), MPI_ERR_ARG, "schedule dimension_order cannot be used: it needs a Cartesian communicator");
   if (n > 1) {

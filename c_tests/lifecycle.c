@@ -147,6 +147,29 @@ static void user_traffic(void) {
   MPI_Comm_free(&comm);
 }
 
+static MPI_Comm described;
+
+static void describing(void *in, void *inout, int *count, MPI_Datatype *type) {
+  char text[200];
+  int length;
+  (void)type;
+  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_REDUCE, described, sizeof text, text, &length));
+  for (int i = 0; i < *count; i++) ((int *)inout)[i] += ((int *)in)[i];
+}
+
+/* a neighborhood is described while a collective runs on it */
+static void described_within(void) {
+  MPI_Op op;
+  int ring[2] = {left, right}, sum = -1;
+  MPI_Op_create(describing, 1, &op);
+  MPI_Comm_dup(MPI_COMM_WORLD, &described);
+  OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 2, ring, MPI_UNWEIGHTED, 2, ring, MPI_UNWEIGHTED, MPI_INFO_NULL, described));
+  OK(MPIX_Neighbor_reduce(&me, 1, MPI_INT, &sum, 1, MPI_INT, op, described));
+  CHECK(sum == left + right, "%d", sum);
+  MPI_Comm_free(&described);
+  MPI_Op_free(&op);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank, n = test_size, left = (me + n - 1) % n, right = (me + 1) % n;
@@ -157,6 +180,7 @@ int main(int argc, char **argv) {
   two_schedules();
   disconnected();
   user_traffic();
+  described_within();
   /* alive at MPI_Finalize: on the world, and on a communicator that is never freed */
   MPI_Comm forgotten;
   MPI_Comm_dup(MPI_COMM_WORLD, &forgotten);

@@ -584,9 +584,11 @@ impl Slot {
             let processes = Neighborhood::multiplicities(list).len();
             format!("{} ({})", count(list.len(), one, many), count(processes, "process", "processes"))
         };
-        let runner = self.runner.borrow();
-        let others: Vec<&str> =
-            (self.trial.borrow().iter()).flat_map(|t| t.runners.iter().map(|r| r.choice.algorithm.name())).collect();
+        // a reduction's operator may ask
+        let (Ok(runner), Ok(trial)) = (self.runner.try_borrow(), self.trial.try_borrow()) else {
+            return format!("{} on process {}: a collective is running\n", self.operation.name(), n.rank());
+        };
+        let others: Vec<&str> = (trial.iter()).flat_map(|t| t.runners.iter().map(|r| r.choice.algorithm.name())).collect();
         let why = match &others[..] {
             [] => runner.choice.why.to_string(),
             others => format!("the first calls compare it with {}", others.join(", ")),

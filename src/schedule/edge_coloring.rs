@@ -152,7 +152,7 @@ mod tests {
     }
 
     /// Stars, two processes with many edges, and few edges among many processes: largest degrees that are far above the mean make none of
-    /// the steps take a time or a memory that the edges do not account for. What these once took was minutes or tens of GB.
+    /// the steps take a time or a memory that the edges do not account for.
     #[test]
     fn far_from_regular() {
         let star = |n: u32| (1..=n).map(|p| (p, 0, 100 + p % 7)).collect::<Vec<_>>();

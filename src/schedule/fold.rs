@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use crate::schedule::Algorithm;
 
-    /// Time grows with the number of sources, not with its square: that took minutes.
+    /// Time grows with the number of sources, not with its square.
     #[test]
     fn many_sources() {
         let sources = 300_000;

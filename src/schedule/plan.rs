@@ -179,7 +179,7 @@ mod tests {
     use super::super::verify::{Goal, verify};
     use super::*;
 
-    /// One process that sends to all others: each of them must not look at all of its edges. That took minutes.
+    /// One process that sends to all others: each of them must not look at all of its edges. Without that, time grows with the square of its edges.
     #[test]
     fn schedules_of_a_star() {
         let n = 100_000;
