@@ -61,10 +61,11 @@ static void by_the_model(void) {
   OK(all_to_all(0, MPI_INFO_NULL, comm, MPIX_NEIGHBOR_ALLTOALL));
   const char *text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
   CHECK(strstr(text, "schedule direct: 1 round") && strstr(text, "no weights"), "%s", text);
-  double last = 0;
   if (n == 1) return (void)MPI_Comm_free(&comm);
+  double last = 0;
+  MPI_Info jaguar = info_of("mpix_loggp", "jaguar");
   for (int weight = 8; weight <= 8000000; weight *= 10) {
-    OK(all_to_all(weight, MPI_INFO_NULL, comm, MPIX_NEIGHBOR_ALLTOALL));
+    OK(all_to_all(weight, jaguar, comm, MPIX_NEIGHBOR_ALLTOALL));
     text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
     const char *by = strstr(text, "by the model ");
     double time = -1, direct = -1;
@@ -78,8 +79,18 @@ static void by_the_model(void) {
     last = time;
     exchange(1000, comm);
   }
+  /* the default parameters are not those of a node */
+  OK(all_to_all(8000000, MPI_INFO_NULL, comm, MPIX_NEIGHBOR_ALLTOALL));
+  text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
+  MPI_Comm node;
+  int near;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(node, &near);
+  MPI_Comm_free(&node);
+  CHECK(strstr(text, near == n ? "all processes share a node" : "by the model "), "%s", text);
   /* no weights, but what one is; and another machine */
   MPI_Info info = info_of("mpix_weight_unit", "8000000");
+  MPI_Info_set(info, "mpix_loggp", "jaguar");
   OK(all_to_all(0, info, comm, MPIX_NEIGHBOR_ALLTOALL));
   text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
   double time = -1, direct = -1;
@@ -90,6 +101,7 @@ static void by_the_model(void) {
   by = strstr(text = describe(MPIX_NEIGHBOR_ALLTOALL, comm), "by the model ");
   CHECK(by && sscanf(by, "by the model %lf us", &time) == 1 && time != last, "%g: %s", last, text);
   MPI_Info_free(&info);
+  MPI_Info_free(&jaguar);
   MPI_Comm_free(&comm);
 }
 
@@ -101,12 +113,14 @@ static void on_a_grid(void) {
   MPI_Cart_shift(cart, 0, 1, &down, &up);
   MPI_Comm_rank(cart, &at);
   int targets[2] = {up, down}, sources[2] = {down, up}, w[2] = {9000000, 2000000};
-  OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 2, sources, w, 2, targets, w, MPI_INFO_NULL, cart));
+  MPI_Info info = info_of("mpix_loggp", "jaguar");
+  OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 2, sources, w, 2, targets, w, info, cart));
   const char *text = describe(MPIX_NEIGHBOR_ALLTOALL, cart);
   CHECK(n == 1 || strstr(text, "by the model "), "%s", text);
   int send[2] = {value(at, up, 1), value(at, down, 2)}, recv[2] = {0, 0};
   OK(MPIX_Neighbor_alltoall(send, 1, MPI_INT, recv, 1, MPI_INT, cart));
   CHECK(recv[0] == value(down, at, 1) && recv[1] == value(up, at, 2), "%d from below, %d from above", recv[0], recv[1]);
+  MPI_Info_free(&info);
   MPI_Comm_free(&cart);
 }
 

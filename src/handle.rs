@@ -121,6 +121,8 @@ struct Handle {
     /// The process alone, made with the first neighborhood that reduces.
     alone: Option<Rc<Comm>>,
     waiting: Waiting,
+    /// Whether all processes share a node.
+    one_node: bool,
     slots: [Option<Box<Slot>>; 3],
 }
 
@@ -143,20 +145,21 @@ pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Slo
 /// Sets a neighborhood for some operations. Collective over `comm`: every process calls it, also one whose arguments are in error
 /// (`request`), and all come to the same end.
 ///
-/// Cost: two reductions of a few words, on a Cartesian communicator one more; at the first call on a communicator also a duplicate of it and a
+/// Cost: two reductions of a few words, on a Cartesian communicator one more, one to share another operation's schedule, and what
+/// `setup::schedules` says; at the first call on a communicator also a duplicate of it and a
 /// split by nodes, at the first one that reduces a split into single processes. When lists do not match: one exchange of O(P) words to find the pair.
 ///
 /// # Safety
 /// `comm` must be an intracommunicator.
 pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
     // SAFETY: the caller vouches for `comm`.
-    let (private, waiting) = unsafe {
+    let (private, waiting, one_node) = unsafe {
         match HANDLE.get(comm)?.as_ref() {
-            Some(handle) => (Rc::clone(&handle.comm), handle.waiting),
+            Some(handle) => (Rc::clone(&handle.comm), handle.waiting, handle.one_node),
             None => {
                 let private = Comm::duplicate(comm)?;
-                let waiting = waiting(&private)?;
-                (Rc::new(private), waiting)
+                let (waiting, one_node) = look_around(&private)?;
+                (Rc::new(private), waiting, one_node)
             }
         }
     };
@@ -173,7 +176,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
     let known = unsafe { HANDLE.get(comm)?.as_ref() };
     let built = match shared(&private, known, &neighborhood, &request.hints)? {
         Some(built) => vec![built],
-        None => (setup::schedules(&private, &request.hints, &input)?.into_iter())
+        None => (setup::schedules(&private, &request.hints, &input, one_node)?.into_iter())
             .map(|Built { choice, schedule }| (choice, Rc::new(schedule)))
             .collect(),
     };
@@ -181,7 +184,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
     let handle = unsafe {
         if HANDLE.get(comm)?.is_null() {
-            HANDLE.set(comm, Handle { comm: Rc::clone(&private), alone: None, waiting, slots: [None, None, None] })?;
+            HANDLE.set(comm, Handle { comm: Rc::clone(&private), alone: None, waiting, one_node, slots: [None, None, None] })?;
         }
         HANDLE.get(comm)?.as_mut().expect("it has just been set")
     };
@@ -304,8 +307,9 @@ pub unsafe fn free(comm: MPI_Comm, operations: i32) -> Result<()> {
     }
 }
 
-/// How to wait on this machine: with more processes on the node than cores that they may use, give the core away, unless MPI does. Collective.
-fn waiting(comm: &Comm) -> Result<Waiting> {
+/// How to wait on this machine: with more processes on the node than cores that they may use, give the core away, unless MPI does. And whether
+/// all processes share a node. Collective.
+fn look_around(comm: &Comm) -> Result<(Waiting, bool)> {
     /// Words of an affinity mask: 1,024 cores.
     const WORDS: usize = 16;
     let mut mask = [0u64; WORDS];
@@ -318,7 +322,9 @@ fn waiting(comm: &Comm) -> Result<Waiting> {
     // SAFETY: a live communicator.
     let processes = unsafe { mpi::comm::size(node.raw()) }?;
     let crowded = cores > 0 && processes > cores;
-    Ok(if crowded && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block })
+    let waiting = if crowded && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
+    // SAFETY: as above.
+    Ok((waiting, processes == unsafe { mpi::comm::size(comm.raw()) }?))
 }
 
 /// The grid of a Cartesian communicator. `None` also where the MPI has no such query.

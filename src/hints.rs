@@ -56,7 +56,8 @@ pub struct Hints {
     /// `mpix_weight_unit`: bytes that a weight of 1 stands for. `None`: not said.
     pub weight_unit: Option<u32>,
     /// `mpix_loggp`: parameters of the machine, a preset's name or a file.
-    pub loggp: Loggp,
+    /// `None`: not said, and the default preset stands for it.
+    pub loggp: Option<Loggp>,
     /// `mpix_graph_limit`: most edges of a graph that is gathered on process 0.
     pub graph_limit: u64,
     /// `mpix_reduce_order`: `source` (default) or `any`.
@@ -74,7 +75,7 @@ impl Default for Hints {
             half_duplex: false,
             window: 1,
             weight_unit: None,
-            loggp: Loggp::default(),
+            loggp: None,
             graph_limit: 1 << 24,
             reduce_order: FoldOrder::Source,
             verify: false,
@@ -118,7 +119,7 @@ impl Hints {
             hints.weight_unit = Some(v.number(1..=u32::MAX.into())? as u32);
         }
         if let Some(v) = value(LOGGP)? {
-            hints.loggp = v.loggp(file)?;
+            hints.loggp = Some(v.loggp(file)?);
         }
         if let Some(v) = value(GRAPH_LIMIT)? {
             hints.graph_limit = v.number(0..=MOST_EDGES)?;
@@ -144,7 +145,7 @@ impl Hints {
             ScheduleHint::Measure => 1,
             ScheduleHint::Only(algorithm) => 2 + algorithm as u64,
         };
-        let m = &self.loggp;
+        let m = self.machine();
         let values = [
             schedule,
             self.split.into(),
@@ -158,15 +159,21 @@ impl Hints {
             m.eager,
             self.graph_limit,
             self.verify.into(),
+            self.loggp.is_some().into(),
         ];
         (values.into_iter().fold(0, |hash, v| mix(hash ^ v).wrapping_add(1)) >> 2) as i64
+    }
+
+    /// The parameters of the machine.
+    pub fn machine(&self) -> Loggp {
+        self.loggp.unwrap_or_default()
     }
 
     /// What the algorithms are told.
     pub fn tuning(&self) -> Tuning {
         Tuning {
             seed: self.seed,
-            startup: self.loggp.startup_bytes() / f64::from(self.weight_unit.unwrap_or(1)),
+            startup: self.machine().startup_bytes() / f64::from(self.weight_unit.unwrap_or(1)),
             split: self.split,
             half_duplex: self.half_duplex,
             ..Tuning::default()
@@ -257,10 +264,10 @@ mod tests {
         assert_eq!(e.to_string(), "info key mpix_round_window = \"0\" is not one of 1 to 4294967295");
         assert!(read(&[("mpix_weight_unit", "-3")], &[]).is_err());
         let h = read(&[("mpix_loggp", "intrepid"), ("mpix_weight_unit", "8")], &[]).unwrap();
-        assert_eq!(h.loggp, Loggp::preset("intrepid").unwrap());
-        assert_eq!(h.tuning().startup, h.loggp.startup_bytes() / 8.0);
+        assert_eq!(h.machine(), Loggp::preset("intrepid").unwrap());
+        assert_eq!(h.tuning().startup, h.machine().startup_bytes() / 8.0);
         let h = read(&[("mpix_loggp", "machine")], &[]).unwrap();
-        assert_eq!(h.loggp, "latency = 1\noverhead = 2\ngap = 3\ngap_per_byte = 4\neager = 5".parse().unwrap());
+        assert_eq!(h.machine(), "latency = 1\noverhead = 2\ngap = 3\ngap_per_byte = 4\neager = 5".parse().unwrap());
         let e = read(&[("mpix_loggp", "elsewhere")], &[]).unwrap_err().to_string();
         assert!(e.contains("jaguar") && e.contains("no such file"), "{e}");
     }
@@ -279,6 +286,7 @@ mod tests {
             ("mpix_duplex", "half"),
             ("mpix_weight_unit", "1"),
             ("mpix_loggp", "meiko_elan"),
+            ("mpix_loggp", "jaguar"),
             ("mpix_graph_limit", "10"),
         ] {
             seen.push(read(&[(key, value)], &[]).unwrap().agreed());

@@ -26,6 +26,8 @@ pub enum Why {
     Unweighted,
     /// No message is long enough to wait for its receiver; with the number of bytes up to which none does.
     Eager(u64),
+    /// All processes share a node, whose memory is not what the default parameters of the machine describe.
+    OneNode,
     /// The graph is too large to be looked at; with its number of edges.
     Large(u64),
     /// By the model: predicted time of the choice and of `direct`, in microseconds.
@@ -52,6 +54,9 @@ impl fmt::Display for Why {
             }
             Why::Unweighted => write!(f, "no weights tell what messages cost, so that one round is the best guess"),
             Why::Eager(bytes) => write!(f, "by the model no message waits for its receiver, as all have at most {bytes} bytes"),
+            Why::OneNode => {
+                write!(f, "all processes share a node, where messages meet in no network (mpix_loggp can say otherwise)")
+            }
             Why::Large(edges) => write!(f, "the {edges} edges of all processes are too many to compare schedules"),
             Why::Predicted(time, direct) => write!(f, "by the model {time:.2} us, against {direct:.2} us for direct"),
             Why::Measured(time, direct) => write!(f, "the first calls took {time:.2} us with it, {direct:.2} us with direct"),
@@ -79,6 +84,8 @@ pub struct Outline {
     pub weighted: bool,
     /// The largest weight of an edge.
     pub heaviest: u64,
+    /// Whether all processes share a node.
+    pub one_node: bool,
 }
 
 /// The first step of a choice.
@@ -101,8 +108,12 @@ pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
             Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Unweighted }))
         }
         // what the network buffers keeps no sender waiting: rounds could only add waits
-        _ if outline.heaviest.saturating_mul(hints.weight_unit.unwrap_or(1).into()) <= hints.loggp.eager => {
-            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Eager(hints.loggp.eager) }))
+        _ if outline.heaviest.saturating_mul(hints.weight_unit.unwrap_or(1).into()) <= hints.machine().eager => {
+            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Eager(hints.machine().eager) }))
+        }
+        // the model must be of this machine to be right in shared memory
+        _ if outline.one_node && hints.loggp.is_none() => {
+            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::OneNode }))
         }
         _ if outline.edges > hints.graph_limit.min(MOST_SIMULATED) => {
             Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Large(outline.edges) }))
@@ -149,7 +160,7 @@ pub fn compare(hints: &Hints, graph: &Graph, directions: Option<Directions>) -> 
     for entry in ALGORITHMS.iter().filter(|e| !matches!(e.build, Build::Negotiated(_))) {
         // an algorithm that does not fit is left out
         if let Ok(schedules) = world_schedules(entry.algorithm, &world, directions.map(|d| d.order), &tuning) {
-            let time = predict(&world, &schedules, unit, &hints.loggp, &options).map_err(Error::Internal)?;
+            let time = predict(&world, &schedules, unit, &hints.machine(), &options).map_err(Error::Internal)?;
             times.push((entry.algorithm, time));
         }
     }
@@ -176,7 +187,7 @@ mod tests {
     use crate::model::Loggp;
     use crate::neighborhood::{Neighbor, Neighborhood};
 
-    const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1 };
+    const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1, one_node: false };
 
     #[test]
     fn a_schedule_that_does_not_fit_is_an_error_with_its_reason() {
@@ -206,11 +217,15 @@ mod tests {
         assert_eq!(select(&Hints::default(), &input, FEW).unwrap(), direct(Why::Unweighted));
         let weighted = Outline { weighted: true, heaviest: 1 << 20, ..FEW };
         assert_eq!(select(&Hints::default(), &input, weighted).unwrap(), Next::Compare);
+        let near = Outline { one_node: true, ..weighted };
+        assert_eq!(select(&Hints::default(), &input, near).unwrap(), direct(Why::OneNode));
+        let known = Hints { loggp: Loggp::preset("jaguar"), ..Hints::default() };
+        assert_eq!(select(&known, &input, near).unwrap(), Next::Compare);
         let unit = Hints { weight_unit: Some(1 << 20), ..Hints::default() };
         assert_eq!(select(&unit, &input, FEW).unwrap(), Next::Compare);
         let small = Outline { weighted: true, ..FEW };
         assert_eq!(select(&Hints::default(), &input, small).unwrap(), direct(Why::Eager(Loggp::default().eager)));
-        let large = Outline { edges: 1 << 40, weighted: true, heaviest: 5 };
+        let large = Outline { edges: 1 << 40, heaviest: 5, ..weighted };
         assert_eq!(select(&unit, &input, large).unwrap(), direct(Why::Large(1 << 40)));
         let measure = Hints { schedule: ScheduleHint::Measure, ..Hints::default() };
         assert_eq!(select(&measure, &input, large).unwrap(), Next::Try);
@@ -268,7 +283,7 @@ mod tests {
         };
         assert!(time(Some(directions)) <= time(None));
         let schedules = world_schedules(Algorithm::DimensionOrder, &world, Some(&[1, 0]), &Hints::default().tuning()).unwrap();
-        let alone = predict(&world, &schedules, 1, &Hints::default().loggp, &Options::default()).unwrap();
+        let alone = predict(&world, &schedules, 1, &Hints::default().machine(), &Options::default()).unwrap();
         assert!(time(Some(directions)) <= alone);
     }
 }

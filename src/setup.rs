@@ -24,7 +24,7 @@ pub struct Built {
     pub schedule: Schedule,
 }
 
-/// The schedules of a neighborhood: one, or those whose times the first calls shall compare. Collective: all processes pass hints that agree,
+/// The schedules of a neighborhood: one, or those whose times the first calls shall compare. `one_node`: whether all processes share a node. Collective: all processes pass hints that agree,
 /// and come to the same choice.
 ///
 /// Cost: two reductions of three words together. Where the graph of all processes is needed, process 0 gathers it once: 8 bytes an edge and 12 a
@@ -33,8 +33,8 @@ pub struct Built {
 ///
 /// # Errors
 /// The schedule that a hint asks for does not fit; the same on all processes.
-pub fn schedules(comm: &Comm, hints: &Hints, input: &Input) -> Result<Vec<Built>> {
-    let outline = outline(comm, input.neighborhood)?;
+pub fn schedules(comm: &Comm, hints: &Hints, input: &Input, one_node: bool) -> Result<Vec<Built>> {
+    let outline = Outline { one_node, ..outline(comm, input.neighborhood)? };
     let mut world = World { comm, neighborhood: input.neighborhood, gathered: false, graph: None };
     let chosen = match select::select(hints, input, outline)? {
         Next::Take(choice) => vec![choice],
@@ -86,7 +86,7 @@ fn outline(comm: &Comm, neighborhood: &Neighborhood) -> Result<Outline> {
     let mine = [weights.clone().count() as u64, u64::from(neighborhood.weighted())];
     let [edges, weighted] = coll::allreduce(comm, mine, Reduction::Sum)?;
     let [heaviest] = coll::allreduce(comm, [weights.max().unwrap_or(0)], Reduction::Max)?;
-    Ok(Outline { edges, weighted: weighted > 0, heaviest })
+    Ok(Outline { edges, weighted: weighted > 0, heaviest, one_node: false })
 }
 
 /// Lets process 0 compare, and tells the others.
