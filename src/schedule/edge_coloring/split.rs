@@ -27,15 +27,15 @@ const MOST_CUTS: u64 = 12;
 /// counts when cuts are compared. In the order in which they tend to be good.
 const STEEP: [(f64, f64, f64); 10] = [
     (8.0, 40.0, 1.0),
-    (11.0, 40.0, 1.0),
-    (6.0, 40.0, 1.0),
-    (5.0, 60.0, 1.0),
     (4.0, 40.0, 1.0),
+    (11.0, 40.0, 1.0),
+    (2.0, 20.0, 1.0),
     (8.0, 20.0, 1.0),
+    (6.0, 40.0, 1.0),
+    (4.0, 20.0, 1.0),
+    (5.0, 60.0, 1.0),
+    (8.0, 40.0, 1.4),
     (3.0, 80.0, 1.0),
-    (9.0, 30.0, 1.2),
-    (7.0, 50.0, 0.85),
-    (5.0, 20.0, 1.0),
 ];
 
 /// Rounds are chosen as if their startup cost at least the mean message divided by this.
