@@ -24,8 +24,8 @@ pub struct Built {
     pub schedule: Schedule,
 }
 
-/// The schedules of a neighborhood: one, or those whose times the first calls shall compare. `one_node`: whether all processes share a node. Collective: all processes pass hints that agree,
-/// and come to the same choice.
+/// The schedules of a neighborhood: one, or those whose times the first calls shall compare. `one_node` says whether all processes share a
+/// node. Collective: all processes pass hints that agree, and come to the same choice.
 ///
 /// Cost: two reductions of three words together. Where the graph of all processes is needed, process 0 gathers it once: 8 bytes an edge and 12 a
 /// process there. It makes the plan, in the time that the algorithm states, and sends each process its share, 20 bytes for each end of a message; or it
