@@ -136,16 +136,6 @@ static void test_alltoallv(uint64_t seed, const layout *sl, const layout *rl) {
   free(send.image), free(have.image), free(want.image);
 }
 
-/* a datatype that is `count` elements of a layout at an absolute address */
-static MPI_Datatype absolute(int *address, int count, MPI_Datatype element) {
-  MPI_Aint at;
-  MPI_Datatype type;
-  MPI_Get_address(address, &at);
-  MPI_Type_create_struct(1, &count, &at, &element, &type);
-  MPI_Type_commit(&type);
-  return type;
-}
-
 /* every block with a layout of its own; `bottom` 1: displacements are addresses, relative to MPI_BOTTOM; 2: datatypes hold addresses */
 static void test_alltoallw(uint64_t seed, int bottom) {
   int in = g->indegree[me], out = g->outdegree[me];

@@ -146,6 +146,16 @@ static inline void compare(const char *what, const buffer *have, const buffer *w
   CHECK(bad < 0, "%s: int %d of %d is %d, not %d", what, bad, have->total, bad < 0 ? 0 : have->image[bad], bad < 0 ? 0 : want->image[bad]);
 }
 
+/* a datatype that is `count` elements at an absolute address */
+static inline MPI_Datatype absolute(int *address, int count, MPI_Datatype element) {
+  MPI_Aint at;
+  MPI_Datatype type;
+  MPI_Get_address(address, &at);
+  MPI_Type_create_struct(1, &count, &at, &element, &type);
+  MPI_Type_commit(&type);
+  return type;
+}
+
 #define ALL_OPERATIONS (MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_REDUCE)
 
 #endif

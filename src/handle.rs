@@ -176,9 +176,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
     let known = unsafe { HANDLE.get(comm)?.as_ref() };
     let built = match shared(&private, known, &neighborhood, &request.hints)? {
         Some(built) => vec![built],
-        None => (setup::schedules(&private, &request.hints, &input, one_node)?.into_iter())
-            .map(|Built { choice, schedule }| (choice, Rc::new(schedule)))
-            .collect(),
+        None => setup::schedules(&private, &request.hints, &input, one_node)?,
     };
     // from here on nothing can fail for reasons that differ between processes, short of MPI itself
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
@@ -197,12 +195,12 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
         }
         let alone = handle.alone.clone().filter(|_| operation == Operation::Reduce);
         let mut runners: Vec<Runner> = (built.iter())
-            .map(|(choice, schedule)| {
+            .map(|built| {
                 let executor = |schedule: &Schedule| {
                     let (comm, alone, me) = (Rc::clone(&private), alone.clone(), neighborhood.rank());
                     P2p::new(comm, alone, me, tag(operation), waiting, request.hints.window, schedule)
                 };
-                Runner::new(*choice, Rc::clone(schedule), operation, &request.hints, executor)
+                Runner::new(built.clone(), operation, &request.hints, executor)
             })
             .collect();
         // while schedules are compared, each has its turn; the first one stands for all before that
@@ -226,12 +224,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
 
 /// The schedule of another operation on this communicator, if on all processes it has the same lists and hints. Collective; one reduction of
 /// two words, none if there is no other operation.
-fn shared(
-    comm: &Comm,
-    handle: Option<&Handle>,
-    neighborhood: &Neighborhood,
-    hints: &Hints,
-) -> Result<Option<(Choice, Rc<Schedule>)>> {
+fn shared(comm: &Comm, handle: Option<&Handle>, neighborhood: &Neighborhood, hints: &Hints) -> Result<Option<Built>> {
     // slots are set and freed collectively: there are as many on all processes
     let Some(handle) = handle.filter(|h| h.slots.iter().any(Option::is_some)) else {
         return Ok(None);
@@ -243,18 +236,13 @@ fn shared(
     Ok((lowest == -highest).then_some(slot).flatten().and_then(|position| {
         let slot = handle.slots.iter().flatten().nth(position)?;
         let runner = slot.runner.borrow();
-        Some((runner.choice, Rc::clone(&runner.schedule)))
+        Some(Built { choice: runner.choice, schedule: Rc::clone(&runner.schedule) })
     }))
 }
 
 impl Runner {
-    fn new(
-        choice: Choice,
-        schedule: Rc<Schedule>,
-        operation: Operation,
-        hints: &Hints,
-        executor: impl Fn(&Schedule) -> P2p,
-    ) -> Runner {
+    fn new(built: Built, operation: Operation, hints: &Hints, executor: impl Fn(&Schedule) -> P2p) -> Runner {
+        let Built { choice, schedule } = built;
         let folds = operation == Operation::Reduce;
         let any = folds && hints.reduce_order == FoldOrder::Any;
         Runner {

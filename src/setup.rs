@@ -1,5 +1,7 @@
 //! From lists and hints to schedules, when a neighborhood is set: what the processes must tell each other for it.
 
+use std::rc::Rc;
+
 use crate::error::{Error, Result, catch};
 use crate::graph::Graph;
 use crate::hints::Hints;
@@ -20,8 +22,8 @@ const TAG: i32 = 64;
 pub struct Built {
     /// What was chosen.
     pub choice: Choice,
-    /// This process's schedule.
-    pub schedule: Schedule,
+    /// This process's schedule, before it is folded.
+    pub schedule: Rc<Schedule>,
 }
 
 /// The schedules of a neighborhood: one, or those whose times the first calls shall compare. `one_node` says whether all processes share a
@@ -44,7 +46,7 @@ pub fn schedules(comm: &Comm, hints: &Hints, input: &Input, one_node: bool) -> R
             .collect(),
     };
     (chosen.into_iter())
-        .map(|choice| Ok(Built { choice, schedule: build(&mut world, choice.algorithm, hints, input)? }))
+        .map(|choice| Ok(Built { choice, schedule: Rc::new(build(&mut world, choice.algorithm, hints, input)?) }))
         .collect()
 }
 
@@ -73,9 +75,9 @@ impl World<'_> {
     }
 
     /// The direction of each edge of the graph, on process 0. Collective.
-    fn directions(&self) -> Result<Vec<u32>> {
+    fn directions(&mut self) -> Result<Vec<u32>> {
+        let degrees = self.graph()?.map(|graph| graph.degrees().0).unwrap_or_default();
         let mine = Graph::row_directions(self.neighborhood);
-        let degrees = coll::gather(self.comm, mine.len() as u32)?;
         coll::gatherv(self.comm, &mine, &degrees)
     }
 }

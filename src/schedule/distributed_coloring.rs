@@ -430,17 +430,7 @@ impl Negotiation {
         for p in &self.sources {
             ops.extend(self.incoming[p.range()].iter().map(|e| (e.color, Op::recv(p.rank, Block::Output(e.slot)))));
         }
-        ops.sort_by_key(|o| o.0);
-        // self edges are copied while the first round's messages travel
-        let mut copies = self.copies;
-        let mut schedule = Schedule::new(Algorithm::DistributedColoring);
-        for round in ops.chunk_by(|a, b| a.0 == b.0) {
-            schedule.push_round_at(round[0].0, round.iter().map(|o| o.1).chain(std::mem::take(&mut copies)));
-        }
-        if !copies.is_empty() {
-            schedule.push_round(copies);
-        }
-        schedule
+        Schedule::from_numbered(Algorithm::DistributedColoring, ops, self.copies)
     }
 
     /// Whether messages go from targets to sources.

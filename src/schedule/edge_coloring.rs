@@ -34,12 +34,13 @@ const CUT: f64 = 0.05;
 pub(super) fn plan(graph: &Graph, tuning: &Tuning) -> Plan {
     let (ports, ends) = ports(graph);
     let lengths: Vec<u32> = graph.iter().map(|e| e.2.max(1)).collect();
+    let degree = graph.max_degree();
     let uncut = if tuning.half_duplex {
         Plan::uncut(Algorithm::EdgeColoring, graph, &half_duplex::color(ports, &ends))
     } else {
         let mut colors = euler::color(ports, &ends, tuning.seed);
-        if exchange::steps(ends.len(), graph.max_degree()) <= tuning.budget {
-            exchange::heavy_together(ports, &ends, &lengths, graph.max_degree(), &mut colors);
+        if exchange::steps(ends.len(), degree) <= tuning.budget {
+            exchange::heavy_together(ports, &ends, &lengths, degree, &mut colors);
         }
         Plan::uncut(Algorithm::EdgeColoring, graph, &colors)
     };

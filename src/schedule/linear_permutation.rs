@@ -36,17 +36,7 @@ pub(super) fn build(input: &Input) -> Schedule {
     for (slot, to, repetition) in repetitions(n.targets_in_order(), me) {
         ops.push((round(me, to, repetition), Op::send(to, Block::Input(slot))));
     }
-    ops.sort_by_key(|o| o.0);
-    let mut copies = super::self_copies(n);
-    let mut schedule = Schedule::new(Algorithm::LinearPermutation);
-    for round in ops.chunk_by(|a, b| a.0 == b.0) {
-        schedule.push_round_at(round[0].0, round.iter().map(|o| o.1).chain(std::mem::take(&mut copies)));
-    }
-    if !copies.is_empty() {
-        // no edge leads to another process
-        schedule.push_round(copies);
-    }
-    schedule
+    Schedule::from_numbered(Algorithm::LinearPermutation, ops, super::self_copies(n))
 }
 
 /// The edges to other processes as (slot, process, how many edges to this process stand before it).

@@ -136,6 +136,20 @@ impl Schedule {
         Schedule { algorithm, ops: Vec::new(), ends: Vec::new(), numbers: Vec::new(), scratch: 0 }
     }
 
+    /// A schedule of operations with the numbers of their rounds; those of a round keep their order. `copies` are done while the messages of the
+    /// first round travel, or in a round of their own where there are no messages.
+    pub fn from_numbered(algorithm: Algorithm, mut ops: Vec<(u32, Op)>, mut copies: Vec<Op>) -> Self {
+        ops.sort_by_key(|o| o.0);
+        let mut schedule = Schedule::new(algorithm);
+        for round in ops.chunk_by(|a, b| a.0 == b.0) {
+            schedule.push_round_at(round[0].0, round.iter().map(|o| o.1).chain(std::mem::take(&mut copies)));
+        }
+        if !copies.is_empty() {
+            schedule.push_round(copies);
+        }
+        schedule
+    }
+
     /// Adds a round, with the next number. Sorts its operations into the grammar's order; within a kind they keep their order.
     pub fn push_round(&mut self, ops: impl IntoIterator<Item = Op>) {
         self.push_round_at(self.numbers.last().map_or(0, |n| n + 1), ops);

@@ -132,7 +132,7 @@ pub fn schedule(algorithm: Algorithm, n: &Neighborhood, share: &[u32]) -> Schedu
     let mut sources = others(n.sources_in_order());
     // the k-th edge from a source is the k-th time that this process lists the source
     sources.sort_by_key(|s| s.1);
-    let mut ops: Vec<(u32, Op)> = (share.chunks_exact(STEP))
+    let ops: Vec<(u32, Op)> = (share.chunks_exact(STEP))
         .map(|step| {
             let part = Part::new(step[2], step[3], step[4]);
             let edge = step[1] as usize / 2;
@@ -147,16 +147,7 @@ pub fn schedule(algorithm: Algorithm, n: &Neighborhood, share: &[u32]) -> Schedu
         })
         .collect();
     // messages between two processes meet in the order in which they stand: within a round that of the plan
-    ops.sort_by_key(|o| o.0);
-    let mut copies = super::self_copies(n);
-    let mut schedule = Schedule::new(algorithm);
-    for round in ops.chunk_by(|a, b| a.0 == b.0) {
-        schedule.push_round_at(round[0].0, round.iter().map(|o| o.1).chain(std::mem::take(&mut copies)));
-    }
-    if !copies.is_empty() {
-        schedule.push_round(copies);
-    }
-    schedule
+    Schedule::from_numbered(algorithm, ops, super::self_copies(n))
 }
 
 /// Length of an edge; an edge without weight still carries a message.
