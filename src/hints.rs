@@ -8,7 +8,7 @@
 use std::ops::RangeInclusive;
 
 use crate::error::{Error, Result};
-use crate::model::{Loggp, PRESETS};
+use crate::model::{Loggp, PRESETS, PROTOCOLS, Protocol};
 use crate::random::mix;
 use crate::schedule::{ALGORITHMS, Algorithm, FoldOrder, Tuning};
 
@@ -25,6 +25,7 @@ const LOGGP: Names = ("mpix_loggp", "MPIX_LOGGP");
 const GRAPH_LIMIT: Names = ("mpix_graph_limit", "MPIX_GRAPH_LIMIT");
 const REDUCE_ORDER: Names = ("mpix_reduce_order", "MPIX_REDUCE_ORDER");
 const VERIFY: Names = ("mpix_verify", "MPIX_NEIGHBOR_VERIFY");
+const SPARSE: Names = ("mpix_sparse", "MPIX_SPARSE");
 
 /// Most edges of a graph that is gathered, whatever the hint says: positions in what is sent to the processes are `int` for MPI.
 pub const MOST_EDGES: u64 = 1 << 27;
@@ -64,6 +65,8 @@ pub struct Hints {
     pub reduce_order: FoldOrder,
     /// `mpix_verify`: `false` (default) or `true`.
     pub verify: bool,
+    /// `mpix_sparse`: the protocol of sparse exchanges. `None` (`auto`, the default): the library chooses.
+    pub sparse: Option<Protocol>,
 }
 
 impl Default for Hints {
@@ -79,6 +82,7 @@ impl Default for Hints {
             graph_limit: 1 << 24,
             reduce_order: FoldOrder::Source,
             verify: false,
+            sparse: None,
         }
     }
 }
@@ -130,6 +134,11 @@ impl Hints {
         if let Some(v) = value(VERIFY)? {
             hints.verify = v.choose(&truth)?;
         }
+        if let Some(v) = value(SPARSE)? {
+            let mut allowed = vec![("auto", None)];
+            allowed.extend(PROTOCOLS.iter().map(|e| (e.name, Some(e.protocol))));
+            hints.sparse = v.choose(&allowed)?;
+        }
         Ok(hints)
     }
 
@@ -137,8 +146,8 @@ impl Hints {
     pub const AGREED: &str = "one of the info keys mpix_schedule, mpix_split, mpix_seed, mpix_duplex, mpix_weight_unit, mpix_loggp, \
          mpix_graph_limit, mpix_verify, or its environment variable,";
 
-    /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on: all but the window and the
-    /// order of reductions.
+    /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on when a
+    /// neighborhood is set: all but the window, the order of reductions, and the protocol of sparse exchanges.
     pub fn agreed(&self) -> i64 {
         let schedule = match self.schedule {
             ScheduleHint::Auto => 0,

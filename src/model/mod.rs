@@ -6,8 +6,10 @@
 
 #![forbid(unsafe_code)]
 
+pub mod dsde;
 pub mod loggp;
 pub mod simulate;
 
+pub use dsde::{Load, PROTOCOLS, Protocol, predict_exchange};
 pub use loggp::{FileError, Loggp, PRESETS};
 pub use simulate::{Options, Run, predict, simulate};
