@@ -316,6 +316,60 @@ pub enum Error {
     /// A collective on this neighborhood is still running.
     #[error("a collective on this neighborhood is still running")]
     Busy,
+    /// A sparse exchange on this communicator is still running.
+    #[error("a sparse exchange on this communicator is still running")]
+    Exchanging,
+    /// A message that is no whole number of elements.
+    #[error(
+        "the message of {bytes} bytes from process {source_rank} is no whole number of elements of recvtype, which have {size} bytes"
+    )]
+    Ragged {
+        /// Who sent it.
+        source_rank: u32,
+        /// Its length.
+        bytes: u64,
+        /// Bytes of an element.
+        size: u64,
+    },
+    /// Counts or displacements do not fit in the integers that the caller gave room for.
+    #[error("{value} does not fit in the int of {argument}: the function of the same name with _c behind it takes it")]
+    Narrow {
+        /// Which argument.
+        argument: Argument,
+        /// The value.
+        value: i64,
+    },
+    /// An index beyond the end.
+    #[error("{argument} = {value} is not below the number of messages, {length}")]
+    Index {
+        /// Which argument.
+        argument: Argument,
+        /// Its value.
+        value: i64,
+        /// Messages.
+        length: usize,
+    },
+    /// A buffer with less room than is needed.
+    #[error("{argument} = {room} elements are too few: {needed} have come")]
+    Room {
+        /// Which argument.
+        argument: Argument,
+        /// Its value.
+        room: i64,
+        /// What is needed.
+        needed: u64,
+    },
+    /// A function of the caller's returned an error.
+    #[error("the function that was given returned {code} for the message from process {source_rank}")]
+    Callback {
+        /// What it returned.
+        code: i32,
+        /// Who sent the message.
+        source_rank: u32,
+    },
+    /// A result that is part of a plan.
+    #[error("the result belongs to a plan and is freed with it")]
+    OfPlan,
     /// The MPI library reported an error.
     #[error("{call} failed: {text}")]
     Mpi {
@@ -341,12 +395,14 @@ impl Error {
     /// The MPI error class that a caller sees. `None`: that of the MPI code inside.
     pub fn class(&self) -> Option<Class> {
         Some(match self {
-            Error::NegativeCount { .. } | Error::TooLarge { .. } => Class::Count,
+            Error::NegativeCount { .. } | Error::TooLarge { .. } | Error::Narrow { .. } => Class::Count,
             Error::Negative { .. }
             | Error::NullArray { .. }
             | Error::NullResult { .. }
             | Error::Operations { .. }
             | Error::UnknownClass { .. }
+            | Error::Index { .. }
+            | Error::OfPlan
             | Error::Schedule { .. } => Class::Arg,
             Error::Rank { .. } => Class::Rank,
             Error::NotInCommunicator { .. } => Class::Group,
@@ -358,9 +414,9 @@ impl Error {
             Error::Intercommunicator => Class::Comm,
             Error::HintValue { .. } => Class::InfoValue,
             Error::Lists { .. } | Error::Disagreement { .. } => Class::Mismatch,
-            Error::SelfEdge { .. } => Class::Truncate,
+            Error::SelfEdge { .. } | Error::Ragged { .. } | Error::Room { .. } => Class::Truncate,
             Error::Verification(_) => Class::Verify,
-            Error::WrongMpi { .. } | Error::Busy => Class::Other,
+            Error::WrongMpi { .. } | Error::Busy | Error::Exchanging | Error::Callback { .. } => Class::Other,
             Error::Mpi { .. } => return None,
             Error::NoMemory { .. } => Class::NoMem,
             Error::Internal(_) => Class::Intern,

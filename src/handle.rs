@@ -18,6 +18,7 @@ use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Known;
+use crate::mpi::node;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm};
 use crate::neighborhood::{self, Neighborhood};
@@ -298,21 +299,10 @@ pub unsafe fn free(comm: MPI_Comm, operations: i32) -> Result<()> {
 /// How to wait on this machine: with more processes on the node than cores that they may use, give the core away, unless MPI does. And whether
 /// all processes share a node. Collective.
 fn look_around(comm: &Comm) -> Result<(Waiting, bool)> {
-    /// Words of an affinity mask: 1,024 cores.
-    const WORDS: usize = 16;
-    let mut mask = [0u64; WORDS];
-    // SAFETY: the mask has the size that is said; the kernel writes no more. On failure it stays empty.
-    unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) };
-    let node = comm.node()?;
-    // MPIs bind processes to different cores: only all of a node's masks together tell what it has
-    let usable = coll::allreduce(&node, mask, Reduction::Or)?;
-    let cores: u32 = usable.iter().map(|w| w.count_ones()).sum();
+    let node = node::look_around(comm)?;
+    let waiting = if node.crowded && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
     // SAFETY: a live communicator.
-    let processes = unsafe { mpi::comm::size(node.raw()) }?;
-    let crowded = cores > 0 && processes > cores;
-    let waiting = if crowded && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
-    // SAFETY: as above.
-    Ok((waiting, processes == unsafe { mpi::comm::size(comm.raw()) }?))
+    Ok((waiting, node.processes == unsafe { mpi::comm::size(comm.raw()) }?))
 }
 
 /// The grid of a Cartesian communicator. `None` also where the MPI has no such query.

@@ -26,6 +26,9 @@ const GRAPH_LIMIT: Names = ("mpix_graph_limit", "MPIX_GRAPH_LIMIT");
 const REDUCE_ORDER: Names = ("mpix_reduce_order", "MPIX_REDUCE_ORDER");
 const VERIFY: Names = ("mpix_verify", "MPIX_NEIGHBOR_VERIFY");
 const SPARSE: Names = ("mpix_sparse", "MPIX_SPARSE");
+const SPARSE_TARGETS: Names = ("mpix_sparse_targets", "MPIX_SPARSE_TARGETS");
+const NODE_SIZE: Names = ("mpix_node_size", "MPIX_NODE_SIZE");
+const MATCHED_PROBE: Names = ("mpix_matched_probe", "MPIX_MATCHED_PROBE");
 
 /// Most edges of a graph that is gathered, whatever the hint says: positions in what is sent to the processes are `int` for MPI.
 pub const MOST_EDGES: u64 = 1 << 27;
@@ -65,8 +68,6 @@ pub struct Hints {
     pub reduce_order: FoldOrder,
     /// `mpix_verify`: `false` (default) or `true`.
     pub verify: bool,
-    /// `mpix_sparse`: the protocol of sparse exchanges. `None` (`auto`, the default): the library chooses.
-    pub sparse: Option<Protocol>,
 }
 
 impl Default for Hints {
@@ -82,7 +83,6 @@ impl Default for Hints {
             graph_limit: 1 << 24,
             reduce_order: FoldOrder::Source,
             verify: false,
-            sparse: None,
         }
     }
 }
@@ -95,13 +95,8 @@ impl Hints {
         file: impl Fn(&str) -> std::result::Result<String, String>,
     ) -> Result<Hints> {
         let mut hints = Hints::default();
-        let value = |(key, variable): Names| -> Result<Option<Value>> {
-            Ok(match env(variable) {
-                Some(text) => Some(Value { origin: "environment variable", key: variable, text }),
-                None => info(key)?.map(|text| Value { origin: "info key", key, text }),
-            })
-        };
-        let truth = [("false", false), ("true", true), ("0", false), ("1", true)];
+        let value = |names| find(names, &info, &env);
+        let truth = TRUTH;
         if let Some(v) = value(SCHEDULE)? {
             let mut allowed = vec![("auto", ScheduleHint::Auto), ("measure", ScheduleHint::Measure)];
             allowed.extend(ALGORITHMS.iter().map(|e| (e.name, ScheduleHint::Only(e.algorithm))));
@@ -134,11 +129,6 @@ impl Hints {
         if let Some(v) = value(VERIFY)? {
             hints.verify = v.choose(&truth)?;
         }
-        if let Some(v) = value(SPARSE)? {
-            let mut allowed = vec![("auto", None)];
-            allowed.extend(PROTOCOLS.iter().map(|e| (e.name, Some(e.protocol))));
-            hints.sparse = v.choose(&allowed)?;
-        }
         Ok(hints)
     }
 
@@ -146,8 +136,8 @@ impl Hints {
     pub const AGREED: &str = "one of the info keys mpix_schedule, mpix_split, mpix_seed, mpix_duplex, mpix_weight_unit, mpix_loggp, \
          mpix_graph_limit, mpix_verify, or its environment variable,";
 
-    /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on when a
-    /// neighborhood is set: all but the window, the order of reductions, and the protocol of sparse exchanges.
+    /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on: all but
+    /// the window and the order of reductions.
     pub fn agreed(&self) -> i64 {
         let schedule = match self.schedule {
             ScheduleHint::Auto => 0,
@@ -155,7 +145,7 @@ impl Hints {
             ScheduleHint::Only(algorithm) => 2 + algorithm as u64,
         };
         let m = self.machine();
-        let values = [
+        digest(&[
             schedule,
             self.split.into(),
             self.seed,
@@ -169,8 +159,7 @@ impl Hints {
             self.graph_limit,
             self.verify.into(),
             self.loggp.is_some().into(),
-        ];
-        (values.into_iter().fold(0, |hash, v| mix(hash ^ v).wrapping_add(1)) >> 2) as i64
+        ])
     }
 
     /// The parameters of the machine.
@@ -188,6 +177,105 @@ impl Hints {
             ..Tuning::default()
         }
     }
+}
+
+/// What a truth value is called.
+const TRUTH: [(&str, bool); 4] = [("false", false), ("true", true), ("0", false), ("1", true)];
+
+/// The value of a hint, if there is one.
+fn find(
+    (key, variable): Names,
+    info: impl Fn(&str) -> Result<Option<String>>,
+    env: impl Fn(&str) -> Option<String>,
+) -> Result<Option<Value>> {
+    Ok(match env(variable) {
+        Some(text) => Some(Value { origin: "environment variable", key: variable, text }),
+        None => info(key)?.map(|text| Value { origin: "info key", key, text }),
+    })
+}
+
+/// The hints of sparse exchanges.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SparseHints {
+    /// `mpix_sparse`: the protocol. `None` (`auto`, the default): the library chooses.
+    pub protocol: Option<Protocol>,
+    /// `mpix_sparse_targets`: about the most messages that a process sends to others in an exchange. `None`: not said.
+    pub targets: Option<u32>,
+    /// `mpix_node_size`: as if each so many processes, in the order of their ranks, were a node. `None`: the real nodes.
+    pub node_size: Option<u32>,
+    /// `mpix_matched_probe`: whether messages are probed for by `MPI_Improbe` (default, where the MPI has it) or `MPI_Iprobe`.
+    pub matched_probe: bool,
+    /// `mpix_loggp`, as in [`Hints`].
+    pub loggp: Option<Loggp>,
+}
+
+impl Default for SparseHints {
+    fn default() -> Self {
+        SparseHints { protocol: None, targets: None, node_size: None, matched_probe: true, loggp: None }
+    }
+}
+
+impl SparseHints {
+    /// Reads the hints, as [`Hints::read`] does.
+    pub fn read(
+        info: impl Fn(&str) -> Result<Option<String>>,
+        env: impl Fn(&str) -> Option<String>,
+        file: impl Fn(&str) -> std::result::Result<String, String>,
+    ) -> Result<SparseHints> {
+        let mut hints = SparseHints::default();
+        let value = |names| find(names, &info, &env);
+        if let Some(v) = value(SPARSE)? {
+            let mut allowed = vec![("auto", None)];
+            allowed.extend(PROTOCOLS.iter().map(|e| (e.name, Some(e.protocol))));
+            hints.protocol = v.choose(&allowed)?;
+        }
+        if let Some(v) = value(SPARSE_TARGETS)? {
+            hints.targets = Some(v.number(0..=u32::MAX.into())? as u32);
+        }
+        if let Some(v) = value(NODE_SIZE)? {
+            hints.node_size = Some(v.number(1..=u32::MAX.into())? as u32);
+        }
+        if let Some(v) = value(MATCHED_PROBE)? {
+            hints.matched_probe = v.choose(&TRUTH)?;
+        }
+        if let Some(v) = value(LOGGP)? {
+            hints.loggp = Some(v.loggp(file)?);
+        }
+        Ok(hints)
+    }
+
+    /// The hints of the environment alone.
+    pub fn from_environment(
+        env: impl Fn(&str) -> Option<String>,
+        file: impl Fn(&str) -> std::result::Result<String, String>,
+    ) -> Result<SparseHints> {
+        SparseHints::read(|_| Ok(None), env, file)
+    }
+
+    /// The keys, for an error.
+    pub const AGREED: &str = "one of the environment variables MPIX_SPARSE, MPIX_SPARSE_TARGETS, MPIX_NODE_SIZE, MPIX_LOGGP";
+
+    /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on: all but the kind of probes.
+    pub fn agreed(&self) -> i64 {
+        let said = |n: Option<u32>| n.map_or(0, |n| 1 + u64::from(n));
+        let m = self.loggp.unwrap_or_default();
+        digest(&[
+            self.protocol.map_or(0, |p| 1 + p as u64),
+            said(self.targets),
+            said(self.node_size),
+            m.latency.to_bits(),
+            m.overhead.to_bits(),
+            m.gap.to_bits(),
+            m.gap_per_byte.to_bits(),
+            m.eager,
+            self.loggp.is_some().into(),
+        ])
+    }
+}
+
+/// A number of 62 bits that, but for a small chance, differs where the values differ.
+fn digest(values: &[u64]) -> i64 {
+    (values.iter().fold(0, |hash, v| mix(hash ^ v).wrapping_add(1)) >> 2) as i64
 }
 
 struct Value {

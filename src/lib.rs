@@ -46,3 +46,5 @@ mod handle;
 mod mpi;
 #[cfg(feature = "mpi")]
 mod setup;
+#[cfg(feature = "mpi")]
+mod sparse;

@@ -3,14 +3,18 @@
 use std::ffi::{c_char, c_int};
 
 use super::args::Results;
+use super::sparse::sparse_hints;
 use super::{args, boundary};
 use crate::cartesian::Grid;
 use crate::error::{Argument, Class, Error, Result};
 use crate::handle::{self, Operation, Request};
 use crate::hints::Hints;
+use crate::mpi::message::bytes_at;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm, MPI_Group, MPI_Info, comm, info};
 use crate::neighborhood::{self, Neighbor, Neighborhood};
+use crate::sparse::mailbox::{Outgoing, Sends};
+use crate::sparse::{self, Exchange};
 
 /// The neighborhood is for `MPIX_Neighbor_gather` and `gatherv`.
 pub const MPIX_NEIGHBOR_GATHER: c_int = 1;
@@ -181,6 +185,67 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set_group(
 pub unsafe extern "C" fn MPIX_Neighborhood_set_topology(operations: c_int, info: MPI_Info, comm: MPI_Comm) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe { set("MPIX_Neighborhood_set_topology", operations, comm, info, || topology_neighborhood(comm)) }
+}
+
+/// `MPIX_Neighborhood_set` where a process knows whom it sends to, but not who will send to it: a sparse exchange finds the sources.
+///
+/// - `outdegree, targets, targetweights`: as for `MPIX_Neighborhood_set`. Where a target is `MPI_PROC_NULL` there is no source.
+/// - The sources are ordered by rank, those of one rank as they stand in that process's list, and have the weights that the other end gives.
+///   `MPIX_Neighborhood_get_count` and `MPIX_Neighborhood_get` tell them.
+/// - `info`: also the hints of `MPIX_Sparse_exchange`.
+///
+/// All else as for `MPIX_Neighborhood_set`. Cost beyond it: a sparse exchange of 8 bytes for each target; no memory that grows with the number of processes,
+/// unless a hint asks for a protocol that needs it. Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange.
+///
+/// # Safety
+/// As for any MPI function: handles must be valid and arrays as long as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Neighborhood_set_targets(
+    operations: c_int,
+    outdegree: c_int,
+    targets: *const c_int,
+    targetweights: *const c_int,
+    info: MPI_Info,
+    comm: MPI_Comm,
+) -> c_int {
+    let unweighted = topology::unweighted();
+    let lists = Lists { indegree: 0, sources: std::ptr::null(), sourceweights: unweighted, outdegree, targets, targetweights };
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { set("MPIX_Neighborhood_set_targets", operations, comm, info, || with_sources(lists.neighborhood(comm), info, comm)) }
+}
+
+/// A neighborhood of which only the targets are known, and its sources as a sparse exchange finds them. Collective, also for a process whose
+/// arguments are in error.
+unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: MPI_Comm) -> Result<Neighborhood> {
+    /// Weight of an edge, and whether weights were given.
+    type Edge = [u32; 2];
+    let targets = known.as_ref().map_or(&[][..], |n| n.targets());
+    let weighted = known.as_ref().is_ok_and(Neighborhood::weighted);
+    let edges: Vec<Edge> = targets.iter().map(|t| [t.weight, weighted.into()]).collect();
+    let bytes = size_of::<Edge>() as u64;
+    let send = |(t, edge): (&Neighbor, &Edge)| {
+        t.rank.map(|target| Outgoing { target, block: bytes_at((&raw const *edge).cast(), bytes), bytes })
+    };
+    let sends = Sends { list: targets.iter().zip(&edges).filter_map(send).collect(), dense: true };
+    // SAFETY: the caller vouches for the handles; the edges outlive the exchange.
+    let arrived = unsafe {
+        let shared = sparse::wires(comm)?;
+        let hints = sparse_hints(info);
+        let mut exchange = Exchange::start(&shared, hints.as_ref().ok(), sends)?;
+        exchange.wait()?;
+        hints?;
+        exchange.take()
+    };
+    let known = known?;
+    let mut any = weighted;
+    let mut sources = Vec::with_capacity(arrived.messages.len());
+    for m in &arrived.messages {
+        // SAFETY: as many bytes as an edge have come; messages in the inbox are aligned for it.
+        let [weight, weighted] = unsafe { m.at.cast::<Edge>().read() };
+        any |= weighted != 0;
+        sources.push(Neighbor { rank: Some(m.source), weight, direction: 0 });
+    }
+    Ok(Neighborhood::new(known.rank(), sources, known.targets().to_vec(), any))
 }
 
 /// Degrees of the neighborhood that a communicator has for an operation.

@@ -105,6 +105,21 @@ pub fn alltoall(comm: &Owned, values: &[u32]) -> Result<Vec<u32>> {
     Ok(result)
 }
 
+/// `MPI_Allgather` of one number of each of `size` processes. Collective; O(P) memory.
+pub fn allgather(comm: &Owned, value: u32, size: u32) -> Result<Vec<u32>> {
+    let mut result = vec![0u32; size as usize];
+    check(
+        // SAFETY: one number is sent; there is room for one of each process, as callers say how many there are.
+        unsafe {
+            let number = mpi_sys::RSMPI_UINT32_T;
+            let into = result.as_mut_ptr().cast();
+            mpi_sys::MPI_Allgather((&raw const value).cast(), 1, number, into, 1, number, comm.raw())
+        },
+        "MPI_Allgather",
+    )?;
+    Ok(result)
+}
+
 /// `MPI_Gather` of one number of each process to process 0, which alone gets them; the others get none. Collective.
 pub fn gather(comm: &Owned, value: u32) -> Result<Vec<u32>> {
     let mut result = vec![0u32; at_root(comm)?];

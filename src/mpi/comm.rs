@@ -17,6 +17,12 @@ pub fn world() -> MPI_Comm {
     unsafe { mpi_sys::RSMPI_COMM_WORLD }
 }
 
+/// `MPI_COMM_SELF`, for what belongs to the process and no communicator.
+pub fn itself() -> MPI_Comm {
+    // SAFETY: a constant of mpi-sys' C file.
+    unsafe { mpi_sys::RSMPI_COMM_SELF }
+}
+
 /// The caller's rank.
 ///
 /// # Safety
@@ -82,14 +88,20 @@ impl Owned {
         }
     }
 
-    /// A communicator of the caller alone. Collective over `self`.
-    pub fn alone(&self) -> Result<Owned> {
+    /// Those processes that give the same `color`, in the order of their ranks. Collective over `self`.
+    pub fn split(&self, color: u32) -> Result<Owned> {
         // SAFETY: a live communicator; the other handle is a local.
         unsafe {
-            let mut alone = mpi_sys::RSMPI_COMM_NULL;
-            check(mpi_sys::MPI_Comm_split(self.0, rank(self.0)? as c_int, 0, &mut alone), "MPI_Comm_split")?;
-            Ok(Owned(alone))
+            let mut part = mpi_sys::RSMPI_COMM_NULL;
+            check(mpi_sys::MPI_Comm_split(self.0, color as c_int, 0, &mut part), "MPI_Comm_split")?;
+            Ok(Owned(part))
         }
+    }
+
+    /// A communicator of the caller alone. Collective over `self`.
+    pub fn alone(&self) -> Result<Owned> {
+        // SAFETY: a live communicator.
+        self.split(unsafe { rank(self.0) }?)
     }
 
     /// The handle.

@@ -9,6 +9,13 @@ const int mpixn_err_pending = MPI_ERR_PENDING;
 const int mpixn_combiner_named = MPI_COMBINER_NAMED;
 const int mpixn_max_info_val = MPI_MAX_INFO_VAL;
 
+/* SimGrid has the functions of MPI 3, and aborts in this one */
+#ifdef SMPI_H
+const int mpixn_matched_probe = 0;
+#else
+const int mpixn_matched_probe = 1;
+#endif
+
 /* in the order of error::Class::ALL; own classes are added at run time */
 const int mpixn_error_classes[] = {
     MPI_ERR_ARG,   MPI_ERR_BUFFER, MPI_ERR_COMM,  MPI_ERR_COUNT, MPI_ERR_GROUP,    MPI_ERR_INFO_VALUE, MPI_ERR_INTERN,
@@ -17,6 +24,8 @@ const int mpixn_error_classes[] = {
 
 /* handles are not constant expressions in every MPI: functions */
 MPI_Datatype mpixn_byte(void) { return MPI_BYTE; }
+MPI_Datatype mpixn_packed(void) { return MPI_PACKED; }
+int mpixn_tag_ub(void) { return MPI_TAG_UB; }
 MPI_Op mpixn_op_null(void) { return MPI_OP_NULL; }
 
 /* communicators made by MPI_Comm_dup do not inherit the attribute */

@@ -306,6 +306,17 @@ impl Owned {
         self.0
     }
 
+    /// Another handle of a datatype, which lives on when the caller frees its own.
+    ///
+    /// # Safety
+    /// `datatype` must be a datatype.
+    pub unsafe fn duplicate(datatype: MPI_Datatype) -> Result<Owned> {
+        let mut copy = Owned(null());
+        // SAFETY: the caller vouches for the handle; the result is a local.
+        check(unsafe { mpi_sys::MPI_Type_dup(datatype, &mut copy.0) }, "MPI_Type_dup")?;
+        Ok(copy)
+    }
+
     /// One element that is `count` elements of `datatype`, for counts that do not fit in `int`: whole chunks of `INT_MAX` elements,
     /// and the rest behind them. Committed.
     ///

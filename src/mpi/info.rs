@@ -9,6 +9,12 @@ unsafe extern "C" {
     static mpixn_max_info_val: std::ffi::c_int;
 }
 
+/// Whether a handle is `MPI_INFO_NULL`.
+pub fn is_null(info: MPI_Info) -> bool {
+    // SAFETY: a constant of mpi-sys' C file.
+    info == unsafe { mpi_sys::RSMPI_INFO_NULL }
+}
+
 /// The value of a key; `None` if the info object is null or has no such key.
 ///
 /// # Safety
@@ -16,7 +22,7 @@ unsafe extern "C" {
 pub unsafe fn get(info: MPI_Info, key: &str) -> Result<Option<String>> {
     // SAFETY: the caller vouches for the handle; the buffer has room for the longest value and its end.
     unsafe {
-        if info == mpi_sys::RSMPI_INFO_NULL {
+        if is_null(info) {
             return Ok(None);
         }
         let key = CString::new(key).unwrap_or_default();

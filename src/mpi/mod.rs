@@ -18,9 +18,12 @@ pub mod comm;
 pub mod datatype;
 pub mod errors;
 pub mod info;
+pub mod message;
+pub mod node;
 pub mod op;
 pub mod p2p;
 pub mod topology;
+pub mod window;
 
 unsafe extern "C" {
     static mpixn_in_place: *const std::ffi::c_void;

@@ -80,8 +80,13 @@ pub unsafe fn get(comm: MPI_Comm) -> Result<Topology> {
     }
 }
 
+/// `MPI_UNWEIGHTED`.
+pub fn unweighted() -> *const c_int {
+    // SAFETY: returns a constant.
+    unsafe { mpi_sys::RSMPI_UNWEIGHTED() }.cast_const()
+}
+
 /// Whether a weights argument is `MPI_UNWEIGHTED`.
 pub fn is_unweighted(weights: *const c_int) -> bool {
-    // SAFETY: returns a constant.
-    weights == unsafe { mpi_sys::RSMPI_UNWEIGHTED() }.cast_const()
+    weights == unweighted()
 }

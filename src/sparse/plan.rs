@@ -1,0 +1,86 @@
+//! An exchange whose targets and sizes stay while contents change: found out once, then run with persistent requests, message for message into the place
+//! that the first run gave it.
+//!
+//! Cost of a run: one message for each entry of the list, no search for senders, no allocation.
+
+use std::rc::Rc;
+
+use super::mailbox::{Inbox, Sends};
+use super::{Shared, Wires};
+use crate::error::{Error, Result};
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::message::Persistent;
+
+/// A plan.
+pub struct Plan {
+    comm: Rc<Comm>,
+    sends: Sends,
+    /// The messages of the process to itself: entry of the list, and where it goes.
+    own: Vec<(usize, *mut u8)>,
+    requests: Persistent,
+    crowded: bool,
+    active: bool,
+}
+
+impl Plan {
+    /// Makes a plan of an exchange that has been done: `inbox` holds what came, ordered, and must live as long as the plan. Local, but all
+    /// processes make their plans in the same order.
+    ///
+    /// # Safety
+    /// The blocks in `sends` must be readable whenever the plan runs.
+    pub unsafe fn new(shared: &Shared, sends: Sends, inbox: &Inbox) -> Result<Plan> {
+        let mut wires = shared.try_borrow_mut().map_err(|_| Error::Exchanging)?;
+        let tag = wires.next_plan();
+        let Wires { comm, rank, node, .. } = &*wires;
+        let mut requests = Persistent::default();
+        // SAFETY: the caller vouches for blocks and inbox.
+        unsafe {
+            for m in inbox.messages.iter().filter(|m| m.source != *rank) {
+                requests.add_receive(m.at, m.bytes, m.source, tag, comm)?;
+            }
+            for o in sends.list.iter().filter(|o| o.target != *rank) {
+                requests.add_send(&o.block, o.target, tag, comm)?;
+            }
+        }
+        let from = (0..sends.list.len()).filter(|&i| sends.list[i].target == *rank);
+        let own = from.zip(inbox.messages.iter().filter(|m| m.source == *rank)).map(|(i, m)| (i, m.at)).collect();
+        Ok(Plan { comm: Rc::clone(comm), own, requests, crowded: node.crowded, active: false, sends })
+    }
+
+    /// Begins a run.
+    pub fn start(&mut self) -> Result<()> {
+        if self.active {
+            return Err(Error::Exchanging.into());
+        }
+        self.requests.start()?;
+        self.active = true;
+        for &(i, into) in &self.own {
+            // SAFETY: whoever made the plan vouches for the blocks; as many bytes were received there before.
+            unsafe { self.sends.list[i].pack(into, self.sends.dense, &self.comm) }?;
+        }
+        Ok(())
+    }
+
+    /// Whether a run is under way.
+    pub fn is_active(&self) -> bool {
+        self.active
+    }
+
+    /// Whether the run is done; true also if there is none.
+    pub fn test(&mut self) -> Result<bool> {
+        if self.active && self.requests.test()? {
+            self.active = false;
+        }
+        Ok(!self.active)
+    }
+
+    /// Waits until the run is done.
+    pub fn wait(&mut self) -> Result<()> {
+        while !self.test()? {
+            if self.crowded {
+                std::thread::yield_now();
+            }
+        }
+        Ok(())
+    }
+}
