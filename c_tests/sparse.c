@@ -34,7 +34,7 @@ static void ring(list *l, int s, int round, int size) { add(l, (s + 1 + round % 
    a rendezvous. */
 static void itself(list *l, int s, int round, int size) {
   (void)round, (void)size;
-  add(l, s, 3), add(l, s, 1 << 20), add(l, s, 0), add(l, s, 5000);
+  add(l, s, 3), add(l, s, 200000), add(l, s, 0), add(l, s, 5000);
 }
 
 static void nowhere(list *l, int s, int round, int size) {
@@ -80,11 +80,11 @@ static void limits(list *l, int s, int round, int size) {
     for (int i = 0; i < 4; i++) add(l, (s + i) % size, lengths[(round + 5 * i) % n] / (i + 1));
 }
 
-/* eager limits of MPI libraries lie here; one process a round sends 4 MiB */
+/* eager limits of MPI libraries lie here; one process sends 4 MiB */
 static void lengthy(list *l, int s, int round, int size) {
-  static const int lengths[] = {16383, 16384, 32767, 32769, 65535, 65537, 100 << 10, 131072, 131073, 262145, 1 << 20};
+  static const int lengths[] = {16383, 16384, 32767, 32769, 65535, 65537, 100 << 10, 131072, 131073, 262145, 600000};
   for (int i = 0; i < 2; i++) add(l, (s + 1 + i) % size, lengths[(round * 2 + i + s) % 11]);
-  if (s == round % size) add(l, (s + size - 1) % size, 4 << 20);
+  if (round == 0 && s == size / 2) add(l, (s + size - 1) % size, 4 << 20);
   add(l, (s + 1) % size, 2);
 }
 
@@ -96,7 +96,7 @@ static const struct {
   {{"ring", ring, 0}, 2}, {{"itself", itself, 0}, 2}, {{"nowhere", nowhere, 0}, 2}, {{"no bytes", no_bytes, 0}, 3},
   /* what finds senders by looking for bytes that are not zero loses these */
   {{"zeros", mixed_lengths, 1}, 4}, {{"zeros in order", in_order, 1}, 1}, {{"in order", in_order, 0}, 2}, {{"burst", burst, 0}, 2},
-  {{"uneven", uneven, 0}, 2}, {{"limits", limits, 0}, 24}, {{"lengthy", lengthy, 0}, 3}, {{"mixed lengths", mixed_lengths, 0}, 12},
+  {{"uneven", uneven, 0}, 2}, {{"limits", limits, 0}, 24}, {{"lengthy", lengthy, 0}, 2}, {{"mixed lengths", mixed_lengths, 0}, 12},
 };
 enum { PATTERNS = sizeof table / sizeof *table };
 
@@ -107,7 +107,7 @@ static void patterns(const char *protocol, MPI_Info info) {
 
 /* another protocol from call to call on one communicator, and other nodes */
 static void mixed(void) {
-  for (int r = 0; r < fewer(200); r++) {
+  for (int r = 0; r < fewer(120); r++) {
     uint64_t h = mix2(4711, r);
     const char *protocol = protocols[h % PROTOCOLS];
     MPI_Info info = hint("mpix_sparse", protocol);
@@ -120,8 +120,8 @@ static void mixed(void) {
 
 /* as if one, two, three or more processes were a node: messages are passed on between some, inside of others */
 static void nodes(void) {
-  static const char *const sizes[] = {"1", "2", "3", "4", "100"};
-  for (int k = 0; k < 5; k++) {
+  static const char *const sizes[] = {"1", "2", "3", "100"};
+  for (int k = 0; k < 4; k++) {
     MPI_Info info = hint("mpix_sparse", "nbx_node");
     MPI_Info_set(info, "mpix_node_size", sizes[k]);
     for (int p = 0; p < PATTERNS; p++) exchange(sizes[k], &table[p].pattern, k, info, MPI_COMM_WORLD);
@@ -138,7 +138,7 @@ static void probes(void) {
     MPI_Info info = hint("mpix_sparse", probing[k % 5]);
     MPI_Info_set(info, "mpix_matched_probe", matched ? "true" : "false");
     matched_probes = plain_probes = 0;
-    for (int r = 0; r < 2 * test_size; r++) exchange(probing[k % 5], r % 2 ? &MIXED_LENGTHS : &burst_pattern, r, info, MPI_COMM_WORLD);
+    for (int r = 0; r < 2 * fewer(4); r++) exchange(probing[k % 5], r % 2 ? &MIXED_LENGTHS : &burst_pattern, r, info, MPI_COMM_WORLD);
     int right = matched ? matched_probes : plain_probes, wrong = matched ? plain_probes : matched_probes;
     CHECK(wrong == 0, "%s, mpix_matched_probe=%s: %d probes of the other kind", probing[k % 5], matched ? "true" : "false", wrong);
     CHECK(test_size == 1 || right > 0, "%s, mpix_matched_probe=%s: no probe", probing[k % 5], matched ? "true" : "false");
