@@ -1,7 +1,7 @@
 //! Dynamic sparse data exchange: processes know whom they send to, nobody knows who will send to them.
 
 use std::ffi::{c_char, c_int, c_void};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::args::{self, Entry, Results};
 use super::boundary;
@@ -24,7 +24,7 @@ pub struct MPIX_Sparse_result_object {
     /// As elements of the receive type, where that differs.
     typed: Option<Inbox>,
     kind: Kind,
-    comm: Rc<Comm>,
+    comm: Arc<Comm>,
     of_plan: bool,
 }
 
@@ -205,13 +205,13 @@ impl Kind {
 }
 
 impl MPIX_Sparse_result_object {
-    fn new(packed: Inbox, kind: Kind, comm: &Rc<Comm>) -> Result<Self> {
+    fn new(packed: Inbox, kind: Kind, comm: &Arc<Comm>) -> Result<Self> {
         for m in &packed.messages {
             kind.check(m)?;
         }
         // SAFETY: the lengths have just been checked.
         let typed = unsafe { kind.unpacked(&packed, comm) }?;
-        Ok(MPIX_Sparse_result_object { packed, typed, kind, comm: Rc::clone(comm), of_plan: false })
+        Ok(MPIX_Sparse_result_object { packed, typed, kind, comm: Arc::clone(comm), of_plan: false })
     }
 
     fn messages(&self) -> &[Arrived] {
@@ -245,7 +245,7 @@ unsafe fn begin<T>(
         let hints = if info::is_null(info) { Ok(None) } else { sparse_hints(info).map(Some) };
         let in_use = hints.clone().unwrap_or(None);
         let call = hints.and_then(|_| {
-            let mut call = read(&*shared.try_borrow().map_err(|_| Error::Exchanging)?)?;
+            let mut call = read(&*shared.look()?)?;
             let sends = sends(&mut call)?;
             Ok((call, sends))
         });
@@ -1152,7 +1152,7 @@ pub unsafe extern "C" fn MPIX_Sparse_describe(
                 return Err(Error::Intercommunicator.into());
             }
             let shared = sparse::wires(comm)?;
-            let text = shared.try_borrow().map_err(|_| Error::Exchanging)?.describe();
+            let text = shared.look()?.describe();
             args::text(&text, length, string, resultlen)
         }
     })

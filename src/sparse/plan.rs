@@ -3,7 +3,7 @@
 //!
 //! Cost of a run: one message for each entry of the list, no search for senders, no allocation.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::mailbox::{Inbox, Sends};
 use super::{Shared, Wires};
@@ -13,7 +13,7 @@ use crate::mpi::message::Persistent;
 
 /// A plan.
 pub struct Plan {
-    comm: Rc<Comm>,
+    comm: Arc<Comm>,
     sends: Sends,
     /// The messages of the process to itself: entry of the list, and where it goes.
     own: Vec<(usize, *mut u8)>,
@@ -29,7 +29,7 @@ impl Plan {
     /// # Safety
     /// The blocks in `sends` must be readable whenever the plan runs.
     pub unsafe fn new(shared: &Shared, sends: Sends, inbox: &Inbox) -> Result<Plan> {
-        let mut wires = shared.try_borrow_mut().map_err(|_| Error::Exchanging)?;
+        let mut wires = shared.hold()?;
         let tag = wires.next_plan();
         let Wires { comm, rank, node, .. } = &*wires;
         let mut requests = Persistent::default();
@@ -44,7 +44,7 @@ impl Plan {
         }
         let from = (0..sends.list.len()).filter(|&i| sends.list[i].target == *rank);
         let own = from.zip(inbox.messages.iter().filter(|m| m.source == *rank)).map(|(i, m)| (i, m.at)).collect();
-        Ok(Plan { comm: Rc::clone(comm), own, requests, crowded: node.crowded, active: false, sends })
+        Ok(Plan { comm: Arc::clone(comm), own, requests, crowded: node.crowded, active: false, sends })
     }
 
     /// Begins a run.
