@@ -235,12 +235,8 @@ unsafe fn begin<T>(
     read: impl FnOnce(&Wires) -> Result<T>,
     sends: impl FnOnce(&mut T) -> Result<Sends>,
 ) -> Result<(Exchange, T)> {
-    mpi::check_family()?;
     // SAFETY: the caller vouches for `comm` and `info`.
     unsafe {
-        if comm::is_inter(comm)? {
-            return Err(Error::Intercommunicator.into());
-        }
         let shared = sparse::wires(comm)?;
         let hints = if info::is_null(info) { Ok(None) } else { sparse_hints(info).map(Some) };
         let in_use = hints.clone().unwrap_or(None);
@@ -863,7 +859,8 @@ pub unsafe extern "C" fn MPIX_Sparse_copy(result: MPIX_Sparse_result, maxcount: 
             if u64::try_from(maxcount).map_or(true, |room| room < needed) {
                 return Err(Error::Room { argument: Argument::new("maxcount"), room: maxcount, needed }.into());
             }
-            if recvbuf.is_null() && needed > 0 {
+            // an absolute datatype lies at MPI_BOTTOM, which is NULL
+            if recvbuf.is_null() && needed > 0 && result.kind.derived.is_none() {
                 return Err(Error::NullBuffer { argument: Argument::new("recvbuf"), count: needed as i64 }.into());
             }
             let mut at: *mut u8 = recvbuf.cast();
@@ -980,6 +977,8 @@ unsafe fn make_plan(
     boundary::call(function, comm, || {
         // SAFETY: the caller vouches for the arguments; the result's memory lives as long as the plan.
         unsafe {
+            // first of all: all processes count their plans, also those whose arguments are in error
+            let tag = sparse::wires(comm)?.hold()?.next_plan();
             let read = |wires: &Wires| {
                 let place = Results::one("plan", plan)?;
                 Ok((place, Lasting::read(send, recvtype, wires)?))
@@ -988,8 +987,7 @@ unsafe fn make_plan(
                 begin(comm, info, read, |(_, l)| Ok(Sends { list: l.call.sends.list.clone(), dense: l.call.sends.dense }))?;
             exchange.wait()?;
             let (private, inbox) = (exchange.comm()?, exchange.take());
-            // before anything that can fail here alone: all processes count their plans
-            let plan = Plan::new(exchange.wires(), lasting.call.sends, &inbox)?;
+            let plan = Plan::new(exchange.wires(), lasting.call.sends, &inbox, tag)?;
             let mut result = Box::new(MPIX_Sparse_result_object::new(inbox, lasting.call.kind, &private)?);
             result.of_plan = true;
             place.write([Box::into_raw(Box::new(MPIX_Sparse_plan_object { plan, result, user: comm }))]);
@@ -1148,9 +1146,6 @@ pub unsafe extern "C" fn MPIX_Sparse_describe(
     boundary::call("MPIX_Sparse_describe", comm, || {
         // SAFETY: the caller vouches for the arguments.
         unsafe {
-            if comm::is_inter(comm)? {
-                return Err(Error::Intercommunicator.into());
-            }
             let shared = sparse::wires(comm)?;
             let text = shared.look()?.describe();
             args::text(&text, length, string, resultlen)

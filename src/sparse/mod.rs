@@ -23,7 +23,7 @@ use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::datatype::Known;
 use crate::mpi::node::{self, Node};
-use crate::mpi::{MPI_Comm, message};
+use crate::mpi::{self, MPI_Comm, message};
 use crate::select::{self, ProtocolChoice};
 
 mod barrier;
@@ -186,12 +186,25 @@ impl Drop for Finalizer {
 /// The wires of a communicator. The first call on it is collective: a duplicate, a split by nodes, two reductions of a few words.
 ///
 /// # Safety
-/// `comm` must be an intracommunicator.
+/// `comm` must be a communicator.
+#[inline]
 pub unsafe fn wires(comm: MPI_Comm) -> Result<Shared> {
     // SAFETY: the caller vouches for `comm`.
     unsafe {
-        if let Some(shared) = WIRES.get(comm)?.as_ref() {
-            return Ok(Arc::clone(shared));
+        match WIRES.get(comm)?.as_ref() {
+            Some(shared) => Ok(Arc::clone(shared)),
+            None => make_wires(comm),
+        }
+    }
+}
+
+#[cold]
+unsafe fn make_wires(comm: MPI_Comm) -> Result<Shared> {
+    mpi::check_family()?;
+    // SAFETY: the caller vouches for `comm`.
+    unsafe {
+        if comm::is_inter(comm)? {
+            return Err(Error::SparseIntercommunicator.into());
         }
         let shared = Arc::new(Guarded(RefCell::new(Wires::new(comm)?)));
         let own = comm::itself();
@@ -251,7 +264,7 @@ impl Wires {
             size,
             node,
             per_node: u32::try_from(-nodes).unwrap_or(1),
-            matched: hints.matched_probe && message::has_matched_probe(),
+            matched: true,
             hints,
             parity: 0,
             stats: Stats::default(),
@@ -432,6 +445,7 @@ impl Exchange {
         }
         let hints = *hints.unwrap_or(&wires.hints);
         wires.node_size = hints.node_size;
+        wires.matched = hints.matched_probe && message::has_matched_probe();
         let choice = wires.choose(&hints);
         let mut exchange = Exchange { wires: Arc::clone(shared), sends, inbox: Inbox::default(), run: None };
         if wires.size > 1 {

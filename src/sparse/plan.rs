@@ -23,14 +23,13 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Makes a plan of an exchange that has been done: `inbox` holds what came, ordered, and must live as long as the plan. Local, but all
-    /// processes make their plans in the same order.
+    /// Makes a plan of an exchange that has been done: `inbox` holds what came, ordered, and must live as long as the plan. `tag` is one that no other
+    /// plan has (`Wires::next_plan`). Local.
     ///
     /// # Safety
     /// The blocks in `sends` must be readable whenever the plan runs.
-    pub unsafe fn new(shared: &Shared, sends: Sends, inbox: &Inbox) -> Result<Plan> {
-        let mut wires = shared.hold()?;
-        let tag = wires.next_plan();
+    pub unsafe fn new(shared: &Shared, sends: Sends, inbox: &Inbox, tag: i32) -> Result<Plan> {
+        let wires = shared.look()?;
         let Wires { comm, rank, node, .. } = &*wires;
         let mut requests = Persistent::default();
         // SAFETY: the caller vouches for blocks and inbox.
