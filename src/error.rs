@@ -179,7 +179,7 @@ pub enum Error {
         argument: Argument,
     },
     /// `MPI_IN_PLACE`.
-    #[error("{argument} is MPI_IN_PLACE, which neighborhood collectives do not take")]
+    #[error("{argument} is MPI_IN_PLACE, which is not possible here")]
     InPlace {
         /// Which buffer.
         argument: Argument,
@@ -246,6 +246,9 @@ pub enum Error {
     /// Communicator is an intercommunicator.
     #[error("comm is an intercommunicator; neighborhoods are for intracommunicators")]
     Intercommunicator,
+    /// Communicator is an intercommunicator.
+    #[error("comm is an intercommunicator; sparse exchanges are for intracommunicators")]
+    SparseIntercommunicator,
     /// The value of a hint is not understood.
     #[error("{origin} {key} = \"{value}\" is not one of {allowed}")]
     HintValue {
@@ -411,7 +414,7 @@ impl Error {
             Error::Datatype { .. } => Class::Type,
             Error::Operator { .. } => Class::Op,
             Error::NoNeighborhood { .. } | Error::NoTopology => Class::Topology,
-            Error::Intercommunicator => Class::Comm,
+            Error::Intercommunicator | Error::SparseIntercommunicator => Class::Comm,
             Error::HintValue { .. } => Class::InfoValue,
             Error::Lists { .. } | Error::Disagreement { .. } => Class::Mismatch,
             Error::SelfEdge { .. } | Error::Ragged { .. } | Error::Room { .. } => Class::Truncate,

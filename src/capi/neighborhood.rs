@@ -450,10 +450,12 @@ unsafe fn set(
         if unsafe { comm::is_inter(comm) }? {
             return Err(Error::Intercommunicator.into());
         }
+        // what finds the sources is collective: before anything else can be in error
+        let neighborhood = neighborhood();
         let request = (|| {
             Ok(Request {
                 operations: args::operations(operations)?,
-                neighborhood: neighborhood()?,
+                neighborhood: neighborhood?,
                 hints: Hints::read(
                     // SAFETY: the caller vouches for `info`.
                     |key| unsafe { info::get(info, key) },

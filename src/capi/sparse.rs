@@ -1,7 +1,7 @@
 //! Dynamic sparse data exchange: processes know whom they send to, nobody knows who will send to them.
 
 use std::ffi::{c_char, c_int, c_void};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::args::{self, Entry, Results};
 use super::boundary;
@@ -24,7 +24,7 @@ pub struct MPIX_Sparse_result_object {
     /// As elements of the receive type, where that differs.
     typed: Option<Inbox>,
     kind: Kind,
-    comm: Rc<Comm>,
+    comm: Arc<Comm>,
     of_plan: bool,
 }
 
@@ -205,13 +205,13 @@ impl Kind {
 }
 
 impl MPIX_Sparse_result_object {
-    fn new(packed: Inbox, kind: Kind, comm: &Rc<Comm>) -> Result<Self> {
+    fn new(packed: Inbox, kind: Kind, comm: &Arc<Comm>) -> Result<Self> {
         for m in &packed.messages {
             kind.check(m)?;
         }
         // SAFETY: the lengths have just been checked.
         let typed = unsafe { kind.unpacked(&packed, comm) }?;
-        Ok(MPIX_Sparse_result_object { packed, typed, kind, comm: Rc::clone(comm), of_plan: false })
+        Ok(MPIX_Sparse_result_object { packed, typed, kind, comm: Arc::clone(comm), of_plan: false })
     }
 
     fn messages(&self) -> &[Arrived] {
@@ -235,17 +235,13 @@ unsafe fn begin<T>(
     read: impl FnOnce(&Wires) -> Result<T>,
     sends: impl FnOnce(&mut T) -> Result<Sends>,
 ) -> Result<(Exchange, T)> {
-    mpi::check_family()?;
     // SAFETY: the caller vouches for `comm` and `info`.
     unsafe {
-        if comm::is_inter(comm)? {
-            return Err(Error::Intercommunicator.into());
-        }
         let shared = sparse::wires(comm)?;
         let hints = if info::is_null(info) { Ok(None) } else { sparse_hints(info).map(Some) };
         let in_use = hints.clone().unwrap_or(None);
         let call = hints.and_then(|_| {
-            let mut call = read(&*shared.try_borrow().map_err(|_| Error::Exchanging)?)?;
+            let mut call = read(&*shared.look()?)?;
             let sends = sends(&mut call)?;
             Ok((call, sends))
         });
@@ -863,7 +859,8 @@ pub unsafe extern "C" fn MPIX_Sparse_copy(result: MPIX_Sparse_result, maxcount: 
             if u64::try_from(maxcount).map_or(true, |room| room < needed) {
                 return Err(Error::Room { argument: Argument::new("maxcount"), room: maxcount, needed }.into());
             }
-            if recvbuf.is_null() && needed > 0 {
+            // an absolute datatype lies at MPI_BOTTOM, which is NULL
+            if recvbuf.is_null() && needed > 0 && result.kind.derived.is_none() {
                 return Err(Error::NullBuffer { argument: Argument::new("recvbuf"), count: needed as i64 }.into());
             }
             let mut at: *mut u8 = recvbuf.cast();
@@ -980,6 +977,8 @@ unsafe fn make_plan(
     boundary::call(function, comm, || {
         // SAFETY: the caller vouches for the arguments; the result's memory lives as long as the plan.
         unsafe {
+            // first of all: all processes count their plans, also those whose arguments are in error
+            let tag = sparse::wires(comm)?.hold()?.next_plan();
             let read = |wires: &Wires| {
                 let place = Results::one("plan", plan)?;
                 Ok((place, Lasting::read(send, recvtype, wires)?))
@@ -988,8 +987,7 @@ unsafe fn make_plan(
                 begin(comm, info, read, |(_, l)| Ok(Sends { list: l.call.sends.list.clone(), dense: l.call.sends.dense }))?;
             exchange.wait()?;
             let (private, inbox) = (exchange.comm()?, exchange.take());
-            // before anything that can fail here alone: all processes count their plans
-            let plan = Plan::new(exchange.wires(), lasting.call.sends, &inbox)?;
+            let plan = Plan::new(exchange.wires(), lasting.call.sends, &inbox, tag)?;
             let mut result = Box::new(MPIX_Sparse_result_object::new(inbox, lasting.call.kind, &private)?);
             result.of_plan = true;
             place.write([Box::into_raw(Box::new(MPIX_Sparse_plan_object { plan, result, user: comm }))]);
@@ -1148,11 +1146,8 @@ pub unsafe extern "C" fn MPIX_Sparse_describe(
     boundary::call("MPIX_Sparse_describe", comm, || {
         // SAFETY: the caller vouches for the arguments.
         unsafe {
-            if comm::is_inter(comm)? {
-                return Err(Error::Intercommunicator.into());
-            }
             let shared = sparse::wires(comm)?;
-            let text = shared.try_borrow().map_err(|_| Error::Exchanging)?.describe();
+            let text = shared.look()?.describe();
             args::text(&text, length, string, resultlen)
         }
     })

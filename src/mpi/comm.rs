@@ -60,6 +60,11 @@ pub unsafe fn is_inter(comm: MPI_Comm) -> Result<bool> {
 #[derive(Debug)]
 pub struct Owned(MPI_Comm);
 
+// SAFETY: a handle, which may be used in any thread that may call MPI. Collective calls on it are made one after the other, as MPI asks.
+unsafe impl Send for Owned {}
+// SAFETY: as above.
+unsafe impl Sync for Owned {}
+
 impl Owned {
     /// A duplicate of `comm` without its info hints (which may promise what we do not keep), whose errors come back as codes.
     /// Collective over `comm`.

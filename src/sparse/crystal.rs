@@ -6,7 +6,7 @@
 //! is copied and sent up to ceil(log2 P) times, about half as often on average, with 16 bytes for each message that travels. Memory: [`HEAD`] bytes a step,
 //! and what passes through. Source: Fox, Johnson, Lyzenga, Otto, Salmon, Walker, Solving Problems on Concurrent Processors, 1988, chapter 22.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::mailbox::{Inbox, Sends};
 use super::mirror::{self, Step};
@@ -78,14 +78,14 @@ struct Came {
 /// The router of a communicator.
 #[derive(Debug)]
 pub struct Router {
-    comm: Rc<Comm>,
+    comm: Arc<Comm>,
     tag: i32,
     rounds: Vec<Round>,
 }
 
 impl Router {
     /// For process `rank` of `size` of a communicator.
-    pub fn new(comm: Rc<Comm>, rank: u32, size: u32, tag: i32) -> Router {
+    pub fn new(comm: Arc<Comm>, rank: u32, size: u32, tag: i32) -> Router {
         let came = |&from: &u32| Came {
             from,
             head: vec![0; HEAD / WORD].into(),
@@ -245,7 +245,7 @@ impl Run {
     /// As for `super::Run::start`.
     pub unsafe fn start(wires: &mut Wires, sends: &Sends) -> Result<Run> {
         let (comm, rank, size) = (&wires.comm, wires.rank, wires.size);
-        let router = wires.router.get_or_insert_with(|| Router::new(Rc::clone(comm), rank, size, tag(Kind::Router, 0)));
+        let router = wires.router.get_or_insert_with(|| Router::new(Arc::clone(comm), rank, size, tag(Kind::Router, 0)));
         let held = (sends.list.iter().enumerate())
             .filter(|(_, o)| o.target != rank)
             .map(|(i, o)| Record { target: o.target, source: rank, bytes: o.bytes, body: Body::Own(i) })

@@ -11,9 +11,9 @@
 //! With an exchange travels the largest number of messages and of bytes that a process sends ([`Stats`]): with that, which all processes then know,
 //! the next protocol is chosen. Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange, 2010.
 
-use std::cell::RefCell;
+use std::cell::{Ref, RefCell, RefMut};
 use std::ops::Range;
-use std::rc::{Rc, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use crate::error::{Error, Result};
 use crate::hints::SparseHints;
@@ -23,7 +23,7 @@ use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::datatype::Known;
 use crate::mpi::node::{self, Node};
-use crate::mpi::{MPI_Comm, message};
+use crate::mpi::{self, MPI_Comm, message};
 use crate::select::{self, ProtocolChoice};
 
 mod barrier;
@@ -100,7 +100,7 @@ const FIRST_PLAN: i32 = 16;
 
 /// What hangs on a communicator for sparse exchanges.
 pub struct Wires {
-    comm: Rc<Comm>,
+    comm: Arc<Comm>,
     rank: u32,
     size: u32,
     node: Node,
@@ -133,22 +133,46 @@ pub struct Wires {
 }
 
 /// Wires, which the communicator and what runs on it own together.
-pub type Shared = Rc<RefCell<Wires>>;
+pub type Shared = Arc<Guarded>;
+
+/// Wires behind a check that one call at a time uses them.
+pub struct Guarded(RefCell<Wires>);
+
+// SAFETY: all calls on a communicator are made one after the other, which MPI asks for of collective calls; the last use is at the end of MPI. Several
+// threads only count references, which `Arc` does for all.
+unsafe impl Send for Guarded {}
+// SAFETY: as above.
+unsafe impl Sync for Guarded {}
+
+impl Guarded {
+    /// The wires, to look at.
+    pub fn look(&self) -> Result<Ref<'_, Wires>> {
+        self.0.try_borrow().map_err(|_| Error::Exchanging.into())
+    }
+
+    /// The wires, to use.
+    pub fn hold(&self) -> Result<RefMut<'_, Wires>> {
+        self.0.try_borrow_mut().map_err(|_| Error::Exchanging.into())
+    }
+}
 
 static WIRES: Key<Shared> = Key::new();
 
 /// Hangs on `MPI_COMM_SELF`, whose attributes MPI drops first when it is finalized: takes back the receives that are posted ahead, and frees windows.
 static AT_FINALIZE: Key<Finalizer> = Key::new();
 
+/// Held while wires are entered there.
+static ENTERING: Mutex<()> = Mutex::new(());
+
 #[derive(Default)]
-struct Finalizer(RefCell<Vec<Weak<RefCell<Wires>>>>);
+struct Finalizer(RefCell<Vec<Weak<Guarded>>>);
 
 impl Drop for Finalizer {
     fn drop(&mut self) {
         let all: Vec<Shared> = self.0.borrow().iter().filter_map(Weak::upgrade).collect();
         let mut windows = Vec::new();
         for wires in &all {
-            if let Ok(mut wires) = wires.try_borrow_mut() {
+            if let Ok(mut wires) = wires.hold() {
                 wires.close();
                 windows.extend(wires.sums.take());
             }
@@ -156,6 +180,48 @@ impl Drop for Finalizer {
         // freeing a window is collective, as making it was: in the order in which they were made no process waits for another one in a circle
         windows.sort_by_key(rsx::Sums::made);
         windows.into_iter().for_each(drop);
+    }
+}
+
+/// The wires of a communicator. The first call on it is collective: a duplicate, a split by nodes, two reductions of a few words.
+///
+/// # Safety
+/// `comm` must be a communicator.
+#[inline]
+pub unsafe fn wires(comm: MPI_Comm) -> Result<Shared> {
+    // SAFETY: the caller vouches for `comm`.
+    unsafe {
+        match WIRES.get(comm)?.as_ref() {
+            Some(shared) => Ok(Arc::clone(shared)),
+            None => make_wires(comm),
+        }
+    }
+}
+
+#[cold]
+unsafe fn make_wires(comm: MPI_Comm) -> Result<Shared> {
+    mpi::check_family()?;
+    // SAFETY: the caller vouches for `comm`.
+    unsafe {
+        if comm::is_inter(comm)? {
+            return Err(Error::SparseIntercommunicator.into());
+        }
+        let shared = Arc::new(Guarded(RefCell::new(Wires::new(comm)?)));
+        let own = comm::itself();
+        {
+            // other threads may do the same for other communicators
+            let _entering = ENTERING.lock();
+            if AT_FINALIZE.get(own)?.is_null() {
+                AT_FINALIZE.set(own, Finalizer::default())?;
+            }
+            if let Some(finalizer) = AT_FINALIZE.get(own)?.as_ref() {
+                let mut all = finalizer.0.borrow_mut();
+                all.retain(|w| w.strong_count() > 0);
+                all.push(Arc::downgrade(&shared));
+            }
+        }
+        WIRES.set(comm, Arc::clone(&shared))?;
+        Ok(shared)
     }
 }
 
@@ -179,31 +245,6 @@ fn tag(kind: Kind, parity: i32) -> i32 {
     }
 }
 
-/// The wires of a communicator. The first call on it is collective: a duplicate, a split by nodes, three reductions of a few words.
-///
-/// # Safety
-/// `comm` must be an intracommunicator.
-pub unsafe fn wires(comm: MPI_Comm) -> Result<Shared> {
-    // SAFETY: the caller vouches for `comm`.
-    unsafe {
-        if let Some(shared) = WIRES.get(comm)?.as_ref() {
-            return Ok(Rc::clone(shared));
-        }
-        let shared = Rc::new(RefCell::new(Wires::new(comm)?));
-        WIRES.set(comm, Rc::clone(&shared))?;
-        let own = comm::itself();
-        if AT_FINALIZE.get(own)?.is_null() {
-            AT_FINALIZE.set(own, Finalizer::default())?;
-        }
-        if let Some(finalizer) = AT_FINALIZE.get(own)?.as_ref() {
-            let mut all = finalizer.0.borrow_mut();
-            all.retain(|w| w.strong_count() > 0);
-            all.push(Rc::downgrade(&shared));
-        }
-        Ok(shared)
-    }
-}
-
 impl Wires {
     unsafe fn new(user: MPI_Comm) -> Result<Wires> {
         // SAFETY: the caller vouches for `user`.
@@ -223,7 +264,7 @@ impl Wires {
             size,
             node,
             per_node: u32::try_from(-nodes).unwrap_or(1),
-            matched: hints.matched_probe && message::has_matched_probe(),
+            matched: true,
             hints,
             parity: 0,
             stats: Stats::default(),
@@ -241,12 +282,12 @@ impl Wires {
             sums: None,
             router: None,
             nodes: None,
-            comm: Rc::new(comm),
+            comm: Arc::new(comm),
         })
     }
 
     /// The private communicator.
-    pub fn comm(&self) -> &Rc<Comm> {
+    pub fn comm(&self) -> &Arc<Comm> {
         &self.comm
     }
 
@@ -397,15 +438,16 @@ impl Exchange {
     /// # Safety
     /// The blocks in `sends`, and their datatype, must live, unchanged, until the exchange is done.
     pub unsafe fn start(shared: &Shared, hints: Option<&SparseHints>, sends: Sends) -> Result<Exchange> {
-        let mut guard = shared.try_borrow_mut().map_err(|_| Error::Exchanging)?;
+        let mut guard = shared.hold()?;
         let wires = &mut *guard;
         if wires.running {
             return Err(Error::Exchanging.into());
         }
         let hints = *hints.unwrap_or(&wires.hints);
         wires.node_size = hints.node_size;
+        wires.matched = hints.matched_probe && message::has_matched_probe();
         let choice = wires.choose(&hints);
-        let mut exchange = Exchange { wires: Rc::clone(shared), sends, inbox: Inbox::default(), run: None };
+        let mut exchange = Exchange { wires: Arc::clone(shared), sends, inbox: Inbox::default(), run: None };
         if wires.size > 1 {
             // SAFETY: the caller vouches for the blocks.
             exchange.run = Some(unsafe { Run::start(choice.protocol, wires, &exchange.sends, &mut exchange.inbox) }?);
@@ -427,7 +469,7 @@ impl Exchange {
             self.end()?;
             return Ok(true);
         };
-        let mut wires = self.wires.try_borrow_mut().map_err(|_| Error::Exchanging)?;
+        let mut wires = self.wires.hold()?;
         // SAFETY: whoever started the exchange vouches for the blocks.
         if !unsafe { run.progress(&mut wires, &self.sends, &mut self.inbox) }? {
             return Ok(false);
@@ -439,7 +481,7 @@ impl Exchange {
     }
 
     fn end(&mut self) -> Result<()> {
-        let mut wires = self.wires.try_borrow_mut().map_err(|_| Error::Exchanging)?;
+        let mut wires = self.wires.hold()?;
         if wires.running {
             wires.parity ^= 1;
             wires.running = false;
@@ -456,7 +498,7 @@ impl Exchange {
     pub fn wait_with(&mut self, mut each: impl FnMut(&Inbox, Range<usize>)) -> Result<()> {
         /// Polls in vain before the core is given away.
         const POLLS: u32 = 4;
-        let crowded = self.wires.try_borrow().map_err(|_| Error::Exchanging)?.node.crowded;
+        let crowded = self.wires.look()?.node.crowded;
         let (mut polls, mut shown) = (0, 0);
         loop {
             let done = self.progress()?;
@@ -476,8 +518,8 @@ impl Exchange {
     }
 
     /// The private communicator.
-    pub fn comm(&self) -> Result<Rc<Comm>> {
-        Ok(Rc::clone(&self.wires.try_borrow().map_err(|_| Error::Exchanging)?.comm))
+    pub fn comm(&self) -> Result<Arc<Comm>> {
+        Ok(Arc::clone(&self.wires.look()?.comm))
     }
 
     /// What hangs on the communicator.

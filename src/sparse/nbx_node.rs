@@ -7,7 +7,7 @@
 //! then ceil(log2 n) messages inside a node of n processes. Memory: 8 bytes for each process, made at the first use. Source: DSDE's NBX, and the
 //! crystal router.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::crystal::{self, Body, Passage, Record, Router};
 use super::mailbox::{Inbox, Outgoing, Sends};
@@ -34,7 +34,7 @@ pub struct Nodes {
 
 impl Nodes {
     /// Collective. `fabricated`: as if each so many processes were a node.
-    fn new(comm: &Rc<Comm>, rank: u32, size: u32, fabricated: Option<u32>) -> Result<Nodes> {
+    fn new(comm: &Arc<Comm>, rank: u32, size: u32, fabricated: Option<u32>) -> Result<Nodes> {
         let node = match fabricated {
             Some(processes) => comm.split(rank / processes)?,
             None => comm.node()?,
@@ -53,7 +53,7 @@ impl Nodes {
                 begins.push((name, i as u32));
             }
         }
-        let router = Router::new(Rc::new(node), place, processes, tag(Kind::Router, 0));
+        let router = Router::new(Arc::new(node), place, processes, tag(Kind::Router, 0));
         Ok(Nodes { node_of, members, begins, place, router, fabricated })
     }
 

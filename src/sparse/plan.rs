@@ -3,7 +3,7 @@
 //!
 //! Cost of a run: one message for each entry of the list, no search for senders, no allocation.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::mailbox::{Inbox, Sends};
 use super::{Shared, Wires};
@@ -13,7 +13,7 @@ use crate::mpi::message::Persistent;
 
 /// A plan.
 pub struct Plan {
-    comm: Rc<Comm>,
+    comm: Arc<Comm>,
     sends: Sends,
     /// The messages of the process to itself: entry of the list, and where it goes.
     own: Vec<(usize, *mut u8)>,
@@ -23,14 +23,13 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Makes a plan of an exchange that has been done: `inbox` holds what came, ordered, and must live as long as the plan. Local, but all
-    /// processes make their plans in the same order.
+    /// Makes a plan of an exchange that has been done: `inbox` holds what came, ordered, and must live as long as the plan. `tag` is one that no other
+    /// plan has (`Wires::next_plan`). Local.
     ///
     /// # Safety
     /// The blocks in `sends` must be readable whenever the plan runs.
-    pub unsafe fn new(shared: &Shared, sends: Sends, inbox: &Inbox) -> Result<Plan> {
-        let mut wires = shared.try_borrow_mut().map_err(|_| Error::Exchanging)?;
-        let tag = wires.next_plan();
+    pub unsafe fn new(shared: &Shared, sends: Sends, inbox: &Inbox, tag: i32) -> Result<Plan> {
+        let wires = shared.look()?;
         let Wires { comm, rank, node, .. } = &*wires;
         let mut requests = Persistent::default();
         // SAFETY: the caller vouches for blocks and inbox.
@@ -44,7 +43,7 @@ impl Plan {
         }
         let from = (0..sends.list.len()).filter(|&i| sends.list[i].target == *rank);
         let own = from.zip(inbox.messages.iter().filter(|m| m.source == *rank)).map(|(i, m)| (i, m.at)).collect();
-        Ok(Plan { comm: Rc::clone(comm), own, requests, crowded: node.crowded, active: false, sends })
+        Ok(Plan { comm: Arc::clone(comm), own, requests, crowded: node.crowded, active: false, sends })
     }
 
     /// Begins a run.
