@@ -233,11 +233,14 @@ pub fn predict_exchange(protocol: Protocol, machine: &Loggp, load: &Load) -> f64
         Protocol::NbxProbe => exchange(machine, k, bytes, synchronous(machine, bytes), 1.0) + barrier(machine, processes),
         Protocol::NbxNode => {
             let per_node = load.per_node.clamp(1, processes);
-            let others = processes.div_ceil(per_node) - 1;
-            let away = k * f64::from(processes - per_node) / f64::from(processes - 1);
-            let parcels = away.min(f64::from(others)).ceil();
-            let parcel = (away / parcels.max(1.0) * (bytes as f64 + CONTROL_BYTES as f64)).ceil() as u64;
-            nbx(machine, processes, parcels, parcel) + crystal(machine, per_node, messages, bytes)
+            let nodes = processes.div_ceil(per_node);
+            let others = u64::from(processes - 1);
+            // in (P - 1)-ths of a message
+            let away = u64::from(messages) * u64::from(processes - per_node);
+            let parcels = away.div_ceil(others).min(u64::from(nodes - 1));
+            let all = u128::from(away) * u128::from(bytes.saturating_add(CONTROL_BYTES));
+            let parcel = u64::try_from(all.div_ceil(u128::from(others * parcels.max(1)))).unwrap_or(u64::MAX);
+            nbx(machine, processes, parcels as f64, parcel) + crystal(machine, per_node, messages, bytes)
         }
         Protocol::Pex => alltoall(machine, processes) + data(0.0),
         Protocol::Pcx | Protocol::PcxLibrary => reduce_scatter(machine, processes) + data(1.0),
@@ -620,9 +623,9 @@ mod tests {
     fn crystal_is_near_the_simulator() {
         let mut random = crate::random::Random::new(5);
         for (p, k) in [(2u32, 2), (16, 6), (256, 6), (256, 40)] {
-            let masks: Vec<u32> = (0..k / 2).map(|_| random.below(p.into()) as u32).flat_map(|m| [m, m ^ (p - 1)]).collect();
+            let masks: Vec<u32> = (0..k / 2).map(|_| random.below(p)).flat_map(|m| [m, m ^ (p - 1)]).collect();
             let alike: Vec<Vec<u32>> = (0..p).map(|r| masks.iter().map(|m| r ^ m).collect()).collect();
-            let different: Vec<Vec<u32>> = (0..p).map(|_| (0..k).map(|_| random.below(p.into()) as u32).collect()).collect();
+            let different: Vec<Vec<u32>> = (0..p).map(|_| (0..k).map(|_| random.below(p)).collect()).collect();
             for bytes in [64, 512, 4096] {
                 for (targets, range) in [(&alike, (1.0, 1.0)), (&different, (0.5, 2.5))] {
                     let mut held = targets.clone();
