@@ -182,8 +182,9 @@ fn alltoall(machine: &Loggp, processes: u32) -> f64 {
     bruck.min(exchange(machine, (p - 1) as f64, WORD_BYTES, EAGER, 0.0))
 }
 
-/// The sum of P counters on each of P processes by recursive halving: ceil(P / 2), ceil(P / 4) and so on of them travel. Where P is no power of two, the
-/// processes above the largest one give all their counters to another process first, and get their own sum from it at the end.
+/// The sum of P counters on each of P processes by recursive halving: ceil(P / 2), ceil(P / 4) and so on of them travel. Where P is no
+/// power of two, the processes above the largest one give all their counters to another process first, and get their own sum from it
+/// at the end.
 fn reduce_scatter(machine: &Loggp, processes: u32) -> f64 {
     let counters = |n: u64| round(machine, n * COUNTER_BYTES);
     let p = u64::from(processes);
@@ -209,15 +210,16 @@ fn nbx(machine: &Loggp, processes: u32, k: f64, bytes: u64) -> f64 {
 ///
 /// | protocol | time |
 /// | --- | --- |
-/// | `nbx` | exchange of k, acknowledged (rendezvous above `eager` bytes, announced above [`POSTED_BYTES`]); barrier: ceil(log2 P) rounds of 16 bytes |
+/// | `nbx` | exchange of k, acknowledged (rendezvous above `eager` bytes, announced above [`POSTED_BYTES`]); barrier: ceil(log2 P) rounds |
 /// | `nbx_probe` | the same with a probe for each message, never announced |
-/// | `nbx_node` | the same as `nbx` with one message for each other node that a process sends to, messages together behind headers of 16 bytes; then `crystal` among the processes of a node. Of k messages, k (P - n) / (P - 1) leave a node of n processes |
+/// | `nbx_node` | `nbx` with one message for each other node that a process sends to; then `crystal` among the processes of a node |
 /// | `pex` | alltoall of 8-byte words; exchange of k |
 /// | `pcx`, `pcx_library` | recursive halving of P counters of 4 bytes; exchange of k with a probe for each |
 /// | `rsx` | exchange of k words of 8 bytes, acknowledged; barrier; exchange of k with a probe for each |
 /// | `crystal` | ceil(log2 P) rounds of k (b + 16) / 2 bytes |
 ///
-/// The alltoall is Bruck's, ceil(log2 P) rounds of about 4 P bytes, or an exchange of P - 1 words, whichever takes less time. The
+/// A round of the barrier has 16 bytes. Of a process's k messages, k (P - n) / (P - 1) leave its node of n processes; those to one node
+/// travel together, each behind a header of 16 bytes. The alltoall is Bruck's, ceil(log2 P) rounds of about 4 P bytes, or an exchange of P - 1 words, whichever takes less time. The
 /// halving has floor(log2 P) rounds of 2 P, P, P / 2, ... bytes, and where P is no power of two, two more of 4 P and 4 bytes.
 ///
 /// A process's messages to itself are none: alone it needs no time. Cost: O(log P). Processes that ask the same get the same bits.
