@@ -219,8 +219,9 @@ fn nbx(machine: &Loggp, processes: u32, k: f64, bytes: u64) -> f64 {
 /// | `crystal` | ceil(log2 P) rounds of k (b + 16) / 2 bytes |
 ///
 /// A round of the barrier has 16 bytes. Of a process's k messages, k (P - n) / (P - 1) leave its node of n processes; those to one node
-/// travel together, each behind a header of 16 bytes. The alltoall is Bruck's, ceil(log2 P) rounds of about 4 P bytes, or an exchange of P - 1 words, whichever takes less time. The
-/// halving has floor(log2 P) rounds of 2 P, P, P / 2, ... bytes, and where P is no power of two, two more of 4 P and 4 bytes.
+/// travel together, each behind a header of 16 bytes. The alltoall is Bruck's, ceil(log2 P) rounds of about 4 P bytes, or an exchange of
+/// P - 1 words, whichever takes less time. The halving has floor(log2 P) rounds of 2 P, P, P / 2, ... bytes, and where P is no power of
+/// two, two more of 4 P and 4 bytes.
 ///
 /// A process's messages to itself are none: alone it needs no time. Cost: O(log P). Processes that ask the same get the same bits.
 pub fn predict_exchange(protocol: Protocol, machine: &Loggp, load: &Load) -> f64 {
