@@ -45,9 +45,10 @@ impl Run {
         let count = match census {
             Census::Own => {
                 let (rank, size, tag) = (wires.rank, wires.size, wires.tag(Kind::Census));
+                let mine = Stats::of(sends, wires);
                 let census = wires.census.get_or_insert_with(|| super::census::Census::new(rank, size, tag));
                 others().for_each(|o| census.table[o.target as usize] += 1);
-                census.start(Stats::of(sends, rank), &wires.comm)?;
+                census.start(mine, &wires.comm)?;
                 Count::Own
             }
             Census::Library => {
@@ -73,7 +74,7 @@ impl Run {
                 match census.progress(&wires.comm)? {
                     None => return Ok(false),
                     Some((sum, largest)) => {
-                        wires.stats = largest;
+                        wires.learn(largest);
                         Some(sum)
                     }
                 }

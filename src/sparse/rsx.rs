@@ -56,7 +56,7 @@ impl Run {
             unsafe { counters.add(&raw const ONE, o.target, counter) }?;
         }
         counters.complete()?;
-        wires.barrier.enter(Stats::of(sends, wires.rank), &wires.comm)?;
+        wires.barrier.enter(Stats::of(sends, wires), &wires.comm)?;
         Ok(Run { counter, missing: None, outbox: Outbox::default() })
     }
 
@@ -70,7 +70,7 @@ impl Run {
             let Some(largest) = wires.barrier.progress(&wires.comm)? else {
                 return Ok(false);
             };
-            wires.stats = largest;
+            wires.learn(largest);
             let Some(Sums { counters, seen, .. }) = &mut wires.sums else { unreachable!("made at the start") };
             let now = counters.own(self.counter)?;
             self.missing = Some((now - std::mem::replace(&mut seen[self.counter], now)) as u32);
