@@ -425,9 +425,9 @@ impl Run {
                 Run::Nbx(run) => run.progress(wires, inbox),
                 Run::NbxProbe(run) => run.progress(wires, inbox),
                 Run::NbxNode(run) => run.progress(wires, inbox),
-                Run::Pex(run) => run.progress(wires, sends, inbox),
-                Run::Pcx(run) => run.progress(wires, sends, inbox),
-                Run::Rsx(run) => run.progress(wires, sends, inbox),
+                Run::Pex(run) => run.progress(wires, inbox),
+                Run::Pcx(run) => run.progress(wires, inbox),
+                Run::Rsx(run) => run.progress(wires, inbox),
                 Run::Crystal(run) => run.progress(wires, sends, inbox),
             }
         }

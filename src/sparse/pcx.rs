@@ -1,4 +1,5 @@
-//! PCX, personalized census: each process learns how many messages come to it from a sum over all processes, then probes for as many.
+//! PCX, personalized census: each process learns how many messages come to it from a sum over all processes, and probes for as many. They
+//! are on their way meanwhile.
 //!
 //! Useful with up to some thousand processes. Cost: a census of P numbers (`census.rs`, or the MPI library's `MPI_Ireduce_scatter_block`), k messages,
 //! k probes; 12 P bytes of memory (own census) or 4 P. Source: DSDE, section 3.2, Algorithm 1.
@@ -59,7 +60,9 @@ impl Run {
                 Count::Library { request, numbers, sum }
             }
         };
-        Ok(Run { count, outbox: Outbox::default() })
+        // messages need not wait for the count: tags keep those apart that come before it is known
+        // SAFETY: the caller vouches for the blocks.
+        Ok(Run { count, outbox: unsafe { send_all(wires, sends, Mode::Standard) }? })
     }
 
     /// Goes on.
@@ -67,7 +70,7 @@ impl Run {
     /// # Safety
     /// As for `super::Run::progress`.
     #[inline]
-    pub unsafe fn progress(&mut self, wires: &mut Wires, sends: &Sends, inbox: &mut Inbox) -> Result<bool> {
+    pub unsafe fn progress(&mut self, wires: &mut Wires, inbox: &mut Inbox) -> Result<bool> {
         let counted = match &mut self.count {
             Count::Own => {
                 let census = wires.census.as_mut().expect("it has been started");
@@ -89,8 +92,6 @@ impl Run {
             Count::Missing(_) => None,
         };
         if let Some(sum) = counted {
-            // SAFETY: the caller vouches for the blocks.
-            self.outbox = unsafe { send_all(wires, sends, Mode::Standard) }?;
             self.count = Count::Missing(sum);
         }
         let Count::Missing(missing) = &mut self.count else { unreachable!("counted above") };

@@ -1,4 +1,5 @@
-//! PEX, personalized exchange: everyone tells everyone how much comes (`MPI_Ialltoall` of one word), then receives of known size and sends.
+//! PEX, personalized exchange: everyone tells everyone how much comes (`MPI_Ialltoall` of one word); then receives of known size are posted. The messages are
+//! on their way meanwhile.
 //!
 //! Useful with few processes. Cost: an alltoall of 8 bytes for each process, k messages; 16 P bytes of memory. Source: DSDE, section 3.1.
 
@@ -65,7 +66,10 @@ impl Run {
         }
         // SAFETY: one word for each process; both stay as they are until the request is complete.
         let words = unsafe { collective::alltoall(tell, told, &wires.comm) }?;
-        Ok(Run { words: Some(words), outbox: Outbox::default(), several: Vec::new() })
+        // messages need not wait for the words: tags keep those apart that come before
+        // SAFETY: the caller vouches for the blocks.
+        let outbox = unsafe { send_all(wires, sends, Mode::Standard) }?;
+        Ok(Run { words: Some(words), outbox, several: Vec::new() })
     }
 
     /// Goes on.
@@ -73,7 +77,7 @@ impl Run {
     /// # Safety
     /// As for `super::Run::progress`.
     #[inline]
-    pub unsafe fn progress(&mut self, wires: &mut Wires, sends: &Sends, inbox: &mut Inbox) -> Result<bool> {
+    pub unsafe fn progress(&mut self, wires: &mut Wires, inbox: &mut Inbox) -> Result<bool> {
         if let Some(words) = &mut self.words {
             if !words.test()? {
                 return Ok(false);
@@ -90,8 +94,6 @@ impl Run {
                 }
             }
             wires.learn(largest);
-            // SAFETY: the caller vouches for the blocks.
-            self.outbox = unsafe { send_all(wires, sends, Mode::Standard) }?;
         }
         while let Some(Several { source, missing }) = self.several.last_mut() {
             let Some(probed) = message::probe(Some(*source), wires.tag(Kind::Data), wires.matched, &wires.comm)? else {
