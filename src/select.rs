@@ -1,4 +1,4 @@
-//! The only place that chooses a schedule, and says why.
+//! The only place that chooses a schedule, or a protocol, and says why.
 //!
 //! A choice is made on one process and told to the others, or from what is equal on all, so that all come to the same one.
 
@@ -8,9 +8,13 @@ use std::fmt;
 
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::hints::{Hints, MOST_EDGES, ScheduleHint, SparseHints};
-use crate::model::{Load, Options, PROTOCOLS, Protocol, predict, predict_exchange};
+use crate::hints::{Hints, MOST_EDGES, ScheduleHint};
+use crate::model::{Options, predict};
 use crate::schedule::{ALGORITHMS, Algorithm, Build, Input, world_schedules};
+
+mod protocol;
+
+pub use protocol::{Chooser, Class, ProtocolChoice, UNMEASURED, WhyProtocol, time_code};
 
 /// Most edges of a graph for which candidates are simulated.
 const MOST_SIMULATED: u64 = 1 << 16;
@@ -179,58 +183,6 @@ fn lowest(times: &[(Algorithm, f64)], clearly: f64) -> (Algorithm, f64, f64) {
 pub fn fastest(times: &[(Algorithm, f64)]) -> Choice {
     let (algorithm, time, direct) = lowest(times, 0.95);
     Choice { algorithm, why: Why::Measured(time, direct) }
-}
-
-/// The protocol of a sparse exchange, and why.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ProtocolChoice {
-    /// The protocol.
-    pub protocol: Protocol,
-    /// Why.
-    pub why: WhyProtocol,
-}
-
-/// Why a protocol was chosen.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum WhyProtocol {
-    /// By the hint.
-    Asked,
-    /// By the model, for this load; predicted time in microseconds.
-    Predicted(Load, f64),
-}
-
-impl fmt::Display for WhyProtocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WhyProtocol::Asked => write!(f, "the hint mpix_sparse asks for it"),
-            WhyProtocol::Predicted(load, time) => {
-                write!(f, "by the model {time:.2} us for about {} messages of {} bytes a process", load.messages, load.bytes)
-            }
-        }
-    }
-}
-
-/// Messages of a process, and bytes of each, where nothing is known yet.
-const FIRST_MESSAGES: u32 = 8;
-const FIRST_BYTES: u64 = 512;
-
-/// The protocol of an exchange. `load` is the last exchange's, if there was one (`first` says otherwise), and equal on all processes, as the
-/// hints are: so is the choice.
-pub fn protocol(hints: &SparseHints, load: &Load, first: bool) -> ProtocolChoice {
-    if let Some(protocol) = hints.protocol {
-        return ProtocolChoice { protocol, why: WhyProtocol::Asked };
-    }
-    let mut load = *load;
-    if first {
-        (load.messages, load.bytes) = (FIRST_MESSAGES.min(load.processes), FIRST_BYTES);
-    }
-    if let Some(targets) = hints.targets {
-        load.messages = targets;
-    }
-    let machine = hints.loggp.unwrap_or_default();
-    let times = PROTOCOLS.iter().map(|e| (e.protocol, predict_exchange(e.protocol, &machine, &load)));
-    let (protocol, time) = times.min_by(|a, b| a.1.total_cmp(&b.1)).expect("there are protocols");
-    ProtocolChoice { protocol, why: WhyProtocol::Predicted(load, time) }
 }
 
 #[cfg(test)]

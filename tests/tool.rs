@@ -211,6 +211,15 @@ fn wrong_command_lines_exit_with_2() {
         "compare --set 1 --degree 32",
         "compare --matrices 0",
         "compare --units 16,0",
+        "sparse --processes 0",
+        "sparse --processes 8,",
+        "sparse --processes 4294967296",
+        "sparse --messages -1",
+        "sparse --bytes 1.5",
+        "sparse --per-node 0",
+        "sparse --loggp cray",
+        "sparse --loggp jaguar --loggp cray",
+        "sparse --crossover x.svg --processes 8,8",
     ] {
         let (code, text) = refused(&arguments.split_whitespace().collect::<Vec<_>>());
         assert_eq!(code, 2, "{arguments}: {text}");
@@ -234,8 +243,7 @@ fn charts() {
     let svg = draw("irregpc2", &["--split", "no"]);
     // a title for each message at both its ends, and the chart's own
     assert_eq!(svg.matches("<title>").count(), 2 * 357 + 1);
-    let opened = svg.matches('<').count() - svg.matches("</").count() - svg.matches("/>").count();
-    assert_eq!(opened, svg.matches("</").count(), "elements that begin and that end");
+    assert_balanced(&svg);
     assert!(svg.contains("random_rounds on irregpc2: ") && svg.contains("time (µs)") && svg.contains(">round</text>"));
     // lanes of some of many processes
     let few = draw("grid:10x10", &["--processes", "90..100"]);
@@ -249,6 +257,98 @@ fn nobody_reads_on() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Elements that begin and that end are as many.
+fn assert_balanced(svg: &str) {
+    let opened = svg.matches('<').count() - svg.matches("</").count() - svg.matches("/>").count();
+    assert_eq!(opened, svg.matches("</").count(), "elements that begin and that end");
+}
+
+/// L = 10, o = 2, g = 3, G = 1/2: a round of b bytes takes 14 + (b - 1) / 2, so a barrier of 4 processes 2 * 21.5 = 43.
+#[test]
+fn sparse_exchanges_by_hand() {
+    let model = file("round.loggp", b"latency = 10\noverhead = 2\ngap = 3\ngap_per_byte = 0.5\neager = unlimited\n");
+    let arguments =
+        ["sparse", "--processes", "4,1", "--messages", "2", "--bytes", "17", "--per-node", "2", "--loggp", model.as_str()];
+    let report = json(&arguments);
+    let cases = &report["machines"][0]["cases"];
+    let expected = [
+        // two ways of 14, 8 and 7.5 for the bytes, and the second message 3 + 8 behind the first; barrier
+        ("nbx", 28.0 + 15.5 + 11.0 + 43.0),
+        ("nbx_probe", 28.0 + 15.5 + 2.0 + 11.0 + 43.0),
+        // 2 * 2/3 * 33 = 44 bytes to the other node; then 33 bytes within the node
+        ("nbx_node", 28.0 + 21.5 + 7.5 + 43.0 + 14.0 + 16.0),
+        // three words at once, 3 + 3.5 apart, take less than two rounds of two words; data 14 + 8 + 11
+        ("pex", 14.0 + 3.5 + 13.0 + 33.0),
+        // rounds of 8 and 4 bytes
+        ("pcx", 17.5 + 15.5 + 33.0 + 2.0),
+        ("pcx_library", 17.5 + 15.5 + 33.0 + 2.0),
+        // counts of 8 bytes and their answers, 3 + 7.5 apart
+        ("rsx", 28.0 + 3.5 + 7.5 + 10.5 + 43.0 + 33.0 + 2.0),
+        // 33 bytes move in each of two rounds
+        ("crystal", 2.0 * 30.0),
+    ];
+    let protocols = cases[0]["protocols"].as_array().unwrap();
+    assert_eq!(protocols.len(), expected.len());
+    for (p, (name, us)) in protocols.iter().zip(expected) {
+        assert_eq!((&p["protocol"], p["predicted_us"].as_f64()), (&name.into(), Some(us)));
+    }
+    assert_eq!((&cases[0]["processes"], &cases[0]["best"]), (&4.into(), &"crystal".into()));
+    // T_RS = 1/2 * 3 + 13.5 * 2 = 28.5; less 2 * 2 or 2 * 14, and 10; over 2
+    assert_eq!((&cases[0]["crossover_lower"], &cases[0]["crossover_upper"]), (&7.25.into(), &(-4.75).into()));
+    // alone, a process has nothing to send
+    assert!(cases[1]["protocols"].as_array().unwrap().iter().all(|p| p["predicted_us"] == 0.0));
+
+    let text = printed(&arguments);
+    let row = text.lines().find(|l| l.starts_with("| 4 ")).unwrap();
+    let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+    let times = ["97.50 µs", "99.50 µs", "130.0 µs", "63.50 µs", "68.00 µs", "68.00 µs", "127.5 µs", "*60.00 µs"];
+    assert_eq!(cells[2..10], times, "{text}");
+    assert!(text.contains("L = 10 µs, o = 2 µs, g = 3 µs, G = 0.5 µs/B, no rendezvous"), "{text}");
+}
+
+#[test]
+fn sparse_exchanges_by_default() {
+    let report = json(&["sparse"]);
+    let machines = report["machines"].as_array().unwrap();
+    assert_eq!((machines.len(), &machines[0]["model"]), (1, &"jaguar".into()));
+    let processes: Vec<u64> = machines[0]["cases"].as_array().unwrap().iter().map(|c| c["processes"].as_u64().unwrap()).collect();
+    assert_eq!(processes, (1..=16).map(|e| 1 << e).collect::<Vec<u64>>());
+    assert_eq!((&report["messages"], &report["bytes"], &report["per_node"]), (&6.into(), &512.into(), &1.into()));
+    // several machines: a table each
+    let text = printed(&["sparse", "--loggp", "big_red", "--loggp", "jaguar", "--bytes", "4k"]);
+    assert_eq!(text.matches("| processes |").count(), 2);
+    assert!(text.contains("rendezvous above 1536 B") && text.contains("6 messages of 4096 B"), "{text}");
+    // the best protocol of each row is marked, once
+    assert!(text.lines().filter(|l| l.contains("µs |")).all(|l| l.matches('*').count() == 1), "{text}");
+}
+
+#[test]
+fn sparse_crossovers_are_drawn() {
+    let path = file("crossover.svg", b"");
+    let draw = |more: &[&str]| {
+        printed(&[&["sparse", "--crossover", &path], more].concat());
+        std::fs::read_to_string(&path).unwrap()
+    };
+    let svg = draw(&[]);
+    assert_balanced(&svg);
+    for preset in ["jaguar", "intrepid", "big_red", "meiko_split_c", "meiko_elan"] {
+        assert_eq!(svg.matches(&format!(">{preset}</text>")).count(), 1, "{preset}");
+    }
+    // from Table 1 by hand: (252.40102 - 214.4 - 9.9) / 1.75, (252.40102 - 28 - 9.9) / 1.75, (103.00471 - 28.7 - 4.29) / 2.87
+    for point in ["jaguar: 16.1 at 65536", "jaguar: 123 at 65536", "intrepid: 24.4 at 1024"] {
+        assert_eq!(svg.matches(&format!("<title>{point}</title>")).count(), 1, "{point}");
+    }
+    // what has no crossover is no point, and one machine's lines are two
+    let one = draw(&["--loggp", "jaguar", "--processes", "65536,4,256"]);
+    assert_balanced(&one);
+    assert_eq!((one.matches("<circle").count(), one.matches(">intrepid<").count()), (4, 0));
+
+    let (code, text) = refused(&["sparse", "--crossover", "no/such/dir/x.svg"]);
+    assert_eq!((code, text.contains("x.svg: No such file")), (1, true), "{text}");
+    let (code, text) = refused(&["sparse", "--loggp", &file("wrong_sparse.loggp", b"latency = 9\nlatency = 9\n")]);
+    assert_eq!((code, text.contains("wrong_sparse.loggp: line 2")), (1, true), "{text}");
 }
 
 #[test]

@@ -47,6 +47,8 @@ pub type MPIX_Sparse_request = *mut MPIX_Sparse_request_object;
 pub struct MPIX_Sparse_plan_object {
     plan: Plan,
     result: Box<MPIX_Sparse_result_object>,
+    /// Keeps the send type alive, as long as the plan.
+    _sendtype: Option<Datatype>,
     user: MPI_Comm,
 }
 
@@ -990,7 +992,12 @@ unsafe fn make_plan(
             let plan = Plan::new(exchange.wires(), lasting.call.sends, &inbox, tag)?;
             let mut result = Box::new(MPIX_Sparse_result_object::new(inbox, lasting.call.kind, &private)?);
             result.of_plan = true;
-            place.write([Box::into_raw(Box::new(MPIX_Sparse_plan_object { plan, result, user: comm }))]);
+            place.write([Box::into_raw(Box::new(MPIX_Sparse_plan_object {
+                plan,
+                result,
+                _sendtype: lasting.sendtype,
+                user: comm,
+            }))]);
             Ok(())
         }
     })

@@ -66,6 +66,11 @@ impl Request {
         self.0 == p2p::null()
     }
 
+    /// For MPI to write a request into.
+    pub(super) fn raw_mut(&mut self) -> *mut MPI_Request {
+        &mut self.0
+    }
+
     /// Whether it is complete; true also if there is nothing.
     #[inline]
     pub fn test(&mut self) -> Result<bool> {

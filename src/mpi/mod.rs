@@ -71,6 +71,12 @@ pub fn is_usable() -> bool {
     initialized != 0 && finalized == 0
 }
 
+/// `MPI_Wtime`, in seconds.
+pub fn time() -> f64 {
+    // SAFETY: may be called whenever MPI can be.
+    unsafe { mpi_sys::RSMPI_Wtime() }
+}
+
 /// Name and version of the running MPI library, first line.
 pub fn library_version() -> String {
     /// More than any MPI's MPI_MAX_LIBRARY_VERSION_STRING: the MPI that answers may be another one than the library was built for.

@@ -1,6 +1,7 @@
 //! A window of counters that other processes add to.
 
 use super::comm::Owned as Comm;
+use super::message::Request;
 use super::{MPI_Aint, check};
 use crate::error::Result;
 
@@ -42,23 +43,39 @@ impl Counters {
         }
     }
 
-    /// Begins to add `value` to a counter of a process.
+    /// Begins to add 1 to a counter of a process. The request is complete when that has been done.
     ///
     /// # Safety
-    /// `value` must live, unchanged, until `complete`.
-    pub unsafe fn add(&self, value: *const u64, target: u32, counter: usize) -> Result<()> {
-        // SAFETY: the caller vouches for the value; constants are of mpi-sys' C file.
+    /// `found` must stay where it is until the request is complete.
+    pub unsafe fn count_up(&self, found: &mut u64, target: u32, counter: usize) -> Result<Request> {
+        /// Read until the addition is complete.
+        static ONE: u64 = 1;
+        let mut request = Request::default();
+        // SAFETY: the caller vouches for `found`; constants live for ever, the request is a local.
         unsafe {
             let (word, sum) = (mpi_sys::RSMPI_UINT64_T, mpi_sys::RSMPI_SUM);
             let (target, at) = (target as i32, counter as MPI_Aint);
-            check(mpi_sys::MPI_Accumulate(value.cast(), 1, word, target, at, 1, word, sum, self.window), "MPI_Accumulate")
+            let (from, into) = ((&raw const ONE).cast(), (&raw mut *found).cast());
+            check(
+                mpi_sys::MPI_Rget_accumulate(
+                    from,
+                    1,
+                    word,
+                    into,
+                    1,
+                    word,
+                    target,
+                    at,
+                    1,
+                    word,
+                    sum,
+                    self.window,
+                    request.raw_mut(),
+                ),
+                "MPI_Rget_accumulate",
+            )?;
         }
-    }
-
-    /// Ends all additions, here and at their targets.
-    pub fn complete(&self) -> Result<()> {
-        // SAFETY: a live window.
-        check(unsafe { mpi_sys::MPI_Win_flush_all(self.window) }, "MPI_Win_flush_all")
+        Ok(request)
     }
 
     /// The caller's own counter.

@@ -16,8 +16,8 @@ struct Round {
     to: u32,
     from: u32,
     /// Where the value comes, and where it goes from. They do not move while messages are under way.
-    came: Box<Stats>,
-    goes: Box<Stats>,
+    came: Box<u32>,
+    goes: Box<u32>,
     receive: Request,
     send: Request,
 }
@@ -32,7 +32,7 @@ pub struct Barrier {
     largest: Stats,
 }
 
-const BYTES: u64 = size_of::<Stats>() as u64;
+const BYTES: u64 = size_of::<u32>() as u64;
 
 impl Barrier {
     /// For process `rank` of `size`.
@@ -63,7 +63,7 @@ impl Barrier {
 
     fn send(&mut self, round: usize, comm: &Comm) -> Result<()> {
         if let Some(round) = self.rounds.get_mut(round) {
-            *round.goes = self.largest;
+            *round.goes = self.largest.word();
             let at = (&raw const *round.goes).cast();
             // SAFETY: the boxed value stays where it is, and is written again only when the send is complete.
             round.send = unsafe { message::send(Mode::Standard, &bytes_at(at, BYTES), round.to, self.tag, comm) }?;
@@ -81,7 +81,7 @@ impl Barrier {
             if !round.receive.test()? {
                 return Ok(None);
             }
-            self.largest = self.largest.max(*round.came);
+            self.largest = self.largest.max(Stats::from_word(*round.came));
             at += 1;
             self.at = Some(at);
             self.send(at, comm)?;

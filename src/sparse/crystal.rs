@@ -244,14 +244,15 @@ impl Run {
     /// # Safety
     /// As for `super::Run::start`.
     pub unsafe fn start(wires: &mut Wires, sends: &Sends) -> Result<Run> {
-        let (comm, rank, size) = (&wires.comm, wires.rank, wires.size);
+        let (rank, size, mine) = (wires.rank, wires.size, Stats::of(sends, wires));
+        let comm = &wires.comm;
         let router = wires.router.get_or_insert_with(|| Router::new(Arc::clone(comm), rank, size, tag(Kind::Router, 0)));
         let held = (sends.list.iter().enumerate())
             .filter(|(_, o)| o.target != rank)
             .map(|(i, o)| Record { target: o.target, source: rank, bytes: o.bytes, body: Body::Own(i) })
             .collect();
         // SAFETY: the caller vouches for the blocks.
-        Ok(Run(unsafe { Passage::start(router, held, Stats::of(sends, rank), sends) }?))
+        Ok(Run(unsafe { Passage::start(router, held, mine, sends) }?))
     }
 
     /// Goes on.
@@ -265,7 +266,7 @@ impl Run {
         let Some((records, largest)) = unsafe { self.0.progress(router, sends) }? else {
             return Ok(false);
         };
-        wires.stats = largest;
+        wires.learn(largest);
         // SAFETY: the bytes are there until the router is used again.
         unsafe { deliver(records, inbox) }?;
         Ok(true)

@@ -24,7 +24,7 @@ use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::datatype::Known;
 use crate::mpi::node::{self, Node};
 use crate::mpi::{self, MPI_Comm, message};
-use crate::select::{self, ProtocolChoice};
+use crate::select::{Chooser, Class, ProtocolChoice, UNMEASURED, time_code};
 
 mod barrier;
 mod census;
@@ -42,10 +42,12 @@ mod rsx;
 use barrier::Barrier;
 use mailbox::{Inbox, Outbox, Sends};
 
-/// What the processes tell each other about an exchange, as powers of two: a number n is told as the number of its binary digits.
+/// What the processes tell each other with an exchange, of which all then know the largest. Numbers of messages and bytes are told as the number of
+/// their binary digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[repr(C)]
-pub struct Stats {
+struct Stats {
+    /// How long the exchange before took, as a code; see `select`.
+    time: u16,
     /// Messages that a process sends to others.
     messages: u16,
     /// Bytes that it sends to others.
@@ -53,24 +55,25 @@ pub struct Stats {
 }
 
 impl Stats {
-    fn of(sends: &Sends, me: u32) -> Stats {
-        let others = sends.list.iter().filter(|o| o.target != me);
+    fn of(sends: &Sends, wires: &Wires) -> Stats {
+        let others = sends.list.iter().filter(|o| o.target != wires.rank);
         let (messages, bytes) = others.fold((0u64, 0u64), |(n, sum), o| (n + 1, sum.saturating_add(o.bytes)));
         let digits = |n: u64| (u64::BITS - n.leading_zeros()) as u16;
-        Stats { messages: digits(messages), bytes: digits(bytes) }
+        Stats { time: wires.time, messages: digits(messages.min(u32::MAX.into())), bytes: digits(bytes) }
     }
 
     /// The larger of each.
     fn max(self, other: Stats) -> Stats {
-        Stats { messages: self.messages.max(other.messages), bytes: self.bytes.max(other.bytes) }
+        Stats { time: self.time.max(other.time), messages: self.messages.max(other.messages), bytes: self.bytes.max(other.bytes) }
     }
 
+    /// As a number of [`STATS_BITS`] bits.
     fn word(self) -> u32 {
-        u32::from(self.messages) << 16 | u32::from(self.bytes)
+        u32::from(self.time) << 13 | u32::from(self.messages) << 7 | u32::from(self.bytes)
     }
 
     fn from_word(word: u32) -> Stats {
-        Stats { messages: (word >> 16) as u16, bytes: word as u16 }
+        Stats { time: (word >> 13) as u16, messages: (word >> 7 & 0x3f) as u16, bytes: (word & 0x7f) as u16 }
     }
 
     /// A number in the middle of those that have so many digits.
@@ -79,6 +82,9 @@ impl Stats {
         if digits < 2 { u64::from(digits) } else { low + low / 2 }
     }
 }
+
+/// 11 for the time, 6 for the digits of messages, 7 for those of bytes.
+const STATS_BITS: u32 = 24;
 
 /// What a tag on the private communicator means; those of [`Kind::Data`] and [`Kind::Rest`] alternate between exchanges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,8 +118,13 @@ pub struct Wires {
     /// Of the exchange that runs or comes next: 0 or 1.
     parity: i32,
     /// Largest values of the last exchange that told them.
-    stats: Stats,
+    stats: Option<Stats>,
+    /// Code of the time that the last exchange took here.
+    time: u16,
+    /// What that time is for.
+    ticket: Option<(Class, usize)>,
     running: bool,
+    chooser: Chooser,
     choice: Option<ProtocolChoice>,
     /// Processes of each node, if the running exchange's hints say that.
     node_size: Option<u32>,
@@ -267,8 +278,11 @@ impl Wires {
             matched: true,
             hints,
             parity: 0,
-            stats: Stats::default(),
+            stats: None,
+            time: UNMEASURED,
+            ticket: None,
             running: false,
+            chooser: Chooser::default(),
             choice: None,
             node_size: None,
             send: Known::default(),
@@ -315,15 +329,25 @@ impl Wires {
     }
 
     /// Which protocol serves the next exchange; the same on all processes.
-    fn choose(&self, hints: &SparseHints) -> ProtocolChoice {
-        let (messages, bytes) = (Stats::middle(self.stats.messages), Stats::middle(self.stats.bytes));
+    fn choose(&mut self, hints: &SparseHints) -> ProtocolChoice {
+        let last = self.stats.unwrap_or_default();
+        let (messages, bytes) = (Stats::middle(last.messages), Stats::middle(last.bytes));
         let load = Load {
             processes: self.size,
             per_node: hints.node_size.map_or(self.per_node, |n| n.min(self.size)),
             messages: u32::try_from(messages).unwrap_or(u32::MAX),
             bytes: bytes.checked_div(messages).unwrap_or(0),
         };
-        select::protocol(hints, &load, self.choice.is_none())
+        let class = self.stats.map(|last| (last.messages, last.bytes / 2));
+        self.chooser.choose(hints, &load, class)
+    }
+
+    /// Takes what an exchange has told about all processes.
+    fn learn(&mut self, largest: Stats) {
+        self.stats = Some(largest);
+        if let Some(ticket) = self.ticket.take() {
+            self.chooser.enter(ticket, largest.time);
+        }
     }
 
     /// Which protocol served the last exchange, and why, in a few lines.
@@ -377,7 +401,7 @@ impl Run {
         // SAFETY: the caller vouches for the blocks.
         unsafe {
             Ok(match protocol {
-                Protocol::Nbx => Run::Nbx(nbx::Run::start(wires, sends, Stats::of(sends, wires.rank), inbox)?),
+                Protocol::Nbx => Run::Nbx(nbx::Run::start(wires, sends, Stats::of(sends, wires), inbox)?),
                 Protocol::NbxProbe => Run::NbxProbe(nbx_probe::Run::start(wires, sends)?),
                 Protocol::NbxNode => Run::NbxNode(nbx_node::Run::start(wires, sends)?),
                 Protocol::Pex => Run::Pex(pex::Run::start(wires, sends)?),
@@ -401,9 +425,9 @@ impl Run {
                 Run::Nbx(run) => run.progress(wires, inbox),
                 Run::NbxProbe(run) => run.progress(wires, inbox),
                 Run::NbxNode(run) => run.progress(wires, inbox),
-                Run::Pex(run) => run.progress(wires, sends, inbox),
-                Run::Pcx(run) => run.progress(wires, sends, inbox),
-                Run::Rsx(run) => run.progress(wires, sends, inbox),
+                Run::Pex(run) => run.progress(wires, inbox),
+                Run::Pcx(run) => run.progress(wires, inbox),
+                Run::Rsx(run) => run.progress(wires, inbox),
                 Run::Crystal(run) => run.progress(wires, sends, inbox),
             }
         }
@@ -429,6 +453,8 @@ pub struct Exchange {
     sends: Sends,
     inbox: Inbox,
     run: Option<Run>,
+    /// When it began, if its time is wanted.
+    begin: Option<f64>,
 }
 
 impl Exchange {
@@ -447,7 +473,8 @@ impl Exchange {
         wires.node_size = hints.node_size;
         wires.matched = hints.matched_probe && message::has_matched_probe();
         let choice = wires.choose(&hints);
-        let mut exchange = Exchange { wires: Arc::clone(shared), sends, inbox: Inbox::default(), run: None };
+        let mut exchange = Exchange { wires: Arc::clone(shared), sends, inbox: Inbox::default(), run: None, begin: None };
+        exchange.begin = wires.chooser.wants_time().then(mpi::time);
         if wires.size > 1 {
             // SAFETY: the caller vouches for the blocks.
             exchange.run = Some(unsafe { Run::start(choice.protocol, wires, &exchange.sends, &mut exchange.inbox) }?);
@@ -465,18 +492,23 @@ impl Exchange {
     /// Goes on; true when the exchange is done. Never blocks.
     #[inline]
     pub fn progress(&mut self) -> Result<bool> {
-        let Some(run) = &mut self.run else {
+        let done = self.drive()?;
+        if done {
             self.end()?;
-            return Ok(true);
-        };
-        let mut wires = self.wires.hold()?;
-        // SAFETY: whoever started the exchange vouches for the blocks.
-        if !unsafe { run.progress(&mut wires, &self.sends, &mut self.inbox) }? {
-            return Ok(false);
         }
-        drop(wires);
-        self.run = None;
-        self.end()?;
+        Ok(done)
+    }
+
+    /// Goes on; true when everything has come and gone.
+    #[inline]
+    fn drive(&mut self) -> Result<bool> {
+        if let Some(run) = &mut self.run {
+            // SAFETY: whoever started the exchange vouches for the blocks.
+            if !unsafe { run.progress(&mut *self.wires.hold()?, &self.sends, &mut self.inbox) }? {
+                return Ok(false);
+            }
+            self.run = None;
+        }
         Ok(true)
     }
 
@@ -485,6 +517,9 @@ impl Exchange {
         if wires.running {
             wires.parity ^= 1;
             wires.running = false;
+            // told, and entered, by the next exchange
+            wires.time = self.begin.map_or(UNMEASURED, |begin| time_code(1e6 * (mpi::time() - begin)));
+            wires.ticket = wires.chooser.ticket();
         }
         Ok(())
     }
@@ -501,14 +536,15 @@ impl Exchange {
         let crowded = self.wires.look()?.node.crowded;
         let (mut polls, mut shown) = (0, 0);
         loop {
-            let done = self.progress()?;
+            let done = self.drive()?;
             let ready = self.inbox.ready()?;
             if ready > shown {
+                // the exchange is still running: `each` can begin no other one
                 each(&self.inbox, shown..ready);
                 shown = ready;
             }
             if done {
-                return Ok(());
+                return self.end();
             }
             polls += 1;
             if crowded && polls % POLLS == 0 {

@@ -146,8 +146,8 @@ impl Run {
     /// As for `super::Run::progress`.
     #[inline]
     pub unsafe fn progress(&mut self, wires: &mut Wires, inbox: &mut Inbox) -> Result<bool> {
-        let Wires { comm, slots: Some(slots), barrier, stats, .. } = wires else { unreachable!("made at the start") };
         loop {
+            let Wires { comm, slots: Some(slots), barrier, .. } = wires else { unreachable!("made at the start") };
             while let Some(status) = slots.test()? {
                 self.deliver(slots, status, inbox, comm)?;
             }
@@ -162,7 +162,7 @@ impl Run {
                 Phase::Waiting => match barrier.progress(comm)? {
                     None => return Ok(false),
                     Some(largest) => {
-                        *stats = largest;
+                        wires.learn(largest);
                         self.phase = Phase::Emptying;
                     }
                 },

@@ -126,7 +126,7 @@ impl Run {
             // SAFETY: the envelope is there.
             unsafe { arrived.copy_own(own, true, &wires.comm) }?;
         }
-        let mine = Stats::of(sends, wires.rank);
+        let mine = Stats::of(sends, wires);
         // SAFETY: the envelopes do not move, and live as long as the run.
         let between = unsafe { nbx::Run::start(wires, &list, mine, &mut arrived) }?;
         Ok(Run { phase: Phase::Between(between), mine, _envelopes: envelopes, arrived, nothing: Sends::default() })

@@ -25,7 +25,7 @@ impl Run {
         wires.barrier.arm(&wires.comm)?;
         // SAFETY: the caller vouches for the blocks.
         let outbox = unsafe { send_all(wires, sends, Mode::Synchronous) }?;
-        Ok(Run { mine: Stats::of(sends, wires.rank), outbox, in_barrier: false, through: false })
+        Ok(Run { mine: Stats::of(sends, wires), outbox, in_barrier: false, through: false })
     }
 
     /// Goes on.
@@ -49,7 +49,7 @@ impl Run {
             }
             match wires.barrier.progress(&wires.comm)? {
                 None => return Ok(false),
-                Some(largest) => wires.stats = largest,
+                Some(largest) => wires.learn(largest),
             }
             // every message was matched before its sender entered the barrier, so by a probe above
             self.through = true;

@@ -1,4 +1,5 @@
-//! PCX, personalized census: each process learns how many messages come to it from a sum over all processes, then probes for as many.
+//! PCX, personalized census: each process learns how many messages come to it from a sum over all processes, and probes for as many. They
+//! are on their way meanwhile.
 //!
 //! Useful with up to some thousand processes. Cost: a census of P numbers (`census.rs`, or the MPI library's `MPI_Ireduce_scatter_block`), k messages,
 //! k probes; 12 P bytes of memory (own census) or 4 P. Source: DSDE, section 3.2, Algorithm 1.
@@ -45,9 +46,10 @@ impl Run {
         let count = match census {
             Census::Own => {
                 let (rank, size, tag) = (wires.rank, wires.size, wires.tag(Kind::Census));
+                let mine = Stats::of(sends, wires);
                 let census = wires.census.get_or_insert_with(|| super::census::Census::new(rank, size, tag));
                 others().for_each(|o| census.table[o.target as usize] += 1);
-                census.start(Stats::of(sends, rank), &wires.comm)?;
+                census.start(mine, &wires.comm)?;
                 Count::Own
             }
             Census::Library => {
@@ -58,7 +60,9 @@ impl Run {
                 Count::Library { request, numbers, sum }
             }
         };
-        Ok(Run { count, outbox: Outbox::default() })
+        // messages need not wait for the count: tags keep those apart that come before it is known
+        // SAFETY: the caller vouches for the blocks.
+        Ok(Run { count, outbox: unsafe { send_all(wires, sends, Mode::Standard) }? })
     }
 
     /// Goes on.
@@ -66,14 +70,14 @@ impl Run {
     /// # Safety
     /// As for `super::Run::progress`.
     #[inline]
-    pub unsafe fn progress(&mut self, wires: &mut Wires, sends: &Sends, inbox: &mut Inbox) -> Result<bool> {
+    pub unsafe fn progress(&mut self, wires: &mut Wires, inbox: &mut Inbox) -> Result<bool> {
         let counted = match &mut self.count {
             Count::Own => {
                 let census = wires.census.as_mut().expect("it has been started");
                 match census.progress(&wires.comm)? {
                     None => return Ok(false),
                     Some((sum, largest)) => {
-                        wires.stats = largest;
+                        wires.learn(largest);
                         Some(sum)
                     }
                 }
@@ -88,8 +92,6 @@ impl Run {
             Count::Missing(_) => None,
         };
         if let Some(sum) = counted {
-            // SAFETY: the caller vouches for the blocks.
-            self.outbox = unsafe { send_all(wires, sends, Mode::Standard) }?;
             self.count = Count::Missing(sum);
         }
         let Count::Missing(missing) = &mut self.count else { unreachable!("counted above") };

@@ -1,9 +1,10 @@
-//! PEX, personalized exchange: everyone tells everyone how much comes (`MPI_Ialltoall` of one word), then receives of known size and sends.
+//! PEX, personalized exchange: everyone tells everyone how much comes (`MPI_Ialltoall` of one word); then receives of known size are posted. The messages are
+//! on their way meanwhile.
 //!
 //! Useful with few processes. Cost: an alltoall of 8 bytes for each process, k messages; 16 P bytes of memory. Source: DSDE, section 3.1.
 
 use super::mailbox::{Inbox, Outbox, Sends};
-use super::{Kind, Stats, Wires, send_all};
+use super::{Kind, STATS_BITS, Stats, Wires, send_all};
 use crate::error::Result;
 use crate::mpi::message::{self, Mode, Request, collective};
 
@@ -14,22 +15,20 @@ pub struct Words {
     told: Vec<u64>,
 }
 
-/// What a word says: what comes, and the sender's [`Stats`], of which no part needs more than 7 bits.
-///
-/// In the low 49 bits: 0 for no message; 1 + 2 b for one of b bytes; 2 n for n messages, n > 1, whose lengths must be probed for.
-const STATS: u32 = 49;
+/// What a word says: the sender's [`Stats`] above, and below what comes: 0 for no message; 1 + 2 b for one of b bytes; 2 n for n messages, n > 1, whose
+/// lengths must be probed for.
+const STATS: u32 = u64::BITS - STATS_BITS;
 
 fn one(bytes: u64) -> u64 {
     1 + 2 * bytes
 }
 
 fn pack(stats: Stats) -> u64 {
-    (u64::from(stats.messages) << 7 | u64::from(stats.bytes)) << STATS
+    u64::from(stats.word()) << STATS
 }
 
 fn unpack(word: u64) -> Stats {
-    let both = word >> STATS;
-    Stats { messages: (both >> 7) as u16, bytes: (both & 0x7f) as u16 }
+    Stats::from_word((word >> STATS) as u32)
 }
 
 /// A source whose messages must be probed for, and how many are missing.
@@ -52,7 +51,7 @@ impl Run {
     /// # Safety
     /// As for `super::Run::start`.
     pub unsafe fn start(wires: &mut Wires, sends: &Sends) -> Result<Run> {
-        let stats = pack(Stats::of(sends, wires.rank));
+        let stats = pack(Stats::of(sends, wires));
         let Words { tell, told } = &mut wires.words;
         told.resize(wires.size as usize, 0);
         tell.clear();
@@ -67,7 +66,10 @@ impl Run {
         }
         // SAFETY: one word for each process; both stay as they are until the request is complete.
         let words = unsafe { collective::alltoall(tell, told, &wires.comm) }?;
-        Ok(Run { words: Some(words), outbox: Outbox::default(), several: Vec::new() })
+        // messages need not wait for the words: tags keep those apart that come before
+        // SAFETY: the caller vouches for the blocks.
+        let outbox = unsafe { send_all(wires, sends, Mode::Standard) }?;
+        Ok(Run { words: Some(words), outbox, several: Vec::new() })
     }
 
     /// Goes on.
@@ -75,7 +77,7 @@ impl Run {
     /// # Safety
     /// As for `super::Run::progress`.
     #[inline]
-    pub unsafe fn progress(&mut self, wires: &mut Wires, sends: &Sends, inbox: &mut Inbox) -> Result<bool> {
+    pub unsafe fn progress(&mut self, wires: &mut Wires, inbox: &mut Inbox) -> Result<bool> {
         if let Some(words) = &mut self.words {
             if !words.test()? {
                 return Ok(false);
@@ -91,9 +93,7 @@ impl Run {
                     said => self.several.push(Several { source, missing: said / 2 }),
                 }
             }
-            wires.stats = largest;
-            // SAFETY: the caller vouches for the blocks.
-            self.outbox = unsafe { send_all(wires, sends, Mode::Standard) }?;
+            wires.learn(largest);
         }
         while let Some(Several { source, missing }) = self.several.last_mut() {
             let Some(probed) = message::probe(Some(*source), wires.tag(Kind::Data), wires.matched, &wires.comm)? else {
@@ -115,8 +115,8 @@ mod tests {
 
     #[test]
     fn words_carry_lengths_and_stats() {
-        let stats = Stats { messages: 32, bytes: 63 };
-        for said in [0, one(0), one(1), one((1 << 48) - 1), 2 * 2, 2 * 1_000_000] {
+        let stats = Stats { time: 2047, messages: 32, bytes: 64 };
+        for said in [0, one(0), one(1), one((1 << 38) - 1), 2 * 2, 2 * 1_000_000] {
             let word = pack(stats) + said;
             assert_eq!((unpack(word), word & ((1 << STATS) - 1)), (stats, said));
         }

@@ -50,7 +50,7 @@ const BAR: f64 = 9.0;
 const LANE: f64 = 24.0;
 
 /// Okabe and Ito's colors, which people with any color vision can tell apart; without black and with yellow darkened.
-const FEW: [&str; 7] = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800"];
+pub const FEW: [&str; 7] = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800"];
 /// Points of the scale viridis, whose order shows in any color vision, without its lightest end.
 const SCALE: [(f64, f64, f64); 6] = [
     (68.0, 1.0, 84.0),
@@ -101,7 +101,8 @@ fn step(length: f64) -> f64 {
     [1.0, 2.0, 5.0].into_iter().map(|f| f * power).find(|s| length / s <= 10.5).unwrap_or(10.0 * power)
 }
 
-fn escape(text: &str) -> String {
+/// Text as it stands between tags.
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

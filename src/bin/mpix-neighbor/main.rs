@@ -1,7 +1,8 @@
-//! `mpix-neighbor`: what schedules for a graph of messages cost, without any MPI.
+//! `mpix-neighbor`: what schedules for a graph of messages and protocols for sparse exchanges cost, without any MPI.
 //!
 //! `schedule` takes a graph from a file or a generator and shows what each algorithm makes of it; `compare` sets the algorithms for general
-//! graphs side by side on the test sets of IrregPC. `docs/schedules.md` explains the figures.
+//! graphs side by side on the test sets of IrregPC; `docs/schedules.md` explains the figures. `sparse` predicts the times of the protocols for
+//! dynamic sparse data exchange (`docs/sparse-model.md`).
 //!
 //! Exit code: 0, or 2 if the command line is wrong, 1 if the input is or a file cannot be read or written.
 
@@ -9,11 +10,13 @@
 
 mod chart;
 mod compare;
+mod curves;
 mod generator;
 mod input;
 mod ports;
 mod readers;
 mod schedule;
+mod sparse;
 mod table;
 
 use std::io::Write;
@@ -21,7 +24,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// What schedules for a graph of messages cost.
+/// What schedules for a graph of messages and protocols for sparse exchanges cost.
 #[derive(Parser)]
 #[command(name = "mpix-neighbor", version, about, max_term_width = 120)]
 struct Arguments {
@@ -33,6 +36,7 @@ struct Arguments {
 enum Command {
     Schedule(schedule::Arguments),
     Compare(compare::Arguments),
+    Sparse(sparse::Arguments),
 }
 
 /// Why there is no result.
@@ -54,6 +58,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Schedule(arguments) => schedule::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Sparse(arguments) => sparse::run(&arguments),
     };
     let (code, text) = match done.and_then(|text| print(&text)) {
         Ok(()) => return ExitCode::SUCCESS,

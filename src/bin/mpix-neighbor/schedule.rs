@@ -166,7 +166,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     if arguments.chart.is_some() && arguments.algorithms.len() != 1 {
         return Err(Failure::Usage("--chart needs one --algorithm".into()));
     }
-    let model = model(&arguments.model)?;
+    let model = model("--model", &arguments.model)?;
     let startup = arguments.startup.unwrap_or_else(|| model.startup_bytes());
     if !startup.is_finite() {
         return Err(Failure::Usage(format!("the model {} has no time per byte: give --startup", arguments.model)));
@@ -230,15 +230,15 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     Ok(if arguments.json { crate::table::json(&report) } else { report.text() })
 }
 
-/// A preset's parameters, or a file's.
-fn model(name: &str) -> Result<Loggp, Failure> {
+/// A preset's parameters, or a file's, as `option` names them.
+pub fn model(option: &str, name: &str) -> Result<Loggp, Failure> {
     if let Some(model) = Loggp::preset(name) {
         return Ok(model);
     }
     let file = Path::new(name);
     if !file.exists() {
         let names: Vec<&str> = PRESETS.iter().map(|p| p.name).collect();
-        return Err(Failure::Usage(format!("--model {name} is neither a file nor one of {}", names.join(", "))));
+        return Err(Failure::Usage(format!("{option} {name} is neither a file nor one of {}", names.join(", "))));
     }
     read(file)?.parse().map_err(|e| Failure::Run(format!("{name}: {e}")))
 }

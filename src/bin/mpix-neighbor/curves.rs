@@ -1,0 +1,249 @@
+//! Curves over numbers of processes as an SVG, both axes logarithmic.
+
+use std::fmt::Write;
+
+use crate::chart::{FEW, escape};
+
+/// A line through points.
+#[derive(Debug, Clone)]
+pub struct Curve {
+    /// Its name in the legend. Curves of one name have one color and one line there.
+    pub name: String,
+    /// Whether it is drawn with dashes.
+    pub dashed: bool,
+    /// (x, y) by rising x. What lies below y = 1 is not drawn.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// What is drawn.
+#[derive(Debug, Clone)]
+pub struct Curves {
+    /// First line.
+    pub title: String,
+    /// Lines below it.
+    pub subtitles: Vec<String>,
+    /// What the axes are: x, marked at powers of two, and y, marked at powers of ten.
+    pub axes: [&'static str; 2],
+    /// What lines without and with dashes are.
+    pub styles: [&'static str; 2],
+    /// The curves.
+    pub curves: Vec<Curve>,
+}
+
+/// Left edge, width, and height of the plot, and width of the legend, in pixels.
+const LEFT: f64 = 72.0;
+const WIDTH: f64 = 860.0;
+const HEIGHT: f64 = 480.0;
+const LEGEND: f64 = 250.0;
+
+/// A number with three figures.
+fn figures(value: f64) -> String {
+    let digits = [9.995, 99.95].iter().filter(|&&limit| value < limit).count();
+    format!("{value:.digits$}")
+}
+
+/// Where x and y lie.
+struct Scale {
+    top: f64,
+    /// Logarithms to base 2 at both ends of the x-axis.
+    x: (f64, f64),
+    /// Decades of the y-axis, which begins at 1.
+    decades: f64,
+}
+
+impl Scale {
+    fn x(&self, x: f64) -> f64 {
+        LEFT + (x.log2() - self.x.0) / (self.x.1 - self.x.0) * WIDTH
+    }
+
+    fn y(&self, y: f64) -> f64 {
+        self.top + HEIGHT * (1.0 - y.log10() / self.decades)
+    }
+}
+
+/// The points from where y = 1 is reached on. Between two points y is a line over the logarithm of x.
+fn visible(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut shown = Vec::new();
+    let mut before: Option<(f64, f64)> = None;
+    for &(x, y) in points.iter().filter(|p| p.1.is_finite()) {
+        if y >= 1.0 {
+            if let Some((a, b)) = before.filter(|p| p.1 < 1.0) {
+                shown.push((a * (x / a).powf((1.0 - b) / (y - b)), 1.0));
+            }
+            shown.push((x, y));
+        }
+        before = Some((x, y));
+    }
+    shown
+}
+
+impl Curves {
+    /// The chart as an SVG file.
+    pub fn svg(&self) -> String {
+        let shown: Vec<_> = self.curves.iter().map(|c| visible(&c.points)).collect();
+        let all_x = || self.curves.iter().flat_map(|c| &c.points).map(|p| p.0.log2());
+        let (low, high) = (all_x().fold(f64::INFINITY, f64::min), all_x().fold(f64::NEG_INFINITY, f64::max));
+        let most = shown.iter().flatten().map(|p| p.1).fold(10.0, f64::max);
+        let top = 64.0 + 18.0 * self.subtitles.len() as f64;
+        let scale = Scale { top, x: (low, high), decades: most.log10().ceil() };
+        let (width, height) = (LEFT + WIDTH + LEGEND, top + HEIGHT + 60.0);
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+             font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"12\" fill=\"#222\">\n\
+             <title>{title}</title>\n\
+             <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n\
+             <text x=\"{LEFT}\" y=\"28\" font-size=\"18\" font-weight=\"bold\">{title}</text>\n",
+            title = escape(&self.title),
+        );
+        for (i, line) in self.subtitles.iter().enumerate() {
+            let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"{}\">{}</text>", 50 + 18 * i, escape(line));
+        }
+        self.grid(&mut svg, &scale);
+        self.lines(&mut svg, &scale, &shown);
+        self.legend(&mut svg, top);
+        svg.push_str("</svg>\n");
+        svg
+    }
+
+    fn grid(&self, svg: &mut String, scale: &Scale) {
+        let (top, bottom, right) = (scale.top, scale.top + HEIGHT, LEFT + WIDTH);
+        let powers = scale.x.0.ceil() as i32..=scale.x.1.floor() as i32;
+        // a number of seven figures needs as much
+        let every = (44.0 / (WIDTH / (scale.x.1 - scale.x.0))).ceil().max(1.0) as usize;
+        for e in powers.step_by(every) {
+            let x = scale.x(f64::from(e).exp2());
+            let _ = writeln!(
+                svg,
+                "<path d=\"M{x:.1} {top}V{:.1}\" stroke=\"#ddd\"/><text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" \
+                 font-size=\"11\">{}</text>",
+                bottom + 4.0,
+                bottom + 18.0,
+                f64::from(e).exp2()
+            );
+        }
+        for decade in 0..=scale.decades as i32 {
+            for step in (1..10).take_while(|&step| step == 1 || f64::from(decade) < scale.decades) {
+                let value = f64::from(step) * 10f64.powi(decade);
+                let y = scale.y(value);
+                let color = if step == 1 { "#bbb" } else { "#eee" };
+                let _ = writeln!(svg, "<path d=\"M{LEFT} {y:.1}H{right}\" stroke=\"{color}\"/>");
+                if step == 1 {
+                    let _ = writeln!(
+                        svg,
+                        "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"11\">{value}</text>",
+                        LEFT - 8.0,
+                        y + 4.0
+                    );
+                }
+            }
+        }
+        let middle = (top + bottom) / 2.0;
+        let _ = writeln!(
+            svg,
+            "<path d=\"M{LEFT} {top}V{bottom}H{right}\" stroke=\"#222\" fill=\"none\"/>\n\
+             <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n\
+             <text x=\"20\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 20 {middle})\">{}</text>",
+            LEFT + WIDTH / 2.0,
+            bottom + 42.0,
+            escape(self.axes[0]),
+            escape(self.axes[1]),
+        );
+    }
+
+    /// Names in the order in which they come.
+    fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for curve in &self.curves {
+            if !names.contains(&curve.name.as_str()) {
+                names.push(&curve.name);
+            }
+        }
+        names
+    }
+
+    fn color(&self, name: &str) -> &'static str {
+        FEW[self.names().iter().position(|n| *n == name).unwrap_or(0) % FEW.len()]
+    }
+
+    fn lines(&self, svg: &mut String, scale: &Scale, shown: &[Vec<(f64, f64)>]) {
+        for (curve, points) in self.curves.iter().zip(shown) {
+            let color = self.color(&curve.name);
+            let dashes = if curve.dashed { " stroke-dasharray=\"6 4\"" } else { "" };
+            let path: Vec<String> = points.iter().map(|&(x, y)| format!("{:.1} {:.1}", scale.x(x), scale.y(y))).collect();
+            if !path.is_empty() {
+                let _ = writeln!(
+                    svg,
+                    "<path d=\"M{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\" stroke-linejoin=\"round\"{dashes}/>",
+                    path.join("L")
+                );
+            }
+            // of the points, not of where the line begins
+            for &(x, y) in points.iter().filter(|p| curve.points.contains(p)) {
+                let _ = writeln!(
+                    svg,
+                    "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{color}\"><title>{}: {} at {x}</title></circle>",
+                    scale.x(x),
+                    scale.y(y),
+                    escape(&curve.name),
+                    figures(y)
+                );
+            }
+        }
+    }
+
+    fn legend(&self, svg: &mut String, top: f64) {
+        let x = LEFT + WIDTH + 20.0;
+        let mut y = top + 10.0;
+        let mut line = |color: &str, dashes: &str, text: &str| {
+            let _ = writeln!(
+                svg,
+                "<path d=\"M{x} {y}h30\" stroke=\"{color}\" stroke-width=\"2\"{dashes}/><text x=\"{}\" y=\"{}\">{}</text>",
+                x + 38.0,
+                y + 4.0,
+                escape(text)
+            );
+            y += 20.0;
+        };
+        for name in self.names() {
+            line(self.color(name), "", name);
+        }
+        line("#222", "", self.styles[0]);
+        line("#222", " stroke-dasharray=\"6 4\"", self.styles[1]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_begin_where_they_reach_1() {
+        // halfway between 4 and 16 in logarithms
+        assert_eq!(visible(&[(2.0, -7.0), (4.0, -1.0), (16.0, 3.0), (64.0, 9.0)]), [(8.0, 1.0), (16.0, 3.0), (64.0, 9.0)]);
+        assert_eq!(visible(&[(2.0, 5.0), (4.0, 6.0)]), [(2.0, 5.0), (4.0, 6.0)]);
+        assert_eq!(visible(&[(2.0, 0.5), (4.0, f64::INFINITY), (8.0, f64::NAN)]), []);
+    }
+
+    #[test]
+    fn numbers_have_three_figures() {
+        assert_eq!([1.0, 9.994, 9.996, 99.96, 1234.5].map(figures), ["1.00", "9.99", "10.0", "100", "1234"]);
+    }
+
+    #[test]
+    fn nothing_is_drawn_at_no_place() {
+        let curve = |name: &str, dashed, points: &[(f64, f64)]| Curve { name: name.into(), dashed, points: points.to_vec() };
+        for points in [[(1.0, 1.0), (2.0, 1e9)], [(3.0, -1.0), (4294967295.0, 0.0)], [(5.0, f64::INFINITY), (6.0, f64::NAN)]] {
+            let curves = Curves {
+                title: "a < b".into(),
+                subtitles: vec!["c & d".into()],
+                axes: ["x", "y"],
+                styles: ["one", "other"],
+                curves: vec![curve("m", false, &points), curve("m", true, &points), curve("n", false, &points)],
+            };
+            let svg = curves.svg();
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+            assert!(svg.contains("a &lt; b") && svg.contains("c &amp; d"));
+            assert_eq!(svg.matches(">m</text>").count(), 1);
+        }
+    }
+}

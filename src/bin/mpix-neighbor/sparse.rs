@@ -1,0 +1,253 @@
+//! `mpix-neighbor sparse`: what the LogGP model predicts for the protocols of dynamic sparse data exchange, and from how many messages on
+//! PCX is faster than NBX.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use mpix_neighbor::model::dsde::paper::{Broadcast, crossover};
+use mpix_neighbor::model::{Load, Loggp, PRESETS, PROTOCOLS, predict_exchange};
+use serde::Serialize;
+
+use crate::Failure;
+use crate::chart::time;
+use crate::curves::{Curve, Curves};
+use crate::schedule::{bytes, model};
+use crate::table::Table;
+
+/// Predict the times of the protocols for dynamic sparse data exchange
+#[derive(Args)]
+pub struct Arguments {
+    /// Numbers of processes, separated by commas
+    #[arg(long, value_name = "P", value_delimiter = ',', default_values_t = (1..=16).map(|e| 1u32 << e), value_parser = clap::value_parser!(u32).range(1..))]
+    processes: Vec<u32>,
+
+    /// How many messages each process sends
+    #[arg(long, value_name = "K", default_value_t = 6)]
+    messages: u32,
+
+    /// Bytes of a message
+    #[arg(long, default_value = "512", value_parser = whole_bytes)]
+    bytes: u64,
+
+    /// Processes on a node
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    per_node: u32,
+
+    /// LogGP parameters: a preset or a file; may be repeated [default: jaguar, and for --crossover all presets]
+    #[arg(long, value_name = "PRESET|FILE")]
+    loggp: Vec<String>,
+
+    /// Draw up to how many messages NBX takes no longer than PCX as an SVG
+    #[arg(long, value_name = "FILE")]
+    crossover: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn whole_bytes(text: &str) -> Result<u64, String> {
+    let number = bytes(text)?;
+    if number.fract() == 0.0 { Ok(number as u64) } else { Err("not a whole number of bytes".into()) }
+}
+
+/// Times of several protocols in several cases, of which the least of each case is marked.
+pub struct Times {
+    /// What the cases differ in.
+    pub heading: &'static str,
+    /// Names of the protocols.
+    pub protocols: Vec<&'static str>,
+    /// For each case its name and the protocols' times in microseconds; none where a protocol does not run.
+    pub cases: Vec<(String, Vec<Option<f64>>)>,
+}
+
+impl Times {
+    /// A row for each case. A star stands before the least time; of equal ones before the first.
+    pub fn table(&self) -> Table {
+        let mut table = Table::new([self.heading].into_iter().chain(self.protocols.iter().copied()));
+        for (case, times) in &self.cases {
+            let least = least(times);
+            let cell = |(i, us): (usize, &Option<f64>)| match us {
+                Some(us) => format!("{}{}", if least == Some(i) { "*" } else { "" }, time(us * 1e-6)),
+                None => "-".into(),
+            };
+            table.row([case.clone()].into_iter().chain(times.iter().enumerate().map(cell)));
+        }
+        table
+    }
+}
+
+/// The place of the least time; of equal ones the first.
+fn least(times: &[Option<f64>]) -> Option<usize> {
+    let known = times.iter().enumerate().filter_map(|(i, us)| us.map(|us| (i, us)));
+    known.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
+}
+
+#[derive(Serialize)]
+struct Prediction {
+    protocol: &'static str,
+    predicted_us: f64,
+}
+
+#[derive(Serialize)]
+struct Case {
+    processes: u32,
+    best: &'static str,
+    protocols: Vec<Prediction>,
+    /// k(P) with either bound of T_BC; `null` where o is 0.
+    crossover_lower: f64,
+    crossover_upper: f64,
+}
+
+#[derive(Serialize)]
+struct Machine {
+    model: String,
+    latency_us: f64,
+    overhead_us: f64,
+    gap_us: f64,
+    gap_per_byte_us: f64,
+    /// `null`: unlimited.
+    eager_bytes: Option<u64>,
+    cases: Vec<Case>,
+}
+
+#[derive(Serialize)]
+struct Report {
+    messages: u32,
+    bytes: u64,
+    per_node: u32,
+    machines: Vec<Machine>,
+}
+
+/// Runs the command; what it prints.
+pub fn run(arguments: &Arguments) -> Result<String, Failure> {
+    let named = |name: &String| Ok((name.clone(), model("--loggp", name)?));
+    let chosen = arguments.loggp.iter().map(named).collect::<Result<Vec<_>, Failure>>()?;
+    let presets = |count| PRESETS.iter().take(count).map(|p| (p.name.to_owned(), p.values)).collect();
+    let or_presets = |count| if chosen.is_empty() { presets(count) } else { chosen.clone() };
+    if let Some(file) = &arguments.crossover {
+        let svg = chart(&or_presets(PRESETS.len()), &arguments.processes)?.svg();
+        std::fs::write(file, svg).map_err(|e| Failure::Run(format!("{}: {e}", file.display())))?;
+    }
+    // the first preset is the default
+    let machines = or_presets(1).into_iter().map(|(name, machine)| predict(name, &machine, arguments)).collect();
+    let report = Report { messages: arguments.messages, bytes: arguments.bytes, per_node: arguments.per_node, machines };
+    Ok(if arguments.json { crate::table::json(&report) } else { report.text() })
+}
+
+fn predict(model: String, machine: &Loggp, arguments: &Arguments) -> Machine {
+    let case = |&processes: &u32| {
+        let &Arguments { messages, bytes, per_node, .. } = arguments;
+        let load = Load { processes, per_node, messages, bytes };
+        let protocols: Vec<Prediction> = (PROTOCOLS.iter())
+            .map(|e| Prediction { protocol: e.name, predicted_us: predict_exchange(e.protocol, machine, &load) })
+            .collect();
+        let times: Vec<_> = protocols.iter().map(|p| Some(p.predicted_us)).collect();
+        Case {
+            processes,
+            best: least(&times).map_or("", |i| protocols[i].protocol),
+            protocols,
+            crossover_lower: crossover(machine, processes, Broadcast::Lower),
+            crossover_upper: crossover(machine, processes, Broadcast::Upper),
+        }
+    };
+    Machine {
+        model,
+        latency_us: machine.latency,
+        overhead_us: machine.overhead,
+        gap_us: machine.gap,
+        gap_per_byte_us: machine.gap_per_byte,
+        eager_bytes: (machine.eager < u64::MAX).then_some(machine.eager),
+        cases: arguments.processes.iter().map(case).collect(),
+    }
+}
+
+/// The chart of k(P).
+fn chart(machines: &[(String, Loggp)], processes: &[u32]) -> Result<Curves, Failure> {
+    let mut processes = processes.to_vec();
+    processes.sort_unstable();
+    processes.dedup();
+    if processes.len() < 2 {
+        return Err(Failure::Usage("--crossover needs at least two different numbers of --processes".into()));
+    }
+    let curve = |(name, machine): &(String, Loggp), bound| Curve {
+        name: name.clone(),
+        dashed: bound == Broadcast::Lower,
+        points: processes.iter().map(|&p| (f64::from(p), crossover(machine, p, bound))).collect(),
+    };
+    Ok(Curves {
+        title: "Up to how many messages of a process NBX takes no longer than PCX".into(),
+        subtitles: vec![
+            "k(P) = (T_RS - T_BC - L) / o with T_RS = G (P - 1) + (L + 2 o - G) ceil(log2 P): Hoefler, Siebert, Lumsdaine 2010, section 4.2."
+                .into(),
+            "Below a line NBX takes less, above it PCX. T_BC, the time of a barrier, is between two bounds.".into(),
+        ],
+        axes: ["processes (P)", "messages of a process (k)"],
+        styles: ["T_BC = log2(P) (L + 2 o)", "T_BC = log2(P) o"],
+        curves: machines.iter().flat_map(|m| [curve(m, Broadcast::Upper), curve(m, Broadcast::Lower)]).collect(),
+    })
+}
+
+impl Machine {
+    fn text(&self) -> String {
+        let rendezvous = self.eager_bytes.map_or("no rendezvous".into(), |b| format!("rendezvous above {b} B"));
+        let times = Times {
+            heading: "processes",
+            protocols: PROTOCOLS.iter().map(|e| e.name).collect(),
+            cases: (self.cases.iter())
+                .map(|c| (c.processes.to_string(), c.protocols.iter().map(|p| Some(p.predicted_us)).collect()))
+                .collect(),
+        };
+        let Machine { model, latency_us: l, overhead_us: o, gap_us: g, gap_per_byte_us: per_byte, .. } = self;
+        let table = times.table();
+        format!("{model}: L = {l} µs, o = {o} µs, g = {g} µs, G = {per_byte} µs/B, {rendezvous}\n\n{table}")
+    }
+}
+
+impl Report {
+    fn text(&self) -> String {
+        let plural = |n: u32| if n == 1 { "" } else { "s" };
+        let mut text = format!(
+            "{} message{} of {} B from each process, {} process{} on a node; times under LogGP, *: the least\n",
+            self.messages,
+            plural(self.messages),
+            self.bytes,
+            self.per_node,
+            if self.per_node == 1 { "" } else { "es" },
+        );
+        for machine in &self.machines {
+            let _ = write!(text, "\n{}", machine.text());
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_time_is_marked_once() {
+        let times = Times {
+            heading: "case",
+            protocols: vec!["a", "b", "c"],
+            cases: vec![
+                ("x".into(), vec![Some(20.0), Some(10.0), Some(10.0)]),
+                ("y".into(), vec![None, Some(2.0), Some(1.0)]),
+                ("z".into(), vec![None; 3]),
+            ],
+        };
+        let text = times.table().to_string();
+        let rows: Vec<Vec<&str>> = text.lines().skip(2).map(|l| l.split('|').map(str::trim).collect()).collect();
+        assert_eq!(rows[0][1..5], ["x", "20.00 µs", "*10.00 µs", "10.00 µs"]);
+        assert_eq!(rows[1][1..5], ["y", "-", "2.000 µs", "*1.000 µs"]);
+        assert_eq!(rows[2][1..5], ["z", "-", "-", "-"]);
+    }
+
+    #[test]
+    fn bytes_are_whole() {
+        assert_eq!(["0", "512", "4k", "1.5k"].map(|t| whole_bytes(t).ok()), [0, 512, 4096, 1536].map(Some));
+        assert_eq!(["", "1.5", "-1", "x"].map(|t| whole_bytes(t).ok()), [None; 4]);
+    }
+}

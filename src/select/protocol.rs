@@ -1,0 +1,290 @@
+//! The choice of the protocol of a sparse exchange: by the model first, and where a communicator makes many exchanges of one kind, by their times.
+//!
+//! A chooser lives on each process. What goes into it is equal on all of them, so that all come to the same choice without a word: loads and times are the largest
+//! of all processes, and travel with the exchanges.
+
+use std::fmt;
+
+use crate::hints::SparseHints;
+use crate::model::{Load, PROTOCOLS, Protocol, predict_exchange};
+
+/// A protocol, and why.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProtocolChoice {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// Why.
+    pub why: WhyProtocol,
+}
+
+/// Why a protocol was chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum WhyProtocol {
+    /// By the hint.
+    Asked,
+    /// By the model, for this load; predicted time in microseconds.
+    Predicted(Load, f64),
+    /// To measure it.
+    Tried,
+    /// By the times of exchanges like this one, in microseconds, of that of the model's choice too.
+    Measured(f64, f64),
+}
+
+impl fmt::Display for WhyProtocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WhyProtocol::Asked => write!(f, "the hint mpix_sparse asks for it"),
+            WhyProtocol::Predicted(load, time) => {
+                write!(f, "by the model {time:.2} us for about {} messages of {} bytes a process", load.messages, load.bytes)
+            }
+            WhyProtocol::Tried => write!(f, "it has its turn, as protocols are being compared"),
+            WhyProtocol::Measured(time, model) => {
+                write!(f, "exchanges like the last one took {time:.2} us with it, {model:.2} us with the model's choice")
+            }
+        }
+    }
+}
+
+/// Exchanges that are alike: (binary digits of the most messages of a process, half of those of the most bytes).
+pub type Class = (u16, u16);
+
+/// Messages of a process, and bytes of each, where nothing is known yet.
+const FIRST_MESSAGES: u32 = 8;
+const FIRST_BYTES: u64 = 512;
+
+/// Exchanges of a class that the model decides before others are tried: few exchanges are not worth a trial.
+const BEFORE_TRIAL: u32 = 16;
+
+/// Each candidate has this many turns of [`IN_A_ROW`] exchanges, of which the first one does not count.
+const TURNS: usize = 5;
+const IN_A_ROW: usize = 4;
+
+/// A candidate is predicted to take at most so many times as long as the best one. The model does not know what processes cost each other that share
+/// memory or cores.
+const WORTH_A_TRY: f64 = 4.0;
+
+/// Most classes that are remembered; in others the model decides.
+const MOST_CLASSES: usize = 32;
+
+/// The code of a time that was not measured: larger than all others, so that it is the largest if one process did not measure.
+pub const UNMEASURED: u16 = 2047;
+
+/// Codes in a factor of two: a step is 2.2 %.
+const STEPS: f64 = 32.0;
+
+/// A time in microseconds, as a number of 11 bits.
+pub fn time_code(microseconds: f64) -> u16 {
+    ((microseconds * 1e3).max(1.0).log2() * STEPS).round().clamp(0.0, f64::from(UNMEASURED - 1)) as u16
+}
+
+fn microseconds(code: u16) -> f64 {
+    (f64::from(code) / STEPS).exp2() / 1e3
+}
+
+/// The state of a class.
+#[derive(Debug, Clone)]
+struct Trial {
+    class: Class,
+    exchanges: u32,
+    /// The model's choice is the first one.
+    candidates: Vec<Protocol>,
+    /// Codes of the times of each, the first ones of turns left out.
+    times: Vec<Vec<u16>>,
+    /// The place of the winner.
+    winner: Option<usize>,
+}
+
+/// Chooses for one communicator.
+#[derive(Debug, Clone, Default)]
+pub struct Chooser {
+    trials: Vec<Trial>,
+    /// The exchange whose time is still to come: class, candidate, whether it counts.
+    timed: Option<(Class, usize, bool)>,
+}
+
+impl Chooser {
+    /// The protocol of the next exchange. `load` and `class` are those of the exchange before; the load is `None` if there was none. Hints, load and class are
+    /// equal on all processes.
+    pub fn choose(&mut self, hints: &SparseHints, load: &Load, class: Option<Class>) -> ProtocolChoice {
+        self.timed = None;
+        if let Some(protocol) = hints.protocol {
+            return ProtocolChoice { protocol, why: WhyProtocol::Asked };
+        }
+        let mut load = *load;
+        if class.is_none() {
+            (load.messages, load.bytes) = (FIRST_MESSAGES.min(load.processes), FIRST_BYTES);
+        }
+        if let Some(targets) = hints.targets {
+            load.messages = targets;
+        }
+        let by_model = || {
+            let candidates = candidates(hints, &load);
+            let (protocol, time) = candidates[0];
+            ProtocolChoice { protocol, why: WhyProtocol::Predicted(load, time) }
+        };
+        let Some(class) = class else {
+            return by_model();
+        };
+        let at = match self.trials.iter().position(|t| t.class == class) {
+            Some(at) => at,
+            None if self.trials.len() == MOST_CLASSES => return by_model(),
+            None => {
+                self.trials.push(Trial { class, exchanges: 0, candidates: vec![], times: vec![], winner: None });
+                self.trials.len() - 1
+            }
+        };
+        let trial = &mut self.trials[at];
+        trial.exchanges = trial.exchanges.saturating_add(1);
+        if trial.exchanges <= BEFORE_TRIAL {
+            return by_model();
+        }
+        if trial.candidates.is_empty() {
+            let best = candidates(hints, &load);
+            let worth = best.iter().take_while(|c| c.1 <= WORTH_A_TRY * best[0].1);
+            trial.candidates = worth.map(|c| c.0).collect();
+            trial.times = vec![Vec::new(); trial.candidates.len()];
+        }
+        let nth = (trial.exchanges - BEFORE_TRIAL - 1) as usize;
+        let turn = nth / IN_A_ROW;
+        if turn < TURNS * trial.candidates.len() && trial.candidates.len() > 1 {
+            let candidate = turn % trial.candidates.len();
+            self.timed = Some((class, candidate, !nth.is_multiple_of(IN_A_ROW)));
+            return ProtocolChoice { protocol: trial.candidates[candidate], why: WhyProtocol::Tried };
+        }
+        let winner = *trial.winner.get_or_insert_with(|| {
+            let medians = trial.times.iter_mut().map(|t| median(t));
+            medians.enumerate().min_by_key(|&(_, m)| m).map_or(0, |m| m.0)
+        });
+        if trial.times[0].is_empty() {
+            return by_model();
+        }
+        let times = [winner, 0].map(|c| microseconds(median(&mut trial.times[c])));
+        ProtocolChoice { protocol: trial.candidates[winner], why: WhyProtocol::Measured(times[0], times[1]) }
+    }
+
+    /// Whether the time of the exchange that has been chosen for is wanted.
+    pub fn wants_time(&self) -> bool {
+        self.timed.is_some_and(|t| t.2)
+    }
+
+    /// What the time of an exchange will be entered under, which is known only when the next one has told it.
+    pub fn ticket(&self) -> Option<(Class, usize)> {
+        self.timed.filter(|t| t.2).map(|(class, candidate, _)| (class, candidate))
+    }
+
+    /// Enters the time of an exchange, the largest of all processes.
+    pub fn enter(&mut self, (class, candidate): (Class, usize), code: u16) {
+        if code != UNMEASURED
+            && let Some(trial) = self.trials.iter_mut().find(|t| t.class == class)
+        {
+            trial.times[candidate].push(code);
+        }
+    }
+}
+
+/// The middle time; [`UNMEASURED`] if there is none.
+fn median(times: &mut [u16]) -> u16 {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or(UNMEASURED)
+}
+
+/// Protocols that `auto` may take, with predicted times, the best one first. Not the MPI library's census, which tells nothing about the other processes;
+/// remote summation only where it is predicted to be best, as it needs a window; nodes only where there are several, with several processes.
+fn candidates(hints: &SparseHints, load: &Load) -> Vec<(Protocol, f64)> {
+    let machine = hints.loggp.unwrap_or_default();
+    let nodes = load.per_node > 1 && load.per_node < load.processes;
+    let fits = |p: Protocol| p != Protocol::PcxLibrary && (nodes || p != Protocol::NbxNode);
+    let mut list: Vec<(Protocol, f64)> = (PROTOCOLS.iter())
+        .filter(|e| fits(e.protocol))
+        .map(|e| (e.protocol, predict_exchange(e.protocol, &machine, load)))
+        .collect();
+    list.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let best = list[0].0;
+    list.retain(|c| c.0 != Protocol::Rsx || best == Protocol::Rsx);
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOAD: Load = Load { processes: 16, per_node: 16, messages: 6, bytes: 512 };
+
+    /// Exchanges with times that a function gives: the protocols that were taken.
+    fn run(chooser: &mut Chooser, class: Class, exchanges: usize, time: impl Fn(Protocol) -> f64) -> Vec<ProtocolChoice> {
+        let mut taken = Vec::new();
+        let mut known = None;
+        for _ in 0..exchanges {
+            let choice = chooser.choose(&SparseHints::default(), &LOAD, Some(class));
+            // the time of the exchange before comes with this one
+            if let Some((ticket, code)) = known.take() {
+                chooser.enter(ticket, code);
+            }
+            known = chooser.ticket().map(|ticket| (ticket, time_code(time(choice.protocol))));
+            taken.push(choice);
+        }
+        taken
+    }
+
+    #[test]
+    fn times_survive_their_codes() {
+        for us in [0.001, 0.5, 1.0, 33.3, 1e4, 1e6] {
+            assert!((microseconds(time_code(us)) / us - 1.0).abs() < 0.012, "{us}");
+        }
+        assert_eq!(time_code(0.0), 0);
+        assert_eq!(time_code(1e300), UNMEASURED - 1);
+    }
+
+    #[test]
+    fn hints_decide_and_the_model_begins() {
+        let hints = SparseHints { protocol: Some(Protocol::Rsx), ..SparseHints::default() };
+        let choice = Chooser::default().choose(&hints, &LOAD, None);
+        assert_eq!((choice.protocol, choice.why), (Protocol::Rsx, WhyProtocol::Asked));
+        let mut chooser = Chooser::default();
+        let taken = run(&mut chooser, (3, 6), BEFORE_TRIAL as usize, |_| 1.0);
+        let best = candidates(&SparseHints::default(), &LOAD)[0].0;
+        assert!(taken.iter().all(|c| c.protocol == best && matches!(c.why, WhyProtocol::Predicted(..))));
+    }
+
+    #[test]
+    fn the_fastest_candidate_stays() {
+        let candidates = candidates(&SparseHints::default(), &LOAD);
+        let worth: Vec<Protocol> = candidates.iter().filter(|c| c.1 <= WORTH_A_TRY * candidates[0].1).map(|c| c.0).collect();
+        assert!(worth.len() > 2, "{candidates:?}");
+        for &fastest in &worth {
+            let mut chooser = Chooser::default();
+            let taken = run(&mut chooser, (3, 6), 400, |p| if p == fastest { 10.0 } else { 12.0 });
+            let trial: Vec<Protocol> = taken.iter().filter(|c| c.why == WhyProtocol::Tried).map(|c| c.protocol).collect();
+            for p in &worth {
+                assert_eq!(trial.iter().filter(|q| *q == p).count(), TURNS * IN_A_ROW);
+            }
+            let last = taken.last().unwrap();
+            assert_eq!(last.protocol, fastest);
+            assert!(matches!(last.why, WhyProtocol::Measured(..)), "{}", last.why);
+            // another class begins anew
+            let other = chooser.choose(&SparseHints::default(), &LOAD, Some((9, 12)));
+            assert!(matches!(other.why, WhyProtocol::Predicted(..)));
+        }
+    }
+
+    #[test]
+    fn without_times_the_model_stays() {
+        let mut chooser = Chooser::default();
+        for _ in 0..400 {
+            let choice = chooser.choose(&SparseHints::default(), &LOAD, Some((3, 6)));
+            if let Some(ticket) = chooser.ticket() {
+                chooser.enter(ticket, UNMEASURED);
+            }
+            assert!(!matches!(choice.why, WhyProtocol::Measured(..)));
+        }
+    }
+
+    #[test]
+    fn classes_are_bounded() {
+        let mut chooser = Chooser::default();
+        for i in 0..1000 {
+            chooser.choose(&SparseHints::default(), &LOAD, Some((i, i)));
+        }
+        assert_eq!(chooser.trials.len(), MOST_CLASSES);
+    }
+}
