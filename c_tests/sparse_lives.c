@@ -49,7 +49,7 @@ static void duplicates(void) {
 
 /* MPICH has 2,048 communicators, Open MPI's numbers grow: a leak of one private communicator or window a round is found by either */
 static void many_lives(void) {
-  int rounds = n <= 1 ? 1500 : n == 2 ? 800 : n <= 4 ? 36 : 10;
+  int rounds = n <= 1 ? 1200 : n == 2 ? 700 : n <= 4 ? 27 : 9;
   for (int i = 0; i < rounds; i++) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);

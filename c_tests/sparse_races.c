@@ -136,10 +136,10 @@ static int rounds_in_all;
 
 static void soak(const char *what, MPI_Info *infos, int ninfos, double seconds, int most, int nonblocking) {
   double began = MPI_Wtime();
-  int round = 0, right = 1;
+  int round = 0, right = 1, apart = n <= 2 ? 256 : 32;
   /* the clock is looked at seldom: an Allreduce brings the processes together, which is what must not happen in between */
-  while (round < most && !(round && round % 512 == 0 && out_of_time(began, seconds)))
-    for (int end = round + 512; round < end && round < most; round++) {
+  while (round < most && !(round && out_of_time(began, seconds)))
+    for (int end = round + apart; round < end && round < most; round++) {
       late(round);
       right &= round_of(what, round, infos[mix(round) % (uint64_t)ninfos], MPI_COMM_WORLD, nonblocking == 2 ? (int)(mix2(round, me) & 1) : nonblocking);
     }
@@ -210,7 +210,7 @@ int main(int argc, char **argv) {
   one_in = 100;
   soak("mixed, with delays", infos, PROTOCOLS, 3 * seconds, most, 2);
   soak("mixed, with other nodes", infos, PROTOCOLS + 3, 2 * seconds, most / 8, 0);
-  interleaved(infos, most / 6);
+  interleaved(infos, most / 10);
   if (me == 0) printf("%d rounds in soaks\n", rounds_in_all);
   for (int p = 0; p < PROTOCOLS + 3; p++) MPI_Info_free(&infos[p]);
   return test_finish();
