@@ -209,7 +209,10 @@ static void overlapping(const char *protocol, MPI_Comm other) {
   int flags[2] = {0, 0};
   while (!flags[0] || !flags[1])
     for (int k = 1; k >= 0; k--)
-      if (!flags[k] && MPIX_Sparse_test(&requests[k], &flags[k], &results[k]) != MPI_SUCCESS) CHECK(0, "%s: an error", protocol), flags[k] = 1;
+      if (!flags[k] && MPIX_Sparse_test(&requests[k], &flags[k], &results[k]) != MPI_SUCCESS) {
+        CHECK(0, "%s: an error", protocol);
+        flags[k] = 1;
+      }
   for (int k = 0; k < 2; k++) {
     check_result(protocol, &MIXED_LENGTHS, 50 + k, results[k], me, n);
     OK(MPIX_Sparse_free(&results[k]));
