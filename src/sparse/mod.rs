@@ -288,7 +288,7 @@ impl Wires {
             send: Known::default(),
             recv: Known::default(),
             plans: 0,
-            largest_tag: message::largest_tag(&comm)?,
+            largest_tag: message::largest_tag()?,
             barrier: Barrier::new(rank, size, tag(Kind::Barrier, 0)),
             slots: None,
             words: pex::Words::default(),
