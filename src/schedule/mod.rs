@@ -17,7 +17,7 @@
 //! # Packets
 //! `Packet(k)` is a message of several blocks; the schedule lists them. One that is sent lists input blocks, and packets of higher numbers; one that
 //! is received lists output and scratch blocks, as many as were put in. In such schedules a scratch block is bytes of a length that comes with them,
-//! and may be a packet for someone else. So a process passes on blocks whose number, lengths and receivers it does not know. Packets are sent
+//! and may be a packet for someone else. A packet is sent, or in another one, once. So a process passes on blocks whose number, lengths and receivers it does not know. Packets are sent
 //! and received whole. A schedule with packets is not folded.
 
 #![forbid(unsafe_code)]
@@ -224,14 +224,16 @@ impl Schedule {
     /// output blocks is dropped. All messages stay, so that those who pass on others' blocks do so.
     pub fn without(&self, lose: impl Fn(Block) -> bool) -> Schedule {
         let mut rest = self.clone();
-        let (empty, mut scratch) = (Block::Packet(self.packets() as u32), self.scratch);
-        rest.push_packet([]);
+        let (mut packets, mut scratch) = (self.packets() as u32, self.scratch);
         let mut replace = |block: &mut Block| {
             if !lose(*block) {
                 return;
             }
             match *block {
-                Block::Input(_) => *block = empty,
+                Block::Input(_) => {
+                    *block = Block::Packet(packets);
+                    packets += 1;
+                }
                 Block::Output(_) => {
                     *block = Block::Scratch(scratch);
                     scratch += 1;
@@ -250,6 +252,8 @@ impl Schedule {
             }
         }
         rest.scratch = scratch;
+        // the new ones are empty
+        rest.packets.resize(packets as usize, rest.contents.len() as u32);
         rest
     }
 

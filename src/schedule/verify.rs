@@ -241,13 +241,24 @@ impl World<'_> {
     }
 }
 
-/// Packets hold no packets but of higher numbers, so that none holds itself.
+/// Packets hold no packets but of higher numbers, so that none holds itself; and each is sent or held once.
 fn check_packets(schedule: &Schedule) -> Result<(), String> {
     let packets = schedule.packets() as u32;
-    (0..packets).try_for_each(|k| {
-        let bad = |block: &&Block| matches!(block, Block::Packet(inner) if *inner <= k || *inner >= packets);
-        schedule.packet(k as usize).iter().find(bad).map_or(Ok(()), |block| Err(format!("packet {k} holds {block:?}")))
-    })
+    let mut used = HashSet::new();
+    for k in 0..packets {
+        for block in schedule.packet(k as usize) {
+            if let Block::Packet(inner) = *block
+                && (inner <= k || inner >= packets || !used.insert(inner))
+            {
+                return Err(format!("packet {k} holds {block:?}"));
+            }
+        }
+    }
+    let sent = |op: &Op| if let Op::Send { block: Block::Packet(k), .. } = *op { Some(k) } else { None };
+    match schedule.ops().iter().filter_map(sent).find(|&k| k >= packets || !used.insert(k)) {
+        Some(k) => Err(format!("packet {k} is sent, but is not there, or is sent or held already")),
+        None => Ok(()),
+    }
 }
 
 /// A block, or the blocks of a packet and of the packets in it.
@@ -416,6 +427,7 @@ mod tests {
             (&[input(1), packet(1)], &[output, scratch], output, "Output(0) holds a packet"),
             (&[input(1), packet(0)], &[output, scratch], output, "packet 0 holds Packet(0)"),
             (&[input(1), packet(2)], &[output, scratch], output, "packet 0 holds Packet(2)"),
+            (&[packet(1), packet(1)], &[output, scratch], output, "packet 0 holds Packet(1)"),
             (&[input(1), input(0)], &[output, scratch], packet(0), "is received where a block is sent"),
             (&[input(1), packet(1)], &[output, packet(1)], output, "packet 0 holds Packet(1)"),
             (&[input(1), input(0)], &[output, input(0)], output, "Input(0) is received in a packet"),
