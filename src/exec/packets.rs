@@ -231,8 +231,8 @@ impl Packets {
     fn lay_out(&mut self) -> Result<()> {
         for outer in 0..self.members.len() {
             let puts = |block: &Block| matches!(block, Block::Input(_) | Block::Packet(_));
-            if !self.schedule.packet(outer).iter().all(puts) {
-                // it is received
+            if self.members[outer].is_empty() || !self.schedule.packet(outer).iter().all(puts) {
+                // it is in another one, or received
                 continue;
             }
             // lengths from the innermost outward, then places from the outermost inward
@@ -301,13 +301,14 @@ impl Packets {
 
     /// Takes a packet apart that has come: what is the caller's goes there, of what is others' the place is noted.
     unsafe fn take(&mut self, k: usize, length: usize) -> Result<()> {
-        let mut done = Ok(());
-        let ranges = packet::split(&self.buffers[k][..length], self.schedule.packet(k).len()).unwrap_or_else(|text| {
+        let blocks = self.schedule.packet(k).len();
+        let mut done: Result<()> = packet::check(&self.buffers[k][..length], blocks).map_err(|text| Error::Internal(text).into());
+        let (whole, mut at) = (done.is_ok(), blocks * packet::WORD);
+        for i in 0..blocks {
             // others must not wait for what is lost
-            done = Err(Error::Internal(text).into());
-            vec![0..0; self.schedule.packet(k).len()]
-        });
-        for (i, range) in ranges.into_iter().enumerate() {
+            let length = if whole { packet::length(&self.buffers[k], i) } else { 0 };
+            let range = if whole { at..at + length } else { 0..0 };
+            at += length;
             match self.schedule.packet(k)[i] {
                 Block::Scratch(s) => self.scratch[s as usize] = (k, range),
                 // SAFETY: the caller of `bind` vouches for the block.

@@ -36,8 +36,12 @@ impl Process<'_> {
     fn open(&mut self, k: u32) {
         let bytes = self.blocks.remove(&Block::Packet(k)).unwrap_or_default();
         let blocks = self.schedule.packet(k as usize);
-        for (&block, range) in blocks.iter().zip(packet::split(&bytes, blocks.len()).unwrap()) {
-            self.blocks.insert(block, bytes[range].to_vec());
+        packet::check(&bytes, blocks.len()).unwrap();
+        let mut rest = &bytes[packet::WORD * blocks.len()..];
+        for (i, &block) in blocks.iter().enumerate() {
+            let (own, others) = rest.split_at(packet::length(&bytes, i));
+            self.blocks.insert(block, own.to_vec());
+            rest = others;
         }
     }
 }
