@@ -96,7 +96,7 @@ fn outline(comm: &Comm, neighborhood: &Neighborhood) -> Result<Outline> {
 /// The star that all neighborhoods together are, the same on all processes, or none. Collective: one reduction of four words; where there is a star,
 /// 8 bytes and 4 for each target are broadcast.
 fn find_star(comm: &Comm, neighborhood: &Neighborhood) -> Result<Option<Star>> {
-    let Some((hub, targets)) = Star::hub(coll::allreduce(comm, Star::share(neighborhood), Reduction::Sum)?) else {
+    let Some((hub, targets)) = Star::from_shares(coll::allreduce(comm, Star::share(neighborhood), Reduction::Sum)?) else {
         return Ok(None);
     };
     let mut message = vec![0u8; 8 + 4 * targets];

@@ -40,8 +40,9 @@ pub trait Executor {
     fn wait(&mut self) -> Result<()>;
 }
 
-/// The executor that a schedule needs.
+/// The executor that a schedule needs. The one that nearly all need is not behind another address.
 #[cfg(feature = "mpi")]
+#[allow(clippy::large_enum_variant)]
 pub enum Any {
     /// Whole blocks and parts of them.
     P2p(p2p::P2p),

@@ -29,7 +29,7 @@ pub struct Star {
 }
 
 impl Star {
-    /// What a process knows of whether there is a star. The sum of all processes' goes to [`Star::hub`].
+    /// What a process knows of whether there is a star. The sum of all processes' goes to [`Star::from_shares`].
     pub fn share(n: &Neighborhood) -> [u64; 4] {
         let sends = n.targets().iter().any(|t| t.rank.is_some());
         let mut others = others(n);
@@ -41,7 +41,7 @@ impl Star {
     }
 
     /// From the sum of all processes' shares the hub and its number of targets; `None` if there is no star. Where nobody sends, process 0 is the hub.
-    pub fn hub(sum: [u64; 4]) -> Option<(Rank, usize)> {
+    pub fn from_shares(sum: [u64; 4]) -> Option<(Rank, usize)> {
         let [senders, hub, targets, repeats] = sum;
         (senders <= 1 && repeats == 0).then_some((hub as Rank, targets as usize))
     }
@@ -62,7 +62,7 @@ impl Star {
                 *sum += share;
             }
         }
-        Star::of_hub(world.get(Star::hub(sum)?.0 as usize)?).into()
+        Star::of_hub(world.get(Star::from_shares(sum)?.0 as usize)?).into()
     }
 
     /// The table of splits by a rule.
@@ -191,7 +191,7 @@ mod tests {
     use crate::neighborhood::Neighbor;
 
     /// `n` processes of which `hub` sends to `targets`.
-    pub(in crate::schedule) fn star(n: u32, hub: Rank, targets: &[Rank]) -> Vec<Neighborhood> {
+    fn star(n: u32, hub: Rank, targets: &[Rank]) -> Vec<Neighborhood> {
         let sources = |p: Rank| vec![hub; targets.iter().filter(|&&t| t == p).count()];
         (0..n).map(|p| Neighborhood::from_ranks(p, &sources(p), if p == hub { targets } else { &[] })).collect()
     }
