@@ -305,6 +305,16 @@ pub enum Error {
         /// Bytes expected.
         expected: i128,
     },
+    /// A block that came in a packet is longer than where it belongs.
+    #[error("source {source_slot} sends {sent} bytes, but this process expects {expected} bytes")]
+    Truncated {
+        /// Index in the source list.
+        source_slot: usize,
+        /// Bytes sent.
+        sent: usize,
+        /// Bytes expected.
+        expected: usize,
+    },
     /// Verification mode found differences.
     #[error("{0}")]
     Verification(String),
@@ -417,7 +427,7 @@ impl Error {
             Error::Intercommunicator | Error::SparseIntercommunicator => Class::Comm,
             Error::HintValue { .. } => Class::InfoValue,
             Error::Lists { .. } | Error::Disagreement { .. } => Class::Mismatch,
-            Error::SelfEdge { .. } | Error::Ragged { .. } | Error::Room { .. } => Class::Truncate,
+            Error::SelfEdge { .. } | Error::Truncated { .. } | Error::Ragged { .. } | Error::Room { .. } => Class::Truncate,
             Error::Verification(_) => Class::Verify,
             Error::WrongMpi { .. } | Error::Busy | Error::Exchanging | Error::Callback { .. } => Class::Other,
             Error::Mpi { .. } => return None,

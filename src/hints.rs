@@ -24,6 +24,7 @@ const WEIGHT_UNIT: Names = ("mpix_weight_unit", "MPIX_WEIGHT_UNIT");
 const LOGGP: Names = ("mpix_loggp", "MPIX_LOGGP");
 const GRAPH_LIMIT: Names = ("mpix_graph_limit", "MPIX_GRAPH_LIMIT");
 const REDUCE_ORDER: Names = ("mpix_reduce_order", "MPIX_REDUCE_ORDER");
+const WHOLE_COMMUNICATOR: Names = ("mpix_whole_communicator", "MPIX_WHOLE_COMMUNICATOR");
 const VERIFY: Names = ("mpix_verify", "MPIX_NEIGHBOR_VERIFY");
 const SPARSE: Names = ("mpix_sparse", "MPIX_SPARSE");
 const SPARSE_TARGETS: Names = ("mpix_sparse_targets", "MPIX_SPARSE_TARGETS");
@@ -68,6 +69,9 @@ pub struct Hints {
     pub reduce_order: FoldOrder,
     /// `mpix_verify`: `false` (default) or `true`.
     pub verify: bool,
+    /// `mpix_whole_communicator` = `true`: the caller promises that all processes of the communicator make every call, and that none of them waits
+    /// for the end of another one's before it makes its own (default `false`).
+    pub whole_communicator: bool,
 }
 
 impl Default for Hints {
@@ -83,6 +87,7 @@ impl Default for Hints {
             graph_limit: 1 << 24,
             reduce_order: FoldOrder::Source,
             verify: false,
+            whole_communicator: false,
         }
     }
 }
@@ -129,12 +134,15 @@ impl Hints {
         if let Some(v) = value(VERIFY)? {
             hints.verify = v.choose(&truth)?;
         }
+        if let Some(v) = value(WHOLE_COMMUNICATOR)? {
+            hints.whole_communicator = v.choose(&truth)?;
+        }
         Ok(hints)
     }
 
     /// The keys of the hints that all processes must agree on, for an error.
     pub const AGREED: &str = "one of the info keys mpix_schedule, mpix_split, mpix_seed, mpix_duplex, mpix_weight_unit, mpix_loggp, \
-         mpix_graph_limit, mpix_verify, or its environment variable,";
+         mpix_graph_limit, mpix_verify, mpix_whole_communicator, or its environment variable,";
 
     /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on: all but
     /// the window and the order of reductions.
@@ -159,6 +167,7 @@ impl Hints {
             self.graph_limit,
             self.verify.into(),
             self.loggp.is_some().into(),
+            self.whole_communicator.into(),
         ])
     }
 
@@ -174,6 +183,7 @@ impl Hints {
             startup: self.machine().startup_bytes() / f64::from(self.weight_unit.unwrap_or(1)),
             split: self.split,
             half_duplex: self.half_duplex,
+            costs: self.machine().costs(self.weight_unit.unwrap_or(1)),
             ..Tuning::default()
         }
     }
@@ -363,6 +373,8 @@ mod tests {
         let h = read(&[("mpix_loggp", "intrepid"), ("mpix_weight_unit", "8")], &[]).unwrap();
         assert_eq!(h.machine(), Loggp::preset("intrepid").unwrap());
         assert_eq!(h.tuning().startup, h.machine().startup_bytes() / 8.0);
+        let (costs, machine) = (h.tuning().costs, h.machine());
+        assert_eq!((costs.transfer(100.0), costs.delivery()), (machine.transfer(800), machine.point_to_point(1)));
         let h = read(&[("mpix_loggp", "machine")], &[]).unwrap();
         assert_eq!(h.machine(), "latency = 1\noverhead = 2\ngap = 3\ngap_per_byte = 4\neager = 5".parse().unwrap());
         let e = read(&[("mpix_loggp", "elsewhere")], &[]).unwrap_err().to_string();
@@ -385,10 +397,11 @@ mod tests {
             ("mpix_loggp", "meiko_elan"),
             ("mpix_loggp", "jaguar"),
             ("mpix_graph_limit", "10"),
+            ("mpix_whole_communicator", "true"),
         ] {
             seen.push(read(&[(key, value)], &[]).unwrap().agreed());
         }
-        for (key, _) in [SCHEDULE, SPLIT, SEED, DUPLEX, WEIGHT_UNIT, LOGGP, GRAPH_LIMIT, VERIFY] {
+        for (key, _) in [SCHEDULE, SPLIT, SEED, DUPLEX, WEIGHT_UNIT, LOGGP, GRAPH_LIMIT, VERIFY, WHOLE_COMMUNICATOR] {
             assert!(Hints::AGREED.contains(key), "{key}");
         }
         // one process may overlap its rounds and another not

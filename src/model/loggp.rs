@@ -16,6 +16,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::schedule::Costs;
+
 /// Parameters of a machine. LogGP's letters stand behind the names; its fifth, P, is the number of schedules.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Loggp {
@@ -174,6 +176,12 @@ impl Loggp {
     /// 2 o + L + (k - 1) G: from the call of the sender to the end of the receiver's work, if both have nothing else to do.
     pub fn point_to_point(&self, bytes: u64) -> f64 {
         self.overhead + self.transfer(bytes) + self.latency + self.overhead
+    }
+
+    /// What algorithms are told of them, with so many bytes to a unit of weight.
+    pub fn costs(&self, unit: u32) -> Costs {
+        let &Loggp { latency, overhead, gap, gap_per_byte, .. } = self;
+        Costs { latency, overhead, gap, per_byte: gap_per_byte, unit: unit.into() }
     }
 
     /// Which parameter is not a finite number of at least 0.
