@@ -128,7 +128,7 @@ test-mpis:
 
 bench:
 	@scripts/deps bench
-	@$(MAKE) --no-print-directory $(OUT)/exchange $(OUT)/rounds
+	@$(MAKE) --no-print-directory $(OUT)/exchange $(OUT)/rounds $(OUT)/dsde
 	@scripts/bench
 
 clean:
