@@ -1,27 +1,27 @@
-/* Level-synchronous breadth-first search of a distributed graph: whom a process sends to changes from level to level, and
- * nobody knows who will send.
+/* Level-synchronous breadth-first search of a distributed graph: whom a process sends to changes from level to level,
+ * and nobody knows who will send.
  *
  *   mpicc -std=c11 -O2 -Iinclude examples/bfs.c -lmpix_neighbor -lm -o bfs
  *   mpirun -n 4 ./bfs --graph rmat-nasty --vertices 100000
  *   mpirun -n 4 ./bfs --file graph.txt --undirected --protocol pcx
  *
- * Vertices are dealt out in blocks. A process knows the edges that leave its vertices, and nothing of those that arrive.
- * In each level it follows the edges of the vertices that were found in the level before; those that lie elsewhere it
- * names to their owners, each owner one message, each vertex once:
+ * Vertices are dealt out in blocks. A process knows the edges that leave its vertices, and nothing of those that
+ * arrive. In each level it follows the edges of the vertices that were found in the level before; those that lie
+ * elsewhere it names to their owners, each owner one message, each vertex once:
  *
- *   MPIX_Sparse_exchange       once a level, the vertices found by others come back as a result
+ *   MPIX_Sparse_exchange       once a level: the vertices that others found come back as a result
  *   MPIX_Sparse_exchange_each  the same with --stream: vertices are taken while other messages are still on their way
  *   MPI_Alltoall, Alltoallv    with --protocol alltoallv, for comparison: counts for all processes, most of them 0
  *
- * Sparse exchanges also bring the edges to their sources when the graph is made, and the check to the vertices.
+ * Sparse exchanges also bring the edges to their sources when the graph is made, and to vertices what checks them.
  *
  * The distances are checked twice: each process looks whether each vertex is one step farther than the nearest of those
- * that lead to it, which only the true distances fulfil; and process 0 compares them with a serial run, unless the graph
- * is too large for one process. The exit code is 0 if both agree.
+ * that lead to it, which only the true distances fulfil; and process 0 compares them with a serial run, unless the
+ * graph is too large for one process. The exit code is 0 if both agree.
  *
- * The algorithm and the balanced graphs: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse
- * Data Exchange, 2010, section 5.1. R-MAT graphs: Chakrabarti, Zhan, Faloutsos, 2004; the parameters called nice and nasty
- * are those of Barrett, One-Sided Communication for High Performance Computing Applications, 2009.
+ * The algorithm and the balanced graphs: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic
+ * Sparse Data Exchange, 2010, section 5.1. R-MAT graphs: Chakrabarti, Zhan, Faloutsos, 2004; the parameters called nice
+ * and nasty are those of Barrett, One-Sided Communication for High Performance Computing Applications, 2009.
  *
  * No return code is looked at, of MPI_ and MPIX_ functions alike: communicators keep the default error handler,
  * MPI_ERRORS_ARE_FATAL, which this library calls as MPI does. */
@@ -50,7 +50,7 @@ static const char usage[] =
     "  --undirected       R-MAT, file: edges lead both ways\n"
     "  --seed N           of the random numbers (1)\n"
     "  --root V           where the search begins (the vertex with the most edges)\n"
-    "  --protocol NAME    the library's protocol: info key mpix_sparse; or alltoallv: MPI_Alltoall and Alltoallv (auto)\n"
+    "  --protocol NAME    the library's protocol: info key mpix_sparse; alltoallv: MPI_Alltoall and Alltoallv (auto)\n"
     "  --stream           take vertices as messages arrive\n"
     "  --repeat N         searches to time, after one that is not timed (10)\n";
 
@@ -249,9 +249,9 @@ static void deliver(edge_list *l, int vertices, MPI_Info info, MPI_Comm comm) {
   free(displs);
 }
 
-/* Blocks of n vertices. In a block each vertex has an edge to each other one with a certain probability; some edges lead
-   from any vertex of the block to any vertex of the others; and a cycle through all vertices makes sure that each can be
-   reached. Only the edges that leave vertices from `first` to below `last`. */
+/* Blocks of n vertices. In a block each vertex has an edge to each other one with a certain probability; some edges
+   lead from any vertex of the block to any vertex of the others; and a cycle through all vertices makes sure that each
+   can be reached. Only the edges that leave vertices from `first` to below `last`. */
 static void make_balanced(const options *o, int first, int last, edge_list *l) {
   int V = o->vertices, n = V / o->blocks;
   double scale = 1 / log1p(-o->probability); /* -0 if all edges are there, minus infinity if none is */
@@ -831,8 +831,8 @@ static int run(const options *o, MPI_Comm world) {
   long long edges = (long long)g.start[g.own];
   MPI_Allreduce(MPI_IN_PLACE, &edges, 1, MPI_LONG_LONG, MPI_SUM, comm);
   if (rank == 0) {
-    printf("%s: %d vertices, %lld edges, made in %.2f s; %d processes\n", o->file ? o->file : kinds[o->kind], g.vertices,
-           edges, t, P);
+    printf("%s: %d vertices, %lld edges, made in %.2f s; %d processes\n", o->file ? o->file : kinds[o->kind],
+           g.vertices, edges, t, P);
     printf("search from vertex %d, protocol %s\n", root, o->protocol);
   }
 
@@ -870,9 +870,10 @@ static int run(const options *o, MPI_Comm world) {
     printf("distances: %lld vertices are not one step behind their nearest; ", wrong);
     if (serially) printf("%lld differ from the serial run\n", serial);
     else printf("too many edges for a serial run\n");
-    printf("bfs: results %s %s; %lld vertices up to distance %d, %lld edges; exchange %.1f us of %.1f us, %.1f us each\n",
-           ok ? "agree with" : "DIFFER from", serially ? "the serial run" : "the check at each vertex", reached, farthest,
-           traversed, medians[0], medians[1], medians[0] / (s.nlevels > 1 ? s.nlevels - 1 : 1));
+    printf("bfs: results %s %s; %lld vertices up to distance %d, %lld edges; exchange %.1f us of %.1f us, "
+           "%.1f us a level\n",
+           ok ? "agree with" : "DIFFER from", serially ? "the serial run" : "the check at each vertex", reached,
+           farthest, traversed, medians[0], medians[1], medians[0] / (s.nlevels > 1 ? s.nlevels - 1 : 1));
   }
   free(times[0]);
   free(times[1]);

@@ -22,8 +22,9 @@
  * what approximating by trees does to a serial run: its distance from one that adds up all pairs. With --theta 0 there
  * is no approximation, and only the order of additions differs.
  *
- * The method and the use of a sparse exchange: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic
- * Sparse Data Exchange, 2010, section 5.2. Essential trees: Salmon, 1991. Spheres: Plummer, 1911; discs: Kuzmin, 1956.
+ * The method and the use of a sparse exchange: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for
+ * Dynamic Sparse Data Exchange, 2010, section 5.2. Essential trees: Salmon, 1991. Spheres: Plummer, 1911; discs:
+ * Kuzmin, 1956.
  *
  * No return code is looked at, of MPI_ and MPIX_ functions alike: communicators keep the default error handler,
  * MPI_ERRORS_ARE_FATAL, which this library calls as MPI does. */
@@ -51,7 +52,7 @@ static const char usage[] =
     "  --particles N      of both galaxies together (1500)\n"
     "  --steps N          steps to compute (100)\n"
     "  --dt T             length of a step; a galaxy has mass 0.5 and radius 1, the constant of gravity is 1 (0.025)\n"
-    "  --theta T          a cell is a single center from a distance of its size / T on; 0: all pairs, at most 0.57 (0.5)\n"
+    "  --theta T          a cell is a single center from its side / T on; 0: all pairs; at most 0.57 (0.5)\n"
     "  --imbalance R      cut space anew when a process has this much more work than the average (0.05)\n"
     "  --flat             discs in a plane instead of spheres\n"
     "  --seed N           of the random numbers (1)\n"
@@ -443,8 +444,8 @@ static void measure_parts(const simulation *s, const int *at, int begin, int end
 /* The c-th of the places between lo and hi where a cut is tried. */
 static double cut_between(double lo, double hi, int c) { return lo + (hi - lo) * (c + 1) / (CUTS + 1); }
 
-/* Finds the place where part k is cut: lo[k] and hi[k] enclose it, and draw together. All parts at the same time, several
-   places in a reduction. */
+/* Finds the place where part k is cut: lo[k] and hi[k] enclose it, and draw together. All parts at the same time,
+   several places in a reduction. */
 static void find_cuts(const simulation *s, const int *at, int begin, int end, double *lo, double *hi) {
   int n = end - begin;
   size_t size = (size_t)n * (CUTS + 1);
@@ -472,8 +473,8 @@ static void find_cuts(const simulation *s, const int *at, int begin, int end, do
   free(below);
 }
 
-/* Cuts space anew, by the work of each particle in the last step. All parts of a level are cut at the same time. Sums of
-   work are whole numbers, and places are computed from what is equal everywhere: so all processes cut alike. */
+/* Cuts space anew, by the work of each particle in the last step. All parts of a level are cut at the same time. Sums
+   of work are whole numbers, and places are computed from what is equal everywhere: so all processes cut alike. */
 static void cut_space(simulation *s) {
   int begin = 0, end = 1, *at = ints(s->n); /* the part of each particle */
   box *boxes = allocate((size_t)s->P, sizeof *boxes);
@@ -956,7 +957,10 @@ static int draw(const simulation *s, const record *records) {
 
 /* --------------------------------------------------------------------------------------------- the run */
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static void fold(int64_t *sum, int64_t *most, int64_t value) {
+  *sum += value;
+  if (value > *most) *most = value;
+}
 
 /* One step's reports of all processes, on all processes, which so come to the same decisions. */
 static record note(simulation *s, int cut) {
@@ -976,12 +980,12 @@ static record note(simulation *s, int cut) {
   record r = {.cut = cut};
   for (int p = 0; p < s->P; p++) {
     const report *a = &all[p];
-    r.sum.targets += a->targets, r.most.targets = larger(r.most.targets, a->targets);
-    r.sum.moved += a->moved, r.most.moved = larger(r.most.moved, a->moved);
-    r.sum.essential += a->essential, r.most.essential = larger(r.most.essential, a->essential);
-    r.sum.bodies += a->bodies, r.most.bodies = larger(r.most.bodies, a->bodies);
-    r.sum.particles += a->particles, r.most.particles = larger(r.most.particles, a->particles);
-    r.sum.work += a->work, r.most.work = larger(r.most.work, a->work);
+    fold(&r.sum.targets, &r.most.targets, a->targets);
+    fold(&r.sum.moved, &r.most.moved, a->moved);
+    fold(&r.sum.essential, &r.most.essential, a->essential);
+    fold(&r.sum.bodies, &r.most.bodies, a->bodies);
+    fold(&r.sum.particles, &r.most.particles, a->particles);
+    fold(&r.sum.work, &r.most.work, a->work);
     r.sum.ids += a->ids;
     r.sum.energy += a->energy;
   }
@@ -1028,8 +1032,8 @@ static int run(const options *o, MPI_Comm world) {
   int ok = there && unique && force_error <= force_limit && largest_drift <= energy_limit && distance[0] <= distance[1];
   MPI_Bcast(&ok, 1, MPI_INT, 0, world);
   if (s.rank == 0) {
-    printf("%d particles in two %s, %d steps of %g, theta %g; %d processes, space was cut %d times anew\n", o->particles,
-           o->flat ? "discs" : "spheres", o->steps, o->dt, o->theta, s.P, cuts);
+    printf("%d particles in two %s, %d steps of %g, theta %g; %d processes, space was cut %d times anew\n",
+           o->particles, o->flat ? "discs" : "spheres", o->steps, o->dt, o->theta, s.P, cuts);
     print_steps(o, records, s.P);
     print_choice(s.migration, "migration");
     print_choice(s.essential, "trees");
