@@ -23,7 +23,7 @@ CFLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -Wno-stringop-overread -Wno-stri
 LINK := -L$(LIBDIR) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN/../../$(LIBDIR)'
 
 C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks
-EXAMPLES := mesh halo3d spmv
+EXAMPLES := mesh halo3d spmv bfs nbody
 
 .PHONY: all lib tool demo test test-rust test-c c-tests test-mpis bench header install examples clean deps
 
