@@ -1,18 +1,20 @@
 //! The C ABI: one file per chapter. Every function catches panics, checks its arguments, and reports through the communicator's error handler.
 
 // names and argument orders are those of the MPI standard
-#![allow(non_snake_case, clippy::too_many_arguments)]
+#![allow(non_snake_case, non_camel_case_types, clippy::too_many_arguments)]
 
 mod alltoall;
 mod args;
 mod boundary;
 mod gather;
+mod loggp;
 mod misc;
 mod neighborhood;
 mod reduce;
 
 pub use alltoall::*;
 pub use gather::*;
+pub use loggp::*;
 pub use misc::*;
 pub use neighborhood::*;
 pub use reduce::*;

@@ -7,9 +7,8 @@ use super::{args, boundary};
 use crate::cartesian::Grid;
 use crate::error::{Argument, Class, Error, Result};
 use crate::handle::{self, Operation, Request};
-use crate::hints::Hints;
 use crate::mpi::topology::{self, Topology};
-use crate::mpi::{self, MPI_Comm, MPI_Group, MPI_Info, comm, info};
+use crate::mpi::{self, MPI_Comm, MPI_Group, MPI_Info, comm};
 use crate::neighborhood::{self, Neighbor, Neighborhood};
 
 /// The neighborhood is for `MPIX_Neighbor_gather` and `gatherv`.
@@ -389,12 +388,8 @@ unsafe fn set(
             Ok(Request {
                 operations: args::operations(operations)?,
                 neighborhood: neighborhood()?,
-                hints: Hints::read(
-                    // SAFETY: the caller vouches for `info`.
-                    |key| unsafe { info::get(info, key) },
-                    |variable| std::env::var(variable).ok(),
-                    |name| std::fs::read_to_string(name).map_err(|e| e.to_string()),
-                )?,
+                // SAFETY: the caller vouches for the handles.
+                hints: unsafe { super::loggp::hints(info, comm) }?,
             })
         })();
         // SAFETY: as above.

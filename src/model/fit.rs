@@ -17,6 +17,11 @@
 
 use super::Loggp;
 
+/// Messages of a round trip with several, where they are short.
+pub const SEVERAL: u32 = 16;
+/// Bytes that a round trip with several messages has at the most, unless that leaves too few messages.
+const TOGETHER: u64 = 8 << 20;
+
 /// The time of one kind of round trip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
@@ -145,6 +150,27 @@ impl Samples {
     }
 }
 
+/// Messages of a round trip with several of this size.
+pub fn several(bytes: u64) -> u32 {
+    (TOGETHER / bytes).clamp(4, SEVERAL.into()) as u32
+}
+
+/// Sizes on both sides of the eager limit, two to an octave; 1 byte is always there. A range of less than two octaves is left out: what
+/// remains of the lengths then says more than the little that the range would.
+pub fn sizes(eager: u64, longest: u64) -> Vec<u64> {
+    let octaves = |from: u64, to: u64| {
+        let steps = (0..).map(move |k| (from as f64 * 2f64.powf(f64::from(k) / 2.0)).round() as u64);
+        let inner = steps.take_while(move |&s| s < to);
+        inner.chain([to]).filter(move |_| to / 4 >= from)
+    };
+    let mut sizes: Vec<u64> = [1].into_iter().chain(octaves(1, eager.min(longest))).collect();
+    if eager < longest {
+        sizes.extend(octaves(eager + 1, longest));
+    }
+    sizes.dedup();
+    sizes
+}
+
 /// The median; `None` of nothing.
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
@@ -251,6 +277,31 @@ mod tests {
         assert!(only(|s| s.bytes == 1).is_none());
         assert!(only(|s| s.bytes > 1).is_none());
         assert!(only(|s| s.bytes < 4).is_some());
+    }
+
+    #[test]
+    fn sizes_cover_both_ranges() {
+        for longest in [1024, 1 << 20, 5_000_000] {
+            for eager in [0, 1, 3, 4, 500, 4000, 65536, 1 << 20, u64::MAX] {
+                let sizes = sizes(eager, longest);
+                assert_eq!(sizes[0], 1);
+                assert!(sizes.is_sorted_by(|a, b| a < b) && sizes.len() < 60, "{sizes:?}");
+                let (short, long): (Vec<u64>, Vec<u64>) = sizes.iter().partition(|&&s| s <= eager);
+                let ends = |range: &[u64]| (range.first().copied(), range.last().copied());
+                if eager >= 4 {
+                    assert_eq!(ends(&short), (Some(1), Some(eager.min(longest))));
+                }
+                if eager < longest / 4 {
+                    assert_eq!(ends(&long), (Some(eager + 1), Some(longest)));
+                } else {
+                    assert!(long.is_empty());
+                }
+                // each range that there is has enough sizes for a line, and so has the whole
+                assert!(short.len() != 1 || eager < 4);
+                assert!(sizes.len() >= 5, "{eager} {longest} {sizes:?}");
+            }
+        }
+        assert_eq!([1, 1 << 19, 1 << 20, 1 << 30].map(several), [16, 16, 8, 4]);
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub mod errors;
 pub mod info;
 pub mod op;
 pub mod p2p;
+pub mod pair;
+pub mod start;
 pub mod topology;
 
 unsafe extern "C" {
