@@ -18,7 +18,7 @@
 use crate::error::{Error, Result};
 use crate::handle::share_error;
 use crate::hints::Measuring;
-use crate::model::fit::{Measurement, Parameters, SEVERAL, Sample, Samples, median, several, sizes};
+use crate::model::fit::{Measurement, Parameters, SEVERAL, Sample, Samples, median, sizes};
 use crate::mpi::MPI_Comm;
 use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
@@ -132,15 +132,15 @@ pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -
         _ if me == peer => Some(Peer { comm, rank: 0 }),
         _ => None,
     };
-    let buffer = together(comm, buffer(if other.is_some() { options.longest as usize } else { 0 }))?;
+    let buffers = together(comm, Buffers::new(if other.is_some() { options.longest as usize } else { 0 }))?;
     let outcome = match other {
         Some(peer) if me == 0 => {
-            let mut client = Client { peer, buffer, longest: options.longest.into(), clock: clock() };
+            let mut client = Client { peer, buffers, longest: options.longest.into(), clock: clock() };
             let measured = client.run(options.seconds * 1e6, &mut progress);
             // whatever happened, the other one is waiting
             client.command(Command::Stop).and(measured).map(Some)
         }
-        Some(peer) => serve(peer, buffer).map(|()| None),
+        Some(peer) => serve(peer, buffers).map(|()| None),
         None => Ok(None),
     };
     idle_barrier(comm)?;
@@ -156,12 +156,24 @@ pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -
     Ok(Found { parameters: parameters_from_words(std::array::from_fn(word)), peer, other_node, measurement })
 }
 
-/// Memory that is really there: pages that were never written share one page of zeroes, and are fast to read.
-fn buffer(bytes: usize) -> Result<Vec<u8>> {
-    let mut buffer = Vec::new();
-    buffer.try_reserve_exact(bytes).map_err(|_| Error::NoMemory { bytes })?;
-    buffer.resize(bytes, 1);
-    Ok(buffer)
+/// What is sent and what is received, apart: a buffer that is received into and sent from goes from one core's cache to the other's and back, so
+/// that its bytes take longer than those of a message that follows another one.
+struct Buffers {
+    send: Vec<u8>,
+    recv: Vec<u8>,
+}
+
+impl Buffers {
+    /// Memory that is really there: pages that were never written share one page of zeroes, and are fast to read.
+    fn new(bytes: usize) -> Result<Buffers> {
+        let written = || {
+            let mut buffer = Vec::new();
+            buffer.try_reserve_exact(bytes).map_err(|_| Error::NoMemory { bytes })?;
+            buffer.resize(bytes, 1);
+            Result::Ok(buffer)
+        };
+        Ok(Buffers { send: written()?, recv: written()? })
+    }
 }
 
 /// The first process on another node than process 0, or process 1; and whether it is on another node. Collective.
@@ -216,7 +228,8 @@ impl Command {
 }
 
 /// Does what process 0 asks for, until it is done.
-fn serve(peer: Peer, mut buffer: Vec<u8>) -> Result<()> {
+fn serve(peer: Peer, buffers: Buffers) -> Result<()> {
+    let Buffers { send, mut recv } = buffers;
     loop {
         let mut command = [0; Command::LENGTH];
         peer.receive(&mut command, COMMAND)?;
@@ -224,24 +237,24 @@ fn serve(peer: Peer, mut buffer: Vec<u8>) -> Result<()> {
         peer.send(&[], READY)?;
         match command {
             Command::RoundTrips { repetitions, messages, bytes } => {
-                let message = &mut buffer[..bytes as usize];
+                let (message, room) = (&send[..bytes as usize], &mut recv[..bytes as usize]);
                 for _ in 0..repetitions {
                     for _ in 0..messages {
-                        peer.receive(message, MESSAGE)?;
+                        peer.receive(room, MESSAGE)?;
                     }
                     peer.send(message, MESSAGE)?;
                 }
             }
             Command::Echo { repetitions } => {
                 for _ in 0..repetitions {
-                    peer.receive(&mut buffer[..1], MESSAGE)?;
-                    peer.send(&buffer[..1], MESSAGE)?;
+                    peer.receive(&mut recv[..1], MESSAGE)?;
+                    peer.send(&send[..1], MESSAGE)?;
                 }
             }
             Command::Unexpected { bytes } => {
                 // only progress, no receive of the message, while it waits for this
                 peer.receive(&mut [], READY)?;
-                peer.receive(&mut buffer[..bytes as usize], MESSAGE)?;
+                peer.receive(&mut recv[..bytes as usize], MESSAGE)?;
             }
             Command::Stop => return Ok(()),
         }
@@ -275,7 +288,7 @@ fn delay(microseconds: f64) -> f64 {
 /// Process 0.
 struct Client<'a> {
     peer: Peer<'a>,
-    buffer: Vec<u8>,
+    buffers: Buffers,
     longest: u64,
     /// What reading the clock takes.
     clock: f64,
@@ -291,13 +304,13 @@ impl Client<'_> {
     /// PRTT(n, 0, s), so many times; a first one that warms up is left out.
     fn round_trips(&mut self, messages: u32, bytes: u64, times: &mut Vec<f64>, repetitions: u32) -> Result<()> {
         self.command(Command::RoundTrips { repetitions: repetitions + 1, messages, bytes: bytes as u32 })?;
-        let message = &mut self.buffer[..bytes as usize];
+        let (message, room) = (&self.buffers.send[..bytes as usize], &mut self.buffers.recv[..bytes as usize]);
         for repetition in 0..=repetitions {
             let begin = now();
             for _ in 0..messages {
                 self.peer.send(message, MESSAGE)?;
             }
-            self.peer.receive(message, MESSAGE)?;
+            self.peer.receive(room, MESSAGE)?;
             let time = now() - begin - self.clock;
             if repetition > 0 {
                 times.push(time);
@@ -309,7 +322,7 @@ impl Client<'_> {
     /// PRTT(n, d, 1) - (n - 1) d for n = `SEVERAL`, so many times.
     fn delayed(&mut self, d: f64, times: &mut Vec<f64>, repetitions: u32) -> Result<()> {
         self.command(Command::RoundTrips { repetitions, messages: SEVERAL, bytes: 1 })?;
-        let message = &mut self.buffer[..1];
+        let (message, room) = (&self.buffers.send[..1], &mut self.buffers.recv[..1]);
         for _ in 0..repetitions {
             let begin = now();
             let mut delays = 0.0;
@@ -319,7 +332,7 @@ impl Client<'_> {
                 delays += delay(d) + self.clock;
                 self.peer.send(message, MESSAGE)?;
             }
-            self.peer.receive(message, MESSAGE)?;
+            self.peer.receive(room, MESSAGE)?;
             times.push(now() - begin - self.clock - delays);
         }
         Ok(())
@@ -328,12 +341,12 @@ impl Client<'_> {
     /// The time of a receive of a byte that came a while ago, so many times.
     fn late_receives(&mut self, d: f64, times: &mut Vec<f64>, repetitions: u32) -> Result<()> {
         self.command(Command::Echo { repetitions })?;
-        let message = &mut self.buffer[..1];
+        let (message, room) = (&self.buffers.send[..1], &mut self.buffers.recv[..1]);
         for _ in 0..repetitions {
             self.peer.send(message, MESSAGE)?;
             delay(d);
             let begin = now();
-            self.peer.receive(message, MESSAGE)?;
+            self.peer.receive(room, MESSAGE)?;
             times.push(now() - begin - self.clock);
         }
         Ok(())
@@ -344,7 +357,7 @@ impl Client<'_> {
     fn leaves_alone(&mut self, bytes: u64) -> Result<bool> {
         for _ in 0..ASKED {
             self.command(Command::Unexpected { bytes: bytes as u32 })?;
-            let message = &self.buffer[..bytes as usize];
+            let message = &self.buffers.send[..bytes as usize];
             if self.peer.completes(message, MESSAGE, PATIENCE, || self.peer.send(&[], READY))? {
                 return Ok(true);
             }
@@ -382,7 +395,7 @@ impl Client<'_> {
         let d = 2.0 * median(warm).unwrap_or(0.0).max(1.0);
         let sizes = sizes(eager, self.longest);
         let mut trips: Vec<(u64, u32, Vec<f64>)> =
-            sizes.iter().flat_map(|&s| [1, several(s)].map(|messages| (s, messages, Vec::new()))).collect();
+            sizes.iter().flat_map(|&s| [1, SEVERAL].map(|messages| (s, messages, Vec::new()))).collect();
         let (mut delayed, mut late) = (Vec::new(), Vec::new());
         let steps = trips.len() as f64 + 1.0;
         loop {

@@ -17,10 +17,8 @@
 
 use super::Loggp;
 
-/// Messages of a round trip with several, where they are short.
-pub const SEVERAL: u32 = 16;
-/// Bytes that a round trip with several messages has at the most, unless that leaves too few messages.
-const TOGETHER: u64 = 8 << 20;
+/// Messages of a round trip with several.
+pub const SEVERAL: u32 = 8;
 
 /// The time of one kind of round trip.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -150,17 +148,13 @@ impl Samples {
     }
 }
 
-/// Messages of a round trip with several of this size.
-pub fn several(bytes: u64) -> u32 {
-    (TOGETHER / bytes).clamp(4, SEVERAL.into()) as u32
-}
-
 /// Sizes on both sides of the eager limit, two to an octave; 1 byte is always there. A range of less than two octaves is left out: what
 /// remains of the lengths then says more than the little that the range would.
 pub fn sizes(eager: u64, longest: u64) -> Vec<u64> {
     let octaves = |from: u64, to: u64| {
         let steps = (0..).map(move |k| (from as f64 * 2f64.powf(f64::from(k) / 2.0)).round() as u64);
-        let inner = steps.take_while(move |&s| s < to);
+        // the last step is not shorter than half of the others
+        let inner = steps.take_while(move |&s| s + s / 5 < to);
         inner.chain([to]).filter(move |_| to / 4 >= from)
     };
     let mut sizes: Vec<u64> = [1].into_iter().chain(octaves(1, eager.min(longest))).collect();
@@ -208,7 +202,7 @@ mod tests {
     fn samples(p: &Loggp, (send, recv): (f64, f64), long: (f64, f64, f64)) -> Samples {
         let sizes = (0..41).map(|k| 2f64.powf(f64::from(k) / 2.0) as u64);
         let round_trips = sizes
-            .flat_map(|bytes| [1, 16].map(|messages| (bytes, messages)))
+            .flat_map(|bytes| [1, SEVERAL].map(|messages| (bytes, messages)))
             .map(|(bytes, messages)| {
                 let (startup, gap, per_byte) = match bytes <= p.eager {
                     true => (p.latency + send + recv, p.gap, p.gap_per_byte),
@@ -301,7 +295,6 @@ mod tests {
                 assert!(sizes.len() >= 5, "{eager} {longest} {sizes:?}");
             }
         }
-        assert_eq!([1, 1 << 19, 1 << 20, 1 << 30].map(several), [16, 16, 8, 4]);
     }
 
     #[test]

@@ -101,7 +101,8 @@ fn step(length: f64) -> f64 {
     [1.0, 2.0, 5.0].into_iter().map(|f| f * power).find(|s| length / s <= 10.5).unwrap_or(10.0 * power)
 }
 
-fn escape(text: &str) -> String {
+/// Text as it stands in a file.
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

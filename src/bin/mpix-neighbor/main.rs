@@ -1,7 +1,7 @@
-//! `mpix-neighbor`: what schedules for a graph of messages cost, without any MPI.
+//! `mpix-neighbor`: what schedules for a graph of messages cost, without any MPI; and, built for an MPI, the parameters of the machine.
 //!
 //! `schedule` takes a graph from a file or a generator and shows what each algorithm makes of it; `compare` sets the algorithms for general
-//! graphs side by side on the test sets of IrregPC. `docs/schedules.md` explains the figures.
+//! graphs side by side on the test sets of IrregPC; `loggp`, under an MPI launcher, measures LogGP parameters. `docs/schedules.md` explains the figures.
 //!
 //! Exit code: 0, or 2 if the command line is wrong, 1 if the input is or a file cannot be read or written.
 
@@ -11,6 +11,9 @@ mod chart;
 mod compare;
 mod generator;
 mod input;
+mod loggp;
+#[cfg(any(test, feature = "mpi"))]
+mod plot;
 mod ports;
 mod readers;
 mod schedule;
@@ -33,6 +36,7 @@ struct Arguments {
 enum Command {
     Schedule(schedule::Arguments),
     Compare(compare::Arguments),
+    Loggp(loggp::Arguments),
 }
 
 /// Why there is no result.
@@ -54,6 +58,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Schedule(arguments) => schedule::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Loggp(arguments) => loggp::run(&arguments),
     };
     let (code, text) = match done.and_then(|text| print(&text)) {
         Ok(()) => return ExitCode::SUCCESS,
