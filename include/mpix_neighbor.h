@@ -287,7 +287,7 @@ int MPIX_Neighbor_error_string(MPI_Comm comm, int length, char *string, int *res
 // - `info`: hints, or `MPI_INFO_NULL`; may be freed afterwards. docs/tuning.md tells what each does.
 //   `mpix_schedule` = `auto` (default), `measure`, `direct`, `dimension_order`, `linear_permutation`, `random_rounds`, `edge_coloring`,
 //   `distributed_coloring`; `mpix_split` = `true` (default), `false`: whether messages may be cut; `mpix_weight_unit`: bytes that a weight of 1 stands
-//   for (default 1); `mpix_loggp`: the machine's parameters, a preset or a file; `mpix_seed`, `mpix_duplex`, `mpix_round_window`, `mpix_graph_limit`;
+//   for (default 1); `mpix_loggp`: the machine's parameters, a preset or a file (default: those that `MPIX_Loggp_get` gives); `mpix_seed`, `mpix_duplex`, `mpix_round_window`, `mpix_graph_limit`;
 //   `mpix_reduce_order` = `source` (default), `any`; `mpix_verify` = `false` (default), `true`. Environment variables of the same names in capitals
 //   (but `MPIX_NEIGHBOR_VERIFY`) override them. All but `mpix_round_window` and `mpix_reduce_order` must be the same on all processes. Unknown
 //   keys are ignored, unknown values are errors.
