@@ -382,7 +382,7 @@ fn agree(comm: &Comm, request: Result<Request>) -> Result<Request> {
 }
 
 /// Tells all processes the error of process `root`. Collective.
-fn share_error(comm: &Comm, error: Option<&Error>, root: u32, me: u32) -> Result<Error> {
+pub fn share_error(comm: &Comm, error: Option<&Error>, root: u32, me: u32) -> Result<Error> {
     const LENGTH: usize = u8::MAX as usize;
     let mut message = [0u8; LENGTH + 2];
     if me == root

@@ -398,3 +398,15 @@ fn comparison_with_the_papers_columns() {
         assert!(methods.iter().all(|m| text.contains(&format!(" {m} "))), "{text}");
     }
 }
+
+/// The tool that was built without MPI says which one measures.
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn measuring_needs_mpi() {
+    let (code, text) = refused(&["loggp"]);
+    assert_eq!(code, 1);
+    assert!(text.contains("make tool-mpi") && text.contains("mpirun -n 2"), "{text}");
+    let (code, text) = refused(&["loggp", "--longest", "2G"]);
+    assert_eq!(code, 2);
+    assert!(text.contains("not from 1k to 1G"), "{text}");
+}

@@ -185,7 +185,7 @@ impl Loggp {
     }
 
     /// Which parameter is not a finite number of at least 0.
-    pub(super) fn invalid(&self) -> Option<&'static str> {
+    pub fn invalid(&self) -> Option<&'static str> {
         let values = [self.latency, self.overhead, self.gap, self.gap_per_byte];
         KEYS.into_iter().zip(values).find(|&(_, v)| !is_cost(v)).map(|(key, _)| key)
     }
