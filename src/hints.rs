@@ -151,10 +151,10 @@ impl Hints {
     }
 
     /// Where no hint says the machine's parameters, takes those that hang on the communicator (`known`), and where there are none, those of the
-    /// site's file: the one that the environment variable `MPIX_LOGGP_FILE` names, or [`loggp_path`] if there is such a file.
+    /// site's file.
     ///
     /// # Errors
-    /// The file cannot be read, or holds no parameters.
+    /// As for [`site_loggp`].
     pub fn with_machine(
         mut self,
         known: Option<Loggp>,
@@ -162,24 +162,9 @@ impl Hints {
         file: impl Fn(&Path) -> io::Result<String>,
     ) -> Result<Hints> {
         self.loggp = self.loggp.or(known);
-        if self.loggp.is_some() {
-            return Ok(self);
+        if self.loggp.is_none() {
+            self.site_loggp = site_loggp(env, file)?;
         }
-        let (origin, path) = match env(LOGGP_FILE) {
-            Some(name) => (format!("environment variable {LOGGP_FILE} = \"{name}\""), name.into()),
-            None => match loggp_path(&env) {
-                Some(path) => (format!("the file {}", path.display()), path),
-                None => return Ok(self),
-            },
-        };
-        let wrong = |reason: String| Error::LoggpFile { origin: origin.clone(), reason };
-        let text = match file(&path) {
-            Ok(text) => text,
-            // nobody said that there is one
-            Err(e) if matches!(e.kind(), NotFound | NotADirectory) && env(LOGGP_FILE).is_none() => return Ok(self),
-            Err(e) => return Err(wrong(e.to_string()).into()),
-        };
-        self.site_loggp = Some(text.parse().map_err(|e: FileError| wrong(e.to_string()))?);
         Ok(self)
     }
 
@@ -229,6 +214,28 @@ impl Hints {
             costs: self.machine().costs(self.weight_unit.unwrap_or(1)),
             ..Tuning::default()
         }
+    }
+}
+
+/// The parameters of the machine in the site's file: the one that the environment variable `MPIX_LOGGP_FILE` names, or [`loggp_path`] if there is such a
+/// file.
+///
+/// # Errors
+/// The file cannot be read, or holds no parameters.
+pub fn site_loggp(env: impl Fn(&str) -> Option<String>, file: impl Fn(&Path) -> io::Result<String>) -> Result<Option<Loggp>> {
+    let (origin, path) = match env(LOGGP_FILE) {
+        Some(name) => (format!("environment variable {LOGGP_FILE} = \"{name}\""), name.into()),
+        None => match loggp_path(&env) {
+            Some(path) => (format!("the file {}", path.display()), path),
+            None => return Ok(None),
+        },
+    };
+    let wrong = |reason: String| Error::LoggpFile { origin: origin.clone(), reason };
+    match file(&path) {
+        Ok(text) => Ok(Some(text.parse().map_err(|e: FileError| wrong(e.to_string()))?)),
+        // nobody said that there is one
+        Err(e) if matches!(e.kind(), NotFound | NotADirectory) && env(LOGGP_FILE).is_none() => Ok(None),
+        Err(e) => Err(wrong(e.to_string()).into()),
     }
 }
 
@@ -350,7 +357,7 @@ impl SparseHints {
     }
 
     /// The keys, for an error.
-    pub const AGREED: &str = "one of the environment variables MPIX_SPARSE, MPIX_SPARSE_TARGETS, MPIX_NODE_SIZE, MPIX_LOGGP";
+    pub const AGREED: &str = "one of the environment variables MPIX_SPARSE, MPIX_SPARSE_TARGETS, MPIX_NODE_SIZE, MPIX_LOGGP, or a file of LogGP parameters,";
 
     /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on: all but the kind of probes.
     pub fn agreed(&self) -> i64 {

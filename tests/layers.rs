@@ -63,7 +63,7 @@ fn modules_use_only_what_lies_below_them() {
             "exec" => vec!["error", "mpi", "neighborhood", "schedule"],
             "setup" => [&pure[..], &["mpi"]].concat(),
             "handle" => [&pure[..], &["exec", "mpi", "setup"]].concat(),
-            "sparse" => vec!["error", "hints", "model", "mpi", "select"],
+            "sparse" => vec!["error", "hints", "measure", "model", "mpi", "select"],
             "measure" => vec!["error", "handle", "hints", "model", "mpi"],
             "capi" => [&pure[..], &["exec", "handle", "measure", "mpi", "sparse"]].concat(),
             "launch" => vec!["error", "hints", "measure", "model", "mpi"],

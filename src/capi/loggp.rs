@@ -10,6 +10,7 @@ use crate::measure;
 use crate::model::{Loggp, Parameters};
 use crate::mpi::comm::{self, Owned};
 use crate::mpi::{self, MPI_Comm, MPI_Count, MPI_Info, info};
+use crate::sparse;
 
 /// For `MPIX_Loggp.eager`: no message waits for its receiver.
 pub const MPIX_LOGGP_UNLIMITED: c_int = -1;
@@ -136,7 +137,9 @@ pub unsafe extern "C" fn MPIX_Loggp_set(parameters: *const MPIX_Loggp, comm: MPI
             intracommunicator(comm)?;
             let null = || Error::NullResult { argument: Argument::new("parameters") };
             let parameters = parameters.as_ref().ok_or_else(|| null().into()).and_then(MPIX_Loggp::check);
-            measure::hang(comm, parameters)
+            let loggp = parameters.as_ref().ok().map(|p| p.loggp);
+            measure::hang(comm, parameters)?;
+            loggp.map_or(Ok(()), |loggp| sparse::set_machine(comm, loggp))
         }
     })
 }
