@@ -73,7 +73,7 @@ install: $(LIB)
 
 # ---- programs
 
-$(OUT)/%: c_tests/%.c c_tests/test.h include/mpix_neighbor.h $(LIB)
+$(OUT)/%: c_tests/%.c $(wildcard c_tests/*.h) include/mpix_neighbor.h $(LIB)
 	@mkdir -p $(OUT)
 	@echo $(MPICC) $<
 	@$(MPICC) $(CFLAGS) $< -o $@ $(LINK)

@@ -1,8 +1,10 @@
 /* No allocation in the steady state: counts the calls of malloc and its kin that come from our library, by their return address, while
-   collectives run again and again with changing buffers and counts. */
+   collectives run again and again with changing buffers and counts. Of sparse exchanges, which must allocate what they bring: no more than that,
+   and nothing that stays. */
 #define _GNU_SOURCE
-#include "test.h"
+#include "sparse.h"
 #include <dlfcn.h>
+#include <malloc.h>
 
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
@@ -10,31 +12,32 @@ extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 
 static int counting, ours, all;
+static size_t our_bytes;
 
-static void count(void *caller) {
+static void count(void *caller, size_t bytes) {
   if (!counting) return;
   all++;
   /* dladdr must not count itself */
   counting = 0;
   Dl_info where;
-  if (dladdr(caller, &where) && where.dli_fname && strstr(where.dli_fname, "mpix_neighbor")) ours++;
+  if (dladdr(caller, &where) && where.dli_fname && strstr(where.dli_fname, "mpix_neighbor")) ours++, our_bytes += bytes;
   counting = 1;
 }
 
 void *malloc(size_t size) {
-  count(__builtin_return_address(0));
+  count(__builtin_return_address(0), size);
   return __libc_malloc(size);
 }
 void *calloc(size_t n, size_t size) {
-  count(__builtin_return_address(0));
+  count(__builtin_return_address(0), n * size);
   return __libc_calloc(n, size);
 }
 void *realloc(void *old, size_t size) {
-  count(__builtin_return_address(0));
+  count(__builtin_return_address(0), size);
   return __libc_realloc(old, size);
 }
 int posix_memalign(void **result, size_t alignment, size_t size) {
-  count(__builtin_return_address(0));
+  count(__builtin_return_address(0), size);
   *result = __libc_memalign(alignment, size);
   return *result ? 0 : 12;
 }
@@ -66,6 +69,88 @@ static void trees(MPI_Datatype strided) {
   CHECK(ours == 0, "%d allocations in 50 rounds along a tree", ours);
   MPI_Info_free(&info);
   free(send);
+}
+
+/* what our library allocates in `rounds` exchanges of one pattern */
+static size_t bytes_of(const list *l, const char *data, MPI_Info info, MPI_Comm comm, int rounds) {
+  our_bytes = ours = 0;
+  for (int r = 0; r < rounds; r++) {
+    MPIX_Sparse_result result = NULL;
+    counting = 1;
+    int code = MPIX_Sparse_exchange(l->n, l->targets, data, l->lengths, l->displs, MPI_BYTE, MPI_BYTE, info, comm, &result);
+    if (code == MPI_SUCCESS) code = MPIX_Sparse_free(&result);
+    counting = 0;
+    if (code != MPI_SUCCESS) CHECK(0, "%s", test_message(code));
+  }
+  return our_bytes;
+}
+
+/* Allowed for an exchange: EACH bytes, ENTRY for each message that goes or comes, and LENGTH times the bytes that go and come (copies on the way, chunks that
+   double). Over many exchanges the heap stays as large as it is, but for what MPI keeps. */
+enum { EACH = 12288, ENTRY = 512, LENGTH = 8, KEPT = 200000 };
+
+static void sparse_exchanges(void) {
+  int rounds = test_size <= 2 ? 1000 : test_size <= 4 ? 100 : 30;
+  MPI_Comm pair;
+  MPI_Comm_split(MPI_COMM_WORLD, test_rank / 2, test_rank, &pair);
+  for (int p = 0; p < PROTOCOLS; p++) {
+    MPI_Info info = hint("mpix_sparse", protocols[p]);
+    list l = list_of(&MIXED_LENGTHS, test_rank, 7, test_size), none = {0};
+    size_t bytes = 0, entries = 0;
+    for (int s = 0; s < test_size; s++) {
+      list theirs = list_of(&MIXED_LENGTHS, s, 7, test_size);
+      /* where messages are passed on, anything may come by */
+      for (int i = 0; i < theirs.n; i++) bytes += theirs.lengths[i], entries++;
+      list_free(&theirs);
+    }
+    char *data = contents(&MIXED_LENGTHS, &l, test_rank, 7);
+    bytes_of(&l, data, info, MPI_COMM_WORLD, 20);
+    MPI_Barrier(MPI_COMM_WORLD);
+    size_t before = mallinfo2().uordblks, allowed = EACH + ENTRY * entries + LENGTH * bytes, have = bytes_of(&l, data, info, MPI_COMM_WORLD, rounds) / rounds;
+    MPI_Barrier(MPI_COMM_WORLD);
+    size_t after = mallinfo2().uordblks;
+    CHECK(have <= allowed, "%s: %zu bytes an exchange, not at most %zu", protocols[p], have, allowed);
+    CHECK(after <= before + KEPT, "%s: the heap grew by %zu bytes in %d exchanges", protocols[p], after - before, rounds);
+    /* nothing goes, nothing comes: what is allocated does not depend on the number of processes */
+    bytes_of(&none, data, info, pair, 5);
+    bytes_of(&none, data, info, MPI_COMM_WORLD, 5);
+    size_t small = bytes_of(&none, data, info, pair, 4), large = bytes_of(&none, data, info, MPI_COMM_WORLD, 4);
+    int pair_size;
+    MPI_Comm_size(pair, &pair_size);
+    if ((strncmp(protocols[p], "nbx", 4) == 0 || strcmp(protocols[p], "nbx_probe") == 0 || strcmp(protocols[p], "rsx") == 0) && pair_size == 2)
+      CHECK(small == large, "%s: %zu bytes with 2 processes, %zu with %d", protocols[p], small, large, test_size);
+    CHECK(large <= 4 * EACH, "%s: %zu bytes in 4 exchanges of nothing", protocols[p], large);
+    if (test_rank == 0) printf("%s: %zu bytes an exchange that moves %zu, %zu an exchange of nothing\n", protocols[p], have, bytes, large / 4);
+    free(data);
+    list_free(&l);
+    MPI_Info_free(&info);
+  }
+  MPI_Comm_free(&pair);
+}
+
+/* a run of a plan allocates nothing */
+static void plan_runs(void) {
+  int right = (test_rank + 1) % test_size, targets[3] = {right, test_rank, right}, counts[3] = {100, 7, 3000}, displs[3] = {0, 50, 0};
+  static int data[6000];
+  MPI_Datatype strided;
+  MPI_Type_vector(2, 1, 2, MPI_INT, &strided);
+  MPI_Type_commit(&strided);
+  for (int k = 0; k < 2; k++) {
+    MPIX_Sparse_plan plan;
+    if (k) counts[2] = 1000;
+    OK(MPIX_Sparse_plan_create(3, targets, data, counts, displs, k ? strided : MPI_INT, MPI_INT, MPI_INFO_NULL, MPI_COMM_WORLD, &plan));
+    for (int run = 0; run < 60; run++) {
+      if (run == 10) ours = 0;
+      counting = run >= 10;
+      int code = MPIX_Sparse_plan_start(plan);
+      if (code == MPI_SUCCESS) code = MPIX_Sparse_plan_wait(plan);
+      counting = 0;
+      OK(code);
+    }
+    CHECK(ours == 0, "%d allocations in 50 runs of a plan", ours);
+    OK(MPIX_Sparse_plan_free(&plan));
+  }
+  MPI_Type_free(&strided);
 }
 
 int main(int argc, char **argv) {
@@ -113,5 +198,7 @@ int main(int argc, char **argv) {
   MPI_Type_free(&strided);
   MPI_Op_free(&op);
   graph_free(&g);
+  sparse_exchanges();
+  plan_runs();
   return test_finish();
 }

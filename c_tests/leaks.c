@@ -1,5 +1,37 @@
-/* For valgrind: neighborhoods of all kinds come and go, with errors in between; at the end nothing of ours is left. */
-#include "test.h"
+/* For valgrind: neighborhoods of all kinds and sparse exchanges come and go, with errors in between; at the end nothing of ours is left. */
+#include "sparse.h"
+
+/* every form, with results, plans and requests that outlive their communicator, and errors in between */
+static void sparse(const char *protocol) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Info info = hint("mpix_sparse", protocol);
+  MPI_Datatype strided;
+  MPI_Type_vector(2, 1, 2, MPI_INT, &strided);
+  MPI_Type_commit(&strided);
+  for (int r = 0; r < 3; r++) exchange(protocol, &MIXED_LENGTHS, r, info, comm);
+  int targets[2] = {(test_rank + 1) % test_size, test_rank}, counts[2] = {2, 4}, displs[2] = {0, 1}, data[40] = {0}, bad[2] = {1, -1}, ragged[2] = {1, 1};
+  MPIX_Sparse_request request;
+  MPIX_Sparse_result results[2];
+  MPIX_Sparse_plan plan;
+  OK(MPIX_Sparse_exchange(2, targets, data, counts, displs, strided, strided, info, comm, &results[0]));
+  CHECK(MPIX_Sparse_exchange(2, targets, data, bad, displs, strided, strided, info, comm, &results[1]) != MPI_SUCCESS, "a negative count");
+  CHECK(MPIX_Sparse_exchange(2, targets, data, ragged, displs, MPI_INT, strided, info, comm, &results[1]) != MPI_SUCCESS, "a ragged message");
+  CHECK(MPIX_Isparse_exchange(2, targets, data, bad, displs, strided, strided, info, comm, &request) != MPI_SUCCESS, "a negative count");
+  CHECK(MPIX_Sparse_plan_create(2, targets, data, ragged, displs, MPI_INT, strided, info, comm, &plan) != MPI_SUCCESS, "a ragged message");
+  OK(MPIX_Sparse_plan_create(2, targets, data, counts, displs, strided, strided, info, comm, &plan));
+  OK(MPIX_Isparse_exchange(2, targets, data, counts, displs, strided, MPI_INT, info, comm, &request));
+  MPI_Type_free(&strided);
+  OK(MPIX_Sparse_wait(&request, &results[1]));
+  OK(MPIX_Neighborhood_set_targets(ALL_OPERATIONS, 2, targets, MPI_UNWEIGHTED, info, comm));
+  MPI_Info_free(&info);
+  MPI_Comm_free(&comm);
+  OK(MPIX_Sparse_plan_start(plan));
+  OK(MPIX_Sparse_plan_wait(plan));
+  OK(MPIX_Sparse_plan_free(&plan));
+  for (int k = 0; k < 2; k++) OK(MPIX_Sparse_free(&results[k]));
+}
 
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
@@ -25,5 +57,6 @@ int main(int argc, char **argv) {
     graph_free(&g);
     MPI_Comm_free(&comm);
   }
+  for (int p = 0; p < PROTOCOLS; p++) sparse(protocols[p]);
   return test_finish();
 }

@@ -1,105 +1,177 @@
-/* MPIX_Sparse_exchange by each protocol: every message arrives once, whole, in order, and nothing else does. Every process can compute what every
-   other one sends, so that what must arrive is known without communication. */
-#include "test.h"
+/* MPIX_Sparse_exchange by each protocol: every message arrives once, whole, in order, and nothing else does. */
+#include "sparse.h"
 
-static const char *protocols[] = {"auto", "nbx", "nbx_probe", "nbx_node", "pex", "pcx", "pcx_library", "rsx", "crystal"};
-enum { PROTOCOLS = sizeof protocols / sizeof *protocols };
-
-/* what process `s` sends in a round */
-typedef struct {
-  int n, *targets, *counts, *displs, total;
-} list;
-
-/* lengths in ints: many short ones, none, and a few that cross the limits of slots and heads */
-static int length_of(uint64_t h) {
-  static const int lengths[] = {0, 1, 2, 3, 17, 100, 255, 1023, 1024, 1025, 2046, 2048, 5000, 40000};
-  return lengths[h % (h & 64 ? 14 : 8)];
+/* MPI's probes, counted: a hint chooses between them */
+static int matched_probes, plain_probes;
+int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status) {
+  matched_probes++;
+  return PMPI_Improbe(source, tag, comm, flag, message, status);
+}
+int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status) {
+  plain_probes++;
+  return PMPI_Iprobe(source, tag, comm, flag, status);
 }
 
-static list list_of(int s, int round, int size) {
-  uint64_t seed = mix3(round, s, size);
-  int n = seed % 7 == 0 ? 0 : (int)(mix(seed) % 8);
-  list l = {n, malloc(sizeof(int) * 8), malloc(sizeof(int) * 8), malloc(sizeof(int) * 8), 0};
-  for (int i = 0; i < n; i++) {
-    uint64_t h = mix2(seed, i);
-    l.targets[i] = h % 13 == 0 ? MPI_PROC_NULL : i > 0 && h % 5 == 0 ? l.targets[i - 1] : (int)((h >> 8) % (uint64_t)size);
-    l.counts[i] = length_of(h >> 16);
-    l.displs[i] = l.total;
-    l.total += l.counts[i];
+static void nobody(list *l, int s, int round, int size) { (void)l, (void)s, (void)round, (void)size; }
+
+static void all_to_one(list *l, int s, int round, int size) {
+  int n = 1 + (s + round) % 3;
+  for (int i = 0; i < n; i++) add(l, round % size, 10 * s + i);
+}
+
+static void one_to_all(list *l, int s, int round, int size) {
+  if (s == round % size)
+    for (int t = size - 1; t >= 0; t--) add(l, t, 5 + t);
+}
+
+static void all_to_all(list *l, int s, int round, int size) {
+  for (int k = 0; k < size; k++) add(l, (s + k + round) % size, 8 * k + s);
+}
+
+static void ring(list *l, int s, int round, int size) { add(l, (s + 1 + round % 2) % size, 1000 + round); }
+
+/* A synchronous send to oneself that is waited for before anything is received never ends: own messages are copied. The long ones would need
+   a rendezvous. */
+static void itself(list *l, int s, int round, int size) {
+  (void)round, (void)size;
+  add(l, s, 3), add(l, s, 200000), add(l, s, 0), add(l, s, 5000);
+}
+
+static void nowhere(list *l, int s, int round, int size) {
+  (void)round, (void)size;
+  for (int i = 0; i < 3 + s % 2; i++) add(l, MPI_PROC_NULL, 100);
+}
+
+/* messages without a byte arrive like all others, several of one source as often as they were sent */
+static void no_bytes(list *l, int s, int round, int size) {
+  for (int i = 0; i < 5; i++) add(l, (s + i * i + round) % size, 0);
+}
+
+/* one target again and again, others in between: order is kept, whatever way a length takes */
+static void in_order(list *l, int s, int round, int size) {
+  static const int lengths[] = {9000, 1, 4096, 4097, 0, 70000, 2, 4097, 3, 0, 8192, 4};
+  int to = (s + 1 + round) % size, aside = (s + 2 + round) % size;
+  for (int i = 0; i < 12; i++) {
+    add(l, to, lengths[i]);
+    if (i % 4 == 1) add(l, aside, i);
+    if (i % 5 == 2) add(l, MPI_PROC_NULL, 50);
   }
-  return l;
 }
 
-static void list_free(list *l) {
-  free(l->targets);
-  free(l->counts);
-  free(l->displs);
+/* more messages to one process than it has receives posted */
+static void burst(list *l, int s, int round, int size) {
+  int n = s == (round + 1) % size ? 300 : 17 + s % 3;
+  for (int i = 0; i < n; i++) add(l, round % size, i % 50 == 49 ? 6000 : i % 29);
 }
 
-static int *contents(int s, int round, const list *l) {
-  int *data = malloc(sizeof(int) * (size_t)(l->total + 1));
-  for (int i = 0; i < l->n; i++)
-    for (int k = 0; k < l->counts[i]; k++) data[l->displs[i] + k] = test_value(s * 1000 + round, i, k);
-  return data;
+/* the numbers of messages differ much between processes */
+static void uneven(list *l, int s, int round, int size) {
+  int n = (s + round) % size == 0 ? 60 : (s + round) % 3;
+  for (int i = 0; i < n; i++) add(l, (s * 7 + i * i) % size, i);
 }
 
-/* compares a result with what must have come */
-static void check_result(const char *what, int round, MPIX_Sparse_result result, int me, int size) {
-  int n, at = 0;
-  MPI_Count elements, expected = 0;
-  OK(MPIX_Sparse_get_count(result, &n, &elements));
-  for (int s = 0; s < size; s++) {
-    list l = list_of(s, round, size);
-    for (int i = 0; i < l.n; i++) {
-      if (l.targets[i] != me) continue;
-      expected += l.counts[i];
-      CHECK(at < n, "%s, round %d: message %d of process %d is missing", what, round, i, s);
-      if (at >= n) continue;
-      int source;
-      MPI_Count count;
-      void *data;
-      OK(MPIX_Sparse_get_message(result, at++, &source, &count, &data));
-      CHECK(source == s && count == l.counts[i], "%s, round %d: %lld ints from %d, not %d from %d", what, round, (long long)count, source, l.counts[i], s);
-      int bad = -1;
-      if (source == s && count == l.counts[i])
-        for (int k = 0; k < count && bad < 0; k++)
-          if (((int *)data)[k] != test_value(s * 1000 + round, i, k)) bad = k;
-      CHECK(bad < 0, "%s, round %d: int %d of message %d of process %d", what, round, bad, i, s);
-    }
-    list_free(&l);
+/* each length around a limit, from each process */
+static void limits(list *l, int s, int round, int size) {
+  static const int lengths[] = {4095, 4096, 4097, 8150, 8151, 8152, 8153, 8158, 8159, 8160, 8161, 8162, 8168, 8175, 8176, 8177, 8184, 8191, 8192, 8193};
+  int n = sizeof lengths / sizeof *lengths;
+  /* alone, so that what travels together with it does not move it across the limit; and some together */
+  if (round < n) add(l, (s + 1) % size, lengths[round]);
+  else
+    for (int i = 0; i < 4; i++) add(l, (s + i) % size, lengths[(round + 5 * i) % n] / (i + 1));
+}
+
+/* eager limits of MPI libraries lie here; one process sends 4 MiB */
+static void lengthy(list *l, int s, int round, int size) {
+  static const int lengths[] = {16383, 16384, 32767, 32769, 65535, 65537, 100 << 10, 131072, 131073, 262145, 600000};
+  for (int i = 0; i < 2; i++) add(l, (s + 1 + i) % size, lengths[(round * 2 + i + s) % 11]);
+  if (round == 0 && s == size / 2) add(l, (s + size - 1) % size, 4 << 20);
+  add(l, (s + 1) % size, 2);
+}
+
+static const struct {
+  pattern pattern;
+  int rounds;
+} table[] = {
+  {{"nobody", nobody, 0}, 3}, {{"all to one", all_to_one, 0}, 3}, {{"one to all", one_to_all, 0}, 3}, {{"all to all", all_to_all, 0}, 3},
+  {{"ring", ring, 0}, 2}, {{"itself", itself, 0}, 2}, {{"nowhere", nowhere, 0}, 2}, {{"no bytes", no_bytes, 0}, 3},
+  /* what finds senders by looking for bytes that are not zero loses these */
+  {{"zeros", mixed_lengths, 1}, 4}, {{"zeros in order", in_order, 1}, 1}, {{"in order", in_order, 0}, 2}, {{"burst", burst, 0}, 2},
+  {{"uneven", uneven, 0}, 2}, {{"limits", limits, 0}, 24}, {{"lengthy", lengthy, 0}, 2}, {{"mixed lengths", mixed_lengths, 0}, 12},
+};
+enum { PATTERNS = sizeof table / sizeof *table };
+
+static void patterns(const char *protocol, MPI_Info info) {
+  for (int p = 0; p < PATTERNS; p++)
+    for (int r = 0; r < table[p].rounds; r++) exchange(protocol, &table[p].pattern, r, info, MPI_COMM_WORLD);
+}
+
+/* another protocol from call to call on one communicator, and other nodes */
+static void mixed(void) {
+  for (int r = 0; r < fewer(120); r++) {
+    uint64_t h = mix2(4711, r);
+    const char *protocol = protocols[h % PROTOCOLS];
+    MPI_Info info = hint("mpix_sparse", protocol);
+    if (h & 1 << 20) MPI_Info_set(info, "mpix_node_size", h & 1 << 21 ? "2" : "3");
+    if (h & 1 << 22) MPI_Info_set(info, "mpix_matched_probe", "false");
+    exchange(protocol, h % 3 ? &FEW_SHORT : &MIXED_LENGTHS, r, info, MPI_COMM_WORLD);
+    MPI_Info_free(&info);
   }
-  CHECK(at == n, "%s, round %d: %d messages, not %d", what, round, n, at);
-  CHECK(elements == expected, "%s, round %d: %lld ints, not %lld", what, round, (long long)elements, (long long)expected);
 }
 
-static MPI_Info hint(const char *key, const char *value) {
-  MPI_Info info;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, key, value);
-  return info;
-}
-
-static void rounds(MPI_Comm comm, const char *protocol, int first, int last) {
-  int me, size;
-  MPI_Comm_rank(comm, &me);
-  MPI_Comm_size(comm, &size);
-  MPI_Info info = hint("mpix_sparse", protocol);
-  for (int r = first; r < last; r++) {
-    list l = list_of(me, r, size);
-    int *data = contents(me, r, &l);
-    MPIX_Sparse_result result = NULL;
-    OK(MPIX_Sparse_exchange(l.n, l.targets, data, l.counts, l.displs, MPI_INT, MPI_INT, info, comm, &result));
-    if (result) check_result(protocol, r, result, me, size);
-    OK(MPIX_Sparse_free(&result));
-    CHECK(result == NULL, "the handle of a freed result is NULL");
-    free(data);
-    list_free(&l);
+/* as if one, two, three or more processes were a node: messages are passed on between some, inside of others */
+static void nodes(void) {
+  static const char *const sizes[] = {"1", "2", "3", "100"};
+  for (int k = 0; k < 4; k++) {
+    MPI_Info info = hint("mpix_sparse", "nbx_node");
+    MPI_Info_set(info, "mpix_node_size", sizes[k]);
+    for (int p = 0; p < PATTERNS; p++) exchange(sizes[k], &table[p].pattern, k, info, MPI_COMM_WORLD);
+    MPI_Info_free(&info);
   }
-  MPI_Info_free(&info);
+}
+
+/* sizes are never exchanged: a probe gives them, matched or, on request, not */
+static void probes(void) {
+  static const char *const probing[] = {"nbx_probe", "pex", "pcx", "pcx_library", "rsx"};
+  static const pattern burst_pattern = {"burst", burst, 0};
+  for (int k = 0; k < 10; k++) {
+    int matched = k / 5;
+    MPI_Info info = hint("mpix_sparse", probing[k % 5]);
+    MPI_Info_set(info, "mpix_matched_probe", matched ? "true" : "false");
+    matched_probes = plain_probes = 0;
+    for (int r = 0; r < 2 * fewer(4); r++) exchange(probing[k % 5], r % 2 ? &MIXED_LENGTHS : &burst_pattern, r, info, MPI_COMM_WORLD);
+    int right = matched ? matched_probes : plain_probes, wrong = matched ? plain_probes : matched_probes;
+    CHECK(wrong == 0, "%s, mpix_matched_probe=%s: %d probes of the other kind", probing[k % 5], matched ? "true" : "false", wrong);
+    CHECK(test_size == 1 || right > 0, "%s, mpix_matched_probe=%s: no probe", probing[k % 5], matched ? "true" : "false");
+    MPI_Info_free(&info);
+  }
+}
+
+/* the text names the protocol that was asked for */
+static void described(const char *protocol) {
+  char text[1000], want[100];
+  int length = -1;
+  OK(MPIX_Sparse_describe(MPI_COMM_WORLD, sizeof text, text, &length));
+  snprintf(want, sizeof want, "protocol %s:", protocol);
+  CHECK(strcmp(protocol, "auto") == 0 || strstr(text, want), "\"%s\" does not hold \"%s\"", text, want);
+  CHECK(length == (int)strlen(text) && text[length - 1] == '\n', "length %d", length);
 }
 
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
-  for (int p = 0; p < PROTOCOLS; p++) rounds(MPI_COMM_WORLD, protocols[p], 0, 40);
+  const char *forced = getenv("MPIX_SPARSE");
+  for (int p = 0; p < PROTOCOLS; p++) {
+    /* the environment overrides the info, so that one protocol is all that there is */
+    if (forced && strcmp(forced, protocols[p]) != 0) continue;
+    MPI_Info info = hint("mpix_sparse", protocols[p]);
+    patterns(protocols[p], forced ? MPI_INFO_NULL : info);
+    if (!forced) described(protocols[p]);
+    else described(forced);
+    MPI_Info_free(&info);
+  }
+  if (!forced) {
+    nodes();
+    probes();
+  }
+  mixed();
   return test_finish();
 }

@@ -1,0 +1,148 @@
+/* What lives how long: sparse exchanges on halves of a split that call a different number of times, on duplicates, on communicators that come and go
+   by the hundred, on MPI_COMM_SELF, and everything that is never freed. */
+#include "sparse.h"
+
+static int me, n;
+
+/* Making a communicator takes long where more processes than cores spin: then each protocol gets its turn on some number of processes. */
+static int left_out(int p) { return n > 4 && (p + n) % 3; }
+
+/* the parts of a split do not wait for each other: nothing is collective over more than the communicator */
+static void halves(void) {
+  MPI_Comm half;
+  MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &half);
+  MPI_Comm_set_errhandler(half, MPI_ERRORS_RETURN);
+  for (int p = 0; p < PROTOCOLS; p++) {
+    MPI_Info info = hint("mpix_sparse", protocols[p]);
+    int times = me % 2 ? 2 : fewer(10) + p % 3;
+    for (int r = 0; r < times; r++) exchange("half", r % 4 ? &FEW_SHORT : &MIXED_LENGTHS, r, info, half);
+    exchange("world", &FEW_SHORT, p, info, MPI_COMM_WORLD);
+    MPI_Info_free(&info);
+  }
+  MPI_Comm_free(&half);
+}
+
+/* a duplicate has wires of its own */
+static void duplicates(void) {
+  for (int p = 0; p < PROTOCOLS; p++) {
+    if (left_out(p)) continue;
+    MPI_Comm comm, copy;
+    MPI_Info info = hint("mpix_sparse", protocols[p]);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    exchange("original", &FEW_SHORT, p, info, comm);
+    MPI_Comm_dup(comm, &copy);
+    /* an exchange runs on one while the other is used from its first to its last */
+    list l = list_of(&MIXED_LENGTHS, me, p, n);
+    char *data = contents(&MIXED_LENGTHS, &l, me, p);
+    MPIX_Sparse_request request;
+    MPIX_Sparse_result result = NULL;
+    OK(MPIX_Isparse_exchange(l.n, l.targets, data, l.lengths, l.displs, MPI_BYTE, MPI_BYTE, info, comm, &request));
+    exchange("duplicate", &FEW_SHORT, p + 1, info, copy);
+    MPI_Comm_free(&copy);
+    OK(MPIX_Sparse_wait(&request, &result));
+    check_result("original", &MIXED_LENGTHS, p, result, me, n);
+    OK(MPIX_Sparse_free(&result));
+    exchange("original", &FEW_SHORT, p + 2, info, comm);
+    MPI_Comm_free(&comm);
+    MPI_Info_free(&info);
+    free(data);
+    list_free(&l);
+  }
+}
+
+/* MPICH has 2,048 communicators, Open MPI's numbers grow: a leak of one private communicator or window a round is found by either */
+static void many_lives(void) {
+  int rounds = n <= 1 ? 1200 : n == 2 ? 400 : n <= 4 ? 10 : 3;
+  for (int i = 0; i < rounds; i++) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    /* a window takes longer to make than all else */
+    int p = (i + n) % PROTOCOLS;
+    if (strcmp(protocols[p], "rsx") == 0 && i % 4) p = 1;
+    MPI_Info info = hint("mpix_sparse", protocols[p]);
+    MPI_Info_set(info, "mpix_node_size", i % 2 ? "1" : "2");
+    exchange("short life", &FEW_SHORT, i, info, comm);
+    MPI_Info_set(info, "mpix_node_size", "3");
+    if (i % 5 == 0) exchange("short life", &FEW_SHORT, i + 1, info, comm);
+    MPI_Info_free(&info);
+    MPI_Comm_free(&comm);
+  }
+}
+
+static void alone(void) {
+  for (int p = 0; p < PROTOCOLS; p++) {
+    MPI_Info info = hint("mpix_sparse", protocols[p]);
+    for (int r = 0; r < 5; r++) exchange("self", r % 2 ? &FEW_SHORT : &MIXED_LENGTHS, r, info, MPI_COMM_SELF);
+    MPI_Info_free(&info);
+  }
+}
+
+/* plans and results of a communicator that is gone */
+static void orphans(void) {
+  for (int p = 0; p < PROTOCOLS; p++) {
+    if (left_out(p + 1)) continue;
+    MPI_Comm comm;
+    MPI_Info info = hint("mpix_sparse", protocols[p]);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    int right = (me + 1) % n, left = (me + n - 1) % n, value = 100 * me;
+    MPIX_Sparse_plan plan;
+    MPIX_Sparse_request request;
+    MPIX_Sparse_result result, own = NULL;
+    int one = 1, zero = 0;
+    OK(MPIX_Sparse_plan_create(1, &right, &value, &one, &zero, MPI_INT, MPI_INT, info, comm, &plan));
+    OK(MPIX_Isparse_exchange(1, &right, &value, &one, &zero, MPI_INT, MPI_INT, info, comm, &request));
+    MPI_Info_free(&info);
+    MPI_Comm_free(&comm);
+    OK(MPIX_Sparse_wait(&request, &own));
+    value++;
+    OK(MPIX_Sparse_plan_start(plan));
+    OK(MPIX_Sparse_plan_wait(plan));
+    OK(MPIX_Sparse_plan_result(plan, &result));
+    int source, *got[2];
+    MPI_Count count;
+    OK(MPIX_Sparse_get_message(own, 0, &source, &count, (void **)&got[0]));
+    OK(MPIX_Sparse_get_message(result, 0, &source, &count, (void **)&got[1]));
+    CHECK(*got[0] == 100 * left && *got[1] == 100 * left + 1, "%d, %d", *got[0], *got[1]);
+    OK(MPIX_Sparse_free(&own));
+    OK(MPIX_Sparse_plan_free(&plan));
+  }
+}
+
+/* alive at MPI_Finalize: wires with all protocols' belongings, on the world, a part of it, MPI_COMM_SELF and a communicator that is never freed;
+   results and plans */
+static void leave_behind(void) {
+  MPI_Comm comms[4] = {MPI_COMM_WORLD, MPI_COMM_SELF};
+  MPI_Comm_dup(MPI_COMM_WORLD, &comms[2]);
+  MPI_Comm_split(MPI_COMM_WORLD, me % 2, me, &comms[3]);
+  for (int k = 0; k < 4; k++) {
+    MPI_Comm comm = comms[k];
+    for (int p = 0; p < PROTOCOLS; p++) {
+      if (left_out(p + 2)) continue;
+      MPI_Info info = hint("mpix_sparse", protocols[p]); /* never freed either */
+      int size, rank, one = 1, zero = 0;
+      MPI_Comm_size(comm, &size), MPI_Comm_rank(comm, &rank);
+      int right = (rank + 1) % size;
+      static int value = 7;
+      MPIX_Sparse_plan plan;
+      MPIX_Sparse_result result;
+      OK(MPIX_Sparse_plan_create(1, &right, &value, &one, &zero, MPI_INT, MPI_INT, info, comm, &plan));
+      OK(MPIX_Sparse_plan_start(plan));
+      OK(MPIX_Sparse_plan_wait(plan));
+      OK(MPIX_Sparse_exchange(1, &right, &value, &one, &zero, MPI_INT, MPI_INT, info, comm, &result));
+    }
+  }
+}
+
+int main(int argc, char **argv) {
+  test_init(&argc, &argv);
+  me = test_rank, n = test_size;
+  halves();
+  duplicates();
+  many_lives();
+  alone();
+  orphans();
+  leave_behind();
+  return test_finish();
+}
