@@ -10,6 +10,9 @@
 
 #include <mpi.h>
 
+// For `MPIX_Loggp.eager`: no message waits for its receiver.
+#define MPIX_LOGGP_UNLIMITED -1
+
 // Version of this header: the number before the first point.
 #define MPIX_NEIGHBOR_VERSION_MAJOR 0
 
@@ -33,6 +36,46 @@
 
 // The neighborhood is for `MPIX_Neighbor_reduce` and `reducev`.
 #define MPIX_NEIGHBOR_REDUCE 4
+
+// A sparse exchange whose targets and sizes stay.
+typedef struct MPIX_Sparse_plan_object MPIX_Sparse_plan_object;
+
+// A nonblocking sparse exchange under way.
+typedef struct MPIX_Sparse_request_object MPIX_Sparse_request_object;
+
+// What a sparse exchange brought: messages, ordered by source, those of one source as it sent them.
+typedef struct MPIX_Sparse_result_object MPIX_Sparse_result_object;
+
+// LogGP parameters of a machine (Alexandrov, Ionescu, Schauser, Scheiman 1995). Times in microseconds.
+typedef struct {
+  // L: what a byte needs through the network.
+  double latency;
+  // o_s: how long a process works for a message that it sends.
+  double send_overhead;
+  // o_r: how long a process works for a message that it receives.
+  double recv_overhead;
+  // g: the least time between two short messages of a process.
+  double gap;
+  // G: time for each byte of a long message.
+  double gap_per_byte;
+  // The longest message, in bytes, that leaves without its receiver; `MPIX_LOGGP_UNLIMITED`: all do.
+  MPI_Count eager;
+  // How far measured times are from what the parameters predict: median of |measured - predicted| / measured. 0 where nothing was measured.
+  double deviation;
+} MPIX_Loggp;
+
+// A result of a sparse exchange. NULL is none.
+typedef MPIX_Sparse_result_object *MPIX_Sparse_result;
+
+// What `MPIX_Sparse_exchange_each` calls for each message: source, elements of the receive type, their place (valid during the call), and what the
+// caller gave as context. Returns `MPI_SUCCESS`, or anything else not to be called again.
+typedef int (*MPIX_Sparse_function)(int source, MPI_Count count, const void *data, void *context);
+
+// A nonblocking sparse exchange. NULL is none.
+typedef MPIX_Sparse_request_object *MPIX_Sparse_request;
+
+// A plan of a sparse exchange. NULL is none.
+typedef MPIX_Sparse_plan_object *MPIX_Sparse_plan;
 
 #ifdef __cplusplus
 extern "C" {
@@ -184,6 +227,47 @@ int MPIX_Neighbor_gatherv_c(const void *sendbuf,
                             MPI_Datatype recvtype,
                             MPI_Comm comm);
 
+// Measures the LogGP parameters of the machine, between process 0 and the first process on another node, or process 1 where all processes share a node.
+//
+// - `info`: hints, or `MPI_INFO_NULL`; those of process 0 count. `mpix_loggp_seconds`: about how long to measure (0.01 to 3600, default 3);
+//   `mpix_loggp_bytes`: the longest message (1024 to 1073741824, default 1048576). The environment variables `MPIX_LOGGP_SECONDS` and
+//   `MPIX_LOGGP_BYTES` override them.
+// - `comm`: an intracommunicator of at least two processes. It is left as it was: `MPIX_Loggp_set` makes the parameters count on it.
+// - `parameters`: where the parameters are written, the same on all processes. latency is half a round trip of a byte without both overheads, or 0 if these
+//   are more, which they may be in shared memory; gap is that of short messages, gap_per_byte that of messages above eager. docs/tuning.md tells
+//   how each is measured.
+//
+// Collective over `comm`. The other processes sleep meanwhile. Best without any: with a process more than there are cores, some MPIs' waiting processes
+// take the time from those that are measured. Errors, reported on all processes: `MPI_ERR_COMM` (one process, or an intercommunicator),
+// `MPI_ERR_ARG`, `MPI_ERR_INFO_VALUE`, `MPI_ERR_NO_MEM`. Cost: as long as said, or as one repetition of everything takes; memory on two processes for a
+// message of the longest size. Source: Hoefler, Lichei, Rehm: Low-Overhead LogGP Parameter Assessment for Modern Interconnection Networks, 2007.
+int MPIX_Loggp_measure(MPI_Info info,
+                       MPI_Comm comm,
+                       MPIX_Loggp *parameters);
+
+// Says which LogGP parameters count on a communicator: where later set calls on it choose schedules, and later sparse exchanges protocols, unless the
+// info key `mpix_loggp` or the environment variable `MPIX_LOGGP` says otherwise. Duplicates of the communicator do not inherit them.
+//
+// - `parameters`: the parameters; finite and not negative. The model has one overhead, and takes the mean of the two.
+// - `comm`: an intracommunicator. Parameters that it had before are replaced.
+//
+// Collective over `comm`: all processes pass the same parameters. Errors in the arguments of one process are reported on all; nothing is changed
+// then. Errors: `MPI_ERR_ARG`, `MPI_ERR_COMM`, and the class `MPIX_ERR_MISMATCH`. Cost: a duplicate of the communicator, freed again, and three
+// reductions of a few words.
+int MPIX_Loggp_set(const MPIX_Loggp *parameters,
+                   MPI_Comm comm);
+
+// The LogGP parameters that count on a communicator where no info key says otherwise: those of the environment variable `MPIX_LOGGP`, else those that
+// `MPIX_Loggp_set` gave it, else those of the file that the environment variable `MPIX_LOGGP_FILE` names, else those of the file
+// mpix-neighbor/loggp in `$XDG_CONFIG_HOME` or `~/.config`, else the preset jaguar. What does not come from `MPIX_Loggp_set` has one overhead, which stands
+// for both, and a deviation of 0.
+//
+// - `parameters`: where they are written.
+//
+// Local. Errors: `MPI_ERR_ARG`, `MPI_ERR_INFO_VALUE` (a file or variable that is not understood).
+int MPIX_Loggp_get(MPI_Comm comm,
+                   MPIX_Loggp *parameters);
+
 // Version of the library that is linked.
 //
 // - `major, minor, patch`: where the numbers are written.
@@ -226,7 +310,7 @@ int MPIX_Neighbor_error_string(MPI_Comm comm, int length, char *string, int *res
 // - `info`: hints, or `MPI_INFO_NULL`; may be freed afterwards. docs/tuning.md tells what each does.
 //   `mpix_schedule` = `auto` (default), `measure`, `direct`, `dimension_order`, `linear_permutation`, `random_rounds`, `edge_coloring`,
 //   `distributed_coloring`, `scatter_binomial`, `scatter_optimal`; `mpix_split` = `true` (default), `false`: whether messages may be cut; `mpix_weight_unit`: bytes that a weight of 1 stands
-//   for (default 1); `mpix_loggp`: the machine's parameters, a preset or a file; `mpix_seed`, `mpix_duplex`, `mpix_round_window`, `mpix_graph_limit`;
+//   for (default 1); `mpix_loggp`: the machine's parameters, a preset or a file (default: those that `MPIX_Loggp_get` gives); `mpix_seed`, `mpix_duplex`, `mpix_round_window`, `mpix_graph_limit`;
 //   `mpix_reduce_order` = `source` (default), `any`; `mpix_verify` = `false` (default), `true`; `mpix_whole_communicator` = `false` (default), `true`:
 //   the promise that all processes of `comm` make every call, and that none waits for the return of another one's call before it makes its own.
 //   Without it no process passes on blocks of others; the `scatter_` schedules do, for `MPIX_NEIGHBOR_ALLTOALL` alone, where one process sends to
@@ -308,6 +392,22 @@ int MPIX_Neighborhood_set_group(int operations,
 int MPIX_Neighborhood_set_topology(int operations,
                                    MPI_Info info,
                                    MPI_Comm comm);
+
+// `MPIX_Neighborhood_set` where a process knows whom it sends to, but not who will send to it: a sparse exchange finds the sources.
+//
+// - `outdegree, targets, targetweights`: as for `MPIX_Neighborhood_set`. Where a target is `MPI_PROC_NULL` there is no source.
+// - The sources are ordered by rank, those of one rank as they stand in that process's list, and have the weights that the other end gives.
+//   `MPIX_Neighborhood_get_count` and `MPIX_Neighborhood_get` tell them.
+// - `info`: also the hints of `MPIX_Sparse_exchange`.
+//
+// All else as for `MPIX_Neighborhood_set`. Cost beyond it: a sparse exchange of 8 bytes for each target; no memory that grows with the number of processes,
+// unless a hint asks for a protocol that needs it. Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange.
+int MPIX_Neighborhood_set_targets(int operations,
+                                  int outdegree,
+                                  const int *targets,
+                                  const int *targetweights,
+                                  MPI_Info info,
+                                  MPI_Comm comm);
 
 // Degrees of the neighborhood that a communicator has for an operation.
 //
@@ -425,6 +525,273 @@ int MPIX_Neighbor_reducev_c(const void *sendbuf,
                             MPI_Datatype recvtype,
                             MPI_Op op,
                             MPI_Comm comm);
+
+// Dynamic sparse data exchange: sends a message to each target, and receives the messages that others send to the caller, of which it needs to
+// know nothing.
+//
+// - `ntargets, targets`: to whom: ranks of `comm`, in any order; may repeat (each entry is a message of its own), be the caller's (copied), or be
+//   `MPI_PROC_NULL` (nothing is sent). 0: nothing is sent, and the arrays are not looked at.
+// - `sendbuf, sendcounts, senddispls, sendtype`: message i is `sendcounts[i]` elements at `sendbuf + senddispls[i] * extent(sendtype)`; `ntargets`
+//   entries each. Messages of no elements arrive too.
+// - `recvtype`: what the receiver takes messages as; the type signature of each message must be that of a whole number of elements.
+// - `info`: hints, or `MPI_INFO_NULL`; equal on all processes, may be freed afterwards. `mpix_sparse` = `auto` (default), `nbx`, `nbx_probe`, `nbx_node`,
+//   `pex`, `pcx`, `pcx_library`, `rsx`, `crystal`: the protocol; `mpix_sparse_targets`: about the most messages that a process sends;
+//   `mpix_node_size`: as if each so many processes were a node; `mpix_matched_probe` = `true` (default), `false`; `mpix_loggp`: the machine's parameters,
+//   a preset or a file. Environment variables of the same names in capitals override them. docs/sparse.md tells what each does.
+// - `comm`: an intracommunicator.
+// - `result`: what has come, ordered by source, and within a source as it was sent; freed by `MPIX_Sparse_free`.
+//
+// Collective over `comm`: every process calls it, also one that sends nothing. One exchange on a communicator runs at a time. The first one on a communicator
+// makes a duplicate of it. A process whose arguments are in error takes part with no messages and then gets the error; what is sent to it is
+// lost. Errors: `MPI_ERR_RANK`, `MPI_ERR_COUNT`, `MPI_ERR_ARG`, `MPI_ERR_BUFFER`, `MPI_ERR_TYPE`, `MPI_ERR_COMM`, `MPI_ERR_INFO_VALUE`,
+// `MPI_ERR_NO_MEM`, and `MPI_ERR_TRUNCATE` where a message is no whole number of elements of `recvtype`.
+// Cost: the messages, and what the protocol needs to find their receivers (`nbx`: a synchronous send each and ceil(log2 P) rounds of 4 bytes; the others in
+// docs/sparse.md). Memory: what arrives. Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange.
+int MPIX_Sparse_exchange(int ntargets,
+                         const int *targets,
+                         const void *sendbuf,
+                         const int *sendcounts,
+                         const int *senddispls,
+                         MPI_Datatype sendtype,
+                         MPI_Datatype recvtype,
+                         MPI_Info info,
+                         MPI_Comm comm,
+                         MPIX_Sparse_result *result);
+
+// `MPIX_Sparse_exchange` with large counts.
+int MPIX_Sparse_exchange_c(int ntargets,
+                           const int *targets,
+                           const void *sendbuf,
+                           const MPI_Count *sendcounts,
+                           const MPI_Aint *senddispls,
+                           MPI_Datatype sendtype,
+                           MPI_Datatype recvtype,
+                           MPI_Info info,
+                           MPI_Comm comm,
+                           MPIX_Sparse_result *result);
+
+// `MPIX_Sparse_exchange` of messages of one size: message i is `sendcount` elements at `sendbuf + i * sendcount * extent(sendtype)`.
+int MPIX_Sparse_exchange_block(int ntargets,
+                               const int *targets,
+                               const void *sendbuf,
+                               int sendcount,
+                               MPI_Datatype sendtype,
+                               MPI_Datatype recvtype,
+                               MPI_Info info,
+                               MPI_Comm comm,
+                               MPIX_Sparse_result *result);
+
+// `MPIX_Sparse_exchange_block` with a large count.
+int MPIX_Sparse_exchange_block_c(int ntargets,
+                                 const int *targets,
+                                 const void *sendbuf,
+                                 MPI_Count sendcount,
+                                 MPI_Datatype sendtype,
+                                 MPI_Datatype recvtype,
+                                 MPI_Info info,
+                                 MPI_Comm comm,
+                                 MPIX_Sparse_result *result);
+
+// Finds out who has the caller among its targets, without any payload: the messages of the result have no elements.
+//
+// All else as for `MPIX_Sparse_exchange`.
+int MPIX_Sparse_sources(int ntargets, const int *targets, MPI_Info info, MPI_Comm comm, MPIX_Sparse_result *result);
+
+// `MPIX_Sparse_exchange` that calls a function for each message as it arrives, instead of making a result. Messages of one source come in the order
+// in which it sent them; those of different sources in any order.
+//
+// - `function`: called on each message, one at a time, in the calling thread; it may call MPI, but no sparse exchange on `comm`.
+// - `context`: handed to it.
+//
+// All else as for `MPIX_Sparse_exchange`; also `MPI_ERR_OTHER` where the function returned an error: it is not called again then, and
+// the exchange is brought to its end. Where messages come a long way (`nbx_node`, `crystal`) they come all at once.
+int MPIX_Sparse_exchange_each(int ntargets,
+                              const int *targets,
+                              const void *sendbuf,
+                              const int *sendcounts,
+                              const int *senddispls,
+                              MPI_Datatype sendtype,
+                              MPI_Datatype recvtype,
+                              MPIX_Sparse_function function,
+                              void *context,
+                              MPI_Info info,
+                              MPI_Comm comm);
+
+// `MPIX_Sparse_exchange_each` with large counts.
+int MPIX_Sparse_exchange_each_c(int ntargets,
+                                const int *targets,
+                                const void *sendbuf,
+                                const MPI_Count *sendcounts,
+                                const MPI_Aint *senddispls,
+                                MPI_Datatype sendtype,
+                                MPI_Datatype recvtype,
+                                MPIX_Sparse_function function,
+                                void *context,
+                                MPI_Info info,
+                                MPI_Comm comm);
+
+// Begins `MPIX_Sparse_exchange` and returns: `MPIX_Sparse_test` and `MPIX_Sparse_wait` bring it to its end.
+//
+// - `request`: the exchange. The send buffer must not be written until it is complete; arrays, datatypes and info may be freed at once.
+//
+// All else as for `MPIX_Sparse_exchange`. Local, but for the first exchange on a communicator, and the first one by `rsx` or `nbx_node`, which wait until
+// all processes have begun them; a call whose arguments are in error waits for the end of the exchange. Nothing moves between calls of MPI.
+int MPIX_Isparse_exchange(int ntargets,
+                          const int *targets,
+                          const void *sendbuf,
+                          const int *sendcounts,
+                          const int *senddispls,
+                          MPI_Datatype sendtype,
+                          MPI_Datatype recvtype,
+                          MPI_Info info,
+                          MPI_Comm comm,
+                          MPIX_Sparse_request *request);
+
+// `MPIX_Isparse_exchange` with large counts.
+int MPIX_Isparse_exchange_c(int ntargets,
+                            const int *targets,
+                            const void *sendbuf,
+                            const MPI_Count *sendcounts,
+                            const MPI_Aint *senddispls,
+                            MPI_Datatype sendtype,
+                            MPI_Datatype recvtype,
+                            MPI_Info info,
+                            MPI_Comm comm,
+                            MPIX_Sparse_request *request);
+
+// Whether a nonblocking sparse exchange is complete; moves it forward, never waits.
+//
+// - `request`: the exchange; becomes NULL when it is complete.
+// - `flag`: 1 if it is complete, else 0.
+// - `result`: what has come; written only when it is complete.
+//
+// Local. Errors: as for `MPIX_Sparse_exchange`, reported on its communicator; `MPI_ERR_ARG` where a pointer or the request is NULL.
+int MPIX_Sparse_test(MPIX_Sparse_request *request,
+                     int *flag,
+                     MPIX_Sparse_result *result);
+
+// Waits until a nonblocking sparse exchange is complete.
+//
+// All else as for `MPIX_Sparse_test`.
+int MPIX_Sparse_wait(MPIX_Sparse_request *request, MPIX_Sparse_result *result);
+
+// How many messages, and how many elements of the receive type, a sparse exchange brought.
+//
+// - `nmessages`, `nelements`: where these are written.
+//
+// Local. Errors: `MPI_ERR_ARG` where a pointer or the result is NULL.
+int MPIX_Sparse_get_count(MPIX_Sparse_result result, int *nmessages, MPI_Count *nelements);
+
+// One message of a sparse exchange.
+//
+// - `index`: which one, from 0. Messages are ordered by source, those of one source as it sent them.
+// - `source`: who sent it.
+// - `count`: elements of the receive type.
+// - `data`: where they lie: in the result's memory, aligned for any type, until the result is freed. The caller may write there.
+//
+// Local. Errors: `MPI_ERR_ARG` where a pointer or the result is NULL, or there is no such message.
+int MPIX_Sparse_get_message(MPIX_Sparse_result result, int index, int *source, MPI_Count *count, void **data);
+
+// Sources, counts and displacements of all messages of a sparse exchange, as vector collectives take them.
+//
+// - `maxmessages`: entries that the arrays have room for; as many are written at the most.
+// - `sources`, `counts`: as `MPIX_Sparse_get_message` gives them.
+// - `displs`: elements of all messages before this one: where `MPIX_Sparse_copy` puts it.
+//
+// Any of the arrays may be NULL if it is not wanted. Local. Errors: `MPI_ERR_ARG`, and `MPI_ERR_COUNT` where a number does not fit in an `int`.
+int MPIX_Sparse_get_messages(MPIX_Sparse_result result,
+                             int maxmessages,
+                             int *sources,
+                             int *counts,
+                             int *displs);
+
+// `MPIX_Sparse_get_messages` with large counts.
+int MPIX_Sparse_get_messages_c(MPIX_Sparse_result result, int maxmessages, int *sources, MPI_Count *counts, MPI_Aint *displs);
+
+// Copies all messages of a sparse exchange into the caller's buffer, one behind the other, in order.
+//
+// - `maxcount`: elements of the receive type that the buffer has room for.
+// - `recvbuf`: the buffer. What lies between the elements of a derived type is left alone.
+//
+// Local. Errors: `MPI_ERR_ARG`, and `MPI_ERR_TRUNCATE` where `maxcount` is less than `MPIX_Sparse_get_count` says; nothing is written then.
+int MPIX_Sparse_copy(MPIX_Sparse_result result,
+                     MPI_Count maxcount,
+                     void *recvbuf);
+
+// Frees what a sparse exchange brought. `result` becomes NULL; NULL is left alone.
+//
+// Local. Errors: `MPI_ERR_ARG` for a result that belongs to a plan.
+int MPIX_Sparse_free(MPIX_Sparse_result *result);
+
+// A sparse exchange whose targets and sizes stay while contents change. Runs the exchange once, which finds out who sends to whom; then each run costs
+// the messages alone.
+//
+// - `sendbuf`: what it holds at `MPIX_Sparse_plan_start` is sent by the run. Arrays, datatypes and info may be freed at once.
+// - `plan`: the plan; `MPIX_Sparse_plan_result` gives its result, which already holds the first run's messages.
+//
+// All else as for `MPIX_Sparse_exchange`.
+int MPIX_Sparse_plan_create(int ntargets,
+                            const int *targets,
+                            const void *sendbuf,
+                            const int *sendcounts,
+                            const int *senddispls,
+                            MPI_Datatype sendtype,
+                            MPI_Datatype recvtype,
+                            MPI_Info info,
+                            MPI_Comm comm,
+                            MPIX_Sparse_plan *plan);
+
+// `MPIX_Sparse_plan_create` with large counts.
+int MPIX_Sparse_plan_create_c(int ntargets,
+                              const int *targets,
+                              const void *sendbuf,
+                              const MPI_Count *sendcounts,
+                              const MPI_Aint *senddispls,
+                              MPI_Datatype sendtype,
+                              MPI_Datatype recvtype,
+                              MPI_Info info,
+                              MPI_Comm comm,
+                              MPIX_Sparse_plan *plan);
+
+// Begins a run of a plan.
+//
+// Called by every process that sends or receives messages in the plan. Neither the send buffer nor the result may be touched until the run is complete.
+// Errors: `MPI_ERR_ARG`, and `MPI_ERR_OTHER` where a run is under way already.
+int MPIX_Sparse_plan_start(MPIX_Sparse_plan plan);
+
+// Whether a run of a plan is complete: its messages are then in the plan's result. Never waits.
+//
+// - `flag`: 1 if it is complete, or there is none; else 0.
+//
+// Local. Errors: `MPI_ERR_ARG`, and what MPI reports.
+int MPIX_Sparse_plan_test(MPIX_Sparse_plan plan, int *flag);
+
+// Waits until a run of a plan is complete: its messages are then in the plan's result.
+//
+// Local. Errors: `MPI_ERR_ARG`, and what MPI reports.
+int MPIX_Sparse_plan_wait(MPIX_Sparse_plan plan);
+
+// The result of a plan: the same for all runs, whose messages replace one another in place. Freed with the plan.
+//
+// Local. Errors: `MPI_ERR_ARG`.
+int MPIX_Sparse_plan_result(MPIX_Sparse_plan plan, MPIX_Sparse_result *result);
+
+// Frees a plan and its result. `plan` becomes NULL; NULL is left alone.
+//
+// Local. Errors: `MPI_ERR_OTHER` where a run is under way (nothing is freed then).
+int MPIX_Sparse_plan_free(MPIX_Sparse_plan *plan);
+
+// A few lines for a person about the sparse exchanges on a communicator: which protocol served the last one and why, how processes wait.
+//
+// - `length`: characters that `string` has room for, the final null included. 0: nothing is written to `string`.
+// - `string`: where the text is written, cut off if it is longer; each line ends with a line feed.
+// - `resultlen`: length of the whole text, without the null.
+//
+// Collective over `comm` before the first exchange on it, which it then prepares; local afterwards. Errors: `MPI_ERR_ARG`.
+int MPIX_Sparse_describe(MPI_Comm comm,
+                         int length,
+                         char *string,
+                         int *resultlen);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -482,8 +482,8 @@ pub struct Exchange {
     sends: Sends,
     inbox: Inbox,
     run: Option<Run>,
-    /// When it began, if its time is wanted.
-    begin: Option<f64>,
+    /// Seconds that the calls for it took, if they are wanted.
+    spent: Option<f64>,
 }
 
 impl Exchange {
@@ -503,8 +503,8 @@ impl Exchange {
         wires.node_size = hints.node_size;
         wires.matched = hints.matched_probe && message::has_matched_probe();
         let choice = wires.choose(&hints);
-        let mut exchange = Exchange { wires: Arc::clone(shared), sends, inbox: Inbox::default(), run: None, begin: None };
-        exchange.begin = wires.chooser.wants_time().then(mpi::time);
+        let mut exchange = Exchange { wires: Arc::clone(shared), sends, inbox: Inbox::default(), run: None, spent: None };
+        let begin = wires.chooser.wants_time().then(mpi::time);
         if wires.size > 1 {
             // SAFETY: the caller vouches for the blocks.
             exchange.run = Some(unsafe { Run::start(choice.protocol, wires, &exchange.sends, &mut exchange.inbox) }?);
@@ -516,17 +516,28 @@ impl Exchange {
             unsafe { exchange.inbox.copy_own(own, exchange.sends.dense, &wires.comm) }?;
         }
         wires.running = true;
+        exchange.spent = begin.map(|begin| mpi::time() - begin);
         Ok(exchange)
     }
 
     /// Goes on; true when the exchange is done. Never blocks.
     #[inline]
     pub fn progress(&mut self) -> Result<bool> {
+        let begin = self.spent.map(|_| mpi::time());
         let done = self.drive()?;
         if done {
-            self.end()?;
+            self.end(begin)?;
+        } else {
+            self.spend(begin);
         }
         Ok(done)
+    }
+
+    /// Enters the time since `begin`.
+    fn spend(&mut self, begin: Option<f64>) {
+        if let (Some(spent), Some(begin)) = (&mut self.spent, begin) {
+            *spent += mpi::time() - begin;
+        }
     }
 
     /// Goes on; true when everything has come and gone.
@@ -542,13 +553,15 @@ impl Exchange {
         Ok(true)
     }
 
-    fn end(&mut self) -> Result<()> {
+    /// Everything has come and gone, in a call that began at `begin`.
+    fn end(&mut self, begin: Option<f64>) -> Result<()> {
+        self.spend(begin);
         let mut wires = self.wires.hold()?;
         if wires.running {
             wires.parity ^= 1;
             wires.running = false;
             // told, and entered, by the next exchange
-            wires.time = self.begin.map_or(UNMEASURED, |begin| time_code(1e6 * (mpi::time() - begin)));
+            wires.time = self.spent.map_or(UNMEASURED, |seconds| time_code(1e6 * seconds));
             wires.ticket = wires.chooser.ticket();
         }
         Ok(())
@@ -565,6 +578,7 @@ impl Exchange {
         const POLLS: u32 = 4;
         let crowded = self.wires.look()?.node.crowded;
         let (mut polls, mut shown) = (0, 0);
+        let begin = self.spent.map(|_| mpi::time());
         loop {
             let done = self.drive()?;
             let ready = self.inbox.ready()?;
@@ -574,7 +588,7 @@ impl Exchange {
                 shown = ready;
             }
             if done {
-                return self.end();
+                return self.end(begin);
             }
             polls += 1;
             if crowded && polls % POLLS == 0 {
