@@ -23,9 +23,9 @@ CFLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -Wno-stringop-overread -Wno-stri
 LINK := -L$(LIBDIR) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN/../../$(LIBDIR)'
 
 C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks
-EXAMPLES := mesh halo3d spmv
+EXAMPLES := mesh halo3d spmv bfs nbody
 
-.PHONY: all lib tool demo test test-rust test-c c-tests test-mpis bench header install examples clean deps
+.PHONY: all lib tool tool-mpi demo test test-rust test-c c-tests test-mpis bench header install examples clean deps
 
 all: lib
 
@@ -45,6 +45,15 @@ tool:
 	cargo build --release --locked --no-default-features --features tool --target-dir target/tool
 	@mkdir -p build
 	@ln -sf ../target/tool/release/mpix-neighbor build/mpix-neighbor
+
+# the same with what measures the machine, for the MPI behind MPICC
+tool-mpi: $(OUT)/mpix-neighbor
+
+$(OUT)/mpix-neighbor: $(RUST_SOURCES)
+	@scripts/deps build
+	cargo build --release --locked --features tool --bin mpix-neighbor --target-dir $(TARGET)
+	@mkdir -p $(OUT)
+	@ln -sf ../../$(TARGET)/release/mpix-neighbor $@
 
 header:
 	MPIX_WRITE_HEADER=1 cargo test --quiet --locked --no-default-features --target-dir target/pure --test header
@@ -114,6 +123,8 @@ test-c:
 	c_tests/leaks
 	c_tests/run
 	c_tests/examples
+	@$(MAKE) --no-print-directory tool-mpi
+	c_tests/loggp-tool
 
 # only the table
 c-tests: $(addprefix $(OUT)/,$(C_TESTS))
@@ -128,7 +139,7 @@ test-mpis:
 
 bench:
 	@scripts/deps bench
-	@$(MAKE) --no-print-directory $(OUT)/exchange $(OUT)/rounds
+	@$(MAKE) --no-print-directory $(OUT)/exchange $(OUT)/rounds $(OUT)/dsde
 	@scripts/bench
 
 clean:

@@ -47,6 +47,30 @@ static void compose(void *in, void *inout, int *length, MPI_Datatype *type) {
   for (int i = 0; i < *length; i++) ((int *)inout)[i] = ((int *)in)[i] * 3 + ((int *)inout)[i];
 }
 
+/* along a tree packets are put together, passed on and taken apart in kept buffers; the hub's blocks have holes */
+static void trees(MPI_Datatype strided) {
+  enum { MOST = 600 };
+  int hub = 0, out = test_rank == 0 ? test_size : 0, all_ranks[test_size];
+  int *send = calloc((size_t)4 * MOST * (test_size + 1), sizeof(int)), have[MOST];
+  for (int r = 0; r < test_size; r++) all_ranks[r] = r;
+  unsetenv("MPIX_SCHEDULE");
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_schedule", "scatter_binomial");
+  MPI_Info_set(info, "mpix_whole_communicator", "true");
+  OK(MPIX_Neighbor_alltoall_set(1, &hub, MPI_UNWEIGHTED, out, all_ranks, MPI_UNWEIGHTED, info, MPI_COMM_WORLD));
+  ours = all = 0;
+  for (int round = 0; round < 60; round++) {
+    counting = round >= 10;
+    int k = round < 2 ? MOST / 2 : 1 + round % 7 * 20;
+    OK(MPIX_Neighbor_alltoall(send + round % 3, k, strided, have, 2 * k, MPI_INT, MPI_COMM_WORLD));
+    counting = 0;
+  }
+  CHECK(ours == 0, "%d allocations in 50 rounds along a tree", ours);
+  MPI_Info_free(&info);
+  free(send);
+}
+
 /* what our library allocates in `rounds` exchanges of one pattern */
 static size_t bytes_of(const list *l, const char *data, MPI_Info info, MPI_Comm comm, int rounds) {
   our_bytes = ours = 0;
@@ -172,6 +196,7 @@ int main(int argc, char **argv) {
   CHECK(ours == 0, "%d allocations in 50 rounds", ours);
   if (me == 0) printf("allocations in 50 steady rounds: %d by this library, %d by MPI\n", ours, all - ours);
   free(send), free(have);
+  trees(strided);
   MPI_Type_free(&strided);
   MPI_Op_free(&op);
   graph_free(&g);

@@ -10,6 +10,10 @@
  *   z = A' w   Rows contribute to entries of z that others own: contributions travel the same way back, over the
  *              reverse neighborhood, and are added up by the owner.
  *
+ * A process knows whose columns its rows need, but not who needs its columns. With --discover it sends the owners the
+ * list of what it needs by MPIX_Sparse_exchange, and gets the lists of those that it did not know of; no memory or time
+ * is proportional to the number of processes. Without, each process tells every other one, by MPI_Alltoall.
+ *
  * The results are compared with a serial run on process 0. The exit code is 0 if they agree.
  *
  * No return code is looked at, of MPI_ and MPIX_ functions alike: communicators keep the default error handler,
@@ -28,7 +32,11 @@
 static const char usage[] =
     "usage: spmv FILE.mtx [options]\n"
     "  --repeat N        products and exchanges to time; fewer if they take more than 2 seconds (2000)\n"
-    "  --schedule NAME   the library's schedule: info key mpix_schedule (auto)\n";
+    "  --schedule NAME   the library's schedule: info key mpix_schedule (auto)\n"
+    "  --discover        find out who needs what by MPIX_Sparse_exchange, not by MPI_Alltoall\n"
+    "  --statistics P[,P...]\n"
+    "                    only print how many neighbors a process has if P processes share the matrix; one process is\n"
+    "                    enough\n";
 
 static void *allocate(size_t count, size_t size) {
   void *memory = calloc(count ? count : 1, size);
@@ -38,6 +46,9 @@ static void *allocate(size_t count, size_t size) {
   }
   return memory;
 }
+
+/* Most processes that statistics are made for. */
+enum { MOST_PROCESSES = 1 << 24 };
 
 /* First of the n rows or columns of process p of P, and the process that owns row or column i. */
 static int block_start(int n, int P, int p) { return (int)((long long)n * p / P); }
@@ -378,6 +389,41 @@ static void find_neighbors(distributed *d, int columns, int first_column, MPI_Co
   free(wanted_at);
 }
 
+/* The same where no process has a number for every other one. Ghost columns are ordered by owner: those of one owner
+   are the message to it. What comes in is ordered by source: targets, counts, and the lists of columns one behind the
+   other. */
+static void discover_neighbors(distributed *d, int columns, int first_column, MPI_Comm comm) {
+  int P;
+  MPI_Comm_size(comm, &P);
+  d->sources = allocate((size_t)d->ghosts, sizeof *d->sources);
+  d->recvcounts = allocate((size_t)d->ghosts, sizeof *d->recvcounts);
+  d->recvdispls = allocate((size_t)d->ghosts, sizeof *d->recvdispls);
+  d->indegree = 0;
+  for (int k = 0; k < d->ghosts; k++) {
+    int owner = block_owner(columns, P, d->ghost[k]);
+    if (d->indegree == 0 || d->sources[d->indegree - 1] != owner) {
+      d->sources[d->indegree] = owner;
+      d->recvdispls[d->indegree++] = k;
+    }
+    d->recvcounts[d->indegree - 1]++;
+  }
+
+  MPIX_Sparse_result wanted;
+  MPI_Count sends;
+  MPIX_Sparse_exchange(d->indegree, d->sources, d->ghost, d->recvcounts, d->recvdispls, MPI_INT, MPI_INT, MPI_INFO_NULL,
+                       comm, &wanted);
+  MPIX_Sparse_get_count(wanted, &d->outdegree, &sends);
+  d->sends = (int)sends;
+  d->targets = allocate((size_t)d->outdegree, sizeof *d->targets);
+  d->sendcounts = allocate((size_t)d->outdegree, sizeof *d->sendcounts);
+  d->senddispls = allocate((size_t)d->outdegree, sizeof *d->senddispls);
+  d->send = allocate((size_t)d->sends, sizeof *d->send);
+  MPIX_Sparse_get_messages(wanted, d->outdegree, d->targets, d->sendcounts, d->senddispls);
+  MPIX_Sparse_copy(wanted, sends, d->send);
+  MPIX_Sparse_free(&wanted);
+  for (int k = 0; k < d->sends; k++) d->send[k] -= first_column;
+}
+
 /* The neighborhoods of both products. The weights are what travels: the entries of each message. A communicator has one
    neighborhood for an operation, so that the way back needs a communicator of its own; duplicates do not inherit
    neighborhoods. */
@@ -394,7 +440,7 @@ static void set_neighborhoods(distributed *d, const char *schedule, MPI_Comm com
   MPI_Info_free(&info);
 }
 
-static distributed distribute(const matrix *whole, const char *schedule, MPI_Comm comm) {
+static distributed distribute(const matrix *whole, const char *schedule, int discover, MPI_Comm comm) {
   int rank, P;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &P);
@@ -403,7 +449,7 @@ static distributed distribute(const matrix *whole, const char *schedule, MPI_Com
   int columns = d.a.columns, first_column = block_start(columns, P, rank);
   d.own = block_start(columns, P, rank + 1) - first_column;
   find_ghosts(&d, first_column);
-  find_neighbors(&d, columns, first_column, comm);
+  (discover ? discover_neighbors : find_neighbors)(&d, columns, first_column, comm);
   set_neighborhoods(&d, schedule, comm);
   return d;
 }
@@ -592,7 +638,22 @@ static void check(const matrix *whole, const distributed *d, const vectors *v, i
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
 }
 
-/* A line for each process, and what the library says about process 0. */
+/* What the library says about the exchange that found the neighbors, and about the neighborhood. */
+static void print_choices(int discover, MPI_Comm world, MPI_Comm comm) {
+  for (int which = discover ? 0 : 1; which < 2; which++) {
+    int length;
+    char *text = NULL;
+    for (int room = 0; text == NULL; room = length + 1) { /* first the length, then the text */
+      if (room > 0) text = allocate((size_t)room, 1);
+      if (which == 0) MPIX_Sparse_describe(world, room, text, &length);
+      else MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, comm, room, text, &length);
+    }
+    printf("%s%s", text, length > 0 && text[length - 1] == '\n' ? "" : "\n");
+    free(text);
+  }
+}
+
+/* A line for each process. */
 static void print_distribution(const distributed *d) {
   enum { FIELDS = 7 };
   int rank, P;
@@ -609,17 +670,68 @@ static void print_distribution(const distributed *d) {
     printf("%7d %10d %10d %10d %10d %10d %10d %15d\n", p, f[0], f[1], f[2], f[3], f[4], f[5], f[6]);
   }
   free(all);
+}
 
-  int length;
-  MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, d->comm, 0, NULL, &length);
-  char *text = allocate((size_t)length + 1, 1);
-  MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, d->comm, length + 1, text, &length);
-  printf("%s%s", text, length > 0 && text[length - 1] == '\n' ? "" : "\n");
-  free(text);
+/* How many neighbors each of P processes would have: rows in blocks of about equal numbers of nonzeros, the vector in
+   blocks of equal length. A process's sources own columns that its rows need; its targets have rows that need its
+   columns. Source of the distribution: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse
+   Data Exchange, section 5.3. */
+static void print_statistics(const matrix *a, int P) {
+  long long nonzeros = a->first[a->rows], sum = 0;
+  int most_sources = 0, most_targets = 0, most_nonzeros = 0, row = 0;
+  int *targets = allocate((size_t)P, sizeof *targets), *seen_by = allocate((size_t)P, sizeof *seen_by);
+  for (int p = 0; p < P; p++) {
+    /* its rows begin in its share of the nonzeros */
+    int sources = 0, begin = a->first[row];
+    for (; row < a->rows && (p + 1 == P || a->first[row] * (long long)P < nonzeros * (p + 1)); row++) {
+      for (int k = a->first[row]; k < a->first[row + 1]; k++) {
+        int owner = block_owner(a->columns, P, a->column[k]);
+        if (owner == p || seen_by[owner] == p + 1) continue;
+        seen_by[owner] = p + 1;
+        sources++;
+        targets[owner]++;
+      }
+    }
+    sum += sources;
+    if (sources > most_sources) most_sources = sources;
+    if (a->first[row] - begin > most_nonzeros) most_nonzeros = a->first[row] - begin;
+  }
+  for (int p = 0; p < P; p++)
+    if (targets[p] > most_targets) most_targets = targets[p];
+  printf("%9d %14d %12.2f %12d %12d\n", P, most_nonzeros, (double)sum / P, most_sources, most_targets);
+  free(targets);
+  free(seen_by);
+}
+
+/* Reads the matrix on process 0, and prints its statistics for numbers of processes. The same exit code on all
+   processes. */
+static int statistics(const char *name, char *list, MPI_Comm world) {
+  int rank, ok = 1, P;
+  MPI_Comm_rank(world, &rank);
+  if (rank == 0) {
+    matrix whole = {0};
+    ok = read_matrix(name, &whole);
+    if (ok) {
+      printf("%s: %d rows, %d columns, %d nonzeros\n", name, whole.rows, whole.columns, whole.first[whole.rows]);
+      printf("processes  most nonzeros    average k  most sources most targets\n");
+      for (; read_int(&list, 1, MOST_PROCESSES, &P); list += *list == ',') print_statistics(&whole, P);
+      free_matrix(&whole);
+    }
+  }
+  MPI_Bcast(&ok, 1, MPI_INT, 0, world);
+  return ok ? 0 : 2;
+}
+
+/* Whether a text is numbers of processes with commas between them. */
+static int is_list(char *text) {
+  int P;
+  while (read_int(&text, 1, MOST_PROCESSES, &P))
+    if (*text++ != ',') return text[-1] == '\0';
+  return 0;
 }
 
 /* The same exit code on all processes. */
-static int run(const char *name, const char *schedule, int repeat, MPI_Comm world) {
+static int run(const char *name, const char *schedule, int discover, int repeat, MPI_Comm world) {
   int rank, P, ok = 1;
   MPI_Comm_rank(world, &rank);
   MPI_Comm_size(world, &P);
@@ -628,12 +740,13 @@ static int run(const char *name, const char *schedule, int repeat, MPI_Comm worl
   MPI_Bcast(&ok, 1, MPI_INT, 0, world);
   if (!ok) return 2;
 
-  distributed d = distribute(&whole, schedule, world);
+  distributed d = distribute(&whole, schedule, discover, world);
   int sizes[2] = {whole.rows, whole.columns};
   MPI_Bcast(sizes, 2, MPI_INT, 0, world);
   int rows = sizes[0], columns = sizes[1];
   if (rank == 0) printf("%s: %d rows, %d columns, %d nonzeros\n", name, rows, columns, whole.first[rows]);
   print_distribution(&d);
+  if (rank == 0) print_choices(discover, world, d.comm);
 
   size_t local = (size_t)d.own + (size_t)d.ghosts, own_rows = (size_t)d.a.rows;
   vectors v = {.x = allocate(local, sizeof(double)), .y = allocate(own_rows, sizeof(double)),
@@ -670,14 +783,19 @@ static int run(const char *name, const char *schedule, int repeat, MPI_Comm worl
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  int rank, code, ok = 1, help = 0, repeat = 2000;
+  int rank, code, ok = 1, help = 0, discover = 0, repeat = 2000;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const char *name = NULL, *schedule = NULL, *wrong = NULL;
+  char *counts = NULL;
   for (char **a = argv + 1; ok && *a != NULL; a++) { /* argv ends with a NULL */
     char *end = a[1];
     wrong = *a;
     if (strcmp(*a, "--help") == 0) {
       help = 1;
+    } else if (strcmp(*a, "--discover") == 0) {
+      discover = 1;
+    } else if (strcmp(*a, "--statistics") == 0) {
+      ok = a[1] != NULL && is_list(counts = *++a);
     } else if (strcmp(*a, "--schedule") == 0) {
       ok = a[1] != NULL && (schedule = *++a) != NULL;
     } else if (strcmp(*a, "--repeat") == 0) {
@@ -693,7 +811,7 @@ int main(int argc, char **argv) {
     if (rank == 0 && !ok) fprintf(stderr, "spmv: %s is not understood, or its value is wrong\n", wrong);
     if (rank == 0) fputs(usage, code == 0 ? stdout : stderr);
   } else {
-    code = run(name, schedule, repeat, MPI_COMM_WORLD);
+    code = counts != NULL ? statistics(name, counts, MPI_COMM_WORLD) : run(name, schedule, discover, repeat, MPI_COMM_WORLD);
   }
   MPI_Finalize();
   return code;

@@ -10,6 +10,9 @@
 
 #include <mpi.h>
 
+// For `MPIX_Loggp.eager`: no message waits for its receiver.
+#define MPIX_LOGGP_UNLIMITED -1
+
 // Version of this header: the number before the first point.
 #define MPIX_NEIGHBOR_VERSION_MAJOR 0
 
@@ -43,6 +46,24 @@ typedef struct MPIX_Sparse_request_object MPIX_Sparse_request_object;
 // What a sparse exchange brought: messages, ordered by source, those of one source as it sent them.
 typedef struct MPIX_Sparse_result_object MPIX_Sparse_result_object;
 
+// LogGP parameters of a machine (Alexandrov, Ionescu, Schauser, Scheiman 1995). Times in microseconds.
+typedef struct {
+  // L: what a byte needs through the network.
+  double latency;
+  // o_s: how long a process works for a message that it sends.
+  double send_overhead;
+  // o_r: how long a process works for a message that it receives.
+  double recv_overhead;
+  // g: the least time between two short messages of a process.
+  double gap;
+  // G: time for each byte of a long message.
+  double gap_per_byte;
+  // The longest message, in bytes, that leaves without its receiver; `MPIX_LOGGP_UNLIMITED`: all do.
+  MPI_Count eager;
+  // How far measured times are from what the parameters predict: median of |measured - predicted| / measured. 0 where nothing was measured.
+  double deviation;
+} MPIX_Loggp;
+
 // A result of a sparse exchange. NULL is none.
 typedef MPIX_Sparse_result_object *MPIX_Sparse_result;
 
@@ -67,7 +88,8 @@ extern "C" {
 //   nothing is written where source j is `MPI_PROC_NULL`.
 // - `comm`: a communicator with a neighborhood for `MPIX_NEIGHBOR_ALLTOALL`.
 //
-// Called by every process that has an edge, and by all its neighbors; processes that no path of edges connects need not call equally often. The
+// Called by every process that has an edge, and by all its neighbors; processes that no path of edges connects need not call equally often, unless
+// `mpix_whole_communicator` promises that all call. The
 // type signatures at the two ends of an edge must be equal. `MPI_IN_PLACE` is an error. Where a degree is 0 the arguments of that side
 // are not looked at.
 //
@@ -205,6 +227,47 @@ int MPIX_Neighbor_gatherv_c(const void *sendbuf,
                             MPI_Datatype recvtype,
                             MPI_Comm comm);
 
+// Measures the LogGP parameters of the machine, between process 0 and the first process on another node, or process 1 where all processes share a node.
+//
+// - `info`: hints, or `MPI_INFO_NULL`; those of process 0 count. `mpix_loggp_seconds`: about how long to measure (0.01 to 3600, default 3);
+//   `mpix_loggp_bytes`: the longest message (1024 to 1073741824, default 1048576). The environment variables `MPIX_LOGGP_SECONDS` and
+//   `MPIX_LOGGP_BYTES` override them.
+// - `comm`: an intracommunicator of at least two processes. It is left as it was: `MPIX_Loggp_set` makes the parameters count on it.
+// - `parameters`: where the parameters are written, the same on all processes. latency is half a round trip of a byte without both overheads, or 0 if these
+//   are more, which they may be in shared memory; gap is that of short messages, gap_per_byte that of messages above eager. docs/tuning.md tells
+//   how each is measured.
+//
+// Collective over `comm`. The other processes sleep meanwhile. Best without any: with a process more than there are cores, some MPIs' waiting processes
+// take the time from those that are measured. Errors, reported on all processes: `MPI_ERR_COMM` (one process, or an intercommunicator),
+// `MPI_ERR_ARG`, `MPI_ERR_INFO_VALUE`, `MPI_ERR_NO_MEM`. Cost: as long as said, or as one repetition of everything takes; memory on two processes for a
+// message of the longest size. Source: Hoefler, Lichei, Rehm: Low-Overhead LogGP Parameter Assessment for Modern Interconnection Networks, 2007.
+int MPIX_Loggp_measure(MPI_Info info,
+                       MPI_Comm comm,
+                       MPIX_Loggp *parameters);
+
+// Says which LogGP parameters count on a communicator: where later set calls on it choose schedules, and later sparse exchanges protocols, unless the
+// info key `mpix_loggp` or the environment variable `MPIX_LOGGP` says otherwise. Duplicates of the communicator do not inherit them.
+//
+// - `parameters`: the parameters; finite and not negative. The model has one overhead, and takes the mean of the two.
+// - `comm`: an intracommunicator. Parameters that it had before are replaced.
+//
+// Collective over `comm`: all processes pass the same parameters. Errors in the arguments of one process are reported on all; nothing is changed
+// then. Errors: `MPI_ERR_ARG`, `MPI_ERR_COMM`, and the class `MPIX_ERR_MISMATCH`. Cost: a duplicate of the communicator, freed again, and three
+// reductions of a few words.
+int MPIX_Loggp_set(const MPIX_Loggp *parameters,
+                   MPI_Comm comm);
+
+// The LogGP parameters that count on a communicator where no info key says otherwise: those of the environment variable `MPIX_LOGGP`, else those that
+// `MPIX_Loggp_set` gave it, else those of the file that the environment variable `MPIX_LOGGP_FILE` names, else those of the file
+// mpix-neighbor/loggp in `$XDG_CONFIG_HOME` or `~/.config`, else the preset jaguar. What does not come from `MPIX_Loggp_set` has one overhead, which stands
+// for both, and a deviation of 0.
+//
+// - `parameters`: where they are written.
+//
+// Local. Errors: `MPI_ERR_ARG`, `MPI_ERR_INFO_VALUE` (a file or variable that is not understood).
+int MPIX_Loggp_get(MPI_Comm comm,
+                   MPIX_Loggp *parameters);
+
 // Version of the library that is linked.
 //
 // - `major, minor, patch`: where the numbers are written.
@@ -246,9 +309,12 @@ int MPIX_Neighbor_error_string(MPI_Comm comm, int length, char *string, int *res
 //   time, never correctness.
 // - `info`: hints, or `MPI_INFO_NULL`; may be freed afterwards. docs/tuning.md tells what each does.
 //   `mpix_schedule` = `auto` (default), `measure`, `direct`, `dimension_order`, `linear_permutation`, `random_rounds`, `edge_coloring`,
-//   `distributed_coloring`; `mpix_split` = `true` (default), `false`: whether messages may be cut; `mpix_weight_unit`: bytes that a weight of 1 stands
-//   for (default 1); `mpix_loggp`: the machine's parameters, a preset or a file; `mpix_seed`, `mpix_duplex`, `mpix_round_window`, `mpix_graph_limit`;
-//   `mpix_reduce_order` = `source` (default), `any`; `mpix_verify` = `false` (default), `true`. Environment variables of the same names in capitals
+//   `distributed_coloring`, `scatter_binomial`, `scatter_optimal`; `mpix_split` = `true` (default), `false`: whether messages may be cut; `mpix_weight_unit`: bytes that a weight of 1 stands
+//   for (default 1); `mpix_loggp`: the machine's parameters, a preset or a file (default: those that `MPIX_Loggp_get` gives); `mpix_seed`, `mpix_duplex`, `mpix_round_window`, `mpix_graph_limit`;
+//   `mpix_reduce_order` = `source` (default), `any`; `mpix_verify` = `false` (default), `true`; `mpix_whole_communicator` = `false` (default), `true`:
+//   the promise that all processes of `comm` make every call, and that none waits for the return of another one's call before it makes its own.
+//   Without it no process passes on blocks of others; the `scatter_` schedules do, for `MPIX_NEIGHBOR_ALLTOALL` alone, where one process sends to
+//   others, to each once, and nobody else sends. Environment variables of the same names in capitals
 //   (but `MPIX_NEIGHBOR_VERIFY`) override them. All but `mpix_round_window` and `mpix_reduce_order` must be the same on all processes. Unknown
 //   keys are ignored, unknown values are errors.
 // - `comm`: an intracommunicator. Duplicates of it do not inherit its neighborhoods.

@@ -261,6 +261,27 @@ pub enum Error {
         /// What would be.
         allowed: String,
     },
+    /// A file that should hold the machine's parameters.
+    #[error("{origin} is no file of LogGP parameters: {reason}")]
+    LoggpFile {
+        /// Who names it, and its name.
+        origin: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A parameter of the machine that cannot be one.
+    #[error("{argument} = {value} is not {wanted}")]
+    Parameter {
+        /// Which member of which argument.
+        argument: String,
+        /// Its value.
+        value: String,
+        /// What would be a value.
+        wanted: &'static str,
+    },
+    /// A measurement on a communicator of one process.
+    #[error("comm has one process, and measuring takes two")]
+    Alone,
     /// A schedule was asked for that the neighborhood does not permit.
     #[error("schedule {schedule} cannot be used: {reason}")]
     Schedule {
@@ -304,6 +325,16 @@ pub enum Error {
         source_slot: usize,
         /// Bytes expected.
         expected: i128,
+    },
+    /// A block that came in a packet is longer than where it belongs.
+    #[error("source {source_slot} sends {sent} bytes, but this process expects {expected} bytes")]
+    Truncated {
+        /// Index in the source list.
+        source_slot: usize,
+        /// Bytes sent.
+        sent: usize,
+        /// Bytes expected.
+        expected: usize,
     },
     /// Verification mode found differences.
     #[error("{0}")]
@@ -406,6 +437,7 @@ impl Error {
             | Error::UnknownClass { .. }
             | Error::Index { .. }
             | Error::OfPlan
+            | Error::Parameter { .. }
             | Error::Schedule { .. } => Class::Arg,
             Error::Rank { .. } => Class::Rank,
             Error::NotInCommunicator { .. } => Class::Group,
@@ -414,10 +446,10 @@ impl Error {
             Error::Datatype { .. } => Class::Type,
             Error::Operator { .. } => Class::Op,
             Error::NoNeighborhood { .. } | Error::NoTopology => Class::Topology,
-            Error::Intercommunicator | Error::SparseIntercommunicator => Class::Comm,
-            Error::HintValue { .. } => Class::InfoValue,
+            Error::Intercommunicator | Error::SparseIntercommunicator | Error::Alone => Class::Comm,
+            Error::HintValue { .. } | Error::LoggpFile { .. } => Class::InfoValue,
             Error::Lists { .. } | Error::Disagreement { .. } => Class::Mismatch,
-            Error::SelfEdge { .. } | Error::Ragged { .. } | Error::Room { .. } => Class::Truncate,
+            Error::SelfEdge { .. } | Error::Truncated { .. } | Error::Ragged { .. } | Error::Room { .. } => Class::Truncate,
             Error::Verification(_) => Class::Verify,
             Error::WrongMpi { .. } | Error::Busy | Error::Exchanging | Error::Callback { .. } => Class::Other,
             Error::Mpi { .. } => return None,

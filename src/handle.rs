@@ -9,10 +9,11 @@ use std::time::Instant;
 
 use crate::cartesian::Grid;
 use crate::error::{Class, Error, Result};
-use crate::exec::Executor;
-use crate::exec::buffers::Buffers;
+use crate::exec::buffers::{Blocks, Buffers, RECV, SEND, Shape};
 use crate::exec::check;
 use crate::exec::p2p::{P2p, Waiting};
+use crate::exec::packets::Packets;
+use crate::exec::{Any, Executor};
 use crate::hints::Hints;
 use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
@@ -95,9 +96,9 @@ struct Runner {
     choice: Choice,
     /// Before it is folded.
     schedule: Rc<Schedule>,
-    executor: P2p,
+    executor: Any,
     /// For reductions in any order, where the caller allows them.
-    any_order: Option<P2p>,
+    any_order: Option<Any>,
 }
 
 /// The schedules whose times the first calls compare.
@@ -172,12 +173,13 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
     let neighborhood = Rc::new(neighborhood);
     // SAFETY: a live communicator.
     let processes = unsafe { mpi::comm::size(private.raw()) }?;
-    let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref() };
+    let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None };
+    let alltoall_only = request.operations == Operation::Alltoall.bit();
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
     let known = unsafe { HANDLE.get(comm)?.as_ref() };
-    let built = match shared(&private, known, &neighborhood, &request.hints)? {
+    let built = match shared(&private, known, &neighborhood, &request.hints, alltoall_only)? {
         Some(built) => vec![built],
-        None => setup::schedules(&private, &request.hints, &input, one_node)?,
+        None => setup::schedules(&private, &request.hints, &input, one_node, alltoall_only)?,
     };
     // from here on nothing can fail for reasons that differ between processes, short of MPI itself
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
@@ -197,11 +199,11 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
         let alone = handle.alone.clone().filter(|_| operation == Operation::Reduce);
         let mut runners: Vec<Runner> = (built.iter())
             .map(|built| {
-                let executor = |schedule: &Schedule| {
+                let make = |schedule: &Schedule| {
                     let (comm, alone, me) = (Rc::clone(&private), alone.clone(), neighborhood.rank());
-                    P2p::new(comm, alone, me, tag(operation), waiting, request.hints.window, schedule)
+                    executor(comm, alone, me, operation, waiting, request.hints.window, schedule)
                 };
-                Runner::new(built.clone(), operation, &request.hints, executor)
+                Runner::new(built.clone(), operation, &request.hints, make)
             })
             .collect();
         // while schedules are compared, each has its turn; the first one stands for all before that
@@ -224,13 +226,22 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
 }
 
 /// The schedule of another operation on this communicator, if on all processes it has the same lists and hints. Collective; one reduction of
-/// two words, none if there is no other operation.
-fn shared(comm: &Comm, handle: Option<&Handle>, neighborhood: &Neighborhood, hints: &Hints) -> Result<Option<Built>> {
+/// two words, none if there is no other operation. One that forwards serves `alltoall_only`.
+fn shared(
+    comm: &Comm,
+    handle: Option<&Handle>,
+    neighborhood: &Neighborhood,
+    hints: &Hints,
+    alltoall_only: bool,
+) -> Result<Option<Built>> {
     // slots are set and freed collectively: there are as many on all processes
     let Some(handle) = handle.filter(|h| h.slots.iter().any(Option::is_some)) else {
         return Ok(None);
     };
-    let fits = |slot: &Slot| *slot.neighborhood == *neighborhood && slot.hints == *hints && slot.trial.borrow().is_none();
+    let serves = |slot: &Slot| alltoall_only || !slot.runner.borrow().choice.algorithm.entry().forwards();
+    let fits = |slot: &Slot| {
+        *slot.neighborhood == *neighborhood && slot.hints == *hints && slot.trial.borrow().is_none() && serves(slot)
+    };
     let slot = handle.slots.iter().flatten().position(|slot| fits(slot));
     let mine = slot.map_or(-1, |s| s as i64);
     let [lowest, highest] = coll::allreduce(comm, [mine, -mine], Reduction::Min)?;
@@ -241,8 +252,37 @@ fn shared(comm: &Comm, handle: Option<&Handle>, neighborhood: &Neighborhood, hin
     }))
 }
 
+/// The executor of a schedule. `alone` is for those that reduce.
+fn executor(
+    comm: Rc<Comm>,
+    alone: Option<Rc<Comm>>,
+    me: u32,
+    operation: Operation,
+    waiting: Waiting,
+    window: u32,
+    schedule: &Schedule,
+) -> Any {
+    if schedule.algorithm().entry().forwards() {
+        Any::Packets(Box::new(Packets::new(comm, me, tag(operation), waiting, schedule)))
+    } else {
+        Any::P2p(P2p::new(comm, alone, me, tag(operation), waiting, window, schedule))
+    }
+}
+
+/// Buffers of a process whose arguments are in error, for a schedule without its blocks: nothing is looked at.
+fn no_buffers() -> Buffers<'static> {
+    let nothing = |names| Blocks {
+        base: std::ptr::null_mut(),
+        datatype: mpi::datatype::null(),
+        extent: 0,
+        shape: Shape::Equal { count: 0 },
+        names,
+    };
+    Buffers { input: nothing(&SEND), output: nothing(&RECV), op: None }
+}
+
 impl Runner {
-    fn new(built: Built, operation: Operation, hints: &Hints, executor: impl Fn(&Schedule) -> P2p) -> Runner {
+    fn new(built: Built, operation: Operation, hints: &Hints, executor: impl Fn(&Schedule) -> Any) -> Runner {
         let Built { choice, schedule } = built;
         let folds = operation == Operation::Reduce;
         let any = folds && hints.reduce_order == FoldOrder::Any;
@@ -259,7 +299,7 @@ impl Runner {
     /// # Safety
     /// The operator in `buffers` must be an operator.
     #[inline]
-    unsafe fn executor_for(&mut self, buffers: &Buffers) -> Result<&mut P2p> {
+    unsafe fn executor_for(&mut self, buffers: &Buffers) -> Result<&mut Any> {
         Ok(match (&mut self.any_order, buffers.op) {
             // SAFETY: the caller vouches for the operator.
             (Some(any), Some(op)) if unsafe { mpi::op::commutes(op) }? => any,
@@ -342,7 +382,7 @@ fn agree(comm: &Comm, request: Result<Request>) -> Result<Request> {
 }
 
 /// Tells all processes the error of process `root`. Collective.
-fn share_error(comm: &Comm, error: Option<&Error>, root: u32, me: u32) -> Result<Error> {
+pub fn share_error(comm: &Comm, error: Option<&Error>, root: u32, me: u32) -> Result<Error> {
     const LENGTH: usize = u8::MAX as usize;
     let mut message = [0u8; LENGTH + 2];
     if me == root
@@ -532,8 +572,16 @@ impl Slot {
         });
         let operation = self.operation as usize;
         // SAFETY: as above.
-        let findings = unsafe { check::check(&self.neighborhood, bound.clone(), operation, &COLLECTIVES, &self.comm) }?;
-        let buffers = bound?;
+        let findings = unsafe { check::check(&self.neighborhood, bound.clone(), operation, &COLLECTIVES, &self.comm) };
+        let forwards = self.runner()?.choice.algorithm.entry().forwards();
+        if let (true, Err(e)) = (forwards, &bound) {
+            // others count on what this process passes on
+            let schedule = self.runner()?.schedule.without(|_| true);
+            // SAFETY: no block is looked at.
+            unsafe { execute(&mut self.executor(&schedule), &no_buffers()) }?;
+            return Err(e.clone());
+        }
+        let (findings, buffers) = (findings?, bound?);
         let Some(text) = findings.text else {
             // SAFETY: as above.
             return unsafe { execute(self.runner()?.executor_for(buffers)?, buffers) };
@@ -542,22 +590,28 @@ impl Slot {
         let good = |block: &Block| match *block {
             Block::Input(t) => findings.targets[t as usize],
             Block::Output(s) => findings.sources[s as usize],
-            Block::Scratch(_) => true,
+            Block::Scratch(_) | Block::Packet(_) => true,
         };
-        let mut schedule = self.runner()?.schedule.retained(|op| match op {
-            Op::Recv { into, .. } => good(into),
-            Op::Send { block, .. } => good(block),
-            Op::Copy { from, into } | Op::Reduce { from, into } => good(from) && good(into),
-        });
+        let mut schedule = match &*self.runner()?.schedule {
+            schedule if forwards => schedule.without(|block| !good(&block)),
+            schedule => schedule.retained(|op| match op {
+                Op::Recv { into, .. } => good(into),
+                Op::Send { block, .. } => good(block),
+                Op::Copy { from, into } | Op::Reduce { from, into } => good(from) && good(into),
+            }),
+        };
         if self.operation == Operation::Reduce {
             schedule = schedule.folded(FoldOrder::Source);
         }
-        let (comm, alone) = (Rc::clone(&self.comm), self.alone.clone());
-        let mut executor =
-            P2p::new(comm, alone, self.neighborhood.rank(), tag(self.operation), self.waiting, self.hints.window, &schedule);
         // SAFETY: as above.
-        unsafe { execute(&mut executor, buffers) }?;
+        unsafe { execute(&mut self.executor(&schedule), buffers) }?;
         Err(Error::Verification(text).into())
+    }
+
+    /// Another executor, for a schedule of this neighborhood.
+    fn executor(&self, schedule: &Schedule) -> Any {
+        let (comm, alone, me) = (Rc::clone(&self.comm), self.alone.clone(), self.neighborhood.rank());
+        executor(comm, alone, me, self.operation, self.waiting, self.hints.window, schedule)
     }
 
     /// Some lines for a person: lists, schedule and why, way of waiting.

@@ -5,10 +5,12 @@
 
 #![forbid(unsafe_code)]
 
+use std::io::{self, ErrorKind::NotADirectory, ErrorKind::NotFound};
 use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::model::{Loggp, PRESETS, PROTOCOLS, Protocol};
+use crate::model::{FileError, Loggp, PRESETS, PROTOCOLS, Protocol};
 use crate::random::mix;
 use crate::schedule::{ALGORITHMS, Algorithm, FoldOrder, Tuning};
 
@@ -24,11 +26,16 @@ const WEIGHT_UNIT: Names = ("mpix_weight_unit", "MPIX_WEIGHT_UNIT");
 const LOGGP: Names = ("mpix_loggp", "MPIX_LOGGP");
 const GRAPH_LIMIT: Names = ("mpix_graph_limit", "MPIX_GRAPH_LIMIT");
 const REDUCE_ORDER: Names = ("mpix_reduce_order", "MPIX_REDUCE_ORDER");
+const WHOLE_COMMUNICATOR: Names = ("mpix_whole_communicator", "MPIX_WHOLE_COMMUNICATOR");
 const VERIFY: Names = ("mpix_verify", "MPIX_NEIGHBOR_VERIFY");
 const SPARSE: Names = ("mpix_sparse", "MPIX_SPARSE");
 const SPARSE_TARGETS: Names = ("mpix_sparse_targets", "MPIX_SPARSE_TARGETS");
 const NODE_SIZE: Names = ("mpix_node_size", "MPIX_NODE_SIZE");
 const MATCHED_PROBE: Names = ("mpix_matched_probe", "MPIX_MATCHED_PROBE");
+const LOGGP_SECONDS: Names = ("mpix_loggp_seconds", "MPIX_LOGGP_SECONDS");
+const LOGGP_BYTES: Names = ("mpix_loggp_bytes", "MPIX_LOGGP_BYTES");
+/// Environment variable: a file with the parameters of the machine, for where nothing else says them.
+const LOGGP_FILE: &str = "MPIX_LOGGP_FILE";
 
 /// Most edges of a graph that is gathered, whatever the hint says: positions in what is sent to the processes are `int` for MPI.
 pub const MOST_EDGES: u64 = 1 << 27;
@@ -60,14 +67,20 @@ pub struct Hints {
     /// `mpix_weight_unit`: bytes that a weight of 1 stands for. `None`: not said.
     pub weight_unit: Option<u32>,
     /// `mpix_loggp`: parameters of the machine, a preset's name or a file.
-    /// `None`: not said, and the default preset stands for it.
+    /// `None`: not said, and the site's or the default preset stand for it.
     pub loggp: Option<Loggp>,
+    /// Parameters from a file of the site. Of this machine, but nobody says that of the processes of this communicator: those that
+    /// share a node may be much nearer to one another.
+    pub site_loggp: Option<Loggp>,
     /// `mpix_graph_limit`: most edges of a graph that is gathered on process 0.
     pub graph_limit: u64,
     /// `mpix_reduce_order`: `source` (default) or `any`.
     pub reduce_order: FoldOrder,
     /// `mpix_verify`: `false` (default) or `true`.
     pub verify: bool,
+    /// `mpix_whole_communicator` = `true`: the caller promises that all processes of the communicator make every call, and that none of them waits
+    /// for the end of another one's before it makes its own (default `false`).
+    pub whole_communicator: bool,
 }
 
 impl Default for Hints {
@@ -80,9 +93,11 @@ impl Default for Hints {
             window: 1,
             weight_unit: None,
             loggp: None,
+            site_loggp: None,
             graph_limit: 1 << 24,
             reduce_order: FoldOrder::Source,
             verify: false,
+            whole_communicator: false,
         }
     }
 }
@@ -129,12 +144,33 @@ impl Hints {
         if let Some(v) = value(VERIFY)? {
             hints.verify = v.choose(&truth)?;
         }
+        if let Some(v) = value(WHOLE_COMMUNICATOR)? {
+            hints.whole_communicator = v.choose(&truth)?;
+        }
         Ok(hints)
+    }
+
+    /// Where no hint says the machine's parameters, takes those that hang on the communicator (`known`), and where there are none, those of the
+    /// site's file.
+    ///
+    /// # Errors
+    /// As for [`site_loggp`].
+    pub fn with_machine(
+        mut self,
+        known: Option<Loggp>,
+        env: impl Fn(&str) -> Option<String>,
+        file: impl Fn(&Path) -> io::Result<String>,
+    ) -> Result<Hints> {
+        self.loggp = self.loggp.or(known);
+        if self.loggp.is_none() {
+            self.site_loggp = site_loggp(env, file)?;
+        }
+        Ok(self)
     }
 
     /// The keys of the hints that all processes must agree on, for an error.
     pub const AGREED: &str = "one of the info keys mpix_schedule, mpix_split, mpix_seed, mpix_duplex, mpix_weight_unit, mpix_loggp, \
-         mpix_graph_limit, mpix_verify, or its environment variable,";
+         mpix_graph_limit, mpix_verify, mpix_whole_communicator, or its environment variable, or a file of LogGP parameters,";
 
     /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on: all but
     /// the window and the order of reductions.
@@ -159,12 +195,13 @@ impl Hints {
             self.graph_limit,
             self.verify.into(),
             self.loggp.is_some().into(),
+            self.whole_communicator.into(),
         ])
     }
 
     /// The parameters of the machine.
     pub fn machine(&self) -> Loggp {
-        self.loggp.unwrap_or_default()
+        self.loggp.or(self.site_loggp).unwrap_or_default()
     }
 
     /// What the algorithms are told.
@@ -174,8 +211,75 @@ impl Hints {
             startup: self.machine().startup_bytes() / f64::from(self.weight_unit.unwrap_or(1)),
             split: self.split,
             half_duplex: self.half_duplex,
+            costs: self.machine().costs(self.weight_unit.unwrap_or(1)),
             ..Tuning::default()
         }
+    }
+}
+
+/// The parameters of the machine in the site's file: the one that the environment variable `MPIX_LOGGP_FILE` names, or [`loggp_path`] if there is such a
+/// file.
+///
+/// # Errors
+/// The file cannot be read, or holds no parameters.
+pub fn site_loggp(env: impl Fn(&str) -> Option<String>, file: impl Fn(&Path) -> io::Result<String>) -> Result<Option<Loggp>> {
+    let (origin, path) = match env(LOGGP_FILE) {
+        Some(name) => (format!("environment variable {LOGGP_FILE} = \"{name}\""), name.into()),
+        None => match loggp_path(&env) {
+            Some(path) => (format!("the file {}", path.display()), path),
+            None => return Ok(None),
+        },
+    };
+    let wrong = |reason: String| Error::LoggpFile { origin: origin.clone(), reason };
+    match file(&path) {
+        Ok(text) => Ok(Some(text.parse().map_err(|e: FileError| wrong(e.to_string()))?)),
+        // nobody said that there is one
+        Err(e) if matches!(e.kind(), NotFound | NotADirectory) && env(LOGGP_FILE).is_none() => Ok(None),
+        Err(e) => Err(wrong(e.to_string()).into()),
+    }
+}
+
+/// Where the parameters of the machine stand for all programs of a user: `mpix-neighbor/loggp` in `$XDG_CONFIG_HOME`, or in `~/.config`. `None` without
+/// either of them. `env` gives the value of an environment variable.
+pub fn loggp_path(env: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let directory = |variable| env(variable).map(PathBuf::from).filter(|d| d.is_absolute());
+    let config = directory("XDG_CONFIG_HOME").or_else(|| Some(directory("HOME")?.join(".config")))?;
+    Some(config.join("mpix-neighbor").join("loggp"))
+}
+
+/// How the machine is measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measuring {
+    /// `mpix_loggp_seconds`: about how long, in seconds (default 3).
+    pub seconds: f64,
+    /// `mpix_loggp_bytes`: the longest message, in bytes (default 1 MiB).
+    pub longest: u32,
+}
+
+impl Default for Measuring {
+    fn default() -> Self {
+        Measuring { seconds: 3.0, longest: 1 << 20 }
+    }
+}
+
+impl Measuring {
+    /// Seconds that may be asked for.
+    pub const SECONDS: RangeInclusive<f64> = 0.01..=3600.0;
+    /// Longest messages that may be asked for, in bytes.
+    pub const BYTES: RangeInclusive<u64> = 1024..=1 << 30;
+
+    /// Reads the hints. `info` and `env` give the value of a key or variable.
+    pub fn read(info: impl Fn(&str) -> Result<Option<String>>, env: impl Fn(&str) -> Option<String>) -> Result<Measuring> {
+        let mut measuring = Measuring::default();
+        if let Some(v) = find(LOGGP_SECONDS, &info, &env)? {
+            let seconds = v.text.trim().parse().ok().filter(|s| Self::SECONDS.contains(s));
+            let allowed = || format!("{} to {}", Self::SECONDS.start(), Self::SECONDS.end());
+            measuring.seconds = seconds.ok_or_else(|| v.wrong(allowed()))?;
+        }
+        if let Some(v) = find(LOGGP_BYTES, &info, &env)? {
+            measuring.longest = v.number(Self::BYTES)? as u32;
+        }
+        Ok(measuring)
     }
 }
 
@@ -253,7 +357,7 @@ impl SparseHints {
     }
 
     /// The keys, for an error.
-    pub const AGREED: &str = "one of the environment variables MPIX_SPARSE, MPIX_SPARSE_TARGETS, MPIX_NODE_SIZE, MPIX_LOGGP";
+    pub const AGREED: &str = "one of the environment variables MPIX_SPARSE, MPIX_SPARSE_TARGETS, MPIX_NODE_SIZE, MPIX_LOGGP, or a file of LogGP parameters,";
 
     /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on: all but the kind of probes.
     pub fn agreed(&self) -> i64 {
@@ -300,7 +404,7 @@ impl Value {
         }
         let presets: Vec<&str> = PRESETS.iter().map(|p| p.name).collect();
         let allowed = |reason: String| self.wrong(format!("{}, or a file of LogGP parameters ({reason})", presets.join(", ")));
-        file(text).map_err(allowed)?.parse().map_err(|e: crate::model::FileError| allowed(e.to_string()))
+        file(text).map_err(allowed)?.parse().map_err(|e: FileError| allowed(e.to_string()))
     }
 
     fn wrong(&self, allowed: String) -> Box<Error> {
@@ -363,10 +467,72 @@ mod tests {
         let h = read(&[("mpix_loggp", "intrepid"), ("mpix_weight_unit", "8")], &[]).unwrap();
         assert_eq!(h.machine(), Loggp::preset("intrepid").unwrap());
         assert_eq!(h.tuning().startup, h.machine().startup_bytes() / 8.0);
+        let (costs, machine) = (h.tuning().costs, h.machine());
+        assert_eq!((costs.transfer(100.0), costs.delivery()), (machine.transfer(800), machine.point_to_point(1)));
         let h = read(&[("mpix_loggp", "machine")], &[]).unwrap();
         assert_eq!(h.machine(), "latency = 1\noverhead = 2\ngap = 3\ngap_per_byte = 4\neager = 5".parse().unwrap());
         let e = read(&[("mpix_loggp", "elsewhere")], &[]).unwrap_err().to_string();
         assert!(e.contains("jaguar") && e.contains("no such file"), "{e}");
+    }
+
+    #[test]
+    fn the_nearest_parameters_count() {
+        let preset = |name| Loggp::preset(name).unwrap();
+        let with = |info: &[(&str, &str)], env: &[(&str, &str)], known, exists: &str| {
+            let get = |key: &str| env.iter().find(|e| e.0 == key).map(|e| e.1.to_string());
+            read(info, env).unwrap().with_machine(known, get, |path| match path.to_str() {
+                Some("/site") => Ok(preset("big_red").to_string()),
+                Some("/home/me/.config/mpix-neighbor/loggp") if exists == "good" => Ok(preset("meiko_elan").to_string()),
+                Some("/home/me/.config/mpix-neighbor/loggp") if exists == "bad" => Ok("latency = 1\ngap = fast".into()),
+                Some("/config/mpix-neighbor/loggp") => Err(NotADirectory.into()),
+                _ => Err(NotFound.into()),
+            })
+        };
+        let (home, site) = (("HOME", "/home/me"), ("MPIX_LOGGP_FILE", "/site"));
+        let known = Some(preset("intrepid"));
+        let of = |h: Result<Hints>| h.map(|h| (h.machine(), h.loggp.is_some())).map_err(|e| e.to_string());
+        let (info, env) = (("mpix_loggp", "meiko_split_c"), ("MPIX_LOGGP", "jaguar"));
+        // all of them, then without the nearest each time
+        assert_eq!(of(with(&[info], &[env, home, site], known, "good")), Ok((preset("jaguar"), true)));
+        assert_eq!(of(with(&[info], &[home, site], known, "good")), Ok((preset("meiko_split_c"), true)));
+        assert_eq!(of(with(&[], &[home, site], known, "good")), Ok((preset("intrepid"), true)));
+        assert_eq!(of(with(&[], &[home, site], None, "good")), Ok((preset("big_red"), false)));
+        assert_eq!(of(with(&[], &[home], None, "good")), Ok((preset("meiko_elan"), false)));
+        for env in [&[home][..], &[], &[("XDG_CONFIG_HOME", "/config"), home], &[("XDG_CONFIG_HOME", "relative")]] {
+            assert_eq!(of(with(&[], env, None, "none")), Ok((Loggp::default(), false)), "{env:?}");
+        }
+        assert_eq!(
+            of(with(&[], &[home], None, "bad")).unwrap_err(),
+            "the file /home/me/.config/mpix-neighbor/loggp is no file of LogGP parameters: line 2: gap = fast is not a finite number of at least 0"
+        );
+        let e = of(with(&[], &[("MPIX_LOGGP_FILE", "/nowhere")], None, "none")).unwrap_err();
+        assert!(e.starts_with("environment variable MPIX_LOGGP_FILE = \"/nowhere\" is no file of LogGP parameters: "), "{e}");
+        // a broken file is not looked at where something nearer counts
+        assert_eq!(of(with(&[], &[home], known, "bad")), Ok((preset("intrepid"), true)));
+    }
+
+    #[test]
+    fn a_site_is_agreed_on_and_not_the_callers_word() {
+        let site = Hints { site_loggp: Loggp::preset("meiko_elan"), ..Hints::default() };
+        let said = Hints { loggp: Loggp::preset("meiko_elan"), ..Hints::default() };
+        assert_eq!((site.machine(), site.tuning().startup), (said.machine(), said.tuning().startup));
+        assert!(site.agreed() != said.agreed() && site.agreed() != Hints::default().agreed());
+    }
+
+    #[test]
+    fn measuring_has_limits() {
+        let read = |info: &[(&str, &str)], env: &[(&str, &str)]| {
+            let get = |list: &[(&str, &str)], key: &str| list.iter().find(|e| e.0 == key).map(|e| e.1.to_string());
+            Measuring::read(|k| Ok(get(info, k)), |k| get(env, k)).map_err(|e| e.to_string())
+        };
+        assert_eq!(read(&[], &[]), Ok(Measuring { seconds: 3.0, longest: 1048576 }));
+        let both = [("mpix_loggp_seconds", "0.5"), ("mpix_loggp_bytes", "4096")];
+        assert_eq!(read(&both, &[("MPIX_LOGGP_SECONDS", "1")]), Ok(Measuring { seconds: 1.0, longest: 4096 }));
+        for bad in ["0", "-1", "NaN", "inf", "3601", "long", ""] {
+            let e = read(&[("mpix_loggp_seconds", bad)], &[]).unwrap_err();
+            assert_eq!(e, format!("info key mpix_loggp_seconds = \"{bad}\" is not one of 0.01 to 3600"));
+        }
+        assert!(read(&[], &[("MPIX_LOGGP_BYTES", "1023")]).unwrap_err().ends_with("is not one of 1024 to 1073741824"));
     }
 
     #[test]
@@ -385,10 +551,11 @@ mod tests {
             ("mpix_loggp", "meiko_elan"),
             ("mpix_loggp", "jaguar"),
             ("mpix_graph_limit", "10"),
+            ("mpix_whole_communicator", "true"),
         ] {
             seen.push(read(&[(key, value)], &[]).unwrap().agreed());
         }
-        for (key, _) in [SCHEDULE, SPLIT, SEED, DUPLEX, WEIGHT_UNIT, LOGGP, GRAPH_LIMIT, VERIFY] {
+        for (key, _) in [SCHEDULE, SPLIT, SEED, DUPLEX, WEIGHT_UNIT, LOGGP, GRAPH_LIMIT, VERIFY, WHOLE_COMMUNICATOR] {
             assert!(Hints::AGREED.contains(key), "{key}");
         }
         // one process may overlap its rounds and another not

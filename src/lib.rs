@@ -43,6 +43,10 @@ mod exec;
 #[cfg(feature = "mpi")]
 mod handle;
 #[cfg(feature = "mpi")]
+pub mod launch;
+#[cfg(feature = "mpi")]
+mod measure;
+#[cfg(feature = "mpi")]
 mod mpi;
 #[cfg(feature = "mpi")]
 mod setup;

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::hints::{Hints, MOST_EDGES, ScheduleHint};
 use crate::model::{Options, predict};
-use crate::schedule::{ALGORITHMS, Algorithm, Build, Input, world_schedules};
+use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Input, world_schedules};
 
 mod protocol;
 
@@ -90,6 +90,8 @@ pub struct Outline {
     pub heaviest: u64,
     /// Whether all processes share a node.
     pub one_node: bool,
+    /// Whether the neighborhood is set for alltoall only.
+    pub alltoall_only: bool,
 }
 
 /// The first step of a choice.
@@ -111,8 +113,10 @@ pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
         _ if !outline.weighted && hints.weight_unit.is_none() => {
             Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Unweighted }))
         }
-        // what the network buffers keeps no sender waiting: rounds could only add waits
-        _ if outline.heaviest.saturating_mul(hints.weight_unit.unwrap_or(1).into()) <= hints.machine().eager => {
+        // what the network buffers keeps no sender waiting: rounds could only add waits, but a tree shares the work of a star's hub
+        _ if input.star.is_none()
+            && outline.heaviest.saturating_mul(hints.weight_unit.unwrap_or(1).into()) <= hints.machine().eager =>
+        {
             Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Eager(hints.machine().eager) }))
         }
         // the model must be of this machine to be right in shared memory
@@ -140,7 +144,26 @@ fn unfit(algorithm: Algorithm, hints: &Hints, input: &Input, outline: Outline) -
             "it needs the graph of all processes, whose {} edges are more than mpix_graph_limit = {limit}",
             outline.edges
         )),
-        _ => (entry.unfit)(input).map(Into::into),
+        _ => forbidden(algorithm, hints, outline).or((entry.unfit)(input)).map(Into::into),
+    }
+}
+
+/// Whether a star is of use, so that it is looked for: only algorithms that forward are for stars.
+pub fn may_forward(hints: &Hints, outline: Outline) -> bool {
+    hints.whole_communicator && outline.alltoall_only
+}
+
+/// Why an algorithm that forwards is not allowed, whatever the neighborhood is.
+fn forbidden(algorithm: Algorithm, hints: &Hints, outline: Outline) -> Option<&'static str> {
+    if !algorithm.entry().forwards() || may_forward(hints, outline) {
+        None
+    } else if outline.alltoall_only {
+        Some(
+            "blocks travel through processes that are not their source or target, for which mpix_whole_communicator=true must promise \
+             that all processes make every call",
+        )
+    } else {
+        Some("it serves MPIX_NEIGHBOR_ALLTOALL only: set the other operations by another call")
     }
 }
 
@@ -155,13 +178,14 @@ pub struct Directions<'a> {
 
 /// The algorithm of the lowest predicted time, `direct` where no other one is faster. Builds and simulates the schedules of all processes:
 /// some microseconds an edge and algorithm.
-pub fn compare(hints: &Hints, graph: &Graph, directions: Option<Directions>) -> Result<Choice> {
+pub fn compare(hints: &Hints, graph: &Graph, directions: Option<Directions>, outline: Outline) -> Result<Choice> {
     let world = graph.neighborhoods_with(|e| directions.map_or(0, |d| d.of_edges[e]));
     let (tuning, unit) = (hints.tuning(), u64::from(hints.weight_unit.unwrap_or(1)));
     let options = Options { window: hints.window, half_duplex: hints.half_duplex, ..Options::default() };
     let mut times: Vec<(Algorithm, f64)> = Vec::new();
     // where the graph is known, edge_coloring makes fewer rounds of it than neighbors can negotiate
-    for entry in ALGORITHMS.iter().filter(|e| !matches!(e.build, Build::Negotiated(_))) {
+    let compared = |e: &&Entry| !matches!(e.build, Build::Negotiated(_)) && forbidden(e.algorithm, hints, outline).is_none();
+    for entry in ALGORITHMS.iter().filter(compared) {
         // an algorithm that does not fit is left out
         if let Ok(schedules) = world_schedules(entry.algorithm, &world, directions.map(|d| d.order), &tuning) {
             let time = predict(&world, &schedules, unit, &hints.machine(), &options).map_err(Error::Internal)?;
@@ -190,13 +214,14 @@ mod tests {
     use super::*;
     use crate::model::Loggp;
     use crate::neighborhood::{Neighbor, Neighborhood};
+    use crate::schedule::Star;
 
-    const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1, one_node: false };
+    const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1, one_node: false, alltoall_only: false };
 
     #[test]
     fn a_schedule_that_does_not_fit_is_an_error_with_its_reason() {
         let n = Neighborhood::from_ranks(0, &[0], &[0]);
-        let mut input = Input { neighborhood: &n, processes: 1, directions: None };
+        let mut input = Input { neighborhood: &n, processes: 1, directions: None, star: None };
         let only = |algorithm| Hints { schedule: ScheduleHint::Only(algorithm), ..Hints::default() };
         let e = select(&only(Algorithm::DimensionOrder), &input, FEW).unwrap_err();
         assert!(e.to_string().contains("dimension_order cannot be used: it needs a Cartesian"));
@@ -213,10 +238,38 @@ mod tests {
         assert_eq!(select(&few, &input, FEW).unwrap(), Next::Take(negotiated));
     }
 
+    /// Trees need a star, the promise, and alltoall only; each is missed by name. Where all are there, the model may take them.
+    #[test]
+    fn trees_only_where_they_are_allowed() {
+        let graph = Graph::from_edges(40, &(1..40).map(|to| (0, to, 8)).collect::<Vec<_>>());
+        let world = graph.neighborhoods();
+        let star = Star::find(&world).unwrap();
+        let input = |star| Input { neighborhood: &world[0], processes: 40, directions: None, star };
+        let asked = Hints { schedule: ScheduleHint::Only(Algorithm::ScatterOptimal), ..Hints::default() };
+        let promised = Hints { whole_communicator: true, ..asked };
+        let (alone, both) = (Outline { alltoall_only: true, ..FEW }, FEW);
+        let reason = |hints, star, outline| select(&hints, &input(star), outline).unwrap_err().to_string();
+        assert!(reason(asked, None, alone).contains("mpix_whole_communicator=true must promise"));
+        assert!(reason(promised, Some(&star), both).contains("serves MPIX_NEIGHBOR_ALLTOALL only"));
+        assert!(reason(promised, None, alone).contains("only one process sends"));
+        let choice = Choice { algorithm: Algorithm::ScatterOptimal, why: Why::Asked };
+        assert_eq!(select(&promised, &input(Some(&star)), alone).unwrap(), Next::Take(choice));
+        assert!(candidates(&promised, &input(Some(&star)), alone).contains(&Algorithm::ScatterBinomial));
+        assert!(!candidates(&promised, &input(None), alone).contains(&Algorithm::ScatterBinomial));
+        // blocks of 8 bytes: a source of 39 messages is helped by others
+        let auto = |whole_communicator| Hints { whole_communicator, ..Hints::default() };
+        let weighted = |outline| Outline { weighted: true, heaviest: 8, ..outline };
+        assert_eq!(select(&auto(true), &input(Some(&star)), weighted(alone)).unwrap(), Next::Compare);
+        let chosen = |hints, outline| compare(&hints, &graph, None, outline).unwrap().algorithm;
+        assert_eq!(chosen(auto(true), alone), Algorithm::ScatterOptimal);
+        assert_eq!(chosen(auto(true), both), Algorithm::Direct);
+        assert_eq!(chosen(auto(false), alone), Algorithm::Direct);
+    }
+
     #[test]
     fn the_graph_is_looked_at_where_sizes_are_known() {
         let n = Neighborhood::from_ranks(0, &[0], &[0]);
-        let input = Input { neighborhood: &n, processes: 1, directions: None };
+        let input = Input { neighborhood: &n, processes: 1, directions: None, star: None };
         let direct = |why| Next::Take(Choice { algorithm: Algorithm::Direct, why });
         assert_eq!(select(&Hints::default(), &input, FEW).unwrap(), direct(Why::Unweighted));
         let weighted = Outline { weighted: true, heaviest: 1 << 20, ..FEW };
@@ -243,7 +296,7 @@ mod tests {
             let list: Vec<_> = (0..16u32).flat_map(|p| (0..16).filter(move |&q| q != p).map(move |q| (p, q, weight))).collect();
             Graph::from_edges(16, &list)
         };
-        let compare_all = |graph: &Graph| compare(&Hints::default(), graph, None);
+        let compare_all = |graph: &Graph| compare(&Hints::default(), graph, None, FEW);
         let choice = compare_all(&edges(1_000_000)).unwrap();
         assert_ne!(choice.algorithm, Algorithm::Direct);
         let Why::Predicted(time, direct) = choice.why else { panic!("{choice:?}") };
@@ -281,7 +334,7 @@ mod tests {
         let of_edges: Vec<u32> = world.iter().flat_map(Graph::row_directions).collect();
         assert_eq!(of_edges.len(), graph.edges());
         let directions = Directions { of_edges: &of_edges, order: &[1, 0] };
-        let time = |directions| match compare(&Hints::default(), &graph, directions).unwrap().why {
+        let time = |directions| match compare(&Hints::default(), &graph, directions, FEW).unwrap().why {
             Why::Predicted(time, _) => time,
             why => panic!("{why}"),
         };

@@ -11,7 +11,7 @@ use crate::mpi::datatype;
 use crate::mpi::p2p::{Message, Requests};
 use crate::neighborhood::Neighborhood;
 use crate::schedule::distributed_coloring::{Exchange, Negotiation};
-use crate::schedule::{Algorithm, Build, Input, Schedule, plan};
+use crate::schedule::{Algorithm, Build, Input, Schedule, Star, plan};
 use crate::select::{self, Choice, Directions, Next, Outline, Why};
 
 /// Tag of messages by which neighbors negotiate, on the private communicator. No collective operation has it.
@@ -27,20 +27,22 @@ pub struct Built {
 }
 
 /// The schedules of a neighborhood: one, or those whose times the first calls shall compare. `one_node` says whether all processes share a
-/// node. Collective: all processes pass hints that agree, and come to the same choice.
+/// node, `alltoall_only` whether the neighborhood is for no other operation. Collective: all processes pass hints that agree, and come to the same choice.
 ///
-/// Cost: two reductions of three words together. Where the graph of all processes is needed, process 0 gathers it once: 8 bytes an edge and 12 a
+/// Cost: two reductions of three words together, and where forwarding is allowed what `find_star` says. Where the graph of all processes is needed, process 0 gathers it once: 8 bytes an edge and 12 a
 /// process there. It makes the plan, in the time that the algorithm states, and sends each process its share, 20 bytes for each end of a message; or it
 /// compares predicted times, and broadcasts 17 bytes.
 ///
 /// # Errors
 /// The schedule that a hint asks for does not fit; the same on all processes.
-pub fn schedules(comm: &Comm, hints: &Hints, input: &Input, one_node: bool) -> Result<Vec<Built>> {
-    let outline = Outline { one_node, ..outline(comm, input.neighborhood)? };
+pub fn schedules(comm: &Comm, hints: &Hints, input: &Input, one_node: bool, alltoall_only: bool) -> Result<Vec<Built>> {
+    let outline = Outline { one_node, alltoall_only, ..outline(comm, input.neighborhood)? };
+    let star = if select::may_forward(hints, outline) { find_star(comm, input.neighborhood)? } else { None };
+    let input = &Input { star: star.as_ref(), ..*input };
     let mut world = World { comm, neighborhood: input.neighborhood, gathered: false, graph: None };
     let chosen = match select::select(hints, input, outline)? {
         Next::Take(choice) => vec![choice],
-        Next::Compare => vec![compare(&mut world, hints, input.directions)?],
+        Next::Compare => vec![compare(&mut world, hints, input.directions, outline)?],
         Next::Try => (select::candidates(hints, input, outline).into_iter())
             .map(|algorithm| Choice { algorithm, why: Why::Asked })
             .collect(),
@@ -88,16 +90,36 @@ fn outline(comm: &Comm, neighborhood: &Neighborhood) -> Result<Outline> {
     let mine = [weights.clone().count() as u64, u64::from(neighborhood.weighted())];
     let [edges, weighted] = coll::allreduce(comm, mine, Reduction::Sum)?;
     let [heaviest] = coll::allreduce(comm, [weights.max().unwrap_or(0)], Reduction::Max)?;
-    Ok(Outline { edges, weighted: weighted > 0, heaviest, one_node: false })
+    Ok(Outline { edges, weighted: weighted > 0, heaviest, one_node: false, alltoall_only: false })
+}
+
+/// The star that all neighborhoods together are, the same on all processes, or none. Collective: one reduction of four words; where there is a star,
+/// 8 bytes and 4 for each target are broadcast.
+fn find_star(comm: &Comm, neighborhood: &Neighborhood) -> Result<Option<Star>> {
+    let Some((hub, targets)) = Star::from_shares(coll::allreduce(comm, Star::share(neighborhood), Reduction::Sum)?) else {
+        return Ok(None);
+    };
+    let mut message = vec![0u8; 8 + 4 * targets];
+    if neighborhood.rank() == hub {
+        let star = Star::of_hub(neighborhood);
+        message[..8].copy_from_slice(&star.weight.to_le_bytes());
+        for (word, target) in message[8..].chunks_exact_mut(4).zip(star.targets) {
+            word.copy_from_slice(&target.to_le_bytes());
+        }
+    }
+    coll::broadcast(comm, &mut message, hub)?;
+    let weight = f64::from_le_bytes(std::array::from_fn(|i| message[i]));
+    let targets = message[8..].chunks_exact(4).map(|word| u32::from_le_bytes(std::array::from_fn(|i| word[i]))).collect();
+    Ok(Some(Star { hub, targets, weight }))
 }
 
 /// Lets process 0 compare, and tells the others.
-fn compare(world: &mut World, hints: &Hints, directions: Option<&[u32]>) -> Result<Choice> {
+fn compare(world: &mut World, hints: &Hints, directions: Option<&[u32]>, outline: Outline) -> Result<Choice> {
     let comm = world.comm;
     // whether there are directions is the same on all processes
     let of_edges = directions.map(|_| world.directions()).transpose()?;
     let directions = (of_edges.as_ref().zip(directions)).map(|(of_edges, order)| Directions { of_edges, order });
-    let compared = world.graph()?.map(|graph| catch(|| select::compare(hints, graph, directions)));
+    let compared = world.graph()?.map(|graph| catch(|| select::compare(hints, graph, directions, outline)));
     // an error must not keep the others waiting: 255 tells of it
     let mut message = [u8::MAX; 17];
     if let Some(Ok(Choice { algorithm, why: Why::Predicted(time, direct) })) = compared {
@@ -118,6 +140,7 @@ fn compare(world: &mut World, hints: &Hints, directions: Option<&[u32]>) -> Resu
 fn build(world: &mut World, algorithm: Algorithm, hints: &Hints, input: &Input) -> Result<Schedule> {
     match algorithm.entry().build {
         Build::Local(build) => Ok(build(input)),
+        Build::Scatter(rule) => Ok(crate::schedule::scatter(algorithm, rule, input, &hints.tuning())),
         Build::Negotiated(begin) => negotiate(world.comm, begin(input, &hints.tuning())),
         Build::Global(plan) => {
             let comm = world.comm;

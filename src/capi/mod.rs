@@ -7,6 +7,7 @@ mod alltoall;
 mod args;
 mod boundary;
 mod gather;
+mod loggp;
 mod misc;
 mod neighborhood;
 mod reduce;
@@ -14,6 +15,7 @@ mod sparse;
 
 pub use alltoall::*;
 pub use gather::*;
+pub use loggp::*;
 pub use misc::*;
 pub use neighborhood::*;
 pub use reduce::*;

@@ -8,10 +8,9 @@ use super::{args, boundary};
 use crate::cartesian::Grid;
 use crate::error::{Argument, Class, Error, Result};
 use crate::handle::{self, Operation, Request};
-use crate::hints::Hints;
 use crate::mpi::message::bytes_at;
 use crate::mpi::topology::{self, Topology};
-use crate::mpi::{self, MPI_Comm, MPI_Group, MPI_Info, comm, info};
+use crate::mpi::{self, MPI_Comm, MPI_Group, MPI_Info, comm};
 use crate::neighborhood::{self, Neighbor, Neighborhood};
 use crate::sparse::mailbox::{Outgoing, Sends};
 use crate::sparse::{self, Exchange};
@@ -38,9 +37,12 @@ pub const MPIX_NEIGHBOR_REDUCE: c_int = 4;
 ///   time, never correctness.
 /// - `info`: hints, or `MPI_INFO_NULL`; may be freed afterwards. docs/tuning.md tells what each does.
 ///   `mpix_schedule` = `auto` (default), `measure`, `direct`, `dimension_order`, `linear_permutation`, `random_rounds`, `edge_coloring`,
-///   `distributed_coloring`; `mpix_split` = `true` (default), `false`: whether messages may be cut; `mpix_weight_unit`: bytes that a weight of 1 stands
-///   for (default 1); `mpix_loggp`: the machine's parameters, a preset or a file; `mpix_seed`, `mpix_duplex`, `mpix_round_window`, `mpix_graph_limit`;
-///   `mpix_reduce_order` = `source` (default), `any`; `mpix_verify` = `false` (default), `true`. Environment variables of the same names in capitals
+///   `distributed_coloring`, `scatter_binomial`, `scatter_optimal`; `mpix_split` = `true` (default), `false`: whether messages may be cut; `mpix_weight_unit`: bytes that a weight of 1 stands
+///   for (default 1); `mpix_loggp`: the machine's parameters, a preset or a file (default: those that `MPIX_Loggp_get` gives); `mpix_seed`, `mpix_duplex`, `mpix_round_window`, `mpix_graph_limit`;
+///   `mpix_reduce_order` = `source` (default), `any`; `mpix_verify` = `false` (default), `true`; `mpix_whole_communicator` = `false` (default), `true`:
+///   the promise that all processes of `comm` make every call, and that none waits for the return of another one's call before it makes its own.
+///   Without it no process passes on blocks of others; the `scatter_` schedules do, for `MPIX_NEIGHBOR_ALLTOALL` alone, where one process sends to
+///   others, to each once, and nobody else sends. Environment variables of the same names in capitals
 ///   (but `MPIX_NEIGHBOR_VERIFY`) override them. All but `mpix_round_window` and `mpix_reduce_order` must be the same on all processes. Unknown
 ///   keys are ignored, unknown values are errors.
 /// - `comm`: an intracommunicator. Duplicates of it do not inherit its neighborhoods.
@@ -456,12 +458,8 @@ unsafe fn set(
             Ok(Request {
                 operations: args::operations(operations)?,
                 neighborhood: neighborhood?,
-                hints: Hints::read(
-                    // SAFETY: the caller vouches for `info`.
-                    |key| unsafe { info::get(info, key) },
-                    |variable| std::env::var(variable).ok(),
-                    |name| std::fs::read_to_string(name).map_err(|e| e.to_string()),
-                )?,
+                // SAFETY: the caller vouches for the handles.
+                hints: unsafe { super::loggp::hints(info, comm) }?,
             })
         })();
         // SAFETY: as above.

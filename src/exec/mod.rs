@@ -9,6 +9,9 @@ mod copy;
 mod overlap;
 #[cfg(feature = "mpi")]
 pub mod p2p;
+mod packet;
+#[cfg(feature = "mpi")]
+pub mod packets;
 #[cfg(feature = "mpi")]
 mod parts;
 #[cfg(test)]
@@ -35,4 +38,52 @@ pub trait Executor {
 
     /// Runs what is started to its end.
     fn wait(&mut self) -> Result<()>;
+}
+
+/// The executor that a schedule needs. The one that nearly all need is not behind another address.
+#[cfg(feature = "mpi")]
+#[allow(clippy::large_enum_variant)]
+pub enum Any {
+    /// Whole blocks and parts of them.
+    P2p(p2p::P2p),
+    /// Packets.
+    Packets(Box<packets::Packets>),
+}
+
+#[cfg(feature = "mpi")]
+impl Executor for Any {
+    #[inline]
+    unsafe fn bind(&mut self, buffers: &buffers::Buffers) -> Result<()> {
+        // SAFETY: the caller vouches for the buffers.
+        unsafe {
+            match self {
+                Any::P2p(executor) => executor.bind(buffers),
+                Any::Packets(executor) => executor.bind(buffers),
+            }
+        }
+    }
+
+    #[inline]
+    fn start(&mut self) -> Result<()> {
+        match self {
+            Any::P2p(executor) => executor.start(),
+            Any::Packets(executor) => executor.start(),
+        }
+    }
+
+    #[inline]
+    fn test(&mut self) -> Result<bool> {
+        match self {
+            Any::P2p(executor) => executor.test(),
+            Any::Packets(executor) => executor.test(),
+        }
+    }
+
+    #[inline]
+    fn wait(&mut self) -> Result<()> {
+        match self {
+            Any::P2p(executor) => executor.wait(),
+            Any::Packets(executor) => executor.wait(),
+        }
+    }
 }

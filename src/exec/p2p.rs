@@ -37,7 +37,7 @@ pub enum Waiting {
 }
 
 /// Polls in vain before the first yield.
-const POLLS: u32 = 16;
+pub const POLLS: u32 = 16;
 
 /// Alignment of scratch blocks in bytes: a cache line.
 const LINE: usize = 64;
@@ -179,7 +179,7 @@ impl Large {
 
     /// Lets go of the datatypes: no message uses them any more.
     #[inline]
-    fn clear(&mut self) {
+    pub fn clear(&mut self) {
         if !self.0.is_empty() {
             self.0.clear();
         }
@@ -230,8 +230,11 @@ struct Accepted {
 }
 
 /// Makes sure that MPI takes a datatype, unless it is the one that it took before.
+///
+/// # Safety
+/// `datatype` must be a datatype or null.
 #[inline]
-unsafe fn accept(
+pub unsafe fn accept(
     known: &mut Option<MPI_Datatype>,
     datatype: MPI_Datatype,
     side: &Blocks,
@@ -595,6 +598,7 @@ unsafe fn locate(
         Block::Output(slot) => (&buffers.output, slot as usize),
         // laid out as the result
         Block::Scratch(_) => (&buffers.output, 0),
+        Block::Packet(_) => return Err(Error::Internal("this executor has no packets".into()).into()),
     };
     let mut located = side.locate(slot)?;
     // SAFETY: as for `bind`.
@@ -626,8 +630,11 @@ impl Scratch {
 }
 
 /// An error if a block at address 0 has bytes there. Only a datatype with absolute addresses has none (`MPI_BOTTOM`).
+///
+/// # Safety
+/// The block's datatype must be a datatype.
 #[inline]
-unsafe fn refuse_null(block: &Located, side: &Blocks) -> Result<()> {
+pub unsafe fn refuse_null(block: &Located, side: &Blocks) -> Result<()> {
     if block.at.is_null() && block.count > 0 {
         // SAFETY: the datatype has been accepted.
         let ((true_lb, _), size) = unsafe { (datatype::true_extent(block.datatype)?, datatype::size(block.datatype)?) };
@@ -657,8 +664,12 @@ fn text(e: Error) -> String {
     }
 }
 
+/// The error of a self edge whose ends carry different amounts of bytes.
+///
+/// # Safety
+/// Both datatypes must be datatypes.
 #[cold]
-unsafe fn self_edge(from: Block, source: &Located, into: Block, target: &Located) -> Result<Error> {
+pub unsafe fn self_edge(from: Block, source: &Located, into: Block, target: &Located) -> Result<Error> {
     // SAFETY: the datatypes have been accepted.
     let (sent, expected) = unsafe { (copy::bytes(source)?, copy::bytes(target)?) };
     Ok(Error::SelfEdge { target: from.slot(), sent, source_slot: into.slot(), expected })

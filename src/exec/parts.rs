@@ -243,6 +243,6 @@ fn side_of<'a>(block: Block, buffers: &'a Buffers<'a>) -> &'a Blocks<'a> {
     match block {
         Block::Input(_) => &buffers.input,
         // scratch blocks are laid out as the result
-        Block::Output(_) | Block::Scratch(_) => &buffers.output,
+        Block::Output(_) | Block::Scratch(_) | Block::Packet(_) => &buffers.output,
     }
 }

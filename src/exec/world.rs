@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::packet;
 use crate::schedule::{Block, Op, Part, Schedule};
 
 /// Contents of a process's blocks.
@@ -18,6 +19,31 @@ struct Process<'a> {
     blocks: Blocks,
     /// Receives and sends of the current round that are not complete.
     pending: usize,
+}
+
+impl Process<'_> {
+    /// The bytes of a block; a packet as it is sent.
+    fn read(&self, block: Block) -> Vec<u8> {
+        let Block::Packet(k) = block else { return self.blocks[&block].clone() };
+        let blocks: Vec<Vec<u8>> = self.schedule.packet(k as usize).iter().map(|&block| self.read(block)).collect();
+        let mut bytes = vec![0; packet::WORD * blocks.len()];
+        packet::write_lengths(&mut bytes, blocks.iter().map(|b| b.len() as u64));
+        blocks.iter().for_each(|block| bytes.extend(block));
+        bytes
+    }
+
+    /// Takes a packet that has come apart.
+    fn open(&mut self, k: u32) {
+        let bytes = self.blocks.remove(&Block::Packet(k)).unwrap_or_default();
+        let blocks = self.schedule.packet(k as usize);
+        packet::check(&bytes, blocks.len()).unwrap();
+        let mut rest = &bytes[packet::WORD * blocks.len()..];
+        for (i, &block) in blocks.iter().enumerate() {
+            let (own, others) = rest.split_at(packet::length(&bytes, i));
+            self.blocks.insert(block, own.to_vec());
+            rest = others;
+        }
+    }
 }
 
 /// A posted send or receive that has not met its other end.
@@ -84,7 +110,7 @@ fn step(
                 }
                 Op::Send { to, block, part } => {
                     let channel = channels.entry((p, to as usize)).or_default();
-                    channel.sends.push_back((p, process.blocks[&block].clone(), part));
+                    channel.sends.push_back((p, process.read(block), part));
                     process.pending += 1;
                 }
                 Op::Copy { from, into } => {
@@ -110,6 +136,9 @@ fn step(
                 let block = processes[receiver].blocks.entry(into).or_default();
                 block.resize(bytes.len(), 0);
                 block[to.start as usize..to.end as usize].copy_from_slice(&bytes[from.start as usize..from.end as usize]);
+                if let Block::Packet(k) = into {
+                    processes[receiver].open(k);
+                }
                 processes[receiver].pending -= 1;
                 processes[sender].pending -= 1;
             }

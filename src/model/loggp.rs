@@ -16,6 +16,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::schedule::Costs;
+
 /// Parameters of a machine. LogGP's letters stand behind the names; its fifth, P, is the number of schedules.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Loggp {
@@ -176,8 +178,14 @@ impl Loggp {
         self.overhead + self.transfer(bytes) + self.latency + self.overhead
     }
 
+    /// What algorithms are told of them, with so many bytes to a unit of weight.
+    pub fn costs(&self, unit: u32) -> Costs {
+        let &Loggp { latency, overhead, gap, gap_per_byte, .. } = self;
+        Costs { latency, overhead, gap, per_byte: gap_per_byte, unit: unit.into() }
+    }
+
     /// Which parameter is not a finite number of at least 0.
-    pub(super) fn invalid(&self) -> Option<&'static str> {
+    pub fn invalid(&self) -> Option<&'static str> {
         let values = [self.latency, self.overhead, self.gap, self.gap_per_byte];
         KEYS.into_iter().zip(values).find(|&(_, v)| !is_cost(v)).map(|(key, _)| key)
     }

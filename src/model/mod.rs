@@ -7,9 +7,11 @@
 #![forbid(unsafe_code)]
 
 pub mod dsde;
+pub mod fit;
 pub mod loggp;
 pub mod simulate;
 
 pub use dsde::{Load, PROTOCOLS, Protocol, predict_exchange};
+pub use fit::{Measurement, Parameters};
 pub use loggp::{FileError, Loggp, PRESETS};
 pub use simulate::{Options, Run, predict, simulate};

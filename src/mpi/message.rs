@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use super::comm::Owned as Comm;
 use super::datatype::Owned as Datatype;
 use super::{MPI_Datatype, MPI_Request, MPI_Status, check, p2p};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 unsafe extern "C" {
     static mpixn_matched_probe: c_int;
@@ -403,17 +403,16 @@ impl Probed {
     }
 }
 
-/// The largest tag. An error if MPI does not tell.
-pub fn largest_tag(comm: &Comm) -> Result<i32> {
+/// The largest tag. Open MPI tells it on `MPI_COMM_WORLD` and its duplicates, but not on parts of it.
+pub fn largest_tag() -> Result<i32> {
+    /// What every MPI has.
+    const LEAST: i32 = 32767;
     let (mut value, mut found): (*mut c_int, c_int) = (std::ptr::null_mut(), 0);
     // SAFETY: a live communicator; the attribute's value is a pointer to an int that lives as long as MPI.
     unsafe {
-        let key = mpixn_tag_ub();
-        check(mpi_sys::MPI_Comm_get_attr(comm.raw(), key, (&raw mut value).cast(), &mut found), "MPI_Comm_get_attr")?;
-        if found == 0 || value.is_null() {
-            return Err(Error::Internal("the communicator has no MPI_TAG_UB".into()).into());
-        }
-        Ok(*value)
+        let (world, key) = (super::comm::world(), mpixn_tag_ub());
+        check(mpi_sys::MPI_Comm_get_attr(world, key, (&raw mut value).cast(), &mut found), "MPI_Comm_get_attr")?;
+        Ok(if found == 0 || value.is_null() { LEAST } else { *value })
     }
 }
 

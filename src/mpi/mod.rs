@@ -22,6 +22,8 @@ pub mod message;
 pub mod node;
 pub mod op;
 pub mod p2p;
+pub mod pair;
+pub mod start;
 pub mod topology;
 pub mod window;
 

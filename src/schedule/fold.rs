@@ -20,7 +20,11 @@ pub enum FoldOrder {
 impl Schedule {
     /// The schedule that leaves in `Output(0)` the reduction of what this one would leave in all output blocks. A process without
     /// sources gets a schedule that writes nothing.
+    ///
+    /// # Panics
+    /// If it has packets.
     pub fn folded(&self, order: FoldOrder) -> Schedule {
+        assert!(self.packets() == 0, "a schedule with packets does not reduce");
         let arrivals = self.arrivals();
         let mut chain = arrivals.clone();
         if order == FoldOrder::Source {

@@ -13,6 +13,12 @@
 //!
 //! Blocks: `Input(i)` is what goes to target slot `i` (for gather the one block that goes to all), `Output(j)` what comes from source
 //! slot `j` (for a folded schedule `Output(0)` is the result), `Scratch(k)` belongs to the executor.
+//!
+//! # Packets
+//! `Packet(k)` is a message of several blocks; the schedule lists them. One that is sent lists input blocks, and packets of higher numbers; one that
+//! is received lists output and scratch blocks, as many as were put in. In such schedules a scratch block is bytes of a length that comes with them,
+//! and may be a packet for someone else. A packet is sent, or in another one, once. So a process passes on blocks whose number, lengths and receivers it does not know. Packets are sent
+//! and received whole. A schedule with packets is not folded.
 
 #![forbid(unsafe_code)]
 
@@ -21,6 +27,7 @@ use std::fmt;
 use crate::graph::Graph;
 use crate::neighborhood::{Neighborhood, Rank};
 
+mod costs;
 mod dimension_order;
 mod direct;
 pub mod distributed_coloring;
@@ -32,12 +39,17 @@ pub mod plan;
 #[cfg(test)]
 mod properties;
 pub mod random_rounds;
+mod scatter;
+mod scatter_binomial;
+mod scatter_optimal;
 pub mod verify;
 
+pub use costs::Costs;
 pub use distributed_coloring::Negotiation;
 pub use fold::FoldOrder;
 pub use part::Part;
 pub use plan::Plan;
+pub use scatter::Star;
 
 /// Where a block lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,15 +58,17 @@ pub enum Block {
     Input(u32),
     /// Block of source slot `j` of the caller's receive buffer.
     Output(u32),
-    /// Temporary block `k`, laid out as an output block.
+    /// Temporary block `k`, laid out as an output block; in a schedule with packets bytes of any length.
     Scratch(u32),
+    /// Packet `k`: the blocks that the schedule lists for it.
+    Packet(u32),
 }
 
 impl Block {
     /// Its number among the blocks of its kind.
     pub fn slot(self) -> usize {
         match self {
-            Block::Input(slot) | Block::Output(slot) | Block::Scratch(slot) => slot as usize,
+            Block::Input(slot) | Block::Output(slot) | Block::Scratch(slot) | Block::Packet(slot) => slot as usize,
         }
     }
 }
@@ -128,12 +142,24 @@ pub struct Schedule {
     /// Their numbers, ascending.
     numbers: Vec<u32>,
     scratch: u32,
+    /// The blocks of all packets, one behind the other.
+    contents: Vec<Block>,
+    /// `packets[k]`: index in `contents` behind the last block of packet `k`.
+    packets: Vec<u32>,
 }
 
 impl Schedule {
     /// An empty schedule to which rounds are added.
     pub fn new(algorithm: Algorithm) -> Self {
-        Schedule { algorithm, ops: Vec::new(), ends: Vec::new(), numbers: Vec::new(), scratch: 0 }
+        Schedule {
+            algorithm,
+            ops: Vec::new(),
+            ends: Vec::new(),
+            numbers: Vec::new(),
+            scratch: 0,
+            contents: Vec::new(),
+            packets: Vec::new(),
+        }
     }
 
     /// A schedule of operations with the numbers of their rounds; those of a round keep their order. `copies` are done while the messages of the
@@ -172,6 +198,65 @@ impl Schedule {
         self.ends.push(self.ops.len() as u32);
     }
 
+    /// Adds a packet, with the next number.
+    pub fn push_packet(&mut self, blocks: impl IntoIterator<Item = Block>) {
+        for block in blocks {
+            if let Block::Scratch(k) = block {
+                self.scratch = self.scratch.max(k + 1);
+            }
+            self.contents.push(block);
+        }
+        self.packets.push(self.contents.len() as u32);
+    }
+
+    /// Number of packets.
+    pub fn packets(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// The blocks of packet `k`.
+    pub fn packet(&self, k: usize) -> &[Block] {
+        let begin = if k == 0 { 0 } else { self.packets[k - 1] as usize };
+        &self.contents[begin..self.packets[k] as usize]
+    }
+
+    /// A schedule with packets in which the blocks that `lose` names are not looked at: instead of input blocks nothing is sent, and what comes for
+    /// output blocks is dropped. All messages stay, so that those who pass on others' blocks do so.
+    pub fn without(&self, lose: impl Fn(Block) -> bool) -> Schedule {
+        let mut rest = self.clone();
+        let (mut packets, mut scratch) = (self.packets() as u32, self.scratch);
+        let mut replace = |block: &mut Block| {
+            if !lose(*block) {
+                return;
+            }
+            match *block {
+                Block::Input(_) => {
+                    *block = Block::Packet(packets);
+                    packets += 1;
+                }
+                Block::Output(_) => {
+                    *block = Block::Scratch(scratch);
+                    scratch += 1;
+                }
+                Block::Scratch(_) | Block::Packet(_) => {}
+            }
+        };
+        rest.contents.iter_mut().for_each(&mut replace);
+        // a copy that loses one of its ends loses both
+        rest = rest.retained(|op| !matches!(*op, Op::Copy { from, into } if lose(from) || lose(into)));
+        for op in &mut rest.ops {
+            match op {
+                Op::Send { block, .. } => replace(block),
+                Op::Recv { into, .. } => replace(into),
+                Op::Copy { .. } | Op::Reduce { .. } => {}
+            }
+        }
+        rest.scratch = scratch;
+        // the new ones are empty
+        rest.packets.resize(packets as usize, rest.contents.len() as u32);
+        rest
+    }
+
     /// Which algorithm built it.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
@@ -195,7 +280,8 @@ impl Schedule {
 
     /// The same schedule without the operations that `keep` refuses. Both ends of a message must be refused, or none.
     pub fn retained(&self, mut keep: impl FnMut(&Op) -> bool) -> Schedule {
-        let mut rest = Schedule::new(self.algorithm);
+        let mut rest =
+            Schedule { contents: self.contents.clone(), packets: self.packets.clone(), ..Schedule::new(self.algorithm) };
         for r in 0..self.rounds() {
             let ops: Vec<Op> = self.round(r).iter().copied().filter(&mut keep).collect();
             rest.push_round_at(self.number(r), ops);
@@ -233,6 +319,9 @@ impl fmt::Display for Schedule {
             }
             writeln!(f)?;
         }
+        for k in 0..self.packets() {
+            writeln!(f, "packet {k}: {:?}", self.packet(k))?;
+        }
         Ok(())
     }
 }
@@ -246,6 +335,8 @@ pub struct Input<'a> {
     pub processes: u32,
     /// Where all edges of all processes have directions: the directions, heaviest first, equal on all processes.
     pub directions: Option<&'a [u32]>,
+    /// Where one process sends and all others receive from it at most, and forwarding is promised to be right: that star, equal on all processes.
+    pub star: Option<&'a Star>,
 }
 
 /// What the caller or the model say about how to build; equal on all processes.
@@ -261,11 +352,13 @@ pub struct Tuning {
     pub half_duplex: bool,
     /// Elementary steps that a search for better rounds may take; about 10^9 a second.
     pub budget: u64,
+    /// What messages cost, for trees.
+    pub costs: Costs,
 }
 
 impl Default for Tuning {
     fn default() -> Self {
-        Tuning { seed: 1, startup: 4096.0, split: true, half_duplex: false, budget: 1 << 25 }
+        Tuning { seed: 1, startup: 4096.0, split: true, half_duplex: false, budget: 1 << 25, costs: Costs::default() }
     }
 }
 
@@ -284,6 +377,10 @@ pub enum Algorithm {
     EdgeColoring,
     /// `distributed_coloring`: edge coloring that neighbors negotiate; no process knows the graph.
     DistributedColoring,
+    /// `scatter_binomial`: from one process to others along a binomial tree.
+    ScatterBinomial,
+    /// `scatter_optimal`: from one process to others along the tree that is fastest by LogGP.
+    ScatterOptimal,
 }
 
 /// How an algorithm comes to a schedule.
@@ -295,6 +392,9 @@ pub enum Build {
     Global(fn(&Graph, &Tuning) -> Plan),
     /// By messages between neighbors: each process makes its [`Negotiation`] and takes its steps.
     Negotiated(fn(&Input, &Tuning) -> Negotiation),
+    /// From a [`Star`]: for each number of processes whose blocks one process has, its own among them, of how many it sends the blocks away first.
+    /// Arguments: the number of processes, the weight of one's block, and what messages cost.
+    Scatter(fn(u32, f64, &Costs) -> Vec<u32>),
 }
 
 /// What the table of algorithms says about one.
@@ -311,13 +411,22 @@ pub struct Entry {
     pub build: Build,
 }
 
+impl Entry {
+    /// Whether blocks travel through processes that are neither their source nor their target. Such schedules serve alltoall only: the blocks are
+    /// of the lengths that come with them, and a gather would carry copies of one block. They need the caller's promise that all processes
+    /// call.
+    pub fn forwards(&self) -> bool {
+        matches!(self.build, Build::Scatter(_))
+    }
+}
+
 /// Fits everything.
 fn fit(_: &Input) -> Option<&'static str> {
     None
 }
 
 /// All algorithms. Hints, dispatch, tests and benches derive from this table.
-pub static ALGORITHMS: [Entry; 6] = [
+pub static ALGORITHMS: [Entry; 8] = [
     Entry { algorithm: Algorithm::Direct, name: "direct", single_port: false, unfit: fit, build: Build::Local(direct::build) },
     Entry {
         algorithm: Algorithm::DimensionOrder,
@@ -354,6 +463,20 @@ pub static ALGORITHMS: [Entry; 6] = [
         unfit: fit,
         build: Build::Negotiated(Negotiation::new),
     },
+    Entry {
+        algorithm: Algorithm::ScatterBinomial,
+        name: "scatter_binomial",
+        single_port: true,
+        unfit: scatter::unfit,
+        build: Build::Scatter(scatter_binomial::splits),
+    },
+    Entry {
+        algorithm: Algorithm::ScatterOptimal,
+        name: "scatter_optimal",
+        single_port: true,
+        unfit: scatter::unfit,
+        build: Build::Scatter(scatter_optimal::splits),
+    },
 ];
 
 /// The schedules of all processes by one algorithm; `world` in the order of ranks. For tests, the model and the command-line tool: what a
@@ -368,8 +491,9 @@ pub fn world_schedules(
     tuning: &Tuning,
 ) -> Result<Vec<Schedule>, &'static str> {
     let processes = world.len() as u32;
-    let input = |neighborhood| Input { neighborhood, processes, directions };
     let entry = algorithm.entry();
+    let star = if entry.forwards() { Star::find(world) } else { None };
+    let input = |neighborhood| Input { neighborhood, processes, directions, star: star.as_ref() };
     if let Some(reason) = world.iter().find_map(|n| (entry.unfit)(&input(n))) {
         return Err(reason);
     }
@@ -380,7 +504,17 @@ pub fn world_schedules(
             plan(&graph, tuning).schedules(&graph, world)
         }
         Build::Negotiated(begin) => distributed_coloring::negotiate(world.iter().map(|n| begin(&input(n), tuning)).collect()).0,
+        Build::Scatter(splits) => {
+            let splits = star.as_ref().map(|star| star.splits(splits, tuning)).unwrap_or_default();
+            world.iter().map(|n| scatter::schedule(algorithm, &input(n), &splits)).collect()
+        }
     })
+}
+
+/// The schedule of one process along the tree that `rule` makes of the input's star.
+pub fn scatter(algorithm: Algorithm, rule: fn(u32, f64, &Costs) -> Vec<u32>, input: &Input, tuning: &Tuning) -> Schedule {
+    let splits = input.star.map(|star| star.splits(rule, tuning)).unwrap_or_default();
+    scatter::schedule(algorithm, input, &splits)
 }
 
 impl Algorithm {

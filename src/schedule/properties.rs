@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::verify::{Goal, verify};
-use super::{ALGORITHMS, Block, FoldOrder, Tuning, world_schedules};
+use super::{ALGORITHMS, Block, Entry, FoldOrder, Tuning, world_schedules};
 use crate::cartesian::Grid;
 use crate::exec::world;
 use crate::neighborhood::{Neighbor, Neighborhood};
@@ -37,7 +37,8 @@ fn check_all(world: &[Neighborhood], directions: Option<&[u32]>, seed: u64) -> R
     for entry in &ALGORITHMS {
         // by the seed also whether messages are cut, and how finely
         let startup = [0.0, 0.5, 10.0, 4096.0][seed as usize % 4];
-        let tuning = Tuning { seed, startup, split: seed & 4 == 0, half_duplex: seed & 24 == 0, budget: 1 << 18 };
+        let tuning =
+            Tuning { seed, startup, split: seed & 4 == 0, half_duplex: seed & 24 == 0, budget: 1 << 18, ..Tuning::default() };
         let Ok(schedules) = world_schedules(entry.algorithm, world, directions, &tuning) else {
             continue;
         };
@@ -56,7 +57,7 @@ fn check_all(world: &[Neighborhood], directions: Option<&[u32]>, seed: u64) -> R
                 return Err(name(format!("process {p}: wrong bytes")));
             }
         }
-        for order in [FoldOrder::Source, FoldOrder::Any] {
+        for order in [FoldOrder::Source, FoldOrder::Any].into_iter().filter(|_| !entry.forwards()) {
             let folded: Vec<_> = schedules.iter().map(|s| s.folded(order)).collect();
             verify(world, &folded, Goal::Fold(order), single_port).map_err(name)?;
             // concatenation is associative and does not commute
@@ -109,6 +110,25 @@ proptest! {
         seed in any::<u64>(),
     ) {
         check_all(&world_of(n, &edges, &nulls), None, seed).map_err(TestCaseError::fail)?;
+    }
+
+    /// One process sends to any others in any order, also to itself, with slots that hold no process and blocks of all lengths.
+    #[test]
+    fn stars(
+        n in 1u32..=80,
+        hub in 0u32..80,
+        targets in any::<u128>(),
+        order in prop::collection::vec(any::<u16>(), 80),
+        nulls in prop::collection::vec((0u32..80, any::<u16>()), 0..8),
+        seed in any::<u64>(),
+    ) {
+        let hub = hub % n;
+        let targets = (0..n).filter(|&t| targets.rotate_left(t) & 1 == 1);
+        let edges: Vec<_> = targets.map(|t| (hub, t, order[t as usize], 0)).collect();
+        let world = world_of(n, &edges, &nulls);
+        let fits = |e: &&Entry| world_schedules(e.algorithm, &world, None, &Tuning::default()).is_ok();
+        prop_assert_eq!(ALGORITHMS.iter().filter(|e| e.forwards()).filter(fits).count(), 2);
+        check_all(&world, None, seed).map_err(TestCaseError::fail)?;
     }
 
     /// Up to 256 processes, some of them with many edges.

@@ -1,9 +1,11 @@
 //! Checks the schedules of all processes against the definition of the collectives, by running them on symbols.
 //!
 //! A block's symbol is the list of contributions in it: `Input(i)` of process `s` is `[(s, i)]`, a reduction joins two lists in order.
-//! Messages are queues between pairs of processes. Nothing is assumed about how a schedule was made.
+//! A packet's symbol is the list of its blocks' symbols. Messages are queues between pairs of processes. Nothing is assumed about how a schedule was
+//! made.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::rc::Rc;
 
 use super::{Block, FoldOrder, Op, Part, Schedule};
 use crate::neighborhood::{Neighborhood, Rank};
@@ -20,8 +22,17 @@ pub enum Goal {
 /// A contribution: (process, target slot).
 type Symbol = (Rank, u32);
 
+/// What is in a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Value {
+    /// Contributions, joined in order.
+    Block(Vec<Symbol>),
+    /// The blocks of a packet. Packets of many are passed on many times.
+    Packet(Rc<[Value]>),
+}
+
 /// What a message carries, and how much of it.
-type Message = (Vec<Symbol>, Part);
+type Message = (Value, Part);
 
 /// Checks a whole world of schedules.
 ///
@@ -30,7 +41,11 @@ type Message = (Vec<Symbol>, Part);
 /// # Errors
 /// A sentence that names the process, the round and what is wrong there.
 pub fn verify(neighborhoods: &[Neighborhood], schedules: &[Schedule], goal: Goal, single_port: bool) -> Result<(), String> {
-    let mut world = World { blocks: vec![HashMap::new(); schedules.len()], parts: HashMap::new(), wires: HashMap::new() };
+    let mut world =
+        World { schedules, blocks: vec![HashMap::new(); schedules.len()], parts: HashMap::new(), wires: HashMap::new() };
+    for (p, schedule) in schedules.iter().enumerate() {
+        check_packets(schedule).map_err(|e| format!("process {p}: {e}"))?;
+    }
     // (number of the round, process, position in its schedule)
     let mut steps: Vec<(u32, usize, usize)> =
         (schedules.iter().enumerate()).flat_map(|(p, s)| (0..s.rounds()).map(move |r| (s.number(r), p, r))).collect();
@@ -39,7 +54,7 @@ pub fn verify(neighborhoods: &[Neighborhood], schedules: &[Schedule], goal: Goal
         let r = steps[0].0;
         let active = || steps.iter().map(|&(_, p, at)| (p, schedules[p].round(at)));
         for (p, round) in active() {
-            check_grammar(round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
+            check_grammar(round, &schedules[p]).map_err(|e| format!("process {p}, round {r}: {e}"))?;
             if single_port {
                 check_ports(round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
             }
@@ -60,24 +75,47 @@ pub fn verify(neighborhoods: &[Neighborhood], schedules: &[Schedule], goal: Goal
     world.check(neighborhoods, goal)
 }
 
-struct World {
-    blocks: Vec<HashMap<Block, Vec<Symbol>>>,
+struct World<'a> {
+    schedules: &'a [Schedule],
+    blocks: Vec<HashMap<Block, Value>>,
     /// Blocks of which parts have come: the parts, and what they are parts of.
-    parts: HashMap<(Rank, Block), (Vec<Part>, Vec<Symbol>)>,
+    parts: HashMap<(Rank, Block), (Vec<Part>, Value)>,
     wires: HashMap<(Rank, Rank), VecDeque<Message>>,
 }
 
-impl World {
-    fn read(&self, p: Rank, block: Block) -> Result<Vec<Symbol>, String> {
+impl World<'_> {
+    fn read(&self, p: Rank, block: Block) -> Result<Value, String> {
         match block {
-            Block::Input(slot) => Ok(vec![(p, slot)]),
+            Block::Input(slot) => Ok(Value::Block(vec![(p, slot)])),
+            Block::Packet(k) => {
+                let read = |&block: &Block| match block {
+                    Block::Input(_) | Block::Packet(_) => self.read(p, block),
+                    _ => Err(format!("{block:?} is sent in a packet")),
+                };
+                let blocks = self.schedules[p as usize].packet(k as usize).iter();
+                blocks.map(read).collect::<Result<Vec<Value>, String>>().map(|v| Value::Packet(v.into()))
+            }
             _ => (self.blocks[p as usize].get(&block).cloned()).ok_or_else(|| format!("{block:?} is read before it is written")),
         }
     }
 
-    fn write(&mut self, p: Rank, block: Block, value: Vec<Symbol>) -> Result<(), String> {
+    fn write(&mut self, p: Rank, block: Block, value: Value) -> Result<(), String> {
         match block {
             Block::Input(_) => Err(format!("{block:?} is written")),
+            Block::Packet(k) => {
+                let schedules = self.schedules;
+                let blocks = schedules[p as usize].packet(k as usize);
+                let Value::Packet(values) = value else {
+                    return Err(format!("{block:?} is received where a block is sent"));
+                };
+                if values.len() != blocks.len() {
+                    return Err(format!("{block:?} of {} blocks is received where {} are sent", blocks.len(), values.len()));
+                }
+                blocks.iter().zip(values.iter()).try_for_each(|(&block, value)| match block {
+                    Block::Output(_) | Block::Scratch(_) => self.write(p, block, value.clone()),
+                    _ => Err(format!("{block:?} is received in a packet")),
+                })
+            }
             Block::Output(_) if self.blocks[p as usize].contains_key(&block) => Err(format!("{block:?} is written twice")),
             _ => {
                 self.blocks[p as usize].insert(block, value);
@@ -87,9 +125,12 @@ impl World {
     }
 
     /// Writes a part of a block; the block is there when all of it is.
-    fn write_part(&mut self, p: Rank, block: Block, part: Part, value: Vec<Symbol>) -> Result<(), String> {
+    fn write_part(&mut self, p: Rank, block: Block, part: Part, value: Value) -> Result<(), String> {
         if part.is_whole() {
             return self.write(p, block, value);
+        }
+        if matches!(block, Block::Packet(_)) || matches!(value, Value::Packet(_)) {
+            return Err(format!("{block:?}{part} is a part of a packet"));
         }
         let (_, _, of) = part.fraction();
         let (parts, symbols) = self.parts.entry((p, block)).or_insert_with(|| (Vec::new(), value.clone()));
@@ -143,9 +184,11 @@ impl World {
         }
         for op in round {
             if let Op::Reduce { from, into } = *op {
-                let mut value = self.read(p, from)?;
-                value.extend(self.read(p, into)?);
-                self.blocks[p as usize].insert(into, value);
+                let (Value::Block(mut value), Value::Block(right)) = (self.read(p, from)?, self.read(p, into)?) else {
+                    return Err(format!("{from:?} and {into:?} are reduced, one of which is a packet"));
+                };
+                value.extend(right);
+                self.blocks[p as usize].insert(into, Value::Block(value));
             }
         }
         Ok(())
@@ -167,12 +210,14 @@ impl World {
                 expected.push((slot, (source, target_slot)));
             }
             expected.sort_unstable();
-            let outputs: HashMap<u32, &Vec<Symbol>> = (self.blocks[p].iter())
-                .filter_map(|(block, value)| match block {
-                    Block::Output(slot) => Some((*slot, value)),
-                    _ => None,
-                })
-                .collect();
+            let mut outputs: HashMap<u32, &Vec<Symbol>> = HashMap::new();
+            for (block, value) in &self.blocks[p] {
+                match (block, value) {
+                    (Block::Output(slot), Value::Block(value)) => drop(outputs.insert(*slot, value)),
+                    (Block::Output(_), Value::Packet(_)) => return Err(format!("process {p}: {block:?} holds a packet")),
+                    _ => {}
+                }
+            }
             let wanted: Vec<(u32, Vec<Symbol>)> = match goal {
                 Goal::Deliver => expected.iter().map(|&(j, s)| (j, vec![s])).collect(),
                 Goal::Fold(_) if expected.is_empty() => Vec::new(),
@@ -196,19 +241,53 @@ impl World {
     }
 }
 
-fn check_grammar(round: &[Op]) -> Result<(), String> {
+/// Packets hold no packets but of higher numbers, so that none holds itself; and each is sent or held once.
+fn check_packets(schedule: &Schedule) -> Result<(), String> {
+    let packets = schedule.packets() as u32;
+    let mut used = HashSet::new();
+    for k in 0..packets {
+        for block in schedule.packet(k as usize) {
+            if let Block::Packet(inner) = *block
+                && (inner <= k || inner >= packets || !used.insert(inner))
+            {
+                return Err(format!("packet {k} holds {block:?}"));
+            }
+        }
+    }
+    let sent = |op: &Op| if let Op::Send { block: Block::Packet(k), .. } = *op { Some(k) } else { None };
+    match schedule.ops().iter().filter_map(sent).find(|&k| k >= packets || !used.insert(k)) {
+        Some(k) => Err(format!("packet {k} is sent, but is not there, or is sent or held already")),
+        None => Ok(()),
+    }
+}
+
+/// A block, or the blocks of a packet and of the packets in it.
+fn contents(block: Block, schedule: &Schedule) -> Vec<Block> {
+    let mut blocks = vec![block];
+    let mut done = 0;
+    while let Some(&block) = blocks.get(done) {
+        done += 1;
+        if let Block::Packet(k) = block {
+            blocks.extend(schedule.packet(k as usize));
+        }
+    }
+    blocks
+}
+
+fn check_grammar(round: &[Op], schedule: &Schedule) -> Result<(), String> {
     if !round.is_sorted_by_key(Op::phase) {
         return Err("operations are not in the order receive, send, copy, reduce".into());
     }
     let written: HashSet<Block> = (round.iter())
         .filter_map(|op| match op {
-            Op::Recv { into, .. } | Op::Copy { into, .. } => Some(*into),
+            Op::Recv { into, .. } | Op::Copy { into, .. } => Some(contents(*into, schedule)),
             _ => None,
         })
+        .flatten()
         .collect();
     for op in round {
         if let Op::Send { block: from, .. } | Op::Copy { from, .. } = op
-            && written.contains(from)
+            && let Some(from) = contents(*from, schedule).into_iter().find(|from| written.contains(from))
         {
             return Err(format!("{from:?} is read while it is written"));
         }
@@ -317,6 +396,47 @@ mod tests {
         let other = Part::new(1, 2, 2);
         let other = run(&[a, other], &[a, other]).unwrap_err();
         assert!(other.contains("not a part of the same block"), "{other}");
+    }
+
+    /// Process 0 sends 2 a block and one for 1 on top, in a packet, and 2 passes that on.
+    #[test]
+    fn wrong_packets_are_found() {
+        let world = [
+            Neighborhood::from_ranks(0, &[], &[1, 2]),
+            Neighborhood::from_ranks(1, &[0], &[]),
+            Neighborhood::from_ranks(2, &[0], &[]),
+        ];
+        let (input, output, scratch, packet) = (Block::Input, Block::Output(0), Block::Scratch(0), Block::Packet);
+        let run = |sent: &[Block], received: &[Block], into: Block| {
+            let mut schedules = vec![Schedule::new(Algorithm::Direct); 3];
+            schedules[0].push_round([Op::send(2, packet(0))]);
+            schedules[0].push_packet(sent.iter().copied());
+            schedules[0].push_packet([input(0), input(0)]);
+            schedules[2].push_round([Op::recv(0, packet(0))]);
+            schedules[2].push_packet(received.iter().copied());
+            schedules[2].push_round([Op::send(1, scratch)]);
+            schedules[1].push_round_at(1, [Op::recv(2, into)]);
+            schedules[1].push_packet([output, Block::Scratch(1)]);
+            verify(&world, &schedules, Goal::Deliver, true)
+        };
+        run(&[input(1), input(0)], &[output, scratch], output).unwrap();
+        run(&[input(1), packet(1)], &[output, scratch], packet(0)).unwrap();
+        for (sent, received, into, text) in [
+            (&[input(0), input(1)][..], &[output, scratch][..], output, "Output(0) holds"),
+            (&[input(1), input(0), input(0)], &[output, scratch], output, "of 2 blocks is received where 3 are sent"),
+            (&[input(1), packet(1)], &[output, scratch], output, "Output(0) holds a packet"),
+            (&[input(1), packet(0)], &[output, scratch], output, "packet 0 holds Packet(0)"),
+            (&[input(1), packet(2)], &[output, scratch], output, "packet 0 holds Packet(2)"),
+            (&[packet(1), packet(1)], &[output, scratch], output, "packet 0 holds Packet(1)"),
+            (&[input(1), input(0)], &[output, scratch], packet(0), "is received where a block is sent"),
+            (&[input(1), packet(1)], &[output, packet(1)], output, "packet 0 holds Packet(1)"),
+            (&[input(1), input(0)], &[output, input(0)], output, "Input(0) is received in a packet"),
+            (&[input(1), Block::Scratch(7)], &[output, scratch], output, "Scratch(7) is sent in a packet"),
+            (&[input(1), input(0)], &[output, output], output, "is written twice"),
+        ] {
+            let e = run(sent, received, into).unwrap_err();
+            assert!(e.contains(text), "{e}");
+        }
     }
 
     #[test]

@@ -16,8 +16,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, Weak};
 
 use crate::error::{Error, Result};
-use crate::hints::SparseHints;
-use crate::model::{Load, Protocol};
+use crate::hints::{SparseHints, site_loggp};
+use crate::measure;
+use crate::model::{Load, Loggp, Protocol};
 use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{self, Owned as Comm};
@@ -114,6 +115,8 @@ pub struct Wires {
     per_node: u32,
     /// The hints of the environment, which hold where a call has none.
     hints: SparseHints,
+    /// The machine's parameters, where no hint says them: the communicator's, or the site's.
+    machine: Option<Loggp>,
     matched: bool,
     /// Of the exchange that runs or comes next: 0 or 1.
     parity: i32,
@@ -209,6 +212,20 @@ pub unsafe fn wires(comm: MPI_Comm) -> Result<Shared> {
     }
 }
 
+/// Lets the sparse exchanges of a communicator know the machine's parameters that have been set on it. All processes of it call this.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn set_machine(comm: MPI_Comm, machine: Loggp) -> Result<()> {
+    // SAFETY: the caller vouches for `comm`.
+    if let Some(shared) = unsafe { WIRES.get(comm)?.as_ref() } {
+        let mut wires = shared.hold()?;
+        wires.machine = Some(machine);
+        wires.chooser = Chooser::default();
+    }
+    Ok(())
+}
+
 #[cold]
 unsafe fn make_wires(comm: MPI_Comm) -> Result<Shared> {
     mpi::check_family()?;
@@ -260,13 +277,24 @@ impl Wires {
     unsafe fn new(user: MPI_Comm) -> Result<Wires> {
         // SAFETY: the caller vouches for `user`.
         let comm = unsafe { Comm::duplicate(user) }?;
-        let hints = SparseHints::from_environment(environment, file);
+        // SAFETY: the caller vouches for `user`.
+        let known = unsafe { measure::known(user) }?.map(|p| p.loggp);
+        let hints = SparseHints::from_environment(environment, file).and_then(|hints| {
+            let machine = match known {
+                Some(known) => Some(known),
+                None => site_loggp(environment, |path| std::fs::read_to_string(path))?,
+            };
+            Ok((hints, machine))
+        });
         // SAFETY: a live communicator.
         let (rank, size) = unsafe { (comm::rank(comm.raw())?, comm::size(comm.raw())?) };
         let node = node::look_around(&comm)?;
-        let agreed = hints.as_ref().map_or(-1, |h| h.agreed());
+        // the parameters in force must be equal too
+        let in_force =
+            |(hints, machine): &(SparseHints, Option<Loggp>)| SparseHints { loggp: hints.loggp.or(*machine), ..*hints };
+        let agreed = hints.as_ref().map_or(-1, |h| in_force(h).agreed());
         let [low, high, nodes] = coll::allreduce(&comm, [agreed, -agreed, -i64::from(node.processes)], Reduction::Min)?;
-        let hints = hints?;
+        let (hints, machine) = hints?;
         if low != -high {
             return Err(Error::Disagreement { what: SparseHints::AGREED }.into());
         }
@@ -277,6 +305,7 @@ impl Wires {
             per_node: u32::try_from(-nodes).unwrap_or(1),
             matched: true,
             hints,
+            machine,
             parity: 0,
             stats: None,
             time: UNMEASURED,
@@ -288,7 +317,7 @@ impl Wires {
             send: Known::default(),
             recv: Known::default(),
             plans: 0,
-            largest_tag: message::largest_tag(&comm)?,
+            largest_tag: message::largest_tag()?,
             barrier: Barrier::new(rank, size, tag(Kind::Barrier, 0)),
             slots: None,
             words: pex::Words::default(),
@@ -453,8 +482,8 @@ pub struct Exchange {
     sends: Sends,
     inbox: Inbox,
     run: Option<Run>,
-    /// When it began, if its time is wanted.
-    begin: Option<f64>,
+    /// Seconds that the calls for it took, if they are wanted.
+    spent: Option<f64>,
 }
 
 impl Exchange {
@@ -469,12 +498,13 @@ impl Exchange {
         if wires.running {
             return Err(Error::Exchanging.into());
         }
-        let hints = *hints.unwrap_or(&wires.hints);
+        let mut hints = *hints.unwrap_or(&wires.hints);
+        hints.loggp = hints.loggp.or(wires.machine);
         wires.node_size = hints.node_size;
         wires.matched = hints.matched_probe && message::has_matched_probe();
         let choice = wires.choose(&hints);
-        let mut exchange = Exchange { wires: Arc::clone(shared), sends, inbox: Inbox::default(), run: None, begin: None };
-        exchange.begin = wires.chooser.wants_time().then(mpi::time);
+        let mut exchange = Exchange { wires: Arc::clone(shared), sends, inbox: Inbox::default(), run: None, spent: None };
+        let begin = wires.chooser.wants_time().then(mpi::time);
         if wires.size > 1 {
             // SAFETY: the caller vouches for the blocks.
             exchange.run = Some(unsafe { Run::start(choice.protocol, wires, &exchange.sends, &mut exchange.inbox) }?);
@@ -486,17 +516,28 @@ impl Exchange {
             unsafe { exchange.inbox.copy_own(own, exchange.sends.dense, &wires.comm) }?;
         }
         wires.running = true;
+        exchange.spent = begin.map(|begin| mpi::time() - begin);
         Ok(exchange)
     }
 
     /// Goes on; true when the exchange is done. Never blocks.
     #[inline]
     pub fn progress(&mut self) -> Result<bool> {
+        let begin = self.spent.map(|_| mpi::time());
         let done = self.drive()?;
         if done {
-            self.end()?;
+            self.end(begin)?;
+        } else {
+            self.spend(begin);
         }
         Ok(done)
+    }
+
+    /// Enters the time since `begin`.
+    fn spend(&mut self, begin: Option<f64>) {
+        if let (Some(spent), Some(begin)) = (&mut self.spent, begin) {
+            *spent += mpi::time() - begin;
+        }
     }
 
     /// Goes on; true when everything has come and gone.
@@ -512,13 +553,15 @@ impl Exchange {
         Ok(true)
     }
 
-    fn end(&mut self) -> Result<()> {
+    /// Everything has come and gone, in a call that began at `begin`.
+    fn end(&mut self, begin: Option<f64>) -> Result<()> {
+        self.spend(begin);
         let mut wires = self.wires.hold()?;
         if wires.running {
             wires.parity ^= 1;
             wires.running = false;
             // told, and entered, by the next exchange
-            wires.time = self.begin.map_or(UNMEASURED, |begin| time_code(1e6 * (mpi::time() - begin)));
+            wires.time = self.spent.map_or(UNMEASURED, |seconds| time_code(1e6 * seconds));
             wires.ticket = wires.chooser.ticket();
         }
         Ok(())
@@ -535,6 +578,7 @@ impl Exchange {
         const POLLS: u32 = 4;
         let crowded = self.wires.look()?.node.crowded;
         let (mut polls, mut shown) = (0, 0);
+        let begin = self.spent.map(|_| mpi::time());
         loop {
             let done = self.drive()?;
             let ready = self.inbox.ready()?;
@@ -544,7 +588,7 @@ impl Exchange {
                 shown = ready;
             }
             if done {
-                return self.end();
+                return self.end(begin);
             }
             polls += 1;
             if crowded && polls % POLLS == 0 {

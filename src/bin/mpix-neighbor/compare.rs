@@ -111,7 +111,7 @@ fn methods() -> Vec<(&'static str, Method)> {
         ("RS_NH+fixed", Method::BestFixed),
     ]);
     let other = |name: &str| !["direct", "linear_permutation", "random_rounds"].contains(&name);
-    let two = Graph::from_edges(2, &[(0, 1, 1)]).neighborhoods();
+    let two = Graph::from_edges(2, &[(0, 1, 1), (1, 0, 1)]).neighborhoods();
     let fits = |algorithm| world_schedules(algorithm, &two, None, &Tuning::default()).is_ok();
     methods.extend(
         (ALGORITHMS.iter().filter(|e| e.single_port && other(e.name) && fits(e.algorithm)))

@@ -34,6 +34,8 @@ pub enum Generator {
     Circular(u32),
     /// The same with heavy edges along the rows.
     Horizontal(u32),
+    /// Processes, of which the first sends to each of the others.
+    Star(u32),
 }
 
 impl FromStr for Generator {
@@ -85,9 +87,10 @@ impl FromStr for Generator {
             }
             "circular" => Generator::Circular(numbers("circular:N", 1, None)?[0]),
             "horizontal" => Generator::Horizontal(numbers("horizontal:N", 1, None)?[0]),
+            "star" => Generator::Star(numbers("star:N", 1, None)?[0]),
             _ => {
                 return Err(format!(
-                    "there is no generator '{name}', but grid, regular, irregpc1, irregpc2, airfoil, circular and horizontal"
+                    "there is no generator '{name}', but grid, regular, irregpc1, irregpc2, airfoil, circular, horizontal and star"
                 ));
             }
         };
@@ -111,6 +114,7 @@ impl fmt::Display for Generator {
             Generator::Airfoil(points, parts) => write!(f, "airfoil:{points},{parts}"),
             Generator::Circular(n) => write!(f, "circular:{n}"),
             Generator::Horizontal(n) => write!(f, "horizontal:{n}"),
+            Generator::Star(n) => write!(f, "star:{n}"),
         }
     }
 }
@@ -130,6 +134,7 @@ impl Generator {
                 (u64::from(*n), u64::from(*d))
             }
             Generator::IrregPc2 => (32, 16),
+            Generator::Star(n) => (u64::from(*n), 1),
             Generator::Airfoil(points, parts) => {
                 if parts > points {
                     return Err(format!("{points} points are too few for {parts} parts"));
@@ -167,6 +172,7 @@ impl Generator {
             Generator::IrregPc1(d, n) => generate::irregpc_uniform(n, d, seed),
             Generator::IrregPc2 => generate::irregpc_skewed(seed),
             Generator::Airfoil(points, parts) => generate::airfoil(points, parts, seed),
+            Generator::Star(n) => Graph::from_edges(n, &(1..n).map(|to| (0, to, 1)).collect::<Vec<_>>()),
             Generator::Horizontal(n) => {
                 return self
                     .on_grid(&Grid::new(vec![n, n], vec![true; 2]), |_, direction| if direction >= 2 { HEAVY } else { 1 });
@@ -224,6 +230,7 @@ mod tests {
             "airfoil:2800,32",
             "circular:4",
             "horizontal:2",
+            "star:9",
         ] {
             assert_eq!(text.parse::<Generator>().unwrap().to_string(), text);
         }
@@ -257,6 +264,8 @@ mod tests {
             "circular:3",
             "circular:4000000",
             "horizontal:x",
+            "star:0",
+            "star:4,2",
             "tree:4",
         ] {
             let error = text.parse::<Generator>().unwrap_err();

@@ -1,8 +1,9 @@
-//! `mpix-neighbor`: what schedules for a graph of messages and protocols for sparse exchanges cost, without any MPI.
+//! `mpix-neighbor`: what schedules for a graph of messages and protocols for sparse exchanges cost, without any MPI; and, built for an MPI, the
+//! parameters of the machine.
 //!
 //! `schedule` takes a graph from a file or a generator and shows what each algorithm makes of it; `compare` sets the algorithms for general
 //! graphs side by side on the test sets of IrregPC; `docs/schedules.md` explains the figures. `sparse` predicts the times of the protocols for
-//! dynamic sparse data exchange (`docs/sparse-model.md`).
+//! dynamic sparse data exchange (`docs/sparse-model.md`). `loggp`, under an MPI launcher, measures LogGP parameters.
 //!
 //! Exit code: 0, or 2 if the command line is wrong, 1 if the input is or a file cannot be read or written.
 
@@ -13,6 +14,9 @@ mod compare;
 mod curves;
 mod generator;
 mod input;
+mod loggp;
+#[cfg(any(test, feature = "mpi"))]
+mod plot;
 mod ports;
 mod readers;
 mod schedule;
@@ -37,6 +41,7 @@ enum Command {
     Schedule(schedule::Arguments),
     Compare(compare::Arguments),
     Sparse(sparse::Arguments),
+    Loggp(loggp::Arguments),
 }
 
 /// Why there is no result.
@@ -59,6 +64,7 @@ fn main() -> ExitCode {
         Command::Schedule(arguments) => schedule::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Sparse(arguments) => sparse::run(&arguments),
+        Command::Loggp(arguments) => loggp::run(&arguments),
     };
     let (code, text) = match done.and_then(|text| print(&text)) {
         Ok(()) => return ExitCode::SUCCESS,

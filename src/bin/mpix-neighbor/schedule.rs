@@ -175,8 +175,8 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     let half_duplex = arguments.duplex == Duplex::Half;
     let split = arguments.split == Split::Yes;
     let startup_units = startup / f64::from(arguments.unit);
-    let tuning =
-        Tuning { seed: arguments.source.seed(), startup: startup_units, split, half_duplex, budget: arguments.search.budget };
+    let (seed, budget, costs) = (arguments.source.seed(), arguments.search.budget, model.costs(arguments.unit));
+    let tuning = Tuning { seed, startup: startup_units, split, half_duplex, budget, costs };
     let graph = &problem.graph;
     let bound = ports::bound(graph, tuning.startup, half_duplex);
     let (out, into) = graph.degrees();

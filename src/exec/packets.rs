@@ -1,0 +1,526 @@
+//! The executor of schedules with packets: rounds of messages of which some are put together here, and some are as long as they come.
+//!
+//! A whole block is sent from, or received in, the caller's buffer, as by `p2p.rs`. A packet is put together in a kept buffer when its round begins, as
+//! `packet.rs` says, with the data of its blocks as bytes, and received into another one: its length comes with it, by `MPI_Mprobe`. When its round
+//! ends, what is in it for the caller is taken out. What is for others is sent on from there.
+//!
+//! A block that is longer than where it belongs is an error of class `MPI_ERR_TRUNCATE`, as in MPI; what is for others is sent on all the same. A
+//! shorter one fills what it fills.
+//!
+//! Rounds do not overlap. Cost beyond MPI's: one copy of each byte where a packet is put together and one where it is taken out, none where it is
+//! passed on; as much memory as all packets that a process puts together or receives. No allocation once the longest ones have been seen. Counts above
+//! `INT_MAX` make a datatype for each such block or packet and call.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::buffers::{Buffers, Located};
+use super::copy::{Copy, Passage};
+use super::p2p::{Large, POLLS, Waiting, accept, enlarge, refuse_null, self_edge};
+use super::{Executor, packet};
+use crate::error::{Argument, Error, Result};
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::datatype::{self, Data, Known};
+use crate::mpi::p2p::{Matched, Message, Requests, probe, try_probe};
+use crate::mpi::{self, MPI_Datatype};
+use crate::neighborhood::Rank;
+use crate::schedule::{Block, Op, Schedule};
+
+/// A block of the caller's.
+struct Own {
+    block: Block,
+    /// Whether it is sent or received by itself.
+    direct: bool,
+    /// What is known of its datatype, and the last one that MPI has accepted for it.
+    known: Known,
+    accepted: Option<MPI_Datatype>,
+    /// In a call: where it is, its bytes of data, and how they come out of there and into it.
+    located: Located,
+    length: usize,
+    way: Way,
+    message: Message,
+}
+
+/// How a block's data comes into a packet, and out of it.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    /// It lies from here on.
+    InPlace(*mut u8),
+    Through(Passage),
+}
+
+/// Executes one schedule with packets.
+pub struct Packets {
+    comm: Rc<Comm>,
+    me: i32,
+    tag: i32,
+    waiting: Waiting,
+    schedule: Schedule,
+    own: Vec<Own>,
+    /// Where in `own` an input or output block is; `NONE` for those that the schedule does not name.
+    inputs: Vec<u32>,
+    outputs: Vec<u32>,
+    /// For each packet that is sent by itself, it and all that are in it, by number; empty for the others.
+    members: Vec<Vec<u32>>,
+    /// Where each packet is in its buffer; only of those that this process puts together.
+    packets: Vec<Range<usize>>,
+    /// For each scratch block the buffer in which it came, and where it is there.
+    scratch: Vec<(usize, Range<usize>)>,
+    /// One for each packet, and behind them one for each scratch block that comes by itself.
+    buffers: Vec<Vec<u8>>,
+    copies: Vec<Copy>,
+    /// Copies before those of each round.
+    first_copies: Vec<usize>,
+    /// Rounds that have been posted; 0 when nothing is under way.
+    round: usize,
+    /// Receives of the posted round whose lengths come with them, and how many of them have been found.
+    probed: Vec<(Rank, Block)>,
+    found: usize,
+    requests: Requests,
+    /// Of each request whether it is a receive, and the other process.
+    peers: Vec<(bool, Rank)>,
+    /// The first message that failed.
+    failure: Option<Box<Error>>,
+    large: Large,
+    pack: Vec<u8>,
+    known: Known,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Packets {
+    /// An executor of `schedule` for process `me` on the private communicator.
+    pub fn new(comm: Rc<Comm>, me: u32, tag: i32, waiting: Waiting, schedule: &Schedule) -> Packets {
+        let (packets, scratch) = (schedule.packets(), schedule.scratch_blocks() as usize);
+        let mut outermost: Vec<usize> = (0..packets).collect();
+        let mut members = vec![Vec::new(); packets];
+        for k in 0..packets {
+            members[outermost[k]].push(k as u32);
+            // of higher numbers
+            for block in schedule.packet(k) {
+                if let Block::Packet(inner) = *block {
+                    outermost[inner as usize] = outermost[k];
+                }
+            }
+        }
+        let rounds = (0..schedule.rounds()).map(|r| schedule.round(r));
+        let most = rounds.clone().map(<[Op]>::len).max().unwrap_or(0);
+        let copies = |round: &[Op]| round.iter().filter(|op| matches!(op, Op::Copy { .. })).count();
+        let first_copies = std::iter::once(0).chain(rounds.scan(0, |sum, round| {
+            *sum += copies(round);
+            Some(*sum)
+        }));
+        let mut requests = Requests::default();
+        requests.reserve(most);
+        let mut executor = Packets {
+            comm,
+            me: me as i32,
+            tag,
+            waiting,
+            own: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            members,
+            packets: vec![0..0; packets],
+            scratch: vec![(0, 0..0); scratch],
+            buffers: vec![Vec::new(); packets + scratch],
+            copies: Vec::new(),
+            first_copies: first_copies.collect(),
+            round: 0,
+            probed: Vec::with_capacity(most),
+            found: 0,
+            requests,
+            peers: Vec::with_capacity(most),
+            failure: None,
+            large: Large::default(),
+            pack: Vec::new(),
+            known: Known::default(),
+            schedule: schedule.clone(),
+        };
+        for op in schedule.ops() {
+            match *op {
+                Op::Send { block, .. } | Op::Recv { into: block, .. } => executor.name(block, true),
+                Op::Copy { from, into } | Op::Reduce { from, into } => {
+                    [from, into].into_iter().for_each(|b| executor.name(b, false))
+                }
+            }
+        }
+        (0..packets).flat_map(|k| schedule.packet(k)).for_each(|&block| executor.name(block, false));
+        executor
+    }
+
+    /// Makes a place for a block of the caller's.
+    fn name(&mut self, block: Block, direct: bool) {
+        let list = match block {
+            Block::Input(_) => &mut self.inputs,
+            Block::Output(_) => &mut self.outputs,
+            Block::Scratch(_) | Block::Packet(_) => return,
+        };
+        if list.len() <= block.slot() {
+            list.resize(block.slot() + 1, NONE);
+        }
+        let at = &mut list[block.slot()];
+        if *at == NONE {
+            *at = self.own.len() as u32;
+            let (nowhere, datatype) = (std::ptr::null_mut(), datatype::null());
+            self.own.push(Own {
+                block,
+                direct: false,
+                known: Known::default(),
+                accepted: None,
+                located: Located { at: nowhere, count: 0, datatype },
+                length: 0,
+                way: Way::InPlace(nowhere),
+                message: Message { at: nowhere, count: 0, datatype, peer: mpi::proc_null() },
+            });
+        }
+        self.own[*at as usize].direct |= direct;
+    }
+
+    /// A block of the caller's that has been named.
+    fn own(&self, block: Block) -> &Own {
+        let list = if let Block::Input(_) = block { &self.inputs } else { &self.outputs };
+        &self.own[list[block.slot()] as usize]
+    }
+
+    /// Finds and checks all blocks of the caller's.
+    unsafe fn bind_blocks(&mut self, buffers: &Buffers) -> Result<()> {
+        for own in &mut self.own {
+            let side = if let Block::Input(_) = own.block { &buffers.input } else { &buffers.output };
+            let slot = own.block.slot();
+            let located = side.locate(slot)?;
+            let argument = || side.count_argument(slot);
+            // SAFETY: the caller of `bind` vouches for handles and buffers.
+            unsafe {
+                accept(&mut own.accepted, located.datatype, side, slot, &self.comm)?;
+                refuse_null(&located, side)?;
+                let Data { size, in_place } = own.known.data(located.datatype, located.count, &self.comm)?;
+                let length = located.count.checked_mul(size).and_then(|length| usize::try_from(length).ok());
+                let too_large = || Error::TooLarge { argument: argument(), count: located.count, extent: size };
+                own.length = length.ok_or_else(too_large)?;
+                own.way = match in_place {
+                    Some(offset) => Way::InPlace(located.at.wrapping_offset(offset as isize)),
+                    None if own.length == 0 => Way::InPlace(located.at),
+                    None => Way::Through(Passage::choose(&located, &self.comm)?),
+                };
+                if own.direct {
+                    self.large.fill(&mut own.message, &located, argument)?;
+                }
+            }
+            own.located = located;
+        }
+        Ok(())
+    }
+
+    unsafe fn bind_copies(&mut self) -> Result<()> {
+        for op in self.schedule.ops() {
+            let Op::Copy { from, into } = *op else { continue };
+            let (source, target) = (self.own(from).located, self.own(into).located);
+            // SAFETY: both datatypes have been accepted.
+            let Some(copy) = unsafe { Copy::prepare(source, target, &self.known, &self.comm) }? else {
+                // SAFETY: as above.
+                return Err(unsafe { self_edge(from, &source, into, &target) }?.into());
+            };
+            enlarge(&mut self.pack, copy.buffer())?;
+            self.copies.push(copy);
+        }
+        Ok(())
+    }
+
+    /// Lays out the packets that this process puts together, and makes room for them.
+    fn lay_out(&mut self) -> Result<()> {
+        for outer in 0..self.members.len() {
+            let puts = |block: &Block| matches!(block, Block::Input(_) | Block::Packet(_));
+            if self.members[outer].is_empty() || !self.schedule.packet(outer).iter().all(puts) {
+                // it is in another one, or received
+                continue;
+            }
+            // lengths from the innermost outward, then places from the outermost inward
+            for i in (0..self.members[outer].len()).rev() {
+                let k = self.members[outer][i] as usize;
+                let blocks = self.schedule.packet(k);
+                let length = blocks.iter().try_fold(blocks.len() * packet::WORD, |sum, &b| sum.checked_add(self.length(b)));
+                self.packets[k] = 0..length.filter(|&l| l <= isize::MAX as usize).ok_or(Error::NoMemory { bytes: usize::MAX })?;
+            }
+            for i in 0..self.members[outer].len() {
+                let k = self.members[outer][i] as usize;
+                let mut at = self.packets[k].start + self.schedule.packet(k).len() * packet::WORD;
+                for &block in self.schedule.packet(k) {
+                    let length = self.length(block);
+                    if let Block::Packet(inner) = block {
+                        self.packets[inner as usize] = at..at + length;
+                    }
+                    at += length;
+                }
+            }
+            enlarge(&mut self.buffers[outer], self.packets[outer].len())?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of a block that this process puts into a packet.
+    fn length(&self, block: Block) -> usize {
+        match block {
+            Block::Packet(k) => self.packets[k as usize].len(),
+            block => self.own(block).length,
+        }
+    }
+
+    /// Puts a packet together.
+    unsafe fn put(&mut self, outer: usize) -> Result<()> {
+        let mut buffer = std::mem::take(&mut self.buffers[outer]);
+        // SAFETY: the caller of `bind` vouches for the blocks.
+        let put = unsafe { self.put_into(outer, &mut buffer) };
+        self.buffers[outer] = buffer;
+        put
+    }
+
+    unsafe fn put_into(&self, outer: usize, buffer: &mut [u8]) -> Result<()> {
+        for &k in &self.members[outer] {
+            let (blocks, place) = (self.schedule.packet(k as usize), self.packets[k as usize].clone());
+            packet::write_lengths(&mut buffer[place.clone()], blocks.iter().map(|&b| self.length(b) as u64));
+            let mut at = place.start + blocks.len() * packet::WORD;
+            for &block in blocks {
+                let length = self.length(block);
+                if let Block::Input(_) = block {
+                    let own = self.own(block);
+                    let into = &mut buffer[at..at + length];
+                    match own.way {
+                        // SAFETY: the caller of `bind` vouches for the block, whose data lies there; the buffer is ours.
+                        Way::InPlace(from) if length > 0 => unsafe { from.copy_to_nonoverlapping(into.as_mut_ptr(), length) },
+                        Way::InPlace(_) => {}
+                        // SAFETY: as above.
+                        Way::Through(passage) => unsafe { passage.pack(&own.located, into, self.me, self.tag, &self.comm) }?,
+                    }
+                }
+                at += length;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a packet apart that has come: what is the caller's goes there, of what is others' the place is noted.
+    unsafe fn take(&mut self, k: usize, length: usize) -> Result<()> {
+        let blocks = self.schedule.packet(k).len();
+        let mut done: Result<()> = packet::check(&self.buffers[k][..length], blocks).map_err(|text| Error::Internal(text).into());
+        let (whole, mut at) = (done.is_ok(), blocks * packet::WORD);
+        for i in 0..blocks {
+            // others must not wait for what is lost
+            let length = if whole { packet::length(&self.buffers[k], i) } else { 0 };
+            let range = if whole { at..at + length } else { 0..0 };
+            at += length;
+            match self.schedule.packet(k)[i] {
+                Block::Scratch(s) => self.scratch[s as usize] = (k, range),
+                // SAFETY: the caller of `bind` vouches for the block.
+                block => done = done.and(unsafe { self.take_own(block, k, range) }),
+            }
+        }
+        done
+    }
+
+    unsafe fn take_own(&mut self, block: Block, k: usize, range: Range<usize>) -> Result<()> {
+        let mut buffer = std::mem::take(&mut self.buffers[k]);
+        let (own, from) = (self.own(block), &mut buffer[range]);
+        let taken = match own.way {
+            _ if from.len() > own.length => {
+                Err(Error::Truncated { source_slot: block.slot(), sent: from.len(), expected: own.length }.into())
+            }
+            _ if from.is_empty() => Ok(()),
+            Way::InPlace(into) => {
+                // SAFETY: the caller of `bind` vouches for the block, of which as many bytes at least lie there; the buffer is ours.
+                unsafe { into.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
+                Ok(())
+            }
+            Way::Through(passage) => {
+                // MPI says how a block is filled that is longer than what comes
+                let passage = if from.len() == own.length { passage } else { Passage::Message };
+                // SAFETY: as above.
+                unsafe { passage.unpack(from, &own.located, self.me, self.tag, &self.comm) }
+            }
+        };
+        self.buffers[k] = buffer;
+        taken
+    }
+
+    /// A message of bytes in one of the buffers.
+    fn bytes(&mut self, buffer: usize, range: Range<usize>, peer: Rank) -> Result<Message> {
+        let at = self.buffers[buffer][range.clone()].as_mut_ptr();
+        let block = Located { at, count: range.len() as i64, datatype: datatype::byte() };
+        let mut message = Message { at, count: 0, datatype: block.datatype, peer: peer as i32 };
+        // SAFETY: bytes are a committed type.
+        unsafe { self.large.fill(&mut message, &block, || Argument::new("recvcounts")) }?;
+        Ok(message)
+    }
+
+    /// Posts the next round.
+    fn post(&mut self) -> Result<()> {
+        (self.found, self.round) = (0, self.round + 1);
+        self.probed.clear();
+        self.peers.clear();
+        let mut receives = 0;
+        // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
+        unsafe { self.post_ops(&mut receives) }.inspect_err(|_| self.requests.abandon(receives))
+    }
+
+    unsafe fn post_ops(&mut self, receives: &mut usize) -> Result<()> {
+        let r = self.round - 1;
+        // SAFETY: as for `post`.
+        unsafe {
+            for i in 0..self.schedule.round(r).len() {
+                match self.schedule.round(r)[i] {
+                    Op::Recv { from, into: block @ Block::Output(_), .. } => {
+                        let message = Message { peer: from as i32, ..self.own(block).message };
+                        self.requests.post_receives(&[message], self.tag, &self.comm)?;
+                        self.peers.push((true, from));
+                        *receives += 1;
+                    }
+                    Op::Recv { from, into, .. } => self.probed.push((from, into)),
+                    Op::Send { to, block, .. } => {
+                        let message = match block {
+                            Block::Packet(k) => {
+                                self.put(k as usize)?;
+                                self.bytes(k as usize, self.packets[k as usize].clone(), to)?
+                            }
+                            Block::Scratch(s) => {
+                                let (buffer, range) = self.scratch[s as usize].clone();
+                                self.bytes(buffer, range, to)?
+                            }
+                            block => Message { peer: to as i32, ..self.own(block).message },
+                        };
+                        self.requests.post_sends(&[message], self.tag, &self.comm)?;
+                        self.peers.push((false, to));
+                    }
+                    Op::Copy { .. } | Op::Reduce { .. } => {}
+                }
+            }
+            for copy in &self.copies[self.first_copies[r]..self.first_copies[r + 1]] {
+                copy.run(&mut self.pack, self.me, self.tag, &self.comm)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Receives what has been found.
+    fn receive(&mut self, matched: Matched) -> Result<()> {
+        let (from, into) = self.probed[self.found];
+        let buffer = if let Block::Packet(k) = into { k as usize } else { self.schedule.packets() + into.slot() };
+        let length = matched.bytes();
+        enlarge(&mut self.buffers[buffer], length)?;
+        if let Block::Packet(k) = into {
+            self.packets[k as usize] = 0..length;
+        } else {
+            self.scratch[into.slot()] = (buffer, 0..length);
+        }
+        let message = self.bytes(buffer, 0..length, from)?;
+        // SAFETY: nothing touches the buffer until the round is complete.
+        unsafe { self.requests.post_matched(matched, &message) }?;
+        self.peers.push((true, from));
+        self.found += 1;
+        Ok(())
+    }
+
+    /// Finishes the posted round, whose messages are complete, and posts the next one, if there is one.
+    fn advance(&mut self, completed: std::result::Result<(), (usize, Box<Error>)>) -> Result<()> {
+        if let Err((position, mut error)) = completed {
+            if let (Error::Mpi { text, .. }, Some(&(receives, peer))) = (&mut *error, self.peers.get(position)) {
+                *text = format!("the message {} process {peer}: {text}", if receives { "from" } else { "to" });
+            }
+            self.note(Err(error));
+        }
+        for i in 0..self.probed.len() {
+            if let Block::Packet(k) = self.probed[i].1 {
+                // SAFETY: the caller of `bind` vouches for the blocks.
+                let taken = unsafe { self.take(k as usize, self.packets[k as usize].len()) };
+                self.note(taken);
+            }
+        }
+        if self.round == self.schedule.rounds() {
+            self.round = 0;
+            return Ok(());
+        }
+        self.post()
+    }
+
+    /// Remembers a failure, if it is the first. All rounds run to their end, as others wait for the later ones.
+    fn note(&mut self, done: Result<()>) {
+        if let Err(e) = done {
+            self.failure.get_or_insert(e);
+        }
+    }
+
+    fn block(&mut self) -> Result<()> {
+        while self.round > 0 {
+            while let Some(&(from, _)) = self.probed.get(self.found) {
+                let matched = probe(from, self.tag, &self.comm)?;
+                self.receive(matched)?;
+            }
+            let completed = if self.requests.is_empty() { Ok(()) } else { self.requests.wait() };
+            self.advance(completed)?;
+        }
+        Ok(())
+    }
+
+    fn poll(&mut self) -> Result<bool> {
+        while self.round > 0 {
+            while let Some(&(from, _)) = self.probed.get(self.found) {
+                let Some(matched) = try_probe(from, self.tag, &self.comm)? else {
+                    return Ok(false);
+                };
+                self.receive(matched)?;
+            }
+            let completed = if self.requests.is_empty() { Ok(true) } else { self.requests.test() };
+            if let Ok(false) = completed {
+                return Ok(false);
+            }
+            self.advance(completed.map(|_| ()))?;
+        }
+        Ok(true)
+    }
+
+    /// Comes back to where nothing is under way. `ended` is how the last step did.
+    fn end(&mut self, ended: Result<()>) -> Result<()> {
+        self.round = 0;
+        self.large.clear();
+        ended.and(self.failure.take().map_or(Ok(()), Err))
+    }
+}
+
+impl Executor for Packets {
+    unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
+        self.copies.clear();
+        // SAFETY: the caller vouches for the buffers.
+        let bound = unsafe { self.bind_blocks(buffers).and_then(|()| self.bind_copies()).and_then(|()| self.lay_out()) };
+        bound.inspect_err(|_| self.large.clear())
+    }
+
+    fn start(&mut self) -> Result<()> {
+        self.round = 0;
+        if self.schedule.rounds() == 0 {
+            return Ok(());
+        }
+        self.post().or_else(|e| self.end(Err(e)))
+    }
+
+    fn test(&mut self) -> Result<bool> {
+        match self.poll() {
+            Ok(false) => Ok(false),
+            ended => self.end(ended.map(|_| ())).map(|()| true),
+        }
+    }
+
+    fn wait(&mut self) -> Result<()> {
+        if self.waiting == Waiting::Block {
+            let ended = self.block();
+            return self.end(ended);
+        }
+        let mut polls = 0;
+        while !self.test()? {
+            polls += 1;
+            if polls >= POLLS {
+                // SAFETY: takes nothing, touches nothing.
+                unsafe { libc::sched_yield() };
+            }
+        }
+        Ok(())
+    }
+}

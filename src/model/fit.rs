@@ -1,0 +1,327 @@
+//! From the times of round trips to LogGP parameters.
+//!
+//! What is measured: process A sends `n` messages of `s` bytes to process B, which answers with one of `s` bytes when it has them all. In the
+//! LogGP model, with nothing else to do at both ends, that takes
+//!
+//! ```text
+//! PRTT(n, s) = 2 (L + o_s + o_r + (s - 1) G) + (n - 1) (g + (s - 1) G)
+//! ```
+//!
+//! So `(PRTT(n, s) - PRTT(1, s)) / (n - 1)` over `s - 1` is a line with slope G and intercept g, and half of PRTT(1, 1) is what a byte takes from
+//! sender to receiver. Source: Hoefler, Lichei, Rehm: Low-Overhead LogGP Parameter Assessment for Modern Interconnection Networks, 2007. Its
+//! lines are of least squares; here slopes are medians of slopes, which single wrong points hardly move.
+//!
+//! Messages up to the eager limit and longer ones take different paths through an MPI. Each range has a line of its own.
+
+#![forbid(unsafe_code)]
+
+use super::Loggp;
+
+/// Messages of a round trip with several.
+pub const SEVERAL: u32 = 8;
+
+/// The time of one kind of round trip.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    /// s: bytes of each message, at least 1.
+    pub bytes: u64,
+    /// n: messages there; one comes back.
+    pub messages: u32,
+    /// PRTT, in microseconds: the median of what was measured.
+    pub time: f64,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Samples {
+    /// The round trips: for each size one with one message and one with several. 1 byte is among the sizes.
+    pub round_trips: Vec<Sample>,
+    /// o_s, in microseconds.
+    pub send_overhead: f64,
+    /// o_r, in microseconds.
+    pub recv_overhead: f64,
+    /// The longest message that is sent without its receiver, in bytes; `u64::MAX` if all are.
+    pub eager: u64,
+}
+
+/// A line through the round trips of a range of sizes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Range {
+    /// The smallest and the largest size that was measured, in bytes.
+    pub bytes: (u64, u64),
+    /// What a message takes beyond its bytes from sender to receiver, L + o_s + o_r, in microseconds.
+    pub startup: f64,
+    /// g, in microseconds.
+    pub gap: f64,
+    /// G, in microseconds per byte.
+    pub gap_per_byte: f64,
+    /// How far the measured times are from the line: the median of |measured - predicted| / measured.
+    pub deviation: f64,
+}
+
+/// Parameters with what [`Loggp`] does not hold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parameters {
+    /// The model's parameters. Its one overhead is the mean of the two.
+    pub loggp: Loggp,
+    /// o_s, in microseconds.
+    pub send_overhead: f64,
+    /// o_r, in microseconds.
+    pub recv_overhead: f64,
+    /// How far the measured times are from these parameters' prediction: the median of |measured - predicted| / measured. 0 where
+    /// nothing was measured.
+    pub deviation: f64,
+}
+
+impl From<Loggp> for Parameters {
+    fn from(loggp: Loggp) -> Parameters {
+        Parameters { loggp, send_overhead: loggp.overhead, recv_overhead: loggp.overhead, deviation: 0.0 }
+    }
+}
+
+/// A measured machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measurement {
+    /// What was measured.
+    pub samples: Samples,
+    /// Messages up to the eager limit. `None` if it is so low that there is nothing to fit.
+    pub short: Option<Range>,
+    /// Longer messages. `None` if none was measured.
+    pub long: Option<Range>,
+    /// The parameters: L, o and g of the shortest messages, G of the longest.
+    pub parameters: Parameters,
+}
+
+impl Range {
+    /// Predicted PRTT, in microseconds.
+    pub fn round_trip(&self, bytes: u64, messages: u32) -> f64 {
+        let transfer = bytes.saturating_sub(1) as f64 * self.gap_per_byte;
+        2.0 * (self.startup + transfer) + f64::from(messages.saturating_sub(1)) * (self.gap + transfer)
+    }
+
+    fn fit(samples: &[Sample]) -> Option<Range> {
+        let size = |s: &Sample| s.bytes.saturating_sub(1) as f64;
+        let ones = || samples.iter().filter(|s| s.messages == 1);
+        let gaps: Vec<(f64, f64)> = (samples.iter().filter(|s| s.messages > 1))
+            .filter_map(|s| {
+                let one = ones().find(|o| o.bytes == s.bytes)?;
+                Some((size(s), (s.time - one.time) / f64::from(s.messages - 1)))
+            })
+            .collect();
+        let (gap, gap_per_byte) = line(&gaps)?;
+        let (gap, gap_per_byte) = (gap.max(0.0), gap_per_byte.max(0.0));
+        let startup = median(ones().map(|s| s.time / 2.0 - size(s) * gap_per_byte).collect())?.max(0.0);
+        let bytes = (samples.iter().map(|s| s.bytes).min()?, samples.iter().map(|s| s.bytes).max()?);
+        let mut range = Range { bytes, startup, gap, gap_per_byte, deviation: 0.0 };
+        range.deviation = deviation(samples, |s| range.round_trip(s.bytes, s.messages))?;
+        Some(range)
+    }
+}
+
+impl Samples {
+    /// The parameters that explain the times. `None` if there are too few: two sizes, 1 byte among them, with one message and with several.
+    ///
+    /// - L = PRTT(1, 1) / 2 - (o_s + o_r), but at least 0: in shared memory the receiver works while the sender still does, so that the overheads
+    ///   together can be more than the whole way.
+    /// - o = (o_s + o_r) / 2.
+    /// - g is that of short messages.
+    /// - G is that of long messages where there are any, as they are those whose bytes count.
+    pub fn evaluate(self) -> Option<Measurement> {
+        let (short, long): (Vec<Sample>, Vec<Sample>) = self.round_trips.iter().partition(|s| s.bytes <= self.eager);
+        let (short, long) = (Range::fit(&short), Range::fit(&long));
+        let first = short.or(long)?;
+        let byte = self.round_trips.iter().find(|s| (s.bytes, s.messages) == (1, 1))?;
+        let (send_overhead, recv_overhead) = (self.send_overhead.max(0.0), self.recv_overhead.max(0.0));
+        let loggp = Loggp {
+            latency: (byte.time / 2.0 - (send_overhead + recv_overhead)).max(0.0),
+            overhead: (send_overhead + recv_overhead) / 2.0,
+            gap: first.gap,
+            gap_per_byte: long.unwrap_or(first).gap_per_byte,
+            eager: self.eager,
+        };
+        let deviation = deviation(&self.round_trips, |s| {
+            let next = loggp.overhead.max(loggp.gap + loggp.transfer(s.bytes));
+            2.0 * loggp.point_to_point(s.bytes) + f64::from(s.messages - 1) * next
+        })?;
+        let parameters = Parameters { loggp, send_overhead, recv_overhead, deviation };
+        Some(Measurement { samples: self, short, long, parameters })
+    }
+}
+
+/// Sizes on both sides of the eager limit, two to an octave; 1 byte is always there. A range of less than two octaves is left out: what
+/// remains of the lengths then says more than the little that the range would.
+pub fn sizes(eager: u64, longest: u64) -> Vec<u64> {
+    let octaves = |from: u64, to: u64| {
+        let steps = (0..).map(move |k| (from as f64 * 2f64.powf(f64::from(k) / 2.0)).round() as u64);
+        // the last step is not shorter than half of the others
+        let inner = steps.take_while(move |&s| s + s / 5 < to);
+        inner.chain([to]).filter(move |_| to / 4 >= from)
+    };
+    let mut sizes: Vec<u64> = [1].into_iter().chain(octaves(1, eager.min(longest))).collect();
+    if eager < longest {
+        sizes.extend(octaves(eager + 1, longest));
+    }
+    sizes.dedup();
+    sizes
+}
+
+/// The median; `None` of nothing.
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    (n > 0).then(|| (values[(n - 1) / 2] + values[n / 2]) / 2.0)
+}
+
+/// Median of |measured - predicted| / measured.
+fn deviation(samples: &[Sample], predicted: impl Fn(&Sample) -> f64) -> Option<f64> {
+    median(samples.iter().map(|s| (s.time - predicted(s)).abs() / s.time.max(f64::MIN_POSITIVE)).collect())
+}
+
+/// Intercept and slope of a line through points (x, y): the slope is the median of the slopes of pairs of points, the intercept the median of what
+/// remains (Theil 1950, Sen 1968). Of the pairs those count whose points are at least a 16th of the whole length apart: the many pairs of short
+/// messages, whose slopes are noise, would outvote the long ones. `None` unless two points have different x.
+fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let end = |pick: fn(f64, f64) -> f64| points.iter().map(|p| p.0).reduce(pick);
+    let apart = (end(f64::max)? - end(f64::min)?) / 16.0;
+    let slopes = (points.iter().enumerate())
+        .flat_map(|(i, a)| points[i + 1..].iter().map(move |b| (b.0 - a.0, b.1 - a.1)))
+        .filter(|&(x, _)| x != 0.0 && x.abs() >= apart)
+        .map(|(x, y)| y / x);
+    let slope = median(slopes.collect())?;
+    let intercept = median(points.iter().map(|p| p.1 - slope * p.0).collect())?;
+    Some((intercept, slope))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::mix;
+    use proptest::prelude::*;
+
+    /// What the model says of a machine with different overheads and, above the eager limit, another line.
+    fn samples(p: &Loggp, (send, recv): (f64, f64), long: (f64, f64, f64)) -> Samples {
+        let sizes = (0..41).map(|k| 2f64.powf(f64::from(k) / 2.0) as u64);
+        let round_trips = sizes
+            .flat_map(|bytes| [1, SEVERAL].map(|messages| (bytes, messages)))
+            .map(|(bytes, messages)| {
+                let (startup, gap, per_byte) = match bytes <= p.eager {
+                    true => (p.latency + send + recv, p.gap, p.gap_per_byte),
+                    false => long,
+                };
+                let transfer = (bytes - 1) as f64 * per_byte;
+                let time = 2.0 * (startup + transfer) + f64::from(messages - 1) * (gap + transfer);
+                Sample { bytes, messages, time }
+            })
+            .collect();
+        Samples { round_trips, send_overhead: send, recv_overhead: recv, eager: p.eager }
+    }
+
+    fn close(a: f64, b: f64, by: f64) -> bool {
+        (a - b).abs() <= by * b.abs()
+    }
+
+    const CLUSTER: Loggp = Loggp { latency: 2.0, overhead: 0.5, gap: 0.75, gap_per_byte: 0.001, eager: 8192 };
+
+    #[test]
+    fn exact_times_give_back_the_parameters() {
+        let m = samples(&CLUSTER, (0.4, 0.6), (9.0, 5.0, 0.0005)).evaluate().unwrap();
+        let (short, long, p) = (m.short.unwrap(), m.long.unwrap(), m.parameters);
+        assert_eq!((short.bytes, long.bytes), ((1, 8192), (11585, 1 << 20)));
+        assert!(close(short.startup, 3.0, 1e-9) && close(short.gap, 0.75, 1e-9) && close(short.gap_per_byte, 0.001, 1e-9));
+        assert!(close(long.startup, 9.0, 1e-9) && close(long.gap, 5.0, 1e-9) && close(long.gap_per_byte, 0.0005, 1e-9));
+        assert!(short.deviation < 1e-12 && long.deviation < 1e-12);
+        assert!(close(p.loggp.latency, 2.0, 1e-9) && close(p.loggp.overhead, 0.5, 1e-9) && close(p.loggp.gap, 0.75, 1e-9));
+        assert!(close(p.loggp.gap_per_byte, 0.0005, 1e-9), "that of long messages");
+        assert_eq!((p.send_overhead, p.recv_overhead, p.loggp.eager), (0.4, 0.6, 8192));
+        // half as long to transfer, short messages are predicted too fast
+        assert!(p.deviation > 0.01 && p.deviation < 0.5, "{}", p.deviation);
+    }
+
+    #[test]
+    fn one_range_is_enough() {
+        let unlimited = Loggp { eager: u64::MAX, ..CLUSTER };
+        let m = samples(&unlimited, (0.5, 0.5), (0.0, 0.0, 0.0)).evaluate().unwrap();
+        assert!(m.long.is_none() && m.parameters.deviation < 1e-9);
+        assert!(close(m.parameters.loggp.gap_per_byte, 0.001, 1e-9));
+        let none = Loggp { eager: 0, ..CLUSTER };
+        let m = samples(&none, (0.5, 0.5), (3.0, 0.75, 0.001)).evaluate().unwrap();
+        assert!(m.short.is_none() && m.parameters.deviation < 1e-9);
+        assert!(close(m.parameters.loggp.gap, 0.75, 1e-9) && close(m.parameters.loggp.latency, 2.0, 1e-9));
+    }
+
+    #[test]
+    fn overheads_that_overlap_leave_no_latency() {
+        let mut s = samples(&CLUSTER, (0.4, 0.6), (9.0, 5.0, 0.0005));
+        s.send_overhead = 5.0;
+        s.recv_overhead = -0.1;
+        let p = s.evaluate().unwrap().parameters;
+        assert_eq!((p.loggp.latency, p.loggp.overhead, p.recv_overhead), (0.0, 2.5, 0.0));
+        assert_eq!(p.loggp.invalid(), None);
+    }
+
+    #[test]
+    fn too_few_times_are_no_measurement() {
+        let all = samples(&CLUSTER, (0.4, 0.6), (9.0, 5.0, 0.0005));
+        let only = |keep: fn(&Sample) -> bool| {
+            let round_trips = all.round_trips.iter().copied().filter(keep).collect();
+            Samples { round_trips, ..all.clone() }.evaluate()
+        };
+        assert!(only(|_| false).is_none());
+        assert!(only(|s| s.messages == 1).is_none());
+        assert!(only(|s| s.bytes == 1).is_none());
+        assert!(only(|s| s.bytes > 1).is_none());
+        assert!(only(|s| s.bytes < 4).is_some());
+    }
+
+    #[test]
+    fn sizes_cover_both_ranges() {
+        for longest in [1024, 1 << 20, 5_000_000] {
+            for eager in [0, 1, 3, 4, 500, 4000, 65536, 1 << 20, u64::MAX] {
+                let sizes = sizes(eager, longest);
+                assert_eq!(sizes[0], 1);
+                assert!(sizes.is_sorted_by(|a, b| a < b) && sizes.len() < 60, "{sizes:?}");
+                let (short, long): (Vec<u64>, Vec<u64>) = sizes.iter().partition(|&&s| s <= eager);
+                let ends = |range: &[u64]| (range.first().copied(), range.last().copied());
+                if eager >= 4 {
+                    assert_eq!(ends(&short), (Some(1), Some(eager.min(longest))));
+                }
+                if eager < longest / 4 {
+                    assert_eq!(ends(&long), (Some(eager + 1), Some(longest)));
+                } else {
+                    assert!(long.is_empty());
+                }
+                // each range that there is has enough sizes for a line, and so has the whole
+                assert!(short.len() != 1 || eager < 4);
+                assert!(sizes.len() >= 5, "{eager} {longest} {sizes:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_and_medians() {
+        assert_eq!((median(vec![]), median(vec![3.0, 1.0]), median(vec![3.0, 1.0, 7.0])), (None, Some(2.0), Some(3.0)));
+        assert_eq!(line(&[(1.0, 1.0), (1.0, 2.0)]), None);
+        assert_eq!(line(&[(0.0, 1.0), (2.0, 5.0)]), Some((1.0, 2.0)));
+    }
+
+    proptest! {
+        /// Times that are off by some percent, and a few that are off by any factor.
+        #[test]
+        fn noise_and_outliers_do_little(seed in any::<u64>(), which in prop::collection::btree_set(0usize..82, 0..3), factor in 2.0f64..1000.0) {
+            let mut s = samples(&CLUSTER, (0.4, 0.6), (9.0, 5.0, 0.0005));
+            let drawn = |i: usize| (mix(seed ^ i as u64) >> 11) as f64 / (1u64 << 53) as f64;
+            for (i, sample) in s.round_trips.iter_mut().enumerate() {
+                sample.time *= 1.0 + 0.01 * (drawn(i) - 0.5);
+            }
+            // the one time that a parameter hangs on alone is the median of very many
+            for &i in which.iter().filter(|&&i| i > 0) {
+                s.round_trips[i].time *= factor;
+            }
+            let m = s.evaluate().unwrap();
+            prop_assert!(close(m.parameters.loggp.gap_per_byte, 0.0005, 0.1), "{m:?}");
+            prop_assert!(close(m.parameters.loggp.gap, 0.75, 0.15), "{m:?}");
+            prop_assert!(close(m.parameters.loggp.latency, 2.0, 0.05), "{m:?}");
+            prop_assert!(m.short.unwrap().deviation < 0.05);
+        }
+    }
+}

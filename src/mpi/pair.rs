@@ -1,0 +1,97 @@
+//! Blocking messages between two processes, and the clock: what a measurement of the network needs.
+
+use std::ffi::c_int;
+use std::time::Duration;
+
+use super::comm::Owned as Comm;
+use super::{MPI_Status, check, datatype, p2p};
+use crate::error::Result;
+
+/// `MPI_Wtime`, in microseconds.
+#[inline]
+pub fn now() -> f64 {
+    // SAFETY: takes nothing, and cannot fail.
+    1e6 * unsafe { mpi_sys::MPI_Wtime() }
+}
+
+/// The process at the other end.
+#[derive(Clone, Copy)]
+pub struct Peer<'a> {
+    /// On this communicator.
+    pub comm: &'a Comm,
+    /// Its rank.
+    pub rank: u32,
+}
+
+fn empty_status() -> MPI_Status {
+    // SAFETY: a status is plain integers: all zeroes is one.
+    unsafe { std::mem::zeroed() }
+}
+
+impl Peer<'_> {
+    /// `MPI_Send` of bytes, at most `INT_MAX`.
+    #[inline]
+    pub fn send(self, bytes: &[u8], tag: c_int) -> Result<()> {
+        // SAFETY: the buffer has the length that is said.
+        let rc = unsafe {
+            mpi_sys::MPI_Send(
+                bytes.as_ptr().cast(),
+                bytes.len() as c_int,
+                datatype::byte(),
+                self.rank as c_int,
+                tag,
+                self.comm.raw(),
+            )
+        };
+        check(rc, "MPI_Send")
+    }
+
+    /// `MPI_Recv` of at most so many bytes.
+    #[inline]
+    pub fn receive(self, bytes: &mut [u8], tag: c_int) -> Result<()> {
+        let (mut status, rank) = (empty_status(), self.rank as c_int);
+        // SAFETY: the buffer has the length that is said; the status is a local.
+        let rc = unsafe {
+            let (at, length) = (bytes.as_mut_ptr().cast(), bytes.len() as c_int);
+            mpi_sys::MPI_Recv(at, length, datatype::byte(), rank, tag, self.comm.raw(), &mut status)
+        };
+        check(rc, "MPI_Recv")
+    }
+
+    /// Begins to send, and tells whether the send is complete within `patience` microseconds. Then calls `meanwhile`, and waits for the
+    /// send's completion. Gives its core away while it asks.
+    pub fn completes(self, bytes: &[u8], tag: c_int, patience: f64, meanwhile: impl FnOnce() -> Result<()>) -> Result<bool> {
+        let (mut request, mut status, mut done) = (p2p::null(), empty_status(), 0);
+        let (at, length) = (bytes.as_ptr().cast(), bytes.len() as c_int);
+        // SAFETY: the buffer has the length that is said, and is borrowed until the request is complete.
+        let rc =
+            unsafe { mpi_sys::MPI_Isend(at, length, datatype::byte(), self.rank as c_int, tag, self.comm.raw(), &mut request) };
+        check(rc, "MPI_Isend")?;
+        let begin = now();
+        while done == 0 && now() - begin <= patience {
+            // SAFETY: a live request; the results are locals.
+            check(unsafe { mpi_sys::MPI_Test(&mut request, &mut done, &mut status) }, "MPI_Test")?;
+            std::thread::yield_now();
+        }
+        let meanwhile = meanwhile();
+        // SAFETY: as above; complete, the request is null, and waiting for it does nothing.
+        let waited = check(unsafe { mpi_sys::MPI_Wait(&mut request, &mut status) }, "MPI_Wait");
+        meanwhile.and(waited)?;
+        Ok(done != 0)
+    }
+}
+
+/// A barrier in which a process sleeps, so that those that are late have its core: up to a millisecond late itself. Collective.
+pub fn idle_barrier(comm: &Comm) -> Result<()> {
+    let (mut request, mut status, mut done) = (p2p::null(), empty_status(), 0);
+    // SAFETY: a live communicator; the request is a local.
+    check(unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), &mut request) }, "MPI_Ibarrier")?;
+    loop {
+        // SAFETY: a live request; the results are locals.
+        check(unsafe { mpi_sys::MPI_Test(&mut request, &mut done, &mut status) }, "MPI_Test")?;
+        if done != 0 {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

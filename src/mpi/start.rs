@@ -1,0 +1,37 @@
+//! Beginning and end of MPI, for programs that are written against this crate.
+
+use std::ffi::c_int;
+
+use super::check;
+use super::comm::{Owned as Comm, world};
+use crate::error::Result;
+
+/// `MPI_Init`. Errors of the world come back as codes from then on.
+pub fn init() -> Result<()> {
+    // SAFETY: both pointers may be null; the handles are constants.
+    unsafe {
+        check(mpi_sys::MPI_Init(std::ptr::null_mut(), std::ptr::null_mut()), "MPI_Init")?;
+        check(mpi_sys::MPI_Comm_set_errhandler(world(), mpi_sys::RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")
+    }
+}
+
+/// `MPI_Finalize`, if MPI is still usable. Collective over the world.
+pub fn finalize() -> Result<()> {
+    if !super::is_usable() {
+        return Ok(());
+    }
+    // SAFETY: initialized and not finalized.
+    check(unsafe { mpi_sys::MPI_Finalize() }, "MPI_Finalize")
+}
+
+/// `MPI_Abort` of the world: ends all processes.
+pub fn abort(code: c_int) {
+    // SAFETY: a constant handle; callers have initialized MPI. If it returns, there is nothing more to do.
+    unsafe { mpi_sys::MPI_Abort(world(), code) };
+}
+
+/// `MPI_Barrier`. Collective.
+pub fn barrier(comm: &Comm) -> Result<()> {
+    // SAFETY: a live communicator.
+    check(unsafe { mpi_sys::MPI_Barrier(comm.raw()) }, "MPI_Barrier")
+}
