@@ -1,44 +1,45 @@
 //! A window of counters that other processes add to.
 
+use super::coll::{self, Reduction};
 use super::comm::Owned as Comm;
 use super::message::Request;
 use super::{MPI_Aint, check};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Counters of each process in memory that all can add to; freed when dropped.
 #[derive(Debug)]
 pub struct Counters {
     window: mpi_sys::MPI_Win,
     me: u32,
+    /// Lives as long as the window.
+    _memory: Box<[u64]>,
 }
 
 impl Counters {
-    /// `count` counters on each process, all 0. Collective. The window stays open for access by all (`MPI_Win_lock_all`).
+    /// `count` counters on each process, all 0. Collective; fails on all processes if it fails on one. The window stays open for access by all
+    /// (`MPI_Win_lock_all`).
+    ///
+    /// On memory of our own: Open MPI 4's `MPI_Win_allocate` has been seen to fail where parts of a communicator make windows at the same time, as files
+    /// behind their memory then have one name.
     pub fn new(count: usize, comm: &Comm) -> Result<Counters> {
-        // SAFETY: a live communicator; results are locals. The memory belongs to the window, has room for the counters, and nobody
-        // accesses it before the barrier.
+        let mut memory = vec![0u64; count].into_boxed_slice();
+        // SAFETY: a live communicator; results are locals. The memory is the window's until that is freed.
         unsafe {
             let me = super::comm::rank(comm.raw())?;
             let mut window = mpi_sys::RSMPI_WIN_NULL;
-            let mut base: *mut u64 = std::ptr::null_mut();
-            let word = size_of::<u64>();
-            check(
-                mpi_sys::MPI_Win_allocate(
-                    (count * word) as MPI_Aint,
-                    word as i32,
-                    mpi_sys::RSMPI_INFO_NULL,
-                    comm.raw(),
-                    (&raw mut base).cast(),
-                    &mut window,
-                ),
-                "MPI_Win_allocate",
-            )?;
-            let counters = Counters { window, me };
+            let (base, bytes, word) = (memory.as_mut_ptr().cast(), size_of_val(&*memory) as MPI_Aint, size_of::<u64>() as i32);
+            let info = mpi_sys::RSMPI_INFO_NULL;
+            let made = check(mpi_sys::MPI_Win_create(base, bytes, word, info, comm.raw(), &mut window), "MPI_Win_create");
+            let [all] = coll::allreduce(comm, [i64::from(made.is_ok())], Reduction::Min)?;
+            if all == 0 {
+                // a window that others do not have cannot be freed
+                std::mem::forget(memory);
+                made?;
+                return Err(Error::Internal("MPI_Win_create failed on another process".into()).into());
+            }
+            let counters = Counters { window, me, _memory: memory };
             check(mpi_sys::MPI_Win_set_errhandler(window, mpi_sys::RSMPI_ERRORS_RETURN), "MPI_Win_set_errhandler")?;
             check(mpi_sys::MPI_Win_lock_all(0, window), "MPI_Win_lock_all")?;
-            std::slice::from_raw_parts_mut(base, count).fill(0);
-            check(mpi_sys::MPI_Win_sync(window), "MPI_Win_sync")?;
-            check(mpi_sys::MPI_Barrier(comm.raw()), "MPI_Barrier")?;
             Ok(counters)
         }
     }
