@@ -23,7 +23,7 @@ use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::datatype::Known;
-use crate::mpi::node::{self, Node};
+use crate::mpi::node;
 use crate::mpi::{self, MPI_Comm, message};
 use crate::select::{Chooser, Class, ProtocolChoice, UNMEASURED, time_code};
 
@@ -110,7 +110,8 @@ pub struct Wires {
     comm: Arc<Comm>,
     rank: u32,
     size: u32,
-    node: Node,
+    /// Whether a process that waits must give its core away: where processes share cores, unless the MPI does that.
+    yields: bool,
     /// Processes of the fullest node.
     per_node: u32,
     /// The hints of the environment, which hold where a call has none.
@@ -301,7 +302,7 @@ impl Wires {
         Ok(Wires {
             rank,
             size,
-            node,
+            yields: node.crowded && !mpi::wait_yields(),
             per_node: u32::try_from(-nodes).unwrap_or(1),
             matched: true,
             hints,
@@ -381,11 +382,8 @@ impl Wires {
 
     /// Which protocol served the last exchange, and why, in a few lines.
     pub fn describe(&self) -> String {
-        let waiting = if self.node.crowded {
-            "polling and yielding the core, as the node has more processes than cores"
-        } else {
-            "polling"
-        };
+        let waiting =
+            if self.yields { "polling and yielding the core, as the node has more processes than cores" } else { "polling" };
         match &self.choice {
             None => format!("sparse exchange on process {}: none yet\n", self.rank),
             Some(choice) => format!(
@@ -576,7 +574,7 @@ impl Exchange {
     pub fn wait_with(&mut self, mut each: impl FnMut(&Inbox, Range<usize>)) -> Result<()> {
         /// Polls in vain before the core is given away.
         const POLLS: u32 = 4;
-        let crowded = self.wires.look()?.node.crowded;
+        let yields = self.wires.look()?.yields;
         let (mut polls, mut shown) = (0, 0);
         let begin = self.spent.map(|_| mpi::time());
         loop {
@@ -591,7 +589,7 @@ impl Exchange {
                 return self.end(begin);
             }
             polls += 1;
-            if crowded && polls % POLLS == 0 {
+            if yields && polls % POLLS == 0 {
                 std::thread::yield_now();
             }
         }

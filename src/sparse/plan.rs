@@ -18,7 +18,7 @@ pub struct Plan {
     /// The messages of the process to itself: entry of the list, and where it goes.
     own: Vec<(usize, *mut u8)>,
     requests: Persistent,
-    crowded: bool,
+    yields: bool,
     active: bool,
 }
 
@@ -30,7 +30,7 @@ impl Plan {
     /// The blocks in `sends` must be readable whenever the plan runs.
     pub unsafe fn new(shared: &Shared, sends: Sends, inbox: &Inbox, tag: i32) -> Result<Plan> {
         let wires = shared.look()?;
-        let Wires { comm, rank, node, .. } = &*wires;
+        let Wires { comm, rank, yields, .. } = &*wires;
         let mut requests = Persistent::default();
         // SAFETY: the caller vouches for blocks and inbox.
         unsafe {
@@ -43,7 +43,7 @@ impl Plan {
         }
         let from = (0..sends.list.len()).filter(|&i| sends.list[i].target == *rank);
         let own = from.zip(inbox.messages.iter().filter(|m| m.source == *rank)).map(|(i, m)| (i, m.at)).collect();
-        Ok(Plan { comm: Arc::clone(comm), own, requests, crowded: node.crowded, active: false, sends })
+        Ok(Plan { comm: Arc::clone(comm), own, requests, yields: *yields, active: false, sends })
     }
 
     /// Begins a run.
@@ -76,7 +76,7 @@ impl Plan {
     /// Waits until the run is done.
     pub fn wait(&mut self) -> Result<()> {
         while !self.test()? {
-            if self.crowded {
+            if self.yields {
                 std::thread::yield_now();
             }
         }
