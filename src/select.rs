@@ -14,7 +14,7 @@ use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Input, world_schedule
 
 mod protocol;
 
-pub use protocol::{Chooser, Class, ProtocolChoice, UNMEASURED, WhyProtocol, time_code};
+pub use protocol::{Chooser, Class, Likeness, ProtocolChoice, UNMEASURED, WhyProtocol, time_code};
 
 /// Most edges of a graph for which candidates are simulated.
 const MOST_SIMULATED: u64 = 1 << 16;

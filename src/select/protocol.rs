@@ -45,8 +45,16 @@ impl fmt::Display for WhyProtocol {
     }
 }
 
-/// Exchanges that are alike: (binary digits of the most messages of a process, half of those of the most bytes).
-pub type Class = (u16, u16);
+/// What an exchange was like: binary digits of the most messages of a process, and of the most bytes.
+pub type Likeness = (u16, u16);
+
+/// Exchanges that are alike, by number.
+pub type Class = usize;
+
+/// Whether one is like the other: neither number differs by more than one digit.
+fn alike(a: Likeness, b: Likeness) -> bool {
+    a.0.abs_diff(b.0) <= 1 && a.1.abs_diff(b.1) <= 1
+}
 
 /// Messages of a process, and bytes of each, where nothing is known yet.
 const FIRST_MESSAGES: u32 = 8;
@@ -56,12 +64,12 @@ const FIRST_BYTES: u64 = 512;
 const BEFORE_TRIAL: u32 = 16;
 
 /// Each candidate has this many turns of [`IN_A_ROW`] exchanges, of which the first one does not count.
-const TURNS: usize = 5;
-const IN_A_ROW: usize = 4;
+const TURNS: usize = 6;
+const IN_A_ROW: usize = 6;
 
 /// A candidate is predicted to take at most so many times as long as the best one. The model does not know what processes cost each other that share
 /// memory or cores.
-const WORTH_A_TRY: f64 = 4.0;
+const WORTH_A_TRY: f64 = 2.5;
 
 /// Most classes that are remembered; in others the model decides.
 const MOST_CLASSES: usize = 32;
@@ -84,57 +92,54 @@ fn microseconds(code: u16) -> f64 {
 /// The state of a class.
 #[derive(Debug, Clone)]
 struct Trial {
-    class: Class,
+    /// The first one of the class.
+    like: Likeness,
     exchanges: u32,
     /// The model's choice is the first one.
     candidates: Vec<Protocol>,
     /// Codes of the times of each, the first ones of turns left out.
     times: Vec<Vec<u16>>,
-    /// The place of the winner.
-    winner: Option<usize>,
+    /// The choice when all turns are over.
+    outcome: Option<ProtocolChoice>,
 }
 
 /// Chooses for one communicator.
 #[derive(Debug, Clone, Default)]
 pub struct Chooser {
     trials: Vec<Trial>,
+    /// The class of the last exchange.
+    last: Class,
     /// The exchange whose time is still to come: class, candidate, whether it counts.
     timed: Option<(Class, usize, bool)>,
 }
 
 impl Chooser {
-    /// The protocol of the next exchange. `load` and `class` are those of the exchange before; the load is `None` if there was none. Hints, load and class are
-    /// equal on all processes.
-    pub fn choose(&mut self, hints: &SparseHints, load: &Load, class: Option<Class>) -> ProtocolChoice {
+    /// The protocol of the next exchange. `load` and `like` are those of the exchange before; `like` is `None` if there was none. Hints, load and likeness
+    /// are equal on all processes.
+    pub fn choose(&mut self, hints: &SparseHints, load: &Load, like: Option<Likeness>) -> ProtocolChoice {
         self.timed = None;
         if let Some(protocol) = hints.protocol {
             return ProtocolChoice { protocol, why: WhyProtocol::Asked };
         }
         let mut load = *load;
-        if class.is_none() {
+        if like.is_none() {
             (load.messages, load.bytes) = (FIRST_MESSAGES.min(load.processes), FIRST_BYTES);
         }
         if let Some(targets) = hints.targets {
             load.messages = targets;
         }
         let by_model = || {
-            let candidates = candidates(hints, &load);
-            let (protocol, time) = candidates[0];
+            let (protocol, time) = candidates(hints, &load)[0];
             ProtocolChoice { protocol, why: WhyProtocol::Predicted(load, time) }
         };
-        let Some(class) = class else {
+        let Some(class) = like.and_then(|like| self.class(like)) else {
             return by_model();
         };
-        let at = match self.trials.iter().position(|t| t.class == class) {
-            Some(at) => at,
-            None if self.trials.len() == MOST_CLASSES => return by_model(),
-            None => {
-                self.trials.push(Trial { class, exchanges: 0, candidates: vec![], times: vec![], winner: None });
-                self.trials.len() - 1
-            }
-        };
-        let trial = &mut self.trials[at];
-        trial.exchanges = trial.exchanges.saturating_add(1);
+        let trial = &mut self.trials[class];
+        if let Some(outcome) = trial.outcome {
+            return outcome;
+        }
+        trial.exchanges += 1;
         if trial.exchanges <= BEFORE_TRIAL {
             return by_model();
         }
@@ -151,15 +156,33 @@ impl Chooser {
             self.timed = Some((class, candidate, !nth.is_multiple_of(IN_A_ROW)));
             return ProtocolChoice { protocol: trial.candidates[candidate], why: WhyProtocol::Tried };
         }
-        let winner = *trial.winner.get_or_insert_with(|| {
-            let medians = trial.times.iter_mut().map(|t| median(t));
-            medians.enumerate().min_by_key(|&(_, m)| m).map_or(0, |m| m.0)
-        });
-        if trial.times[0].is_empty() {
-            return by_model();
+        let medians: Vec<u16> = trial.times.iter_mut().map(|t| median(t)).collect();
+        let (winner, least) = (medians.iter().copied().enumerate()).min_by_key(|m| m.1).expect("there are candidates");
+        let outcome = if least == UNMEASURED {
+            by_model()
+        } else {
+            let why = WhyProtocol::Measured(microseconds(least), microseconds(medians[0]));
+            ProtocolChoice { protocol: trial.candidates[winner], why }
+        };
+        trial.outcome = Some(outcome);
+        outcome
+    }
+
+    /// The class of an exchange like this one: the last one's if it is alike, so that sizes that vary around a power of two do not make two classes of one
+    /// kind. `None`: there are too many.
+    fn class(&mut self, like: Likeness) -> Option<Class> {
+        let fits = |t: &Trial| alike(t.like, like);
+        if !self.trials.get(self.last).is_some_and(fits) {
+            self.last = match self.trials.iter().position(fits) {
+                Some(class) => class,
+                None if self.trials.len() == MOST_CLASSES => return None,
+                None => {
+                    self.trials.push(Trial { like, exchanges: 0, candidates: vec![], times: vec![], outcome: None });
+                    self.trials.len() - 1
+                }
+            };
         }
-        let times = [winner, 0].map(|c| microseconds(median(&mut trial.times[c])));
-        ProtocolChoice { protocol: trial.candidates[winner], why: WhyProtocol::Measured(times[0], times[1]) }
+        Some(self.last)
     }
 
     /// Whether the time of the exchange that has been chosen for is wanted.
@@ -175,7 +198,7 @@ impl Chooser {
     /// Enters the time of an exchange, the largest of all processes.
     pub fn enter(&mut self, (class, candidate): (Class, usize), code: u16) {
         if code != UNMEASURED
-            && let Some(trial) = self.trials.iter_mut().find(|t| t.class == class)
+            && let Some(trial) = self.trials.get_mut(class)
         {
             trial.times[candidate].push(code);
         }
@@ -211,11 +234,11 @@ mod tests {
     const LOAD: Load = Load { processes: 16, per_node: 16, messages: 6, bytes: 512 };
 
     /// Exchanges with times that a function gives: the protocols that were taken.
-    fn run(chooser: &mut Chooser, class: Class, exchanges: usize, time: impl Fn(Protocol) -> f64) -> Vec<ProtocolChoice> {
+    fn run(chooser: &mut Chooser, like: Likeness, exchanges: usize, time: impl Fn(Protocol) -> f64) -> Vec<ProtocolChoice> {
         let mut taken = Vec::new();
         let mut known = None;
         for _ in 0..exchanges {
-            let choice = chooser.choose(&SparseHints::default(), &LOAD, Some(class));
+            let choice = chooser.choose(&SparseHints::default(), &LOAD, Some(like));
             // the time of the exchange before comes with this one
             if let Some((ticket, code)) = known.take() {
                 chooser.enter(ticket, code);
@@ -253,7 +276,7 @@ mod tests {
         assert!(worth.len() > 2, "{candidates:?}");
         for &fastest in &worth {
             let mut chooser = Chooser::default();
-            let taken = run(&mut chooser, (3, 6), 400, |p| if p == fastest { 10.0 } else { 12.0 });
+            let taken = run(&mut chooser, (3, 12), 600, |p| if p == fastest { 10.0 } else { 12.0 });
             let trial: Vec<Protocol> = taken.iter().filter(|c| c.why == WhyProtocol::Tried).map(|c| c.protocol).collect();
             for p in &worth {
                 assert_eq!(trial.iter().filter(|q| *q == p).count(), TURNS * IN_A_ROW);
@@ -286,5 +309,16 @@ mod tests {
             chooser.choose(&SparseHints::default(), &LOAD, Some((i, i)));
         }
         assert_eq!(chooser.trials.len(), MOST_CLASSES);
+    }
+
+    #[test]
+    fn sizes_around_a_power_of_two_are_one_class() {
+        let mut chooser = Chooser::default();
+        for i in 0..1000 {
+            chooser.choose(&SparseHints::default(), &LOAD, Some((3, 11 + i % 2)));
+        }
+        assert_eq!(chooser.trials.len(), 1);
+        chooser.choose(&SparseHints::default(), &LOAD, Some((3, 14)));
+        assert_eq!(chooser.trials.len(), 2);
     }
 }

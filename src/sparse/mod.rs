@@ -368,8 +368,8 @@ impl Wires {
             messages: u32::try_from(messages).unwrap_or(u32::MAX),
             bytes: bytes.checked_div(messages).unwrap_or(0),
         };
-        let class = self.stats.map(|last| (last.messages, last.bytes / 2));
-        self.chooser.choose(hints, &load, class)
+        let like = self.stats.map(|last| (last.messages, last.bytes));
+        self.chooser.choose(hints, &load, like)
     }
 
     /// Takes what an exchange has told about all processes.
