@@ -400,8 +400,8 @@ int MPIX_Neighborhood_set_topology(int operations,
 //   `MPIX_Neighborhood_get_count` and `MPIX_Neighborhood_get` tell them.
 // - `info`: also the hints of `MPIX_Sparse_exchange`.
 //
-// All else as for `MPIX_Neighborhood_set`. Cost beyond it: a sparse exchange of 8 bytes for each target; no memory that grows with the number of processes,
-// unless a hint asks for a protocol that needs it. Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange.
+// All else as for `MPIX_Neighborhood_set`. Cost beyond it: a sparse exchange of 8 bytes for each target, with the memory that its protocol needs (docs/sparse.md;
+// `nbx` none that grows with the number of processes). Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange.
 int MPIX_Neighborhood_set_targets(int operations,
                                   int outdegree,
                                   const int *targets,
@@ -544,7 +544,7 @@ int MPIX_Neighbor_reducev_c(const void *sendbuf,
 // Collective over `comm`: every process calls it, also one that sends nothing. One exchange on a communicator runs at a time. The first one on a communicator
 // makes a duplicate of it. A process whose arguments are in error takes part with no messages and then gets the error; what is sent to it is
 // lost. Errors: `MPI_ERR_RANK`, `MPI_ERR_COUNT`, `MPI_ERR_ARG`, `MPI_ERR_BUFFER`, `MPI_ERR_TYPE`, `MPI_ERR_COMM`, `MPI_ERR_INFO_VALUE`,
-// `MPI_ERR_NO_MEM`, and `MPI_ERR_TRUNCATE` where a message is no whole number of elements of `recvtype`.
+// `MPI_ERR_TRUNCATE` where a message is no whole number of elements of `recvtype`, and `MPI_ERR_NO_MEM`, after which other processes may wait for ever.
 // Cost: the messages, and what the protocol needs to find their receivers (`nbx`: a synchronous send each and ceil(log2 P) rounds of 4 bytes; the others in
 // docs/sparse.md). Memory: what arrives. Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange.
 int MPIX_Sparse_exchange(int ntargets,
@@ -634,8 +634,10 @@ int MPIX_Sparse_exchange_each_c(int ntargets,
 //
 // - `request`: the exchange. The send buffer must not be written until it is complete; arrays, datatypes and info may be freed at once.
 //
-// All else as for `MPIX_Sparse_exchange`. Local, but for the first exchange on a communicator, and the first one by `rsx` or `nbx_node`, which wait until
-// all processes have begun them; a call whose arguments are in error waits for the end of the exchange. Nothing moves between calls of MPI.
+// All else as for `MPIX_Sparse_exchange`; all processes call this form. Local, but for the first exchange on a communicator, and the first one for which a hint
+// asks for `rsx`, `nbx_node` or another `mpix_node_size`: these wait until all processes have begun them (`auto` takes neither protocol before a blocking
+// exchange has). A call whose arguments are in error waits for the end of the exchange. Nothing moves between calls of MPI. The communicator may be freed
+// before the exchange is complete; errors are then reported on `MPI_COMM_WORLD`.
 int MPIX_Isparse_exchange(int ntargets,
                           const int *targets,
                           const void *sendbuf,
@@ -727,7 +729,8 @@ int MPIX_Sparse_free(MPIX_Sparse_result *result);
 // the messages alone.
 //
 // - `sendbuf`: what it holds at `MPIX_Sparse_plan_start` is sent by the run. Arrays, datatypes and info may be freed at once.
-// - `plan`: the plan; `MPIX_Sparse_plan_result` gives its result, which already holds the first run's messages.
+// - `plan`: the plan; `MPIX_Sparse_plan_result` gives its result, which already holds the first run's messages. Where one process gets an error instead,
+//   the plans of those that send to it must not be run.
 //
 // All else as for `MPIX_Sparse_exchange`.
 int MPIX_Sparse_plan_create(int ntargets,

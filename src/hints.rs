@@ -320,32 +320,40 @@ impl Default for SparseHints {
 }
 
 impl SparseHints {
-    /// Reads the hints, as [`Hints::read`] does.
+    /// Reads the hints, as [`Hints::read`] does: those that are understood, and whether all are.
     pub fn read(
         info: impl Fn(&str) -> Result<Option<String>>,
         env: impl Fn(&str) -> Option<String>,
         file: impl Fn(&str) -> std::result::Result<String, String>,
-    ) -> Result<SparseHints> {
+    ) -> (SparseHints, Result<()>) {
         let mut hints = SparseHints::default();
         let value = |names| find(names, &info, &env);
-        if let Some(v) = value(SPARSE)? {
-            let mut allowed = vec![("auto", None)];
-            allowed.extend(PROTOCOLS.iter().map(|e| (e.name, Some(e.protocol))));
-            hints.protocol = v.choose(&allowed)?;
-        }
-        if let Some(v) = value(SPARSE_TARGETS)? {
-            hints.targets = Some(v.number(0..=u32::MAX.into())? as u32);
-        }
-        if let Some(v) = value(NODE_SIZE)? {
-            hints.node_size = Some(v.number(1..=u32::MAX.into())? as u32);
-        }
-        if let Some(v) = value(MATCHED_PROBE)? {
-            hints.matched_probe = v.choose(&TRUTH)?;
-        }
-        if let Some(v) = value(LOGGP)? {
-            hints.loggp = Some(v.loggp(file)?);
-        }
-        Ok(hints)
+        let h = &mut hints;
+        let results = [
+            value(SPARSE).and_then(|v| {
+                let mut allowed = vec![("auto", None)];
+                allowed.extend(PROTOCOLS.iter().map(|e| (e.name, Some(e.protocol))));
+                h.protocol = v.map(|v| v.choose(&allowed)).transpose()?.flatten();
+                Ok(())
+            }),
+            value(SPARSE_TARGETS).and_then(|v| {
+                h.targets = v.map(|v| v.number(0..=u32::MAX.into())).transpose()?.map(|n| n as u32);
+                Ok(())
+            }),
+            value(NODE_SIZE).and_then(|v| {
+                h.node_size = v.map(|v| v.number(1..=u32::MAX.into())).transpose()?.map(|n| n as u32);
+                Ok(())
+            }),
+            value(MATCHED_PROBE).and_then(|v| {
+                h.matched_probe = v.map(|v| v.choose(&TRUTH)).transpose()?.unwrap_or(true);
+                Ok(())
+            }),
+            value(LOGGP).and_then(|v| {
+                h.loggp = v.map(|v| v.loggp(file)).transpose()?;
+                Ok(())
+            }),
+        ];
+        (hints, results.into_iter().collect())
     }
 
     /// The hints of the environment alone.
@@ -353,7 +361,8 @@ impl SparseHints {
         env: impl Fn(&str) -> Option<String>,
         file: impl Fn(&str) -> std::result::Result<String, String>,
     ) -> Result<SparseHints> {
-        SparseHints::read(|_| Ok(None), env, file)
+        let (hints, understood) = SparseHints::read(|_| Ok(None), env, file);
+        understood.map(|()| hints)
     }
 
     /// The keys, for an error.

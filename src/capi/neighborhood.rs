@@ -13,7 +13,7 @@ use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm, MPI_Group, MPI_Info, comm};
 use crate::neighborhood::{self, Neighbor, Neighborhood};
 use crate::sparse::mailbox::{Outgoing, Sends};
-use crate::sparse::{self, Exchange};
+use crate::sparse::{self, Exchange, Form};
 
 /// The neighborhood is for `MPIX_Neighbor_gather` and `gatherv`.
 pub const MPIX_NEIGHBOR_GATHER: c_int = 1;
@@ -196,8 +196,8 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set_topology(operations: c_int, info:
 ///   `MPIX_Neighborhood_get_count` and `MPIX_Neighborhood_get` tell them.
 /// - `info`: also the hints of `MPIX_Sparse_exchange`.
 ///
-/// All else as for `MPIX_Neighborhood_set`. Cost beyond it: a sparse exchange of 8 bytes for each target; no memory that grows with the number of processes,
-/// unless a hint asks for a protocol that needs it. Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange.
+/// All else as for `MPIX_Neighborhood_set`. Cost beyond it: a sparse exchange of 8 bytes for each target, with the memory that its protocol needs (docs/sparse.md;
+/// `nbx` none that grows with the number of processes). Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid and arrays as long as said.
@@ -232,16 +232,19 @@ unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: MPI_Co
     // SAFETY: the caller vouches for the handles; the edges outlive the exchange.
     let arrived = unsafe {
         let shared = sparse::wires(comm)?;
-        let hints = sparse_hints(info);
-        let mut exchange = Exchange::start(&shared, hints.as_ref().ok(), sends)?;
+        let (hints, understood) = sparse_hints(info);
+        let mut exchange = Exchange::start(&shared, hints.as_ref(), sends, Form::Blocking)?;
         exchange.wait()?;
-        hints?;
+        understood?;
         exchange.take()
     };
     let known = known?;
     let mut any = weighted;
     let mut sources = Vec::with_capacity(arrived.messages.len());
     for m in &arrived.messages {
+        if m.bytes != bytes {
+            return Err(Error::Internal(format!("process {} is in another sparse exchange", m.source)).into());
+        }
         // SAFETY: as many bytes as an edge have come; messages in the inbox are aligned for it.
         let [weight, weighted] = unsafe { m.at.cast::<Edge>().read() };
         any |= weighted != 0;

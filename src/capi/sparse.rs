@@ -15,7 +15,7 @@ use crate::mpi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, co
 use crate::neighborhood;
 use crate::sparse::mailbox::{Arrived, Inbox, Layout, Outgoing, Sends};
 use crate::sparse::plan::Plan;
-use crate::sparse::{self, Exchange, Wires};
+use crate::sparse::{self, Exchange, Form, Shared, Wires};
 
 /// What a sparse exchange brought: messages, ordered by source, those of one source as it sent them.
 pub struct MPIX_Sparse_result_object {
@@ -49,6 +49,7 @@ pub struct MPIX_Sparse_plan_object {
     result: Box<MPIX_Sparse_result_object>,
     /// Keeps the send type alive, as long as the plan.
     _sendtype: Option<Datatype>,
+    wires: Shared,
     user: MPI_Comm,
 }
 
@@ -178,18 +179,17 @@ impl Kind {
         unsafe {
             let (extent, dense) = examine(&RECV, datatype, &wires.recv, wires.comm())?;
             if dense {
-                let layout = Layout { size: extent as u64, extent, true_lb: 0, true_extent: extent };
+                let layout = Layout { size: extent as u64, extent, bounds: (0, extent) };
                 return Ok(Kind { layout, derived: None });
             }
-            let (true_lb, true_extent) = datatype::true_extent(datatype)?;
-            let layout = Layout { size: datatype::size(datatype)? as u64, extent, true_lb, true_extent };
+            let layout = Layout { size: datatype::size(datatype)? as u64, extent, bounds: datatype::bounds(datatype)? };
             Ok(Kind { layout, derived: Some(Datatype::duplicate(datatype)?) })
         }
     }
 
     /// Bytes, which are used where nothing is received into a buffer of the caller's.
     fn bytes() -> Kind {
-        Kind { layout: Layout { size: 1, extent: 1, true_lb: 0, true_extent: 1 }, derived: None }
+        Kind { layout: Layout { size: 1, extent: 1, bounds: (0, 1) }, derived: None }
     }
 
     fn check(&self, m: &Arrived) -> Result<u64> {
@@ -234,36 +234,41 @@ impl MPIX_Sparse_result_object {
 unsafe fn begin<T>(
     comm: MPI_Comm,
     info: MPI_Info,
+    form: Form,
     read: impl FnOnce(&Wires) -> Result<T>,
     sends: impl FnOnce(&mut T) -> Result<Sends>,
 ) -> Result<(Exchange, T)> {
     // SAFETY: the caller vouches for `comm` and `info`.
     unsafe {
         let shared = sparse::wires(comm)?;
-        let hints = if info::is_null(info) { Ok(None) } else { sparse_hints(info).map(Some) };
-        let in_use = hints.clone().unwrap_or(None);
-        let call = hints.and_then(|_| {
-            let mut call = read(&*shared.look()?)?;
+        let (hints, understood) = sparse_hints(info);
+        let call = understood.and_then(|()| {
+            let mut call = read(&*shared.hold()?)?;
             let sends = sends(&mut call)?;
             Ok((call, sends))
         });
         match call {
-            Ok((call, sends)) => Ok((Exchange::start(&shared, in_use.as_ref(), sends)?, call)),
+            Ok((call, sends)) => Ok((Exchange::start(&shared, hints.as_ref(), sends, form)?, call)),
             Err(e) => {
-                Exchange::start(&shared, in_use.as_ref(), Sends::default())?.wait()?;
+                Exchange::start(&shared, hints.as_ref(), Sends::default(), form)?.wait()?;
                 Err(e)
             }
         }
     }
 }
 
-/// The hints of a call.
+/// The hints of a call, if it has any, and whether all of them have been understood: those that have been hold, so that a process whose hints are in error
+/// takes the same protocol as the others.
 ///
 /// # Safety
 /// `info` must be an info object or `MPI_INFO_NULL`.
-pub unsafe fn sparse_hints(info: MPI_Info) -> Result<SparseHints> {
+pub unsafe fn sparse_hints(info: MPI_Info) -> (Option<SparseHints>, Result<()>) {
+    if info::is_null(info) {
+        return (None, Ok(()));
+    }
     // SAFETY: the caller vouches for `info`.
-    SparseHints::read(|key| unsafe { info::get(info, key) }, sparse::environment, sparse::file)
+    let (hints, understood) = SparseHints::read(|key| unsafe { info::get(info, key) }, sparse::environment, sparse::file);
+    (Some(hints), understood)
 }
 
 /// The common part of calls that give a result.
@@ -282,7 +287,8 @@ unsafe fn exchange(
                 let place = Results::one("result", result)?;
                 Ok((place, Call { sends: send.read(wires)?, kind: Kind::of(recvtype, wires)? }))
             };
-            let (mut exchange, (place, call)) = begin(comm, info, read, |(_, call)| Ok(std::mem::take(&mut call.sends)))?;
+            let (mut exchange, (place, call)) =
+                begin(comm, info, Form::Blocking, read, |(_, call)| Ok(std::mem::take(&mut call.sends)))?;
             exchange.wait()?;
             finish(&mut exchange, call.kind, place)
         }
@@ -315,7 +321,7 @@ fn finish(exchange: &mut Exchange, kind: Kind, place: Results<MPIX_Sparse_result
 /// Collective over `comm`: every process calls it, also one that sends nothing. One exchange on a communicator runs at a time. The first one on a communicator
 /// makes a duplicate of it. A process whose arguments are in error takes part with no messages and then gets the error; what is sent to it is
 /// lost. Errors: `MPI_ERR_RANK`, `MPI_ERR_COUNT`, `MPI_ERR_ARG`, `MPI_ERR_BUFFER`, `MPI_ERR_TYPE`, `MPI_ERR_COMM`, `MPI_ERR_INFO_VALUE`,
-/// `MPI_ERR_NO_MEM`, and `MPI_ERR_TRUNCATE` where a message is no whole number of elements of `recvtype`.
+/// `MPI_ERR_TRUNCATE` where a message is no whole number of elements of `recvtype`, and `MPI_ERR_NO_MEM`, after which other processes may wait for ever.
 /// Cost: the messages, and what the protocol needs to find their receivers (`nbx`: a synchronous send each and ceil(log2 P) rounds of 4 bytes; the others in
 /// docs/sparse.md). Memory: what arrives. Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange.
 ///
@@ -509,7 +515,8 @@ unsafe fn each(
                 let function = function.ok_or(Error::NullResult { argument: Argument::new("function") })?;
                 Ok((function, Call { sends: send.read(wires)?, kind: Kind::of(recvtype, wires)? }))
             };
-            let (mut exchange, (function, call)) = begin(comm, info, read, |(_, call)| Ok(std::mem::take(&mut call.sends)))?;
+            let (mut exchange, (function, call)) =
+                begin(comm, info, Form::Blocking, read, |(_, call)| Ok(std::mem::take(&mut call.sends)))?;
             let (private, kind) = (exchange.comm()?, call.kind);
             let mut failed = Ok(());
             let deliver = |m: &Arrived| -> Result<()> {
@@ -535,8 +542,10 @@ unsafe fn each(
 ///
 /// - `request`: the exchange. The send buffer must not be written until it is complete; arrays, datatypes and info may be freed at once.
 ///
-/// All else as for `MPIX_Sparse_exchange`. Local, but for the first exchange on a communicator, and the first one by `rsx` or `nbx_node`, which wait until
-/// all processes have begun them; a call whose arguments are in error waits for the end of the exchange. Nothing moves between calls of MPI.
+/// All else as for `MPIX_Sparse_exchange`; all processes call this form. Local, but for the first exchange on a communicator, and the first one for which a hint
+/// asks for `rsx`, `nbx_node` or another `mpix_node_size`: these wait until all processes have begun them (`auto` takes neither protocol before a blocking
+/// exchange has). A call whose arguments are in error waits for the end of the exchange. Nothing moves between calls of MPI. The communicator may be freed
+/// before the exchange is complete; errors are then reported on `MPI_COMM_WORLD`.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid and arrays as long as said.
@@ -623,7 +632,8 @@ unsafe fn start(
                 let place = Results::one("request", request)?;
                 Ok((place, Lasting::read(send, recvtype, wires)?))
             };
-            let (exchange, (place, lasting)) = begin(comm, info, read, |(_, l)| Ok(std::mem::take(&mut l.call.sends)))?;
+            let (exchange, (place, lasting)) =
+                begin(comm, info, Form::Nonblocking, read, |(_, l)| Ok(std::mem::take(&mut l.call.sends)))?;
             let (kind, _sendtype) = (lasting.call.kind, lasting.sendtype);
             let request = MPIX_Sparse_request_object { exchange, kind, _sendtype, user: comm };
             place.write([Box::into_raw(Box::new(request))]);
@@ -671,6 +681,11 @@ pub unsafe extern "C" fn MPIX_Sparse_wait(request: *mut MPIX_Sparse_request, res
     unsafe { complete("MPIX_Sparse_wait", request, result, |exchange| exchange.wait().map(|()| true)) }
 }
 
+/// The communicator whose error handler is told of an error: that of `MPI_COMM_WORLD` where the communicator has been freed.
+fn handler_of(wires: &Shared, user: MPI_Comm) -> MPI_Comm {
+    if wires.is_orphaned() { comm::world() } else { user }
+}
+
 unsafe fn complete(
     function: &str,
     request: *mut MPIX_Sparse_request,
@@ -680,7 +695,8 @@ unsafe fn complete(
     // SAFETY: the caller vouches for the arguments; the request is a box that `start` made.
     unsafe {
         let live = request.as_mut().and_then(|r| r.as_mut());
-        boundary::call(function, live.as_ref().map_or(comm::world(), |r| r.user), || {
+        let user = live.as_ref().map_or(comm::world(), |r| handler_of(r.exchange.wires(), r.user));
+        boundary::call(function, user, || {
             let null = Error::NullHandle { argument: Argument::new("request"), null: "NULL", class: Class::Arg };
             let live = live.ok_or(null)?;
             let place = Results::one("result", result)?;
@@ -916,7 +932,8 @@ unsafe fn with(function: &str, result: MPIX_Sparse_result, body: impl FnOnce(&MP
 /// the messages alone.
 ///
 /// - `sendbuf`: what it holds at `MPIX_Sparse_plan_start` is sent by the run. Arrays, datatypes and info may be freed at once.
-/// - `plan`: the plan; `MPIX_Sparse_plan_result` gives its result, which already holds the first run's messages.
+/// - `plan`: the plan; `MPIX_Sparse_plan_result` gives its result, which already holds the first run's messages. Where one process gets an error instead,
+///   the plans of those that send to it must not be run.
 ///
 /// All else as for `MPIX_Sparse_exchange`.
 ///
@@ -985,8 +1002,9 @@ unsafe fn make_plan(
                 let place = Results::one("plan", plan)?;
                 Ok((place, Lasting::read(send, recvtype, wires)?))
             };
-            let (mut exchange, (place, lasting)) =
-                begin(comm, info, read, |(_, l)| Ok(Sends { list: l.call.sends.list.clone(), dense: l.call.sends.dense }))?;
+            let (mut exchange, (place, lasting)) = begin(comm, info, Form::Blocking, read, |(_, l)| {
+                Ok(Sends { list: l.call.sends.list.clone(), dense: l.call.sends.dense })
+            })?;
             exchange.wait()?;
             let (private, inbox) = (exchange.comm()?, exchange.take());
             let plan = Plan::new(exchange.wires(), lasting.call.sends, &inbox, tag)?;
@@ -996,6 +1014,7 @@ unsafe fn make_plan(
                 plan,
                 result,
                 _sendtype: lasting.sendtype,
+                wires: Arc::clone(exchange.wires()),
                 user: comm,
             }))]);
             Ok(())
@@ -1010,7 +1029,8 @@ unsafe fn with_plan(
 ) -> c_int {
     // SAFETY: the caller vouches for the plan.
     let plan = unsafe { plan.as_mut() };
-    boundary::call(function, plan.as_ref().map_or(comm::world(), |p| p.user), || {
+    let user = plan.as_ref().map_or(comm::world(), |p| handler_of(&p.wires, p.user));
+    boundary::call(function, user, || {
         let null = Error::NullHandle { argument: Argument::new("plan"), null: "NULL", class: Class::Arg };
         body(plan.ok_or(null)?)
     })
@@ -1154,7 +1174,7 @@ pub unsafe extern "C" fn MPIX_Sparse_describe(
         // SAFETY: the caller vouches for the arguments.
         unsafe {
             let shared = sparse::wires(comm)?;
-            let text = shared.look()?.describe();
+            let text = shared.hold()?.describe();
             args::text(&text, length, string, resultlen)
         }
     })

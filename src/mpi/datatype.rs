@@ -214,6 +214,21 @@ pub unsafe fn true_extent(datatype: MPI_Datatype) -> Result<(i64, i64)> {
     Ok((lb as i64, extent as i64))
 }
 
+/// Where an element begins and ends, in bytes from its address: its data, and what its bounds take in beside it.
+///
+/// # Safety
+/// `datatype` must be a datatype.
+pub unsafe fn bounds(datatype: MPI_Datatype) -> Result<(i64, i64)> {
+    let (mut lb, mut extent): (MPI_Aint, MPI_Aint) = (0, 0);
+    // SAFETY: the caller vouches for the handle; the results are locals.
+    unsafe {
+        check(mpi_sys::MPI_Type_get_extent(datatype, &mut lb, &mut extent), "MPI_Type_get_extent")?;
+        let (true_lb, true_extent) = true_extent(datatype)?;
+        let (lb, ub) = (lb as i64, lb as i64 + extent as i64);
+        Ok((lb.min(ub).min(true_lb), ub.max(lb).max(true_lb + true_extent)))
+    }
+}
+
 /// `MPI_BYTE`.
 pub fn byte() -> MPI_Datatype {
     // SAFETY: a constant of the C file.

@@ -95,18 +95,38 @@ impl Request {
         }
     }
 
-    /// Takes a receive back. `Some`: that was too late, and this has come.
-    pub fn cancel_receive(&mut self) -> Result<Option<Status>> {
+    /// Begins to take a receive back; `test_cancelled` tells how that ends.
+    pub fn cancel(&mut self) -> Result<()> {
+        // SAFETY: a live request.
+        check(unsafe { mpi_sys::MPI_Cancel(&mut self.0) }, "MPI_Cancel")
+    }
+
+    /// How taking a receive back has ended, if it has.
+    pub fn test_cancelled(&mut self) -> Result<Option<Cancelled>> {
         let mut status = MaybeUninit::<MPI_Status>::uninit();
-        // SAFETY: a live request; the results are locals, and MPI writes the status.
+        let (mut done, mut cancelled) = (0, 0);
+        // SAFETY: a live request; the results are locals, and MPI writes the status if it says that the request is complete.
         unsafe {
-            check(mpi_sys::MPI_Cancel(&mut self.0), "MPI_Cancel")?;
-            check(mpi_sys::MPI_Wait(&mut self.0, status.as_mut_ptr()), "MPI_Wait")?;
-            let mut cancelled = 0;
+            check(mpi_sys::MPI_Test(&mut self.0, &mut done, status.as_mut_ptr()), "MPI_Test")?;
+            if done == 0 {
+                return Ok(None);
+            }
             check(mpi_sys::MPI_Test_cancelled(status.as_ptr(), &mut cancelled), "MPI_Test_cancelled")?;
-            if cancelled != 0 { Ok(None) } else { Status::of(status.assume_init_ref()).map(Some) }
+            Ok(Some(match cancelled {
+                0 => Cancelled::Came(Status::of(status.assume_init_ref())?),
+                _ => Cancelled::Back,
+            }))
         }
     }
+}
+
+/// How taking a receive back ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cancelled {
+    /// Nothing came.
+    Back,
+    /// It was too late: this has come.
+    Came(Status),
 }
 
 /// How a send completes.

@@ -44,7 +44,13 @@ impl Counters {
         }
     }
 
-    /// Begins to add 1 to a counter of a process. The request is complete when that has been done.
+    /// Ends all additions at their targets.
+    pub fn complete(&self) -> Result<()> {
+        // SAFETY: a live window.
+        check(unsafe { mpi_sys::MPI_Win_flush_all(self.window) }, "MPI_Win_flush_all")
+    }
+
+    /// Begins to add 1 to a counter of a process. The request is complete when what was there is here; `complete` ends it at the target.
     ///
     /// # Safety
     /// `found` must stay where it is until the request is complete.

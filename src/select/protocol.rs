@@ -24,6 +24,8 @@ pub enum WhyProtocol {
     Asked,
     /// By the model, for this load; predicted time in microseconds.
     Predicted(Load, f64),
+    /// A nonblocking exchange cannot make what the other choice needs.
+    Local,
     /// To measure it.
     Tried,
     /// By the times of exchanges like this one, in microseconds, of that of the model's choice too.
@@ -37,6 +39,7 @@ impl fmt::Display for WhyProtocol {
             WhyProtocol::Predicted(load, time) => {
                 write!(f, "by the model {time:.2} us for about {} messages of {} bytes a process", load.messages, load.bytes)
             }
+            WhyProtocol::Local => write!(f, "a nonblocking exchange does not make a window or a map of nodes"),
             WhyProtocol::Tried => write!(f, "it has its turn, as protocols are being compared"),
             WhyProtocol::Measured(time, model) => {
                 write!(f, "exchanges like the last one took {time:.2} us with it, {model:.2} us with the model's choice")
@@ -190,6 +193,11 @@ impl Chooser {
         self.timed.is_some_and(|t| t.2)
     }
 
+    /// The choice that has just been made is not followed.
+    pub fn forget(&mut self) {
+        self.timed = None;
+    }
+
     /// What the time of an exchange will be entered under, which is known only when the next one has told it.
     pub fn ticket(&self) -> Option<(Class, usize)> {
         self.timed.filter(|t| t.2).map(|(class, candidate, _)| (class, candidate))
@@ -197,10 +205,9 @@ impl Chooser {
 
     /// Enters the time of an exchange, the largest of all processes.
     pub fn enter(&mut self, (class, candidate): (Class, usize), code: u16) {
-        if code != UNMEASURED
-            && let Some(trial) = self.trials.get_mut(class)
-        {
-            trial.times[candidate].push(code);
+        let times = self.trials.get_mut(class).and_then(|t| t.times.get_mut(candidate));
+        if let (Some(times), true) = (times, code != UNMEASURED) {
+            times.push(code);
         }
     }
 }

@@ -113,7 +113,9 @@ pub struct Inbox {
 impl Inbox {
     /// One message, whose bytes lie elsewhere.
     pub fn of(message: Arrived) -> Inbox {
-        Inbox { messages: vec![message], ..Inbox::default() }
+        let mut inbox = Inbox::default();
+        inbox.messages.push(message);
+        inbox
     }
 
     /// Room for a message, which is entered.
@@ -231,6 +233,15 @@ impl Inbox {
     }
 }
 
+impl Drop for Inbox {
+    fn drop(&mut self) {
+        if !self.incoming.is_empty() {
+            // after an error: MPI still writes there
+            std::mem::forget(std::mem::take(&mut self.chunks));
+        }
+    }
+}
+
 /// How elements of a datatype lie in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
@@ -238,10 +249,8 @@ pub struct Layout {
     pub size: u64,
     /// Bytes from one element to the next.
     pub extent: i64,
-    /// Where the first byte of an element lies.
-    pub true_lb: i64,
-    /// Bytes from there to behind its last one.
-    pub true_extent: i64,
+    /// Where an element begins, and ends, in bytes from its address: its data, and what its bounds take in beside it.
+    pub bounds: (i64, i64),
 }
 
 impl Layout {
@@ -253,14 +262,15 @@ impl Layout {
         (self.size > 0 && bytes.is_multiple_of(self.size)).then(|| bytes / self.size)
     }
 
-    /// Where the first of `count` elements' bytes lies, relative to the first element, and how many bytes from there on hold them all.
+    /// Where the first of `count` elements' bytes lies, relative to the first element, and how many bytes from there on hold them all. That is as many times
+    /// the alignment of a message below the first element as is needed, so that the element is aligned as the message.
     pub fn span(&self, count: u64) -> (i64, u64) {
         if count == 0 {
             return (0, 0);
         }
         let last = (count as i64 - 1) * self.extent;
-        let low = self.true_lb + last.min(0);
-        let high = self.true_lb + self.true_extent + last.max(0);
+        let low = (self.bounds.0 + last.min(0)).min(0).div_euclid(ALIGN as i64) * ALIGN as i64;
+        let high = self.bounds.1 + last.max(0);
         (low, (high - low).max(0) as u64)
     }
 }
@@ -302,11 +312,14 @@ mod tests {
 
     #[test]
     fn spans_of_strided_and_backward_types() {
-        let plain = Layout { size: 8, extent: 8, true_lb: 0, true_extent: 8 };
+        let plain = Layout { size: 8, extent: 8, bounds: (0, 8) };
         assert_eq!((plain.span(0), plain.span(3)), ((0, 0), (0, 24)));
-        let strided = Layout { size: 4, extent: 16, true_lb: 4, true_extent: 4 };
-        assert_eq!(strided.span(3), (4, 36));
-        let backward = Layout { size: 4, extent: -8, true_lb: 0, true_extent: 4 };
+        // data from byte 4 on; the whole element can be written
+        let strided = Layout { size: 4, extent: 16, bounds: (0, 16) };
+        assert_eq!(strided.span(3), (0, 48));
+        let backward = Layout { size: 4, extent: -8, bounds: (0, 4) };
         assert_eq!(backward.span(3), (-16, 20));
+        let below = Layout { size: 4, extent: 4, bounds: (-4, 0) };
+        assert_eq!(below.span(1), (-16, 16));
     }
 }

@@ -11,9 +11,9 @@
 //! With an exchange travels the largest number of messages and of bytes that a process sends ([`Stats`]): with that, which all processes then know,
 //! the next protocol is chosen. Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange, 2010.
 
-use std::cell::{Ref, RefCell, RefMut};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::error::{Error, Result};
 use crate::hints::{SparseHints, site_loggp};
@@ -25,7 +25,7 @@ use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::datatype::Known;
 use crate::mpi::node;
 use crate::mpi::{self, MPI_Comm, message};
-use crate::select::{Chooser, Class, ProtocolChoice, UNMEASURED, time_code};
+use crate::select::{Chooser, Class, ProtocolChoice, UNMEASURED, WhyProtocol, time_code};
 
 mod barrier;
 mod census;
@@ -136,7 +136,7 @@ pub struct Wires {
     pub send: Known,
     /// The same of what is received.
     pub recv: Known,
-    plans: i32,
+    plans: u64,
     largest_tag: i32,
     barrier: Barrier,
     slots: Option<nbx::Slots>,
@@ -150,28 +150,50 @@ pub struct Wires {
 /// Wires, which the communicator and what runs on it own together.
 pub type Shared = Arc<Guarded>;
 
-/// Wires behind a check that one call at a time uses them.
-pub struct Guarded(RefCell<Wires>);
+/// Wires behind a check that one call at a time uses them: a lock that is never waited for.
+pub struct Guarded {
+    wires: Mutex<Wires>,
+    /// Whether the communicator has been freed.
+    orphaned: AtomicBool,
+}
 
-// SAFETY: all calls on a communicator are made one after the other, which MPI asks for of collective calls; the last use is at the end of MPI. Several
-// threads only count references, which `Arc` does for all.
+// SAFETY: what is inside is used by the thread that holds the lock; MPI handles may be used in any thread that may call MPI.
 unsafe impl Send for Guarded {}
 // SAFETY: as above.
 unsafe impl Sync for Guarded {}
 
 impl Guarded {
-    /// The wires, to look at.
-    pub fn look(&self) -> Result<Ref<'_, Wires>> {
-        self.0.try_borrow().map_err(|_| Error::Exchanging.into())
+    /// The wires.
+    #[inline]
+    pub fn hold(&self) -> Result<MutexGuard<'_, Wires>> {
+        self.wires.try_lock().map_err(|_| Error::Exchanging.into())
     }
 
-    /// The wires, to use.
-    pub fn hold(&self) -> Result<RefMut<'_, Wires>> {
-        self.0.try_borrow_mut().map_err(|_| Error::Exchanging.into())
+    /// Whether the communicator has been freed.
+    pub fn is_orphaned(&self) -> bool {
+        self.orphaned.load(Ordering::Relaxed)
     }
 }
 
-static WIRES: Key<Shared> = Key::new();
+/// What hangs on the communicator.
+struct Hung(Shared);
+
+impl Drop for Hung {
+    fn drop(&mut self) {
+        self.0.orphaned.store(true, Ordering::Relaxed);
+        let Ok(mut wires) = self.0.hold() else { return };
+        // Freeing a window is collective, as freeing the communicator is, in which this runs; at the end of MPI there is no window any more. A process
+        // whose exchange still runs cannot free it: then none does before the end of MPI.
+        if wires.sums.is_some() && mpi::is_usable() {
+            let idle = coll::allreduce(&wires.comm, [i64::from(!wires.running)], Reduction::Min);
+            if idle.is_ok_and(|[idle]| idle == 1) {
+                wires.sums = None;
+            }
+        }
+    }
+}
+
+static WIRES: Key<Hung> = Key::new();
 
 /// Hangs on `MPI_COMM_SELF`, whose attributes MPI drops first when it is finalized: takes back the receives that are posted ahead, and frees windows.
 static AT_FINALIZE: Key<Finalizer> = Key::new();
@@ -180,12 +202,16 @@ static AT_FINALIZE: Key<Finalizer> = Key::new();
 static ENTERING: Mutex<()> = Mutex::new(());
 
 #[derive(Default)]
-struct Finalizer(RefCell<Vec<Weak<Guarded>>>);
+struct Finalizer {
+    wires: Mutex<Vec<Weak<Guarded>>>,
+    /// Windows whose communicators went before they could be freed.
+    windows: Mutex<Vec<rsx::Sums>>,
+}
 
 impl Drop for Finalizer {
     fn drop(&mut self) {
-        let all: Vec<Shared> = self.0.borrow().iter().filter_map(Weak::upgrade).collect();
-        let mut windows = Vec::new();
+        let all: Vec<Shared> = lock(&self.wires).iter().filter_map(Weak::upgrade).collect();
+        let mut windows = std::mem::take(&mut *lock(&self.windows));
         for wires in &all {
             if let Ok(mut wires) = wires.hold() {
                 wires.close();
@@ -198,6 +224,11 @@ impl Drop for Finalizer {
     }
 }
 
+/// A list, also after a panic in another thread.
+fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
+    list.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The wires of a communicator. The first call on it is collective: a duplicate, a split by nodes, two reductions of a few words.
 ///
 /// # Safety
@@ -207,7 +238,7 @@ pub unsafe fn wires(comm: MPI_Comm) -> Result<Shared> {
     // SAFETY: the caller vouches for `comm`.
     unsafe {
         match WIRES.get(comm)?.as_ref() {
-            Some(shared) => Ok(Arc::clone(shared)),
+            Some(Hung(shared)) => Ok(Arc::clone(shared)),
             None => make_wires(comm),
         }
     }
@@ -219,10 +250,10 @@ pub unsafe fn wires(comm: MPI_Comm) -> Result<Shared> {
 /// `comm` must be a communicator.
 pub unsafe fn set_machine(comm: MPI_Comm, machine: Loggp) -> Result<()> {
     // SAFETY: the caller vouches for `comm`.
-    if let Some(shared) = unsafe { WIRES.get(comm)?.as_ref() } {
+    if let Some(Hung(shared)) = unsafe { WIRES.get(comm)?.as_ref() } {
         let mut wires = shared.hold()?;
         wires.machine = Some(machine);
-        wires.chooser = Chooser::default();
+        (wires.chooser, wires.ticket) = (Chooser::default(), None);
     }
     Ok(())
 }
@@ -235,7 +266,7 @@ unsafe fn make_wires(comm: MPI_Comm) -> Result<Shared> {
         if comm::is_inter(comm)? {
             return Err(Error::SparseIntercommunicator.into());
         }
-        let shared = Arc::new(Guarded(RefCell::new(Wires::new(comm)?)));
+        let shared = Arc::new(Guarded { wires: Mutex::new(Wires::new(comm)?), orphaned: AtomicBool::new(false) });
         let own = comm::itself();
         {
             // other threads may do the same for other communicators
@@ -244,12 +275,12 @@ unsafe fn make_wires(comm: MPI_Comm) -> Result<Shared> {
                 AT_FINALIZE.set(own, Finalizer::default())?;
             }
             if let Some(finalizer) = AT_FINALIZE.get(own)?.as_ref() {
-                let mut all = finalizer.0.borrow_mut();
+                let mut all = lock(&finalizer.wires);
                 all.retain(|w| w.strong_count() > 0);
                 all.push(Arc::downgrade(&shared));
             }
         }
-        WIRES.set(comm, Arc::clone(&shared))?;
+        WIRES.set(comm, Hung(Arc::clone(&shared)))?;
         Ok(shared)
     }
 }
@@ -320,7 +351,7 @@ impl Wires {
             plans: 0,
             largest_tag: message::largest_tag()?,
             barrier: Barrier::new(rank, size, tag(Kind::Barrier, 0)),
-            slots: None,
+            slots: Some(nbx::Slots::new(&comm)?),
             words: pex::Words::default(),
             census: None,
             sums: None,
@@ -346,7 +377,8 @@ impl Wires {
 
     /// The tag of the next plan, which is as many on all processes.
     pub fn next_plan(&mut self) -> i32 {
-        let tag = FIRST_PLAN + self.plans % (self.largest_tag - FIRST_PLAN + 1).max(1);
+        let tags = u64::from((self.largest_tag - FIRST_PLAN + 1).unsigned_abs());
+        let tag = FIRST_PLAN + (self.plans % tags) as i32;
         self.plans += 1;
         tag
     }
@@ -359,7 +391,7 @@ impl Wires {
     }
 
     /// Which protocol serves the next exchange; the same on all processes.
-    fn choose(&mut self, hints: &SparseHints) -> ProtocolChoice {
+    fn choose(&mut self, hints: &SparseHints, form: Form) -> ProtocolChoice {
         let last = self.stats.unwrap_or_default();
         let (messages, bytes) = (Stats::middle(last.messages), Stats::middle(last.bytes));
         let load = Load {
@@ -369,7 +401,17 @@ impl Wires {
             bytes: bytes.checked_div(messages).unwrap_or(0),
         };
         let like = self.stats.map(|last| (last.messages, last.bytes));
-        self.chooser.choose(hints, &load, like)
+        let choice = self.chooser.choose(hints, &load, like);
+        let made = match choice.protocol {
+            Protocol::Rsx => self.sums.is_some(),
+            Protocol::NbxNode => self.nodes.is_some(),
+            _ => true,
+        };
+        if form == Form::Nonblocking && !made && hints.protocol.is_none() {
+            self.chooser.forget();
+            return ProtocolChoice { protocol: Protocol::Nbx, why: WhyProtocol::Local };
+        }
+        choice
     }
 
     /// Takes what an exchange has told about all processes.
@@ -402,8 +444,20 @@ impl Wires {
 
 impl Drop for Wires {
     fn drop(&mut self) {
-        if let Some(slots) = self.slots.take() {
-            slots.close();
+        self.close();
+        if let Some(sums) = self.sums.take() {
+            // SAFETY: `MPI_COMM_SELF` is a communicator as long as MPI is usable.
+            let finalizer = if mpi::is_usable() { unsafe { AT_FINALIZE.get(comm::itself()) } } else { Ok(std::ptr::null_mut()) };
+            // SAFETY: the attribute's value lives until MPI ends.
+            match finalizer.ok().and_then(|f| unsafe { f.as_ref() }) {
+                Some(finalizer) => lock(&finalizer.windows).push(sums),
+                None => std::mem::forget(sums),
+            }
+        }
+        if self.running {
+            // messages of an exchange that failed are still on their way into these
+            std::mem::forget(std::mem::replace(&mut self.barrier, Barrier::new(0, 1, 0)));
+            std::mem::forget((self.census.take(), self.router.take(), self.nodes.take(), std::mem::take(&mut self.words)));
         }
     }
 }
@@ -474,6 +528,15 @@ unsafe fn send_all(wires: &Wires, sends: &Sends, mode: message::Mode) -> Result<
     Ok(outbox)
 }
 
+/// How an exchange is called; the same on all processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// It is brought to its end in the call.
+    Blocking,
+    /// Beginning it must not wait for other processes: nothing is made that takes all of them, unless a hint asks for it.
+    Nonblocking,
+}
+
 /// An exchange under way.
 pub struct Exchange {
     wires: Shared,
@@ -486,11 +549,11 @@ pub struct Exchange {
 
 impl Exchange {
     /// Begins an exchange. Every process of the communicator calls it. Local but for the first call on a communicator, and the first one with a
-    /// protocol that needs a window or a map of nodes.
+    /// protocol that needs a window or a map of nodes, which a nonblocking exchange takes only if a hint asks for it.
     ///
     /// # Safety
     /// The blocks in `sends`, and their datatype, must live, unchanged, until the exchange is done.
-    pub unsafe fn start(shared: &Shared, hints: Option<&SparseHints>, sends: Sends) -> Result<Exchange> {
+    pub unsafe fn start(shared: &Shared, hints: Option<&SparseHints>, sends: Sends, form: Form) -> Result<Exchange> {
         let mut guard = shared.hold()?;
         let wires = &mut *guard;
         if wires.running {
@@ -500,20 +563,21 @@ impl Exchange {
         hints.loggp = hints.loggp.or(wires.machine);
         wires.node_size = hints.node_size;
         wires.matched = hints.matched_probe && message::has_matched_probe();
-        let choice = wires.choose(&hints);
+        let choice = wires.choose(&hints, form);
+        // from here on no other exchange can begin before this one's end, also if something fails
+        wires.running = true;
+        wires.choice = Some(choice);
         let mut exchange = Exchange { wires: Arc::clone(shared), sends, inbox: Inbox::default(), run: None, spent: None };
         let begin = wires.chooser.wants_time().then(mpi::time);
         if wires.size > 1 {
             // SAFETY: the caller vouches for the blocks.
             exchange.run = Some(unsafe { Run::start(choice.protocol, wires, &exchange.sends, &mut exchange.inbox) }?);
         }
-        wires.choice = Some(choice);
         // to oneself: while the first messages travel
         for own in exchange.sends.list.iter().filter(|o| o.target == wires.rank) {
             // SAFETY: as above.
             unsafe { exchange.inbox.copy_own(own, exchange.sends.dense, &wires.comm) }?;
         }
-        wires.running = true;
         exchange.spent = begin.map(|begin| mpi::time() - begin);
         Ok(exchange)
     }
@@ -574,7 +638,7 @@ impl Exchange {
     pub fn wait_with(&mut self, mut each: impl FnMut(&Inbox, Range<usize>)) -> Result<()> {
         /// Polls in vain before the core is given away.
         const POLLS: u32 = 4;
-        let yields = self.wires.look()?.yields;
+        let yields = self.wires.hold()?.yields;
         let (mut polls, mut shown) = (0, 0);
         let begin = self.spent.map(|_| mpi::time());
         loop {
@@ -597,7 +661,7 @@ impl Exchange {
 
     /// The private communicator.
     pub fn comm(&self) -> Result<Arc<Comm>> {
-        Ok(Arc::clone(&self.wires.look()?.comm))
+        Ok(Arc::clone(&self.wires.hold()?.comm))
     }
 
     /// What hangs on the communicator.
@@ -615,10 +679,7 @@ impl Exchange {
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        if let Some(run) = self.run.take() {
-            // messages are under way in these buffers, after an error or because a request was given up: they must stay
-            std::mem::forget(run);
-            std::mem::forget(std::mem::take(&mut self.inbox));
-        }
+        // messages are under way in these buffers, after an error or because a request was given up: they must stay
+        std::mem::forget(self.run.take());
     }
 }

@@ -14,14 +14,15 @@
 use super::mailbox::{Inbox, Outbox, Sends};
 use super::{Kind, Stats, Wires, tag};
 use crate::error::Result;
+use crate::model::dsde::POSTED_BYTES;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::message::{self, Mode, Request, Status, bytes_at};
+use crate::mpi::message::{self, Cancelled, Mode, Request, Status, bytes_at};
 
 /// Receives that are posted.
 const SLOTS: usize = 16;
 
 /// Most bytes of a message that travels into a slot.
-const SLOT: usize = 4096;
+const SLOT: usize = POSTED_BYTES as usize;
 
 /// Tags of the slots' communicator: messages, and announcements of longer ones; they alternate between exchanges.
 const MESSAGE: i32 = 0;
@@ -48,7 +49,8 @@ struct Early {
 }
 
 impl Slots {
-    fn new(comm: &Comm) -> Result<Slots> {
+    /// Collective.
+    pub fn new(comm: &Comm) -> Result<Slots> {
         // SAFETY: a live communicator; all its processes call this.
         let comm = unsafe { Comm::duplicate(comm.raw()) }?;
         let buffers = vec![[0; SLOT / size_of::<u128>()]; SLOTS];
@@ -77,10 +79,20 @@ impl Slots {
     pub fn close(mut self) {
         let usable = crate::mpi::is_usable();
         // errors have no one to go to
-        let cancelled = usable && self.requests.iter_mut().all(|r| r.cancel_receive().is_ok());
+        let cancelled = usable && self.requests.iter_mut().all(|r| r.cancel().is_ok() && loop_until_cancelled(r));
         if !cancelled {
             // MPI may still write there
             std::mem::forget(std::mem::take(&mut self.buffers));
+        }
+    }
+}
+
+/// Waits until a receive has been taken back; false if MPI reports an error.
+fn loop_until_cancelled(request: &mut Request) -> bool {
+    loop {
+        match request.test_cancelled() {
+            Ok(None) => continue,
+            ended => return ended.is_ok(),
         }
     }
 }
@@ -90,7 +102,7 @@ enum Phase {
     Sending,
     /// In the barrier.
     Waiting,
-    /// All messages of all processes have been matched.
+    /// All messages of all processes have been matched; the oldest slot is being taken back.
     Emptying,
     /// Long messages are under way.
     Ending,
@@ -113,12 +125,9 @@ impl Run {
     /// # Safety
     /// As for `super::Run::start`.
     pub unsafe fn start(wires: &mut Wires, sends: &Sends, mine: Stats, inbox: &mut Inbox) -> Result<Run> {
-        if wires.slots.is_none() {
-            wires.slots = Some(Slots::new(&wires.comm)?);
-        }
         wires.barrier.arm(&wires.comm)?;
         let (parity, rest) = (wires.parity, wires.tag(Kind::Rest));
-        let Some(slots) = wires.slots.as_mut() else { unreachable!("they have just been made") };
+        let Some(slots) = wires.slots.as_mut() else { unreachable!("made with the wires") };
         for early in std::mem::take(&mut slots.early) {
             enter(inbox, early.source, early.kind, &early.bytes, rest, &wires.comm)?;
         }
@@ -147,8 +156,10 @@ impl Run {
     #[inline]
     pub unsafe fn progress(&mut self, wires: &mut Wires, inbox: &mut Inbox) -> Result<bool> {
         loop {
-            let Wires { comm, slots: Some(slots), barrier, .. } = wires else { unreachable!("made at the start") };
-            while let Some(status) = slots.test()? {
+            let Wires { comm, slots: Some(slots), barrier, .. } = wires else { unreachable!("made with the wires") };
+            while !matches!(self.phase, Phase::Emptying)
+                && let Some(status) = slots.test()?
+            {
                 self.deliver(slots, status, inbox, comm)?;
             }
             match self.phase {
@@ -162,13 +173,18 @@ impl Run {
                 Phase::Waiting => match barrier.progress(comm)? {
                     None => return Ok(false),
                     Some(largest) => {
+                        slots.requests[slots.oldest].cancel()?;
                         wires.learn(largest);
                         self.phase = Phase::Emptying;
                     }
                 },
-                Phase::Emptying => match slots.requests[slots.oldest].cancel_receive()? {
-                    Some(status) => self.deliver(slots, status, inbox, comm)?,
-                    None => {
+                Phase::Emptying => match slots.requests[slots.oldest].test_cancelled()? {
+                    None => return Ok(false),
+                    Some(Cancelled::Came(status)) => {
+                        self.deliver(slots, status, inbox, comm)?;
+                        slots.requests[slots.oldest].cancel()?;
+                    }
+                    Some(Cancelled::Back) => {
                         slots.post()?;
                         self.phase = Phase::Ending;
                     }

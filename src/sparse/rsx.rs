@@ -75,6 +75,9 @@ impl Run {
             if !self.additions.complete()? {
                 return Ok(false);
             }
+            // a request only tells that the addition has given its answer here; with that there is nothing left to wait for
+            let Some(Sums { counters, .. }) = &wires.sums else { unreachable!("made at the start") };
+            counters.complete()?;
             wires.barrier.enter(self.mine, &wires.comm)?;
             self.in_barrier = true;
         }
