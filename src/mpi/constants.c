@@ -22,6 +22,13 @@ const int mpixn_error_classes[] = {
     MPI_ERR_NO_MEM, MPI_ERR_OP,    MPI_ERR_OTHER,  MPI_ERR_RANK,  MPI_ERR_TOPOLOGY, MPI_ERR_TRUNCATE, MPI_ERR_TYPE,
 };
 
+/* Open MPI 4 names the file behind a window on a node by the communicator's number, which the parts of a split share: their windows meet in one file */
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
+const int mpixn_windows_of_parts = 0;
+#else
+const int mpixn_windows_of_parts = 1;
+#endif
+
 /* handles are not constant expressions in every MPI: functions */
 MPI_Datatype mpixn_byte(void) { return MPI_BYTE; }
 MPI_Datatype mpixn_packed(void) { return MPI_PACKED; }

@@ -3,8 +3,29 @@
 use super::coll::{self, Reduction};
 use super::comm::Owned as Comm;
 use super::message::Request;
-use super::{MPI_Aint, check};
+use super::{MPI_Aint, MPI_Comm, check};
 use crate::error::{Error, Result};
+
+unsafe extern "C" {
+    static mpixn_windows_of_parts: i32;
+}
+
+/// Whether windows can be made on a communicator. In Open MPI 4, two parts of `MPI_COMM_WORLD` that make windows at the same time can get one file for both
+/// (seen in 4.1.4: `MPI_ERR_WIN` on some processes). The same on all processes.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn can_be_made(comm: MPI_Comm) -> Result<bool> {
+    // SAFETY: the caller vouches for `comm`; constants are of C files, the result is a local.
+    unsafe {
+        if mpixn_windows_of_parts != 0 {
+            return Ok(true);
+        }
+        let mut result = 0;
+        check(mpi_sys::MPI_Comm_compare(comm, super::comm::world(), &mut result), "MPI_Comm_compare")?;
+        Ok(result != mpi_sys::RSMPI_UNEQUAL)
+    }
+}
 
 /// Counters of each process in memory that all can add to; freed when dropped.
 #[derive(Debug)]
@@ -18,9 +39,6 @@ pub struct Counters {
 impl Counters {
     /// `count` counters on each process, all 0. Collective; fails on all processes if it fails on one. The window stays open for access by all
     /// (`MPI_Win_lock_all`).
-    ///
-    /// On memory of our own: Open MPI 4's `MPI_Win_allocate` has been seen to fail where parts of a communicator make windows at the same time, as files
-    /// behind their memory then have one name.
     pub fn new(count: usize, comm: &Comm) -> Result<Counters> {
         let mut memory = vec![0u64; count].into_boxed_slice();
         // SAFETY: a live communicator; results are locals. The memory is the window's until that is freed.

@@ -24,6 +24,8 @@ pub enum WhyProtocol {
     Asked,
     /// By the model, for this load; predicted time in microseconds.
     Predicted(Load, f64),
+    /// The MPI library's windows are not safe on this communicator, and `rsx` needs one.
+    NoWindow,
     /// A nonblocking exchange cannot make what the other choice needs.
     Local,
     /// To measure it.
@@ -38,6 +40,9 @@ impl fmt::Display for WhyProtocol {
             WhyProtocol::Asked => write!(f, "the hint mpix_sparse asks for it"),
             WhyProtocol::Predicted(load, time) => {
                 write!(f, "by the model {time:.2} us for about {} messages of {} bytes a process", load.messages, load.bytes)
+            }
+            WhyProtocol::NoWindow => {
+                write!(f, "instead of rsx: windows on parts of MPI_COMM_WORLD are not safe in Open MPI before version 5")
             }
             WhyProtocol::Local => write!(f, "a nonblocking exchange does not make a window or a map of nodes"),
             WhyProtocol::Tried => write!(f, "it has its turn, as protocols are being compared"),

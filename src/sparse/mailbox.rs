@@ -262,14 +262,14 @@ impl Layout {
         (self.size > 0 && bytes.is_multiple_of(self.size)).then(|| bytes / self.size)
     }
 
-    /// Where the first of `count` elements' bytes lies, relative to the first element, and how many bytes from there on hold them all. That is as many times
-    /// the alignment of a message below the first element as is needed, so that the element is aligned as the message.
+    /// Where room for `count` elements begins, relative to the address of the first one, and how many bytes it has. It begins a multiple of the alignment of a
+    /// message away, so that the address is aligned as the room is.
     pub fn span(&self, count: u64) -> (i64, u64) {
         if count == 0 {
             return (0, 0);
         }
         let last = (count as i64 - 1) * self.extent;
-        let low = (self.bounds.0 + last.min(0)).min(0).div_euclid(ALIGN as i64) * ALIGN as i64;
+        let low = (self.bounds.0 + last.min(0)).div_euclid(ALIGN as i64) * ALIGN as i64;
         let high = self.bounds.1 + last.max(0);
         (low, (high - low).max(0) as u64)
     }
@@ -321,5 +321,7 @@ mod tests {
         assert_eq!(backward.span(3), (-16, 20));
         let below = Layout { size: 4, extent: 4, bounds: (-4, 0) };
         assert_eq!(below.span(1), (-16, 16));
+        let absolute = Layout { size: 4, extent: 4, bounds: (1 << 40, (1 << 40) + 4) };
+        assert_eq!(absolute.span(1), (1 << 40, 4));
     }
 }

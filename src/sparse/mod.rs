@@ -24,7 +24,7 @@ use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::datatype::Known;
 use crate::mpi::node;
-use crate::mpi::{self, MPI_Comm, message};
+use crate::mpi::{self, MPI_Comm, message, window};
 use crate::select::{Chooser, Class, ProtocolChoice, UNMEASURED, WhyProtocol, time_code};
 
 mod barrier;
@@ -112,6 +112,8 @@ pub struct Wires {
     size: u32,
     /// Whether a process that waits must give its core away: where processes share cores, unless the MPI does that.
     yields: bool,
+    /// Whether windows can be made.
+    windows: bool,
     /// Processes of the fullest node.
     per_node: u32,
     /// The hints of the environment, which hold where a call has none.
@@ -334,6 +336,8 @@ impl Wires {
             rank,
             size,
             yields: node.crowded && !mpi::wait_yields(),
+            // SAFETY: a live communicator.
+            windows: unsafe { window::can_be_made(comm.raw()) }?,
             per_node: u32::try_from(-nodes).unwrap_or(1),
             matched: true,
             hints,
@@ -402,6 +406,10 @@ impl Wires {
         };
         let like = self.stats.map(|last| (last.messages, last.bytes));
         let choice = self.chooser.choose(hints, &load, like);
+        if choice.protocol == Protocol::Rsx && !self.windows {
+            self.chooser.forget();
+            return ProtocolChoice { protocol: Protocol::Nbx, why: WhyProtocol::NoWindow };
+        }
         let made = match choice.protocol {
             Protocol::Rsx => self.sums.is_some(),
             Protocol::NbxNode => self.nodes.is_some(),
