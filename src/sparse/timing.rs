@@ -26,7 +26,7 @@ use crate::random::Random;
 pub struct Timing {
     /// So many processes, the first ones, exchange messages: at least 2, and no more than there are.
     pub processes: u32,
-    /// As if each so many processes were a node. `None`: the real nodes.
+    /// As if each so many processes were a node. `None`: `MPIX_NODE_SIZE`, or the real nodes.
     pub per_node: Option<u32>,
     /// Messages that each process sends; fewer where there are not so many others.
     pub messages: u32,
@@ -81,7 +81,10 @@ fn run(part: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<Timed>
     let lane = |protocol| {
         // SAFETY: an intracommunicator, all of whose processes make the same wires one after the other.
         let wires = Arc::new(Guarded(RefCell::new(unsafe { Wires::new(part.raw()) }?)));
-        let hints = SparseHints { protocol: Some(protocol), node_size: timing.per_node, ..SparseHints::default() };
+        // the rest is as for any exchange
+        let of_environment = wires.look()?.hints;
+        let node_size = timing.per_node.or(of_environment.node_size);
+        let hints = SparseHints { protocol: Some(protocol), node_size, ..of_environment };
         Ok(Lane { wires, hints, batches: Vec::new() })
     };
     let mut lanes = PROTOCOLS.iter().map(|e| lane(e.protocol)).collect::<Result<Vec<Lane>>>()?;

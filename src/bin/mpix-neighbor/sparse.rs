@@ -31,7 +31,7 @@ pub struct Arguments {
     #[arg(long, default_value = "512", value_parser = whole_bytes)]
     pub bytes: u64,
 
-    /// Processes on a node [default: 1, and for --compare as they are]
+    /// Processes on a node [default: 1, and for --compare MPIX_NODE_SIZE, or as they are]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub per_node: Option<u32>,
 
