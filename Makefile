@@ -125,6 +125,7 @@ test-c:
 	c_tests/examples
 	@$(MAKE) --no-print-directory tool-mpi
 	c_tests/loggp-tool
+	c_tests/sparse-tool
 
 # only the table
 c-tests: $(addprefix $(OUT)/,$(C_TESTS))

@@ -4,11 +4,13 @@
 pub use crate::hints::Measuring;
 pub use crate::measure::Found;
 pub use crate::mpi::MPI_Comm;
+pub use crate::sparse::timing::{Timed, Timing};
 
 use crate::error::Result;
 use crate::measure;
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::{self, coll, start};
+use crate::sparse;
 
 /// MPI from [`Session::init`] until this is dropped, which ends MPI: collective over all processes. A process that panics takes all others with it.
 pub struct Session {
@@ -64,6 +66,12 @@ impl Session {
     /// part that is done.
     pub fn measure(&self, options: Measuring, progress: impl FnMut(f64)) -> Result<Found> {
         measure::measure(self.comm(), options, progress)
+    }
+
+    /// How long sparse exchanges of the first `timing.processes` processes take, by each protocol. Collective; `timing` is the same on all processes.
+    /// `progress` is called on process 0, with the part that is done. `None` on processes that take no part: they sleep meanwhile.
+    pub fn sparse_times(&self, timing: &Timing, progress: impl FnMut(f64)) -> Result<Option<Timed>> {
+        sparse::timing::times(self.comm(), timing, progress)
     }
 
     fn comm(&self) -> &Comm {

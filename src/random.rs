@@ -35,6 +35,17 @@ impl Random {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
+    /// So many different numbers below `n`, in random order; all `n` where more are asked for. Cost: O(n).
+    pub fn different(&mut self, count: u32, n: u32) -> Vec<u32> {
+        let mut all: Vec<u32> = (0..n).collect();
+        let count = count.min(n);
+        for i in 0..count {
+            all.swap(i as usize, (i + self.below(n - i)) as usize);
+        }
+        all.truncate(count as usize);
+        all
+    }
+
     /// Puts a list into random order.
     pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for i in (1..list.len()).rev() {
@@ -70,6 +81,19 @@ mod tests {
         assert!(seen.iter().all(|n| (1_800..2_200).contains(n)), "{seen:?}");
         assert!(places.as_flattened().iter().all(|n| (2_300..2_700).contains(n)), "{places:?}");
         assert_eq!(random.below(0), 0);
+        let mut pairs = [[0u32; 4]; 4];
+        for _ in 0..12_000 {
+            let [a, b] = random.different(2, 4)[..] else { panic!("not two") };
+            pairs[a as usize][b as usize] += 1;
+        }
+        for (a, row) in pairs.iter().enumerate() {
+            for (b, n) in row.iter().enumerate() {
+                assert!(if a == b { *n == 0 } else { (850..1_150).contains(n) }, "{pairs:?}");
+            }
+        }
+        let mut all = random.different(9, 5);
+        all.sort_unstable();
+        assert_eq!((all, random.different(3, 0)), (vec![0, 1, 2, 3, 4], vec![]));
         let mean = (0..10_000).map(|_| random.unit()).sum::<f64>() / 10_000.0;
         assert!((0.48..0.52).contains(&mean));
     }

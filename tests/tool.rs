@@ -241,6 +241,10 @@ fn wrong_command_lines_exit_with_2() {
         "sparse --loggp cray",
         "sparse --loggp jaguar --loggp cray",
         "sparse --crossover x.svg --processes 8,8",
+        "sparse --compare --processes 8",
+        "sparse --compare --crossover x.svg",
+        "sparse --compare --batches 0",
+        "sparse --exchanges 10",
     ] {
         let (code, text) = refused(&arguments.split_whitespace().collect::<Vec<_>>());
         assert_eq!(code, 2, "{arguments}: {text}");
@@ -406,6 +410,9 @@ fn measuring_needs_mpi() {
     let (code, text) = refused(&["loggp"]);
     assert_eq!(code, 1);
     assert!(text.contains("make tool-mpi") && text.contains("mpirun -n 2"), "{text}");
+    let (code, text) = refused(&["sparse", "--compare", "--messages", "3", "--batches", "2"]);
+    assert_eq!(code, 1);
+    assert!(text.contains("make tool-mpi") && text.contains("mpirun -n 4 build/mpicc/mpix-neighbor sparse --compare"), "{text}");
     let (code, text) = refused(&["loggp", "--longest", "2G"]);
     assert_eq!(code, 2);
     assert!(text.contains("not from 1k to 1G"), "{text}");

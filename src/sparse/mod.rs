@@ -39,6 +39,7 @@ mod pcx;
 mod pex;
 pub mod plan;
 mod rsx;
+pub mod timing;
 
 use barrier::Barrier;
 use mailbox::{Inbox, Outbox, Sends};
@@ -375,6 +376,11 @@ impl Wires {
         self.size
     }
 
+    /// Processes of the fullest node, as these hints have it.
+    fn per_node(&self, hints: &SparseHints) -> u32 {
+        hints.node_size.map_or(self.per_node, |n| n.min(self.size))
+    }
+
     fn tag(&self, kind: Kind) -> i32 {
         tag(kind, self.parity)
     }
@@ -400,7 +406,7 @@ impl Wires {
         let (messages, bytes) = (Stats::middle(last.messages), Stats::middle(last.bytes));
         let load = Load {
             processes: self.size,
-            per_node: hints.node_size.map_or(self.per_node, |n| n.min(self.size)),
+            per_node: self.per_node(hints),
             messages: u32::try_from(messages).unwrap_or(u32::MAX),
             bytes: bytes.checked_div(messages).unwrap_or(0),
         };

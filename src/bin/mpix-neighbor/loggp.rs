@@ -49,12 +49,44 @@ fn longest(text: &str) -> Result<u32, String> {
     Some(number).filter(|n| range.contains(n)).map(|n| n as u32).ok_or_else(|| "not from 1k to 1G".into())
 }
 
+/// Says how to get what can measure, with this command on so many processes.
+#[cfg(not(feature = "mpi"))]
+pub fn without_mpi(processes: u32, command: &str) -> Failure {
+    let text = format!(
+        "this mpix-neighbor was built without MPI: `make tool-mpi MPICC=mpicc` builds build/mpicc/mpix-neighbor, and \
+         `mpirun -n {processes} build/mpicc/mpix-neighbor {command}` measures"
+    );
+    Failure::Run(text)
+}
+
 /// Says how to get what can measure.
 #[cfg(not(feature = "mpi"))]
 pub fn run(_: &Arguments) -> Result<String, Failure> {
-    let text = "this mpix-neighbor was built without MPI: `make tool-mpi MPICC=mpicc` builds build/mpicc/mpix-neighbor, and \
-                `mpirun -n 2 build/mpicc/mpix-neighbor loggp` measures";
-    Err(Failure::Run(text.into()))
+    Err(without_mpi(2, "loggp"))
+}
+
+/// How far a measurement is: a bar on process 0, told the part that is done.
+#[cfg(feature = "mpi")]
+pub struct Progress(indicatif::ProgressBar);
+
+#[cfg(feature = "mpi")]
+impl Progress {
+    pub fn new(rank: u32) -> Progress {
+        use indicatif::{ProgressBar, ProgressStyle};
+        let bar = if rank == 0 { ProgressBar::new(1000) } else { ProgressBar::hidden() };
+        if let Ok(style) = ProgressStyle::with_template("{bar:40} {percent} % {eta}") {
+            bar.set_style(style);
+        }
+        Progress(bar)
+    }
+
+    pub fn set(&self, part: f64) {
+        self.0.set_position((1000.0 * part) as u64);
+    }
+
+    pub fn end(self) {
+        self.0.finish_and_clear();
+    }
 }
 
 #[cfg(feature = "mpi")]
@@ -234,7 +266,6 @@ mod measured {
     /// Measures. All processes call this; what is returned on process 0 is to be printed, the others return nothing.
     #[cfg(feature = "mpi")]
     pub fn run(arguments: &Arguments) -> Result<String, Failure> {
-        use indicatif::{ProgressBar, ProgressStyle};
         use mpix_neighbor::hints::{Measuring, loggp_path};
         use mpix_neighbor::launch::Session;
 
@@ -244,13 +275,10 @@ mod measured {
             let text = format!("measuring takes two processes: start this with the mpirun of {}", session.library());
             return Err(Failure::Run(text));
         }
-        let progress = if session.rank() == 0 { ProgressBar::new(1000) } else { ProgressBar::hidden() };
-        if let Ok(style) = ProgressStyle::with_template("{bar:40} {percent} % {eta}") {
-            progress.set_style(style);
-        }
+        let progress = Progress::new(session.rank());
         let options = Measuring { seconds: arguments.seconds, longest: arguments.longest };
-        let found = session.measure(options, |part| progress.set_position((1000.0 * part) as u64)).map_err(failed)?;
-        progress.finish_and_clear();
+        let found = session.measure(options, |part| progress.set(part)).map_err(failed)?;
+        progress.end();
         let Some(measurement) = found.measurement else {
             return Ok(String::new());
         };

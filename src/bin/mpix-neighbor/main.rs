@@ -3,7 +3,8 @@
 //!
 //! `schedule` takes a graph from a file or a generator and shows what each algorithm makes of it; `compare` sets the algorithms for general
 //! graphs side by side on the test sets of IrregPC; `docs/schedules.md` explains the figures. `sparse` predicts the times of the protocols for
-//! dynamic sparse data exchange (`docs/sparse-model.md`). `loggp`, under an MPI launcher, measures LogGP parameters.
+//! dynamic sparse data exchange (`docs/sparse-model.md`). Under an MPI launcher `sparse --compare` also measures them, and `loggp` the LogGP
+//! parameters.
 //!
 //! Exit code: 0, or 2 if the command line is wrong, 1 if the input is or a file cannot be read or written.
 
@@ -15,6 +16,7 @@ mod curves;
 mod generator;
 mod input;
 mod loggp;
+mod measured;
 #[cfg(any(test, feature = "mpi"))]
 mod plot;
 mod ports;

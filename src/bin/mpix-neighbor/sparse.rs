@@ -1,5 +1,5 @@
 //! `mpix-neighbor sparse`: what the LogGP model predicts for the protocols of dynamic sparse data exchange, and from how many messages on
-//! PCX is faster than NBX.
+//! PCX is faster than NBX; with `--compare`, under an MPI launcher, what the protocols take beside what is predicted.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -12,31 +12,45 @@ use serde::Serialize;
 use crate::Failure;
 use crate::chart::time;
 use crate::curves::{Curve, Curves};
+use crate::measured;
 use crate::schedule::{bytes, model};
 use crate::table::Table;
 
-/// Predict the times of the protocols for dynamic sparse data exchange
+/// Predict the times of the protocols for dynamic sparse data exchange, and measure them: mpirun -n 4 mpix-neighbor sparse --compare
 #[derive(Args)]
 pub struct Arguments {
     /// Numbers of processes, separated by commas
     #[arg(long, value_name = "P", value_delimiter = ',', default_values_t = (1..=16).map(|e| 1u32 << e), value_parser = clap::value_parser!(u32).range(1..))]
-    processes: Vec<u32>,
+    pub processes: Vec<u32>,
 
     /// How many messages each process sends
     #[arg(long, value_name = "K", default_value_t = 6)]
-    messages: u32,
+    pub messages: u32,
 
     /// Bytes of a message
     #[arg(long, default_value = "512", value_parser = whole_bytes)]
-    bytes: u64,
+    pub bytes: u64,
 
-    /// Processes on a node
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    per_node: u32,
+    /// Processes on a node [default: 1, and for --compare MPIX_NODE_SIZE, or as they are]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub per_node: Option<u32>,
 
-    /// LogGP parameters: a preset or a file; may be repeated [default: jaguar, and for --crossover all presets]
+    /// LogGP parameters: a preset or a file; may be repeated [default: jaguar, and for --crossover all presets; for --compare MPIX_LOGGP, the
+    /// library's file, or what is measured]
     #[arg(long, value_name = "PRESET|FILE")]
-    loggp: Vec<String>,
+    pub loggp: Vec<String>,
+
+    /// Measure too, under mpirun: among 2, 4, 8, 16 and all processes, 16 at most
+    #[arg(long, conflicts_with_all = ["processes", "crossover"])]
+    pub compare: bool,
+
+    /// Exchanges of a batch, for --compare
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "compare", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub exchanges: u32,
+
+    /// Batches of each protocol, for --compare: their median counts
+    #[arg(long, value_name = "N", default_value_t = 15, requires = "compare", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub batches: u32,
 
     /// Draw up to how many messages NBX takes no longer than PCX as an SVG
     #[arg(long, value_name = "FILE")]
@@ -44,7 +58,7 @@ pub struct Arguments {
 
     /// Print JSON
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 fn whole_bytes(text: &str) -> Result<u64, String> {
@@ -67,19 +81,23 @@ impl Times {
     pub fn table(&self) -> Table {
         let mut table = Table::new([self.heading].into_iter().chain(self.protocols.iter().copied()));
         for (case, times) in &self.cases {
-            let least = least(times);
-            let cell = |(i, us): (usize, &Option<f64>)| match us {
-                Some(us) => format!("{}{}", if least == Some(i) { "*" } else { "" }, time(us * 1e-6)),
-                None => "-".into(),
-            };
-            table.row([case.clone()].into_iter().chain(times.iter().enumerate().map(cell)));
+            table.row([case.clone()].into_iter().chain(cells(times)));
         }
         table
     }
 }
 
+/// Times as the cells of a row, in which a star stands before the least.
+pub fn cells(times: &[Option<f64>]) -> impl Iterator<Item = String> {
+    let least = least(times);
+    times.iter().enumerate().map(move |(i, us)| match us {
+        Some(us) => format!("{}{}", if least == Some(i) { "*" } else { "" }, time(us * 1e-6)),
+        None => "-".into(),
+    })
+}
+
 /// The place of the least time; of equal ones the first.
-fn least(times: &[Option<f64>]) -> Option<usize> {
+pub fn least(times: &[Option<f64>]) -> Option<usize> {
     let known = times.iter().enumerate().filter_map(|(i, us)| us.map(|us| (i, us)));
     known.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(i, _)| i)
 }
@@ -100,8 +118,9 @@ struct Case {
     crossover_upper: f64,
 }
 
+/// Parameters, and what they are of.
 #[derive(Serialize)]
-struct Machine {
+pub struct Parameters {
     model: String,
     latency_us: f64,
     overhead_us: f64,
@@ -109,6 +128,33 @@ struct Machine {
     gap_per_byte_us: f64,
     /// `null`: unlimited.
     eager_bytes: Option<u64>,
+}
+
+impl Parameters {
+    pub fn new(model: String, machine: &Loggp) -> Parameters {
+        Parameters {
+            model,
+            latency_us: machine.latency,
+            overhead_us: machine.overhead,
+            gap_us: machine.gap,
+            gap_per_byte_us: machine.gap_per_byte,
+            eager_bytes: (machine.eager < u64::MAX).then_some(machine.eager),
+        }
+    }
+}
+
+impl std::fmt::Display for Parameters {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rendezvous = self.eager_bytes.map_or("no rendezvous".into(), |b| format!("rendezvous above {b} B"));
+        let Parameters { model, latency_us: l, overhead_us: o, gap_us: g, gap_per_byte_us: per_byte, .. } = self;
+        write!(f, "{model}: L = {l} µs, o = {o} µs, g = {g} µs, G = {per_byte} µs/B, {rendezvous}")
+    }
+}
+
+#[derive(Serialize)]
+struct Machine {
+    #[serde(flatten)]
+    parameters: Parameters,
     cases: Vec<Case>,
 }
 
@@ -122,6 +168,9 @@ struct Report {
 
 /// Runs the command; what it prints.
 pub fn run(arguments: &Arguments) -> Result<String, Failure> {
+    if arguments.compare {
+        return measured::run(arguments);
+    }
     let named = |name: &String| Ok((name.clone(), model("--loggp", name)?));
     let chosen = arguments.loggp.iter().map(named).collect::<Result<Vec<_>, Failure>>()?;
     let presets = |count| PRESETS.iter().take(count).map(|p| (p.name.to_owned(), p.values)).collect();
@@ -132,14 +181,15 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     }
     // the first preset is the default
     let machines = or_presets(1).into_iter().map(|(name, machine)| predict(name, &machine, arguments)).collect();
-    let report = Report { messages: arguments.messages, bytes: arguments.bytes, per_node: arguments.per_node, machines };
+    let report =
+        Report { messages: arguments.messages, bytes: arguments.bytes, per_node: arguments.per_node.unwrap_or(1), machines };
     Ok(if arguments.json { crate::table::json(&report) } else { report.text() })
 }
 
 fn predict(model: String, machine: &Loggp, arguments: &Arguments) -> Machine {
     let case = |&processes: &u32| {
         let &Arguments { messages, bytes, per_node, .. } = arguments;
-        let load = Load { processes, per_node, messages, bytes };
+        let load = Load { processes, per_node: per_node.unwrap_or(1), messages, bytes };
         let protocols: Vec<Prediction> = (PROTOCOLS.iter())
             .map(|e| Prediction { protocol: e.name, predicted_us: predict_exchange(e.protocol, machine, &load) })
             .collect();
@@ -152,15 +202,7 @@ fn predict(model: String, machine: &Loggp, arguments: &Arguments) -> Machine {
             crossover_upper: crossover(machine, processes, Broadcast::Upper),
         }
     };
-    Machine {
-        model,
-        latency_us: machine.latency,
-        overhead_us: machine.overhead,
-        gap_us: machine.gap,
-        gap_per_byte_us: machine.gap_per_byte,
-        eager_bytes: (machine.eager < u64::MAX).then_some(machine.eager),
-        cases: arguments.processes.iter().map(case).collect(),
-    }
+    Machine { parameters: Parameters::new(model, machine), cases: arguments.processes.iter().map(case).collect() }
 }
 
 /// The chart of k(P).
@@ -191,7 +233,6 @@ fn chart(machines: &[(String, Loggp)], processes: &[u32]) -> Result<Curves, Fail
 
 impl Machine {
     fn text(&self) -> String {
-        let rendezvous = self.eager_bytes.map_or("no rendezvous".into(), |b| format!("rendezvous above {b} B"));
         let times = Times {
             heading: "processes",
             protocols: PROTOCOLS.iter().map(|e| e.name).collect(),
@@ -199,15 +240,17 @@ impl Machine {
                 .map(|c| (c.processes.to_string(), c.protocols.iter().map(|p| Some(p.predicted_us)).collect()))
                 .collect(),
         };
-        let Machine { model, latency_us: l, overhead_us: o, gap_us: g, gap_per_byte_us: per_byte, .. } = self;
-        let table = times.table();
-        format!("{model}: L = {l} µs, o = {o} µs, g = {g} µs, G = {per_byte} µs/B, {rendezvous}\n\n{table}")
+        format!("{}\n\n{}", self.parameters, times.table())
     }
+}
+
+/// What stands behind a number of things.
+pub fn plural(n: u32) -> &'static str {
+    if n == 1 { "" } else { "s" }
 }
 
 impl Report {
     fn text(&self) -> String {
-        let plural = |n: u32| if n == 1 { "" } else { "s" };
         let mut text = format!(
             "{} message{} of {} B from each process, {} process{} on a node; times under LogGP, *: the least\n",
             self.messages,
