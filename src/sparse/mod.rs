@@ -166,6 +166,10 @@ unsafe impl Send for Guarded {}
 unsafe impl Sync for Guarded {}
 
 impl Guarded {
+    fn new(wires: Wires) -> Guarded {
+        Guarded { wires: Mutex::new(wires), orphaned: AtomicBool::new(false) }
+    }
+
     /// The wires.
     #[inline]
     pub fn hold(&self) -> Result<MutexGuard<'_, Wires>> {
@@ -269,7 +273,7 @@ unsafe fn make_wires(comm: MPI_Comm) -> Result<Shared> {
         if comm::is_inter(comm)? {
             return Err(Error::SparseIntercommunicator.into());
         }
-        let shared = Arc::new(Guarded { wires: Mutex::new(Wires::new(comm)?), orphaned: AtomicBool::new(false) });
+        let shared = Arc::new(Guarded::new(Wires::new(comm)?));
         let own = comm::itself();
         {
             // other threads may do the same for other communicators

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::mailbox::{Outgoing, Sends};
-use super::{Exchange, Guarded, RefCell, Shared, Wires};
+use super::{Exchange, Form, Guarded, Shared, Wires};
 use crate::error::{Error, Result};
 use crate::hints::SparseHints;
 use crate::measure::together;
@@ -80,15 +80,18 @@ fn run(part: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<Timed>
     let messages = timing.messages.min(size - 1);
     let lane = |protocol| {
         // SAFETY: an intracommunicator, all of whose processes make the same wires one after the other.
-        let wires = Arc::new(Guarded(RefCell::new(unsafe { Wires::new(part.raw()) }?)));
+        let mut wires = unsafe { Wires::new(part.raw()) }?;
+        // the processes that take no part sleep: no other window is made at the same time
+        wires.windows = true;
         // the rest is as for any exchange
-        let of_environment = wires.look()?.hints;
+        let of_environment = wires.hints;
+        let wires = Arc::new(Guarded::new(wires));
         let node_size = timing.per_node.or(of_environment.node_size);
         let hints = SparseHints { protocol: Some(protocol), node_size, ..of_environment };
         Ok(Lane { wires, hints, batches: Vec::new() })
     };
     let mut lanes = PROTOCOLS.iter().map(|e| lane(e.protocol)).collect::<Result<Vec<Lane>>>()?;
-    let per_node = lanes[0].wires.look()?.per_node(&lanes[0].hints);
+    let per_node = lanes[0].wires.hold()?.per_node(&lanes[0].hints);
     let buffer = together(part, written(timing.bytes.checked_mul(messages.into())))?;
     let timed = batches(part, timing, messages, &buffer, &mut lanes, progress);
     if timed.is_err() {
@@ -96,6 +99,10 @@ fn run(part: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<Timed>
         std::mem::forget(buffer);
     }
     timed?;
+    for lane in &lanes {
+        // collective, as all of this is
+        lane.wires.hold()?.sums = None;
+    }
     let times = lanes.into_iter().map(|lane| median(lane.batches).unwrap_or(0.0)).collect();
     Ok(Timed { load: Load { processes: size, per_node, messages, bytes: timing.bytes }, times })
 }
@@ -154,7 +161,8 @@ impl Lane {
         };
         let list = targets.iter().enumerate().map(|(i, &target)| Outgoing { target, block: block(i), bytes }).collect();
         // SAFETY: the buffer is borrowed until the exchange is done, and kept by `run` after an error; the datatype is predefined.
-        let mut exchange = unsafe { Exchange::start(&self.wires, Some(&self.hints), Sends { list, dense: true }) }?;
+        let mut exchange =
+            unsafe { Exchange::start(&self.wires, Some(&self.hints), Sends { list, dense: true }, Form::Blocking) }?;
         exchange.wait()?;
         drop(exchange.take());
         Ok(())
