@@ -132,11 +132,15 @@ impl Samples {
         let first = short.or(long)?;
         let byte = self.round_trips.iter().find(|s| (s.bytes, s.messages) == (1, 1))?;
         let (send_overhead, recv_overhead) = (self.send_overhead.max(0.0), self.recv_overhead.max(0.0));
+        // disturbed times can fall with the length: then the next best tells what a byte costs, down to the one longest message
+        let single = self.round_trips.iter().filter(|s| s.messages == 1).max_by_key(|s| s.bytes);
+        let secant = single.map(|s| (s.time - byte.time) / 2.0 / s.bytes.saturating_sub(1).max(1) as f64);
+        let slopes = [long.map(|r| r.gap_per_byte), short.map(|r| r.gap_per_byte), secant];
         let loggp = Loggp {
             latency: (byte.time / 2.0 - (send_overhead + recv_overhead)).max(0.0),
             overhead: (send_overhead + recv_overhead) / 2.0,
             gap: first.gap,
-            gap_per_byte: long.unwrap_or(first).gap_per_byte,
+            gap_per_byte: slopes.into_iter().flatten().find(|&g| g > 0.0).unwrap_or(0.0),
             eager: self.eager,
         };
         let deviation = deviation(&self.round_trips, |s| {
@@ -257,6 +261,18 @@ mod tests {
         let p = s.evaluate().unwrap().parameters;
         assert_eq!((p.loggp.latency, p.loggp.overhead, p.recv_overhead), (0.0, 2.5, 0.0));
         assert_eq!(p.loggp.invalid(), None);
+    }
+
+    #[test]
+    fn times_that_fall_with_the_length_still_give_a_time_per_byte() {
+        // above the eager limit each longer message is a little faster
+        let falling = samples(&CLUSTER, (0.4, 0.6), (9.0, 5.0, -1e-9)).evaluate().unwrap();
+        assert_eq!(falling.parameters.loggp.gap_per_byte, falling.short.unwrap().gap_per_byte);
+        let mut all = samples(&Loggp { gap_per_byte: -1e-9, ..CLUSTER }, (0.4, 0.6), (9.0, 5.0, -1e-9));
+        let g = all.clone().evaluate().unwrap().parameters.loggp.gap_per_byte;
+        assert!(g > 0.0 && g < 1e-5, "the longest message takes longer than a byte by its rendezvous: {g}");
+        all.round_trips.iter_mut().for_each(|s| s.time = 5.0);
+        assert_eq!(all.evaluate().unwrap().parameters.loggp.gap_per_byte, 0.0);
     }
 
     #[test]
