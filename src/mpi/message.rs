@@ -321,7 +321,7 @@ pub unsafe fn flatten(block: &Block, into: *mut u8, bytes: u64, comm: &Comm) -> 
     }
 }
 
-/// Writes packed bytes as elements of a type: by `MPI_Unpack`, or where its `int` is too narrow by a message to oneself.
+/// Writes packed bytes as elements of a type: by `MPI_Unpack`, or by a message to oneself where its `int` is too narrow, or the elements lie at `MPI_BOTTOM`.
 ///
 /// # Safety
 /// The bytes must be readable, and `into` writable as so many elements of a committed datatype.
@@ -335,7 +335,8 @@ pub unsafe fn unflatten(
 ) -> Result<()> {
     // SAFETY: the caller vouches for both.
     unsafe {
-        if i32::try_from(bytes).is_ok() && i32::try_from(count).is_ok() {
+        // MPICH unpacks nothing to MPI_BOTTOM
+        if i32::try_from(bytes).is_ok() && i32::try_from(count).is_ok() && !into.is_null() {
             let from = std::slice::from_raw_parts(from, bytes as usize);
             return super::datatype::unpack(from, into, count, datatype, comm);
         }
