@@ -236,7 +236,7 @@ fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
     list.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The wires of a communicator. The first call on it is collective: a duplicate, a split by nodes, two reductions of a few words.
+/// The wires of a communicator. The first call on it is collective: two duplicates, a split by nodes, two reductions of a few words.
 ///
 /// # Safety
 /// `comm` must be a communicator.
