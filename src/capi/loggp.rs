@@ -10,7 +10,7 @@ use crate::measure;
 use crate::model::{Loggp, Parameters};
 use crate::mpi::comm::{self, Owned};
 use crate::mpi::{self, MPI_Comm, MPI_Count, MPI_Info, info};
-use crate::sparse;
+use crate::sparse::{self, environment, file};
 
 /// For `MPIX_Loggp.eager`: no message waits for its receiver.
 pub const MPIX_LOGGP_UNLIMITED: c_int = -1;
@@ -183,15 +183,11 @@ pub(super) unsafe fn hints(info: MPI_Info, comm: MPI_Comm) -> Result<Hints> {
 }
 
 fn read(info: impl Fn(&str) -> Result<Option<String>>) -> Result<Hints> {
-    Hints::read(info, environment, |name| std::fs::read_to_string(name).map_err(|e| e.to_string()))
+    Hints::read(info, environment, file)
 }
 
 fn with_machine(hints: Hints, known: Option<Parameters>) -> Result<Hints> {
     hints.with_machine(known.map(|p| p.loggp), environment, |path| std::fs::read_to_string(path))
-}
-
-fn environment(variable: &str) -> Option<String> {
-    std::env::var(variable).ok()
 }
 
 /// An error if `comm` is none.
