@@ -21,7 +21,8 @@ use super::{Executor, packet};
 use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Data, Known};
-use crate::mpi::p2p::{Matched, Message, Requests, probe, try_probe};
+use crate::mpi::message::{self, Probed};
+use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::{self, MPI_Datatype};
 use crate::neighborhood::Rank;
 use crate::schedule::{Block, Op, Schedule};
@@ -401,10 +402,10 @@ impl Packets {
     }
 
     /// Receives what has been found.
-    fn receive(&mut self, matched: Matched) -> Result<()> {
+    fn receive(&mut self, probed: Probed) -> Result<()> {
         let (from, into) = self.probed[self.found];
         let buffer = if let Block::Packet(k) = into { k as usize } else { self.schedule.packets() + into.slot() };
-        let length = matched.bytes();
+        let length = usize::try_from(probed.status.bytes).unwrap_or(usize::MAX);
         enlarge(&mut self.buffers[buffer], length)?;
         if let Block::Packet(k) = into {
             self.packets[k as usize] = 0..length;
@@ -413,7 +414,7 @@ impl Packets {
         }
         let message = self.bytes(buffer, 0..length, from)?;
         // SAFETY: nothing touches the buffer until the round is complete.
-        unsafe { self.requests.post_matched(matched, &message) }?;
+        unsafe { self.requests.post_probed(probed, &message, &self.comm) }?;
         self.peers.push((true, from));
         self.found += 1;
         Ok(())
@@ -451,8 +452,8 @@ impl Packets {
     fn block(&mut self) -> Result<()> {
         while self.round > 0 {
             while let Some(&(from, _)) = self.probed.get(self.found) {
-                let matched = probe(from, self.tag, &self.comm)?;
-                self.receive(matched)?;
+                let probed = message::wait_for(from, self.tag, &self.comm)?;
+                self.receive(probed)?;
             }
             let completed = if self.requests.is_empty() { Ok(()) } else { self.requests.wait() };
             self.advance(completed)?;
@@ -463,10 +464,11 @@ impl Packets {
     fn poll(&mut self) -> Result<bool> {
         while self.round > 0 {
             while let Some(&(from, _)) = self.probed.get(self.found) {
-                let Some(matched) = try_probe(from, self.tag, &self.comm)? else {
+                let matched = message::has_matched_probe();
+                let Some(probed) = message::probe(Some(from), self.tag, matched, &self.comm)? else {
                     return Ok(false);
                 };
-                self.receive(matched)?;
+                self.receive(probed)?;
             }
             let completed = if self.requests.is_empty() { Ok(true) } else { self.requests.test() };
             if let Ok(false) = completed {

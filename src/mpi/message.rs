@@ -369,7 +369,7 @@ pub struct Probed {
     /// Source, tag, length.
     pub status: Status,
     /// Where the MPI takes the message out of its queue at the probe.
-    message: Option<mpi_sys::MPI_Message>,
+    pub(super) message: Option<mpi_sys::MPI_Message>,
 }
 
 /// Whether the MPI has matched probes.
@@ -401,6 +401,23 @@ pub fn probe(source: Option<u32>, tag: i32, matched: bool, comm: &Comm) -> Resul
             }
             Ok(Some(Probed { status: Status::of(status.assume_init_ref())?, message: None }))
         }
+    }
+}
+
+/// Waits for the next message of a process, in MPI: `MPI_Mprobe`, or `MPI_Probe` where the MPI has no matched probe.
+pub fn wait_for(source: u32, tag: i32, comm: &Comm) -> Result<Probed> {
+    let mut status = MaybeUninit::<MPI_Status>::uninit();
+    // SAFETY: results are locals, which MPI has written when it says success; constants are of mpi-sys' C file.
+    unsafe {
+        let mut message = None;
+        if has_matched_probe() {
+            let handle = message.insert(mpi_sys::RSMPI_MESSAGE_NULL);
+            let rc = mpi_sys::MPI_Mprobe(source as c_int, tag, comm.raw(), handle, status.as_mut_ptr());
+            check(rc, "MPI_Mprobe")?;
+        } else {
+            check(mpi_sys::MPI_Probe(source as c_int, tag, comm.raw(), status.as_mut_ptr()), "MPI_Probe")?;
+        }
+        Ok(Probed { status: Status::of(status.assume_init_ref())?, message })
     }
 }
 

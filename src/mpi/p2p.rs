@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 
 use super::comm::Owned as Comm;
+use super::message::Probed;
 use super::{MPI_Datatype, MPI_Request, MPI_Status, check, failed};
 use crate::error::{Error, Result};
 
@@ -193,64 +194,16 @@ impl Requests {
     }
 }
 
-/// A message that has been found, and waits to be received.
-#[derive(Debug)]
-pub struct Matched {
-    message: mpi_sys::MPI_Message,
-    bytes: usize,
-}
-
-impl Matched {
-    /// Bytes of its data.
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// From what a probe has left.
-    unsafe fn found(message: mpi_sys::MPI_Message, status: &MPI_Status) -> Result<Matched> {
-        let mut bytes: mpi_sys::MPI_Count = 0;
-        // SAFETY: the caller vouches for the status; the result is a local.
-        check(unsafe { mpi_sys::MPI_Get_elements_x(status, super::datatype::byte(), &mut bytes) }, "MPI_Get_elements_x")?;
-        let wrong = |_| Error::Internal(format!("a message of {bytes} bytes has come"));
-        Ok(Matched { message, bytes: usize::try_from(bytes).map_err(wrong)? })
-    }
-}
-
-/// `MPI_Mprobe`: waits for the next message of a process.
-pub fn probe(source: u32, tag: c_int, comm: &Comm) -> Result<Matched> {
-    let mut message = std::mem::MaybeUninit::uninit();
-    let mut status = std::mem::MaybeUninit::<MPI_Status>::zeroed();
-    // SAFETY: the results are locals, which MPI has written when it says success.
-    unsafe {
-        let rc = mpi_sys::MPI_Mprobe(source as c_int, tag, comm.raw(), message.as_mut_ptr(), status.as_mut_ptr());
-        check(rc, "MPI_Mprobe")?;
-        Matched::found(message.assume_init(), status.assume_init_ref())
-    }
-}
-
-/// `MPI_Improbe`: the next message of a process, if it has come.
-pub fn try_probe(source: u32, tag: c_int, comm: &Comm) -> Result<Option<Matched>> {
-    let mut message = std::mem::MaybeUninit::uninit();
-    let mut status = std::mem::MaybeUninit::<MPI_Status>::zeroed();
-    let mut found = 0;
-    // SAFETY: the results are locals; message and status have been written where one is found.
-    unsafe {
-        let rc = mpi_sys::MPI_Improbe(source as c_int, tag, comm.raw(), &mut found, message.as_mut_ptr(), status.as_mut_ptr());
-        check(rc, "MPI_Improbe")?;
-        if found == 0 {
-            return Ok(None);
-        }
-        Matched::found(message.assume_init(), status.assume_init_ref()).map(Some)
-    }
-}
-
 impl Requests {
-    /// `MPI_Imrecv` of a message that has been found. The room for the request must have been reserved.
+    /// Receives a message that a probe has found. The room for the request must have been reserved.
     ///
     /// # Safety
     /// As for `post_receives`; `message` must have room for the message.
-    pub unsafe fn post_matched(&mut self, matched: Matched, message: &Message) -> Result<()> {
-        let mut handle = matched.message;
+    pub unsafe fn post_probed(&mut self, probed: Probed, message: &Message, comm: &Comm) -> Result<()> {
+        let Some(mut handle) = probed.message else {
+            // SAFETY: the caller vouches for the buffer.
+            return unsafe { self.post_receives(&[*message], probed.status.tag, comm) };
+        };
         let request = &mut self.requests[self.used];
         // SAFETY: the caller vouches for the buffer; the handle is of a message that no one else has.
         let rc = unsafe { mpi_sys::MPI_Imrecv(message.at.cast(), message.count, message.datatype, &mut handle, request) };
