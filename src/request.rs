@@ -73,9 +73,10 @@ struct Verification {
 }
 
 /// What became of a wish for sources that have arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrived {
-    /// These, which are told for the first time. Not empty.
-    Some(Vec<usize>),
+    /// There were some, which are told for the first time.
+    Some,
     /// None at the moment.
     NotYet,
     /// All have been told.
@@ -238,29 +239,29 @@ impl State {
         Ok(true)
     }
 
-    /// The next source that has arrived and has not been told, or all such.
-    fn untold(&mut self, one: bool) -> Result<Arrived> {
+    /// Tells sources that have arrived and have not been told, `most` at the most.
+    fn untold(&mut self, most: usize, tell: &mut impl FnMut(usize)) -> Result<Arrived> {
         self.test();
-        let mut found = Vec::new();
-        let mut pending = false;
+        let (mut found, mut pending) = (0, false);
         for source in 0..self.told.len() {
+            if found == most {
+                break;
+            }
             if self.told[source] {
                 continue;
             }
             if self.arrived(source)? {
                 self.told[source] = true;
-                found.push(source);
-                if one {
-                    break;
-                }
+                tell(source);
+                found += 1;
             } else {
                 pending = true;
             }
         }
-        Ok(match (found.is_empty(), pending) {
-            (false, _) => Arrived::Some(found),
-            (true, true) => Arrived::NotYet,
-            (true, false) => Arrived::All,
+        Ok(match (found, pending) {
+            (0, true) => Arrived::NotYet,
+            (0, false) => Arrived::All,
+            _ => Arrived::Some,
         })
     }
 }
@@ -426,10 +427,10 @@ impl Request {
     /// Whether the block of a source has arrived and may be read; in a reduction, whether it is part of the result. True also if the request is not
     /// active.
     pub fn arrived(&mut self, source: usize) -> Result<bool> {
-        if self.test() {
-            // errors are reported when it is completed
+        if !self.active {
             return Ok(true);
         }
+        self.test();
         let arrived = |state: &mut State| -> Result<bool> {
             let arrived = state.arrived(source)?;
             state.told[source] |= arrived;
@@ -441,15 +442,15 @@ impl Request {
         }
     }
 
-    /// Sources that have arrived and have not been told: the first one, or all.
-    pub fn untold(&mut self, one: bool) -> Result<Arrived> {
+    /// Tells sources that have arrived and have not been told, `most` at the most, ascending.
+    pub fn untold(&mut self, most: usize, tell: &mut impl FnMut(usize)) -> Result<Arrived> {
         if !self.active {
             return Ok(Arrived::All);
         }
         self.slot.outstanding().advance();
         match &mut self.run {
-            Run::Own(state) => state.untold(one),
-            Run::Shared(shared) => lock(shared).untold(one),
+            Run::Own(state) => state.untold(most, tell),
+            Run::Shared(shared) => lock(shared).untold(most, tell),
         }
     }
 
