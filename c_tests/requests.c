@@ -353,6 +353,11 @@ static void errors(void) {
   MPIX_Request untouched = x.request;
   expect_on(comm, __LINE__, MPIX_Ineighbor_alltoall(y.send, -5, MPI_INT, y.have, 5, MPI_INT, comm, &untouched), MPI_ERR_COUNT, "sendcount = -5");
   expect_on(comm, __LINE__, MPIX_Neighbor_alltoall_plan(y.send, 5, MPI_DATATYPE_NULL, y.have, 5, MPI_INT, comm, MPI_INFO_NULL, &untouched), MPI_ERR_TYPE, "MPI_DATATYPE_NULL");
+  MPI_Datatype raw;
+  MPI_Type_contiguous(1, MPI_INT, &raw);
+  expect_on(comm, __LINE__, MPIX_Neighbor_alltoall_plan(y.send, 5, raw, y.have, 5, MPI_INT, comm, MPI_INFO_NULL, &untouched), MPI_ERR_TYPE, "sendtype cannot be used");
+  expect_on(comm, __LINE__, MPIX_Ineighbor_alltoall(y.send, 5, MPI_INT, y.have, 5, raw, comm, &untouched), MPI_ERR_TYPE, "recvtype cannot be used");
+  MPI_Type_free(&raw);
   expect_on(comm, __LINE__, MPIX_Ineighbor_alltoall(y.send, 5, MPI_INT, y.have, 5, MPI_INT, comm, NULL), MPI_ERR_ARG, "request is NULL");
   CHECK(untouched == x.request, "a request was written");
   MPI_Info info;

@@ -575,7 +575,9 @@ impl Slot {
         };
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(position) = spare.iter().position(|loan| loan.any_order == any_order) {
-            return Ok(spare.swap_remove(position));
+            let mut loan = spare.swap_remove(position);
+            loan.executor.forget_datatypes();
+            return Ok(loan);
         }
         let executor = match self.operation {
             Operation::Reduce if any_order => self.executor(&runner.schedule.folded(FoldOrder::Any)),

@@ -493,7 +493,7 @@ impl State {
             let kept: Vec<Lasting>;
             let mut own: Fields = SmallVec::from_slice(fields);
             if persistent || loan.executor.keeps_datatypes() {
-                kept = fields.iter().map(|f| Lasting::of(f, n.sources(), n.targets())).collect::<Result<_>>()?;
+                kept = fields.iter().map(|f| Lasting::of(f, n, slot.comm())).collect::<Result<_>>()?;
                 own = kept.iter().map(Lasting::buffers).collect();
             } else {
                 kept = Vec::new();
@@ -546,7 +546,7 @@ impl State {
         for field in fields {
             // SAFETY: the caller of `Request::new` vouches for the buffers.
             unsafe {
-                let lasting = Lasting::of(field, n.sources(), n.targets())?;
+                let lasting = Lasting::of(field, n, slot.comm())?;
                 let mut loan = slot.lend(field)?;
                 match loan.executor.bind(&lasting.buffers()) {
                     // self edges are compared with the others
