@@ -110,6 +110,27 @@ static void crossed(MPI_Comm comm, MPI_Comm other) {
     end(&y);
     OK(MPIX_Request_wait(&x.request));
     end(&x);
+    /* a sparse exchange */
+    MPIX_Sparse_request sparse;
+    MPIX_Sparse_result result;
+    int right = (me + 1) % n, one = 1, zero = 0, source, left = (me + n - 1) % n;
+    MPI_Count got;
+    void *at;
+    OK(MPIX_Isparse_exchange(1, &right, &mine, &one, &zero, MPI_INT, MPI_INT, MPI_INFO_NULL, comm, &sparse));
+    begin(&x, 60, 3500 + repeat, comm);
+    if (me % 2) OK(MPIX_Request_wait(&x.request));
+    OK(MPIX_Sparse_wait(&sparse, &result));
+    OK(MPIX_Request_wait(&x.request));
+    end(&x);
+    OK(MPIX_Sparse_get_message(result, 0, &source, &got, &at));
+    CHECK(source == left && got == 1 && *(int *)at == 7 * left + repeat, "%d from %d", *(int *)at, source);
+    OK(MPIX_Sparse_free(&result));
+    begin(&x, 60, 3600 + repeat, comm);
+    if (me % 2) OK(MPIX_Request_wait(&x.request));
+    OK(MPIX_Sparse_exchange_block(1, &right, &mine, 1, MPI_INT, MPI_INT, MPI_INFO_NULL, comm, &result));
+    OK(MPIX_Request_wait(&x.request));
+    end(&x);
+    OK(MPIX_Sparse_free(&result));
     /* two communicators */
     begin(&x, 30, 4000 + repeat, comm);
     begin(&y, 40, 5000 + repeat, other);

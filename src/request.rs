@@ -17,9 +17,9 @@ use crate::exec::buffers::Buffers;
 use crate::exec::check::{Check, Findings};
 use crate::exec::fields::{Joined, Rule};
 use crate::exec::lasting::Lasting;
-use crate::exec::outstanding::Advance;
 use crate::handle::{COLLECTIVES, Loan, Slot, no_buffers};
 use crate::mpi::MPI_Comm;
+use crate::outstanding::Advance;
 
 /// What a call moves: one field, or several that are exchanged together.
 pub type Fields<'a> = SmallVec<[Buffers<'a>; 1]>;
@@ -395,9 +395,9 @@ impl Request {
                         state.note(e);
                     }
                 }
-                _ => outstanding.until(self.slot.waiting(), || Ok(state.test()))?,
+                _ => outstanding.until(self.slot.yields(), || Ok(state.test()))?,
             },
-            Run::Shared(shared) => outstanding.until(self.slot.waiting(), || Ok(lock(shared).test()))?,
+            Run::Shared(shared) => outstanding.until(self.slot.yields(), || Ok(lock(shared).test()))?,
         }
         self.complete()
     }
@@ -457,7 +457,7 @@ impl Request {
     /// Waits until `done`, and moves all requests forward meanwhile.
     pub fn until(&mut self, mut done: impl FnMut(&mut Request) -> Result<bool>) -> Result<()> {
         let slot = Arc::clone(&self.slot);
-        slot.outstanding().until(slot.waiting(), || done(self))
+        slot.outstanding().until(slot.yields(), || done(self))
     }
 }
 

@@ -10,8 +10,6 @@ mod copy;
 pub mod fields;
 #[cfg(feature = "mpi")]
 pub mod lasting;
-#[cfg(feature = "mpi")]
-pub mod outstanding;
 mod overlap;
 #[cfg(feature = "mpi")]
 pub mod p2p;
