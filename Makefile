@@ -5,6 +5,7 @@ SHELL := /bin/bash
 MPICC ?= mpicc
 MPICXX ?= $(subst mpicc,mpicxx,$(MPICC))
 MPIRUN ?= $(subst mpicc,mpirun,$(MPICC))
+MPIFC ?= $(subst mpicc,mpifort,$(MPICC))
 export MPICC MPIRUN
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -21,11 +22,17 @@ RUST_SOURCES := Cargo.toml build.rs $(shell find src -type f)
 # gcc takes the constant MPI_UNWEIGHTED of Open MPI for an array of no bytes
 CFLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -Wno-stringop-overread -Wno-stringop-overflow -Wno-array-bounds -Iinclude
 LINK := -L$(LIBDIR) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN/../../$(LIBDIR)'
+FFLAGS := -std=f2018 -O2 -g -Wall -Wextra -Wpedantic -Werror
+FORTRAN_LIB := $(LIBDIR)/libmpix_neighbor_fortran.so
+FORTRAN_LINK := -L$(LIBDIR) -lmpix_neighbor_fortran -lmpix_neighbor -Wl,-rpath,'$$ORIGIN/../../$(LIBDIR)'
+# a wrapper may have no compiler behind it
+WITH_FORTRAN = $(shell $(MPIFC) --version >/dev/null 2>&1 && echo yes)
 
 C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks
+FORTRAN_TESTS := $(foreach t,$(wildcard c_tests/*.F90),$(basename $(notdir $t)).f08 $(basename $(notdir $t)).mpi) fortran_mpif
 EXAMPLES := mesh halo3d spmv bfs nbody
 
-.PHONY: all lib tool tool-mpi demo test test-rust test-c c-tests test-mpis bench header install examples clean deps
+.PHONY: all lib fortran fortran-tests tool tool-mpi demo test test-rust test-c c-tests test-mpis bench header install examples clean deps
 
 all: lib
 
@@ -55,21 +62,43 @@ $(OUT)/mpix-neighbor: $(RUST_SOURCES)
 	@mkdir -p $(OUT)
 	@ln -sf ../../$(TARGET)/release/mpix-neighbor $@
 
+# the C header from the Rust sources, the Fortran module from the C header
 header:
 	MPIX_WRITE_HEADER=1 cargo test --quiet --locked --no-default-features --target-dir target/pure --test header
+	MPIX_WRITE_HEADER=1 cargo test --quiet --locked --no-default-features --target-dir target/pure --test fortran
 
-install: $(LIB)
+# the Fortran module and what stands behind it, for the compiler behind MPIFC
+fortran: $(FORTRAN_LIB)
+
+$(FORTRAN_LIB): $(wildcard fortran/*) include/mpix_neighbor.h $(LIB)
+	@mkdir -p $(OUT)/fortran
+	@echo $(MPIFC) fortran
+	@for f in convert glue; do $(MPICC) $(CFLAGS) -fPIC -fvisibility=hidden -c fortran/$$f.c -o $(OUT)/fortran/$$f.o || exit 1; done
+	@for f in mpix_neighbor sentinels; do \
+	  $(MPIFC) $(FFLAGS) -Wno-c-binding-type -fPIC -J$(OUT)/fortran -c fortran/$$f.f90 -o $(OUT)/fortran/$$f.o || exit 1; \
+	done
+	@$(MPIFC) -shared -Wl,-soname,libmpix_neighbor_fortran.so.$(MAJOR) -Wl,-rpath,'$$ORIGIN' $(OUT)/fortran/*.o -o $@ -L$(LIBDIR) -lmpix_neighbor
+	@ln -sf libmpix_neighbor_fortran.so $@.$(MAJOR)
+
+install: $(LIB) $(if $(WITH_FORTRAN),$(FORTRAN_LIB))
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/lib/cmake/mpix_neighbor $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(LIB) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor.so.$(VERSION)
 	ln -sf libmpix_neighbor.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor.so.$(MAJOR)
 	ln -sf libmpix_neighbor.so.$(MAJOR) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor.so
 	install -m 644 $(LIBDIR)/libmpix_neighbor.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 include/mpix_neighbor.h $(DESTDIR)$(PREFIX)/include
-	fill() { sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@SOVERSION@|$(MAJOR)|; s|@MAJOR@|$(MAJOR)|; s|@MINOR@|$(MINOR)|; s|@FAMILY@|$(notdir $(MPICC))|' "$$1" >"$$2"; }; \
+	fill() { sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@SOVERSION@|$(MAJOR)|; s|@MAJOR@|$(MAJOR)|; s|@MINOR@|$(MINOR)|; s|@FAMILY@|$(notdir $(MPICC))|; s|@FORTRAN@|$(notdir $(MPIFC))|' "$$1" >"$$2"; }; \
 	fill packaging/mpix_neighbor.pc.in $(DESTDIR)$(PREFIX)/lib/pkgconfig/mpix_neighbor.pc && \
 	for f in config config-version; do \
 	  fill packaging/mpix_neighbor-$$f.cmake.in $(DESTDIR)$(PREFIX)/lib/cmake/mpix_neighbor/mpix_neighbor-$$f.cmake || exit 1; \
-	done
+	done; \
+	if [ "$(WITH_FORTRAN)" ]; then \
+	  fill packaging/mpix_neighbor-fortran.pc.in $(DESTDIR)$(PREFIX)/lib/pkgconfig/mpix_neighbor-fortran.pc && \
+	  install -m 755 $(FORTRAN_LIB) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor_fortran.so.$(VERSION) && \
+	  ln -sf libmpix_neighbor_fortran.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor_fortran.so.$(MAJOR) && \
+	  ln -sf libmpix_neighbor_fortran.so.$(MAJOR) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor_fortran.so && \
+	  install -m 644 $(OUT)/fortran/mpix_neighbor.mod $(DESTDIR)$(PREFIX)/include; \
+	fi
 
 # ---- programs
 
@@ -82,6 +111,29 @@ $(OUT)/%: examples/%.c $(wildcard examples/*.h) include/mpix_neighbor.h $(LIB)
 	@mkdir -p $(OUT)
 	@echo $(MPICC) $<
 	@$(MPICC) $(CFLAGS) $< -o $@ $(LINK) $(if $(findstring metis.h,$(shell cat $<)),-lmetis) -lm
+
+# each Fortran test for module mpi_f08 and for module mpi
+$(OUT)/%.f08: c_tests/%.F90 c_tests/fortran_test.h $(FORTRAN_LIB)
+	@echo $(MPIFC) -DF08 $<
+	@mkdir -p $@.modules
+	@$(MPIFC) $(FFLAGS) -DF08 -I$(OUT)/fortran -J$@.modules $< -o $@ $(FORTRAN_LINK)
+
+$(OUT)/%.mpi: c_tests/%.F90 c_tests/fortran_test.h $(FORTRAN_LIB)
+	@echo $(MPIFC) $<
+	@mkdir -p $@.modules
+	@$(MPIFC) $(FFLAGS) -I$(OUT)/fortran -J$@.modules $< -o $@ $(FORTRAN_LINK)
+
+# mpif.h is of the language's older kind
+$(OUT)/fortran_mpif: c_tests/fortran_mpif.f $(FORTRAN_LIB)
+	@echo $(MPIFC) $<
+	@$(MPIFC) -std=legacy -O2 -g -Wall -Werror -I$(OUT)/fortran $< -o $@ $(FORTRAN_LINK)
+
+$(OUT)/halo2d: examples/halo2d.f90 $(FORTRAN_LIB)
+	@echo $(MPIFC) $<
+	@mkdir -p $@.modules
+	@$(MPIFC) $(FFLAGS) -I$(OUT)/fortran -J$@.modules $< -o $@ $(FORTRAN_LINK)
+
+fortran-tests: $(addprefix $(OUT)/,$(FORTRAN_TESTS) halo2d)
 
 $(OUT)/%: benches/%.c benches/measure.h include/mpix_neighbor.h $(LIB)
 	@mkdir -p $(OUT)
@@ -115,14 +167,16 @@ test-rust:
 # everything that needs the MPI behind MPICC
 test-c:
 	cargo clippy --quiet --locked --all-targets --target-dir $(TARGET) -- -D warnings
-	@$(MAKE) --no-print-directory $(addprefix $(OUT)/,$(C_TESTS)) examples
+	@$(MAKE) --no-print-directory $(addprefix $(OUT)/,$(C_TESTS)) examples fortran-tests
 	$(MPICC) -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -c c_tests/header.c -o $(OUT)/header-c.o
 	$(MPICXX) -x c++ -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -std=c++17 -Wall -Wextra -Werror -Iinclude -c c_tests/header.c -o $(OUT)/header-cxx.o
 	c_tests/names $(LIB)
+	c_tests/names $(FORTRAN_LIB)
 	c_tests/install
 	c_tests/leaks
 	c_tests/run
 	c_tests/examples
+	c_tests/fortran
 	@$(MAKE) --no-print-directory tool-mpi
 	c_tests/loggp-tool
 	c_tests/sparse-tool

@@ -319,6 +319,7 @@ static void queries(void) {
   FAILS_WORLD(MPIX_Sparse_copy(result, 3, room), MPI_ERR_TRUNCATE, "MPIX_Sparse_copy: maxcount = 3 elements are too few: 4 have come");
   FAILS_WORLD(MPIX_Sparse_copy(result, -1, room), MPI_ERR_TRUNCATE, "maxcount = -1");
   FAILS_WORLD(MPIX_Sparse_copy(result, 4, NULL), MPI_ERR_BUFFER, "recvbuf is NULL");
+  FAILS_WORLD(MPIX_Sparse_copy(result, 4, MPI_IN_PLACE), MPI_ERR_BUFFER, "recvbuf is MPI_IN_PLACE");
   for (int k = 0; k < 4; k++) CHECK(room[k] == -1, "an error writes the buffer");
   OK(MPIX_Sparse_copy(result, 4, room));
   CHECK(room[0] == 1 && room[3] == 4, "%f, %f", room[0], room[3]);

@@ -181,8 +181,8 @@ pub enum Error {
         /// Which argument.
         argument: Argument,
     },
-    /// `MPI_IN_PLACE`.
-    #[error("{argument} is MPI_IN_PLACE, which is not possible here")]
+    /// `MPI_IN_PLACE`, which the Fortran module also passes for what it cannot pass.
+    #[error("{argument} is MPI_IN_PLACE, or a Fortran array with gaps that cannot be copied; neither is possible here")]
     InPlace {
         /// Which buffer.
         argument: Argument,

@@ -887,6 +887,9 @@ pub unsafe extern "C" fn MPIX_Sparse_copy(result: MPIX_Sparse_result, maxcount: 
             if u64::try_from(maxcount).map_or(true, |room| room < needed) {
                 return Err(Error::Room { argument: Argument::new("maxcount"), room: maxcount, needed }.into());
             }
+            if needed > 0 && mpi::is_in_place(recvbuf) {
+                return Err(Error::InPlace { argument: Argument::new("recvbuf") }.into());
+            }
             // an absolute datatype lies at MPI_BOTTOM, which is NULL
             if recvbuf.is_null() && needed > 0 && result.kind.derived.is_none() {
                 return Err(Error::NullBuffer { argument: Argument::new("recvbuf"), count: needed as i64 }.into());
