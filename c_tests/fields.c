@@ -136,6 +136,40 @@ static void errors(MPI_Comm comm) {
   CHECK(into[0] == 1 && into[1] == 2, "%d %d", into[0], into[1]);
 }
 
+/* lengths that differ while their sums do not: verification finds them, on self edges and others, and the next call is not disturbed */
+static void verified(MPI_Comm comm) {
+  int right = (test_rank + 1) % test_size, left = (test_rank + test_size - 1) % test_size, targets[2] = {right, test_rank}, sources[2] = {left, test_rank};
+  int verify = -1, class = -1;
+  MPIX_Neighbor_error_class(MPIX_ERR_VERIFY, &verify);
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_verify", "true");
+  OK(MPIX_Neighbor_alltoall_set(2, sources, MPI_UNWEIGHTED, 2, targets, MPI_UNWEIGHTED, info, comm));
+  MPI_Info_free(&info);
+  int from[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  const void *sendbufs[2] = {from, from + 4};
+  MPI_Aint displs[4] = {0, 8, 0, 8};
+  MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT};
+  for (int way = 0; way < 3; way++) {
+    int into[8] = {0}, scounts[4] = {1, 1, 1, 1}, rcounts[4] = {1, 1, 1, 1};
+    void *recvbufs[2] = {into, into + 4};
+    /* field 0 is one int longer, field 1 one shorter: on the self edge, or on that from the left */
+    if (way == 1) rcounts[1] = 2, rcounts[3] = 0;
+    if (way == 2) rcounts[0] = 2, rcounts[2] = 0;
+    int code = MPIX_Neighbor_alltoallw_fields(2, sendbufs, scounts, displs, types, recvbufs, rcounts, displs, types, comm);
+    if (way == 0) {
+      OK(code);
+      CHECK(into[0] == 1 && into[2] == 3 && into[4] == 5 && into[6] == 7, "%d %d %d %d", into[0], into[2], into[4], into[6]);
+    } else {
+      MPI_Error_class(code, &class);
+      CHECK(class == verify, "way %d: class %d", way, class);
+      CHECK(into[way == 1 ? 1 : 0] == 0, "a block that does not fit was written");
+    }
+    /* no field at all */
+    OK(MPIX_Neighbor_alltoallw_fields(0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, comm));
+  }
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank;
@@ -159,6 +193,7 @@ int main(int argc, char **argv) {
     graph_free(&g);
   }
   errors(comm);
+  verified(comm);
   MPI_Comm_free(&comm);
   return test_finish();
 }

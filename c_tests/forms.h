@@ -19,17 +19,25 @@ static inline int test_form(void) {
 static MPIX_Request test_request;
 
 /* completes what has been started; each source is told once */
-static inline int by_sources(int rc) {
-  int index, last = -1, flag = 0;
+static inline int by_sources(int rc, int operation, MPI_Comm comm) {
+  int index, flag = 0, told = 0, indegree = 0, outdegree, weighted, failed = 0;
   if (rc != MPI_SUCCESS) return rc;
-  /* an error of a source comes again when the request is completed */
-  while (MPIX_Request_waitany_source(test_request, &index) == MPI_SUCCESS && index != MPI_UNDEFINED) {
-    CHECK(index >= 0 && index != last, "source %d is told twice", index);
-    last = index;
+  OK(MPIX_Neighborhood_get_count(operation, comm, &indegree, &outdegree, &weighted));
+  int *seen = calloc((size_t)indegree + 1, sizeof(int));
+  for (;;) {
+    /* an error of a source comes again when the request is completed */
+    failed = MPIX_Request_waitany_source(test_request, &index) != MPI_SUCCESS;
+    if (failed || index == MPI_UNDEFINED) break;
+    CHECK(index >= 0 && index < indegree && !seen[index], "source %d of %d is told, or twice", index, indegree);
+    if (index >= 0 && index < indegree) seen[index] = 1;
+    told++;
     CHECK(MPIX_Request_test_source(test_request, index, &flag) != MPI_SUCCESS || flag == 1, "source %d has been told, and has not arrived", index);
   }
+  CHECK(failed || told == indegree, "%d of %d sources are told", told, indegree);
+  free(seen);
   rc = MPIX_Request_wait(&test_request);
   CHECK(test_request == NULL, "a request that is complete is not NULL");
+  CHECK(!failed || rc != MPI_SUCCESS, "a source failed, and the request did not");
   return rc;
 }
 
@@ -53,61 +61,89 @@ static inline int by_plan(int rc) {
 }
 
 /* the functions of these names themselves are called, as a macro does not expand in itself */
-#define MPIX_Neighbor_gather(...) \
-  (test_form() == NONBLOCKING  ? by_sources(MPIX_Ineighbor_gather(__VA_ARGS__, &test_request)) \
-   : test_form() == PERSISTENT ? by_plan(MPIX_Neighbor_gather_plan(__VA_ARGS__, MPI_INFO_NULL, &test_request)) \
-                               : MPIX_Neighbor_gather(__VA_ARGS__))
-#define MPIX_Neighbor_gather_c(...) \
-  (test_form() == NONBLOCKING  ? by_sources(MPIX_Ineighbor_gather_c(__VA_ARGS__, &test_request)) \
-   : test_form() == PERSISTENT ? by_plan(MPIX_Neighbor_gather_plan_c(__VA_ARGS__, MPI_INFO_NULL, &test_request)) \
-                               : MPIX_Neighbor_gather_c(__VA_ARGS__))
-#define MPIX_Neighbor_gatherv(...) \
-  (test_form() == NONBLOCKING  ? by_sources(MPIX_Ineighbor_gatherv(__VA_ARGS__, &test_request)) \
-   : test_form() == PERSISTENT ? by_plan(MPIX_Neighbor_gatherv_plan(__VA_ARGS__, MPI_INFO_NULL, &test_request)) \
-                               : MPIX_Neighbor_gatherv(__VA_ARGS__))
-#define MPIX_Neighbor_gatherv_c(...) \
-  (test_form() == NONBLOCKING  ? by_sources(MPIX_Ineighbor_gatherv_c(__VA_ARGS__, &test_request)) \
-   : test_form() == PERSISTENT ? by_plan(MPIX_Neighbor_gatherv_plan_c(__VA_ARGS__, MPI_INFO_NULL, &test_request)) \
-                               : MPIX_Neighbor_gatherv_c(__VA_ARGS__))
-#define MPIX_Neighbor_alltoall(...) \
-  (test_form() == NONBLOCKING  ? by_sources(MPIX_Ineighbor_alltoall(__VA_ARGS__, &test_request)) \
-   : test_form() == PERSISTENT ? by_plan(MPIX_Neighbor_alltoall_plan(__VA_ARGS__, MPI_INFO_NULL, &test_request)) \
-                               : MPIX_Neighbor_alltoall(__VA_ARGS__))
-#define MPIX_Neighbor_alltoall_c(...) \
-  (test_form() == NONBLOCKING  ? by_sources(MPIX_Ineighbor_alltoall_c(__VA_ARGS__, &test_request)) \
-   : test_form() == PERSISTENT ? by_plan(MPIX_Neighbor_alltoall_plan_c(__VA_ARGS__, MPI_INFO_NULL, &test_request)) \
-                               : MPIX_Neighbor_alltoall_c(__VA_ARGS__))
-#define MPIX_Neighbor_alltoallv(...) \
-  (test_form() == NONBLOCKING  ? by_sources(MPIX_Ineighbor_alltoallv(__VA_ARGS__, &test_request)) \
-   : test_form() == PERSISTENT ? by_plan(MPIX_Neighbor_alltoallv_plan(__VA_ARGS__, MPI_INFO_NULL, &test_request)) \
-                               : MPIX_Neighbor_alltoallv(__VA_ARGS__))
-#define MPIX_Neighbor_alltoallv_c(...) \
-  (test_form() == NONBLOCKING  ? by_sources(MPIX_Ineighbor_alltoallv_c(__VA_ARGS__, &test_request)) \
-   : test_form() == PERSISTENT ? by_plan(MPIX_Neighbor_alltoallv_plan_c(__VA_ARGS__, MPI_INFO_NULL, &test_request)) \
-                               : MPIX_Neighbor_alltoallv_c(__VA_ARGS__))
-#define MPIX_Neighbor_alltoallw(...) \
-  (test_form() == NONBLOCKING  ? by_sources(MPIX_Ineighbor_alltoallw(__VA_ARGS__, &test_request)) \
-   : test_form() == PERSISTENT ? by_plan(MPIX_Neighbor_alltoallw_plan(__VA_ARGS__, MPI_INFO_NULL, &test_request)) \
-                               : MPIX_Neighbor_alltoallw(__VA_ARGS__))
-#define MPIX_Neighbor_alltoallw_c(...) \
-  (test_form() == NONBLOCKING  ? by_sources(MPIX_Ineighbor_alltoallw_c(__VA_ARGS__, &test_request)) \
-   : test_form() == PERSISTENT ? by_plan(MPIX_Neighbor_alltoallw_plan_c(__VA_ARGS__, MPI_INFO_NULL, &test_request)) \
-                               : MPIX_Neighbor_alltoallw_c(__VA_ARGS__))
-#define MPIX_Neighbor_reduce(...) \
-  (test_form() == NONBLOCKING  ? by_sources(MPIX_Ineighbor_reduce(__VA_ARGS__, &test_request)) \
-   : test_form() == PERSISTENT ? by_plan(MPIX_Neighbor_reduce_plan(__VA_ARGS__, MPI_INFO_NULL, &test_request)) \
-                               : MPIX_Neighbor_reduce(__VA_ARGS__))
-#define MPIX_Neighbor_reduce_c(...) \
-  (test_form() == NONBLOCKING  ? by_sources(MPIX_Ineighbor_reduce_c(__VA_ARGS__, &test_request)) \
-   : test_form() == PERSISTENT ? by_plan(MPIX_Neighbor_reduce_plan_c(__VA_ARGS__, MPI_INFO_NULL, &test_request)) \
-                               : MPIX_Neighbor_reduce_c(__VA_ARGS__))
-#define MPIX_Neighbor_reducev(...) \
-  (test_form() == NONBLOCKING  ? by_sources(MPIX_Ineighbor_reducev(__VA_ARGS__, &test_request)) \
-   : test_form() == PERSISTENT ? by_plan(MPIX_Neighbor_reducev_plan(__VA_ARGS__, MPI_INFO_NULL, &test_request)) \
-                               : MPIX_Neighbor_reducev(__VA_ARGS__))
-#define MPIX_Neighbor_reducev_c(...) \
-  (test_form() == NONBLOCKING  ? by_sources(MPIX_Ineighbor_reducev_c(__VA_ARGS__, &test_request)) \
-   : test_form() == PERSISTENT ? by_plan(MPIX_Neighbor_reducev_plan_c(__VA_ARGS__, MPI_INFO_NULL, &test_request)) \
-                               : MPIX_Neighbor_reducev_c(__VA_ARGS__))
+#define MPIX_Neighbor_gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm) \
+  (test_form() == NONBLOCKING \
+       ? by_sources(MPIX_Ineighbor_gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &test_request), MPIX_NEIGHBOR_GATHER, comm) \
+   : test_form() == PERSISTENT \
+       ? by_plan(MPIX_Neighbor_gather_plan(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, MPI_INFO_NULL, &test_request)) \
+       : MPIX_Neighbor_gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+#define MPIX_Neighbor_gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm) \
+  (test_form() == NONBLOCKING \
+       ? by_sources(MPIX_Ineighbor_gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &test_request), MPIX_NEIGHBOR_GATHER, comm) \
+   : test_form() == PERSISTENT \
+       ? by_plan(MPIX_Neighbor_gather_plan_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, MPI_INFO_NULL, &test_request)) \
+       : MPIX_Neighbor_gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+#define MPIX_Neighbor_gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm) \
+  (test_form() == NONBLOCKING \
+       ? by_sources(MPIX_Ineighbor_gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm, &test_request), MPIX_NEIGHBOR_GATHER, comm) \
+   : test_form() == PERSISTENT \
+       ? by_plan(MPIX_Neighbor_gatherv_plan(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm, MPI_INFO_NULL, &test_request)) \
+       : MPIX_Neighbor_gatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm))
+#define MPIX_Neighbor_gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm) \
+  (test_form() == NONBLOCKING \
+       ? by_sources(MPIX_Ineighbor_gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm, &test_request), MPIX_NEIGHBOR_GATHER, comm) \
+   : test_form() == PERSISTENT \
+       ? by_plan(MPIX_Neighbor_gatherv_plan_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm, MPI_INFO_NULL, &test_request)) \
+       : MPIX_Neighbor_gatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm))
+#define MPIX_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm) \
+  (test_form() == NONBLOCKING \
+       ? by_sources(MPIX_Ineighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &test_request), MPIX_NEIGHBOR_ALLTOALL, comm) \
+   : test_form() == PERSISTENT \
+       ? by_plan(MPIX_Neighbor_alltoall_plan(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, MPI_INFO_NULL, &test_request)) \
+       : MPIX_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+#define MPIX_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm) \
+  (test_form() == NONBLOCKING \
+       ? by_sources(MPIX_Ineighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &test_request), MPIX_NEIGHBOR_ALLTOALL, comm) \
+   : test_form() == PERSISTENT \
+       ? by_plan(MPIX_Neighbor_alltoall_plan_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, MPI_INFO_NULL, &test_request)) \
+       : MPIX_Neighbor_alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm))
+#define MPIX_Neighbor_alltoallv(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm) \
+  (test_form() == NONBLOCKING \
+       ? by_sources(MPIX_Ineighbor_alltoallv(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm, &test_request), MPIX_NEIGHBOR_ALLTOALL, comm) \
+   : test_form() == PERSISTENT \
+       ? by_plan(MPIX_Neighbor_alltoallv_plan(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm, MPI_INFO_NULL, &test_request)) \
+       : MPIX_Neighbor_alltoallv(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm))
+#define MPIX_Neighbor_alltoallv_c(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm) \
+  (test_form() == NONBLOCKING \
+       ? by_sources(MPIX_Ineighbor_alltoallv_c(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm, &test_request), MPIX_NEIGHBOR_ALLTOALL, comm) \
+   : test_form() == PERSISTENT \
+       ? by_plan(MPIX_Neighbor_alltoallv_plan_c(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm, MPI_INFO_NULL, &test_request)) \
+       : MPIX_Neighbor_alltoallv_c(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, recvtype, comm))
+#define MPIX_Neighbor_alltoallw(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, recvdispls, recvtypes, comm) \
+  (test_form() == NONBLOCKING \
+       ? by_sources(MPIX_Ineighbor_alltoallw(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, recvdispls, recvtypes, comm, &test_request), MPIX_NEIGHBOR_ALLTOALL, comm) \
+   : test_form() == PERSISTENT \
+       ? by_plan(MPIX_Neighbor_alltoallw_plan(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, recvdispls, recvtypes, comm, MPI_INFO_NULL, &test_request)) \
+       : MPIX_Neighbor_alltoallw(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, recvdispls, recvtypes, comm))
+#define MPIX_Neighbor_alltoallw_c(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, recvdispls, recvtypes, comm) \
+  (test_form() == NONBLOCKING \
+       ? by_sources(MPIX_Ineighbor_alltoallw_c(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, recvdispls, recvtypes, comm, &test_request), MPIX_NEIGHBOR_ALLTOALL, comm) \
+   : test_form() == PERSISTENT \
+       ? by_plan(MPIX_Neighbor_alltoallw_plan_c(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, recvdispls, recvtypes, comm, MPI_INFO_NULL, &test_request)) \
+       : MPIX_Neighbor_alltoallw_c(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, recvdispls, recvtypes, comm))
+#define MPIX_Neighbor_reduce(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm) \
+  (test_form() == NONBLOCKING \
+       ? by_sources(MPIX_Ineighbor_reduce(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &test_request), MPIX_NEIGHBOR_REDUCE, comm) \
+   : test_form() == PERSISTENT \
+       ? by_plan(MPIX_Neighbor_reduce_plan(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, MPI_INFO_NULL, &test_request)) \
+       : MPIX_Neighbor_reduce(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm))
+#define MPIX_Neighbor_reduce_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm) \
+  (test_form() == NONBLOCKING \
+       ? by_sources(MPIX_Ineighbor_reduce_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &test_request), MPIX_NEIGHBOR_REDUCE, comm) \
+   : test_form() == PERSISTENT \
+       ? by_plan(MPIX_Neighbor_reduce_plan_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, MPI_INFO_NULL, &test_request)) \
+       : MPIX_Neighbor_reduce_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm))
+#define MPIX_Neighbor_reducev(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, comm) \
+  (test_form() == NONBLOCKING \
+       ? by_sources(MPIX_Ineighbor_reducev(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, comm, &test_request), MPIX_NEIGHBOR_REDUCE, comm) \
+   : test_form() == PERSISTENT \
+       ? by_plan(MPIX_Neighbor_reducev_plan(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, comm, MPI_INFO_NULL, &test_request)) \
+       : MPIX_Neighbor_reducev(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, comm))
+#define MPIX_Neighbor_reducev_c(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, comm) \
+  (test_form() == NONBLOCKING \
+       ? by_sources(MPIX_Ineighbor_reducev_c(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, comm, &test_request), MPIX_NEIGHBOR_REDUCE, comm) \
+   : test_form() == PERSISTENT \
+       ? by_plan(MPIX_Neighbor_reducev_plan_c(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, comm, MPI_INFO_NULL, &test_request)) \
+       : MPIX_Neighbor_reducev_c(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, comm))
 
 #endif

@@ -67,6 +67,29 @@ static void far_away(MPI_Comm comm) {
   munmap(memory, length);
 }
 
+/* a persistent call with more elements than fit in int, of a type without data, started again while other types come and go */
+static void again(MPI_Comm comm) {
+  MPI_Count count = (MPI_Count)INT32_MAX + 5;
+  MPI_Datatype none, others[3];
+  MPI_Type_contiguous(0, MPI_INT, &none);
+  MPI_Type_commit(&none);
+  int send[4] = {1, 2, 3, 4}, have[4] = {0, 0, 0, 0};
+  MPIX_Request plan;
+  OK(MPIX_Neighbor_alltoall_plan_c(send, count, none, have, count, none, comm, MPI_INFO_NULL, &plan));
+  MPI_Type_free(&none);
+  for (int run = 0; run < 4; run++) {
+    OK(MPIX_Request_start(&plan));
+    OK(MPIX_Request_wait(&plan));
+    /* handles of freed types would come back as these */
+    for (int k = 0; k < 3; k++) MPI_Type_contiguous(4, MPI_INT, &others[k]), MPI_Type_commit(&others[k]);
+    OK(MPIX_Request_start(&plan));
+    OK(MPIX_Request_wait(&plan));
+    for (int k = 0; k < 3; k++) MPI_Type_free(&others[k]);
+  }
+  for (int k = 0; k < 4; k++) CHECK(have[k] == 0, "int %d was written: %d", k, have[k]);
+  OK(MPIX_Request_free(&plan));
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank, n = test_size, left = (me + n - 1) % n, right = (me + 1) % n;
@@ -75,6 +98,7 @@ int main(int argc, char **argv) {
   set_ring(comm);
   repeated(comm);
   far_away(comm);
+  again(comm);
   MPI_Comm_free(&comm);
   /* both ends, and what MPI keeps between them */
   double free_memory = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);

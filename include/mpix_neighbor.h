@@ -188,7 +188,7 @@ int MPIX_Neighbor_alltoallw_c(const void *sendbuf,
 // short. The hint `mpix_fuse` = `true` or `false` (default `auto`) of the neighborhood, or the environment variable `MPIX_FUSE`, makes that always or never so. Blocks that other processes pass on are not put
 // together.
 //
-// All else as for `MPIX_Neighbor_alltoallw`. Cost: for each edge with a joint message a datatype is made, so that a plan (`MPIX_Neighbor_alltoallw_fields_plan`) serves
+// All else as for `MPIX_Neighbor_alltoallw`; texts of errors name entries by their number within the field. Cost: for each edge with a joint message a datatype is made, so that a plan (`MPIX_Neighbor_alltoallw_fields_plan`) serves
 // repeated exchanges better.
 int MPIX_Neighbor_alltoallw_fields(int nfields,
                                    const void *const *sendbufs,
@@ -338,8 +338,8 @@ int MPIX_Neighbor_gatherv_c(const void *sendbuf,
 // testing functions of this library move all collectives of the process forward, and nothing else does: neighbors may have to wait for the next such
 // call. Of such ones the oldest under way must be no more than 10,000 collectives old.
 //
-// All else as for `MPIX_Neighbor_gather`; errors in the arguments are found here and start nothing. Cost: that, an allocation, and where there are several
-// rounds a duplicate of each derived datatype.
+// All else as for `MPIX_Neighbor_gather`; errors in the arguments are found here and start nothing. (With verification neighbors must hear of them: then it
+// waits for these.) Cost: that, up to four allocations, and where there are several rounds a copy of the arrays and a duplicate of each derived datatype.
 int MPIX_Ineighbor_gather(const void *sendbuf,
                           int sendcount,
                           MPI_Datatype sendtype,
@@ -449,8 +449,8 @@ int MPIX_Ineighbor_alltoallw_c(const void *sendbuf,
                                MPI_Comm comm,
                                MPIX_Request *request);
 
-// Starts a `MPIX_Neighbor_reduce`, and returns when its messages are posted. The operator must not be freed before the request is complete. All else as for
-// `MPIX_Ineighbor_gather`.
+// Starts a `MPIX_Neighbor_reduce`, and returns when its messages are posted. The operator must not be freed before the request is complete; a user-defined one is
+// given a duplicate of a derived datatype. All else as for `MPIX_Ineighbor_gather`.
 int MPIX_Ineighbor_reduce(const void *sendbuf,
                           int sendcount,
                           MPI_Datatype sendtype,
@@ -472,8 +472,8 @@ int MPIX_Ineighbor_reduce_c(const void *sendbuf,
                             MPI_Comm comm,
                             MPIX_Request *request);
 
-// Starts a `MPIX_Neighbor_reducev`, and returns when its messages are posted. The operator must not be freed before the request is complete. All else as for
-// `MPIX_Ineighbor_gather`.
+// Starts a `MPIX_Neighbor_reducev`, and returns when its messages are posted. The operator must not be freed before the request is complete; a user-defined one is
+// given a duplicate of a derived datatype. All else as for `MPIX_Ineighbor_gather`.
 int MPIX_Ineighbor_reducev(const void *sendbuf,
                            const int *sendcounts,
                            const int *senddispls,
@@ -737,7 +737,8 @@ int MPIX_Neighborhood_free(int operations,
 // started is sent. Arrays of counts, displacements and datatypes may be changed and freed at once, datatypes too; not an operator. Starts match in their order
 // with all other collectives of the operation on the communicator, those that are not persistent too.
 //
-// Local. When the neighborhood is freed, or another one set in its place, the request can no longer be started. Errors: those in the arguments of
+// Called by all neighbors, at the same place among their calls of the operation on the communicator; communicates nothing. It takes the schedule that the
+// neighborhood has then (with `mpix_schedule` = `measure` before the choice the first one). When the neighborhood is freed, or another one set in its place, the request can no longer be started. Errors: those in the arguments of
 // `MPIX_Neighbor_gather`. Memory: that of the messages, and duplicates of derived datatypes.
 int MPIX_Neighbor_gather_plan(const void *sendbuf,
                               int sendcount,
@@ -858,7 +859,8 @@ int MPIX_Neighbor_alltoallw_plan_c(const void *sendbuf,
                                    MPI_Info info,
                                    MPIX_Request *request);
 
-// Makes a persistent `MPIX_Neighbor_reduce`. The operator must not be freed before the request. All else as for `MPIX_Neighbor_gather_plan`.
+// Makes a persistent `MPIX_Neighbor_reduce`. The operator must not be freed before the request; a user-defined one is given a duplicate of a
+// derived datatype. All else as for `MPIX_Neighbor_gather_plan`.
 int MPIX_Neighbor_reduce_plan(const void *sendbuf,
                               int sendcount,
                               MPI_Datatype sendtype,
@@ -882,7 +884,8 @@ int MPIX_Neighbor_reduce_plan_c(const void *sendbuf,
                                 MPI_Info info,
                                 MPIX_Request *request);
 
-// Makes a persistent `MPIX_Neighbor_reducev`. The operator must not be freed before the request. All else as for `MPIX_Neighbor_gather_plan`.
+// Makes a persistent `MPIX_Neighbor_reducev`. The operator must not be freed before the request; a user-defined one is given a duplicate of a
+// derived datatype. All else as for `MPIX_Neighbor_gather_plan`.
 int MPIX_Neighbor_reducev_plan(const void *sendbuf,
                                const int *sendcounts,
                                const int *senddispls,
@@ -1068,7 +1071,8 @@ int MPIX_Request_wait_source(MPIX_Request request, int index);
 //
 // - `index`: which source; `MPI_UNDEFINED` if all have been told, or the collective is not active.
 //
-// So a loop until `MPI_UNDEFINED` gets each source once, in the order in which they arrive. All else as for `MPIX_Request_test_source`.
+// So a loop until `MPI_UNDEFINED` gets each source once, about in the order in which they arrive: of those that are there at a time the first in the
+// list comes first. All else as for `MPIX_Request_test_source`.
 int MPIX_Request_waitany_source(MPIX_Request request,
                                 int *index);
 

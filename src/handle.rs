@@ -1,7 +1,7 @@
 //! What hangs on a communicator: a private duplicate of it, and for each operation a neighborhood with its schedule.
 //!
 //! Setting is collective; what it makes serves all later calls, which need only the processes at the other ends of their edges. Nothing is
-//! made later. When the communicator is freed, MPI's attribute callback drops all of it.
+//! made later but more executors for requests. When the communicator is freed, MPI's attribute callback drops all of it.
 
 use std::cell::{RefCell, RefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -95,7 +95,7 @@ pub struct Slot {
     /// Whether the neighborhood has been freed, or another one set in its place.
     stale: AtomicBool,
     /// Whether the communicator has been freed.
-    orphaned: AtomicBool,
+    orphaned: Arc<AtomicBool>,
 }
 
 // SAFETY: requests share a neighborhood with its communicator and may be completed in another thread than the one that started them. Completing uses
@@ -156,13 +156,16 @@ struct Handle {
     outstanding: Arc<Outstanding>,
 }
 
-impl Drop for Handle {
+/// Says that its communicator has been freed, when it has been: hangs there whether there are neighborhoods or not.
+struct Gone(Arc<AtomicBool>);
+
+impl Drop for Gone {
     fn drop(&mut self) {
-        for slot in self.slots.iter().flatten() {
-            slot.orphaned.store(true, Ordering::Relaxed);
-        }
+        self.0.store(true, Ordering::Relaxed);
     }
 }
+
+static GONE: Key<Gone> = Key::new();
 
 static HANDLE: Key<Handle> = Key::new();
 
@@ -183,7 +186,7 @@ pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Arc
 /// Sets a neighborhood for some operations. Collective over `comm`: every process calls it, also one whose arguments are in error
 /// (`request`), and all come to the same end.
 ///
-/// Cost: two reductions of a few words, on a Cartesian communicator one more, one to share another operation's schedule, and what
+/// Cost: two reductions of a few words, on a Cartesian communicator one more, two where there is a neighborhood already, and what
 /// `setup::schedules` says; at the first call on a communicator also a duplicate of it and a
 /// split by nodes, at the first one that reduces a split into single processes. When lists do not match: one exchange of O(P) words to find the pair.
 ///
@@ -213,6 +216,10 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     let alltoall_only = request.operations == Operation::Alltoall.bit();
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
     let known = unsafe { HANDLE.get(comm)?.as_ref() };
+    let given = match known {
+        Some(handle) => coll::allreduce(&private, [0, 1, 2].map(|k: usize| handle.tags[k].given()), Reduction::Max)?,
+        None => [0; 3],
+    };
     let built = match shared(&private, known, &neighborhood, &request.hints, alltoall_only)? {
         Some(built) => vec![built],
         None => setup::schedules(&private, &request.hints, &input, one_node, alltoall_only)?,
@@ -237,6 +244,13 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     if request.operations & Operation::Reduce.bit() != 0 && handle.alone.is_none() {
         handle.alone = Some(Arc::new(private.alone()?));
     }
+    // SAFETY: the caller vouches for `comm`.
+    let orphaned = unsafe {
+        if GONE.get(comm)?.is_null() {
+            GONE.set(comm, Gone(Arc::default()))?;
+        }
+        Arc::clone(&GONE.get(comm)?.as_ref().expect("it has just been set").0)
+    };
     for operation in Operation::ALL {
         if request.operations & operation.bit() == 0 {
             continue;
@@ -255,7 +269,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
         let first = runners.remove(0);
         let trial = (!runners.is_empty()).then(|| Trial::new(runners));
         let tags = Arc::clone(&handle.tags[operation as usize]);
-        tags.restart();
+        tags.restart(given[operation as usize]);
         let slot = Slot {
             operation,
             comm: Arc::clone(&private),
@@ -271,7 +285,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
             trial: RefCell::new(trial),
             spare: Mutex::default(),
             stale: AtomicBool::new(false),
-            orphaned: AtomicBool::new(false),
+            orphaned: Arc::clone(&orphaned),
         };
         handle.replace(operation, Some(Arc::new(slot)));
     }
@@ -531,11 +545,22 @@ impl Slot {
     /// # Safety
     /// As for `Executor::bind`.
     #[inline]
-    unsafe fn execute(&self, executor: &mut Any, buffers: &Buffers) -> Result<()> {
+    unsafe fn execute(&self, executor: &mut Any, algorithm: Algorithm, buffers: &Buffers) -> Result<()> {
         // SAFETY: the caller vouches for the buffers.
         unsafe { executor.bind(buffers) }?;
-        executor.start(self.tags.next(executor.one_round())?)?;
+        executor.start(self.tag(algorithm)?)?;
         self.wait_for(executor)
+    }
+
+    /// The tag of the next collective, which runs by this algorithm.
+    #[inline]
+    fn tag(&self, algorithm: Algorithm) -> Result<i32> {
+        if algorithm.entry().one_round() {
+            return Ok(self.tags.one());
+        }
+        let mut tag = [0];
+        self.tags.next(&mut tag)?;
+        Ok(tag[0])
     }
 
     /// Runs what has been started to its end.
@@ -589,16 +614,6 @@ impl Slot {
         if loan.reusable {
             self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(loan);
         }
-    }
-
-    /// Whether the schedules of all processes have one round at the most.
-    pub fn one_round(&self) -> Result<bool> {
-        Ok(self.runner()?.choice.algorithm.entry().one_round())
-    }
-
-    /// Whether blocks travel through other processes.
-    pub fn forwards(&self) -> Result<bool> {
-        Ok(self.runner()?.choice.algorithm.entry().forwards())
     }
 
     /// The hints that it was set with.
@@ -658,7 +673,9 @@ impl Slot {
             if self.timed.load(Ordering::Relaxed) {
                 return self.run_timed(buffers);
             }
-            self.execute(self.runner()?.executor_for(buffers)?, buffers)
+            let mut runner = self.runner()?;
+            let algorithm = runner.choice.algorithm;
+            self.execute(runner.executor_for(buffers)?, algorithm, buffers)
         }
     }
 
@@ -681,13 +698,14 @@ impl Slot {
         };
         let turn = comparison.turn();
         let timed = if turn == 0 { &mut *runner } else { &mut comparison.runners[turn - 1] };
+        let algorithm = timed.choice.algorithm;
         // SAFETY: the caller vouches for the buffers.
         let (result, time) = unsafe {
             let executor = timed.executor_for(buffers)?;
             // arguments in error count for no turn: they are found before anything is sent
             executor.bind(buffers)?;
             let begin = Instant::now();
-            let tag = self.tags.next(executor.one_round())?;
+            let tag = self.tag(algorithm)?;
             let result = executor.start(tag).and_then(|()| self.wait_for(executor));
             (result, begin.elapsed().as_secs_f64())
         };
@@ -709,21 +727,25 @@ impl Slot {
         result
     }
 
-    /// The executor for what verification has found good; neighbors at the other ends of good edges count on this process. `None`: its own arguments
-    /// are in error; then it serves those who count on what it passes on, if there are such.
-    pub fn lend_for_good(&self, findings: Option<&Findings>) -> Result<Option<Loan>> {
+    /// The schedule that runs now, before it is folded.
+    pub fn schedule(&self) -> Result<Arc<Schedule>> {
+        Ok(Arc::clone(&self.runner()?.schedule))
+    }
+
+    /// The executor, for a schedule of this neighborhood, of what verification has found good; neighbors at the other ends of good edges count on this
+    /// process. `None`: its own arguments are in error; then it serves those who count on what it passes on, if there are such.
+    pub fn lend_for_good(&self, schedule: &Schedule, findings: Option<&Findings>) -> Option<Loan> {
         let loan = |schedule: &Schedule| Loan { executor: Box::new(self.executor(schedule)), any_order: false, reusable: false };
-        let runner = self.runner()?;
-        let forwards = runner.choice.algorithm.entry().forwards();
+        let forwards = schedule.algorithm().entry().forwards();
         let Some(findings) = findings else {
-            return Ok(forwards.then(|| loan(&runner.schedule.without(|_| true))));
+            return forwards.then(|| loan(&schedule.without(|_| true)));
         };
         let good = |block: &Block| match *block {
             Block::Input(t) => findings.targets[t as usize],
             Block::Output(s) => findings.sources[s as usize],
             Block::Scratch(_) | Block::Packet(_) => true,
         };
-        let mut schedule = match &*runner.schedule {
+        let mut good_part = match schedule {
             schedule if forwards => schedule.without(|block| !good(&block)),
             schedule => schedule.retained(|op| match op {
                 Op::Recv { into, .. } => good(into),
@@ -732,9 +754,9 @@ impl Slot {
             }),
         };
         if self.operation == Operation::Reduce {
-            schedule = schedule.folded(FoldOrder::Source);
+            good_part = good_part.folded(FoldOrder::Source);
         }
-        Ok(Some(loan(&schedule)))
+        Some(loan(&good_part))
     }
 
     /// Another executor, for a schedule of this neighborhood.

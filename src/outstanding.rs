@@ -6,7 +6,7 @@
 //! Cost: nothing while there is none but the reading of a counter; else a lock and a test of each request for each time around.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError, TryLockResult};
 
 use crate::error::Result;
 use crate::mpi;
@@ -28,6 +28,9 @@ static OUTSTANDING: Key<Arc<Outstanding>> = Key::new();
 
 /// The process's list, made at the first call.
 pub fn of_process() -> Result<Arc<Outstanding>> {
+    // two threads may come at the same time
+    static MAKING: Mutex<()> = Mutex::new(());
+    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
     let own = mpi::comm::itself();
     // SAFETY: a communicator that there always is; the value stays as long as MPI does.
     unsafe {
@@ -35,6 +38,15 @@ pub fn of_process() -> Result<Arc<Outstanding>> {
             OUTSTANDING.set(own, Arc::default())?;
         }
         Ok(Arc::clone(&*OUTSTANDING.get(own)?))
+    }
+}
+
+/// What is locked now. A panic of another thread is that thread's to report.
+fn if_free<T>(lock: TryLockResult<T>) -> Option<T> {
+    match lock {
+        Ok(locked) => Some(locked),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
     }
 }
 
@@ -72,9 +84,9 @@ impl Outstanding {
         if self.is_empty() {
             return;
         }
-        let Ok(list) = self.list.try_lock() else { return };
+        let Some(list) = if_free(self.list.try_lock()) else { return };
         for entry in &*list {
-            if let Ok(mut entry) = entry.try_lock() {
+            if let Some(mut entry) = if_free(entry.try_lock()) {
                 entry.advance();
             }
         }

@@ -20,6 +20,7 @@ use crate::exec::lasting::Lasting;
 use crate::handle::{COLLECTIVES, Loan, Slot, no_buffers};
 use crate::mpi::MPI_Comm;
 use crate::outstanding::Advance;
+use crate::schedule::Schedule;
 
 /// What a call moves: one field, or several that are exchanged together.
 pub type Fields<'a> = SmallVec<[Buffers<'a>; 1]>;
@@ -47,6 +48,7 @@ struct State {
     loans: SmallVec<[Loan; 1]>,
     /// One for each field, at both ends of an edge, so that both count alike.
     tags: SmallVec<[i32; 1]>,
+    /// Whether on all processes all messages are posted at the start.
     one_round: bool,
     /// Keeps arrays and datatypes for what is done after the start.
     lasting: Vec<Lasting>,
@@ -61,8 +63,11 @@ struct State {
 /// What a verified call needs beyond others.
 struct Verification {
     slot: Arc<Slot>,
-    /// Of the process's own arguments, that of the call.
+    schedule: Arc<Schedule>,
+    /// What is wrong with the process's own arguments.
     error: Option<Box<Error>>,
+    /// The same of a self edge, which is compared with all others.
+    self_edge: Option<Box<Error>>,
     check: Option<Check>,
     /// What came of that, until it is this call's turn.
     findings: Option<Result<Findings>>,
@@ -139,11 +144,19 @@ impl State {
         Ok(())
     }
 
-    /// Goes on when all have told.
+    /// Goes on when all have told. Whatever fails is noted: what has been started runs to its end.
     #[cold]
-    fn go_on(&mut self, findings: Result<Findings>) -> Result<()> {
+    fn go_on(&mut self, findings: Result<Findings>) {
+        let Some(verification) = &mut self.verification else { return };
         let findings = match findings {
-            Ok(Findings { text: None, .. }) => return self.start_all(),
+            Ok(Findings { text: None, .. }) => {
+                if let Some(e) = verification.self_edge.clone() {
+                    self.note(e);
+                } else if let Err(e) = self.start_all() {
+                    self.note(e);
+                }
+                return;
+            }
             Ok(Findings { text: Some(ref text), .. }) => {
                 self.note(Error::Verification(text.clone()).into());
                 findings.ok()
@@ -153,21 +166,23 @@ impl State {
                 None
             }
         };
-        let Some(verification) = &mut self.verification else { return Ok(()) };
-        let mut instead = SmallVec::new();
+        let Some(verification) = &mut self.verification else { return };
+        let (instead, mut failed) = (verification.instead.insert(SmallVec::new()), None);
         for (k, &tag) in self.tags.iter().enumerate() {
-            let Some(mut loan) = verification.slot.lend_for_good(findings.as_ref())? else { continue };
+            let lent = verification.slot.lend_for_good(&verification.schedule, findings.as_ref());
+            let Some(mut loan) = lent else { continue };
             let buffers = match self.lasting.get(k) {
                 Some(lasting) if findings.is_some() => lasting.buffers(),
                 _ => no_buffers(),
             };
             // SAFETY: whoever made the request vouches for the buffers.
-            unsafe { loan.executor.bind(&buffers) }?;
-            loan.executor.start(tag)?;
+            let started = unsafe { loan.executor.bind(&buffers) }.and_then(|()| loan.executor.start(tag));
             instead.push(loan);
+            failed = failed.or(started.err());
         }
-        verification.instead = Some(instead);
-        Ok(())
+        if let Some(e) = failed {
+            self.note(e);
+        }
     }
 
     /// Does what can be done without waiting. Whether all has come to its end.
@@ -206,8 +221,8 @@ impl State {
             if verification.turn.is_some_and(|turn| !verification.slot.tags().is_turn(turn)) {
                 return false;
             }
-            if let Some(Err(e)) = verification.findings.take().map(|findings| self.go_on(findings)) {
-                self.note(e);
+            if let Some(findings) = verification.findings.take() {
+                self.go_on(findings);
             }
         }
         true
@@ -250,12 +265,16 @@ impl State {
             if self.told[source] {
                 continue;
             }
-            if self.arrived(source)? {
-                self.told[source] = true;
-                tell(source);
-                found += 1;
-            } else {
-                pending = true;
+            match self.arrived(source) {
+                Ok(true) => {
+                    self.told[source] = true;
+                    tell(source);
+                    found += 1;
+                }
+                Ok(false) => pending = true,
+                Err(e) if found == 0 => return Err(e),
+                // the next call says it
+                Err(_) => break,
             }
         }
         Ok(match (found, pending) {
@@ -281,7 +300,11 @@ impl Request {
         // SAFETY: the caller vouches for the buffers.
         unsafe {
             let state = if slot.verifies() {
-                State::verified(slot, Ok(fields), fields.len())?
+                let state = State::verified(slot, Ok(fields), fields.len())?;
+                if let Some(e) = state.verification.as_ref().and_then(|v| v.error.clone()) {
+                    return Err(e);
+                }
+                state
             } else {
                 State::bound(slot, fields, rule, persistent)?
             };
@@ -369,12 +392,16 @@ impl Request {
         self.slot.neighborhood().sources().len()
     }
 
-    /// Does what can be done without waiting, for it and all others. Whether it has come to its end, or is not active; it is not completed by that.
+    /// Moves all that is under way forward, on all communicators.
+    pub fn advance_all(&self) {
+        self.slot.outstanding().advance();
+    }
+
+    /// Does what can be done without waiting. Whether it has come to its end, or is not active; it is not completed by that.
     pub fn test(&mut self) -> bool {
         if !self.active {
             return true;
         }
-        self.slot.outstanding().advance();
         match &mut self.run {
             Run::Own(state) => state.test(),
             Run::Shared(shared) => lock(shared).test(),
@@ -447,7 +474,6 @@ impl Request {
         if !self.active {
             return Ok(Arrived::All);
         }
-        self.slot.outstanding().advance();
         match &mut self.run {
             Run::Own(state) => state.untold(most, tell),
             Run::Shared(shared) => lock(shared).untold(most, tell),
@@ -466,17 +492,17 @@ fn lock(shared: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 impl State {
-    fn new(slot: &Slot, fields: usize) -> Result<State> {
-        Ok(State {
+    fn new(slot: &Slot, schedule: &Schedule, fields: usize) -> State {
+        State {
             loans: SmallVec::new(),
             tags: SmallVec::from_elem(0, fields),
-            one_round: slot.one_round()?,
+            one_round: schedule.algorithm().entry().one_round(),
             lasting: Vec::new(),
             _joined: None,
             verification: None,
             failure: None,
             told: vec![false; slot.neighborhood().sources().len()],
-        })
+        }
     }
 
     /// Executors for a call that is not verified, bound.
@@ -484,7 +510,8 @@ impl State {
     /// # Safety
     /// As for `Request::new`.
     unsafe fn bound(slot: &Slot, fields: &[Buffers], rule: Rule, persistent: bool) -> Result<State> {
-        let mut state = State::new(slot, fields.len())?;
+        let schedule = slot.schedule()?;
+        let mut state = State::new(slot, &schedule, fields.len());
         // SAFETY: the caller vouches for the buffers.
         unsafe {
             let n = slot.neighborhood();
@@ -499,11 +526,17 @@ impl State {
                 kept = Vec::new();
             }
             state.loans.push(loan);
-            if let [first, others @ ..] = &own[..]
+            if schedule.algorithm().entry().forwards() {
+                // blocks that others pass on are not looked into there
+                for field in &own[1..] {
+                    state.loans.push(slot.lend(field)?);
+                }
+                for (loan, field) in state.loans.iter_mut().zip(&own) {
+                    loan.executor.bind(field)?;
+                }
+            } else if let [first, others @ ..] = &own[..]
                 && !others.is_empty()
             {
-                // blocks that others pass on are not looked into there
-                let rule = if slot.forwards()? { Rule::Never } else { rule };
                 let joined = Joined::of(&own, n, rule, slot.comm())?;
                 state.loans[0].executor.bind(&joined.buffers(first))?;
                 for field in others.iter().filter(|_| !joined.all()) {
@@ -526,48 +559,53 @@ impl State {
     /// # Safety
     /// As for `Request::new`.
     unsafe fn verified(slot: &Arc<Slot>, fields: Result<&[Buffers]>, count: usize) -> Result<State> {
-        let mut state = State::new(slot, count)?;
+        let schedule = slot.schedule()?;
+        let mut state = State::new(slot, &schedule, count);
         // SAFETY: the caller vouches for the buffers.
         let bound = fields.and_then(|fields| unsafe { state.bind_each(slot, fields) });
-        let error = bound.err();
-        state.verification = Some(Box::new(Verification {
-            slot: Arc::clone(slot),
-            error,
-            check: None,
-            findings: None,
-            turn: None,
-            instead: None,
-        }));
+        let (self_edge, error) = match bound {
+            Ok(self_edge) => (self_edge, None),
+            Err(e) => (None, Some(e)),
+        };
+        let (slot, check, findings, turn, instead) = (Arc::clone(slot), None, None, None, None);
+        let verification = Verification { slot, schedule, error, self_edge, check, findings, turn, instead };
+        state.verification = Some(Box::new(verification));
         Ok(state)
     }
 
-    unsafe fn bind_each(&mut self, slot: &Slot, fields: &[Buffers]) -> Result<()> {
+    /// Binds each field. Returns what is wrong with a self edge.
+    unsafe fn bind_each(&mut self, slot: &Slot, fields: &[Buffers]) -> Result<Option<Box<Error>>> {
         let n = slot.neighborhood();
+        let mut self_edge = None;
         for field in fields {
             // SAFETY: the caller of `Request::new` vouches for the buffers.
             unsafe {
                 let lasting = Lasting::of(field, n, slot.comm())?;
                 let mut loan = slot.lend(field)?;
                 match loan.executor.bind(&lasting.buffers()) {
-                    // self edges are compared with the others
-                    Err(e) if !matches!(*e, Error::SelfEdge { .. }) => return Err(e),
-                    _ => {}
+                    Err(e) if matches!(*e, Error::SelfEdge { .. }) => self_edge = Some(e),
+                    other => other?,
                 }
                 self.loans.push(loan);
                 self.lasting.push(lasting);
             }
         }
-        Ok(())
+        Ok(self_edge)
     }
 
     /// Takes a tag for each executor.
     #[inline]
     fn take_tags(&mut self, slot: &Slot) -> Result<()> {
-        let one = self.one_round || self.verification.is_some();
-        for tag in &mut self.tags {
-            *tag = slot.tags().next(one)?;
+        let tags = slot.tags();
+        if self.verification.is_some() {
+            self.tags.fill(tags.verified());
+            return Ok(());
         }
-        Ok(())
+        if self.one_round {
+            self.tags.fill(tags.one());
+            return Ok(());
+        }
+        tags.next(&mut self.tags)
     }
 
     /// Ends a call. Returns its error.

@@ -110,10 +110,10 @@ pub unsafe fn several<'a>(
         let slot = unsafe { handle::lookup(comm, Operation::Alltoall) }?;
         let n = slot.neighborhood();
         let sides = Sides::new(n.sources().len(), n.targets().len(), slot.extents());
-        let count = args::length("nfields", nfields)?;
-        let fields: Result<Vec<Buffers>> = (0..count).map(|f| field(sides, f)).collect();
+        let count = args::length("nfields", nfields);
+        let fields: Result<Vec<Buffers>> = count.clone().and_then(|count| (0..count).map(|f| field(sides, f)).collect());
         // SAFETY: as for `collective`.
-        unsafe { other_than_run(slot, comm, then, fields.as_deref().map_err(Clone::clone), count) }
+        unsafe { other_than_run(slot, comm, then, fields.as_deref().map_err(Clone::clone), count.unwrap_or(1)) }
     })
 }
 
@@ -134,15 +134,14 @@ unsafe fn other_than_run(slot: &Arc<Slot>, comm: MPI_Comm, then: Then, fields: R
                 request.wait()
             }
             Then::Start(place) => {
-                let place = Results::one("request", place)?;
-                let made = fields.and_then(|fields| {
-                    let mut request = Request::new(slot, comm, fields, rule(slot.hints().fuse), false)?;
+                let made = Results::one("request", place).and_then(|place| {
+                    let mut request = Request::new(slot, comm, fields?, rule(slot.hints().fuse), false)?;
                     request.begin()?;
-                    Ok(request)
+                    Ok((place, request))
                 });
                 match made {
-                    Ok(request) => place.write([MPIX_Request_object::hand_out(request)]),
-                    // the others must hear of it
+                    Ok((place, request)) => place.write([MPIX_Request_object::hand_out(request)]),
+                    // neighbors hear of it in the comparison; this waits for theirs
                     Err(e) if slot.verifies() => Request::verified(slot, comm, Err(e), count)?,
                     Err(e) => return Err(e),
                 }

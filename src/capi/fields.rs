@@ -21,7 +21,7 @@ use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info};
 /// short. The hint `mpix_fuse` = `true` or `false` (default `auto`) of the neighborhood, or the environment variable `MPIX_FUSE`, makes that always or never so. Blocks that other processes pass on are not put
 /// together.
 ///
-/// All else as for `MPIX_Neighbor_alltoallw`. Cost: for each edge with a joint message a datatype is made, so that a plan (`MPIX_Neighbor_alltoallw_fields_plan`) serves
+/// All else as for `MPIX_Neighbor_alltoallw`; texts of errors name entries by their number within the field. Cost: for each edge with a joint message a datatype is made, so that a plan (`MPIX_Neighbor_alltoallw_fields_plan`) serves
 /// repeated exchanges better.
 ///
 /// # Safety

@@ -19,8 +19,8 @@ use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Op};
 /// testing functions of this library move all collectives of the process forward, and nothing else does: neighbors may have to wait for the next such
 /// call. Of such ones the oldest under way must be no more than 10,000 collectives old.
 ///
-/// All else as for `MPIX_Neighbor_gather`; errors in the arguments are found here and start nothing. Cost: that, an allocation, and where there are several
-/// rounds a duplicate of each derived datatype.
+/// All else as for `MPIX_Neighbor_gather`; errors in the arguments are found here and start nothing. (With verification neighbors must hear of them: then it
+/// waits for these.) Cost: that, up to four allocations, and where there are several rounds a copy of the arrays and a duplicate of each derived datatype.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid and buffers as large as said, until the request is complete.
@@ -250,8 +250,8 @@ pub unsafe extern "C" fn MPIX_Ineighbor_alltoallw_c(
     }
 }
 
-/// Starts a `MPIX_Neighbor_reduce`, and returns when its messages are posted. The operator must not be freed before the request is complete. All else as for
-/// `MPIX_Ineighbor_gather`.
+/// Starts a `MPIX_Neighbor_reduce`, and returns when its messages are posted. The operator must not be freed before the request is complete; a user-defined one is
+/// given a duplicate of a derived datatype. All else as for `MPIX_Ineighbor_gather`.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid and buffers as large as said, until the request is complete.
@@ -297,8 +297,8 @@ pub unsafe extern "C" fn MPIX_Ineighbor_reduce_c(
     }
 }
 
-/// Starts a `MPIX_Neighbor_reducev`, and returns when its messages are posted. The operator must not be freed before the request is complete. All else as for
-/// `MPIX_Ineighbor_gather`.
+/// Starts a `MPIX_Neighbor_reducev`, and returns when its messages are posted. The operator must not be freed before the request is complete; a user-defined one is
+/// given a duplicate of a derived datatype. All else as for `MPIX_Ineighbor_gather`.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid and buffers as large as said, until the request is complete.

@@ -18,7 +18,8 @@ use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op};
 /// started is sent. Arrays of counts, displacements and datatypes may be changed and freed at once, datatypes too; not an operator. Starts match in their order
 /// with all other collectives of the operation on the communicator, those that are not persistent too.
 ///
-/// Local. When the neighborhood is freed, or another one set in its place, the request can no longer be started. Errors: those in the arguments of
+/// Called by all neighbors, at the same place among their calls of the operation on the communicator; communicates nothing. It takes the schedule that the
+/// neighborhood has then (with `mpix_schedule` = `measure` before the choice the first one). When the neighborhood is freed, or another one set in its place, the request can no longer be started. Errors: those in the arguments of
 /// `MPIX_Neighbor_gather`. Memory: that of the messages, and duplicates of derived datatypes.
 ///
 /// # Safety
@@ -259,7 +260,8 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoallw_plan_c(
     }
 }
 
-/// Makes a persistent `MPIX_Neighbor_reduce`. The operator must not be freed before the request. All else as for `MPIX_Neighbor_gather_plan`.
+/// Makes a persistent `MPIX_Neighbor_reduce`. The operator must not be freed before the request; a user-defined one is given a duplicate of a
+/// derived datatype. All else as for `MPIX_Neighbor_gather_plan`.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid and buffers as large as said, until the request is complete.
@@ -307,7 +309,8 @@ pub unsafe extern "C" fn MPIX_Neighbor_reduce_plan_c(
     }
 }
 
-/// Makes a persistent `MPIX_Neighbor_reducev`. The operator must not be freed before the request. All else as for `MPIX_Neighbor_gather_plan`.
+/// Makes a persistent `MPIX_Neighbor_reducev`. The operator must not be freed before the request; a user-defined one is given a duplicate of a
+/// derived datatype. All else as for `MPIX_Neighbor_gather_plan`.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid and buffers as large as said, until the request is complete.

@@ -165,7 +165,10 @@ pub unsafe extern "C" fn MPIX_Request_test(request: *mut MPIX_Request, flag: *mu
         // SAFETY: the caller vouches for the arguments.
         unsafe {
             let (request, flag) = (handle(request)?, Results::one("flag", flag).map_err(on_world)?);
-            let done = request.as_mut().is_none_or(|object| object.request.test());
+            let done = request.as_mut().is_none_or(|object| {
+                object.request.advance_all();
+                object.request.test()
+            });
             if done {
                 let completed = complete_active(request);
                 flag.write([1]);
@@ -206,6 +209,10 @@ pub unsafe extern "C" fn MPIX_Request_testall(count: c_int, requests: *mut MPIX_
         // SAFETY: the caller vouches for the arguments.
         unsafe {
             let (requests, flag) = (handles(count, requests)?, Results::one("flag", flag).map_err(on_world)?);
+            // once for all of the process
+            if let Some(object) = requests.iter().find_map(|r| r.as_ref()) {
+                object.request.advance_all();
+            }
             // no short cut: each test moves its request forward
             let pending = requests.iter_mut().filter(|r| r.as_mut().is_some_and(|object| !object.request.test())).count();
             flag.write([c_int::from(pending == 0)]);
@@ -365,6 +372,7 @@ pub unsafe extern "C" fn MPIX_Request_test_source(request: MPIX_Request, index: 
     unsafe {
         with_sources("MPIX_Request_test_source", request, |request| {
             let (source, flag) = (source(request, index)?, Results::one("flag", flag)?);
+            request.advance_all();
             flag.write([c_int::from(request.arrived(source)?)]);
             Ok(())
         })
@@ -392,7 +400,8 @@ pub unsafe extern "C" fn MPIX_Request_wait_source(request: MPIX_Request, index: 
 ///
 /// - `index`: which source; `MPI_UNDEFINED` if all have been told, or the collective is not active.
 ///
-/// So a loop until `MPI_UNDEFINED` gets each source once, in the order in which they arrive. All else as for `MPIX_Request_test_source`.
+/// So a loop until `MPI_UNDEFINED` gets each source once, about in the order in which they arrive: of those that are there at a time the first in the
+/// list comes first. All else as for `MPIX_Request_test_source`.
 ///
 /// # Safety
 /// The handle must be NULL or that of a request; the pointer must be valid.
@@ -447,6 +456,7 @@ unsafe fn some_sources(function: &str, request: MPIX_Request, outcount: *mut c_i
             let indices = Results::array("indices", indices, request.sources())?;
             let mut count = 0;
             let mut told = Arrived::NotYet;
+            request.advance_all();
             request.until(|request| {
                 told = request.untold(usize::MAX, &mut |source| {
                     indices.write_at(count, source as c_int);

@@ -245,7 +245,7 @@ unsafe fn begin<T>(
         let shared = sparse::wires(comm)?;
         let (hints, understood) = sparse_hints(info);
         let call = understood.and_then(|()| {
-            let mut call = read(&*shared.hold()?)?;
+            let mut call = read(&shared.hold())?;
             let sends = sends(&mut call)?;
             Ok((call, sends))
         });
@@ -638,7 +638,7 @@ unsafe fn start(
                 begin(comm, info, Form::Nonblocking, read, |(_, l)| Ok(std::mem::take(&mut l.call.sends)))?;
             let (kind, _sendtype) = (lasting.call.kind, lasting.sendtype);
             let wires = Arc::clone(exchange.wires());
-            let outstanding = Arc::clone(&wires.hold()?.outstanding);
+            let outstanding = Arc::clone(&wires.hold().outstanding);
             let exchange = Arc::new(Mutex::new(exchange));
             outstanding.add(Arc::clone(&exchange) as _);
             let request = MPIX_Sparse_request_object { exchange, wires, kind, _sendtype, user: comm };
@@ -706,9 +706,11 @@ unsafe fn complete(
             let null = Error::NullHandle { argument: Argument::new("request"), null: "NULL", class: Class::Arg };
             let live = live.ok_or(null)?;
             let place = Results::one("result", result)?;
-            let outstanding = Arc::clone(&live.wires.hold()?.outstanding);
+            let outstanding = Arc::clone(&live.wires.hold().outstanding);
             outstanding.advance();
-            if !progress(&mut live.exchange.lock().unwrap_or_else(PoisonError::into_inner))? {
+            let progressed = progress(&mut live.exchange.lock().unwrap_or_else(PoisonError::into_inner));
+            // one that has failed goes no further
+            if !progressed.inspect_err(|_| outstanding.remove(&live.exchange))? {
                 return Ok(());
             }
             let mut done = Box::from_raw(std::ptr::replace(request, std::ptr::null_mut()));
@@ -1010,7 +1012,7 @@ unsafe fn make_plan(
         // SAFETY: the caller vouches for the arguments; the result's memory lives as long as the plan.
         unsafe {
             // first of all: all processes count their plans, also those whose arguments are in error
-            let tag = sparse::wires(comm)?.hold()?.next_plan();
+            let tag = sparse::wires(comm)?.hold().next_plan();
             let read = |wires: &Wires| {
                 let place = Results::one("plan", plan)?;
                 Ok((place, Lasting::read(send, recvtype, wires)?))
@@ -1187,7 +1189,7 @@ pub unsafe extern "C" fn MPIX_Sparse_describe(
         // SAFETY: the caller vouches for the arguments.
         unsafe {
             let shared = sparse::wires(comm)?;
-            let text = shared.hold()?.describe();
+            let text = shared.hold().describe();
             args::text(&text, length, string, resultlen)
         }
     })

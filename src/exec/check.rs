@@ -3,7 +3,7 @@
 //! Both ends of an edge compare the same two descriptions and so come to the same conclusion. An edge whose ends do not fit together is
 //! left out by both; all others carry their data, so that no process waits for one that has seen an error.
 //!
-//! Cost: one round, two messages of 40 bytes for each edge to another process, and allocations. What cannot be found this way: a process that
+//! Cost: one round, two messages of 48 bytes for each edge to another process, and allocations. What cannot be found this way: a process that
 //! calls an operation whose neighborhood lists the other process not at all, or fewer times. Then one of them has an edge over which nobody
 //! answers.
 
@@ -26,30 +26,35 @@ const BACKWARD: i32 = 102;
 struct Intent {
     /// Which collective, as a number.
     operation: i64,
-    /// Bytes of the block, by its type signature.
+    /// Bytes of the block, by its type signature; of several fields the sum.
     bytes: i64,
+    /// A number that, but for chance, differs where the fields' bytes do.
+    digest: i64,
     count: i64,
     element: i64,
     /// Slot in that process's list.
     slot: i64,
 }
 
-const WORDS: usize = 5;
+const WORDS: usize = 6;
+
+/// Odd and large: that of Knuth's MMIX generator.
+const MULTIPLIER: i64 = 6_364_136_223_846_793_005;
 
 /// The operation of a process whose arguments are in error.
 const ERRONEOUS: i64 = -1;
 
 impl Intent {
     fn words(&self) -> [i64; WORDS] {
-        [self.operation, self.bytes, self.count, self.element, self.slot]
+        [self.operation, self.bytes, self.count, self.element, self.slot, self.digest]
     }
 
     fn from_words(w: [i64; WORDS]) -> Intent {
-        Intent { operation: w[0], bytes: w[1], count: w[2], element: w[3], slot: w[4] }
+        Intent { operation: w[0], bytes: w[1], count: w[2], element: w[3], slot: w[4], digest: w[5] }
     }
 
     fn fits(&self, other: &Intent) -> bool {
-        self.operation == other.operation && self.bytes == other.bytes
+        self.operation == other.operation && self.bytes == other.bytes && self.digest == other.digest
     }
 }
 
@@ -66,8 +71,8 @@ pub struct Findings {
 unsafe fn intents(list: &[Neighbor], fields: &[&Blocks], operation: usize) -> Result<Vec<Intent>> {
     (list.iter().enumerate())
         .map(|(slot, neighbor)| {
+            let mut intent = Intent { operation: operation as i64, slot: slot as i64, ..Intent::default() };
             // where there is no process nothing is looked at
-            let mut intent = Intent::default();
             for side in fields.iter().filter(|_| neighbor.rank.is_some()) {
                 let block = side.locate(slot)?;
                 if datatype::is_null(block.datatype) {
@@ -76,10 +81,11 @@ unsafe fn intents(list: &[Neighbor], fields: &[&Blocks], operation: usize) -> Re
                 }
                 // SAFETY: the caller vouches for the datatypes.
                 let (bytes, element) = unsafe { (copy::bytes(&block)?, datatype::size(block.datatype)?) };
-                let bytes = intent.bytes.saturating_add(i64::try_from(bytes).unwrap_or(i64::MAX));
+                let length = i64::try_from(bytes).unwrap_or(i64::MAX);
+                intent.bytes = intent.bytes.saturating_add(length);
+                intent.digest = intent.digest.wrapping_mul(MULTIPLIER).wrapping_add(length);
                 // of several fields only the bytes can be told
-                let (count, element) = if fields.len() == 1 { (block.count, element) } else { (bytes, 1) };
-                intent = Intent { operation: operation as i64, bytes, count, element, slot: slot as i64 };
+                (intent.count, intent.element) = if fields.len() == 1 { (block.count, element) } else { (intent.bytes, 1) };
             }
             Ok(intent)
         })
@@ -187,12 +193,14 @@ impl Check {
         let mut findings = Findings { sources: vec![true; mine_in.len()], targets: vec![true; mine_out.len()], text: None };
         let mut text = String::new();
         let (from_sources, from_targets) = heard.split_at(sources.len());
-        let describe = |i: &Intent| {
+        let describe = |i: &Intent, other: &Intent| {
             if i.operation == ERRONEOUS {
                 return "nothing, as its arguments are in error".to_owned();
             }
             let name = names.get(i.operation as usize).copied().unwrap_or("something else");
-            format!("{} bytes ({} elements of {} bytes) in {name}", i.bytes, i.count, i.element)
+            // sums may be equal where the blocks of the fields are not
+            let how = if i.operation == other.operation && i.bytes == other.bytes { " in blocks of other lengths" } else { "" };
+            format!("{} bytes ({} elements of {} bytes){how} in {name}", i.bytes, i.count, i.element)
         };
         for (&(slot, peer), words) in sources.iter().zip(from_sources) {
             let (theirs, mine) = (Intent::from_words(*words), &mine_in[slot]);
@@ -201,8 +209,8 @@ impl Check {
                 let _ = write!(
                     text,
                     "; sources[{slot}], process {peer}, sends {}, but process {me} expects {}",
-                    describe(&theirs),
-                    describe(mine)
+                    describe(&theirs, mine),
+                    describe(mine, &Intent::default())
                 );
             }
         }
@@ -214,8 +222,8 @@ impl Check {
                     text,
                     "; targets[{slot}], process {peer}, expects in its sources[{}] {}, but process {me} sends {}",
                     theirs.slot,
-                    describe(&theirs),
-                    describe(mine)
+                    describe(&theirs, mine),
+                    describe(mine, &Intent::default())
                 );
             }
         }
@@ -227,8 +235,8 @@ impl Check {
                 let _ = write!(
                     text,
                     "; targets[{target}], process {me} itself, sends {}, but sources[{source}] expects {}",
-                    describe(&mine_out[target]),
-                    describe(&mine_in[source])
+                    describe(&mine_out[target], &mine_in[source]),
+                    describe(&mine_in[source], &Intent::default())
                 );
             }
         }

@@ -114,7 +114,7 @@ impl Side {
                 Arrays::General(counts, wide(displs), copies)
             }
         };
-        if !list.is_empty() && !matches!(side.shape, Shape::General { .. }) {
+        if list.iter().any(|n| n.rank.is_some()) && !matches!(side.shape, Shape::General { .. }) {
             // SAFETY: as above.
             datatype = unsafe { duplicates.of(datatype, side, 0, comm) }?;
         }

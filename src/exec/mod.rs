@@ -48,9 +48,6 @@ pub trait Executor {
     /// Whether `start` posts all messages, so that MPI alone moves them: nobody waits for anything that this process does later.
     fn posts_at_once(&self) -> bool;
 
-    /// Whether the schedules of all processes have one round at the most.
-    fn one_round(&self) -> bool;
-
     /// Forgets which datatypes MPI has accepted: handles of some may have been freed and come back as others.
     fn forget_datatypes(&mut self);
 
@@ -128,14 +125,6 @@ impl Executor for Any {
         match self {
             Any::P2p(executor) => executor.keeps_datatypes(),
             Any::Packets(executor) => executor.keeps_datatypes(),
-        }
-    }
-
-    #[inline]
-    fn one_round(&self) -> bool {
-        match self {
-            Any::P2p(executor) => executor.one_round(),
-            Any::Packets(executor) => executor.one_round(),
         }
     }
 

@@ -1,11 +1,11 @@
 //! The point-to-point executor: rounds of `MPI_Irecv` and `MPI_Isend` on the private communicator.
 //!
 //! In each round all receives are posted before the first send, self edges are copied while the messages travel, and the next round begins
-//! when all are complete. Whole blocks are sent from and received in place, parts of blocks as `parts.rs` says. One tag serves a whole
-//! neighborhood: messages between two processes meet in the order in which the schedule posts them.
+//! when all are complete. Whole blocks are sent from and received in place, parts of blocks as `parts.rs` says. All messages of a
+//! call have one tag: those between two processes meet in the order in which the schedule posts them.
 //!
 //! Cost beyond MPI's: for each operation of the schedule one located block; no allocation once a schedule and its largest block have been
-//! seen. Counts above `INT_MAX` make a datatype for each such block and call.
+//! seen. Counts above `INT_MAX` make a datatype for each such block when they are bound.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -169,10 +169,9 @@ impl Sorted {
                     }
                     Op::Reduce { from, into } => {
                         // both have come before, as the grammar says
-                        if let (Some(&left), Some(&right)) = (arrivals.of.get(&from), arrivals.of.get(&into)) {
-                            sorted.operands.push([left, right]);
-                            arrivals.list[right as usize].reduce = Some(sorted.reduces.len() as u32);
-                        }
+                        let (left, right) = (arrivals.of[&from], arrivals.of[&into]);
+                        arrivals.list[right as usize].reduce = Some(sorted.reduces.len() as u32);
+                        sorted.operands.push([left, right]);
                         sorted.reduces.push((from, into));
                     }
                 }
@@ -262,7 +261,6 @@ pub struct P2p {
     alone: Option<Arc<Comm>>,
     me: i32,
     tag: i32,
-    one_round: bool,
     waiting: Waiting,
     sorted: Sorted,
     scratch_blocks: usize,
@@ -343,7 +341,6 @@ impl P2p {
             alone,
             me: me as i32,
             tag: 0,
-            one_round: schedule.algorithm().entry().one_round(),
             waiting,
             scratch_blocks: schedule.scratch_blocks() as usize,
             messages: sorted.messages.iter().map(nothing).collect(),
@@ -582,6 +579,25 @@ impl P2p {
         }
     }
 
+    /// Whether a block is complete and, where it is reduced, part of the result. Does the unpacking and reducing for that.
+    fn bring_in(&mut self, index: u32) -> Result<bool> {
+        if !self.complete(index)? {
+            return Ok(false);
+        }
+        let Some(reduction) = self.sorted.arrivals[index as usize].reduce else {
+            return Ok(true);
+        };
+        // one after the other, in their order
+        while self.reduced <= reduction as usize {
+            let [left, right] = self.sorted.operands[self.reduced];
+            if !(self.complete(left)? && self.complete(right)?) {
+                return Ok(false);
+            }
+            self.fold_next()?;
+        }
+        Ok(true)
+    }
+
     /// Whether a message that is received is there.
     fn received(&mut self, message: usize) -> Result<bool> {
         let r = self.sorted.rounds.partition_point(|round| round.sends.end <= message);
@@ -591,11 +607,7 @@ impl P2p {
             None if r + 1 != self.round => return Ok(r + 1 < self.round),
             None => self.requests.test_one(position),
         };
-        tested.map_err(|error| {
-            let error = self.name_edge(message, (0, error));
-            self.note(Err(error.clone()));
-            error
-        })
+        tested.map_err(|error| self.name_edge(message, (0, error)))
     }
 
     /// Does what follows when the messages of round `r` are complete, or have failed.
@@ -693,7 +705,6 @@ impl P2p {
     #[inline(always)]
     fn end(&mut self, ended: Result<()>) -> Result<()> {
         self.round = 0;
-        self.large.clear();
         if self.failure.is_none() {
             return ended;
         }
@@ -796,15 +807,15 @@ impl Executor for P2p {
     unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
         self.copies.clear();
         self.reduces.clear();
+        self.large.clear();
         // SAFETY: the caller vouches for the buffers.
-        let bound = unsafe {
+        unsafe {
             self.prepare_fold(buffers).and_then(|scratch| {
                 self.bind_side(&buffers.output, false)?;
                 self.bind_side(&buffers.input, true)?;
                 self.bind_others(buffers, &scratch)
             })
-        };
-        bound.inspect_err(|_| self.large.clear())
+        }
     }
 
     #[inline]
@@ -857,41 +868,21 @@ impl Executor for P2p {
         (self.accepted.input, self.accepted.output, self.accepted.op) = (None, None, None);
         self.accepted.messages.fill(None);
         self.parts.forget_datatypes();
+        self.large.clear();
     }
 
     fn keeps_datatypes(&self) -> bool {
         self.sorted.rounds.len() > 1 || !self.sorted.reduces.is_empty() || !self.sorted.unpacks.is_empty()
     }
 
-    #[inline]
-    fn one_round(&self) -> bool {
-        self.one_round
-    }
-
     fn arrived(&mut self, source: usize) -> Result<bool> {
-        if self.round == 0 {
-            return Ok(true);
-        }
         if let Some(error) = &self.failure {
             return Err(error.clone());
         }
-        let Some(index) = self.sorted.sources.get(source).copied().flatten() else {
-            return Ok(true);
-        };
-        if !self.complete(index)? {
-            return Ok(false);
+        match self.sorted.sources.get(source) {
+            // the end of the call tells of it too
+            Some(&Some(index)) if self.round > 0 => self.bring_in(index).inspect_err(|e| self.note(Err(e.clone()))),
+            _ => Ok(true),
         }
-        let Some(reduction) = self.sorted.arrivals[index as usize].reduce else {
-            return Ok(true);
-        };
-        // one after the other, in their order
-        while self.reduced <= reduction as usize {
-            let [left, right] = self.sorted.operands[self.reduced];
-            if !(self.complete(left)? && self.complete(right)?) {
-                return Ok(false);
-            }
-            self.fold_next()?;
-        }
-        Ok(true)
     }
 }

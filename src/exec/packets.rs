@@ -84,7 +84,9 @@ pub struct Packets {
     peers: Vec<(bool, Rank)>,
     /// The first message that failed.
     failure: Option<Box<Error>>,
+    /// For the caller's blocks as long as they are bound, and for packets as long as the call runs.
     large: Large,
+    large_packets: Large,
     pack: Vec<u8>,
     known: Known,
 }
@@ -137,6 +139,7 @@ impl Packets {
             peers: Vec::with_capacity(most),
             failure: None,
             large: Large::default(),
+            large_packets: Large::default(),
             pack: Vec::new(),
             known: Known::default(),
             schedule: schedule.clone(),
@@ -375,7 +378,7 @@ impl Packets {
         let block = Located { at, count: range.len() as i64, datatype: datatype::byte() };
         let mut message = Message { at, count: 0, datatype: block.datatype, peer: peer as i32 };
         // SAFETY: bytes are a committed type.
-        unsafe { self.large.fill(&mut message, &block, || Argument::new("recvcounts")) }?;
+        unsafe { self.large_packets.fill(&mut message, &block, || Argument::new("recvcounts")) }?;
         Ok(message)
     }
 
@@ -508,7 +511,7 @@ impl Packets {
     /// Comes back to where nothing is under way. `ended` is how the last step did.
     fn end(&mut self, ended: Result<()>) -> Result<()> {
         self.round = 0;
-        self.large.clear();
+        self.large_packets.clear();
         ended.and(self.failure.take().map_or(Ok(()), Err))
     }
 }
@@ -516,9 +519,9 @@ impl Packets {
 impl Executor for Packets {
     unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
         self.copies.clear();
+        self.large.clear();
         // SAFETY: the caller vouches for the buffers.
-        let bound = unsafe { self.bind_blocks(buffers).and_then(|()| self.bind_copies()).and_then(|()| self.lay_out()) };
-        bound.inspect_err(|_| self.large.clear())
+        unsafe { self.bind_blocks(buffers).and_then(|()| self.bind_copies()).and_then(|()| self.lay_out()) }
     }
 
     fn start(&mut self, tag: i32) -> Result<()> {
@@ -559,14 +562,11 @@ impl Executor for Packets {
 
     fn forget_datatypes(&mut self) {
         self.own.iter_mut().for_each(|own| own.accepted = None);
+        self.large.clear();
     }
 
     fn keeps_datatypes(&self) -> bool {
         true
-    }
-
-    fn one_round(&self) -> bool {
-        false
     }
 
     fn arrived(&mut self, source: usize) -> Result<bool> {

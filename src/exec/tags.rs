@@ -4,26 +4,22 @@
 //! collectives of an operation, as all processes start them in one order. Where later rounds are posted later, those of two collectives that are under
 //! way at a time may be posted in either order: each collective has a tag of its own, by its number. Neighbors count alike.
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 
-/// Tags from here on go by number. Those below: 1 to 3 of operations, 64 of negotiations, 101 and 102 of verification.
+/// Tags from here on go by number. Those below: 1 to 3 of operations, 4 to 6 of verified ones, 64 of negotiations, 101 and 102 of verification.
 const FIRST: u32 = 128;
 
 /// So many collectives of an operation have different tags: the least `MPI_TAG_UB` that the standard allows is 32767, for three operations.
 pub const NUMBERS: u32 = 10_000;
 
-/// Numbers by which a new neighborhood's tags are ahead of the one before, of which requests may still be under way.
-const STEP: u32 = 1_000;
-
 /// The tags of one operation on one communicator.
 pub struct Tags {
     operation: u32,
-    next: AtomicU32,
-    /// Neighborhoods so far.
-    neighborhoods: AtomicU32,
+    /// Numbers given out.
+    next: AtomicU64,
     /// Tags of requests that are under way and have rounds to post, and how many there are.
     held: Mutex<Vec<i32>>,
     holding: AtomicUsize,
@@ -37,8 +33,7 @@ impl Tags {
     pub fn new(operation: u32) -> Tags {
         Tags {
             operation,
-            next: AtomicU32::new(0),
-            neighborhoods: AtomicU32::new(0),
+            next: AtomicU64::new(0),
             held: Mutex::new(Vec::new()),
             holding: AtomicUsize::new(0),
             turns: AtomicU32::new(0),
@@ -61,29 +56,46 @@ impl Tags {
         self.ended.fetch_add(1, Ordering::Release);
     }
 
-    /// Begins anew for another neighborhood: processes that were neighbors before need not have counted alike.
-    pub fn restart(&self) {
-        let before = self.neighborhoods.fetch_add(1, Ordering::Relaxed);
-        self.next.store(before.wrapping_add(1).wrapping_mul(STEP) % NUMBERS, Ordering::Relaxed);
+    /// How many numbers have been given out.
+    pub fn given(&self) -> u64 {
+        self.next.load(Ordering::Relaxed)
     }
 
-    /// The tag of the next collective. `one_round`: on all processes all of its messages are posted when it starts.
+    /// Goes on from `given` numbers, for another neighborhood: processes that were no neighbors before need not have counted alike.
+    pub fn restart(&self, given: u64) {
+        self.next.store(given, Ordering::Relaxed);
+    }
+
+    /// The tag of all collectives whose messages are all posted when they start, on all processes.
+    #[inline]
+    pub fn one(&self) -> i32 {
+        1 + self.operation as i32
+    }
+
+    /// The tag of all verified collectives.
+    pub fn verified(&self) -> i32 {
+        4 + self.operation as i32
+    }
+
+    /// Tags of the next collectives, one for each entry of `tags`.
     ///
     /// # Errors
-    /// A request is still under way after which `NUMBERS` collectives have started.
+    /// A request is still under way after which `NUMBERS` collectives have started. Then no number is given out.
     #[inline]
-    pub fn next(&self, one_round: bool) -> Result<i32> {
-        if one_round {
-            return Ok(1 + self.operation as i32);
-        }
+    pub fn next(&self, tags: &mut [i32]) -> Result<()> {
         // collectives on a communicator are started one after the other
-        let number = self.next.load(Ordering::Relaxed);
-        let tag = (FIRST + 3 * number + self.operation) as i32;
-        if self.holding.load(Ordering::Relaxed) > 0 && self.lock().contains(&tag) {
-            return Err(Error::TooManyStarted { limit: NUMBERS }.into());
+        let given = self.next.load(Ordering::Relaxed);
+        for (number, tag) in (given..).zip(tags.iter_mut()) {
+            *tag = (u64::from(FIRST) + 3 * (number % u64::from(NUMBERS)) + u64::from(self.operation)) as i32;
         }
-        self.next.store((number + 1) % NUMBERS, Ordering::Relaxed);
-        Ok(tag)
+        if self.holding.load(Ordering::Relaxed) > 0 {
+            let held = self.lock();
+            if tags.iter().any(|tag| held.contains(tag)) {
+                return Err(Error::TooManyStarted { limit: NUMBERS }.into());
+            }
+        }
+        self.next.store(given + tags.len() as u64, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Notes that rounds with this tag are still to be posted.
@@ -109,26 +121,35 @@ impl Tags {
 mod tests {
     use super::*;
 
+    fn next(tags: &Tags) -> Result<i32> {
+        let mut tag = [0];
+        tags.next(&mut tag).map(|()| tag[0])
+    }
+
     #[test]
     fn tags_differ_as_long_as_they_must() {
         let all = [Tags::new(0), Tags::new(1), Tags::new(2)];
         let mut seen = std::collections::HashSet::new();
         for tags in &all {
-            seen.insert(tags.next(true).unwrap());
+            assert!(seen.insert(tags.one()) && seen.insert(tags.verified()));
             for _ in 0..NUMBERS {
-                let tag = tags.next(false).unwrap();
+                let tag = next(tags).unwrap();
                 assert!(seen.insert(tag) && tag <= 32767 && tag >= FIRST as i32);
             }
         }
-        assert_eq!(seen.len(), 3 * NUMBERS as usize + 3);
-        all[1].restart();
-        let first = all[1].next(false).unwrap();
-        all[1].hold(first);
+        // one that is held is not given out again
+        let tags = &all[1];
+        tags.restart(u64::from(u32::MAX));
+        let first = next(tags).unwrap();
+        tags.hold(first);
         for _ in 1..NUMBERS {
-            assert_ne!(all[1].next(false), Ok(first));
+            assert_ne!(next(tags), Ok(first));
         }
-        assert_eq!(*all[1].next(false).unwrap_err(), Error::TooManyStarted { limit: NUMBERS });
-        all[1].release(first);
-        assert_eq!(all[1].next(false), Ok(first));
+        let given = tags.given();
+        assert_eq!(*next(tags).unwrap_err(), Error::TooManyStarted { limit: NUMBERS });
+        assert_eq!(tags.next(&mut [0, 0]), Err(Error::TooManyStarted { limit: NUMBERS }.into()));
+        assert_eq!(tags.given(), given);
+        tags.release(first);
+        assert_eq!(next(tags), Ok(first));
     }
 }

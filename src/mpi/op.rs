@@ -1,6 +1,7 @@
 //! Reduction operators.
 
 use std::ffi::c_int;
+use std::sync::{Mutex, PoisonError};
 
 use super::comm::Owned as Comm;
 use super::{MPI_Datatype, MPI_Op, check};
@@ -33,6 +34,9 @@ pub unsafe fn commutes(op: MPI_Op) -> Result<bool> {
 /// # Safety
 /// The handles must be an operator and a datatype.
 pub unsafe fn check_type(op: MPI_Op, datatype: MPI_Datatype, alone: &Comm) -> Result<()> {
+    // one collective at a time on a communicator, also where threads come with different requests
+    static CHECKING: Mutex<()> = Mutex::new(());
+    let _checking = CHECKING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut nothing = 0u64;
     let at: *mut std::ffi::c_void = (&raw mut nothing).cast();
     // SAFETY: no element is read or written.

@@ -156,7 +156,7 @@ pub struct Wires {
 /// Wires, which the communicator and what runs on it own together.
 pub type Shared = Arc<Guarded>;
 
-/// Wires behind a check that one call at a time uses them: a lock that is never waited for.
+/// Wires behind a lock, which is held for no longer than a step takes: no code of the caller's runs under it.
 pub struct Guarded {
     wires: Mutex<Wires>,
     /// Whether the communicator has been freed.
@@ -175,8 +175,8 @@ impl Guarded {
 
     /// The wires.
     #[inline]
-    pub fn hold(&self) -> Result<MutexGuard<'_, Wires>> {
-        self.wires.try_lock().map_err(|_| Error::Exchanging.into())
+    pub fn hold(&self) -> MutexGuard<'_, Wires> {
+        self.wires.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the communicator has been freed.
@@ -191,7 +191,7 @@ struct Hung(Shared);
 impl Drop for Hung {
     fn drop(&mut self) {
         self.0.orphaned.store(true, Ordering::Relaxed);
-        let Ok(mut wires) = self.0.hold() else { return };
+        let mut wires = self.0.hold();
         // Freeing a window is collective, as freeing the communicator is, in which this runs; at the end of MPI there is no window any more. A process
         // whose exchange still runs cannot free it: then none does before the end of MPI.
         if wires.sums.is_some() && mpi::is_usable() {
@@ -223,10 +223,9 @@ impl Drop for Finalizer {
         let all: Vec<Shared> = lock(&self.wires).iter().filter_map(Weak::upgrade).collect();
         let mut windows = std::mem::take(&mut *lock(&self.windows));
         for wires in &all {
-            if let Ok(mut wires) = wires.hold() {
-                wires.close();
-                windows.extend(wires.sums.take());
-            }
+            let mut wires = wires.hold();
+            wires.close();
+            windows.extend(wires.sums.take());
         }
         // freeing a window is collective, as making it was: in the order in which they were made no process waits for another one in a circle
         windows.sort_by_key(rsx::Sums::made);
@@ -261,7 +260,7 @@ pub unsafe fn wires(comm: MPI_Comm) -> Result<Shared> {
 pub unsafe fn set_machine(comm: MPI_Comm, machine: Loggp) -> Result<()> {
     // SAFETY: the caller vouches for `comm`.
     if let Some(Hung(shared)) = unsafe { WIRES.get(comm)?.as_ref() } {
-        let mut wires = shared.hold()?;
+        let mut wires = shared.hold();
         wires.machine = Some(machine);
         (wires.chooser, wires.ticket) = (Chooser::default(), None);
     }
@@ -579,12 +578,9 @@ impl Advance for Exchange {
     /// Does not end it: no other exchange may begin before the caller knows that it is done.
     fn advance(&mut self) {
         if self.failure.is_none() {
-            match self.drive() {
-                Ok(_) => {}
-                // another thread has the wires in hand
-                Err(e) if *e == Error::Exchanging => {}
-                Err(e) => self.failure = Some(e),
-            }
+            let begin = self.spent.map(|_| mpi::time());
+            self.failure = self.drive().err();
+            self.spend(begin);
         }
     }
 }
@@ -596,7 +592,7 @@ impl Exchange {
     /// # Safety
     /// The blocks in `sends`, and their datatype, must live, unchanged, until the exchange is done.
     pub unsafe fn start(shared: &Shared, hints: Option<&SparseHints>, sends: Sends, form: Form) -> Result<Exchange> {
-        let mut guard = shared.hold()?;
+        let mut guard = shared.hold();
         let wires = &mut *guard;
         if wires.running {
             return Err(Error::Exchanging.into());
@@ -658,7 +654,7 @@ impl Exchange {
     fn drive(&mut self) -> Result<bool> {
         if let Some(run) = &mut self.run {
             // SAFETY: whoever started the exchange vouches for the blocks.
-            if !unsafe { run.progress(&mut *self.wires.hold()?, &self.sends, &mut self.inbox) }? {
+            if !unsafe { run.progress(&mut self.wires.hold(), &self.sends, &mut self.inbox) }? {
                 return Ok(false);
             }
             self.run = None;
@@ -669,7 +665,7 @@ impl Exchange {
     /// Everything has come and gone, in a call that began at `begin`.
     fn end(&mut self, begin: Option<f64>) -> Result<()> {
         self.spend(begin);
-        let mut wires = self.wires.hold()?;
+        let mut wires = self.wires.hold();
         if wires.running {
             wires.parity ^= 1;
             wires.running = false;
@@ -690,7 +686,7 @@ impl Exchange {
         /// Polls in vain before the core is given away.
         const POLLS: u32 = 4;
         let (yields, outstanding) = {
-            let wires = self.wires.hold()?;
+            let wires = self.wires.hold();
             (wires.yields, Arc::clone(&wires.outstanding))
         };
         let (mut polls, mut shown) = (0, 0);
@@ -716,7 +712,7 @@ impl Exchange {
 
     /// The private communicator.
     pub fn comm(&self) -> Result<Arc<Comm>> {
-        Ok(Arc::clone(&self.wires.hold()?.comm))
+        Ok(Arc::clone(&self.wires.hold().comm))
     }
 
     /// What hangs on the communicator.

@@ -91,7 +91,7 @@ fn run(part: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<Timed>
         Ok(Lane { wires, hints, batches: Vec::new() })
     };
     let mut lanes = PROTOCOLS.iter().map(|e| lane(e.protocol)).collect::<Result<Vec<Lane>>>()?;
-    let per_node = lanes[0].wires.hold()?.per_node(&lanes[0].hints);
+    let per_node = lanes[0].wires.hold().per_node(&lanes[0].hints);
     let buffer = together(part, written(timing.bytes.checked_mul(messages.into())))?;
     let timed = batches(part, timing, messages, &buffer, &mut lanes, progress);
     if timed.is_err() {
@@ -101,7 +101,7 @@ fn run(part: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<Timed>
     timed?;
     for lane in &lanes {
         // collective, as all of this is
-        lane.wires.hold()?.sums = None;
+        lane.wires.hold().sums = None;
     }
     let times = lanes.into_iter().map(|lane| median(lane.batches).unwrap_or(0.0)).collect();
     Ok(Timed { load: Load { processes: size, per_node, messages, bytes: timing.bytes }, times })
