@@ -83,7 +83,7 @@ $(OUT)/%: examples/%.c $(wildcard examples/*.h) include/mpix_neighbor.h $(LIB)
 	@echo $(MPICC) $<
 	@$(MPICC) $(CFLAGS) $< -o $@ $(LINK) $(if $(findstring metis.h,$(shell cat $<)),-lmetis) -lm
 
-$(OUT)/%: benches/%.c benches/measure.h include/mpix_neighbor.h $(LIB)
+$(OUT)/%: benches/%.c $(wildcard benches/*.h) include/mpix_neighbor.h $(LIB)
 	@mkdir -p $(OUT)
 	@echo $(MPICC) $<
 	@$(MPICC) $(CFLAGS) $< -o $@ $(LINK) -lm
