@@ -200,10 +200,10 @@ static inline void expect_same(const alternative *a) {
 
 static inline void print_line(const char *label, const char *where, const alternative *list, int alternatives, samples *s) {
   if (me != 0 || s->count == 0) return;
-  double first = median(s->times[0], s->count);
+  double first = typical(s->times[0], s->count);
   printf("%-26s %-5s %3d  %10.3f", label, where, s->count, first * 1e6);
   for (int a = 1; a < alternatives; a++) {
-    double t = median(s->times[a], s->count);
+    double t = typical(s->times[a], s->count);
     printf("  %s %.3f (%.2f)", list[a].name, t * 1e6, t / first);
   }
   printf("\n");

@@ -82,7 +82,7 @@ static void random_graph(void) {
 }
 
 int main(int argc, char **argv) {
-  const char *only = begin(argc, argv, "exchange [--rounds N] [--seconds S] [--only ring|grid|halo|random]");
+  const char *only = begin(argc, argv, "exchange [--rounds N] [--seconds S] [--quantile Q] [--only ring|grid|halo|random]");
   print_header("microseconds a call (ratio to ours)");
   if (me == 0) printf("# case                     cores rounds    ours\n");
   if (!*only || !strcmp(only, "ring")) {

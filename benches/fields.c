@@ -66,11 +66,15 @@ static void packed(problem *p) {
 
 static void make(problem *p, MPI_Comm comm, const int *sources, const int *targets, int fields, int bytes, int strided) {
   *p = (problem){.comm = comm, .fields = fields, .bytes = bytes, .blocks = fields * EDGES, .room = (size_t)bytes * (strided ? 2 : 1)};
-  MPI_Type_vector(bytes / (int)sizeof(double), 1, strided ? 2 : 1, MPI_DOUBLE, &p->type);
-  MPI_Type_commit(&p->type);
+  int count = strided ? 1 : bytes / (int)sizeof(double);
+  p->type = MPI_DOUBLE;
+  if (strided) {
+    MPI_Type_vector(bytes / (int)sizeof(double), 1, 2, MPI_DOUBLE, &p->type);
+    MPI_Type_commit(&p->type);
+  }
   memcpy(p->sources, sources, sizeof p->sources), memcpy(p->targets, targets, sizeof p->targets);
   for (int f = 0; f < fields; f++) p->send[f] = need(EDGES * p->room), p->recv[f] = need(EDGES * p->room);
-  for (int b = 0; b < p->blocks; b++) p->counts[b] = 1, p->displs[b] = (MPI_Aint)(b % EDGES * p->room), p->types[b] = p->type;
+  for (int b = 0; b < p->blocks; b++) p->counts[b] = count, p->displs[b] = (MPI_Aint)(b % EDGES * p->room), p->types[b] = p->type;
   for (int f = 0; f < fields; f++)
     MPIX_Neighbor_alltoallw_plan(p->send[f], p->counts, p->displs, p->types, p->recv[f], p->counts, p->displs, p->types, comm, MPI_INFO_NULL, &p->plans[f]);
   for (int e = 0; e < EDGES; e++) {
@@ -100,7 +104,7 @@ static problem with_plan(const problem *p, const char *fuse) {
 static void discard(problem *p) {
   for (int f = 0; f < p->fields; f++) MPIX_Request_free(&p->plans[f]), free(p->send[f]), free(p->recv[f]);
   for (int e = 0; e < EDGES; e++) MPI_Type_free(&p->edges_out[e]), MPI_Type_free(&p->edges_in[e]);
-  MPI_Type_free(&p->type);
+  if (p->type != MPI_DOUBLE) MPI_Type_free(&p->type);
   free(p->packed_out), free(p->packed_in);
 }
 
@@ -131,12 +135,12 @@ enum { TRUE, FALSE, AUTO, PLANS, STRUCTS, PACKED, ALL };
 static void print_line(const char *label, const char *where, const alternative *list, int alternatives, samples *s, double *ratio) {
   *ratio = NAN;
   if (s->count == 0) return;
-  double first = median(s->times[TRUE], s->count);
-  *ratio = median(s->times[FALSE], s->count) / first;
+  double first = typical(s->times[TRUE], s->count);
+  *ratio = typical(s->times[FALSE], s->count) / first;
   if (me != 0) return;
   printf("%-30s %-5s %3d  %10.3f", label, where, s->count, first * 1e6);
   for (int a = 1; a < alternatives; a++) {
-    double t = median(s->times[a], s->count);
+    double t = typical(s->times[a], s->count);
     printf("  %s %.3f (%.2f)", list[a].name, t * 1e6, t / first);
   }
   printf("\n");
@@ -166,7 +170,7 @@ static void print_crossing(const char *label, const char *where, const int *size
 int main(int argc, char **argv) {
   static const int sizes[] = {8, 64, 256, 1024, 2048, 4096, 8192, 16384, 65536}, numbers[] = {2, 4, 8};
   enum { SIZES = sizeof sizes / sizeof *sizes };
-  const char *only = begin(argc, argv, "fields [--rounds N] [--seconds S] [--only contiguous|strided]");
+  const char *only = begin(argc, argv, "fields [--rounds N] [--seconds S] [--quantile Q] [--only contiguous|strided]");
   print_header("microseconds an exchange (ratio to mpix_fuse=true)");
   if (me == 0) printf("# case                         cores rounds    true\n");
   int sources[EDGES], targets[EDGES];

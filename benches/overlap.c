@@ -5,7 +5,7 @@
  * computation, in one piece or in 8 with a test between them, then a wait.
  *
  * The computation is a chain of multiplications that needs no memory, as long as the exchange alone. Efficiency: (exchange + computation - both) /
- * min(exchange, computation), of medians: 100 % if both together take as long as one of them, 0 if they take as long as one after the other, less if
+ * min(exchange, computation): 100 % if both together take as long as one of them, 0 if they take as long as one after the other, less if
  * calls in between cost more than they hide. What is hidden is waiting: copies within a node are made by the same cores as the computation.
  *
  * Method: see measure.h. */
@@ -121,7 +121,7 @@ static void print_efficiency(const char *label, const char *where, samples *s) {
   printf("%-22s %-5s %3d", label, where, s->count);
   for (int w = 0; w < WAYS; w++) {
     double t[KINDS];
-    for (int k = 0; k < KINDS; k++) t[k] = median(s->times[w * KINDS + k], s->count);
+    for (int k = 0; k < KINDS; k++) t[k] = typical(s->times[w * KINDS + k], s->count);
     printf("  %s %.2f us", ways[w].name, t[ALONE] * 1e6);
     for (int k = UNTESTED; k <= TESTED; k++) printf(" %4.0f%%", 100 * (t[ALONE] + t[COMPUTATION] - t[k]) / fmin(t[ALONE], t[COMPUTATION]));
   }
@@ -167,7 +167,7 @@ static const int sizes[] = {8, 64, 512, 4096, 32768, 262144, 1 << 20, 4 << 20};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 int main(int argc, char **argv) {
-  const char *only = begin(argc, argv, "overlap [--rounds N] [--seconds S] [--only ring|grid]");
+  const char *only = begin(argc, argv, "overlap [--rounds N] [--seconds S] [--quantile Q] [--only ring|grid]");
   double iteration = calibrate();
   print_header("microseconds of the exchange alone, part of it hidden without tests and with 7 tests");
   if (me == 0) printf("# case                 cores rounds\n");

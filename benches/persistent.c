@@ -91,7 +91,7 @@ static void halo_3d(int width) {
 }
 
 int main(int argc, char **argv) {
-  const char *only = begin(argc, argv, "persistent [--rounds N] [--seconds S] [--only ring|grid|strided|halo]");
+  const char *only = begin(argc, argv, "persistent [--rounds N] [--seconds S] [--quantile Q] [--only ring|grid|strided|halo]");
   print_header("microseconds for start and wait (ratio to ours)");
   if (me == 0) printf("# case                     cores rounds    plan\n");
   for (int strided = 0; strided < 2; strided++) {
