@@ -24,6 +24,7 @@ LINK := -L$(LIBDIR) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN/../../$(LIBDIR)'
 
 C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks
 EXAMPLES := mesh halo3d spmv bfs nbody
+BENCHES := exchange rounds dsde persistent overlap fields
 
 .PHONY: all lib tool tool-mpi demo test test-rust test-c c-tests test-mpis bench header install examples clean deps
 
@@ -140,7 +141,7 @@ test-mpis:
 
 bench:
 	@scripts/deps bench
-	@$(MAKE) --no-print-directory $(OUT)/exchange $(OUT)/rounds $(OUT)/dsde
+	@$(MAKE) --no-print-directory $(addprefix $(OUT)/,$(BENCHES))
 	@scripts/bench
 
 clean:
