@@ -31,6 +31,7 @@ WITH_FORTRAN = $(shell $(MPIFC) --version >/dev/null 2>&1 && echo yes)
 C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks
 FORTRAN_TESTS := $(foreach t,$(wildcard c_tests/*.F90),$(basename $(notdir $t)).f08 $(basename $(notdir $t)).mpi) fortran_mpif
 EXAMPLES := mesh halo3d spmv bfs nbody
+BENCHES := exchange rounds dsde persistent overlap fuse
 
 .PHONY: all lib fortran fortran-tests tool tool-mpi demo test test-rust test-c c-tests test-mpis bench header install examples clean deps
 
@@ -135,7 +136,7 @@ $(OUT)/halo2d: examples/halo2d.f90 $(FORTRAN_LIB)
 
 fortran-tests: $(addprefix $(OUT)/,$(FORTRAN_TESTS) halo2d)
 
-$(OUT)/%: benches/%.c benches/measure.h include/mpix_neighbor.h $(LIB)
+$(OUT)/%: benches/%.c $(wildcard benches/*.h) include/mpix_neighbor.h $(LIB)
 	@mkdir -p $(OUT)
 	@echo $(MPICC) $<
 	@$(MPICC) $(CFLAGS) $< -o $@ $(LINK) -lm
@@ -194,7 +195,7 @@ test-mpis:
 
 bench:
 	@scripts/deps bench
-	@$(MAKE) --no-print-directory $(OUT)/exchange $(OUT)/rounds $(OUT)/dsde
+	@$(MAKE) --no-print-directory $(addprefix $(OUT)/,$(BENCHES))
 	@scripts/bench
 
 clean:

@@ -1,0 +1,109 @@
+/* Persistent exchanges: start and wait of ours beside those of the MPI.
+ *
+ * Cases: 1 and 8 edges to the right neighbor of a ring and a periodic 2-D grid of processes (alltoall); the same edges with blocks of which each
+ * second double is sent, and a 3-D 27-point halo (alltoallw).
+ * Ours is MPIX_Neighbor_alltoall(w)_plan with MPIX_Request_start and _wait. Peers: the MPI's own persistent collective, where it has one; MPI_Startall and
+ * MPI_Waitall of requests made by hand; Irecv, Isend, Waitall; our blocking call.
+ *
+ * Method: see measure.h. */
+#define _GNU_SOURCE
+#include "edges.h"
+
+/* Open MPI 4 has persistent collectives as an extension, Open MPI 5 before it has all of MPI 4 */
+#if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
+#define NATIVE_ALLTOALL_INIT MPI_Neighbor_alltoall_init
+#define NATIVE_ALLTOALLW_INIT MPI_Neighbor_alltoallw_init
+#elif defined OMPI_MAJOR_VERSION
+#include <mpi-ext.h>
+#ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
+#define NATIVE_ALLTOALL_INIT MPIX_Neighbor_alltoall_init
+#define NATIVE_ALLTOALLW_INIT MPIX_Neighbor_alltoallw_init
+#endif
+#endif
+
+static void plan(problem *p) {
+  MPIX_Request_start(&p->plan);
+  MPIX_Request_wait(&p->plan);
+}
+
+static void make_plan(problem *p) {
+  if (p->types_in)
+    MPIX_Neighbor_alltoallw_plan(p->send, p->counts_out, p->bytes_out, p->types_out, p->recv, p->counts_in, p->bytes_in, p->types_in, p->comm, MPI_INFO_NULL, &p->plan);
+  else MPIX_Neighbor_alltoall_plan(p->send, p->counts_out[0], p->type, p->recv, p->counts_in[0], p->type, p->comm, MPI_INFO_NULL, &p->plan);
+}
+
+#ifdef NATIVE_ALLTOALL_INIT
+static void native_plan(problem *p) {
+  MPI_Start(&p->native_plan);
+  MPI_Wait(&p->native_plan, MPI_STATUS_IGNORE);
+}
+
+static void make_native_plan(problem *p) {
+  if (p->types_in)
+    NATIVE_ALLTOALLW_INIT(p->send, p->counts_out, p->bytes_out, p->types_out, p->recv, p->counts_in, p->bytes_in, p->types_in, p->comm, MPI_INFO_NULL, &p->native_plan);
+  else NATIVE_ALLTOALL_INIT(p->send, p->counts_out[0], p->type, p->recv, p->counts_in[0], p->type, p->comm, MPI_INFO_NULL, &p->native_plan);
+}
+#endif
+
+/* Times the alternatives on edges with blocks; ends with the problem. */
+static void compare_on(problem *p, const char *what, const char *size) {
+  finish_graph(p);
+  make_plan(p);
+  char label[64];
+  snprintf(label, sizeof label, "%s, %s", what, size);
+  alternative list[MOST] = {{"plan", plan, p}, {"startall", persistent, p}, {"by hand", by_hand, p}, {"blocking", ours, p}};
+  int alternatives = 4;
+  for (int a = 0; a < alternatives; a++) expect_same(&list[a]);
+#ifdef NATIVE_ALLTOALL_INIT
+  make_native_plan(p);
+  list[alternatives++] = (alternative){"native", native_plan, p};
+#endif
+  measure(label, list, alternatives);
+  if (p->native_plan != MPI_REQUEST_NULL) MPI_Request_free(&p->native_plan);
+  MPIX_Request_free(&p->plan);
+  release(p);
+}
+
+static const int sizes[] = {8, 64, 512, 4096, 32768, 262144, 1 << 20};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+/* `degree` edges to the right, or 0: the 2-D grid */
+static void regular(int degree, int strided) {
+  for (int s = 0; s < SIZES; s += crowded || strided ? 3 : 1) {
+    problem p;
+    if (degree) ring_edges(&p, degree);
+    else grid_edges(&p);
+    if (strided) strided_blocks(&p, sizes[s]);
+    else equal_blocks(&p, sizes[s]);
+    char what[40] = "2-D 5-point";
+    if (degree) snprintf(what, sizeof what, "%d edge%s", degree, degree > 1 ? "s" : "");
+    if (strided) strcat(what, ", strided");
+    compare_on(&p, what, size_name(sizes[s]));
+  }
+}
+
+static void halo_3d(int width) {
+  problem p;
+  halo_edges(&p, width);
+  char size[20];
+  snprintf(size, sizeof size, "%d^3", width);
+  compare_on(&p, "3-D 27-point", size);
+}
+
+int main(int argc, char **argv) {
+  const char *only = begin(argc, argv, "persistent [--rounds N] [--seconds S] [--quantile Q] [--only ring|grid|strided|halo]");
+  print_header("microseconds for start and wait (ratio to ours)");
+  if (me == 0) printf("# case                     cores rounds    plan\n");
+  for (int strided = 0; strided < 2; strided++) {
+    if (*only && strided != !strcmp(only, "strided")) continue;
+    if (!*only || strided || !strcmp(only, "ring")) {
+      regular(1, strided);
+      if (n == 2) regular(8, strided);
+    }
+    if (!*only || strided || !strcmp(only, "grid")) regular(0, strided);
+  }
+  if (!*only || !strcmp(only, "halo"))
+    for (int width = 8; width <= (crowded ? 32 : 64); width *= 2) halo_3d(width);
+  end();
+  return 0;
+}
