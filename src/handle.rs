@@ -622,7 +622,7 @@ impl Slot {
     }
 
     /// The private communicator.
-    pub fn comm(&self) -> &Comm {
+    pub fn comm(&self) -> &Arc<Comm> {
         &self.comm
     }
 

@@ -52,7 +52,7 @@ struct State {
     one_round: bool,
     /// Keeps arrays and datatypes for what is done after the start.
     lasting: Vec<Lasting>,
-    _joined: Option<Joined>,
+    joined: Option<Joined>,
     verification: Option<Box<Verification>>,
     /// The first error.
     failure: Option<Box<Error>>,
@@ -117,6 +117,10 @@ impl State {
 
     #[inline]
     fn start_all(&mut self) -> Result<()> {
+        if let Some(joined) = &mut self.joined {
+            // SAFETY: whoever made the request vouches for the buffers.
+            unsafe { joined.put() }?;
+        }
         for k in 0..self.loans.len() {
             let tag = self.tags[k];
             if let Err(e) = self.loans[k].executor.start(tag) {
@@ -249,6 +253,13 @@ impl State {
         for loan in self.running() {
             if !loan.executor.arrived(source)? {
                 return Ok(false);
+            }
+        }
+        if let Some(joined) = &mut self.joined {
+            // SAFETY: whoever made the request vouches for the buffers.
+            if let Err(e) = unsafe { joined.take(source) } {
+                self.note(e.clone());
+                return Err(e);
             }
         }
         Ok(true)
@@ -498,7 +509,7 @@ impl State {
             tags: SmallVec::from_elem(0, fields),
             one_round: schedule.algorithm().entry().one_round(),
             lasting: Vec::new(),
-            _joined: None,
+            joined: None,
             verification: None,
             failure: None,
             told: vec![false; slot.neighborhood().sources().len()],
@@ -519,7 +530,7 @@ impl State {
             let loan = slot.lend(first)?;
             let kept: Vec<Lasting>;
             let mut own: Fields = SmallVec::from_slice(fields);
-            if persistent || loan.executor.keeps_datatypes() {
+            if persistent || fields.len() > 1 || loan.executor.keeps_datatypes() {
                 kept = fields.iter().map(|f| Lasting::of(f, n, slot.comm())).collect::<Result<_>>()?;
                 own = kept.iter().map(Lasting::buffers).collect();
             } else {
@@ -537,14 +548,14 @@ impl State {
             } else if let [first, others @ ..] = &own[..]
                 && !others.is_empty()
             {
-                let joined = Joined::of(&own, n, rule, slot.comm())?;
+                let joined = Joined::of(&own, n, rule, slot.comm(), slot.tags().one())?;
                 state.loans[0].executor.bind(&joined.buffers(first))?;
                 for field in others.iter().filter(|_| !joined.all()) {
                     let mut loan = slot.lend_rest(&joined)?;
                     loan.executor.bind(field)?;
                     state.loans.push(loan);
                 }
-                state._joined = Some(joined);
+                state.joined = Some(joined);
             } else {
                 state.loans[0].executor.bind(&own[0])?;
             }
@@ -610,6 +621,10 @@ impl State {
 
     /// Ends a call. Returns its error.
     fn complete(&mut self, slot: &Slot, persistent: bool) -> Option<Box<Error>> {
+        if let (Some(joined), None) = (&mut self.joined, &self.failure) {
+            // SAFETY: whoever made the request vouches for the buffers.
+            self.failure = (0..self.told.len()).try_for_each(|source| unsafe { joined.take(source) }).err();
+        }
         if !persistent {
             self.loans.drain(..).for_each(|loan| slot.give_back(loan));
             self.lasting.clear();

@@ -3,14 +3,21 @@
 //! A message fewer saves its startup; joining costs the copying of each byte at both ends. Both ends of an edge know the bytes of all its blocks,
 //! as type signatures must match, and so decide alike. Blocks to the process itself are copied field by field.
 //!
-//! Cost: for each joined edge and end a datatype, made when the call is bound.
+//! Short messages are put together and taken apart here, as bytes; longer ones by MPI, by a datatype that is made when the call is bound: for short ones that
+//! costs more than the message that is saved, for long ones MPI need not copy everything before the first byte leaves.
+//!
+//! Cost: for each joined edge and end two copies of its bytes, memory for the short ones, a datatype for each long one.
 
-use super::buffers::{Blocks, Buffers, Ints, Shape};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::buffers::{Blocks, Buffers, Ints, Located, Shape};
+use super::copy::Passage;
 use super::p2p::{accept, refuse_null};
 use crate::error::Result;
 use crate::mpi::MPI_Datatype;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::{self, Owned};
+use crate::mpi::datatype::{self, Known, Owned};
 use crate::neighborhood::{Neighbor, Neighborhood, Rank};
 
 /// When the blocks of an edge are joined.
@@ -40,39 +47,113 @@ impl Rule {
     }
 }
 
+/// Joined messages of up to so many bytes are put together here. What is faster changes between 1 and 4 KiB (`benches/fuse.c`).
+const SHORT: i64 = 2048;
+
+/// Messages begin in the buffer on cache lines.
+const LINE: usize = 64;
+
+/// A block that is part of a short message.
+struct Piece {
+    block: Located,
+    /// Where in the side's buffer.
+    bytes: Range<usize>,
+    way: Way,
+}
+
+#[derive(Clone, Copy)]
+enum Way {
+    /// Its data lies from here on.
+    InPlace(*mut u8),
+    Through(Passage),
+}
+
 /// One side of a call: for each slot one block, of all fields or of the first one.
+#[derive(Default)]
 struct Side {
     counts: Vec<i64>,
     addresses: Vec<i64>,
     datatypes: Vec<MPI_Datatype>,
     joined: Vec<bool>,
+    /// The pieces of short messages, and for each slot which of them are its.
+    pieces: Vec<Piece>,
+    of_slot: Vec<Range<usize>>,
+    buffer: Vec<u8>,
 }
 
 /// The blocks of several fields, joined where that pays.
 pub struct Joined {
     input: Side,
     output: Side,
+    /// By source slot, what has been taken apart since the start.
+    taken: Vec<bool>,
+    me: i32,
+    comm: Arc<Comm>,
+    /// For messages to oneself.
+    tag: i32,
     _own: Vec<Owned>,
 }
 
-// SAFETY: handles, which may be used in any thread that may call MPI.
+// SAFETY: addresses in buffers of the caller's, at which whoever completes the call may look, memory of its own, and handles, which may be used in any
+// thread that may call MPI.
 unsafe impl Send for Joined {}
 
 impl Joined {
-    /// Joins blocks.
+    /// Joins blocks. `tag` is for messages of the process to itself.
     ///
     /// # Safety
     /// The datatypes must be datatypes.
-    pub unsafe fn of(fields: &[Buffers], n: &Neighborhood, rule: Rule, comm: &Comm) -> Result<Joined> {
+    pub unsafe fn of(fields: &[Buffers], n: &Neighborhood, rule: Rule, comm: &Arc<Comm>, tag: i32) -> Result<Joined> {
         let mut own = Vec::new();
         let inputs: Vec<&Blocks> = fields.iter().map(|f| &f.input).collect();
         let outputs: Vec<&Blocks> = fields.iter().map(|f| &f.output).collect();
         // SAFETY: the caller vouches for the datatypes.
         unsafe {
-            let input = side(&inputs, n.targets(), n.rank(), rule, comm, &mut own)?;
-            let output = side(&outputs, n.sources(), n.rank(), rule, comm, &mut own)?;
-            Ok(Joined { input, output, _own: own })
+            let input = Side::of(&inputs, n.targets(), n.rank(), rule, comm, &mut own)?;
+            let output = Side::of(&outputs, n.sources(), n.rank(), rule, comm, &mut own)?;
+            let (taken, me) = (vec![false; n.sources().len()], n.rank() as i32);
+            Ok(Joined { input, output, taken, me, comm: Arc::clone(comm), tag, _own: own })
         }
+    }
+
+    /// Puts short messages together.
+    ///
+    /// # Safety
+    /// The blocks must be readable as bound.
+    pub unsafe fn put(&mut self) -> Result<()> {
+        self.taken.fill(false);
+        for piece in &self.input.pieces {
+            let into = &mut self.input.buffer[piece.bytes.clone()];
+            // SAFETY: the caller vouches for the blocks.
+            unsafe {
+                match piece.way {
+                    Way::InPlace(from) => from.copy_to_nonoverlapping(into.as_mut_ptr(), into.len()),
+                    Way::Through(passage) => passage.pack(&piece.block, into, self.me, self.tag, &self.comm)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a short message apart that has come, unless that has been done.
+    ///
+    /// # Safety
+    /// The blocks must be writable as bound.
+    pub unsafe fn take(&mut self, source: usize) -> Result<()> {
+        if std::mem::replace(&mut self.taken[source], true) {
+            return Ok(());
+        }
+        for piece in &self.output.pieces[self.output.of_slot[source].clone()] {
+            let from = &mut self.output.buffer[piece.bytes.clone()];
+            // SAFETY: the caller vouches for the blocks.
+            unsafe {
+                match piece.way {
+                    Way::InPlace(into) => into.copy_from_nonoverlapping(from.as_ptr(), from.len()),
+                    Way::Through(passage) => passage.unpack(from, &piece.block, self.me, self.tag, &self.comm)?,
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The buffers of a call that carries all joined blocks, and of all others those of the first field, which was `first`.
@@ -107,43 +188,72 @@ impl Joined {
     }
 }
 
-unsafe fn side(fields: &[&Blocks], list: &[Neighbor], me: Rank, rule: Rule, comm: &Comm, own: &mut Vec<Owned>) -> Result<Side> {
-    let mut side = Side { counts: Vec::new(), addresses: Vec::new(), datatypes: Vec::new(), joined: Vec::new() };
-    let mut accepted = None;
-    for (slot, neighbor) in list.iter().enumerate() {
-        let Some(rank) = neighbor.rank else {
-            // nothing is looked at, and nothing is left to do
-            side.push(0, 0, datatype::byte(), true);
-            continue;
-        };
-        let first = fields[0].locate(slot)?;
-        let (mut blocks, mut bytes) = (Vec::new(), 0i64);
-        for field in fields {
-            let block = field.locate(slot)?;
-            // SAFETY: the caller of `Joined::of` vouches for the datatypes.
-            let length = unsafe {
-                accept(&mut accepted, block.datatype, field, slot, comm)?;
-                refuse_null(&block, field)?;
-                block.count.saturating_mul(datatype::size(block.datatype)?)
+impl Side {
+    unsafe fn of(fields: &[&Blocks], list: &[Neighbor], me: Rank, rule: Rule, comm: &Comm, own: &mut Vec<Owned>) -> Result<Side> {
+        let (mut side, known, mut accepted) = (Side::default(), Known::default(), None);
+        // slots of short messages, and where these begin in the buffer
+        let mut short = Vec::new();
+        for (slot, neighbor) in list.iter().enumerate() {
+            let first_piece = side.pieces.len();
+            side.of_slot.push(first_piece..first_piece);
+            let Some(rank) = neighbor.rank else {
+                // nothing is looked at, and nothing is left to do
+                side.push(0, 0, datatype::byte(), true);
+                continue;
             };
-            if length > 0 {
-                blocks.push((block.at, i32::try_from(block.count).unwrap_or(i32::MAX), block.datatype));
-                bytes = bytes.saturating_add(length);
+            let first = fields[0].locate(slot)?;
+            let (mut blocks, mut bytes) = (Vec::new(), 0i64);
+            for field in fields {
+                let block = field.locate(slot)?;
+                // SAFETY: the caller of `Joined::of` vouches for the datatypes.
+                let length = unsafe {
+                    accept(&mut accepted, block.datatype, field, slot, comm)?;
+                    refuse_null(&block, field)?;
+                    block.count.saturating_mul(datatype::size(block.datatype)?)
+                };
+                if length > 0 {
+                    blocks.push((block, length));
+                    bytes = bytes.saturating_add(length);
+                }
+            }
+            if rank == me || !rule.joins(blocks.len(), bytes) {
+                side.push(first.count, first.at.addr() as i64, first.datatype, false);
+            } else if bytes <= SHORT {
+                let begin = side.buffer.len().next_multiple_of(LINE);
+                side.buffer.resize(begin + bytes as usize, 0);
+                let mut at = begin;
+                for (block, length) in blocks {
+                    let bytes = at..at + length as usize;
+                    at = bytes.end;
+                    // SAFETY: as above.
+                    let way = unsafe {
+                        match known.data(block.datatype, block.count, comm)?.in_place {
+                            Some(offset) => Way::InPlace(block.at.wrapping_offset(offset as isize)),
+                            None => Way::Through(Passage::choose(&block, comm)?),
+                        }
+                    };
+                    side.pieces.push(Piece { block, bytes, way });
+                }
+                side.of_slot[slot] = first_piece..side.pieces.len();
+                short.push((slot, begin));
+                side.push(bytes, 0, datatype::byte(), true);
+            } else {
+                // lengths of one message fit in int, and so do counts of elements with data
+                let count = |block: &Located| i32::try_from(block.count).unwrap_or(i32::MAX);
+                let blocks: Vec<_> = blocks.iter().map(|(block, _)| (block.at, count(block), block.datatype)).collect();
+                // SAFETY: as above.
+                let joined = unsafe { Owned::joined(&blocks) }?;
+                side.push(1, 0, joined.raw(), true);
+                own.push(joined);
             }
         }
-        if rank != me && rule.joins(blocks.len(), bytes) {
-            // SAFETY: as above; lengths of one message fit in int, and so do counts of elements with data.
-            let joined = unsafe { Owned::joined(&blocks) }?;
-            side.push(1, 0, joined.raw(), true);
-            own.push(joined);
-        } else {
-            side.push(first.count, first.at.addr() as i64, first.datatype, false);
+        // the buffer stays where it is from now on
+        for (slot, begin) in short {
+            side.addresses[slot] = side.buffer.as_mut_ptr().wrapping_add(begin).addr() as i64;
         }
+        Ok(side)
     }
-    Ok(side)
-}
 
-impl Side {
     fn push(&mut self, count: i64, address: i64, datatype: MPI_Datatype, joined: bool) {
         self.counts.push(count);
         self.addresses.push(address);
