@@ -1,0 +1,149 @@
+//! What the arguments of a collective describe: blocks of elements in memory.
+
+use std::ffi::{c_int, c_void};
+
+use mpi_sys::{MPI_Aint, MPI_Count, MPI_Datatype};
+
+use crate::errors::SUCCESS;
+
+/// An array of counts or displacements, in any of the widths that MPI has.
+#[derive(Clone, Copy)]
+pub enum Ints {
+    /// `int`
+    Int(*const c_int),
+    /// `MPI_Count`
+    Count(*const MPI_Count),
+    /// `MPI_Aint`
+    Aint(*const MPI_Aint),
+}
+
+/// How the blocks lie.
+#[derive(Clone, Copy)]
+pub enum Shape {
+    /// One block for all neighbors.
+    One(i64),
+    /// Blocks of equal counts behind one another.
+    Equal(i64),
+    /// Counts, and displacements in extents.
+    Vector(Ints, Ints),
+    /// Counts, displacements in bytes, and datatypes.
+    General(Ints, Ints, *const MPI_Datatype),
+}
+
+/// The blocks of one side of a call.
+#[derive(Clone, Copy)]
+pub struct Blocks {
+    /// Start of the buffer.
+    pub base: *const c_void,
+    /// How the blocks lie.
+    pub shape: Shape,
+    /// Datatype of all blocks, unless each has its own.
+    pub datatype: MPI_Datatype,
+}
+
+/// Both sides of a call.
+#[derive(Clone, Copy)]
+pub struct Sides {
+    /// What is sent.
+    pub send: Blocks,
+    /// What is received.
+    pub recv: Blocks,
+}
+
+/// One block.
+#[derive(Clone, Copy)]
+pub struct Block {
+    /// Address of its first element.
+    pub at: *mut c_void,
+    /// Elements.
+    pub count: i64,
+    /// Of this type.
+    pub datatype: MPI_Datatype,
+}
+
+impl Ints {
+    fn is_null(self) -> bool {
+        match self {
+            Ints::Int(v) => v.is_null(),
+            Ints::Count(v) => v.is_null(),
+            Ints::Aint(v) => v.is_null(),
+        }
+    }
+
+    /// An entry.
+    ///
+    /// # Safety
+    /// The array must have it.
+    pub unsafe fn get(self, i: usize) -> i64 {
+        // SAFETY: the caller vouches for the entry.
+        unsafe {
+            match self {
+                Ints::Int(v) => i64::from(*v.add(i)),
+                Ints::Count(v) => *v.add(i) as i64,
+                Ints::Aint(v) => *v.add(i) as i64,
+            }
+        }
+    }
+}
+
+impl Blocks {
+    /// Block `i`.
+    ///
+    /// # Safety
+    /// The arrays must have an entry `i`, and datatypes must be datatypes.
+    pub unsafe fn block(&self, i: usize) -> Block {
+        // SAFETY: the caller vouches for both.
+        unsafe {
+            let (count, offset, datatype) = match self.shape {
+                Shape::One(count) => (count, 0, self.datatype),
+                Shape::Equal(count) => (count, (i as i64).wrapping_mul(count).wrapping_mul(extent(self.datatype)), self.datatype),
+                Shape::Vector(counts, displs) => {
+                    (counts.get(i), displs.get(i).wrapping_mul(extent(self.datatype)), self.datatype)
+                }
+                Shape::General(counts, displs, datatypes) => (counts.get(i), displs.get(i), *datatypes.add(i)),
+            };
+            Block { at: self.base.cast_mut().wrapping_byte_offset(offset as isize), count, datatype }
+        }
+    }
+
+    /// Whether an array is missing.
+    pub fn lacks_arrays(&self) -> bool {
+        match self.shape {
+            Shape::One(_) | Shape::Equal(_) => false,
+            Shape::Vector(counts, displs) => counts.is_null() || displs.is_null(),
+            Shape::General(counts, displs, datatypes) => counts.is_null() || displs.is_null() || datatypes.is_null(),
+        }
+    }
+
+    /// Bytes of the blocks that exist.
+    ///
+    /// # Safety
+    /// As for `block`.
+    pub unsafe fn bytes(&self, exist: &[bool]) -> u64 {
+        (0..exist.len())
+            .filter(|&i| exist[i])
+            .map(|i| {
+                // SAFETY: the caller vouches for the blocks.
+                let block = unsafe { self.block(i) };
+                // SAFETY: as above; the type of a block without elements may be null.
+                if block.count > 0 { (block.count as u64).saturating_mul(unsafe { size(block.datatype) }) } else { 0 }
+            })
+            .sum()
+    }
+}
+
+/// Extent of a datatype in bytes; 0 if it has none.
+unsafe fn extent(datatype: MPI_Datatype) -> i64 {
+    let (mut lb, mut extent) = (0, 0);
+    // SAFETY: the caller vouches for the datatype; the results are locals.
+    let code = unsafe { mpi_sys::MPI_Type_get_extent(datatype, &mut lb, &mut extent) };
+    if code == SUCCESS { extent as i64 } else { 0 }
+}
+
+/// Bytes of an element.
+unsafe fn size(datatype: MPI_Datatype) -> u64 {
+    let mut size: MPI_Count = 0;
+    // SAFETY: the caller vouches for the datatype; the result is a local.
+    let code = unsafe { mpi_sys::MPI_Type_size_x(datatype, &mut size) };
+    if code == SUCCESS { size.max(0) as u64 } else { 0 }
+}
