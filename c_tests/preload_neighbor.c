@@ -110,6 +110,7 @@ static void run(const topology *t, int op, int form, int large, int round, int b
   if (in.degree == 0) recvbuf = NULL;
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Comm comm = t->comm;
+  MPI_Aint *large_displs[2] = {NULL, NULL};
   int n = 1 + round, m = count_of(op, me, 0, round);
   fill(&out, 1, gathers, 1, 0);
 #define CALL(name, ...)                                                                                         \
@@ -150,8 +151,8 @@ static void run(const topology *t, int op, int form, int large, int round, int b
           if (wide && in.large[i] > 0) in.large[i] = 1;
         OK(CALL_LARGE(alltoallw, sendbuf, out.large, out.addresses, out.types, recvbuf, in.large, in.addresses, in.types));
     }
-    memset(sd, 0x55, out.degree * sizeof *sd), memset(rd, 0x55, in.degree * sizeof *rd);
-    free(sd), free(rd);
+    large_displs[0] = sd, large_displs[1] = rd;
+    if (form == NONBLOCKING) memset(sd, 0x55, out.degree * sizeof *sd), memset(rd, 0x55, in.degree * sizeof *rd);
 #endif
   }
   int *counts = out.counts, *displs = out.displs;
@@ -197,7 +198,7 @@ static void run(const topology *t, int op, int form, int large, int round, int b
   }
   if (form != NONBLOCKING) free_arrays(&out, op, 0), free_arrays(&in, op, wide);
   free_arrays(&want, op, wide);
-  free(copy.counts), free(copy.displs);
+  free(copy.counts), free(copy.displs), free(large_displs[0]), free(large_displs[1]);
   free(out.image), free(in.image), free(want.image);
   free(out.peers), free(out.slots), free(in.peers), free(in.slots), free(want.peers), free(want.slots);
   test_rank = world;

@@ -12,6 +12,7 @@ pub enum Ints {
     /// `int`
     Int(*const c_int),
     /// `MPI_Count`
+    #[cfg(mpi_large)]
     Count(*const MPI_Count),
     /// `MPI_Aint`
     Aint(*const MPI_Aint),
@@ -19,7 +20,7 @@ pub enum Ints {
 
 /// How the blocks lie.
 #[derive(Clone, Copy)]
-pub enum Shape {
+enum Shape {
     /// One block for all neighbors.
     One(i64),
     /// Blocks of equal counts behind one another.
@@ -33,12 +34,12 @@ pub enum Shape {
 /// The blocks of one side of a call.
 #[derive(Clone, Copy)]
 pub struct Blocks {
-    /// Start of the buffer.
+    /// Start of the buffer, which may be `MPI_IN_PLACE`.
     pub base: *const c_void,
     /// How the blocks lie.
-    pub shape: Shape,
+    shape: Shape,
     /// Datatype of all blocks, unless each has its own.
-    pub datatype: MPI_Datatype,
+    datatype: MPI_Datatype,
 }
 
 /// Both sides of a call.
@@ -65,6 +66,7 @@ impl Ints {
     fn is_null(self) -> bool {
         match self {
             Ints::Int(v) => v.is_null(),
+            #[cfg(mpi_large)]
             Ints::Count(v) => v.is_null(),
             Ints::Aint(v) => v.is_null(),
         }
@@ -79,6 +81,7 @@ impl Ints {
         unsafe {
             match self {
                 Ints::Int(v) => i64::from(*v.add(i)),
+                #[cfg(mpi_large)]
                 Ints::Count(v) => *v.add(i) as i64,
                 Ints::Aint(v) => *v.add(i) as i64,
             }
@@ -86,7 +89,59 @@ impl Ints {
     }
 }
 
+impl Block {
+    /// Bytes of its elements.
+    ///
+    /// # Safety
+    /// The datatype must be one, unless there are no elements.
+    pub unsafe fn bytes(&self) -> u64 {
+        // SAFETY: the caller vouches for it.
+        if self.count > 0 { (self.count as u64).saturating_mul(unsafe { size(self.datatype) }) } else { 0 }
+    }
+}
+
 impl Blocks {
+    /// One block for all neighbors.
+    pub fn one(base: *const c_void, count: i64, datatype: MPI_Datatype) -> Blocks {
+        Blocks { base, shape: Shape::One(count), datatype }
+    }
+
+    /// Blocks of equal counts behind one another.
+    pub fn equal(base: *const c_void, count: i64, datatype: MPI_Datatype) -> Blocks {
+        Blocks { base, shape: Shape::Equal(count), datatype }
+    }
+
+    /// Blocks with counts, and displacements in extents.
+    pub fn vector(base: *const c_void, counts: Ints, displs: Ints, datatype: MPI_Datatype) -> Blocks {
+        Blocks { base, shape: Shape::Vector(counts, displs), datatype }
+    }
+
+    /// Blocks with counts, displacements in bytes and datatypes.
+    pub fn general(base: *const c_void, counts: Ints, displs: Ints, datatypes: *const MPI_Datatype) -> Blocks {
+        // SAFETY: a constant of mpi-sys' C file.
+        Blocks { base, shape: Shape::General(counts, displs, datatypes), datatype: unsafe { mpi_sys::RSMPI_DATATYPE_NULL } }
+    }
+
+    /// The counts, where each block has one.
+    pub fn counts(&self) -> Option<Ints> {
+        match self.shape {
+            Shape::One(_) | Shape::Equal(_) => None,
+            Shape::Vector(counts, _) | Shape::General(counts, ..) => Some(counts),
+        }
+    }
+
+    /// Block `i`, if its datatype is not null.
+    ///
+    /// # Safety
+    /// As for `block`, but that datatypes may be null.
+    pub unsafe fn typed_block(&self, i: usize) -> Option<Block> {
+        // SAFETY: the caller vouches for the entry; a constant of mpi-sys' C file.
+        unsafe {
+            let datatype = if let Shape::General(.., datatypes) = self.shape { *datatypes.add(i) } else { self.datatype };
+            (datatype != mpi_sys::RSMPI_DATATYPE_NULL).then(|| self.block(i))
+        }
+    }
+
     /// Block `i`.
     ///
     /// # Safety
@@ -122,12 +177,8 @@ impl Blocks {
     pub unsafe fn bytes(&self, exist: &[bool]) -> u64 {
         (0..exist.len())
             .filter(|&i| exist[i])
-            .map(|i| {
-                // SAFETY: the caller vouches for the blocks.
-                let block = unsafe { self.block(i) };
-                // SAFETY: as above; the type of a block without elements may be null.
-                if block.count > 0 { (block.count as u64).saturating_mul(unsafe { size(block.datatype) }) } else { 0 }
-            })
+            // SAFETY: the caller vouches for the blocks; the type of one without elements may be null.
+            .map(|i| unsafe { self.block(i).bytes() })
             .sum()
     }
 }

@@ -16,16 +16,20 @@
 // names and argument orders are those of the MPI standard; MPI_Aint and MPI_Count are other integer types in each MPI
 #![allow(non_snake_case, clippy::too_many_arguments, clippy::unnecessary_cast)]
 
+mod alltoallv;
 mod blocks;
 mod collective;
 mod compare;
+mod complete;
 mod create;
 mod errors;
 mod finalize;
 mod flaws;
+mod fortran;
 mod guard;
 mod interpose;
 mod next;
 mod report;
+mod requests;
 mod settings;
 mod state;

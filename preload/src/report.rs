@@ -203,11 +203,6 @@ pub fn started(kind: Kind, mode: Mode, state: &State, bytes: u64, spent: Duratio
     }
 }
 
-/// Time spent waiting for a call that had been started.
-pub fn waited(kind: Kind, mode: Mode, spent: Duration) {
-    add(&TABLE[index(kind, mode)].nanoseconds, nanoseconds(spent));
-}
-
 /// A sparse exchange instead of an all-to-all call.
 pub fn sparse(kind: Kind, bytes: u64, first: bool, spent: Duration) {
     let row = &TABLE[index(kind, Mode::Blocking)];
@@ -217,19 +212,22 @@ pub fn sparse(kind: Kind, bytes: u64, first: bool, spent: Duration) {
     add(&row.communicators, first.into());
 }
 
-/// Keeps what is to be said of a communicator before it goes.
-pub fn describe(shadow: MPI_Comm) {
+/// What the library says of a neighborhood.
+pub fn description(shadow: MPI_Comm) -> String {
     let mut text = [0u8; 1024];
     let mut length = 0;
     // SAFETY: the buffer is as long as said; the result is a local.
     let code = unsafe {
         MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, shadow, text.len() as c_int, text.as_mut_ptr().cast(), &mut length)
     };
-    if code != SUCCESS {
-        return;
-    }
-    let text = String::from_utf8_lossy(&text[..(length.max(0) as usize).min(text.len() - 1)]);
+    let written = if code == SUCCESS { (length.max(0) as usize).min(text.len() - 1) } else { 0 };
+    String::from_utf8_lossy(&text[..written]).into_owned()
+}
+
+/// Keeps what is to be said of a communicator before it goes.
+pub fn describe(shadow: MPI_Comm) {
     // the first line is of the process, the second one of the schedule
+    let text = description(shadow);
     let line = text.lines().nth(1).unwrap_or_default();
     if let Ok(mut schedules) = SCHEDULES.lock() {
         *schedules.entry(line.to_owned()).or_default() += 1;

@@ -5,8 +5,8 @@
 //! on its account.
 
 use std::ffi::{c_int, c_void};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mpi_sys::MPI_Comm;
 use mpix_neighbor::capi::{
@@ -33,8 +33,13 @@ pub static FINALIZING: AtomicBool = AtomicBool::new(false);
 
 /// The state of a communicator.
 pub struct State {
+    /// The program's communicator; `MPI_COMM_WORLD` when the program has freed it.
+    owner: Mutex<MPI_Comm>,
     /// The shadow.
     pub shadow: MPI_Comm,
+    /// The shadow for requests: a program may wait for something else while a request is under way, so that all of its messages must be posted at the
+    /// start. Another one where the first one's schedule has several rounds; none where the environment wants such a schedule.
+    pub for_requests: Option<MPI_Comm>,
     /// For each entry of the caller's source list whether it is a process.
     pub sources: Vec<bool>,
     /// For each entry of the caller's target list whether it is a process.
@@ -52,6 +57,13 @@ unsafe impl Send for State {}
 // SAFETY: as above.
 unsafe impl Sync for State {}
 
+impl State {
+    /// The communicator whose error handler is told of what goes wrong later.
+    pub fn owner(&self) -> MPI_Comm {
+        *self.owner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Drop for State {
     fn drop(&mut self) {
         if FINALIZING.load(Ordering::Acquire) {
@@ -61,8 +73,13 @@ impl Drop for State {
         if settings::get().report {
             report::describe(self.shadow);
         }
-        // SAFETY: a communicator of our own, which is not used again. Nobody is there to be told of a failure.
-        unsafe { mpi_sys::MPI_Comm_free(&mut self.shadow) };
+        // SAFETY: communicators of our own, which are not used again. Nobody is there to be told of a failure.
+        unsafe {
+            if let Some(mut other) = self.for_requests.filter(|&other| other != self.shadow) {
+                mpi_sys::MPI_Comm_free(&mut other);
+            }
+            mpi_sys::MPI_Comm_free(&mut self.shadow);
+        }
     }
 }
 
@@ -117,7 +134,9 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm) {
         let Some(shadow) = duplicate(from) else { return };
         // frees the shadow again where it is dropped
         let mut state = State {
+            owner: Mutex::new(comm),
             shadow,
+            for_requests: None,
             sources: Vec::new(),
             targets: Vec::new(),
             facts: Facts::default(),
@@ -128,6 +147,7 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm) {
         if MPIX_Neighborhood_set_topology(operations, mpi_sys::RSMPI_INFO_NULL, shadow) != SUCCESS {
             return;
         }
+        state.for_requests = if posts_at_once(shadow) { Some(shadow) } else { direct(shadow, operations) };
         let (sources, targets) = neighbors(shadow);
         state.facts = flaws::facts(shadow, &sources, &targets);
         let exist = |ranks: &[c_int]| ranks.iter().map(|&rank| rank != mpi_sys::RSMPI_PROC_NULL).collect();
@@ -136,6 +156,33 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm) {
         if mpi_sys::MPI_Comm_set_attr(comm, keyval, value.cast_mut().cast()) != SUCCESS {
             drop(Arc::from_raw(value));
         }
+    }
+}
+
+/// Whether all messages of a collective are posted when it starts. The same on all processes.
+fn posts_at_once(shadow: MPI_Comm) -> bool {
+    let text = report::description(shadow);
+    text.contains("\nschedule direct:") && text.contains("verification off") && !text.contains("compare it with")
+}
+
+/// Another shadow, whose schedule posts at once; `None` where the environment wants another one.
+unsafe fn direct(shadow: MPI_Comm, operations: c_int) -> Option<MPI_Comm> {
+    // SAFETY: the caller vouches for the communicator; all else are locals, which are freed again.
+    unsafe {
+        let mut other = duplicate(shadow)?;
+        let mut info = mpi_sys::RSMPI_INFO_NULL;
+        let mut code = mpi_sys::MPI_Info_create(&mut info);
+        if code == SUCCESS {
+            code = mpi_sys::MPI_Info_set(info, c"mpix_schedule".as_ptr(), c"direct".as_ptr());
+            let set = MPIX_Neighborhood_set_topology(operations, info, other);
+            code = if code == SUCCESS { set } else { code };
+            mpi_sys::MPI_Info_free(&mut info);
+        }
+        if code == SUCCESS && posts_at_once(other) {
+            return Some(other);
+        }
+        mpi_sys::MPI_Comm_free(&mut other);
+        None
     }
 }
 
@@ -175,7 +222,7 @@ unsafe fn duplicate(from: MPI_Comm) -> Option<MPI_Comm> {
 }
 
 fn keyval() -> Option<c_int> {
-    static MAKING: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    static MAKING: Mutex<()> = Mutex::new(());
     let _making = MAKING.lock();
     let known = KEYVAL.load(Ordering::Acquire);
     if known != NONE {
@@ -194,8 +241,10 @@ fn keyval() -> Option<c_int> {
 unsafe extern "C" fn deleted(_comm: MPI_Comm, _keyval: c_int, value: *mut c_void, _extra: *mut c_void) -> c_int {
     // a panic must not unwind into MPI
     let dropped = std::panic::catch_unwind(|| {
-        // SAFETY: the pointer is that which `attach` stored, and MPI calls this once for it.
-        drop(unsafe { Arc::from_raw(value.cast_const().cast::<State>()) });
+        // SAFETY: the pointer is that which `attach` stored, and MPI calls this once for it; a constant of mpi-sys' C file.
+        let (state, world) = unsafe { (Arc::from_raw(value.cast_const().cast::<State>()), mpi_sys::RSMPI_COMM_WORLD) };
+        // requests that are still there keep the rest
+        *state.owner.lock().unwrap_or_else(PoisonError::into_inner) = world;
     });
     if dropped.is_ok() { SUCCESS } else { mpi_sys::MPI_ERR_INTERN as c_int }
 }
