@@ -35,6 +35,7 @@ pub const MPI: &str = "MPICH (seen in 4.0.2)";
 #[cfg(not(any(open_mpi, mpich)))]
 pub const MPI: &str = "the MPI";
 
+#[cfg(open_mpi)]
 fn is_alltoall(kind: Kind) -> bool {
     matches!(kind, Kind::Alltoall | Kind::Alltoallv | Kind::Alltoallw)
 }
@@ -54,10 +55,14 @@ pub const FLAWS: [Flaw; 2] = [
 
 /// What is known of MPICH.
 #[cfg(mpich)]
-pub const FLAWS: [Flaw; 3] = [
+pub const FLAWS: [Flaw; 4] = [
+    Flaw {
+        text: "alltoallv and alltoallw on Cartesian communicators with a periodic dimension of 1 or 2 processes exchange the two blocks",
+        applies: |kind, _, facts| matches!(kind, Kind::Alltoallv | Kind::Alltoallw) && facts.short > 0,
+    },
     Flaw {
         text: "alltoall on Cartesian communicators with several periodic dimensions of 1 or 2 processes exchanges blocks of different dimensions",
-        applies: |kind, _, facts| is_alltoall(kind) && facts.short > 1,
+        applies: |kind, _, facts| kind == Kind::Alltoall && facts.short > 1,
     },
     Flaw {
         text: "MPI_Neighbor_alltoall on distributed graphs with repeated edges exchanges the blocks of these edges",
@@ -72,6 +77,11 @@ pub const FLAWS: [Flaw; 3] = [
 /// What is known of other MPIs.
 #[cfg(not(any(open_mpi, mpich)))]
 pub const FLAWS: [Flaw; 0] = [];
+
+/// Whether the MPI gets a blocking call wrong.
+pub fn any(kind: Kind, facts: &Facts) -> bool {
+    FLAWS.iter().any(|flaw| (flaw.applies)(kind, Mode::Blocking, facts))
+}
 
 /// Looks at a communicator, of which the ranks of sources and targets are known.
 ///
