@@ -11,7 +11,7 @@ use crate::report::{Kind, Mode};
 pub struct Facts {
     /// Periodic Cartesian dimensions in which both neighbors are the same process.
     short: usize,
-    /// A distributed graph in which the caller has several edges from or to a process.
+    /// A graph in which the caller has several edges from or to a process.
     repeated: bool,
     /// A distributed graph with other degrees in than out.
     unequal: bool,
@@ -65,12 +65,12 @@ pub const FLAWS: [Flaw; 4] = [
         applies: |kind, _, facts| kind == Kind::Alltoall && facts.short > 1,
     },
     Flaw {
-        text: "MPI_Neighbor_alltoall on distributed graphs with repeated edges exchanges the blocks of these edges",
+        text: "MPI_Neighbor_alltoall on graphs with repeated edges exchanges the blocks of these edges",
         applies: |kind, _, facts| kind == Kind::Alltoall && facts.repeated,
     },
     Flaw {
-        text: "MPI_Neighbor_alltoallw on distributed graphs with other degrees in than out gives wrong data",
-        applies: |kind, _, facts| kind == Kind::Alltoallw && facts.unequal,
+        text: "collectives on distributed graphs with other degrees in than out give wrong data",
+        applies: |_, _, facts| facts.unequal,
     },
 ];
 
@@ -102,7 +102,7 @@ pub unsafe fn facts(comm: MPI_Comm, sources: &[c_int], targets: &[c_int]) -> Fac
                 mpi_sys::MPI_Cart_get(comm, n, dims.as_mut_ptr(), periods.as_mut_ptr(), coords.as_mut_ptr());
                 facts.short = dims.iter().zip(periods.iter()).filter(|&(&d, &p)| p != 0 && d <= 2).count();
             }
-        } else if kind == mpi_sys::RSMPI_DIST_GRAPH {
+        } else {
             facts.repeated = repeats(sources) || repeats(targets);
             facts.unequal = sources.len() != targets.len();
         }
