@@ -49,7 +49,7 @@ fn is_built_for_this_mpi() -> bool {
         mpi_sys::MPI_Get_library_version(text.as_mut_ptr().cast(), &mut length);
         CStr::from_ptr(mpixp_family()).to_string_lossy()
     };
-    let running = String::from_utf8_lossy(&text[..length.clamp(0, LENGTH as i32) as usize]);
+    let running = String::from_utf8_lossy(&text[..length.clamp(0, LENGTH as i32) as usize]).replace('\t', " ");
     let right = running.starts_with(built.as_ref());
     if !right {
         let running = running.lines().next().unwrap_or_default();
