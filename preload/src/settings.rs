@@ -53,7 +53,13 @@ fn is_built_for_this_mpi() -> bool {
     let right = running.starts_with(built.as_ref());
     if !right {
         let running = running.lines().next().unwrap_or_default();
-        eprintln!("mpix-neighbor preload: built for {built}, but running under {running}: nothing is taken over");
+        let fits = size_of::<mpi_sys::MPI_Comm>() == size_of::<usize>();
+        let then = if fits { "nothing is taken over" } else { "its handles do not fit into this library's" };
+        eprintln!("mpix-neighbor preload: built for {built}, but running under {running}: {then}");
+        if !fits {
+            // not even passing calls on would work
+            std::process::exit(1);
+        }
     }
     right
 }
