@@ -19,6 +19,7 @@ OUT := build/$(KEY)
 LIBDIR := $(TARGET)/release
 LIB := $(LIBDIR)/libmpix_neighbor.so
 RUST_SOURCES := Cargo.toml build.rs $(shell find src -type f)
+PRELOAD := $(LIBDIR)/libmpix_neighbor_preload.so
 # gcc takes the constant MPI_UNWEIGHTED of Open MPI for an array of no bytes
 CFLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -Wno-stringop-overread -Wno-stringop-overflow -Wno-array-bounds -Iinclude
 LINK := -L$(LIBDIR) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN/../../$(LIBDIR)'
@@ -29,11 +30,13 @@ FORTRAN_LINK := -L$(LIBDIR) -lmpix_neighbor_fortran -lmpix_neighbor -Wl,-rpath,'
 WITH_FORTRAN = $(shell $(MPIFC) --version >/dev/null 2>&1 && echo yes)
 
 C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks
-FORTRAN_TESTS := $(foreach t,$(wildcard c_tests/*.F90),$(basename $(notdir $t)).f08 $(basename $(notdir $t)).mpi) fortran_mpif
+FORTRAN_TESTS := $(foreach t,$(wildcard c_tests/fortran_*.F90),$(basename $(notdir $t)).f08 $(basename $(notdir $t)).mpi) fortran_mpif
+PRELOAD_TESTS := neighbor requests threads alltoallv quiet
+PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
 BENCHES := exchange rounds dsde persistent overlap fuse
 
-.PHONY: all lib fortran fortran-tests tool tool-mpi demo test test-rust test-c c-tests test-mpis bench header install examples clean deps
+.PHONY: all lib fortran fortran-tests preload test-preload tool tool-mpi demo test test-rust test-c c-tests test-mpis bench header install examples clean deps
 
 all: lib
 
@@ -46,6 +49,13 @@ $(LIB): $(RUST_SOURCES)
 	@scripts/deps build
 	cargo build --release --locked --target-dir $(TARGET)
 	@ln -sf libmpix_neighbor.so $(LIBDIR)/libmpix_neighbor.so.$(MAJOR)
+	@touch $@
+
+# what takes over the neighborhood collectives of unmodified programs
+preload: $(PRELOAD)
+
+$(PRELOAD): $(RUST_SOURCES) preload/Cargo.toml preload/build.rs $(shell find preload/src -type f) | $(LIB)
+	cargo build --release --locked --package mpix-neighbor-preload --target-dir $(TARGET)
 	@touch $@
 
 # the command-line tool, which needs no MPI
@@ -81,11 +91,12 @@ $(FORTRAN_LIB): $(wildcard fortran/*) include/mpix_neighbor.h $(LIB)
 	@$(MPIFC) -shared -Wl,-soname,libmpix_neighbor_fortran.so.$(MAJOR) -Wl,-rpath,'$$ORIGIN' $(OUT)/fortran/*.o -o $@ -L$(LIBDIR) -lmpix_neighbor
 	@ln -sf libmpix_neighbor_fortran.so $@.$(MAJOR)
 
-install: $(LIB) $(if $(WITH_FORTRAN),$(FORTRAN_LIB))
+install: $(LIB) $(PRELOAD) $(if $(WITH_FORTRAN),$(FORTRAN_LIB))
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/lib/cmake/mpix_neighbor $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(LIB) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor.so.$(VERSION)
 	ln -sf libmpix_neighbor.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor.so.$(MAJOR)
 	ln -sf libmpix_neighbor.so.$(MAJOR) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor.so
+	install -m 755 $(PRELOAD) $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(LIBDIR)/libmpix_neighbor.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 include/mpix_neighbor.h $(DESTDIR)$(PREFIX)/include
 	fill() { sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@SOVERSION@|$(MAJOR)|; s|@MAJOR@|$(MAJOR)|; s|@MINOR@|$(MINOR)|; s|@FAMILY@|$(notdir $(MPICC))|; s|@FORTRAN@|$(notdir $(MPIFC))|' "$$1" >"$$2"; }; \
@@ -102,6 +113,28 @@ install: $(LIB) $(if $(WITH_FORTRAN),$(FORTRAN_LIB))
 	fi
 
 # ---- programs
+
+# not linked to the library
+$(OUT)/preload_%: c_tests/preload_%.c c_tests/preload.h
+	@mkdir -p $(OUT)
+	@echo $(MPICC) $<
+	@$(MPICC) $(CFLAGS) -pthread $< -o $@
+
+$(OUT)/libpreload_tool.so: c_tests/preload_tool.c
+	@mkdir -p $(OUT)
+	@$(MPICC) $(CFLAGS) -shared -fPIC $< -o $@
+
+# the same source for all three ways to MPI; mpif.h passes buffers of different types to one procedure
+$(OUT)/preload_fortran_%: PERSISTENT = $(shell $(MPICC) -E -dM -include mpi.h -x c /dev/null | grep -q 'define MPI_VERSION 4' || echo -DMPIX_INIT)
+$(OUT)/preload_fortran_%: c_tests/preload_fortran.F90
+	@mkdir -p $(OUT)
+	@echo $(MPIFC) $< for $*
+	@$(MPIFC) -O1 -g -cpp -ffree-line-length-none -fallow-argument-mismatch -w -D$(shell echo $* | tr a-z A-Z) $(PERSISTENT) $< -o $@
+
+# what a call costs that passes through
+$(OUT)/passthrough: benches/passthrough.c
+	@mkdir -p $(OUT)
+	@$(MPICC) $(CFLAGS) $< -o $@
 
 $(OUT)/%: c_tests/%.c $(wildcard c_tests/*.h) include/mpix_neighbor.h $(LIB)
 	@mkdir -p $(OUT)
@@ -154,7 +187,9 @@ test:
 	@scripts/deps test
 	@$(MAKE) --no-print-directory test-rust
 	@$(MAKE) --no-print-directory test-c MPICC=mpicc.openmpi MPICXX=mpicxx.openmpi MPIRUN=mpirun.openmpi
+	@$(MAKE) --no-print-directory test-preload MPICC=mpicc.openmpi MPIRUN=mpirun.openmpi
 	@$(MAKE) --no-print-directory test-c MPICC=mpicc.mpich MPICXX=mpicxx.mpich MPIRUN=mpirun.mpich
+	@$(MAKE) --no-print-directory test-preload MPICC=mpicc.mpich MPIRUN=mpirun.mpich
 	c_tests/wrong-mpi
 	@echo "make test: all passed"
 
@@ -181,6 +216,13 @@ test-c:
 	@$(MAKE) --no-print-directory tool-mpi
 	c_tests/loggp-tool
 	c_tests/sparse-tool
+
+# programs that do not know of the library, under the preload library
+test-preload:
+	@scripts/deps test
+	@$(MAKE) --no-print-directory preload $(addprefix $(OUT)/preload_,$(PRELOAD_TESTS) $(PRELOAD_FORTRAN)) $(OUT)/libpreload_tool.so
+	cargo clippy --quiet --locked --package mpix-neighbor-preload --all-targets --target-dir $(TARGET) -- -D warnings
+	c_tests/preload
 
 # only the table
 c-tests: $(addprefix $(OUT)/,$(C_TESTS))
