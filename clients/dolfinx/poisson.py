@@ -1,5 +1,5 @@
-"""Poisson's equation on the unit square and the unit cube with DOLFINx: prints norms of the solutions, and of vectors whose ghosts were
-exchanged in both directions, with all digits that do not depend on the order of sums."""
+"""Poisson's equation on the unit square and the unit cube with DOLFINx: prints the norms of the solutions, and how
+many values are wrong after ghosts were exchanged in both directions. Which process has what differs from run to run; what is printed does not."""
 
 import numpy
 import ufl
@@ -44,22 +44,21 @@ def poisson(domain, degree):
     solution.x.scatter_forward()
     print_all(f"{domain.topology.cell_name()}, degree {degree}: {space.dofmap.index_map.size_global} unknowns, norm {norm(solution):.9e}")
 
-    # each process adds one to all that it knows of, ghosts are added to their owners: the number of processes that know an unknown
+    # each process adds one to all that it knows of, and ghosts are added to their owners: together one for each owned and each ghost
+    index_map = space.dofmap.index_map
+    owned = index_map.size_local
     known = fem.Function(space)
     known.x.array[:] = 1
     known.vector.ghostUpdate(addv=PETSc.InsertMode.ADD, mode=PETSc.ScatterMode.REVERSE)
-    known.x.scatter_forward()
-    # what arrives at ghosts is what their owners have: global indices, compared exactly
+    total = comm.allreduce(known.x.array[:owned].sum(), op=MPI.SUM)
+    expected = comm.allreduce(owned + index_map.num_ghosts, op=MPI.SUM)
+    # what arrives at ghosts is what their owners have: global indices
     ghosts = fem.Function(space)
-    index_map = space.dofmap.index_map
-    owned = index_map.size_local
     ghosts.x.array[:owned] = numpy.arange(owned) + index_map.local_range[0]
     ghosts.x.array[owned:] = -1
     ghosts.x.scatter_forward()
-    wrong = int((ghosts.x.array[owned:] != index_map.ghosts).sum())
-    wrong = comm.allreduce(wrong, op=MPI.SUM)
-    print_all(f"  known by {comm.allreduce(known.x.array[:owned].sum(), op=MPI.SUM):.0f}, wrong ghosts {wrong}")
-    assert wrong == 0
+    wrong = comm.allreduce(int((ghosts.x.array[owned:] != index_map.ghosts).sum()), op=MPI.SUM)
+    print_all(f"  sums that are off: {abs(total - expected):.0f}, wrong ghosts: {wrong}")
 
 
 def print_all(line):
