@@ -22,6 +22,7 @@ use_mpi() {
   esac
   PRELOAD=${CLIENTS_PRELOAD:-$PWD/$PRELOAD_FILE}
   PRELOAD=${PRELOAD//%MPI%/$MPI}
+  [ "$PRELOAD" = no ] || [ -e "$PRELOAD" ] || { echo "clients: there is no $PRELOAD: make preload MPICC=$MPICC" >&2; exit 2; }
 }
 
 skip() {

@@ -49,6 +49,15 @@ mpich_programs() {
       { fail "MPICH's tests, $MPI_NAME: its library of tests does not build: $(grep -m1 error "$LOGS/build.log")"; return; }
   done
   while read -r kind name ranks; do
+    case $MPI,$name,$ranks in
+      openmpi,coll/nonblocking[23],*) continue ;; # they keep datatypes in int, which only MPICH's handles fit
+      mpich,coll/nonblocking3,4 | mpich,comm/cmfree,4)
+        if [ "$(nproc)" -lt 4 ]; then
+          skip "MPICH's tests: $name, $MPI_NAME, 4 ranks: it waits busily, and takes minutes on fewer cores"
+          continue
+        fi
+        ;;
+    esac
     if [ ! -e "$out/$(basename "$name")" ]; then
       $MPICC $flags $extra "$tests/$name.c" "$out"/mtest*.o -o "$out/$(basename "$name")" -lpthread >"$LOGS/build.log" 2>&1 ||
         {
@@ -65,20 +74,19 @@ mpich_programs() {
 
 # kind, program and ranks of what is run, from the lists of the tests themselves
 mpich_list() {
-  sed -n 's/^\(p_\)\{0,1\}\(neighb_[a-z]*\|ring_neighbor_alltoall\) \([0-9]*\).*/calls coll\/\1\2 \3/p' "$1/coll/testlist" "$1/coll/testlist.in" \
-    2>/dev/null | sort -u
-  sed -n 's/^\([a-z][a-z0-9_]*\) \([0-9]*\).*/topology topo\/\1 \2/p' "$1/topo/testlist"
+  sed -n 's/^\(p_\)\{0,1\}\(neighb_[a-z]*\|ring_neighbor_alltoall\) \([0-9]*\).*/calls coll\/\1\2 \3/p' "$1/coll/testlist.in" | sort -u
+  sed -n 's/^\([a-z][a-z0-9_]*\) \([0-9]*\).*/topology topo\/\1 \2/p' "$1/topo/testlist" | { [ "$MODE" = all ] && cat || grep -v topo/dims; }
   [ "$MODE" = all ] || return 0
   # programs of one source file that start and complete requests, or duplicate communicators
   local directory name ranks
   for directory in pt2pt coll comm; do
-    sed -n 's/^\([a-z][A-Za-z0-9_]*\) \([0-9][0-9]*\)\( mpiversion=[0-9.]*\)\{0,1\}$/\1 \2/p' "$1/$directory/testlist" | sort -u | while read -r name ranks; do
+    while read -r name ranks; do
       [ "$ranks" -le 4 ] && [ -e "$1/$directory/$name.c" ] || continue
       case $name in neighb_* | p_neighb_* | ring_neighbor*) continue ;; esac
       grep -q 'MPI_\(Wait\|Test\)\(any\|some\|all\|\)\b\|MPI_Start\|MPI_Cancel\|MPI_Request_\|MPI_Comm_i*dup' "$1/$directory/$name.c" || continue
       ! grep -q 'mtest_dtp\|dtpools' "$1/$directory/$name.c" || continue
       echo "none $directory/$name $ranks"
-    done
+    done < <(sed -n 's/^\([a-z][A-Za-z0-9_]*\) \([0-9][0-9]*\)\( mpiversion=[0-9.]*\| strict=false\)*$/\1 \2/p' "$1/$directory/testlist.in" | sort -u)
   done
 }
 
