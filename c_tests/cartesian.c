@@ -1,6 +1,6 @@
 /* Neighborhoods from topologies: Cartesian grids with open and periodic dimensions of sizes 1, 2 and more, graphs, distributed graphs; lists with
    weights on Cartesian communicators. Every block names sender, receiver, edge and element, so that no mix-up goes unseen. */
-#include "test.h"
+#include "forms.h"
 
 enum { COUNT = 3, MAX_DIMS = 4 };
 

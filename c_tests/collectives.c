@@ -1,6 +1,6 @@
 /* All seven collectives and their large-count forms on random multigraphs, with contiguous, strided, negative lower bound and permuted
    datatypes, against the definition. Receive buffers are compared whole, gaps included. */
-#include "test.h"
+#include "forms.h"
 
 enum { KINDS = 5, INTS = 2 };
 

@@ -1,7 +1,7 @@
 /* Blocks that are large enough to be sent in parts, under whichever schedule is chosen: contiguous data, holes, strides, negative lower bounds, data
    out of order, different counts and datatypes at both ends of an edge, cuts within a structure, empty blocks, MPI_BOTTOM. Against the definition; receive
    buffers are compared whole, gaps included. */
-#include "test.h"
+#include "forms.h"
 
 /* ints of an element; all blocks have a multiple of the largest, so that every datatype fits */
 enum { KINDS = 10, MOST_INTS = 6, SPREAD = 12 };

@@ -1,6 +1,6 @@
 /* Reductions: operators that do not commute, user-defined operators on derived datatypes, any order where it is allowed, no source, predefined
    operators, layouts with a negative lower bound. */
-#include "test.h"
+#include "forms.h"
 #include <stddef.h>
 
 /* x -> a x + b, composed: associative, does not commute */

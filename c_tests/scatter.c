@@ -1,6 +1,6 @@
 /* alltoall from one process to others along trees, against the definition: hubs of any rank, with all or some targets in any order, all forms of the
    collective, datatypes that differ between hub and targets, blocks of all lengths, and what is an error. Receive buffers are compared whole. */
-#include "test.h"
+#include "forms.h"
 
 enum { KINDS = 4, INTS = 2, SENTINEL = -77 };
 

@@ -1,6 +1,6 @@
 /* Verification mode: mismatches are reported by rank and edge on both ends, nothing hangs, edges that fit carry their data, and the next call
    works. Switched on by info key, or by the environment in the second half of the table's runs. */
-#include "test.h"
+#include "forms.h"
 
 static int me, n, left, right, verify_class;
 

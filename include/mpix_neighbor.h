@@ -37,6 +37,9 @@
 // The neighborhood is for `MPIX_Neighbor_reduce` and `reducev`.
 #define MPIX_NEIGHBOR_REDUCE 4
 
+// A neighborhood collective that one call starts and another one completes.
+typedef struct MPIX_Request_object MPIX_Request_object;
+
 // A sparse exchange whose targets and sizes stay.
 typedef struct MPIX_Sparse_plan_object MPIX_Sparse_plan_object;
 
@@ -45,6 +48,9 @@ typedef struct MPIX_Sparse_request_object MPIX_Sparse_request_object;
 
 // What a sparse exchange brought: messages, ordered by source, those of one source as it sent them.
 typedef struct MPIX_Sparse_result_object MPIX_Sparse_result_object;
+
+// A nonblocking or persistent neighborhood collective. NULL is none.
+typedef MPIX_Request_object *MPIX_Request;
 
 // LogGP parameters of a machine (Alexandrov, Ionescu, Schauser, Scheiman 1995). Times in microseconds.
 typedef struct {
@@ -170,6 +176,101 @@ int MPIX_Neighbor_alltoallw_c(const void *sendbuf,
                               const MPI_Datatype *recvtypes,
                               MPI_Comm comm);
 
+// Sparse all-to-all of several fields at once: what `nfields` calls of `MPIX_Neighbor_alltoallw` do, one for each field, in one exchange.
+//
+// - `nfields`: number of fields, at least 0; the same on all processes.
+// - `sendbufs`, `recvbufs`: nfields addresses, of the fields' buffers.
+// - `sendcounts`, `senddispls`, `sendtypes`: nfields * outdegree entries; those of field f and target i at `f * outdegree + i`.
+// - `recvcounts`, `recvdispls`, `recvtypes`: nfields * indegree entries; those of field f and source j at `f * indegree + j`.
+// - `comm`: a communicator with a neighborhood for `MPIX_NEIGHBOR_ALLTOALL`.
+//
+// The blocks of all fields that go to one neighbor travel as one message where the LogGP model says that this saves more startups than the copying costs: where they are
+// short. The hint `mpix_fuse` = `true` or `false` (default `auto`) of the neighborhood, or the environment variable `MPIX_FUSE`, makes that always or never so. Blocks that other processes pass on are not put
+// together.
+//
+// All else as for `MPIX_Neighbor_alltoallw`. Cost: for each edge with a joint message a datatype is made, so that a plan (`MPIX_Neighbor_alltoallw_fields_plan`) serves
+// repeated exchanges better.
+int MPIX_Neighbor_alltoallw_fields(int nfields,
+                                   const void *const *sendbufs,
+                                   const int *sendcounts,
+                                   const MPI_Aint *senddispls,
+                                   const MPI_Datatype *sendtypes,
+                                   void *const *recvbufs,
+                                   const int *recvcounts,
+                                   const MPI_Aint *recvdispls,
+                                   const MPI_Datatype *recvtypes,
+                                   MPI_Comm comm);
+
+// `MPIX_Neighbor_alltoallw_fields` with large counts.
+int MPIX_Neighbor_alltoallw_fields_c(int nfields,
+                                     const void *const *sendbufs,
+                                     const MPI_Count *sendcounts,
+                                     const MPI_Aint *senddispls,
+                                     const MPI_Datatype *sendtypes,
+                                     void *const *recvbufs,
+                                     const MPI_Count *recvcounts,
+                                     const MPI_Aint *recvdispls,
+                                     const MPI_Datatype *recvtypes,
+                                     MPI_Comm comm);
+
+// Starts a `MPIX_Neighbor_alltoallw_fields`, and returns when its messages are posted. All else as for `MPIX_Ineighbor_gather`.
+int MPIX_Ineighbor_alltoallw_fields(int nfields,
+                                    const void *const *sendbufs,
+                                    const int *sendcounts,
+                                    const MPI_Aint *senddispls,
+                                    const MPI_Datatype *sendtypes,
+                                    void *const *recvbufs,
+                                    const int *recvcounts,
+                                    const MPI_Aint *recvdispls,
+                                    const MPI_Datatype *recvtypes,
+                                    MPI_Comm comm,
+                                    MPIX_Request *request);
+
+// `MPIX_Ineighbor_alltoallw_fields` with large counts.
+int MPIX_Ineighbor_alltoallw_fields_c(int nfields,
+                                      const void *const *sendbufs,
+                                      const MPI_Count *sendcounts,
+                                      const MPI_Aint *senddispls,
+                                      const MPI_Datatype *sendtypes,
+                                      void *const *recvbufs,
+                                      const MPI_Count *recvcounts,
+                                      const MPI_Aint *recvdispls,
+                                      const MPI_Datatype *recvtypes,
+                                      MPI_Comm comm,
+                                      MPIX_Request *request);
+
+// Makes a persistent `MPIX_Neighbor_alltoallw_fields`.
+//
+// - `info`: `mpix_fuse`, which stands before the neighborhood's and must be the same on neighbors; or `MPI_INFO_NULL`.
+//
+// All else as for `MPIX_Neighbor_gather_plan`.
+int MPIX_Neighbor_alltoallw_fields_plan(int nfields,
+                                        const void *const *sendbufs,
+                                        const int *sendcounts,
+                                        const MPI_Aint *senddispls,
+                                        const MPI_Datatype *sendtypes,
+                                        void *const *recvbufs,
+                                        const int *recvcounts,
+                                        const MPI_Aint *recvdispls,
+                                        const MPI_Datatype *recvtypes,
+                                        MPI_Comm comm,
+                                        MPI_Info info,
+                                        MPIX_Request *request);
+
+// `MPIX_Neighbor_alltoallw_fields_plan` with large counts.
+int MPIX_Neighbor_alltoallw_fields_plan_c(int nfields,
+                                          const void *const *sendbufs,
+                                          const MPI_Count *sendcounts,
+                                          const MPI_Aint *senddispls,
+                                          const MPI_Datatype *sendtypes,
+                                          void *const *recvbufs,
+                                          const MPI_Count *recvcounts,
+                                          const MPI_Aint *recvdispls,
+                                          const MPI_Datatype *recvtypes,
+                                          MPI_Comm comm,
+                                          MPI_Info info,
+                                          MPIX_Request *request);
+
 // Sparse gather: sends one block to all targets and receives a block of equal size from each source.
 //
 // - `sendbuf, sendcount, sendtype`: the block that goes to every target; `sendcount` elements.
@@ -226,6 +327,175 @@ int MPIX_Neighbor_gatherv_c(const void *sendbuf,
                             const MPI_Aint *recvdispls,
                             MPI_Datatype recvtype,
                             MPI_Comm comm);
+
+// Starts a `MPIX_Neighbor_gather`, and returns when its messages are posted.
+//
+// - `request`: the collective, for `MPIX_Request_wait` and its like, which complete it. Until then `sendbuf` must not be written and `recvbuf` not be
+//   touched, but for blocks of which `MPIX_Request_test_source` and its like have said that they have arrived.
+//
+// Arrays of counts, displacements and datatypes may be changed and freed at once, datatypes too; not an operator. Any number of collectives may be under way on a
+// communicator; they match in the order in which they are started, blocking ones with them. Where the schedule has several rounds, all waiting and
+// testing functions of this library move all collectives of the process forward, and nothing else does: neighbors may have to wait for the next such
+// call. Of such ones the oldest under way must be no more than 10,000 collectives old.
+//
+// All else as for `MPIX_Neighbor_gather`; errors in the arguments are found here and start nothing. Cost: that, an allocation, and where there are several
+// rounds a duplicate of each derived datatype.
+int MPIX_Ineighbor_gather(const void *sendbuf,
+                          int sendcount,
+                          MPI_Datatype sendtype,
+                          void *recvbuf,
+                          int recvcount,
+                          MPI_Datatype recvtype,
+                          MPI_Comm comm,
+                          MPIX_Request *request);
+
+// `MPIX_Ineighbor_gather` with large counts.
+int MPIX_Ineighbor_gather_c(const void *sendbuf,
+                            MPI_Count sendcount,
+                            MPI_Datatype sendtype,
+                            void *recvbuf,
+                            MPI_Count recvcount,
+                            MPI_Datatype recvtype,
+                            MPI_Comm comm,
+                            MPIX_Request *request);
+
+// Starts a `MPIX_Neighbor_gatherv`, and returns when its messages are posted. All else as for `MPIX_Ineighbor_gather`.
+int MPIX_Ineighbor_gatherv(const void *sendbuf,
+                           int sendcount,
+                           MPI_Datatype sendtype,
+                           void *recvbuf,
+                           const int *recvcounts,
+                           const int *recvdispls,
+                           MPI_Datatype recvtype,
+                           MPI_Comm comm,
+                           MPIX_Request *request);
+
+// `MPIX_Ineighbor_gatherv` with large counts.
+int MPIX_Ineighbor_gatherv_c(const void *sendbuf,
+                             MPI_Count sendcount,
+                             MPI_Datatype sendtype,
+                             void *recvbuf,
+                             const MPI_Count *recvcounts,
+                             const MPI_Aint *recvdispls,
+                             MPI_Datatype recvtype,
+                             MPI_Comm comm,
+                             MPIX_Request *request);
+
+// Starts a `MPIX_Neighbor_alltoall`, and returns when its messages are posted. All else as for `MPIX_Ineighbor_gather`.
+int MPIX_Ineighbor_alltoall(const void *sendbuf,
+                            int sendcount,
+                            MPI_Datatype sendtype,
+                            void *recvbuf,
+                            int recvcount,
+                            MPI_Datatype recvtype,
+                            MPI_Comm comm,
+                            MPIX_Request *request);
+
+// `MPIX_Ineighbor_alltoall` with large counts.
+int MPIX_Ineighbor_alltoall_c(const void *sendbuf,
+                              MPI_Count sendcount,
+                              MPI_Datatype sendtype,
+                              void *recvbuf,
+                              MPI_Count recvcount,
+                              MPI_Datatype recvtype,
+                              MPI_Comm comm,
+                              MPIX_Request *request);
+
+// Starts a `MPIX_Neighbor_alltoallv`, and returns when its messages are posted. All else as for `MPIX_Ineighbor_gather`.
+int MPIX_Ineighbor_alltoallv(const void *sendbuf,
+                             const int *sendcounts,
+                             const int *senddispls,
+                             MPI_Datatype sendtype,
+                             void *recvbuf,
+                             const int *recvcounts,
+                             const int *recvdispls,
+                             MPI_Datatype recvtype,
+                             MPI_Comm comm,
+                             MPIX_Request *request);
+
+// `MPIX_Ineighbor_alltoallv` with large counts.
+int MPIX_Ineighbor_alltoallv_c(const void *sendbuf,
+                               const MPI_Count *sendcounts,
+                               const MPI_Aint *senddispls,
+                               MPI_Datatype sendtype,
+                               void *recvbuf,
+                               const MPI_Count *recvcounts,
+                               const MPI_Aint *recvdispls,
+                               MPI_Datatype recvtype,
+                               MPI_Comm comm,
+                               MPIX_Request *request);
+
+// Starts a `MPIX_Neighbor_alltoallw`, and returns when its messages are posted. All else as for `MPIX_Ineighbor_gather`.
+int MPIX_Ineighbor_alltoallw(const void *sendbuf,
+                             const int *sendcounts,
+                             const MPI_Aint *senddispls,
+                             const MPI_Datatype *sendtypes,
+                             void *recvbuf,
+                             const int *recvcounts,
+                             const MPI_Aint *recvdispls,
+                             const MPI_Datatype *recvtypes,
+                             MPI_Comm comm,
+                             MPIX_Request *request);
+
+// `MPIX_Ineighbor_alltoallw` with large counts.
+int MPIX_Ineighbor_alltoallw_c(const void *sendbuf,
+                               const MPI_Count *sendcounts,
+                               const MPI_Aint *senddispls,
+                               const MPI_Datatype *sendtypes,
+                               void *recvbuf,
+                               const MPI_Count *recvcounts,
+                               const MPI_Aint *recvdispls,
+                               const MPI_Datatype *recvtypes,
+                               MPI_Comm comm,
+                               MPIX_Request *request);
+
+// Starts a `MPIX_Neighbor_reduce`, and returns when its messages are posted. The operator must not be freed before the request is complete. All else as for
+// `MPIX_Ineighbor_gather`.
+int MPIX_Ineighbor_reduce(const void *sendbuf,
+                          int sendcount,
+                          MPI_Datatype sendtype,
+                          void *recvbuf,
+                          int recvcount,
+                          MPI_Datatype recvtype,
+                          MPI_Op op,
+                          MPI_Comm comm,
+                          MPIX_Request *request);
+
+// `MPIX_Ineighbor_reduce` with large counts.
+int MPIX_Ineighbor_reduce_c(const void *sendbuf,
+                            MPI_Count sendcount,
+                            MPI_Datatype sendtype,
+                            void *recvbuf,
+                            MPI_Count recvcount,
+                            MPI_Datatype recvtype,
+                            MPI_Op op,
+                            MPI_Comm comm,
+                            MPIX_Request *request);
+
+// Starts a `MPIX_Neighbor_reducev`, and returns when its messages are posted. The operator must not be freed before the request is complete. All else as for
+// `MPIX_Ineighbor_gather`.
+int MPIX_Ineighbor_reducev(const void *sendbuf,
+                           const int *sendcounts,
+                           const int *senddispls,
+                           MPI_Datatype sendtype,
+                           void *recvbuf,
+                           int recvcount,
+                           MPI_Datatype recvtype,
+                           MPI_Op op,
+                           MPI_Comm comm,
+                           MPIX_Request *request);
+
+// `MPIX_Ineighbor_reducev` with large counts.
+int MPIX_Ineighbor_reducev_c(const void *sendbuf,
+                             const MPI_Count *sendcounts,
+                             const MPI_Aint *senddispls,
+                             MPI_Datatype sendtype,
+                             void *recvbuf,
+                             MPI_Count recvcount,
+                             MPI_Datatype recvtype,
+                             MPI_Op op,
+                             MPI_Comm comm,
+                             MPIX_Request *request);
 
 // Measures the LogGP parameters of the machine, between process 0 and the first process on another node, or process 1 where all processes share a node.
 //
@@ -458,6 +728,186 @@ int MPIX_Neighborhood_describe(int operation,
 int MPIX_Neighborhood_free(int operations,
                            MPI_Comm comm);
 
+// Makes a persistent `MPIX_Neighbor_gather`, which `MPIX_Request_start` runs any number of times.
+//
+// - `info`: `mpix_fuse`, for several fields; or `MPI_INFO_NULL`. May be freed at once. Other keys are ignored.
+// - `request`: the collective, inactive. `MPIX_Request_free` frees it.
+//
+// Everything about the arguments is found out here: a start allocates nothing, looks nothing up and asks nothing of datatypes. What is in `sendbuf` when it is
+// started is sent. Arrays of counts, displacements and datatypes may be changed and freed at once, datatypes too; not an operator. Starts match in their order
+// with all other collectives of the operation on the communicator, those that are not persistent too.
+//
+// Local. When the neighborhood is freed, or another one set in its place, the request can no longer be started. Errors: those in the arguments of
+// `MPIX_Neighbor_gather`. Memory: that of the messages, and duplicates of derived datatypes.
+int MPIX_Neighbor_gather_plan(const void *sendbuf,
+                              int sendcount,
+                              MPI_Datatype sendtype,
+                              void *recvbuf,
+                              int recvcount,
+                              MPI_Datatype recvtype,
+                              MPI_Comm comm,
+                              MPI_Info info,
+                              MPIX_Request *request);
+
+// `MPIX_Neighbor_gather_plan` with large counts.
+int MPIX_Neighbor_gather_plan_c(const void *sendbuf,
+                                MPI_Count sendcount,
+                                MPI_Datatype sendtype,
+                                void *recvbuf,
+                                MPI_Count recvcount,
+                                MPI_Datatype recvtype,
+                                MPI_Comm comm,
+                                MPI_Info info,
+                                MPIX_Request *request);
+
+// Makes a persistent `MPIX_Neighbor_gatherv`. All else as for `MPIX_Neighbor_gather_plan`.
+int MPIX_Neighbor_gatherv_plan(const void *sendbuf,
+                               int sendcount,
+                               MPI_Datatype sendtype,
+                               void *recvbuf,
+                               const int *recvcounts,
+                               const int *recvdispls,
+                               MPI_Datatype recvtype,
+                               MPI_Comm comm,
+                               MPI_Info info,
+                               MPIX_Request *request);
+
+// `MPIX_Neighbor_gatherv_plan` with large counts.
+int MPIX_Neighbor_gatherv_plan_c(const void *sendbuf,
+                                 MPI_Count sendcount,
+                                 MPI_Datatype sendtype,
+                                 void *recvbuf,
+                                 const MPI_Count *recvcounts,
+                                 const MPI_Aint *recvdispls,
+                                 MPI_Datatype recvtype,
+                                 MPI_Comm comm,
+                                 MPI_Info info,
+                                 MPIX_Request *request);
+
+// Makes a persistent `MPIX_Neighbor_alltoall`. All else as for `MPIX_Neighbor_gather_plan`.
+int MPIX_Neighbor_alltoall_plan(const void *sendbuf,
+                                int sendcount,
+                                MPI_Datatype sendtype,
+                                void *recvbuf,
+                                int recvcount,
+                                MPI_Datatype recvtype,
+                                MPI_Comm comm,
+                                MPI_Info info,
+                                MPIX_Request *request);
+
+// `MPIX_Neighbor_alltoall_plan` with large counts.
+int MPIX_Neighbor_alltoall_plan_c(const void *sendbuf,
+                                  MPI_Count sendcount,
+                                  MPI_Datatype sendtype,
+                                  void *recvbuf,
+                                  MPI_Count recvcount,
+                                  MPI_Datatype recvtype,
+                                  MPI_Comm comm,
+                                  MPI_Info info,
+                                  MPIX_Request *request);
+
+// Makes a persistent `MPIX_Neighbor_alltoallv`. All else as for `MPIX_Neighbor_gather_plan`.
+int MPIX_Neighbor_alltoallv_plan(const void *sendbuf,
+                                 const int *sendcounts,
+                                 const int *senddispls,
+                                 MPI_Datatype sendtype,
+                                 void *recvbuf,
+                                 const int *recvcounts,
+                                 const int *recvdispls,
+                                 MPI_Datatype recvtype,
+                                 MPI_Comm comm,
+                                 MPI_Info info,
+                                 MPIX_Request *request);
+
+// `MPIX_Neighbor_alltoallv_plan` with large counts.
+int MPIX_Neighbor_alltoallv_plan_c(const void *sendbuf,
+                                   const MPI_Count *sendcounts,
+                                   const MPI_Aint *senddispls,
+                                   MPI_Datatype sendtype,
+                                   void *recvbuf,
+                                   const MPI_Count *recvcounts,
+                                   const MPI_Aint *recvdispls,
+                                   MPI_Datatype recvtype,
+                                   MPI_Comm comm,
+                                   MPI_Info info,
+                                   MPIX_Request *request);
+
+// Makes a persistent `MPIX_Neighbor_alltoallw`. All else as for `MPIX_Neighbor_gather_plan`.
+int MPIX_Neighbor_alltoallw_plan(const void *sendbuf,
+                                 const int *sendcounts,
+                                 const MPI_Aint *senddispls,
+                                 const MPI_Datatype *sendtypes,
+                                 void *recvbuf,
+                                 const int *recvcounts,
+                                 const MPI_Aint *recvdispls,
+                                 const MPI_Datatype *recvtypes,
+                                 MPI_Comm comm,
+                                 MPI_Info info,
+                                 MPIX_Request *request);
+
+// `MPIX_Neighbor_alltoallw_plan` with large counts.
+int MPIX_Neighbor_alltoallw_plan_c(const void *sendbuf,
+                                   const MPI_Count *sendcounts,
+                                   const MPI_Aint *senddispls,
+                                   const MPI_Datatype *sendtypes,
+                                   void *recvbuf,
+                                   const MPI_Count *recvcounts,
+                                   const MPI_Aint *recvdispls,
+                                   const MPI_Datatype *recvtypes,
+                                   MPI_Comm comm,
+                                   MPI_Info info,
+                                   MPIX_Request *request);
+
+// Makes a persistent `MPIX_Neighbor_reduce`. The operator must not be freed before the request. All else as for `MPIX_Neighbor_gather_plan`.
+int MPIX_Neighbor_reduce_plan(const void *sendbuf,
+                              int sendcount,
+                              MPI_Datatype sendtype,
+                              void *recvbuf,
+                              int recvcount,
+                              MPI_Datatype recvtype,
+                              MPI_Op op,
+                              MPI_Comm comm,
+                              MPI_Info info,
+                              MPIX_Request *request);
+
+// `MPIX_Neighbor_reduce_plan` with large counts.
+int MPIX_Neighbor_reduce_plan_c(const void *sendbuf,
+                                MPI_Count sendcount,
+                                MPI_Datatype sendtype,
+                                void *recvbuf,
+                                MPI_Count recvcount,
+                                MPI_Datatype recvtype,
+                                MPI_Op op,
+                                MPI_Comm comm,
+                                MPI_Info info,
+                                MPIX_Request *request);
+
+// Makes a persistent `MPIX_Neighbor_reducev`. The operator must not be freed before the request. All else as for `MPIX_Neighbor_gather_plan`.
+int MPIX_Neighbor_reducev_plan(const void *sendbuf,
+                               const int *sendcounts,
+                               const int *senddispls,
+                               MPI_Datatype sendtype,
+                               void *recvbuf,
+                               int recvcount,
+                               MPI_Datatype recvtype,
+                               MPI_Op op,
+                               MPI_Comm comm,
+                               MPI_Info info,
+                               MPIX_Request *request);
+
+// `MPIX_Neighbor_reducev_plan` with large counts.
+int MPIX_Neighbor_reducev_plan_c(const void *sendbuf,
+                                 const MPI_Count *sendcounts,
+                                 const MPI_Aint *senddispls,
+                                 MPI_Datatype sendtype,
+                                 void *recvbuf,
+                                 MPI_Count recvcount,
+                                 MPI_Datatype recvtype,
+                                 MPI_Op op,
+                                 MPI_Comm comm,
+                                 MPI_Info info,
+                                 MPIX_Request *request);
+
 // Sparse reduction: sends one block to all targets and combines the blocks of all sources elementwise into one.
 //
 // - `sendbuf, sendcount, sendtype`: the block that goes to every target; `sendcount` elements.
@@ -525,6 +975,119 @@ int MPIX_Neighbor_reducev_c(const void *sendbuf,
                             MPI_Datatype recvtype,
                             MPI_Op op,
                             MPI_Comm comm);
+
+// Starts a persistent collective, and returns when its messages are posted.
+//
+// - `request`: one that a `_plan` function made, and that is not active; it becomes active. The buffers must be left alone then as those of a
+//   nonblocking collective, until it is complete.
+//
+// Called by all neighbors, as the collective itself; matched with all collectives of its operation on the communicator in the order in which they are
+// started. Never waits. Errors: `MPI_ERR_REQUEST` (NULL, active, not persistent, of a neighborhood that has been freed or set again, or too many started
+// beside it), `MPI_ERR_COMM` (communicator freed). Cost: the messages of the first round, without allocation, type query or lookup.
+int MPIX_Request_start(MPIX_Request *request);
+
+// Starts persistent collectives, in their order in the array.
+//
+// - `count, requests`: so many requests, each as for `MPIX_Request_start`.
+//
+// All else as for `MPIX_Request_start`. Where one cannot be started, those before it have been, and those behind it have not.
+int MPIX_Request_startall(int count, MPIX_Request *requests);
+
+// Whether a collective is complete; moves all that are under way forward, never waits.
+//
+// - `request`: a collective. If it is complete it becomes NULL, or inactive if it is persistent. For NULL and for an inactive one, `flag` is 1.
+// - `flag`: 1 if it is complete, else 0.
+//
+// Local. Errors: those of the collective, reported on its communicator once all of it has come to its end; `MPI_ERR_COMM` if that has been freed
+// meanwhile: then too the collective has come to its end.
+int MPIX_Request_test(MPIX_Request *request,
+                      int *flag);
+
+// Whether collectives are all complete; moves all that are under way forward, never waits.
+//
+// - `count, requests`: so many collectives, NULL and inactive ones among them. If all are complete, each becomes NULL, or inactive; else none is changed.
+// - `flag`: 1 if all are complete, else 0.
+//
+// All else as for `MPIX_Request_test`; of several errors the first one in the array is reported.
+int MPIX_Request_testall(int count,
+                         MPIX_Request *requests,
+                         int *flag);
+
+// Waits until a collective is complete.
+//
+// - `request`: a collective; becomes NULL, or inactive if it is persistent. For NULL and for an inactive one it returns at once.
+//
+// All else as for `MPIX_Request_test`.
+int MPIX_Request_wait(MPIX_Request *request);
+
+// Waits until collectives are all complete.
+//
+// - `count, requests`: so many collectives, NULL and inactive ones among them; each becomes NULL, or inactive if it is persistent.
+//
+// All else as for `MPIX_Request_test`; all are completed, also where some fail, and of several errors the first one in the array is reported.
+int MPIX_Request_waitall(int count,
+                         MPIX_Request *requests);
+
+// Waits until one of several collectives is complete.
+//
+// - `count, requests`: so many collectives; the one that is complete becomes NULL, or inactive if it is persistent.
+// - `index`: which one; `MPI_UNDEFINED` if none is active.
+//
+// All else as for `MPIX_Request_test`.
+int MPIX_Request_waitany(int count, MPIX_Request *requests, int *index);
+
+// Frees a persistent collective; `request` becomes NULL. NULL is left alone.
+//
+// - `request`: one that is not active.
+//
+// Local. Errors: `MPI_ERR_REQUEST` if it is active (neighbors count on it); it is left as it is.
+int MPIX_Request_free(MPIX_Request *request);
+
+// Whether the block of one source has arrived, so that it may be read, while others may not have; moves all that is under way forward, never waits.
+//
+// - `request`: a collective under way. Of one that is persistent and inactive, all blocks have arrived.
+// - `index`: which source: index in the source list. Entries that are `MPI_PROC_NULL` have arrived from the beginning.
+// - `flag`: 1 if its block has arrived, in a reduction if it is part of the result (which then may not be complete), else 0. The source counts as told then; see
+//   `MPIX_Request_waitany_source`.
+//
+// The collective must be completed all the same, as its sends may be under way. With the default order of a reduction a source is part of the result when all before
+// it are. Where blocks come in packets (`scatter_` schedules) they arrive with the packet.
+//
+// Local. Errors: `MPI_ERR_REQUEST` (NULL), `MPI_ERR_ARG` (index); where a message of the collective has failed its error, which completing reports
+// again. Cost: a test of the messages that bring the block.
+int MPIX_Request_test_source(MPIX_Request request,
+                             int index,
+                             int *flag);
+
+// Waits until the block of one source has arrived.
+//
+// All else as for `MPIX_Request_test_source`.
+int MPIX_Request_wait_source(MPIX_Request request, int index);
+
+// Waits until the block of a source has arrived that has not been told since the collective was started.
+//
+// - `index`: which source; `MPI_UNDEFINED` if all have been told, or the collective is not active.
+//
+// So a loop until `MPI_UNDEFINED` gets each source once, in the order in which they arrive. All else as for `MPIX_Request_test_source`.
+int MPIX_Request_waitany_source(MPIX_Request request,
+                                int *index);
+
+// Waits until the blocks of sources have arrived that have not been told since the collective was started.
+//
+// - `outcount`: how many, at least 1; `MPI_UNDEFINED` if all have been told, or the collective is not active.
+// - `indices`: room for indegree entries; which sources, ascending.
+//
+// All else as for `MPIX_Request_test_source`.
+int MPIX_Request_waitsome_source(MPIX_Request request, int *outcount, int *indices);
+
+// The blocks of which sources have arrived that have not been told since the collective was started; never waits.
+//
+// - `outcount`: how many, 0 if there is none at the moment; `MPI_UNDEFINED` if all have been told, or the collective is not active.
+//
+// All else as for `MPIX_Request_waitsome_source`.
+int MPIX_Request_testsome_source(MPIX_Request request,
+                                 int *outcount,
+                                 int *indices);
 
 // Dynamic sparse data exchange: sends a message to each target, and receives the messages that others send to the caller, of which it needs to
 // know nothing.

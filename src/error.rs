@@ -83,6 +83,8 @@ pub enum Class {
     Other,
     /// `MPI_ERR_RANK`
     Rank,
+    /// `MPI_ERR_REQUEST`
+    Request,
     /// `MPI_ERR_TOPOLOGY`
     Topology,
     /// `MPI_ERR_TRUNCATE`
@@ -97,7 +99,7 @@ pub enum Class {
 
 impl Class {
     /// All classes; the position of a class here is its number on the wire between processes.
-    pub const ALL: [Class; 16] = [
+    pub const ALL: [Class; 17] = [
         Class::Arg,
         Class::Buffer,
         Class::Comm,
@@ -109,6 +111,7 @@ impl Class {
         Class::Op,
         Class::Other,
         Class::Rank,
+        Class::Request,
         Class::Topology,
         Class::Truncate,
         Class::Type,
@@ -350,6 +353,46 @@ pub enum Error {
     /// A collective on this neighborhood is still running.
     #[error("a collective on this neighborhood is still running")]
     Busy,
+    /// A request is too old.
+    #[error("a request of this neighborhood is still under way that was started {limit} collectives before")]
+    TooManyStarted {
+        /// The most that may be started while one is under way.
+        limit: u32,
+    },
+    /// A request that is under way, where it must not be.
+    #[error("{argument} is active: it must be completed first")]
+    Active {
+        /// Which request.
+        argument: Argument,
+    },
+    /// A request that cannot be started again.
+    #[error("{argument} is not persistent")]
+    NotPersistent {
+        /// Which request.
+        argument: Argument,
+    },
+    /// A persistent request whose neighborhood is no more.
+    #[error("the neighborhood of {argument} has been freed, or set again, since the request was made")]
+    Stale {
+        /// Which request.
+        argument: Argument,
+    },
+    /// A request whose communicator is no more.
+    #[error("the communicator of {argument} has been freed")]
+    FreedCommunicator {
+        /// Which request.
+        argument: Argument,
+    },
+    /// An index that is no slot of the source list.
+    #[error("{argument} = {value} is no index of the source list, which has {indegree} entries")]
+    Source {
+        /// Which argument.
+        argument: Argument,
+        /// Its value.
+        value: i64,
+        /// Entries of the list.
+        indegree: usize,
+    },
     /// A sparse exchange on this communicator is still running.
     #[error("a sparse exchange on this communicator is still running")]
     Exchanging,
@@ -436,6 +479,7 @@ impl Error {
             | Error::Operations { .. }
             | Error::UnknownClass { .. }
             | Error::Index { .. }
+            | Error::Source { .. }
             | Error::OfPlan
             | Error::Parameter { .. }
             | Error::Schedule { .. } => Class::Arg,
@@ -446,7 +490,12 @@ impl Error {
             Error::Datatype { .. } => Class::Type,
             Error::Operator { .. } => Class::Op,
             Error::NoNeighborhood { .. } | Error::NoTopology => Class::Topology,
-            Error::Intercommunicator | Error::SparseIntercommunicator | Error::Alone => Class::Comm,
+            Error::Intercommunicator | Error::SparseIntercommunicator | Error::Alone | Error::FreedCommunicator { .. } => {
+                Class::Comm
+            }
+            Error::Active { .. } | Error::NotPersistent { .. } | Error::Stale { .. } | Error::TooManyStarted { .. } => {
+                Class::Request
+            }
             Error::HintValue { .. } | Error::LoggpFile { .. } => Class::InfoValue,
             Error::Lists { .. } | Error::Disagreement { .. } => Class::Mismatch,
             Error::SelfEdge { .. } | Error::Truncated { .. } | Error::Ragged { .. } | Error::Room { .. } => Class::Truncate,

@@ -3,16 +3,20 @@
 //! Setting is collective; what it makes serves all later calls, which need only the processes at the other ends of their edges. Nothing is
 //! made later. When the communicator is freed, MPI's attribute callback drops all of it.
 
-use std::cell::{Cell, RefCell, RefMut};
-use std::rc::Rc;
+use std::cell::{RefCell, RefMut};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::cartesian::Grid;
 use crate::error::{Class, Error, Result};
 use crate::exec::buffers::{Blocks, Buffers, RECV, SEND, Shape};
-use crate::exec::check;
+use crate::exec::check::Findings;
+use crate::exec::fields::Joined;
+use crate::exec::outstanding::Outstanding;
 use crate::exec::p2p::{P2p, Waiting};
 use crate::exec::packets::Packets;
+use crate::exec::tags::Tags;
 use crate::exec::{Any, Executor};
 use crate::hints::Hints;
 use crate::mpi::attribute::Key;
@@ -54,18 +58,13 @@ impl Operation {
 }
 
 /// Names of the collectives in verification messages, by operation.
-const COLLECTIVES: [&str; 3] = ["a gather", "an alltoall", "a reduce"];
+pub const COLLECTIVES: [&str; 3] = ["a gather", "an alltoall", "a reduce"];
 
 /// Calls with each schedule whose times are compared, after one that warms up.
 const TRIALS: usize = 9;
 
-/// Tag of an operation's messages on the private communicator.
-fn tag(operation: Operation) -> i32 {
-    1 + operation as i32
-}
-
 /// What a process brings to a set call.
-pub struct Request {
+pub struct SetCall {
     /// Its lists.
     pub neighborhood: Neighborhood,
     /// Its hints.
@@ -77,25 +76,52 @@ pub struct Request {
 /// A neighborhood set for one operation.
 pub struct Slot {
     operation: Operation,
-    comm: Rc<Comm>,
-    alone: Option<Rc<Comm>>,
-    neighborhood: Rc<Neighborhood>,
+    comm: Arc<Comm>,
+    alone: Option<Arc<Comm>>,
+    neighborhood: Arc<Neighborhood>,
     hints: Hints,
     waiting: Waiting,
+    tags: Arc<Tags>,
+    outstanding: Arc<Outstanding>,
     /// Extents of the last calls' datatypes.
     extents: Extents,
-    /// Whether calls are verified or timed.
-    watched: Cell<bool>,
+    /// Whether calls are timed.
+    timed: AtomicBool,
     /// Borrowed while a collective runs.
     runner: RefCell<Runner>,
     trial: RefCell<Option<Trial>>,
+    /// What nonblocking calls have used and the next ones can.
+    spare: Mutex<Vec<Loan>>,
+    /// Whether the neighborhood has been freed, or another one set in its place.
+    stale: AtomicBool,
+    /// Whether the communicator has been freed.
+    orphaned: AtomicBool,
 }
+
+// SAFETY: requests share a neighborhood with its communicator and may be completed in another thread than the one that started them. Completing uses
+// what is locked or atomic alone; all else is used by calls on the communicator, which are made one after the other, as MPI asks.
+unsafe impl Send for Slot {}
+// SAFETY: as above.
+unsafe impl Sync for Slot {}
+
+/// An executor for a request.
+pub struct Loan {
+    /// What runs.
+    pub executor: Box<Any>,
+    any_order: bool,
+    /// Whether other requests can use it later.
+    reusable: bool,
+}
+
+// SAFETY: what an executor holds are addresses in buffers of the caller's, at which whoever completes the call may look, memory of its own, and handles,
+// which may be used in any thread that may call MPI.
+unsafe impl Send for Loan {}
 
 /// A schedule and what runs it.
 struct Runner {
     choice: Choice,
     /// Before it is folded.
-    schedule: Rc<Schedule>,
+    schedule: Arc<Schedule>,
     executor: Any,
     /// For reductions in any order, where the caller allows them.
     any_order: Option<Any>,
@@ -119,13 +145,38 @@ pub struct Extents {
 
 /// The attribute's value.
 struct Handle {
-    comm: Rc<Comm>,
+    comm: Arc<Comm>,
     /// The process alone, made with the first neighborhood that reduces.
-    alone: Option<Rc<Comm>>,
+    alone: Option<Arc<Comm>>,
     waiting: Waiting,
     /// Whether all processes share a node.
     one_node: bool,
-    slots: [Option<Box<Slot>>; 3],
+    slots: [Option<Arc<Slot>>; 3],
+    tags: [Arc<Tags>; 3],
+    outstanding: Arc<Outstanding>,
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        for slot in self.slots.iter().flatten() {
+            slot.orphaned.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What a process has under way, on all communicators: hangs on `MPI_COMM_SELF`.
+static OUTSTANDING: Key<Arc<Outstanding>> = Key::new();
+
+/// The process's list, made at the first call.
+fn outstanding() -> Result<Arc<Outstanding>> {
+    let own = mpi::comm::itself();
+    // SAFETY: a communicator that there always is; the value stays as long as MPI does.
+    unsafe {
+        if OUTSTANDING.get(own)?.is_null() {
+            OUTSTANDING.set(own, Arc::default())?;
+        }
+        Ok(Arc::clone(&*OUTSTANDING.get(own)?))
+    }
 }
 
 static HANDLE: Key<Handle> = Key::new();
@@ -135,12 +186,12 @@ static HANDLE: Key<Handle> = Key::new();
 /// # Safety
 /// `comm` must be a communicator. The reference must not be alive when a neighborhood of the communicator is set or freed.
 #[inline]
-pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Slot> {
+pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Arc<Slot>> {
     // SAFETY: the caller vouches for `comm`; the value lives as long as the attribute. MPI lets a program ask for a communicator's properties
     // while a collective runs on it in another thread, so that nothing here is exclusive; what a collective changes is in a `RefCell`
     // of its own, and collectives on one communicator do not run at the same time.
     let handle = unsafe { HANDLE.get(comm)?.as_ref() };
-    (handle.and_then(|h| h.slots[operation as usize].as_deref()))
+    (handle.and_then(|h| h.slots[operation as usize].as_ref()))
         .ok_or_else(|| Error::NoNeighborhood { operation: operation.name() }.into())
 }
 
@@ -153,15 +204,15 @@ pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Slo
 ///
 /// # Safety
 /// `comm` must be an intracommunicator.
-pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
+pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     // SAFETY: the caller vouches for `comm`.
     let (private, waiting, one_node) = unsafe {
         match HANDLE.get(comm)?.as_ref() {
-            Some(handle) => (Rc::clone(&handle.comm), handle.waiting, handle.one_node),
+            Some(handle) => (Arc::clone(&handle.comm), handle.waiting, handle.one_node),
             None => {
                 let private = Comm::duplicate(comm)?;
                 let (waiting, one_node) = look_around(&private)?;
-                (Rc::new(private), waiting, one_node)
+                (Arc::new(private), waiting, one_node)
             }
         }
     };
@@ -170,7 +221,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
     let request = agree(&private, request)?;
     match_lists(&private, &request.neighborhood)?;
     let (neighborhood, directions) = find_directions(&private, request.neighborhood, grid)?;
-    let neighborhood = Rc::new(neighborhood);
+    let neighborhood = Arc::new(neighborhood);
     // SAFETY: a live communicator.
     let processes = unsafe { mpi::comm::size(private.raw()) }?;
     let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None };
@@ -185,12 +236,21 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
     let handle = unsafe {
         if HANDLE.get(comm)?.is_null() {
-            HANDLE.set(comm, Handle { comm: Rc::clone(&private), alone: None, waiting, one_node, slots: [None, None, None] })?;
+            let handle = Handle {
+                comm: Arc::clone(&private),
+                alone: None,
+                waiting,
+                one_node,
+                slots: [None, None, None],
+                tags: [0, 1, 2].map(|operation| Arc::new(Tags::new(operation))),
+                outstanding: outstanding()?,
+            };
+            HANDLE.set(comm, handle)?;
         }
         HANDLE.get(comm)?.as_mut().expect("it has just been set")
     };
     if request.operations & Operation::Reduce.bit() != 0 && handle.alone.is_none() {
-        handle.alone = Some(Rc::new(private.alone()?));
+        handle.alone = Some(Arc::new(private.alone()?));
     }
     for operation in Operation::ALL {
         if request.operations & operation.bit() == 0 {
@@ -200,8 +260,8 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
         let mut runners: Vec<Runner> = (built.iter())
             .map(|built| {
                 let make = |schedule: &Schedule| {
-                    let (comm, alone, me) = (Rc::clone(&private), alone.clone(), neighborhood.rank());
-                    executor(comm, alone, me, operation, waiting, request.hints.window, schedule)
+                    let (comm, alone, me) = (Arc::clone(&private), alone.clone(), neighborhood.rank());
+                    executor(comm, alone, me, waiting, request.hints.window, schedule)
                 };
                 Runner::new(built.clone(), operation, &request.hints, make)
             })
@@ -209,20 +269,37 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<Request>) -> Result<()> {
         // while schedules are compared, each has its turn; the first one stands for all before that
         let first = runners.remove(0);
         let trial = (!runners.is_empty()).then(|| Trial::new(runners));
-        handle.slots[operation as usize] = Some(Box::new(Slot {
+        let tags = Arc::clone(&handle.tags[operation as usize]);
+        tags.restart();
+        let slot = Slot {
             operation,
-            comm: Rc::clone(&private),
+            comm: Arc::clone(&private),
             alone,
-            neighborhood: Rc::clone(&neighborhood),
+            neighborhood: Arc::clone(&neighborhood),
             hints: request.hints,
             waiting,
+            tags,
+            outstanding: Arc::clone(&handle.outstanding),
             extents: Extents::default(),
-            watched: Cell::new(request.hints.verify || trial.is_some()),
+            timed: AtomicBool::new(trial.is_some() && !request.hints.verify),
             runner: RefCell::new(first),
             trial: RefCell::new(trial),
-        }));
+            spare: Mutex::default(),
+            stale: AtomicBool::new(false),
+            orphaned: AtomicBool::new(false),
+        };
+        handle.replace(operation, Some(Arc::new(slot)));
     }
     Ok(())
+}
+
+impl Handle {
+    /// Puts a neighborhood, or none, in the place of another one. Requests that have begun on that go on.
+    fn replace(&mut self, operation: Operation, slot: Option<Arc<Slot>>) {
+        if let Some(old) = std::mem::replace(&mut self.slots[operation as usize], slot) {
+            old.stale.store(true, Ordering::Relaxed);
+        }
+    }
 }
 
 /// The schedule of another operation on this communicator, if on all processes it has the same lists and hints. Collective; one reduction of
@@ -248,29 +325,21 @@ fn shared(
     Ok((lowest == -highest).then_some(slot).flatten().and_then(|position| {
         let slot = handle.slots.iter().flatten().nth(position)?;
         let runner = slot.runner.borrow();
-        Some(Built { choice: runner.choice, schedule: Rc::clone(&runner.schedule) })
+        Some(Built { choice: runner.choice, schedule: Arc::clone(&runner.schedule) })
     }))
 }
 
 /// The executor of a schedule. `alone` is for those that reduce.
-fn executor(
-    comm: Rc<Comm>,
-    alone: Option<Rc<Comm>>,
-    me: u32,
-    operation: Operation,
-    waiting: Waiting,
-    window: u32,
-    schedule: &Schedule,
-) -> Any {
+fn executor(comm: Arc<Comm>, alone: Option<Arc<Comm>>, me: u32, waiting: Waiting, window: u32, schedule: &Schedule) -> Any {
     if schedule.algorithm().entry().forwards() {
-        Any::Packets(Box::new(Packets::new(comm, me, tag(operation), waiting, schedule)))
+        Any::Packets(Box::new(Packets::new(comm, me, waiting, schedule)))
     } else {
-        Any::P2p(P2p::new(comm, alone, me, tag(operation), waiting, window, schedule))
+        Any::P2p(P2p::new(comm, alone, me, waiting, window, schedule))
     }
 }
 
 /// Buffers of a process whose arguments are in error, for a schedule without its blocks: nothing is looked at.
-fn no_buffers() -> Buffers<'static> {
+pub fn no_buffers() -> Buffers<'static> {
     let nothing = |names| Blocks {
         base: std::ptr::null_mut(),
         datatype: mpi::datatype::null(),
@@ -326,7 +395,7 @@ pub unsafe fn free(comm: MPI_Comm, operations: i32) -> Result<()> {
         }
         for operation in Operation::ALL {
             if operations & operation.bit() != 0 {
-                handle.slots[operation as usize] = None;
+                handle.replace(operation, None);
             }
         }
         if handle.slots.iter().all(Option::is_none) {
@@ -358,7 +427,7 @@ unsafe fn grid(comm: MPI_Comm) -> Option<Grid> {
 }
 
 /// Lets all processes know whether all arguments are in order and equal where they must be.
-fn agree(comm: &Comm, request: Result<Request>) -> Result<Request> {
+fn agree(comm: &Comm, request: Result<SetCall>) -> Result<SetCall> {
     // SAFETY: a live communicator.
     let me = unsafe { mpi::comm::rank(comm.raw()) }?;
     let (operations, hints) = match &request {
@@ -460,18 +529,6 @@ fn find_directions(comm: &Comm, n: Neighborhood, grid: Option<Grid>) -> Result<(
     }
 }
 
-/// Runs what an executor was made for, to its end.
-///
-/// # Safety
-/// As for `Executor::bind`.
-#[inline]
-unsafe fn execute(executor: &mut impl Executor, buffers: &Buffers) -> Result<()> {
-    // SAFETY: the caller vouches for the buffers.
-    unsafe { executor.bind(buffers) }?;
-    executor.start()?;
-    executor.wait()
-}
-
 impl Slot {
     /// The lists.
     pub fn neighborhood(&self) -> &Neighborhood {
@@ -484,19 +541,137 @@ impl Slot {
         &self.extents
     }
 
-    /// Runs one collective to its end.
+    /// Runs what an executor was made for, to its end.
+    ///
+    /// # Safety
+    /// As for `Executor::bind`.
+    #[inline]
+    unsafe fn execute(&self, executor: &mut Any, buffers: &Buffers) -> Result<()> {
+        // SAFETY: the caller vouches for the buffers.
+        unsafe { executor.bind(buffers) }?;
+        executor.start(self.tags.next(executor.one_round())?)?;
+        self.wait_for(executor)
+    }
+
+    /// Runs what has been started to its end.
+    #[inline]
+    fn wait_for(&self, executor: &mut Any) -> Result<()> {
+        if self.outstanding.is_empty() {
+            return executor.wait();
+        }
+        self.outstanding.until(self.waiting, || executor.test())
+    }
+
+    /// An executor for a request, bound to nothing. One that an earlier request has used, if there is one.
+    ///
+    /// # Safety
+    /// The operator in `buffers` must be an operator.
+    pub unsafe fn lend(&self, buffers: &Buffers) -> Result<Loan> {
+        let runner = self.runner()?;
+        let any_order = match (&runner.any_order, buffers.op) {
+            // SAFETY: the caller vouches for the operator.
+            (Some(_), Some(op)) => unsafe { mpi::op::commutes(op) }?,
+            _ => false,
+        };
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(position) = spare.iter().position(|loan| loan.any_order == any_order) {
+            return Ok(spare.swap_remove(position));
+        }
+        let executor = match self.operation {
+            Operation::Reduce if any_order => self.executor(&runner.schedule.folded(FoldOrder::Any)),
+            Operation::Reduce => self.executor(&runner.schedule.folded(FoldOrder::Source)),
+            _ => self.executor(&runner.schedule),
+        };
+        // the first calls may still choose another schedule
+        let reusable = !self.timed.load(Ordering::Relaxed);
+        Ok(Loan { executor: Box::new(executor), any_order, reusable })
+    }
+
+    /// An executor for the edges that are not joined. For operations that do not reduce.
+    pub fn lend_rest(&self, joined: &Joined) -> Result<Loan> {
+        let schedule = self.runner()?.schedule.retained(|op| match *op {
+            Op::Recv { into: Block::Output(source), .. } => !joined.source(source),
+            Op::Send { block: Block::Input(target), .. } => !joined.target(target),
+            _ => true,
+        });
+        Ok(Loan { executor: Box::new(self.executor(&schedule)), any_order: false, reusable: false })
+    }
+
+    /// Takes an executor back that is not running.
+    pub fn give_back(&self, loan: Loan) {
+        if loan.reusable {
+            self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(loan);
+        }
+    }
+
+    /// Whether the schedules of all processes have one round at the most.
+    pub fn one_round(&self) -> Result<bool> {
+        Ok(self.runner()?.choice.algorithm.entry().one_round())
+    }
+
+    /// Whether blocks travel through other processes.
+    pub fn forwards(&self) -> Result<bool> {
+        Ok(self.runner()?.choice.algorithm.entry().forwards())
+    }
+
+    /// The hints that it was set with.
+    pub fn hints(&self) -> &Hints {
+        &self.hints
+    }
+
+    /// The private communicator.
+    pub fn comm(&self) -> &Comm {
+        &self.comm
+    }
+
+    /// Which operation it serves.
+    pub fn operation(&self) -> Operation {
+        self.operation
+    }
+
+    /// How to wait.
+    pub fn waiting(&self) -> Waiting {
+        self.waiting
+    }
+
+    /// The operation's tags.
+    pub fn tags(&self) -> &Tags {
+        &self.tags
+    }
+
+    /// What the process has under way.
+    pub fn outstanding(&self) -> &Outstanding {
+        &self.outstanding
+    }
+
+    /// Whether it has been freed, or another one set in its place.
+    pub fn is_stale(&self) -> bool {
+        self.stale.load(Ordering::Relaxed)
+    }
+
+    /// Whether its communicator has been freed.
+    pub fn is_orphaned(&self) -> bool {
+        self.orphaned.load(Ordering::Relaxed)
+    }
+
+    /// Whether calls are verified.
+    #[inline]
+    pub fn verifies(&self) -> bool {
+        self.hints.verify
+    }
+
+    /// Runs one collective that is not verified to its end.
     ///
     /// # Safety
     /// The buffers must be what the C prototype asks for.
     #[inline]
-    pub unsafe fn run(&self, buffers: Result<&Buffers>) -> Result<()> {
+    pub unsafe fn run(&self, buffers: &Buffers) -> Result<()> {
         // SAFETY: the caller vouches for the buffers.
         unsafe {
-            if self.watched.get() {
-                return self.run_watched(buffers);
+            if self.timed.load(Ordering::Relaxed) {
+                return self.run_timed(buffers);
             }
-            let buffers = buffers?;
-            execute(self.runner()?.executor_for(buffers)?, buffers)
+            self.execute(self.runner()?.executor_for(buffers)?, buffers)
         }
     }
 
@@ -505,21 +680,12 @@ impl Slot {
         self.runner.try_borrow_mut().map_err(|_| Error::Busy.into())
     }
 
-    /// Runs one collective that is verified or timed.
-    ///
-    /// # Safety
-    /// As for `run`.
-    #[cold]
-    unsafe fn run_watched(&self, buffers: Result<&Buffers>) -> Result<()> {
-        // SAFETY: the caller vouches for the buffers.
-        unsafe { if self.hints.verify { self.run_verified(buffers) } else { self.run_timed(buffers?) } }
-    }
-
     /// Runs one collective by the schedule whose turn it is, and after the last turn keeps the fastest: the slowest process counts. The last one
     /// is collective over the communicator.
     ///
     /// # Safety
     /// As for `run`.
+    #[cold]
     unsafe fn run_timed(&self, buffers: &Buffers) -> Result<()> {
         let mut runner = self.runner()?;
         let mut trial = self.trial.try_borrow_mut().map_err(|_| Error::Busy)?;
@@ -534,7 +700,8 @@ impl Slot {
             // arguments in error count for no turn: they are found before anything is sent
             executor.bind(buffers)?;
             let begin = Instant::now();
-            let result = executor.start().and_then(|()| executor.wait());
+            let tag = self.tags.next(executor.one_round())?;
+            let result = executor.start(tag).and_then(|()| self.wait_for(executor));
             (result, begin.elapsed().as_secs_f64())
         };
         comparison.times[turn].push(time);
@@ -550,49 +717,26 @@ impl Slot {
             }
             runner.choice = choice;
             *trial = None;
-            self.watched.set(false);
+            self.timed.store(false, Ordering::Relaxed);
         }
         result
     }
 
-    /// Lets the ends of all edges compare what they are about to do, and runs the collective over those that fit.
-    ///
-    /// # Safety
-    /// As for `run`.
-    #[cold]
-    unsafe fn run_verified(&self, buffers: Result<&Buffers>) -> Result<()> {
-        // what is wrong with this process's arguments shows when they are bound, which sends nothing; self edges are compared with the others
-        let bound = buffers.and_then(|buffers| {
-            // SAFETY: the caller vouches for the buffers.
-            let bound = unsafe { self.runner()?.executor_for(buffers)?.bind(buffers) };
-            match bound {
-                Err(e) if !matches!(*e, Error::SelfEdge { .. }) => Err(e),
-                _ => Ok(buffers),
-            }
-        });
-        let operation = self.operation as usize;
-        // SAFETY: as above.
-        let findings = unsafe { check::check(&self.neighborhood, bound.clone(), operation, &COLLECTIVES, &self.comm) };
-        let forwards = self.runner()?.choice.algorithm.entry().forwards();
-        if let (true, Err(e)) = (forwards, &bound) {
-            // others count on what this process passes on
-            let schedule = self.runner()?.schedule.without(|_| true);
-            // SAFETY: no block is looked at.
-            unsafe { execute(&mut self.executor(&schedule), &no_buffers()) }?;
-            return Err(e.clone());
-        }
-        let (findings, buffers) = (findings?, bound?);
-        let Some(text) = findings.text else {
-            // SAFETY: as above.
-            return unsafe { execute(self.runner()?.executor_for(buffers)?, buffers) };
+    /// The executor for what verification has found good; neighbors at the other ends of good edges count on this process. `None`: its own arguments
+    /// are in error; then it serves those who count on what it passes on, if there are such.
+    pub fn lend_for_good(&self, findings: Option<&Findings>) -> Result<Option<Loan>> {
+        let loan = |schedule: &Schedule| Loan { executor: Box::new(self.executor(schedule)), any_order: false, reusable: false };
+        let runner = self.runner()?;
+        let forwards = runner.choice.algorithm.entry().forwards();
+        let Some(findings) = findings else {
+            return Ok(forwards.then(|| loan(&runner.schedule.without(|_| true))));
         };
-        // neighbors at the other ends of good edges count on this process: serve them
         let good = |block: &Block| match *block {
             Block::Input(t) => findings.targets[t as usize],
             Block::Output(s) => findings.sources[s as usize],
             Block::Scratch(_) | Block::Packet(_) => true,
         };
-        let mut schedule = match &*self.runner()?.schedule {
+        let mut schedule = match &*runner.schedule {
             schedule if forwards => schedule.without(|block| !good(&block)),
             schedule => schedule.retained(|op| match op {
                 Op::Recv { into, .. } => good(into),
@@ -603,15 +747,13 @@ impl Slot {
         if self.operation == Operation::Reduce {
             schedule = schedule.folded(FoldOrder::Source);
         }
-        // SAFETY: as above.
-        unsafe { execute(&mut self.executor(&schedule), buffers) }?;
-        Err(Error::Verification(text).into())
+        Ok(Some(loan(&schedule)))
     }
 
     /// Another executor, for a schedule of this neighborhood.
     fn executor(&self, schedule: &Schedule) -> Any {
-        let (comm, alone, me) = (Rc::clone(&self.comm), self.alone.clone(), self.neighborhood.rank());
-        executor(comm, alone, me, self.operation, self.waiting, self.hints.window, schedule)
+        let (comm, alone, me) = (Arc::clone(&self.comm), self.alone.clone(), self.neighborhood.rank());
+        executor(comm, alone, me, self.waiting, self.hints.window, schedule)
     }
 
     /// Some lines for a person: lists, schedule and why, way of waiting.

@@ -27,6 +27,7 @@ const LOGGP: Names = ("mpix_loggp", "MPIX_LOGGP");
 const GRAPH_LIMIT: Names = ("mpix_graph_limit", "MPIX_GRAPH_LIMIT");
 const REDUCE_ORDER: Names = ("mpix_reduce_order", "MPIX_REDUCE_ORDER");
 const WHOLE_COMMUNICATOR: Names = ("mpix_whole_communicator", "MPIX_WHOLE_COMMUNICATOR");
+const FUSE: Names = ("mpix_fuse", "MPIX_FUSE");
 const VERIFY: Names = ("mpix_verify", "MPIX_NEIGHBOR_VERIFY");
 const SPARSE: Names = ("mpix_sparse", "MPIX_SPARSE");
 const SPARSE_TARGETS: Names = ("mpix_sparse_targets", "MPIX_SPARSE_TARGETS");
@@ -76,6 +77,9 @@ pub struct Hints {
     pub graph_limit: u64,
     /// `mpix_reduce_order`: `source` (default) or `any`.
     pub reduce_order: FoldOrder,
+    /// `mpix_fuse`: whether the blocks of several fields travel as one message: always or never. `None` (`auto`, default): where the model says that
+    /// it pays.
+    pub fuse: Option<bool>,
     /// `mpix_verify`: `false` (default) or `true`.
     pub verify: bool,
     /// `mpix_whole_communicator` = `true`: the caller promises that all processes of the communicator make every call, and that none of them waits
@@ -96,6 +100,7 @@ impl Default for Hints {
             site_loggp: None,
             graph_limit: 1 << 24,
             reduce_order: FoldOrder::Source,
+            fuse: None,
             verify: false,
             whole_communicator: false,
         }
@@ -141,6 +146,9 @@ impl Hints {
         if let Some(v) = value(REDUCE_ORDER)? {
             hints.reduce_order = v.choose(&[("source", FoldOrder::Source), ("any", FoldOrder::Any)])?;
         }
+        if let Some(fuse) = fuse(&info, &env)? {
+            hints.fuse = fuse;
+        }
         if let Some(v) = value(VERIFY)? {
             hints.verify = v.choose(&truth)?;
         }
@@ -170,7 +178,7 @@ impl Hints {
 
     /// The keys of the hints that all processes must agree on, for an error.
     pub const AGREED: &str = "one of the info keys mpix_schedule, mpix_split, mpix_seed, mpix_duplex, mpix_weight_unit, mpix_loggp, \
-         mpix_graph_limit, mpix_verify, mpix_whole_communicator, or its environment variable, or a file of LogGP parameters,";
+         mpix_graph_limit, mpix_fuse, mpix_verify, mpix_whole_communicator, or its environment variable, or a file of LogGP parameters,";
 
     /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on: all but
     /// the window and the order of reductions.
@@ -193,6 +201,7 @@ impl Hints {
             m.gap_per_byte.to_bits(),
             m.eager,
             self.graph_limit,
+            self.fuse.map_or(0, |fuse| 1 + u64::from(fuse)),
             self.verify.into(),
             self.loggp.is_some().into(),
             self.whole_communicator.into(),
@@ -296,6 +305,13 @@ fn find(
         Some(text) => Some(Value { origin: "environment variable", key: variable, text }),
         None => info(key)?.map(|text| Value { origin: "info key", key, text }),
     })
+}
+
+/// `mpix_fuse`, as in [`Hints`], where it is said.
+pub fn fuse(info: impl Fn(&str) -> Result<Option<String>>, env: impl Fn(&str) -> Option<String>) -> Result<Option<Option<bool>>> {
+    let mut allowed = vec![("auto", None)];
+    allowed.extend(TRUTH.map(|(text, value)| (text, Some(value))));
+    find(FUSE, info, env)?.map(|v| v.choose(&allowed)).transpose()
 }
 
 /// The hints of sparse exchanges.

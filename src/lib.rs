@@ -6,6 +6,8 @@
 //!     v
 //! capi      catches panics, checks every argument, calls the communicator's error handler
 //!     v
+//! request   collectives that one call starts and another one completes; partial completion
+//!     v
 //! handle    what hangs on a communicator: private communicator, neighborhoods, schedules
 //!     v
 //! setup     what processes tell each other when a neighborhood is set: the graph, the choice, a negotiation
@@ -48,6 +50,8 @@ pub mod launch;
 mod measure;
 #[cfg(feature = "mpi")]
 mod mpi;
+#[cfg(feature = "mpi")]
+mod request;
 #[cfg(feature = "mpi")]
 mod setup;
 #[cfg(feature = "mpi")]

@@ -1,6 +1,6 @@
 //! From lists and hints to schedules, when a neighborhood is set: what the processes must tell each other for it.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::error::{Error, Result, catch};
 use crate::graph::Graph;
@@ -23,7 +23,7 @@ pub struct Built {
     /// What was chosen.
     pub choice: Choice,
     /// This process's schedule, before it is folded.
-    pub schedule: Rc<Schedule>,
+    pub schedule: Arc<Schedule>,
 }
 
 /// The schedules of a neighborhood: one, or those whose times the first calls shall compare. `one_node` says whether all processes share a
@@ -48,7 +48,7 @@ pub fn schedules(comm: &Comm, hints: &Hints, input: &Input, one_node: bool, allt
             .collect(),
     };
     (chosen.into_iter())
-        .map(|choice| Ok(Built { choice, schedule: Rc::new(build(&mut world, choice.algorithm, hints, input)?) }))
+        .map(|choice| Ok(Built { choice, schedule: Arc::new(build(&mut world, choice.algorithm, hints, input)?) }))
         .collect()
 }
 

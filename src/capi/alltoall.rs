@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::args::Entry;
-use super::boundary::collective;
+use super::boundary::{Then, collective};
 use crate::exec::buffers::Buffers;
 use crate::handle::Operation;
 use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype};
@@ -38,7 +38,15 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoall(
     comm: MPI_Comm,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
-    unsafe { alltoall("MPIX_Neighbor_alltoall", sendbuf, sendcount.into(), sendtype, recvbuf, recvcount.into(), recvtype, comm) }
+    unsafe {
+        alltoall(
+            "MPIX_Neighbor_alltoall",
+            (sendbuf, sendcount.into(), sendtype),
+            (recvbuf, recvcount.into(), recvtype),
+            comm,
+            Then::Run,
+        )
+    }
 }
 
 /// `MPIX_Neighbor_alltoall` with large counts.
@@ -56,26 +64,25 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoall_c(
     comm: MPI_Comm,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
-    unsafe { alltoall("MPIX_Neighbor_alltoall_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm) }
+    unsafe {
+        alltoall("MPIX_Neighbor_alltoall_c", (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), comm, Then::Run)
+    }
 }
 
 #[inline(always)]
-unsafe fn alltoall(
+pub(super) unsafe fn alltoall(
     function: &str,
-    sendbuf: *const c_void,
-    sendcount: i64,
-    sendtype: MPI_Datatype,
-    recvbuf: *mut c_void,
-    recvcount: i64,
-    recvtype: MPI_Datatype,
+    send: (*const c_void, i64, MPI_Datatype),
+    recv: (*mut c_void, i64, MPI_Datatype),
     comm: MPI_Comm,
+    then: Then,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        collective(function, Operation::Alltoall, comm, |sides| {
+        collective(function, Operation::Alltoall, comm, then, |sides| {
             Ok(Buffers {
-                input: sides.send(sendbuf).equal(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount, recvtype)?,
+                input: sides.send(send.0).equal(send.1, send.2)?,
+                output: sides.recv(recv.0).equal(recv.1, recv.2)?,
                 op: None,
             })
         })
@@ -111,6 +118,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoallv(
             (sendbuf, sendcounts, senddispls, sendtype),
             (recvbuf, recvcounts, recvdispls, recvtype),
             comm,
+            Then::Run,
         )
     }
 }
@@ -138,20 +146,22 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoallv_c(
             (sendbuf, sendcounts, senddispls, sendtype),
             (recvbuf, recvcounts, recvdispls, recvtype),
             comm,
+            Then::Run,
         )
     }
 }
 
 #[inline(always)]
-unsafe fn alltoallv<C: Entry, D: Entry>(
+pub(super) unsafe fn alltoallv<C: Entry, D: Entry>(
     function: &str,
     send: (*const c_void, *const C, *const D, MPI_Datatype),
     recv: (*mut c_void, *const C, *const D, MPI_Datatype),
     comm: MPI_Comm,
+    then: Then,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        collective(function, Operation::Alltoall, comm, |sides| {
+        collective(function, Operation::Alltoall, comm, then, |sides| {
             Ok(Buffers {
                 input: sides.send(send.0).vector(send.1, send.2, send.3)?,
                 output: sides.recv(recv.0).vector(recv.1, recv.2, recv.3)?,
@@ -190,6 +200,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoallw(
             (sendbuf, sendcounts, senddispls, sendtypes),
             (recvbuf, recvcounts, recvdispls, recvtypes),
             comm,
+            Then::Run,
         )
     }
 }
@@ -217,20 +228,22 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoallw_c(
             (sendbuf, sendcounts, senddispls, sendtypes),
             (recvbuf, recvcounts, recvdispls, recvtypes),
             comm,
+            Then::Run,
         )
     }
 }
 
 #[inline(always)]
-unsafe fn alltoallw<C: Entry>(
+pub(super) unsafe fn alltoallw<C: Entry>(
     function: &str,
     send: (*const c_void, *const C, *const MPI_Aint, *const MPI_Datatype),
     recv: (*mut c_void, *const C, *const MPI_Aint, *const MPI_Datatype),
     comm: MPI_Comm,
+    then: Then,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        collective(function, Operation::Alltoall, comm, |sides| {
+        collective(function, Operation::Alltoall, comm, then, |sides| {
             Ok(Buffers {
                 input: sides.send(send.0).general(send.1, send.2, send.3)?,
                 output: sides.recv(recv.0).general(recv.1, recv.2, recv.3)?,

@@ -153,7 +153,8 @@ pub struct Side<'k> {
 pub struct Sides<'k> {
     /// Entries of the source list.
     pub sources: usize,
-    targets: usize,
+    /// Entries of the target list.
+    pub targets: usize,
     extents: &'k Extents,
 }
 

@@ -1,13 +1,18 @@
 //! Between C and Rust: panics and errors become MPI error codes, after the communicator's error handler has been called.
 
 use std::ffi::c_int;
+use std::sync::Arc;
 
-use super::args::Sides;
+use super::args::{self, Results, Sides};
+use super::request::{MPIX_Request, MPIX_Request_object};
 use crate::error::{Error, Result, catch};
 use crate::exec::buffers::Buffers;
-use crate::handle::{self, Operation};
+use crate::exec::fields::Rule;
+use crate::handle::{self, Operation, Slot};
+use crate::hints;
 use crate::mpi::attribute::Key;
-use crate::mpi::{self, MPI_Comm, comm, errors};
+use crate::mpi::{self, MPI_Comm, MPI_Info, comm, errors, info};
+use crate::request::Request;
 
 /// Text of the last error of a call on a communicator.
 static LAST_ERROR: Key<String> = Key::new();
@@ -15,10 +20,25 @@ static LAST_ERROR: Key<String> = Key::new();
 /// Runs the body of a function that works on a communicator.
 #[inline(always)]
 pub fn call(function: &str, comm: MPI_Comm, body: impl FnOnce() -> Result<()>) -> c_int {
-    let failed = match catch(|| if comm::is_null(comm) { Err(null_comm().into()) } else { body() }) {
-        Ok(()) => return mpi::success(),
-        Err(error) => report(function, comm, error),
-    };
+    match catch(|| if comm::is_null(comm) { Err(null_comm().into()) } else { body() }) {
+        Ok(()) => mpi::success(),
+        Err(error) => fail(function, comm, error),
+    }
+}
+
+/// Runs the body of a function that works on requests of different communicators. The body tells on which communicator an error is reported.
+pub fn call_requests(function: &str, body: impl FnOnce() -> std::result::Result<(), (MPI_Comm, Box<Error>)>) -> c_int {
+    match catch(|| Ok(body())) {
+        Ok(Ok(())) => mpi::success(),
+        Ok(Err((comm, error))) => fail(function, comm, error),
+        Err(error) => fail(function, comm::world(), error),
+    }
+}
+
+/// Reports an error. Returns its code.
+#[cold]
+fn fail(function: &str, comm: MPI_Comm, error: Box<Error>) -> c_int {
+    let failed = report(function, comm, error);
     // The handler may jump out of this function (longjmp): nothing that would have to be dropped is alive here.
     if let Some(handled_by) = failed.handler_of {
         // SAFETY: a communicator, as the function's documentation asks for.
@@ -35,29 +55,109 @@ struct Failed {
     handler_of: Option<MPI_Comm>,
 }
 
-/// Runs a neighborhood collective with the buffers that `buffers` makes of its arguments.
+/// What becomes of a collective's arguments.
+#[derive(Clone, Copy)]
+pub enum Then {
+    /// It runs to its end.
+    Run,
+    /// It is started; the request goes there.
+    Start(*mut MPIX_Request),
+    /// It is bound; the request goes there.
+    Plan(MPI_Info, *mut MPIX_Request),
+}
+
+/// Runs, starts or plans a neighborhood collective with the buffers that `buffers` makes of its arguments.
 ///
 /// # Safety
-/// `comm` must be a communicator, and the buffers what the prototype asks for.
+/// `comm` must be a communicator, and the buffers and pointers what the prototype asks for.
 #[inline(always)]
 pub unsafe fn collective<'a>(
     function: &str,
     operation: Operation,
     comm: MPI_Comm,
+    then: Then,
     buffers: impl FnOnce(Sides) -> Result<Buffers<'a>>,
 ) -> c_int {
     call(function, comm, || {
-        // SAFETY: the caller vouches for `comm`; collectives on one communicator do not run at the same time.
+        // SAFETY: the caller vouches for `comm`; collectives on one communicator are called one after the other.
         let slot = unsafe { handle::lookup(comm, operation) }?;
         let n = slot.neighborhood();
         let sides = Sides::new(n.sources().len(), n.targets().len(), slot.extents());
-        match buffers(sides) {
-            // SAFETY: the caller vouches for the buffers.
-            Ok(buffers) => unsafe { slot.run(Ok(&buffers)) },
-            // SAFETY: nothing is read or written.
-            Err(error) => unsafe { slot.run(Err(error)) },
+        let buffers = buffers(sides);
+        // SAFETY: the caller vouches for the buffers.
+        unsafe {
+            match then {
+                Then::Run if !slot.verifies() => slot.run(&buffers?),
+                _ => other_than_run(slot, comm, then, buffers.as_ref().map(std::slice::from_ref).map_err(Clone::clone), 1),
+            }
         }
     })
+}
+
+/// The same with several fields.
+///
+/// # Safety
+/// As for `collective`.
+pub unsafe fn several<'a>(
+    function: &str,
+    nfields: c_int,
+    comm: MPI_Comm,
+    then: Then,
+    field: impl Fn(Sides, usize) -> Result<Buffers<'a>>,
+) -> c_int {
+    call(function, comm, || {
+        // SAFETY: as for `collective`.
+        let slot = unsafe { handle::lookup(comm, Operation::Alltoall) }?;
+        let n = slot.neighborhood();
+        let sides = Sides::new(n.sources().len(), n.targets().len(), slot.extents());
+        let count = args::length("nfields", nfields)?;
+        let fields: Result<Vec<Buffers>> = (0..count).map(|f| field(sides, f)).collect();
+        // SAFETY: as for `collective`.
+        unsafe { other_than_run(slot, comm, then, fields.as_deref().map_err(Clone::clone), count) }
+    })
+}
+
+/// Everything but one field that runs to its end without being verified.
+unsafe fn other_than_run(slot: &Arc<Slot>, comm: MPI_Comm, then: Then, fields: Result<&[Buffers]>, count: usize) -> Result<()> {
+    let rule = |fuse: Option<bool>| match fuse {
+        Some(true) => Rule::Always,
+        Some(false) => Rule::Never,
+        None => Rule::Startup(slot.hints().machine().startup_bytes()),
+    };
+    // SAFETY: the caller vouches for buffers and pointers.
+    unsafe {
+        match then {
+            Then::Run if slot.verifies() => Request::verified(slot, comm, fields, count),
+            Then::Run => {
+                let mut request = Request::new(slot, comm, fields?, rule(slot.hints().fuse), false)?;
+                request.begin()?;
+                request.wait()
+            }
+            Then::Start(place) => {
+                let place = Results::one("request", place)?;
+                let made = fields.and_then(|fields| {
+                    let mut request = Request::new(slot, comm, fields, rule(slot.hints().fuse), false)?;
+                    request.begin()?;
+                    Ok(request)
+                });
+                match made {
+                    Ok(request) => place.write([MPIX_Request_object::hand_out(request)]),
+                    // the others must hear of it
+                    Err(e) if slot.verifies() => Request::verified(slot, comm, Err(e), count)?,
+                    Err(e) => return Err(e),
+                }
+                Ok(())
+            }
+            Then::Plan(info, place) => {
+                let place = Results::one("request", place)?;
+                let from_info = |key: &str| if info::is_null(info) { Ok(None) } else { info::get(info, key) };
+                let fuse = hints::fuse(from_info, |key| std::env::var(key).ok())?.unwrap_or(slot.hints().fuse);
+                let request = Request::new(slot, comm, fields?, rule(fuse), true)?;
+                place.write([MPIX_Request_object::hand_out(request)]);
+                Ok(())
+            }
+        }
+    }
 }
 
 #[cold]

@@ -2,7 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::boundary::collective;
+use super::args::Entry;
+use super::boundary::{Then, collective};
 use crate::exec::buffers::Buffers;
 use crate::handle::Operation;
 use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype};
@@ -36,7 +37,15 @@ pub unsafe extern "C" fn MPIX_Neighbor_gather(
     comm: MPI_Comm,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
-    unsafe { gather("MPIX_Neighbor_gather", sendbuf, sendcount.into(), sendtype, recvbuf, recvcount.into(), recvtype, comm) }
+    unsafe {
+        gather(
+            "MPIX_Neighbor_gather",
+            (sendbuf, sendcount.into(), sendtype),
+            (recvbuf, recvcount.into(), recvtype),
+            comm,
+            Then::Run,
+        )
+    }
 }
 
 /// `MPIX_Neighbor_gather` with large counts.
@@ -54,26 +63,23 @@ pub unsafe extern "C" fn MPIX_Neighbor_gather_c(
     comm: MPI_Comm,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
-    unsafe { gather("MPIX_Neighbor_gather_c", sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm) }
+    unsafe { gather("MPIX_Neighbor_gather_c", (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), comm, Then::Run) }
 }
 
 #[inline(always)]
-unsafe fn gather(
+pub(super) unsafe fn gather(
     function: &str,
-    sendbuf: *const c_void,
-    sendcount: i64,
-    sendtype: MPI_Datatype,
-    recvbuf: *mut c_void,
-    recvcount: i64,
-    recvtype: MPI_Datatype,
+    send: (*const c_void, i64, MPI_Datatype),
+    recv: (*mut c_void, i64, MPI_Datatype),
     comm: MPI_Comm,
+    then: Then,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        collective(function, Operation::Gather, comm, |sides| {
+        collective(function, Operation::Gather, comm, then, |sides| {
             Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).equal(recvcount, recvtype)?,
+                input: sides.send(send.0).one(send.1, send.2)?,
+                output: sides.recv(recv.0).equal(recv.1, recv.2)?,
                 op: None,
             })
         })
@@ -102,13 +108,8 @@ pub unsafe extern "C" fn MPIX_Neighbor_gatherv(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        collective("MPIX_Neighbor_gatherv", Operation::Gather, comm, |sides| {
-            Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount.into(), sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
-                op: None,
-            })
-        })
+        let (send, recv) = ((sendbuf, sendcount.into(), sendtype), (recvbuf, recvcounts, recvdispls, recvtype));
+        gatherv("MPIX_Neighbor_gatherv", send, recv, comm, Then::Run)
     }
 }
 
@@ -129,10 +130,25 @@ pub unsafe extern "C" fn MPIX_Neighbor_gatherv_c(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        collective("MPIX_Neighbor_gatherv_c", Operation::Gather, comm, |sides| {
+        let (send, recv) = ((sendbuf, sendcount, sendtype), (recvbuf, recvcounts, recvdispls, recvtype));
+        gatherv("MPIX_Neighbor_gatherv_c", send, recv, comm, Then::Run)
+    }
+}
+
+#[inline(always)]
+pub(super) unsafe fn gatherv<C: Entry, D: Entry>(
+    function: &str,
+    send: (*const c_void, i64, MPI_Datatype),
+    recv: (*mut c_void, *const C, *const D, MPI_Datatype),
+    comm: MPI_Comm,
+    then: Then,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        collective(function, Operation::Gather, comm, then, |sides| {
             Ok(Buffers {
-                input: sides.send(sendbuf).one(sendcount, sendtype)?,
-                output: sides.recv(recvbuf).vector(recvcounts, recvdispls, recvtype)?,
+                input: sides.send(send.0).one(send.1, send.2)?,
+                output: sides.recv(recv.0).vector(recv.1, recv.2, recv.3)?,
                 op: None,
             })
         })

@@ -6,17 +6,25 @@
 mod alltoall;
 mod args;
 mod boundary;
+mod fields;
 mod gather;
+mod ineighbor;
 mod loggp;
 mod misc;
 mod neighborhood;
+mod plan;
 mod reduce;
+mod request;
 mod sparse;
 
 pub use alltoall::*;
+pub use fields::*;
 pub use gather::*;
+pub use ineighbor::*;
 pub use loggp::*;
 pub use misc::*;
 pub use neighborhood::*;
+pub use plan::*;
 pub use reduce::*;
+pub use request::*;
 pub use sparse::*;

@@ -7,7 +7,7 @@ use super::sparse::sparse_hints;
 use super::{args, boundary};
 use crate::cartesian::Grid;
 use crate::error::{Argument, Class, Error, Result};
-use crate::handle::{self, Operation, Request};
+use crate::handle::{self, Operation, SetCall};
 use crate::mpi::message::bytes_at;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm, MPI_Group, MPI_Info, comm};
@@ -458,7 +458,7 @@ unsafe fn set(
         // what finds the sources is collective: before anything else can be in error
         let neighborhood = neighborhood();
         let request = (|| {
-            Ok(Request {
+            Ok(SetCall {
                 operations: args::operations(operations)?,
                 neighborhood: neighborhood?,
                 // SAFETY: the caller vouches for the handles.

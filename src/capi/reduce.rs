@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::args::{self, Entry};
-use super::boundary::collective;
+use super::boundary::{Then, collective};
 use crate::exec::buffers::Buffers;
 use crate::handle::Operation;
 use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Op};
@@ -42,7 +42,14 @@ pub unsafe extern "C" fn MPIX_Neighbor_reduce(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        reduce("MPIX_Neighbor_reduce", (sendbuf, sendcount.into(), sendtype), (recvbuf, recvcount.into(), recvtype), op, comm)
+        reduce(
+            "MPIX_Neighbor_reduce",
+            (sendbuf, sendcount.into(), sendtype),
+            (recvbuf, recvcount.into(), recvtype),
+            op,
+            comm,
+            Then::Run,
+        )
     }
 }
 
@@ -62,20 +69,23 @@ pub unsafe extern "C" fn MPIX_Neighbor_reduce_c(
     comm: MPI_Comm,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
-    unsafe { reduce("MPIX_Neighbor_reduce_c", (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), op, comm) }
+    unsafe {
+        reduce("MPIX_Neighbor_reduce_c", (sendbuf, sendcount, sendtype), (recvbuf, recvcount, recvtype), op, comm, Then::Run)
+    }
 }
 
 #[inline(always)]
-unsafe fn reduce(
+pub(super) unsafe fn reduce(
     function: &str,
     send: (*const c_void, i64, MPI_Datatype),
     recv: (*mut c_void, i64, MPI_Datatype),
     op: MPI_Op,
     comm: MPI_Comm,
+    then: Then,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        collective(function, Operation::Reduce, comm, |sides| {
+        collective(function, Operation::Reduce, comm, then, |sides| {
             Ok(Buffers {
                 input: sides.send(send.0).one(send.1, send.2)?,
                 output: sides.recv(recv.0).one(recv.1, recv.2)?,
@@ -118,6 +128,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_reducev(
             (recvbuf, recvcount.into(), recvtype),
             op,
             comm,
+            Then::Run,
         )
     }
 }
@@ -140,21 +151,29 @@ pub unsafe extern "C" fn MPIX_Neighbor_reducev_c(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        reducev("MPIX_Neighbor_reducev_c", (sendbuf, sendcounts, senddispls, sendtype), (recvbuf, recvcount, recvtype), op, comm)
+        reducev(
+            "MPIX_Neighbor_reducev_c",
+            (sendbuf, sendcounts, senddispls, sendtype),
+            (recvbuf, recvcount, recvtype),
+            op,
+            comm,
+            Then::Run,
+        )
     }
 }
 
 #[inline(always)]
-unsafe fn reducev<C: Entry, D: Entry>(
+pub(super) unsafe fn reducev<C: Entry, D: Entry>(
     function: &str,
     send: (*const c_void, *const C, *const D, MPI_Datatype),
     recv: (*mut c_void, i64, MPI_Datatype),
     op: MPI_Op,
     comm: MPI_Comm,
+    then: Then,
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        collective(function, Operation::Reduce, comm, |sides| {
+        collective(function, Operation::Reduce, comm, then, |sides| {
             Ok(Buffers {
                 input: sides.send(send.0).vector(send.1, send.2, send.3)?,
                 output: sides.recv(recv.0).one(recv.1, recv.2)?,

@@ -63,151 +63,178 @@ pub struct Findings {
     pub text: Option<String>,
 }
 
-unsafe fn intents(list: &[Neighbor], side: &Blocks, operation: usize) -> Result<Vec<Intent>> {
+unsafe fn intents(list: &[Neighbor], fields: &[&Blocks], operation: usize) -> Result<Vec<Intent>> {
     (list.iter().enumerate())
         .map(|(slot, neighbor)| {
-            if neighbor.rank.is_none() {
-                // nothing is looked at
-                return Ok(Intent::default());
+            // where there is no process nothing is looked at
+            let mut intent = Intent::default();
+            for side in fields.iter().filter(|_| neighbor.rank.is_some()) {
+                let block = side.locate(slot)?;
+                if datatype::is_null(block.datatype) {
+                    let argument = side.datatype_argument(slot);
+                    return Err(Error::Datatype { argument, text: "it is MPI_DATATYPE_NULL".into() }.into());
+                }
+                // SAFETY: the caller vouches for the datatypes.
+                let (bytes, element) = unsafe { (copy::bytes(&block)?, datatype::size(block.datatype)?) };
+                let bytes = intent.bytes.saturating_add(i64::try_from(bytes).unwrap_or(i64::MAX));
+                // of several fields only the bytes can be told
+                let (count, element) = if fields.len() == 1 { (block.count, element) } else { (bytes, 1) };
+                intent = Intent { operation: operation as i64, bytes, count, element, slot: slot as i64 };
             }
-            let block = side.locate(slot)?;
-            if datatype::is_null(block.datatype) {
-                let argument = side.datatype_argument(slot);
-                return Err(Error::Datatype { argument, text: "it is MPI_DATATYPE_NULL".into() }.into());
-            }
-            // SAFETY: the caller vouches for the datatypes.
-            let (bytes, element) = unsafe { (copy::bytes(&block)?, datatype::size(block.datatype)?) };
-            Ok(Intent {
-                operation: operation as i64,
-                bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
-                count: block.count,
-                element,
-                slot: slot as i64,
-            })
+            Ok(intent)
         })
         .collect()
 }
 
-/// Exchanges intents over all edges and compares. `names[operation]` are the collectives' names.
-///
-/// Where the process's own arguments are in error, the other ends are told so before the error is returned: they find that the edge does
-/// not fit and go on without it.
-///
-/// # Safety
-/// The datatypes in `buffers` must be datatypes.
-pub unsafe fn check(
-    neighborhood: &Neighborhood,
-    buffers: Result<&Buffers>,
-    operation: usize,
-    names: &[&str],
-    comm: &Comm,
-) -> Result<Findings> {
-    let me = neighborhood.rank();
-    let mine = buffers.and_then(|buffers| {
-        // SAFETY: the caller vouches for the datatypes.
-        unsafe {
-            Ok((
-                intents(neighborhood.targets(), &buffers.input, operation)?,
-                intents(neighborhood.sources(), &buffers.output, operation)?,
-            ))
+/// A comparison under way.
+pub struct Check {
+    me: u32,
+    mine_out: Vec<Intent>,
+    mine_in: Vec<Intent>,
+    /// Why this process's own arguments are in error.
+    error: Option<Box<Error>>,
+    /// Edges to other processes: slot and rank.
+    sources: Vec<(usize, u32)>,
+    targets: Vec<(usize, u32)>,
+    self_edges: Vec<(u32, u32)>,
+    /// What is told and heard: about each source edge backward, about each target edge forward.
+    told: Vec<[i64; WORDS]>,
+    heard: Vec<[i64; WORDS]>,
+    requests: Requests,
+}
+
+// SAFETY: memory of its own, and handles, which may be used in any thread that may call MPI.
+unsafe impl Send for Check {}
+
+impl Check {
+    /// Begins to exchange intents over all edges.
+    ///
+    /// Where the process's own arguments are in error, the other ends are told so: they find that the edge does not fit and go on without it.
+    ///
+    /// # Safety
+    /// The datatypes in `fields`, which are exchanged together, must be datatypes.
+    pub unsafe fn begin(neighborhood: &Neighborhood, fields: Result<&[Buffers]>, operation: usize, comm: &Comm) -> Result<Check> {
+        let me = neighborhood.rank();
+        let mine = fields.and_then(|fields| {
+            let inputs: Vec<&Blocks> = fields.iter().map(|f| &f.input).collect();
+            let outputs: Vec<&Blocks> = fields.iter().map(|f| &f.output).collect();
+            // SAFETY: the caller vouches for the datatypes.
+            unsafe {
+                Ok((intents(neighborhood.targets(), &inputs, operation)?, intents(neighborhood.sources(), &outputs, operation)?))
+            }
+        });
+        let (mine_out, mine_in, error) = match mine {
+            Ok((out, into)) => (out, into, None),
+            Err(e) => {
+                let none = Intent { operation: ERRONEOUS, ..Intent::default() };
+                (vec![none; neighborhood.targets().len()], vec![none; neighborhood.sources().len()], Some(e))
+            }
+        };
+        let sources = remote(neighborhood.sources_in_order(), me);
+        let targets = remote(neighborhood.targets_in_order(), me);
+        let told: Vec<[i64; WORDS]> =
+            (sources.iter().map(|e| mine_in[e.0].words())).chain(targets.iter().map(|e| mine_out[e.0].words())).collect();
+        let heard = vec![[0i64; WORDS]; told.len()];
+        let mut requests = Requests::default();
+        requests.reserve(2 * told.len());
+        let self_edges = neighborhood.self_edges();
+        let mut check = Check { me, mine_out, mine_in, error, sources, targets, self_edges, told, heard, requests };
+        let mut receives = 0;
+        if let Err(e) = check.post(&mut receives, comm) {
+            check.requests.abandon(receives);
+            // MPI may still read what was being sent
+            std::mem::forget(std::mem::take(&mut check.told));
+            return Err(e);
         }
-    });
-    let (mine_out, mine_in, error) = match mine {
-        Ok((out, into)) => (out, into, None),
-        Err(e) => {
-            let none = Intent { operation: ERRONEOUS, ..Intent::default() };
-            (vec![none; neighborhood.targets().len()], vec![none; neighborhood.sources().len()], Some(e))
-        }
-    };
-    let sources: Vec<(usize, u32)> = remote(neighborhood.sources_in_order(), me);
-    let targets: Vec<(usize, u32)> = remote(neighborhood.targets_in_order(), me);
-    // what I tell and hear: about each source edge backward, about each target edge forward
-    let told: Vec<[i64; WORDS]> =
-        (sources.iter().map(|e| mine_in[e.0].words())).chain(targets.iter().map(|e| mine_out[e.0].words())).collect();
-    let mut heard = vec![[0i64; WORDS]; told.len()];
-    let mut requests = Requests::default();
-    requests.reserve(2 * told.len());
-    let message = |words: *mut [i64; WORDS], peer: u32| Message {
-        at: words.cast(),
-        count: WORDS as i32,
-        datatype: <i64 as coll::Element>::datatype(),
-        peer: peer as i32,
-    };
-    let peers = (sources.iter().map(|e| (e.1, FORWARD, BACKWARD))).chain(targets.iter().map(|e| (e.1, BACKWARD, FORWARD)));
-    let mut receives = 0;
-    let posted = (|| {
-        for ((peer, tag, _), words) in peers.clone().zip(&mut heard) {
-            // SAFETY: the words are left alone until all requests are complete, below.
-            unsafe { requests.post_receives(&[message(words, peer)], tag, comm) }?;
-            receives += 1;
-        }
-        for ((peer, _, tag), words) in peers.zip(&told) {
-            // SAFETY: as above; they are only read.
-            unsafe { requests.post_sends(&[message(std::ptr::from_ref(words).cast_mut(), peer)], tag, comm) }?;
-        }
-        Ok(())
-    })();
-    if let Err(e) = posted {
-        requests.abandon(receives);
-        // MPI may still read what was being sent
-        std::mem::forget(told);
-        return Err(e);
-    }
-    requests.wait().map_err(|(_, e)| e)?;
-    if let Some(e) = error {
-        return Err(e);
+        Ok(check)
     }
 
-    let mut findings = Findings { sources: vec![true; mine_in.len()], targets: vec![true; mine_out.len()], text: None };
-    let mut text = String::new();
-    let (from_sources, from_targets) = heard.split_at(sources.len());
-    let describe = |i: &Intent| {
-        if i.operation == ERRONEOUS {
-            return "nothing, as its arguments are in error".to_owned();
+    fn post(&mut self, receives: &mut usize, comm: &Comm) -> Result<()> {
+        let message = |words: *mut [i64; WORDS], peer: u32| Message {
+            at: words.cast(),
+            count: WORDS as i32,
+            datatype: <i64 as coll::Element>::datatype(),
+            peer: peer as i32,
+        };
+        let (sources, targets) = (self.sources.iter(), self.targets.iter());
+        let peers = (sources.map(|e| (e.1, FORWARD, BACKWARD))).chain(targets.map(|e| (e.1, BACKWARD, FORWARD)));
+        for ((peer, tag, _), words) in peers.clone().zip(&mut self.heard) {
+            // SAFETY: the words are left alone until all requests are complete.
+            unsafe { self.requests.post_receives(&[message(words, peer)], tag, comm) }?;
+            *receives += 1;
         }
-        let name = names.get(i.operation as usize).copied().unwrap_or("something else");
-        format!("{} bytes ({} elements of {} bytes) in {name}", i.bytes, i.count, i.element)
-    };
-    for (&(slot, peer), words) in sources.iter().zip(from_sources) {
-        let (theirs, mine) = (Intent::from_words(*words), &mine_in[slot]);
-        if !theirs.fits(mine) {
-            findings.sources[slot] = false;
-            let _ = write!(
-                text,
-                "; sources[{slot}], process {peer}, sends {}, but process {me} expects {}",
-                describe(&theirs),
-                describe(mine)
-            );
+        for ((peer, _, tag), words) in peers.zip(&self.told) {
+            // SAFETY: as above; they are only read.
+            unsafe { self.requests.post_sends(&[message(std::ptr::from_ref(words).cast_mut(), peer)], tag, comm) }?;
         }
+        Ok(())
     }
-    for (&(slot, peer), words) in targets.iter().zip(from_targets) {
-        let (theirs, mine) = (Intent::from_words(*words), &mine_out[slot]);
-        if !theirs.fits(mine) {
-            findings.targets[slot] = false;
-            let _ = write!(
-                text,
-                "; targets[{slot}], process {peer}, expects in its sources[{}] {}, but process {me} sends {}",
-                theirs.slot,
-                describe(&theirs),
-                describe(mine)
-            );
-        }
+
+    /// Whether all have told.
+    pub fn test(&mut self) -> Result<bool> {
+        if self.requests.is_empty() { Ok(true) } else { self.requests.test().map_err(|(_, e)| e) }
     }
-    for (target, source) in neighborhood.self_edges() {
-        let (target, source) = (target as usize, source as usize);
-        if !mine_out[target].fits(&mine_in[source]) {
-            findings.targets[target] = false;
-            findings.sources[source] = false;
-            let _ = write!(
-                text,
-                "; targets[{target}], process {me} itself, sends {}, but sources[{source}] expects {}",
-                describe(&mine_out[target]),
-                describe(&mine_in[source])
-            );
+
+    /// Compares, when all have told. `names[operation]` are the collectives' names.
+    ///
+    /// # Errors
+    /// That of the process's own arguments.
+    pub fn finish(self, names: &[&str]) -> Result<Findings> {
+        let Check { me, mine_out, mine_in, error, sources, targets, self_edges, heard, .. } = self;
+        if let Some(e) = error {
+            return Err(e);
         }
+        let mut findings = Findings { sources: vec![true; mine_in.len()], targets: vec![true; mine_out.len()], text: None };
+        let mut text = String::new();
+        let (from_sources, from_targets) = heard.split_at(sources.len());
+        let describe = |i: &Intent| {
+            if i.operation == ERRONEOUS {
+                return "nothing, as its arguments are in error".to_owned();
+            }
+            let name = names.get(i.operation as usize).copied().unwrap_or("something else");
+            format!("{} bytes ({} elements of {} bytes) in {name}", i.bytes, i.count, i.element)
+        };
+        for (&(slot, peer), words) in sources.iter().zip(from_sources) {
+            let (theirs, mine) = (Intent::from_words(*words), &mine_in[slot]);
+            if !theirs.fits(mine) {
+                findings.sources[slot] = false;
+                let _ = write!(
+                    text,
+                    "; sources[{slot}], process {peer}, sends {}, but process {me} expects {}",
+                    describe(&theirs),
+                    describe(mine)
+                );
+            }
+        }
+        for (&(slot, peer), words) in targets.iter().zip(from_targets) {
+            let (theirs, mine) = (Intent::from_words(*words), &mine_out[slot]);
+            if !theirs.fits(mine) {
+                findings.targets[slot] = false;
+                let _ = write!(
+                    text,
+                    "; targets[{slot}], process {peer}, expects in its sources[{}] {}, but process {me} sends {}",
+                    theirs.slot,
+                    describe(&theirs),
+                    describe(mine)
+                );
+            }
+        }
+        for (target, source) in self_edges {
+            let (target, source) = (target as usize, source as usize);
+            if !mine_out[target].fits(&mine_in[source]) {
+                findings.targets[target] = false;
+                findings.sources[source] = false;
+                let _ = write!(
+                    text,
+                    "; targets[{target}], process {me} itself, sends {}, but sources[{source}] expects {}",
+                    describe(&mine_out[target]),
+                    describe(&mine_in[source])
+                );
+            }
+        }
+        findings.text = text.strip_prefix("; ").map(str::to_owned);
+        Ok(findings)
     }
-    findings.text = text.strip_prefix("; ").map(str::to_owned);
-    Ok(findings)
 }
 
 fn remote(list: Vec<(u32, u32)>, me: u32) -> Vec<(usize, u32)> {

@@ -6,6 +6,12 @@ pub mod buffers;
 pub mod check;
 #[cfg(feature = "mpi")]
 mod copy;
+#[cfg(feature = "mpi")]
+pub mod fields;
+#[cfg(feature = "mpi")]
+pub mod lasting;
+#[cfg(feature = "mpi")]
+pub mod outstanding;
 mod overlap;
 #[cfg(feature = "mpi")]
 pub mod p2p;
@@ -14,6 +20,8 @@ mod packet;
 pub mod packets;
 #[cfg(feature = "mpi")]
 mod parts;
+#[cfg(feature = "mpi")]
+pub mod tags;
 #[cfg(test)]
 pub mod world;
 
@@ -30,14 +38,27 @@ pub trait Executor {
     /// The buffers must be what the C prototypes ask for, and stay so until the collective is complete.
     unsafe fn bind(&mut self, buffers: &buffers::Buffers) -> Result<()>;
 
-    /// Starts what is bound.
-    fn start(&mut self) -> Result<()>;
+    /// Starts what is bound. Its messages have `tag`.
+    fn start(&mut self, tag: i32) -> Result<()>;
 
     /// Does what can be done without waiting. Whether what was started has come to its end, or nothing was.
     fn test(&mut self) -> Result<bool>;
 
     /// Runs what is started to its end.
     fn wait(&mut self) -> Result<()>;
+
+    /// Whether `start` posts all messages, so that MPI alone moves them: nobody waits for anything that this process does later.
+    fn posts_at_once(&self) -> bool;
+
+    /// Whether the schedules of all processes have one round at the most.
+    fn one_round(&self) -> bool;
+
+    /// Whether datatypes are used after the start.
+    fn keeps_datatypes(&self) -> bool;
+
+    /// Whether the block of source slot `source` is complete, and in a reduction is part of the result. Does what can be done for it without
+    /// waiting; `test` has been called before. True also when nothing is under way.
+    fn arrived(&mut self, source: usize) -> Result<bool>;
 }
 
 /// The executor that a schedule needs. The one that nearly all need is not behind another address.
@@ -64,10 +85,10 @@ impl Executor for Any {
     }
 
     #[inline]
-    fn start(&mut self) -> Result<()> {
+    fn start(&mut self, tag: i32) -> Result<()> {
         match self {
-            Any::P2p(executor) => executor.start(),
-            Any::Packets(executor) => executor.start(),
+            Any::P2p(executor) => executor.start(tag),
+            Any::Packets(executor) => executor.start(tag),
         }
     }
 
@@ -84,6 +105,36 @@ impl Executor for Any {
         match self {
             Any::P2p(executor) => executor.wait(),
             Any::Packets(executor) => executor.wait(),
+        }
+    }
+
+    fn posts_at_once(&self) -> bool {
+        match self {
+            Any::P2p(executor) => executor.posts_at_once(),
+            Any::Packets(executor) => executor.posts_at_once(),
+        }
+    }
+
+    #[inline]
+    fn keeps_datatypes(&self) -> bool {
+        match self {
+            Any::P2p(executor) => executor.keeps_datatypes(),
+            Any::Packets(executor) => executor.keeps_datatypes(),
+        }
+    }
+
+    #[inline]
+    fn one_round(&self) -> bool {
+        match self {
+            Any::P2p(executor) => executor.one_round(),
+            Any::Packets(executor) => executor.one_round(),
+        }
+    }
+
+    fn arrived(&mut self, source: usize) -> Result<bool> {
+        match self {
+            Any::P2p(executor) => executor.arrived(source),
+            Any::Packets(executor) => executor.arrived(source),
         }
     }
 }

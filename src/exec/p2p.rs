@@ -7,8 +7,11 @@
 //! Cost beyond MPI's: for each operation of the schedule one located block; no allocation once a schedule and its largest block have been
 //! seen. Counts above `INT_MAX` make a datatype for each such block and call.
 
+use std::collections::HashMap;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 use super::buffers::{Blocks, Buffers, Located, Shape};
 use super::copy::Copy;
@@ -79,12 +82,53 @@ struct Sorted {
     unpacks: Vec<u32>,
     copies: Vec<(Block, Block)>,
     reduces: Vec<(Block, Block)>,
+    /// Blocks that are received or copied.
+    arrivals: Vec<Arrival>,
+    /// For each source slot what arrives for it, if anything does.
+    sources: Vec<Option<u32>>,
+    /// What each reduction needs: two of `arrivals`.
+    operands: Vec<[u32; 2]>,
+}
+
+/// What must be done until a block is complete.
+#[derive(Debug, Default)]
+struct Arrival {
+    /// The last round in which something is written there.
+    round: usize,
+    /// The messages that bring it. None where it is copied.
+    messages: SmallVec<[u32; 1]>,
+    /// Index in `unpacks`.
+    unpack: Option<u32>,
+    /// The reduction that takes it in, but for the first source of all, which needs none.
+    reduce: Option<u32>,
+}
+
+/// Finds out what brings which block.
+#[derive(Default)]
+struct Arrivals {
+    list: Vec<Arrival>,
+    of: HashMap<Block, u32>,
+}
+
+impl Arrivals {
+    /// A block that is written in round `round`.
+    fn write(&mut self, block: Block, round: usize) -> &mut Arrival {
+        let next = self.list.len() as u32;
+        let index = *self.of.entry(block).or_insert(next);
+        if index == next {
+            self.list.push(Arrival::default());
+        }
+        let arrival = &mut self.list[index as usize];
+        arrival.round = round;
+        arrival
+    }
 }
 
 impl Sorted {
     fn new(schedule: &Schedule) -> (Sorted, Parts) {
         let mut sorted = Sorted::default();
         let mut finder = Finder::default();
+        let mut arrivals = Arrivals::default();
         for r in 0..schedule.rounds() {
             let (first, copy, reduce) = (sorted.messages.len(), sorted.copies.len(), sorted.reduces.len());
             let (pack, unpack) = (sorted.packs.len(), sorted.unpacks.len());
@@ -98,8 +142,15 @@ impl Sorted {
                     Op::Recv { from, into, part } => {
                         sorted.messages.push((from, into));
                         sends += 1;
+                        let arrival = arrivals.write(into, r);
+                        arrival.messages.push(message);
                         match into {
-                            _ if !part.is_whole() => sorted.unpacks.extend(finder.receive(message, from, into, part)),
+                            _ if !part.is_whole() => {
+                                if let Some(stage) = finder.receive(message, from, into, part) {
+                                    arrival.unpack = Some(sorted.unpacks.len() as u32);
+                                    sorted.unpacks.push(stage);
+                                }
+                            }
                             Block::Output(slot) => sorted.outputs.push(Place { message, slot }),
                             _ => sorted.others.push(message),
                         }
@@ -112,8 +163,18 @@ impl Sorted {
                             _ => sorted.others.push(message),
                         }
                     }
-                    Op::Copy { from, into } => sorted.copies.push((from, into)),
-                    Op::Reduce { from, into } => sorted.reduces.push((from, into)),
+                    Op::Copy { from, into } => {
+                        arrivals.write(into, r);
+                        sorted.copies.push((from, into));
+                    }
+                    Op::Reduce { from, into } => {
+                        // both have come before, as the grammar says
+                        if let (Some(&left), Some(&right)) = (arrivals.of.get(&from), arrivals.of.get(&into)) {
+                            sorted.operands.push([left, right]);
+                            arrivals.list[right as usize].reduce = Some(sorted.reduces.len() as u32);
+                        }
+                        sorted.reduces.push((from, into));
+                    }
                 }
             }
             sorted.rounds.push(Round {
@@ -125,6 +186,14 @@ impl Sorted {
                 reduces: reduce..sorted.reduces.len(),
             });
         }
+        for (source, block) in schedule.homes() {
+            let source = source as usize;
+            if sorted.sources.len() <= source {
+                sorted.sources.resize(source + 1, None);
+            }
+            sorted.sources[source] = arrivals.of.get(&block).copied();
+        }
+        sorted.arrivals = arrivals.list;
         (sorted, finder.finish())
     }
 }
@@ -188,11 +257,12 @@ impl Large {
 
 /// Executes one schedule.
 pub struct P2p {
-    comm: Rc<Comm>,
+    comm: Arc<Comm>,
     /// A communicator of this process alone; only executors that reduce have one.
-    alone: Option<Rc<Comm>>,
+    alone: Option<Arc<Comm>>,
     me: i32,
     tag: i32,
+    one_round: bool,
     waiting: Waiting,
     sorted: Sorted,
     scratch_blocks: usize,
@@ -204,6 +274,10 @@ pub struct P2p {
     fold: Option<Fold>,
     /// Rounds that have been posted; 0 when nothing is under way.
     round: usize,
+    /// Reductions that are done.
+    reduced: usize,
+    /// By their index, which blocks have been unpacked.
+    unpacked: Vec<bool>,
     /// Of the last round that has been posted; where rounds overlap only of its sends.
     requests: Requests,
     /// Where rounds overlap.
@@ -254,15 +328,7 @@ pub unsafe fn accept(
 impl P2p {
     /// An executor of `schedule` for process `me` on the private communicator. Receives of `window` rounds are posted, where the schedule
     /// lets rounds overlap; with 1 each round is complete before the next one begins.
-    pub fn new(
-        comm: Rc<Comm>,
-        alone: Option<Rc<Comm>>,
-        me: u32,
-        tag: i32,
-        waiting: Waiting,
-        window: u32,
-        schedule: &Schedule,
-    ) -> P2p {
+    pub fn new(comm: Arc<Comm>, alone: Option<Arc<Comm>>, me: u32, waiting: Waiting, window: u32, schedule: &Schedule) -> P2p {
         let (sorted, parts) = Sorted::new(schedule);
         let mut requests = Requests::default();
         requests.reserve(sorted.rounds.iter().map(|r| r.sends.end - r.recvs.start).max().unwrap_or(0));
@@ -276,7 +342,8 @@ impl P2p {
             comm,
             alone,
             me: me as i32,
-            tag,
+            tag: 0,
+            one_round: schedule.algorithm().entry().one_round(),
             waiting,
             scratch_blocks: schedule.scratch_blocks() as usize,
             messages: sorted.messages.iter().map(nothing).collect(),
@@ -285,6 +352,8 @@ impl P2p {
             reduces: Vec::with_capacity(sorted.reduces.len()),
             fold: None,
             round: 0,
+            reduced: 0,
+            unpacked: vec![false; sorted.unpacks.len()],
             requests,
             window: Window::new(schedule, window).map(Box::new),
             failure: None,
@@ -462,24 +531,71 @@ impl P2p {
 
     /// Unpacks the blocks whose last parts have come in round `r`.
     fn unpack_round(&mut self, r: usize) -> Result<()> {
-        for &stage in &self.sorted.unpacks[self.sorted.rounds[r].unpacks.clone()] {
+        self.sorted.rounds[r].unpacks.clone().try_for_each(|index| self.unpack(index))
+    }
+
+    /// Unpacks a block whose parts are there, unless that has been done.
+    fn unpack(&mut self, index: usize) -> Result<()> {
+        if !std::mem::replace(&mut self.unpacked[index], true) {
             // SAFETY: as for `Executor::bind`.
-            unsafe { self.parts.unpack(stage, self.me, self.tag, &self.comm) }?;
+            unsafe { self.parts.unpack(self.sorted.unpacks[index], self.me, self.tag, &self.comm) }?;
         }
         Ok(())
     }
 
-    /// Does the reductions of round `r`.
+    /// Does the reductions of round `r` that have not been done.
     #[inline]
     fn fold_round(&mut self, r: usize) -> Result<()> {
-        let Some(fold) = self.fold else {
-            return Ok(());
-        };
-        for &(from, into) in &self.reduces[self.sorted.rounds[r].reduces.clone()] {
-            // SAFETY: scratch blocks and the caller's result have room for these elements and are distinct.
-            unsafe { op::reduce(from, into, fold.count, fold.extent, fold.datatype, fold.op) }?;
+        while self.reduced < self.sorted.rounds[r].reduces.end {
+            self.fold_next()?;
         }
         Ok(())
+    }
+
+    /// Does the next reduction, if the call reduces.
+    #[inline]
+    fn fold_next(&mut self) -> Result<()> {
+        let next = self.reduced;
+        self.reduced += 1;
+        let (Some(fold), Some(&(from, into))) = (self.fold, self.reduces.get(next)) else {
+            return Ok(());
+        };
+        // SAFETY: scratch blocks and the caller's result have room for these elements and are distinct.
+        unsafe { op::reduce(from, into, fold.count, fold.extent, fold.datatype, fold.op) }
+    }
+
+    /// Whether all that is written to a block of this call has come; then it is unpacked.
+    fn complete(&mut self, index: u32) -> Result<bool> {
+        let arrival = &self.sorted.arrivals[index as usize];
+        if arrival.messages.is_empty() {
+            return Ok(arrival.round < self.round);
+        }
+        for k in 0..arrival.messages.len() {
+            let message = self.sorted.arrivals[index as usize].messages[k];
+            if !self.received(message as usize)? {
+                return Ok(false);
+            }
+        }
+        match self.sorted.arrivals[index as usize].unpack {
+            Some(unpack) => self.unpack(unpack as usize).map(|()| true),
+            None => Ok(true),
+        }
+    }
+
+    /// Whether a message that is received is there.
+    fn received(&mut self, message: usize) -> Result<bool> {
+        let r = self.sorted.rounds.partition_point(|round| round.sends.end <= message);
+        let position = message - self.sorted.rounds[r].recvs.start;
+        let tested = match &mut self.window {
+            Some(window) => window.received(r, position),
+            None if r + 1 != self.round => return Ok(r + 1 < self.round),
+            None => self.requests.test_one(position),
+        };
+        tested.map_err(|error| {
+            let error = self.name_edge(message, (0, error));
+            self.note(Err(error.clone()));
+            error
+        })
     }
 
     /// Does what follows when the messages of round `r` are complete, or have failed.
@@ -692,8 +808,9 @@ impl Executor for P2p {
     }
 
     #[inline]
-    fn start(&mut self) -> Result<()> {
-        self.round = 0;
+    fn start(&mut self, tag: i32) -> Result<()> {
+        (self.tag, self.round, self.reduced) = (tag, 0, 0);
+        self.unpacked.fill(false);
         if self.sorted.rounds.is_empty() {
             return Ok(());
         }
@@ -730,5 +847,45 @@ impl Executor for P2p {
             }
         }
         Ok(())
+    }
+
+    fn posts_at_once(&self) -> bool {
+        self.sorted.rounds.len() <= 1
+    }
+
+    fn keeps_datatypes(&self) -> bool {
+        self.sorted.rounds.len() > 1 || !self.sorted.reduces.is_empty() || !self.sorted.unpacks.is_empty()
+    }
+
+    #[inline]
+    fn one_round(&self) -> bool {
+        self.one_round
+    }
+
+    fn arrived(&mut self, source: usize) -> Result<bool> {
+        if self.round == 0 {
+            return Ok(true);
+        }
+        if let Some(error) = &self.failure {
+            return Err(error.clone());
+        }
+        let Some(index) = self.sorted.sources.get(source).copied().flatten() else {
+            return Ok(true);
+        };
+        if !self.complete(index)? {
+            return Ok(false);
+        }
+        let Some(reduction) = self.sorted.arrivals[index as usize].reduce else {
+            return Ok(true);
+        };
+        // one after the other, in their order
+        while self.reduced <= reduction as usize {
+            let [left, right] = self.sorted.operands[self.reduced];
+            if !(self.complete(left)? && self.complete(right)?) {
+                return Ok(false);
+            }
+            self.fold_next()?;
+        }
+        Ok(true)
     }
 }

@@ -12,7 +12,7 @@
 //! `INT_MAX` make a datatype for each such block or packet and call.
 
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::buffers::{Buffers, Located};
 use super::copy::{Copy, Passage};
@@ -52,7 +52,7 @@ enum Way {
 
 /// Executes one schedule with packets.
 pub struct Packets {
-    comm: Rc<Comm>,
+    comm: Arc<Comm>,
     me: i32,
     tag: i32,
     waiting: Waiting,
@@ -72,6 +72,8 @@ pub struct Packets {
     copies: Vec<Copy>,
     /// Copies before those of each round.
     first_copies: Vec<usize>,
+    /// Of each source slot the round in which its block comes, and whether that is a copy.
+    sources: Vec<Option<(usize, bool)>>,
     /// Rounds that have been posted; 0 when nothing is under way.
     round: usize,
     /// Receives of the posted round whose lengths come with them, and how many of them have been found.
@@ -91,7 +93,7 @@ const NONE: u32 = u32::MAX;
 
 impl Packets {
     /// An executor of `schedule` for process `me` on the private communicator.
-    pub fn new(comm: Rc<Comm>, me: u32, tag: i32, waiting: Waiting, schedule: &Schedule) -> Packets {
+    pub fn new(comm: Arc<Comm>, me: u32, waiting: Waiting, schedule: &Schedule) -> Packets {
         let (packets, scratch) = (schedule.packets(), schedule.scratch_blocks() as usize);
         let mut outermost: Vec<usize> = (0..packets).collect();
         let mut members = vec![Vec::new(); packets];
@@ -116,7 +118,7 @@ impl Packets {
         let mut executor = Packets {
             comm,
             me: me as i32,
-            tag,
+            tag: 0,
             waiting,
             own: Vec::new(),
             inputs: Vec::new(),
@@ -127,6 +129,7 @@ impl Packets {
             buffers: vec![Vec::new(); packets + scratch],
             copies: Vec::new(),
             first_copies: first_copies.collect(),
+            sources: Vec::new(),
             round: 0,
             probed: Vec::with_capacity(most),
             found: 0,
@@ -147,7 +150,30 @@ impl Packets {
             }
         }
         (0..packets).flat_map(|k| schedule.packet(k)).for_each(|&block| executor.name(block, false));
+        for r in 0..schedule.rounds() {
+            for op in schedule.round(r) {
+                match *op {
+                    Op::Recv { into: Block::Packet(k), .. } => {
+                        (schedule.packet(k as usize).iter()).for_each(|&block| executor.note_source(block, r, false));
+                    }
+                    Op::Recv { into, .. } => executor.note_source(into, r, false),
+                    Op::Copy { into, .. } => executor.note_source(into, r, true),
+                    Op::Send { .. } | Op::Reduce { .. } => {}
+                }
+            }
+        }
         executor
+    }
+
+    /// Notes in which round an output block comes.
+    fn note_source(&mut self, block: Block, r: usize, copied: bool) {
+        if let Block::Output(slot) = block {
+            let slot = slot as usize;
+            if self.sources.len() <= slot {
+                self.sources.resize(slot + 1, None);
+            }
+            self.sources[slot] = Some((r, copied));
+        }
     }
 
     /// Makes a place for a block of the caller's.
@@ -495,8 +521,8 @@ impl Executor for Packets {
         bound.inspect_err(|_| self.large.clear())
     }
 
-    fn start(&mut self) -> Result<()> {
-        self.round = 0;
+    fn start(&mut self, tag: i32) -> Result<()> {
+        (self.tag, self.round) = (tag, 0);
         if self.schedule.rounds() == 0 {
             return Ok(());
         }
@@ -524,5 +550,29 @@ impl Executor for Packets {
             }
         }
         Ok(())
+    }
+
+    fn posts_at_once(&self) -> bool {
+        // lengths of what comes are asked for after the start
+        self.schedule.rounds() == 0
+    }
+
+    fn keeps_datatypes(&self) -> bool {
+        true
+    }
+
+    fn one_round(&self) -> bool {
+        false
+    }
+
+    fn arrived(&mut self, source: usize) -> Result<bool> {
+        if let Some(error) = &self.failure {
+            return Err(error.clone());
+        }
+        let Some(&Some((r, copied))) = self.sources.get(source) else {
+            return Ok(true);
+        };
+        // what is received is taken out of its packet when the round ends
+        Ok(self.round == 0 || r + usize::from(!copied) < self.round)
     }
 }

@@ -79,6 +79,15 @@ impl Known {
         }
     }
 
+    /// Whether it is a derived datatype, which its owner may free.
+    ///
+    /// # Safety
+    /// `datatype` must be a datatype.
+    pub unsafe fn is_derived(&self, datatype: MPI_Datatype) -> Result<bool> {
+        // SAFETY: the caller vouches for the handle.
+        Ok(matches!(unsafe { self.kind(datatype) }?, Kind::Derived))
+    }
+
     /// How the data of `count` elements lies in memory. Asks MPI nothing for the predefined datatype of the last call.
     ///
     /// # Safety
@@ -315,6 +324,9 @@ pub unsafe fn unpack(buffer: &[u8], into: *mut u8, count: i64, datatype: MPI_Dat
 #[derive(Debug)]
 pub struct Owned(MPI_Datatype);
 
+// SAFETY: a handle, which may be used in any thread that may call MPI.
+unsafe impl Send for Owned {}
+
 impl Owned {
     /// The handle.
     pub fn raw(&self) -> MPI_Datatype {
@@ -330,6 +342,35 @@ impl Owned {
         // SAFETY: the caller vouches for the handle; the result is a local.
         check(unsafe { mpi_sys::MPI_Type_dup(datatype, &mut copy.0) }, "MPI_Type_dup")?;
         Ok(copy)
+    }
+
+    /// One element that is all of the given blocks, each at its address, for `MPI_BOTTOM`. Committed.
+    ///
+    /// # Safety
+    /// The datatypes must be committed datatypes.
+    pub unsafe fn joined(blocks: &[(*mut u8, c_int, MPI_Datatype)]) -> Result<Owned> {
+        let counts: Vec<c_int> = blocks.iter().map(|b| b.1).collect();
+        let datatypes: Vec<MPI_Datatype> = blocks.iter().map(|b| b.2).collect();
+        let mut addresses: Vec<MPI_Aint> = Vec::with_capacity(blocks.len());
+        // SAFETY: the caller vouches for the handles; the arrays have one entry a block, the results are locals.
+        unsafe {
+            for (at, ..) in blocks {
+                let mut address = 0;
+                check(mpi_sys::MPI_Get_address(at.cast(), &mut address), "MPI_Get_address")?;
+                addresses.push(address);
+            }
+            let mut all = Owned(null());
+            let rc = mpi_sys::MPI_Type_create_struct(
+                blocks.len() as c_int,
+                counts.as_ptr(),
+                addresses.as_ptr(),
+                datatypes.as_ptr(),
+                &mut all.0,
+            );
+            check(rc, "MPI_Type_create_struct")?;
+            check(mpi_sys::MPI_Type_commit(&mut all.0), "MPI_Type_commit")?;
+            Ok(all)
+        }
     }
 
     /// One element that is `count` elements of `datatype`, for counts that do not fit in `int`: whole chunks of `INT_MAX` elements,

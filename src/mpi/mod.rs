@@ -44,6 +44,12 @@ pub fn proc_null() -> c_int {
     unsafe { mpi_sys::RSMPI_PROC_NULL }
 }
 
+/// `MPI_UNDEFINED`.
+pub fn undefined() -> c_int {
+    // SAFETY: a constant of mpi-sys' C file.
+    unsafe { mpi_sys::RSMPI_UNDEFINED }
+}
+
 /// `MPI_SUCCESS`.
 #[inline]
 pub const fn success() -> c_int {

@@ -142,6 +142,21 @@ impl Requests {
         self.finish(rc, "MPI_Testall").map(|()| true)
     }
 
+    /// Whether one of them is complete, by position; it is then no longer waited for.
+    ///
+    /// # Errors
+    /// Its message failed; it is then complete.
+    pub fn test_one(&mut self, position: usize) -> Result<bool> {
+        let request = &mut self.requests[..self.used][position];
+        if *request == null() {
+            return Ok(true);
+        }
+        let mut done = 0;
+        // SAFETY: a live request; the result and the status are places of our own.
+        check(unsafe { mpi_sys::MPI_Test(request, &mut done, &mut self.statuses[position]) }, "MPI_Test")?;
+        Ok(done != 0)
+    }
+
     #[inline]
     fn finish(&mut self, rc: c_int, call: &'static str) -> std::result::Result<(), (usize, Box<Error>)> {
         if rc == super::success() {

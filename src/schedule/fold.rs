@@ -40,6 +40,9 @@ impl Schedule {
             other => other,
         };
         let mut folded = Schedule::new(self.algorithm);
+        let mut homes = vec![None; moved.len()];
+        arrivals.iter().for_each(|&(slot, _)| homes[slot as usize] = Some(moved[slot as usize]));
+        folded.homes = Some(homes);
         let mut next = 0;
         for r in 0..self.rounds() {
             let mut ops: Vec<Op> = (self.round(r).iter())

@@ -146,6 +146,8 @@ pub struct Schedule {
     contents: Vec<Block>,
     /// `packets[k]`: index in `contents` behind the last block of packet `k`.
     packets: Vec<u32>,
+    /// In a folded schedule for each source slot where its block is received; `None` where nothing is.
+    homes: Option<Vec<Option<Block>>>,
 }
 
 impl Schedule {
@@ -159,6 +161,7 @@ impl Schedule {
             scratch: 0,
             contents: Vec::new(),
             packets: Vec::new(),
+            homes: None,
         }
     }
 
@@ -280,8 +283,8 @@ impl Schedule {
 
     /// The same schedule without the operations that `keep` refuses. Both ends of a message must be refused, or none.
     pub fn retained(&self, mut keep: impl FnMut(&Op) -> bool) -> Schedule {
-        let mut rest =
-            Schedule { contents: self.contents.clone(), packets: self.packets.clone(), ..Schedule::new(self.algorithm) };
+        let (contents, packets, homes) = (self.contents.clone(), self.packets.clone(), self.homes.clone());
+        let mut rest = Schedule { contents, packets, homes, ..Schedule::new(self.algorithm) };
         for r in 0..self.rounds() {
             let ops: Vec<Op> = self.round(r).iter().copied().filter(&mut keep).collect();
             rest.push_round_at(self.number(r), ops);
@@ -292,6 +295,22 @@ impl Schedule {
     /// All operations, round after round.
     pub fn ops(&self) -> &[Op] {
         &self.ops
+    }
+
+    /// For each source slot for which something comes, in no order, where that is received: its output block, or in a folded schedule what stands for
+    /// that.
+    pub fn homes(&self) -> Vec<(u32, Block)> {
+        let output = |block: Block| if let Block::Output(slot) = block { Some((slot, block)) } else { None };
+        match &self.homes {
+            Some(homes) => (0..).zip(homes).filter_map(|(slot, home)| Some((slot, (*home)?))).collect(),
+            None => {
+                let written = self.ops.iter().filter_map(|op| match *op {
+                    Op::Recv { into, .. } | Op::Copy { into, .. } => Some(into),
+                    Op::Send { .. } | Op::Reduce { .. } => None,
+                });
+                written.chain(self.contents.iter().copied()).filter_map(output).collect()
+            }
+        }
     }
 
     /// Number of scratch blocks.
@@ -417,6 +436,11 @@ impl Entry {
     /// call.
     pub fn forwards(&self) -> bool {
         matches!(self.build, Build::Scatter(_))
+    }
+
+    /// Whether the schedules of all processes have one round at the most.
+    pub fn one_round(&self) -> bool {
+        self.algorithm == Algorithm::Direct
     }
 }
 

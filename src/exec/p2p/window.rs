@@ -44,6 +44,16 @@ impl Window {
     }
 }
 
+impl Window {
+    /// Whether the receive at a position of round `r` is complete.
+    pub(super) fn received(&mut self, r: usize, position: usize) -> Result<bool> {
+        if r < self.finished || r >= self.posted {
+            return Ok(r < self.finished);
+        }
+        self.receives[r].test_one(position)
+    }
+}
+
 impl P2p {
     /// Starts what is bound.
     pub(super) fn start_ahead(&mut self, window: &mut Window) -> Result<()> {

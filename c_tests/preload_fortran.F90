@@ -1,0 +1,354 @@
+! Neighborhood collectives from Fortran, by mpi_f08 (F08 defined), by the module mpi (MODULE defined), or by mpif.h. Every result is compared with
+! a computed one.
+program preload_fortran
+#if defined(F08)
+  use mpi_f08
+#elif defined(MODULE)
+  use mpi
+#endif
+  implicit none
+#if !defined(F08) && !defined(MODULE)
+  include 'mpif.h'
+#endif
+#if defined(F08)
+#define COMMUNICATOR type(MPI_Comm)
+#define REQUEST type(MPI_Request)
+#define DATATYPE type(MPI_Datatype)
+#define STATUS type(MPI_Status)
+#define STATUSES(n) type(MPI_Status) :: statuses(n)
+#define IERROR
+#else
+#define COMMUNICATOR integer
+#define REQUEST integer
+#define DATATYPE integer
+#define IERROR , ierr
+#endif
+  integer :: rank, nprocs, ierr, checks = 0, failures = 0, both(2), total(2), halves(2), d
+  COMMUNICATOR :: ring, torus, copy, part, graph, twin
+  integer :: left, right
+  integer :: degrees(2)
+
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  call MPI_Comm_size(MPI_COMM_WORLD, nprocs, ierr)
+  call MPI_Cart_create(MPI_COMM_WORLD, 1, (/ nprocs /), (/ .true. /), .false., ring, ierr)
+  halves = 0
+  call MPI_Dims_create(nprocs, 2, halves, ierr)
+  call MPI_Cart_create(MPI_COMM_WORLD, 2, halves, (/ .true., .true. /), .false., torus, ierr)
+  call MPI_Comm_dup(ring, copy, ierr)
+  call MPI_Comm_dup_with_info(torus, MPI_INFO_NULL, twin, ierr)
+  call MPI_Cart_sub(torus, (/ .true., .false. /), part, ierr)
+  left = mod(rank + nprocs - 1, nprocs)
+  right = mod(rank + 1, nprocs)
+  ! to the right once, to the left twice
+  call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 3, (/ left, right, right /), MPI_UNWEIGHTED, 3, (/ left, left, right /), &
+                                      MPI_UNWEIGHTED, MPI_INFO_NULL, .false., graph, ierr)
+  do d = 1, 2
+    call blocking(ring, 1)
+    call blocking(torus, 2)
+    call blocking(copy, 1)
+    call blocking(twin, 2)
+    call blocking(part, 1)
+    call on_graph(d)
+    call nonblocking(ring, 1)
+    call nonblocking(torus, 2)
+    call mixed(ring)
+  end do
+  call lists(ring)
+  call all_to_all()
+  call MPI_Comm_free(ring, ierr)
+  call MPI_Comm_free(torus, ierr)
+  call MPI_Comm_free(copy, ierr)
+  call MPI_Comm_free(twin, ierr)
+  call MPI_Comm_free(part, ierr)
+  call MPI_Comm_free(graph, ierr)
+  both = (/ failures, checks /)
+  call MPI_Allreduce(both, total, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+  if (rank == 0) print '(i0, a, i0, a)', total(2), ' checks, ', total(1), ' failed'
+  call MPI_Finalize(ierr)
+  if (total(1) /= 0) call exit(1)
+
+contains
+
+  subroutine check(good, what, which)
+    logical, intent(in) :: good
+    character(*), intent(in) :: what
+    integer, intent(in) :: which
+    checks = checks + 1
+    if (.not. good) then
+      failures = failures + 1
+      if (failures <= 10) print '(a, i0, a, a, a, i0)', 'process ', rank, ': ', what, ' in slot ', which
+    end if
+  end subroutine
+
+  ! what process p sends in slot i
+  integer function value(p, i, k)
+    integer, intent(in) :: p, i, k
+    value = 1 + k + 10 * i + 1000 * p
+  end function
+
+  subroutine neighbors(comm, dims, sources, me)
+    COMMUNICATOR, intent(in) :: comm
+    integer, intent(in) :: dims
+    integer, intent(out) :: sources(2 * dims), me
+    integer :: i
+    do i = 1, dims
+      call MPI_Cart_shift(comm, i - 1, 1, sources(2 * i - 1), sources(2 * i), ierr)
+    end do
+    call MPI_Comm_rank(comm, me, ierr)
+  end subroutine
+
+  ! the slot at the other end: what goes down comes from above
+  integer function slot(i)
+    integer, intent(in) :: i
+    slot = i - 1 + 2 * mod(i, 2)
+  end function
+
+  subroutine blocking(comm, dims)
+    COMMUNICATOR, intent(in) :: comm
+    integer, intent(in) :: dims
+    integer :: sources(2 * dims), me, i, n
+    integer :: out(2 * 2 * dims), in(2 * 2 * dims), one(2), counts(2 * dims), displs(2 * dims)
+    integer(MPI_ADDRESS_KIND) :: bytes(2 * dims), absolute(2 * dims), there(2 * dims), from, to
+    DATATYPE :: types(2 * dims)
+    n = 2 * dims
+    call neighbors(comm, dims, sources, me)
+    one = (/ value(me, 0, 0), value(me, 0, 1) /)
+    in = -1
+    call MPI_Neighbor_allgather(one, 2, MPI_INTEGER, in, 2, MPI_INTEGER, comm IERROR)
+    do i = 1, n
+      call check(all_equal(in(2 * i - 1:2 * i), sources(i), 0), 'allgather', i)
+    end do
+    counts = 2
+    displs = (/ (2 * (n - i), i = 1, n) /)
+    in = -1
+    call MPI_Neighbor_allgatherv(one, 2, MPI_INTEGER, in, counts, displs, MPI_INTEGER, comm, ierr)
+    do i = 1, n
+      call check(all_equal(in(displs(i) + 1:displs(i) + 2), sources(i), 0), 'allgatherv', i)
+    end do
+    do i = 1, n
+      out(2 * i - 1) = value(me, i, 0)
+      out(2 * i) = value(me, i, 1)
+    end do
+    in = -1
+    call MPI_Neighbor_alltoall(out, 2, MPI_INTEGER, in, 2, MPI_INTEGER, comm, ierr)
+    do i = 1, n
+      call check(all_equal(in(2 * i - 1:2 * i), sources(i), slot(i)), 'alltoall', i)
+    end do
+    in = -1
+    call MPI_Neighbor_alltoallv(out, counts, (/ (2 * i, i = 0, n - 1) /), MPI_INTEGER, in, counts, displs, MPI_INTEGER, comm, ierr)
+    do i = 1, n
+      call check(all_equal(in(displs(i) + 1:displs(i) + 2), sources(i), slot(i)), 'alltoallv', i)
+    end do
+    types = MPI_INTEGER
+    bytes = (/ (8 * (i - 1), i = 1, n) /)
+    there = 4 * displs
+    in = -1
+#if !defined(NO_ALLTOALLW)
+    call MPI_Neighbor_alltoallw(out, counts, bytes, types, in, counts, there, types, comm, ierr)
+    do i = 1, n
+      call check(all_equal(in(displs(i) + 1:displs(i) + 2), sources(i), slot(i)), 'alltoallw', i)
+    end do
+    call MPI_Get_address(out, from, ierr)
+    call MPI_Get_address(in, to, ierr)
+    absolute = from + bytes
+    there = to + there
+    in = -1
+    call MPI_Neighbor_alltoallw(MPI_BOTTOM, counts, absolute, types, MPI_BOTTOM, counts, there, types, comm, ierr)
+    call keep(out, in)
+    do i = 1, n
+      call check(all_equal(in(displs(i) + 1:displs(i) + 2), sources(i), slot(i)), 'alltoallw of addresses', i)
+    end do
+#endif
+  end subroutine
+
+  ! compilers must not think that they know what a buffer holds
+  subroutine keep(a, b)
+    integer, intent(inout) :: a(*), b(*)
+    if (nprocs < 0) a(1) = b(1)
+  end subroutine
+
+  logical function all_equal(block, p, i)
+    integer, intent(in) :: block(2), p, i
+    if (p == MPI_PROC_NULL) then
+      all_equal = all(block == -1)
+    else
+      all_equal = block(1) == value(p, i, 0) .and. block(2) == value(p, i, 1)
+    end if
+  end function
+
+  subroutine on_graph(round)
+    integer, intent(in) :: round
+    integer :: out(6), in(6), i
+    do i = 1, 3
+      out(2 * i - 1) = value(rank, i, 0) * round
+      out(2 * i) = value(rank, i, 1) * round
+    end do
+    in = -1
+    call MPI_Neighbor_alltoall(out, 2, MPI_INTEGER, in, 2, MPI_INTEGER, graph, ierr)
+    if (nprocs > 2) then
+      call check(in(1) == value(left, 3, 0) * round, 'graph', 1)
+      call check(in(3) == value(right, 1, 0) * round .and. in(4) == value(right, 1, 1) * round, 'graph', 2)
+      call check(in(5) == value(right, 2, 0) * round, 'graph', 3)
+    else
+      ! all edges lead to one process: k-th to k-th
+      do i = 1, 3
+        call check(in(2 * i - 1) == value(left, i, 0) * round, 'graph', i)
+      end do
+    end if
+  end subroutine
+
+  subroutine nonblocking(comm, dims)
+    COMMUNICATOR, intent(in) :: comm
+    integer, intent(in) :: dims
+    integer, asynchronous :: out(2 * 2 * dims), in(2 * 2 * dims)
+    integer :: sources(2 * dims), me, i, n, counts(2 * dims), displs(2 * dims), source
+    integer(MPI_ADDRESS_KIND) :: bytes(2 * dims)
+    DATATYPE :: types(2 * dims)
+    REQUEST :: handle
+    logical :: flag
+#if defined(F08)
+    STATUS :: state
+#else
+    integer :: state(MPI_STATUS_SIZE)
+#endif
+    n = 2 * dims
+    call neighbors(comm, dims, sources, me)
+    do i = 1, n
+      out(2 * i - 1) = value(me, i, 0)
+      out(2 * i) = value(me, i, 1)
+    end do
+    counts = 2
+    displs = (/ (2 * (i - 1), i = 1, n) /)
+    bytes = 4 * displs
+    types = MPI_INTEGER
+    in = -1
+    call MPI_Ineighbor_alltoall(out, 2, MPI_INTEGER, in, 2, MPI_INTEGER, comm, handle, ierr)
+    call MPI_Wait(handle, MPI_STATUS_IGNORE, ierr)
+    call check(handle == MPI_REQUEST_NULL, 'null after wait', 0)
+    do i = 1, n
+      call check(all_equal(in(2 * i - 1:2 * i), sources(i), slot(i)), 'ialltoall', i)
+    end do
+    in = -1
+    call MPI_Ineighbor_alltoallv(out, counts, displs, MPI_INTEGER, in, counts, displs, MPI_INTEGER, comm, handle IERROR)
+    flag = .false.
+    do while (.not. flag)
+      call MPI_Test(handle, flag, state, ierr)
+    end do
+#if defined(F08)
+    source = state%MPI_SOURCE
+#else
+    source = state(MPI_SOURCE)
+#endif
+    call check(source == MPI_ANY_SOURCE, 'status', 0)
+    do i = 1, n
+      call check(all_equal(in(2 * i - 1:2 * i), sources(i), slot(i)), 'ialltoallv', i)
+    end do
+#if !defined(NO_ALLTOALLW)
+    in = -1
+    call MPI_Ineighbor_alltoallw(out, counts, bytes, types, in, counts, bytes, types, comm, handle, ierr)
+    call MPI_Wait(handle, state, ierr)
+    do i = 1, n
+      call check(all_equal(in(2 * i - 1:2 * i), sources(i), slot(i)), 'ialltoallw', i)
+    end do
+#endif
+    in = -1
+    call MPI_Ineighbor_allgather(out, 2, MPI_INTEGER, in, 2, MPI_INTEGER, comm, handle, ierr)
+    call MPI_Wait(handle, state, ierr)
+    do i = 1, n
+      call check(all_equal(in(2 * i - 1:2 * i), sources(i), 1), 'iallgather', i)
+    end do
+    in = -1
+    call MPI_Ineighbor_allgatherv(out, 2, MPI_INTEGER, in, counts, displs, MPI_INTEGER, comm, handle, ierr)
+    call MPI_Wait(handle, state, ierr)
+    do i = 1, n
+      call check(all_equal(in(2 * i - 1:2 * i), sources(i), 1), 'iallgatherv', i)
+    end do
+  end subroutine
+
+  ! requests of both kinds in one list
+  subroutine mixed(comm)
+    COMMUNICATOR, intent(in) :: comm
+    integer, asynchronous :: out(4), in(4, 2), got, mine
+    integer :: sources(2), me, i, j
+    REQUEST :: handles(4)
+    call neighbors(comm, 1, sources, me)
+    out = (/ value(me, 1, 0), value(me, 1, 1), value(me, 2, 0), value(me, 2, 1) /)
+    in = -1
+    mine = 7 * me
+    call MPI_Irecv(got, 1, MPI_INTEGER, sources(1), 3, comm, handles(1), ierr)
+    call MPI_Ineighbor_alltoall(out, 2, MPI_INTEGER, in(:, 1), 2, MPI_INTEGER, comm, handles(2), ierr)
+    call MPI_Isend(mine, 1, MPI_INTEGER, sources(2), 3, comm, handles(3), ierr)
+    call MPI_Ineighbor_alltoall(out, 2, MPI_INTEGER, in(:, 2), 2, MPI_INTEGER, comm, handles(4), ierr)
+    call MPI_Waitall(4, handles, MPI_STATUSES_IGNORE, ierr)
+    call check(got == 7 * sources(1), 'message beside', 0)
+    do j = 1, 2
+      do i = 1, 2
+        call check(all_equal(in(2 * i - 1:2 * i, j), sources(i), slot(i)), 'mixed', i)
+      end do
+    end do
+    do i = 1, 4
+      call check(handles(i) == MPI_REQUEST_NULL, 'null after waitall', i)
+    end do
+  end subroutine
+
+  ! any and some: places count from one
+  subroutine lists(comm)
+    COMMUNICATOR, intent(in) :: comm
+    integer, asynchronous :: out(4), in(4, 3)
+    integer :: sources(2), me, i, j, which, many, some(3), seen(3)
+    REQUEST :: handles(3)
+    logical :: flag
+    call neighbors(comm, 1, sources, me)
+    out = (/ value(me, 1, 0), value(me, 1, 1), value(me, 2, 0), value(me, 2, 1) /)
+    do j = 1, 4
+      in = -1
+      seen = 0
+      do i = 1, 3
+        call MPI_Ineighbor_alltoall(out, 2, MPI_INTEGER, in(:, i), 2, MPI_INTEGER, comm, handles(i), ierr)
+      end do
+      select case (j)
+      case (1)
+        do i = 1, 3
+          call MPI_Waitany(3, handles, which, MPI_STATUS_IGNORE, ierr)
+          seen(which) = seen(which) + 1
+        end do
+      case (2)
+        do while (sum(seen) < 3)
+          call MPI_Testany(3, handles, which, flag, MPI_STATUS_IGNORE, ierr)
+          if (flag) seen(which) = seen(which) + 1
+        end do
+      case (3)
+        do while (sum(seen) < 3)
+          call MPI_Waitsome(3, handles, many, some, MPI_STATUSES_IGNORE, ierr)
+          seen(some(1:many)) = seen(some(1:many)) + 1
+        end do
+      case (4)
+        flag = .false.
+        do while (.not. flag)
+          call MPI_Testall(3, handles, flag, MPI_STATUSES_IGNORE, ierr)
+        end do
+        seen = 1
+      end select
+      do i = 1, 3
+        call check(seen(i) == 1, 'list', i)
+        call check(handles(i) == MPI_REQUEST_NULL, 'null in list', i)
+        call check(all_equal(in(1:2, i), sources(1), 2) .and. all_equal(in(3:4, i), sources(2), 1), 'block of list', i)
+      end do
+    end do
+  end subroutine
+
+  ! a ring by way of MPI_Alltoallv
+  subroutine all_to_all()
+    integer :: out(2), in(2), zeros(nprocs), sends(nprocs), receives(nprocs)
+    out = (/ value(rank, 5, 0), value(rank, 5, 1) /)
+    in = -1
+    zeros = 0
+    sends = 0
+    receives = 0
+    sends(right + 1) = 2
+    receives(left + 1) = 2
+    call MPI_Alltoallv(out, sends, zeros, MPI_INTEGER, in, receives, zeros, MPI_INTEGER, MPI_COMM_WORLD, ierr)
+    call check(all_equal(in, left, 5), 'all to all', 0)
+  end subroutine
+end program

@@ -1,0 +1,296 @@
+//! `MPI_Alltoallv` and `MPI_Alltoallw` with few blocks that are not empty: those alone are sent, and the others not touched.
+//!
+//! The decision must be the same on all processes, so that they agree on it first: one reduction of a word, on a private duplicate of the communicator,
+//! which carries the messages too. A call of which any process has arguments in error, or many blocks, is the MPI's.
+//!
+//! Cost of a sparse call: the reduction, O(P) to look at the counts, and a message for each block. Source: Hoefler and Träff, Sparse
+//! Collective Operations for MPI, section I; counts on the receiving side are known here, so that no protocol has to find the senders.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+#[cfg(mpi_large)]
+use mpi_sys::{MPI_Aint, MPI_Count};
+use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Group, MPI_Request, MPI_Status};
+
+use crate::blocks::{Block, Blocks, Ints};
+use crate::errors::{self, SUCCESS};
+use crate::interpose::interpose;
+use crate::report::{self, Kind};
+use crate::requests::Patience;
+use crate::{guard, settings, state};
+
+/// A call is sparse if on every process at most one of so many blocks has elements.
+const SPARSE: u64 = 4;
+
+/// Messages travel under this tag on the duplicate.
+const TAG: c_int = 1;
+
+type DeleteFn = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
+
+unsafe extern "C" {
+    static mpixp_in_place: *const c_void;
+    fn mpixp_status_error(status: *const MPI_Status) -> c_int;
+    fn mpixp_create_keyval(delete_fn: Option<DeleteFn>, keyval: *mut c_int) -> c_int;
+}
+
+/// What hangs on a communicator.
+struct Private {
+    comm: MPI_Comm,
+    processes: usize,
+    /// Whether the report has counted it.
+    counted: AtomicBool,
+}
+
+static KEYVAL: AtomicI32 = AtomicI32::new(NONE);
+const NONE: c_int = c_int::MIN;
+
+impl Drop for Private {
+    fn drop(&mut self) {
+        if state::FINALIZING.load(Ordering::Acquire) {
+            return;
+        }
+        let _inside = guard::enter();
+        // SAFETY: a communicator of our own, which is not used again. Nobody is there to be told of a failure.
+        unsafe { mpi_sys::MPI_Comm_free(&mut self.comm) };
+    }
+}
+
+/// Called by MPI when the program's communicator is freed.
+unsafe extern "C" fn deleted(_comm: MPI_Comm, _keyval: c_int, value: *mut c_void, _extra: *mut c_void) -> c_int {
+    // a panic must not unwind into MPI
+    let dropped = std::panic::catch_unwind(|| {
+        // SAFETY: the pointer is the box that `private` stored, and MPI calls this once for it.
+        drop(unsafe { Box::from_raw(value.cast::<Private>()) });
+    });
+    if dropped.is_ok() { SUCCESS } else { mpi_sys::MPI_ERR_INTERN as c_int }
+}
+
+fn keyval() -> Option<c_int> {
+    static MAKING: Mutex<()> = Mutex::new(());
+    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = KEYVAL.load(Ordering::Acquire);
+    if known != NONE {
+        return Some(known);
+    }
+    let mut keyval = NONE;
+    // SAFETY: the callback has the type that MPI asks for; the result is a local.
+    if unsafe { mpixp_create_keyval(Some(deleted), &mut keyval) } != SUCCESS {
+        return None;
+    }
+    KEYVAL.store(keyval, Ordering::Release);
+    Some(keyval)
+}
+
+/// The private part of a communicator; made at the first call, which is collective. `None` where calls are not looked at.
+unsafe fn private<'a>(comm: MPI_Comm, fewest: u32) -> Option<&'a Private> {
+    let keyval = keyval()?;
+    // SAFETY: the caller vouches for the communicator; results are locals; the attribute owns the box.
+    unsafe {
+        let (mut value, mut found, mut inter) = (std::ptr::null_mut::<c_void>(), 0, 0);
+        if mpi_sys::MPI_Comm_get_attr(comm, keyval, (&raw mut value).cast(), &mut found) != SUCCESS {
+            return None;
+        }
+        if found != 0 {
+            return value.cast::<Private>().as_ref();
+        }
+        let mut processes = 0;
+        mpi_sys::MPI_Comm_test_inter(comm, &mut inter);
+        mpi_sys::MPI_Comm_size(comm, &mut processes);
+        if inter != 0 || (processes as u32) < fewest {
+            return None;
+        }
+        let private = Private { comm: bare(comm)?, processes: processes as usize, counted: AtomicBool::new(false) };
+        let value = Box::into_raw(Box::new(private));
+        let set = mpi_sys::MPI_Comm_set_attr(comm, keyval, value.cast()) == SUCCESS;
+        match (agreed(&*value, set), set) {
+            (true, _) => return value.as_ref(),
+            (false, true) => drop(mpi_sys::MPI_Comm_delete_attr(comm, keyval)),
+            (false, false) => drop(Box::from_raw(value)),
+        }
+        None
+    }
+}
+
+/// The blocks with elements, and the processes at their other ends; `None` if the arguments are in error.
+unsafe fn present(side: &Blocks, processes: usize) -> Option<Vec<(usize, Block)>> {
+    // SAFETY: a constant of the C file.
+    if side.base == unsafe { mpixp_in_place } || side.lacks_arrays() {
+        return None;
+    }
+    let counts = side.counts()?;
+    let mut found = Vec::new();
+    for i in 0..processes {
+        // SAFETY: the caller vouches for arrays of as many entries as there are processes.
+        let count = unsafe { counts.get(i) };
+        if count < 0 || count > c_int::MAX.into() {
+            return None;
+        }
+        if count > 0 {
+            // SAFETY: as above; the type of a block with elements is looked at.
+            let block = unsafe { side.typed_block(i)? };
+            found.push((i, block));
+        }
+    }
+    Some(found)
+}
+
+/// Runs an all-to-all call: as few messages, if all processes have few blocks.
+///
+/// # Safety
+/// The arguments must be what the prototype asks for.
+pub unsafe fn run(kind: Kind, comm: MPI_Comm, send: Blocks, recv: Blocks, native: impl Fn() -> c_int) -> c_int {
+    let Some(fewest) = settings::get().alltoallv else {
+        return native();
+    };
+    // SAFETY: a constant of mpi-sys' C file.
+    if comm == unsafe { mpi_sys::RSMPI_COMM_NULL } {
+        return native();
+    }
+    // SAFETY: the caller vouches for the arguments.
+    let code = unsafe {
+        let _inside = guard::enter();
+        let begin = Instant::now();
+        let Some(private) = private(comm, fewest) else {
+            drop(_inside);
+            return native();
+        };
+        let blocks = present(&send, private.processes).zip(present(&recv, private.processes));
+        let few = |most: usize| SPARSE * most as u64 <= private.processes as u64;
+        if !agreed(private, blocks.as_ref().is_some_and(|(send, recv)| few(send.len().max(recv.len())))) {
+            None
+        } else {
+            blocks.map(|(send, recv)| {
+                let code = exchange(private, &send, &recv);
+                if code == SUCCESS {
+                    let bytes = send.iter().map(|(_, block)| block.bytes()).sum();
+                    let first = !private.counted.swap(true, Ordering::Relaxed);
+                    report::sparse(kind, bytes, first, begin.elapsed());
+                }
+                code
+            })
+        }
+    };
+    match code {
+        None => native(),
+        // SAFETY: as above. What goes wrong under way is not the arguments' fault.
+        Some(code) if code != SUCCESS => unsafe { errors::raise(comm, errors::class(code)) },
+        Some(code) => code,
+    }
+}
+
+/// A communicator of the same processes without the program's attributes. Collective.
+unsafe fn bare(comm: MPI_Comm) -> Option<MPI_Comm> {
+    // SAFETY: the caller vouches for `comm`; the results are locals.
+    unsafe {
+        let mut group: MPI_Group = mpi_sys::RSMPI_GROUP_NULL;
+        if mpi_sys::MPI_Comm_group(comm, &mut group) != SUCCESS {
+            return None;
+        }
+        let mut made = mpi_sys::RSMPI_COMM_NULL;
+        let code = mpi_sys::MPI_Comm_create(comm, group, &mut made);
+        mpi_sys::MPI_Group_free(&mut group);
+        if code != SUCCESS {
+            return None;
+        }
+        mpi_sys::MPI_Comm_set_errhandler(made, mpi_sys::RSMPI_ERRORS_RETURN);
+        Some(made)
+    }
+}
+
+/// Whether all processes say so.
+fn agreed(private: &Private, mine: bool) -> bool {
+    let (mine, mut all) = (i64::from(mine), 0i64);
+    // SAFETY: locals of one element; a communicator of our own.
+    let code = unsafe {
+        let (from, into) = ((&raw const mine).cast::<c_void>(), (&raw mut all).cast::<c_void>());
+        mpi_sys::MPI_Allreduce(from, into, 1, mpi_sys::RSMPI_INT64_T, mpi_sys::RSMPI_MIN, private.comm)
+    };
+    code == SUCCESS && all == 1
+}
+
+/// Sends and receives the blocks. Returns an error code.
+unsafe fn exchange(private: &Private, send: &[(usize, Block)], recv: &[(usize, Block)]) -> c_int {
+    // SAFETY: the caller vouches for the blocks, which are left alone until the requests are complete; constants of mpi-sys' C file.
+    unsafe {
+        let mut requests: Vec<MPI_Request> = vec![mpi_sys::RSMPI_REQUEST_NULL; recv.len() + send.len()];
+        let (receives, sends) = requests.split_at_mut(recv.len());
+        let mut posted = SUCCESS;
+        for (&(peer, block), request) in recv.iter().zip(receives) {
+            let (count, peer) = (block.count as c_int, peer as c_int);
+            let code = mpi_sys::MPI_Irecv(block.at, count, block.datatype, peer, TAG, private.comm, request);
+            posted = if posted == SUCCESS { code } else { posted };
+        }
+        for (&(peer, block), request) in send.iter().zip(sends) {
+            let (count, peer) = (block.count as c_int, peer as c_int);
+            let code = mpi_sys::MPI_Isend(block.at, count, block.datatype, peer, TAG, private.comm, request);
+            posted = if posted == SUCCESS { code } else { posted };
+        }
+        let mut statuses: Vec<MPI_Status> = vec![std::mem::zeroed(); requests.len()];
+        let mut patience = Patience::default();
+        loop {
+            let mut flag = 0;
+            let length = requests.len() as c_int;
+            let code = mpi_sys::MPI_Testall(length, requests.as_mut_ptr(), &mut flag, statuses.as_mut_ptr());
+            if errors::class(code) == mpi_sys::MPI_ERR_IN_STATUS as c_int {
+                let pending = mpi_sys::MPI_ERR_PENDING as c_int;
+                let errors = statuses.iter().map(|status| mpixp_status_error(status)).filter(|&e| e != SUCCESS && e != pending);
+                return { errors }.next().unwrap_or(code);
+            }
+            if code != SUCCESS || flag != 0 {
+                return if posted == SUCCESS { code } else { posted };
+            }
+            patience.again();
+        }
+    }
+}
+
+interpose! {
+    fn MPI_Alltoallv(
+        sendbuf: *const c_void, sendcounts: *const c_int, senddispls: *const c_int, sendtype: MPI_Datatype,
+        recvbuf: *mut c_void, recvcounts: *const c_int, recvdispls: *const c_int, recvtype: MPI_Datatype, comm: MPI_Comm,
+    ) |native| {
+        let send = Blocks::vector(sendbuf, Ints::Int(sendcounts), Ints::Int(senddispls), sendtype);
+        let recv = Blocks::vector(recvbuf, Ints::Int(recvcounts), Ints::Int(recvdispls), recvtype);
+        // SAFETY: the arguments are a program's for the function of this name.
+        unsafe { run(Kind::SparseAlltoallv, comm, send, recv, native) }
+    }
+
+    fn MPI_Alltoallw(
+        sendbuf: *const c_void, sendcounts: *const c_int, senddispls: *const c_int, sendtypes: *const MPI_Datatype,
+        recvbuf: *mut c_void, recvcounts: *const c_int, recvdispls: *const c_int, recvtypes: *const MPI_Datatype, comm: MPI_Comm,
+    ) |native| {
+        let (send, recv) = (
+            Blocks::general(sendbuf, Ints::Int(sendcounts), Ints::Int(senddispls), sendtypes),
+            Blocks::general(recvbuf, Ints::Int(recvcounts), Ints::Int(recvdispls), recvtypes),
+        );
+        // SAFETY: the arguments are a program's for the function of this name.
+        unsafe { run(Kind::SparseAlltoallw, comm, send, recv, native) }
+    }
+
+    #[cfg(mpi_large)]
+    fn MPI_Alltoallv_c(
+        sendbuf: *const c_void, sendcounts: *const MPI_Count, senddispls: *const MPI_Aint, sendtype: MPI_Datatype,
+        recvbuf: *mut c_void, recvcounts: *const MPI_Count, recvdispls: *const MPI_Aint, recvtype: MPI_Datatype, comm: MPI_Comm,
+    ) |native| {
+        let send = Blocks::vector(sendbuf, Ints::Count(sendcounts), Ints::Aint(senddispls), sendtype);
+        let recv = Blocks::vector(recvbuf, Ints::Count(recvcounts), Ints::Aint(recvdispls), recvtype);
+        // SAFETY: the arguments are a program's for the function of this name.
+        unsafe { run(Kind::SparseAlltoallv, comm, send, recv, native) }
+    }
+
+    #[cfg(mpi_large)]
+    fn MPI_Alltoallw_c(
+        sendbuf: *const c_void, sendcounts: *const MPI_Count, senddispls: *const MPI_Aint, sendtypes: *const MPI_Datatype,
+        recvbuf: *mut c_void, recvcounts: *const MPI_Count, recvdispls: *const MPI_Aint, recvtypes: *const MPI_Datatype, comm: MPI_Comm,
+    ) |native| {
+        let (send, recv) = (
+            Blocks::general(sendbuf, Ints::Count(sendcounts), Ints::Aint(senddispls), sendtypes),
+            Blocks::general(recvbuf, Ints::Count(recvcounts), Ints::Aint(recvdispls), recvtypes),
+        );
+        // SAFETY: the arguments are a program's for the function of this name.
+        unsafe { run(Kind::SparseAlltoallw, comm, send, recv, native) }
+    }
+}

@@ -1,0 +1,251 @@
+//! The neighborhood collectives.
+
+use std::ffi::{c_int, c_void};
+use std::time::Instant;
+
+#[cfg(mpi_large)]
+use mpi_sys::MPI_Count;
+use mpi_sys::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
+use mpix_neighbor::capi::*;
+
+use crate::blocks::{Blocks, Ints, Sides};
+use crate::errors::{SUCCESS, finish};
+use crate::interpose::interpose;
+use crate::next::next;
+use crate::report::{self, Kind, Mode};
+use crate::{guard, requests, settings, state};
+
+/// Runs a blocking collective. `ours` runs it on a shadow, `native` passes it on, `twin` passes it on with another communicator of the same
+/// topology.
+///
+/// # Safety
+/// The arguments must be what the prototype asks for.
+#[inline(always)]
+pub unsafe fn blocking(
+    kind: Kind,
+    comm: MPI_Comm,
+    sides: impl Fn() -> Sides,
+    ours: impl Fn(MPI_Comm) -> c_int,
+    native: impl Fn() -> c_int,
+    twin: impl Fn(MPI_Comm) -> c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for `comm`.
+    let Some(state) = (unsafe { state::of(comm) }) else {
+        return native();
+    };
+    // SAFETY: the caller vouches for the arguments.
+    let code = unsafe {
+        let _inside = guard::enter();
+        report::blocking(kind, state, sides, || ours(state.shadow), || twin(state.shadow))
+    };
+    // SAFETY: the caller vouches for `comm`.
+    unsafe { finish(code, comm, native) }
+}
+
+/// Starts a nonblocking collective, or makes a persistent one. `ours` does so on a shadow, `native` passes it on.
+///
+/// # Safety
+/// The arguments must be what the prototype asks for.
+pub unsafe fn request(
+    (kind, mode): (Kind, Mode),
+    comm: MPI_Comm,
+    request: *mut MPI_Request,
+    sides: impl Fn() -> Sides,
+    ours: impl Fn(MPI_Comm, &mut MPIX_Request) -> c_int,
+    native: impl Fn() -> c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for `comm`.
+    let Some(state) = (unsafe { state::keep(comm) }) else {
+        return native();
+    };
+    let Some(shadow) = state.for_requests.filter(|_| !request.is_null()) else {
+        return native();
+    };
+    let code = {
+        let mut table = requests::table();
+        let begin = settings::get().report.then(Instant::now);
+        let mut mine = std::ptr::null_mut();
+        let code = ours(shadow, &mut mine);
+        let spent = begin.map(|begin| begin.elapsed());
+        if code == SUCCESS {
+            // SAFETY: the call has succeeded with these arguments.
+            let bytes = if spent.is_some() { unsafe { sides().send.bytes(&state.targets) } } else { 0 };
+            if mode == Mode::Nonblocking {
+                report::started(kind, mode, &state, bytes, spent.unwrap_or_default());
+            }
+            // SAFETY: a request that has just been made; the program's variable.
+            unsafe {
+                match table.insert(mine, kind, mode, bytes, state) {
+                    Ok(handle) => {
+                        request.write(handle);
+                        SUCCESS
+                    }
+                    Err(code) => code,
+                }
+            }
+        } else {
+            code
+        }
+    };
+    // SAFETY: the caller vouches for `comm`.
+    unsafe { finish(code, comm, native) }
+}
+
+/// Defines the functions of one width: those that programs call, and in `inner` what they do, for those who pass a call on in another way.
+macro_rules! collectives {
+    ($($kind:ident: $blocking:ident = $ours:ident, $nonblocking:ident = $starts:ident,
+       $persistent:ident ($($cfg:ident $init:ident),*) = $plans:ident
+       ($($arg:ident: $type:ty),* $(,)?) send $send:expr, recv $recv:expr;)*) => {
+        /// What the functions of these names do with a program's arguments. `native` passes the call on.
+        pub mod inner {
+            use super::*;
+            $(
+                #[inline(always)]
+                unsafe fn $kind($($arg: $type),*) -> Sides {
+                    Sides { send: $send, recv: $recv }
+                }
+
+                /// # Safety
+                /// The arguments must be what the MPI function of this name asks for.
+                #[inline(always)]
+                pub unsafe fn $blocking($($arg: $type,)* comm: MPI_Comm, native: impl Fn() -> c_int) -> c_int {
+                    // SAFETY: the caller vouches for the arguments.
+                    unsafe {
+                        let sides = || $kind($($arg),*);
+                        let ours = |comm: MPI_Comm| $ours($($arg,)* comm);
+                        let twin = |comm: MPI_Comm| next!($blocking: fn($($type,)* MPI_Comm))($($arg,)* comm);
+                        blocking(Kind::$kind, comm, sides, ours, native, twin)
+                    }
+                }
+
+                /// # Safety
+                /// The arguments must be what the MPI function of this name asks for.
+                pub unsafe fn $nonblocking($($arg: $type,)* comm: MPI_Comm, request: *mut MPI_Request, native: impl Fn() -> c_int) -> c_int {
+                    // SAFETY: the caller vouches for the arguments.
+                    unsafe {
+                        let sides = || $kind($($arg),*);
+                        let ours = |comm: MPI_Comm, request: &mut MPIX_Request| $starts($($arg,)* comm, request);
+                        super::super::request((Kind::$kind, Mode::Nonblocking), comm, request, sides, ours, native)
+                    }
+                }
+
+                /// # Safety
+                /// The arguments must be what the MPI function of this name asks for.
+                #[cfg(any($($cfg),*))]
+                pub unsafe fn $persistent(
+                    $($arg: $type,)* comm: MPI_Comm, _info: MPI_Info, request: *mut MPI_Request, native: impl Fn() -> c_int,
+                ) -> c_int {
+                    // SAFETY: the caller vouches for the arguments.
+                    unsafe {
+                        let sides = || $kind($($arg),*);
+                        // the program's hints are for the MPI
+                        let none = mpi_sys::RSMPI_INFO_NULL;
+                        let ours = |comm: MPI_Comm, request: &mut MPIX_Request| $plans($($arg,)* comm, none, request);
+                        super::super::request((Kind::$kind, Mode::Persistent), comm, request, sides, ours, native)
+                    }
+                }
+            )*
+        }
+        $(
+            interpose! {
+                fn $blocking($($arg: $type,)* comm: MPI_Comm,) |native| {
+                    // SAFETY: the arguments are a program's for the function of this name.
+                    unsafe { inner::$blocking($($arg,)* comm, native) }
+                }
+
+                fn $nonblocking($($arg: $type,)* comm: MPI_Comm, request: *mut MPI_Request,) |native| {
+                    // SAFETY: the arguments are a program's for the function of this name.
+                    unsafe { inner::$nonblocking($($arg,)* comm, request, native) }
+                }
+            }
+            collectives! { init ($($cfg $init),*) $persistent ($($arg: $type),*) }
+        )*
+    };
+    // persistent operations, by each name that the MPI has
+    (init ($cfg:ident $init:ident $(, $more:ident $other:ident)*) $persistent:ident ($($arg:ident: $type:ty),*)) => {
+        interpose! {
+            #[cfg($cfg)]
+            fn $init($($arg: $type,)* comm: MPI_Comm, info: MPI_Info, request: *mut MPI_Request,) |native| {
+                // SAFETY: the arguments are a program's for the function of this name.
+                unsafe { inner::$persistent($($arg,)* comm, info, request, native) }
+            }
+        }
+        collectives! { init ($($more $other),*) $persistent ($($arg: $type),*) }
+    };
+    (init () $persistent:ident ($($arg:ident: $type:ty),*)) => {};
+}
+
+/// Functions with counts of type `int`.
+pub mod narrow {
+    use super::*;
+    collectives! {
+        Allgather: MPI_Neighbor_allgather = MPIX_Neighbor_gather, MPI_Ineighbor_allgather = MPIX_Ineighbor_gather,
+            MPI_Neighbor_allgather_init (mpi_init MPI_Neighbor_allgather_init, mpix_init MPIX_Neighbor_allgather_init) = MPIX_Neighbor_gather_plan
+            (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
+             recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype)
+            send Blocks::one(sendbuf, sendcount.into(), sendtype),
+            recv Blocks::equal(recvbuf, recvcount.into(), recvtype);
+        Allgatherv: MPI_Neighbor_allgatherv = MPIX_Neighbor_gatherv, MPI_Ineighbor_allgatherv = MPIX_Ineighbor_gatherv,
+            MPI_Neighbor_allgatherv_init (mpi_init MPI_Neighbor_allgatherv_init, mpix_init MPIX_Neighbor_allgatherv_init) = MPIX_Neighbor_gatherv_plan
+            (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
+             recvbuf: *mut c_void, recvcounts: *const c_int, recvdispls: *const c_int, recvtype: MPI_Datatype)
+            send Blocks::one(sendbuf, sendcount.into(), sendtype),
+            recv Blocks::vector(recvbuf, Ints::Int(recvcounts), Ints::Int(recvdispls), recvtype);
+        Alltoall: MPI_Neighbor_alltoall = MPIX_Neighbor_alltoall, MPI_Ineighbor_alltoall = MPIX_Ineighbor_alltoall,
+            MPI_Neighbor_alltoall_init (mpi_init MPI_Neighbor_alltoall_init, mpix_init MPIX_Neighbor_alltoall_init) = MPIX_Neighbor_alltoall_plan
+            (sendbuf: *const c_void, sendcount: c_int, sendtype: MPI_Datatype,
+             recvbuf: *mut c_void, recvcount: c_int, recvtype: MPI_Datatype)
+            send Blocks::equal(sendbuf, sendcount.into(), sendtype),
+            recv Blocks::equal(recvbuf, recvcount.into(), recvtype);
+        Alltoallv: MPI_Neighbor_alltoallv = MPIX_Neighbor_alltoallv, MPI_Ineighbor_alltoallv = MPIX_Ineighbor_alltoallv,
+            MPI_Neighbor_alltoallv_init (mpi_init MPI_Neighbor_alltoallv_init, mpix_init MPIX_Neighbor_alltoallv_init) = MPIX_Neighbor_alltoallv_plan
+            (sendbuf: *const c_void, sendcounts: *const c_int, senddispls: *const c_int, sendtype: MPI_Datatype,
+             recvbuf: *mut c_void, recvcounts: *const c_int, recvdispls: *const c_int, recvtype: MPI_Datatype)
+            send Blocks::vector(sendbuf, Ints::Int(sendcounts), Ints::Int(senddispls), sendtype),
+            recv Blocks::vector(recvbuf, Ints::Int(recvcounts), Ints::Int(recvdispls), recvtype);
+        Alltoallw: MPI_Neighbor_alltoallw = MPIX_Neighbor_alltoallw, MPI_Ineighbor_alltoallw = MPIX_Ineighbor_alltoallw,
+            MPI_Neighbor_alltoallw_init (mpi_init MPI_Neighbor_alltoallw_init, mpix_init MPIX_Neighbor_alltoallw_init) = MPIX_Neighbor_alltoallw_plan
+            (sendbuf: *const c_void, sendcounts: *const c_int, senddispls: *const MPI_Aint, sendtypes: *const MPI_Datatype,
+             recvbuf: *mut c_void, recvcounts: *const c_int, recvdispls: *const MPI_Aint, recvtypes: *const MPI_Datatype)
+            send Blocks::general(sendbuf, Ints::Int(sendcounts), Ints::Aint(senddispls), sendtypes),
+            recv Blocks::general(recvbuf, Ints::Int(recvcounts), Ints::Aint(recvdispls), recvtypes);
+    }
+}
+
+/// Functions with counts of type `MPI_Count`.
+#[cfg(mpi_large)]
+pub mod wide {
+    use super::*;
+    collectives! {
+        Allgather: MPI_Neighbor_allgather_c = MPIX_Neighbor_gather_c, MPI_Ineighbor_allgather_c = MPIX_Ineighbor_gather_c,
+            MPI_Neighbor_allgather_init_c (mpi_init_large MPI_Neighbor_allgather_init_c) = MPIX_Neighbor_gather_plan_c
+            (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+             recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype)
+            send Blocks::one(sendbuf, sendcount as i64, sendtype),
+            recv Blocks::equal(recvbuf, recvcount as i64, recvtype);
+        Allgatherv: MPI_Neighbor_allgatherv_c = MPIX_Neighbor_gatherv_c, MPI_Ineighbor_allgatherv_c = MPIX_Ineighbor_gatherv_c,
+            MPI_Neighbor_allgatherv_init_c (mpi_init_large MPI_Neighbor_allgatherv_init_c) = MPIX_Neighbor_gatherv_plan_c
+            (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+             recvbuf: *mut c_void, recvcounts: *const MPI_Count, recvdispls: *const MPI_Aint, recvtype: MPI_Datatype)
+            send Blocks::one(sendbuf, sendcount as i64, sendtype),
+            recv Blocks::vector(recvbuf, Ints::Count(recvcounts), Ints::Aint(recvdispls), recvtype);
+        Alltoall: MPI_Neighbor_alltoall_c = MPIX_Neighbor_alltoall_c, MPI_Ineighbor_alltoall_c = MPIX_Ineighbor_alltoall_c,
+            MPI_Neighbor_alltoall_init_c (mpi_init_large MPI_Neighbor_alltoall_init_c) = MPIX_Neighbor_alltoall_plan_c
+            (sendbuf: *const c_void, sendcount: MPI_Count, sendtype: MPI_Datatype,
+             recvbuf: *mut c_void, recvcount: MPI_Count, recvtype: MPI_Datatype)
+            send Blocks::equal(sendbuf, sendcount as i64, sendtype),
+            recv Blocks::equal(recvbuf, recvcount as i64, recvtype);
+        Alltoallv: MPI_Neighbor_alltoallv_c = MPIX_Neighbor_alltoallv_c, MPI_Ineighbor_alltoallv_c = MPIX_Ineighbor_alltoallv_c,
+            MPI_Neighbor_alltoallv_init_c (mpi_init_large MPI_Neighbor_alltoallv_init_c) = MPIX_Neighbor_alltoallv_plan_c
+            (sendbuf: *const c_void, sendcounts: *const MPI_Count, senddispls: *const MPI_Aint, sendtype: MPI_Datatype,
+             recvbuf: *mut c_void, recvcounts: *const MPI_Count, recvdispls: *const MPI_Aint, recvtype: MPI_Datatype)
+            send Blocks::vector(sendbuf, Ints::Count(sendcounts), Ints::Aint(senddispls), sendtype),
+            recv Blocks::vector(recvbuf, Ints::Count(recvcounts), Ints::Aint(recvdispls), recvtype);
+        Alltoallw: MPI_Neighbor_alltoallw_c = MPIX_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw_c = MPIX_Ineighbor_alltoallw_c,
+            MPI_Neighbor_alltoallw_init_c (mpi_init_large MPI_Neighbor_alltoallw_init_c) = MPIX_Neighbor_alltoallw_plan_c
+            (sendbuf: *const c_void, sendcounts: *const MPI_Count, senddispls: *const MPI_Aint, sendtypes: *const MPI_Datatype,
+             recvbuf: *mut c_void, recvcounts: *const MPI_Count, recvdispls: *const MPI_Aint, recvtypes: *const MPI_Datatype)
+            send Blocks::general(sendbuf, Ints::Count(sendcounts), Ints::Aint(senddispls), sendtypes),
+            recv Blocks::general(recvbuf, Ints::Count(recvcounts), Ints::Aint(recvdispls), recvtypes);
+    }
+}

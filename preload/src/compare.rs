@@ -1,0 +1,134 @@
+//! A blocking call made twice, here and by the MPI, and the results compared.
+//!
+//! The receive blocks are packed before, between and after, block by block, so that nothing between them is touched. In the end they are what
+//! ours has left there.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use crate::blocks::{Block, Blocks, Sides};
+use crate::errors::SUCCESS;
+use crate::state::State;
+
+/// Blocks together longer than this are not compared.
+const LIMIT: usize = 1 << 30;
+
+/// What came out.
+pub struct Comparison {
+    /// Whether the results differ, or the MPI reported an error.
+    pub differ: bool,
+    /// Time of ours.
+    pub ours: Duration,
+    /// Time of the MPI's.
+    pub native: Duration,
+}
+
+/// Makes a call twice, in turns ours or the MPI's first, unless the blocks of a process cannot be kept: then only ours. One reduction of a word.
+/// Collective over the communicator.
+///
+/// # Safety
+/// The arguments that `sides` describes must be those of the call; the thread must be inside.
+pub unsafe fn run(
+    state: &State,
+    sides: &Sides,
+    ours: &dyn Fn() -> c_int,
+    native: &dyn Fn() -> c_int,
+) -> (c_int, Option<Comparison>) {
+    // SAFETY: the caller vouches for the arguments.
+    let (blocks, before) = unsafe {
+        let blocks = blocks(&sides.recv, &state.sources);
+        let before = blocks.as_ref().and_then(|blocks| pack(blocks, state));
+        (blocks.unwrap_or_default(), before)
+    };
+    let all = agreed(state, before.is_some());
+    let Some(before) = before.filter(|_| all) else {
+        return (ours(), None);
+    };
+    let timed = |call: &dyn Fn() -> c_int| {
+        let begin = Instant::now();
+        (call(), begin.elapsed())
+    };
+    let keep = || {
+        // SAFETY: as above.
+        unsafe { pack(&blocks, state) }
+    };
+    // SAFETY: as above; the bytes are those of these blocks.
+    let restore = |bytes: &[u8]| unsafe { unpack(&blocks, bytes, state) };
+    if state.turn.fetch_add(1, Ordering::Relaxed) % 2 == 0 {
+        let (code, time) = timed(ours);
+        let mine = keep();
+        restore(&before);
+        let (other, native) = timed(native);
+        let theirs = keep();
+        if let Some(mine) = &mine {
+            restore(mine);
+        }
+        (code, Some(Comparison { differ: other != SUCCESS || mine != theirs, ours: time, native }))
+    } else {
+        let (other, native) = timed(native);
+        let theirs = keep();
+        restore(&before);
+        let (code, time) = timed(ours);
+        (code, Some(Comparison { differ: other != SUCCESS || keep() != theirs, ours: time, native }))
+    }
+}
+
+/// Whether all processes can.
+fn agreed(state: &State, can: bool) -> bool {
+    let (mine, mut all) = (i64::from(can), 0i64);
+    // SAFETY: locals of one element; the shadow is a communicator.
+    let code = unsafe {
+        let (from, into) = ((&raw const mine).cast::<c_void>(), (&raw mut all).cast::<c_void>());
+        mpi_sys::MPI_Allreduce(from, into, 1, mpi_sys::RSMPI_INT64_T, mpi_sys::RSMPI_MIN, state.shadow)
+    };
+    code == SUCCESS && all == 1
+}
+
+/// The blocks that the call writes; `None` if their description is in error.
+unsafe fn blocks(side: &Blocks, exist: &[bool]) -> Option<Vec<Block>> {
+    if side.lacks_arrays() && exist.contains(&true) {
+        return None;
+    }
+    // SAFETY: the caller vouches for the arrays, which are there.
+    let blocks = (0..exist.len()).filter(|&i| exist[i]).map(|i| unsafe { side.block(i) });
+    let blocks: Vec<Block> = blocks.filter(|block| block.count != 0).collect();
+    blocks.iter().all(|block| c_int::try_from(block.count).is_ok_and(|count| count > 0)).then_some(blocks)
+}
+
+/// The bytes of blocks; `None` if they are too many or the MPI cannot pack them.
+unsafe fn pack(blocks: &[Block], state: &State) -> Option<Vec<u8>> {
+    let mut room = 0usize;
+    for block in blocks {
+        let mut bytes = 0;
+        // SAFETY: the caller vouches for the datatypes; the shadow returns errors.
+        if unsafe { mpi_sys::MPI_Pack_size(block.count as c_int, block.datatype, state.shadow, &mut bytes) } != SUCCESS {
+            return None;
+        }
+        room += usize::try_from(bytes).ok()?;
+    }
+    if room > LIMIT {
+        return None;
+    }
+    let (mut packed, mut position) = (vec![0u8; room], 0);
+    for block in blocks {
+        let (into, room, count) = (packed.as_mut_ptr().cast(), room as c_int, block.count as c_int);
+        // SAFETY: the caller vouches for the blocks; there is room for what MPI has said.
+        let code = unsafe { mpi_sys::MPI_Pack(block.at, count, block.datatype, into, room, &mut position, state.shadow) };
+        if code != SUCCESS {
+            return None;
+        }
+    }
+    packed.truncate(position as usize);
+    Some(packed)
+}
+
+/// Writes the bytes back that `pack` has taken of the same blocks.
+unsafe fn unpack(blocks: &[Block], packed: &[u8], state: &State) {
+    let mut position = 0;
+    for block in blocks {
+        let (from, length, count) = (packed.as_ptr().cast(), packed.len() as c_int, block.count as c_int);
+        // SAFETY: as in `pack`. It cannot fail where packing has not.
+        unsafe { mpi_sys::MPI_Unpack(from, length, &mut position, block.at, count, block.datatype, state.shadow) };
+    }
+}

@@ -1,0 +1,581 @@
+//! The functions that complete, start and free requests: for lists in which requests of ours stand among the MPI's.
+//!
+//! In a list that the MPI gets, requests of ours are `MPI_REQUEST_NULL`. Testing ours lets the MPI make progress with its own.
+
+use std::ffi::c_int;
+
+use mpi_sys::{MPI_Request, MPI_Status};
+
+use crate::errors::{self, SUCCESS};
+use crate::interpose::interpose;
+use crate::next::next;
+use crate::requests::{self, Failure, Patience, Progress, Table};
+
+unsafe extern "C" {
+    fn mpixp_empty_status(status: *mut MPI_Status, with_error: c_int) -> c_int;
+    fn mpixp_status(statuses: *mut MPI_Status, i: c_int) -> *mut MPI_Status;
+    fn mpixp_set_status_error(status: *mut MPI_Status, code: c_int);
+}
+
+/// A list of the program's, apart into ours and the MPI's.
+struct List {
+    /// Where the program keeps them.
+    requests: *mut MPI_Request,
+    /// The MPI's, in the same places.
+    native: Vec<MPI_Request>,
+    /// Places of ours.
+    ours: Vec<usize>,
+}
+
+impl List {
+    /// `None` if none is ours.
+    ///
+    /// # Safety
+    /// `requests` must point to `count` requests.
+    unsafe fn new(count: c_int, requests: *mut MPI_Request) -> Option<List> {
+        if requests::none() || count <= 0 || requests.is_null() {
+            return None;
+        }
+        // SAFETY: the caller vouches for the array.
+        let all = unsafe { std::slice::from_raw_parts(requests, count as usize) };
+        let table = requests::table();
+        let ours: Vec<usize> = (0..all.len()).filter(|&i| table.has(all[i])).collect();
+        drop(table);
+        if ours.is_empty() {
+            return None;
+        }
+        let mut native = all.to_vec();
+        for &i in &ours {
+            native[i] = null();
+        }
+        Some(List { requests, native, ours })
+    }
+
+    /// Where the program keeps request `i`.
+    fn place(&self, i: usize) -> *mut MPI_Request {
+        // SAFETY: the array has this entry.
+        unsafe { self.requests.add(i) }
+    }
+
+    fn handle(&self, i: usize) -> MPI_Request {
+        // SAFETY: the array has this entry.
+        unsafe { *self.place(i) }
+    }
+
+    fn count(&self) -> c_int {
+        self.native.len() as c_int
+    }
+
+    /// Gives the program's list what the MPI has made of its requests.
+    fn write_back(&self) {
+        let mut ours = self.ours.iter().peekable();
+        for (i, &request) in self.native.iter().enumerate() {
+            if ours.next_if(|&&o| o == i).is_none() {
+                // SAFETY: the array has this entry.
+                unsafe { self.place(i).write(request) };
+            }
+        }
+    }
+
+    /// Whether any of the MPI's is there, active or not.
+    fn has_native(&self) -> bool {
+        self.native.iter().any(|&request| request != null())
+    }
+
+    /// Moves ours on; the place of one that is complete. `active` becomes whether any is active.
+    fn first_complete(&self, table: &mut Table, active: &mut bool) -> Option<usize> {
+        *active = false;
+        self.ours.iter().copied().find(|&i| match table.progress(self.handle(i)) {
+            Progress::Inactive => false,
+            Progress::Pending => {
+                *active = true;
+                false
+            }
+            Progress::Complete => true,
+        })
+    }
+
+    /// Moves ours on; whether none is pending.
+    fn all_complete(&self, table: &mut Table) -> bool {
+        // every one is moved on
+        self.ours.iter().filter(|&&i| matches!(table.progress(self.handle(i)), Progress::Pending)).count() == 0
+    }
+
+    /// Completes all of ours. Writes the errors into statuses, and returns the first one's communicator.
+    ///
+    /// # Safety
+    /// `statuses` must be as long as the list, or the MPI's way to ask for none.
+    unsafe fn settle_all(&self, table: &mut Table, statuses: *mut MPI_Status) -> Option<Failure> {
+        let mut first = None;
+        for &i in &self.ours {
+            // SAFETY: the program's array; a null pointer is only compared.
+            if let Some(failure) = unsafe { table.settle(self.place(i)) } {
+                // SAFETY: the caller vouches for the statuses.
+                unsafe {
+                    if first.is_none() {
+                        (0..self.count()).for_each(|k| set_error(mpixp_status(statuses, k), SUCCESS));
+                    }
+                    set_error(mpixp_status(statuses, i as c_int), failure.class);
+                }
+                first = first.or(Some(failure));
+            }
+        }
+        first
+    }
+}
+
+/// `MPI_REQUEST_NULL`.
+fn null() -> MPI_Request {
+    // SAFETY: a constant of mpi-sys' C file.
+    unsafe { mpi_sys::RSMPI_REQUEST_NULL }
+}
+
+unsafe fn set_error(status: *mut MPI_Status, code: c_int) {
+    // SAFETY: a constant of mpi-sys' C file; the caller vouches for the status.
+    unsafe {
+        if status != mpi_sys::RSMPI_STATUS_IGNORE {
+            mpixp_set_status_error(status, code);
+        }
+    }
+}
+
+/// Calls the error handler for a request that has failed.
+fn told(failure: Option<Failure>) -> c_int {
+    // SAFETY: a communicator of the program's that it has not freed.
+    failure.map_or(SUCCESS, |failure| unsafe { errors::raise(failure.comm, failure.class) })
+}
+
+/// The same where statuses tell which.
+fn told_in_status(failure: Option<Failure>) -> c_int {
+    told(failure.map(|failure| Failure { class: mpi_sys::MPI_ERR_IN_STATUS as c_int, ..failure }))
+}
+
+/// The error of a call that one must not make with a request of ours.
+fn refused(request: MPI_Request, class: c_int) -> c_int {
+    let comm = requests::table().comm(request);
+    told(Some(Failure { class, comm }))
+}
+
+/// Whether a request is ours.
+///
+/// # Safety
+/// `request` must point to a request, or be null.
+unsafe fn is_ours(request: *const MPI_Request) -> bool {
+    // SAFETY: the caller vouches for the pointer.
+    !requests::none() && !request.is_null() && requests::table().has(unsafe { *request })
+}
+
+/// `MPI_Wait`.
+///
+/// # Safety
+/// As for the MPI function. This is true of all functions here.
+pub unsafe fn wait(request: *mut MPI_Request, status: *mut MPI_Status, native: impl FnOnce() -> c_int) -> c_int {
+    let mut flag = 0;
+    let mut patience = Patience::default();
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        if !is_ours(request) {
+            return native();
+        }
+        loop {
+            let code = test_ours(request, &mut flag, status);
+            if flag != 0 || code != SUCCESS {
+                return code;
+            }
+            patience.again();
+        }
+    }
+}
+
+/// `MPI_Test` of one of ours.
+unsafe fn test_ours(request: *mut MPI_Request, flag: &mut c_int, status: *mut MPI_Status) -> c_int {
+    let failure = {
+        let mut table = requests::table();
+        // SAFETY: the caller vouches for the pointers.
+        unsafe {
+            if matches!(table.progress(*request), Progress::Pending) {
+                *flag = 0;
+                return SUCCESS;
+            }
+            *flag = 1;
+            mpixp_empty_status(status, 0);
+            table.settle(request)
+        }
+    };
+    told(failure)
+}
+
+/// `MPI_Test`.
+pub unsafe fn test(
+    request: *mut MPI_Request,
+    flag: *mut c_int,
+    status: *mut MPI_Status,
+    native: impl FnOnce() -> c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { if is_ours(request) { test_ours(request, &mut *flag, status) } else { native() } }
+}
+
+/// `MPI_Request_get_status`.
+pub unsafe fn get_status(
+    request: MPI_Request,
+    flag: *mut c_int,
+    status: *mut MPI_Status,
+    native: impl FnOnce() -> c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        if !is_ours(&request) {
+            return native();
+        }
+        let pending = matches!(requests::table().progress(request), Progress::Pending);
+        *flag = (!pending).into();
+        if !pending {
+            mpixp_empty_status(status, 0);
+        }
+    }
+    SUCCESS
+}
+
+/// `MPI_Waitall`.
+pub unsafe fn waitall(
+    count: c_int,
+    requests: *mut MPI_Request,
+    statuses: *mut MPI_Status,
+    native: impl FnOnce() -> c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let Some(mut list) = List::new(count, requests) else {
+            return native();
+        };
+        let mut patience = Patience::default();
+        while !list.all_complete(&mut requests::table()) {
+            patience.again();
+        }
+        // statuses of null requests are empty ones
+        let code = next!(MPI_Waitall: fn(c_int, *mut MPI_Request, *mut MPI_Status))(count, list.native.as_mut_ptr(), statuses);
+        list.write_back();
+        let failure = list.settle_all(&mut requests::table(), statuses);
+        if code == SUCCESS { told_in_status(failure) } else { code }
+    }
+}
+
+/// `MPI_Testall`.
+pub unsafe fn testall(
+    count: c_int,
+    requests: *mut MPI_Request,
+    flag: *mut c_int,
+    statuses: *mut MPI_Status,
+    native: impl FnOnce() -> c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let Some(mut list) = List::new(count, requests) else {
+            return native();
+        };
+        *flag = 0;
+        if !list.all_complete(&mut requests::table()) {
+            return SUCCESS;
+        }
+        let testall = next!(MPI_Testall: fn(c_int, *mut MPI_Request, *mut c_int, *mut MPI_Status));
+        let code = testall(count, list.native.as_mut_ptr(), flag, statuses);
+        list.write_back();
+        if code != SUCCESS || *flag == 0 {
+            return code;
+        }
+        let failure = list.settle_all(&mut requests::table(), statuses);
+        told_in_status(failure)
+    }
+}
+
+/// One look at a list: `MPI_Testany`.
+unsafe fn any(list: &mut List, index: *mut c_int, flag: &mut c_int, status: *mut MPI_Status) -> c_int {
+    let mut active = false;
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let mut table = requests::table();
+        if let Some(i) = list.first_complete(&mut table, &mut active) {
+            (*index, *flag) = (i as c_int, 1);
+            mpixp_empty_status(status, 0);
+            let failure = table.settle(list.place(i));
+            drop(table);
+            return told(failure);
+        }
+        drop(table);
+        let testany = next!(MPI_Testany: fn(c_int, *mut MPI_Request, *mut c_int, *mut c_int, *mut MPI_Status));
+        let code = testany(list.count(), list.native.as_mut_ptr(), index, flag, status);
+        list.write_back();
+        // none of the MPI's is active, but one of ours is
+        if code == SUCCESS && *flag != 0 && *index == mpi_sys::RSMPI_UNDEFINED && active {
+            *flag = 0;
+        }
+        code
+    }
+}
+
+/// `MPI_Testany`.
+pub unsafe fn testany(
+    count: c_int,
+    requests: *mut MPI_Request,
+    index: *mut c_int,
+    flag: *mut c_int,
+    status: *mut MPI_Status,
+    native: impl FnOnce() -> c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        match List::new(count, requests) {
+            None => native(),
+            Some(mut list) => {
+                let code = any(&mut list, index, &mut *flag, status);
+                if *flag == 0 {
+                    *index = mpi_sys::RSMPI_UNDEFINED;
+                }
+                code
+            }
+        }
+    }
+}
+
+/// `MPI_Waitany`.
+pub unsafe fn waitany(
+    count: c_int,
+    requests: *mut MPI_Request,
+    index: *mut c_int,
+    status: *mut MPI_Status,
+    native: impl FnOnce() -> c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let Some(mut list) = List::new(count, requests) else {
+            return native();
+        };
+        let mut patience = Patience::default();
+        loop {
+            let mut flag = 0;
+            let code = any(&mut list, index, &mut flag, status);
+            if code != SUCCESS || flag != 0 {
+                return code;
+            }
+            patience.again();
+        }
+    }
+}
+
+/// One look at a list: `MPI_Testsome`.
+unsafe fn some(list: &mut List, outcount: &mut c_int, indices: *mut c_int, statuses: *mut MPI_Status) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let testsome = next!(MPI_Testsome: fn(c_int, *mut MPI_Request, *mut c_int, *mut c_int, *mut MPI_Status));
+        let mut code = SUCCESS;
+        *outcount = mpi_sys::RSMPI_UNDEFINED;
+        if list.has_native() {
+            code = testsome(list.count(), list.native.as_mut_ptr(), outcount, indices, statuses);
+            list.write_back();
+        }
+        let mut table = requests::table();
+        let (mut told_of, mut pending, mut first) = ((*outcount).max(0), false, None);
+        for &i in &list.ours {
+            match table.progress(list.handle(i)) {
+                Progress::Inactive => (),
+                Progress::Pending => pending = true,
+                Progress::Complete => {
+                    indices.add(told_of as usize).write(i as c_int);
+                    let status = mpixp_status(statuses, told_of);
+                    mpixp_empty_status(status, 1);
+                    if let Some(failure) = table.settle(list.place(i)) {
+                        if first.is_none() && code == SUCCESS {
+                            (0..told_of).for_each(|k| set_error(mpixp_status(statuses, k), SUCCESS));
+                        }
+                        set_error(status, failure.class);
+                        first = first.or(Some(failure));
+                    }
+                    told_of += 1;
+                }
+            }
+        }
+        drop(table);
+        if pending || told_of > 0 {
+            *outcount = told_of;
+        }
+        if code == SUCCESS { told_in_status(first) } else { code }
+    }
+}
+
+/// `MPI_Testsome`.
+pub unsafe fn testsome(
+    count: c_int,
+    requests: *mut MPI_Request,
+    outcount: *mut c_int,
+    indices: *mut c_int,
+    statuses: *mut MPI_Status,
+    native: impl FnOnce() -> c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        match List::new(count, requests) {
+            None => native(),
+            Some(mut list) => some(&mut list, &mut *outcount, indices, statuses),
+        }
+    }
+}
+
+/// `MPI_Waitsome`.
+pub unsafe fn waitsome(
+    count: c_int,
+    requests: *mut MPI_Request,
+    outcount: *mut c_int,
+    indices: *mut c_int,
+    statuses: *mut MPI_Status,
+    native: impl FnOnce() -> c_int,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let Some(mut list) = List::new(count, requests) else {
+            return native();
+        };
+        let mut patience = Patience::default();
+        loop {
+            let code = some(&mut list, &mut *outcount, indices, statuses);
+            if code != SUCCESS || *outcount != 0 {
+                return code;
+            }
+            patience.again();
+        }
+    }
+}
+
+/// `MPI_Start`.
+pub unsafe fn start(request: *mut MPI_Request, native: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        if !is_ours(request) {
+            return native();
+        }
+        let (class, comm) = {
+            let mut table = requests::table();
+            (table.start(*request), table.comm(*request))
+        };
+        told((class != SUCCESS).then_some(Failure { class, comm }))
+    }
+}
+
+/// `MPI_Startall`.
+pub unsafe fn startall(count: c_int, requests: *mut MPI_Request, native: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let Some(list) = List::new(count, requests) else {
+            return native();
+        };
+        // null requests must not be started
+        let places: Vec<usize> = (0..list.native.len()).filter(|i| !list.ours.contains(i)).collect();
+        let mut theirs: Vec<MPI_Request> = places.iter().map(|&i| list.native[i]).collect();
+        if !theirs.is_empty() {
+            let startall = next!(MPI_Startall: fn(c_int, *mut MPI_Request));
+            let code = startall(theirs.len() as c_int, theirs.as_mut_ptr());
+            for (&i, &request) in places.iter().zip(&theirs) {
+                list.place(i).write(request);
+            }
+            if code != SUCCESS {
+                return code;
+            }
+        }
+        for &i in &list.ours {
+            let code = start(list.place(i), || SUCCESS);
+            if code != SUCCESS {
+                return code;
+            }
+        }
+    }
+    SUCCESS
+}
+
+/// `MPI_Request_free`.
+pub unsafe fn free(request: *mut MPI_Request, native: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        if !is_ours(request) {
+            return native();
+        }
+        let (class, comm) = {
+            let mut table = requests::table();
+            let comm = table.comm(*request);
+            (table.free(request), comm)
+        };
+        told((class != SUCCESS).then_some(Failure { class, comm }))
+    }
+}
+
+/// `MPI_Cancel`: collective operations cannot be cancelled.
+pub unsafe fn cancel(request: *mut MPI_Request, native: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { if is_ours(request) { refused(*request, mpi_sys::MPI_ERR_REQUEST as c_int) } else { native() } }
+}
+
+interpose! {
+    fn MPI_Wait(request: *mut MPI_Request, status: *mut MPI_Status) |native| {
+        // SAFETY: a program's arguments for the function of this name; so below.
+        unsafe { wait(request, status, native) }
+    }
+
+    fn MPI_Waitall(count: c_int, requests: *mut MPI_Request, statuses: *mut MPI_Status) |native| {
+        // SAFETY: as above.
+        unsafe { waitall(count, requests, statuses, native) }
+    }
+
+    fn MPI_Waitany(count: c_int, requests: *mut MPI_Request, index: *mut c_int, status: *mut MPI_Status) |native| {
+        // SAFETY: as above.
+        unsafe { waitany(count, requests, index, status, native) }
+    }
+
+    fn MPI_Waitsome(count: c_int, requests: *mut MPI_Request, outcount: *mut c_int, indices: *mut c_int, statuses: *mut MPI_Status) |native| {
+        // SAFETY: as above.
+        unsafe { waitsome(count, requests, outcount, indices, statuses, native) }
+    }
+
+    fn MPI_Test(request: *mut MPI_Request, flag: *mut c_int, status: *mut MPI_Status) |native| {
+        // SAFETY: as above.
+        unsafe { test(request, flag, status, native) }
+    }
+
+    fn MPI_Testall(count: c_int, requests: *mut MPI_Request, flag: *mut c_int, statuses: *mut MPI_Status) |native| {
+        // SAFETY: as above.
+        unsafe { testall(count, requests, flag, statuses, native) }
+    }
+
+    fn MPI_Testany(count: c_int, requests: *mut MPI_Request, index: *mut c_int, flag: *mut c_int, status: *mut MPI_Status) |native| {
+        // SAFETY: as above.
+        unsafe { testany(count, requests, index, flag, status, native) }
+    }
+
+    fn MPI_Testsome(count: c_int, requests: *mut MPI_Request, outcount: *mut c_int, indices: *mut c_int, statuses: *mut MPI_Status) |native| {
+        // SAFETY: as above.
+        unsafe { testsome(count, requests, outcount, indices, statuses, native) }
+    }
+
+    fn MPI_Start(request: *mut MPI_Request) |native| {
+        // SAFETY: as above.
+        unsafe { start(request, native) }
+    }
+
+    fn MPI_Startall(count: c_int, requests: *mut MPI_Request) |native| {
+        // SAFETY: as above.
+        unsafe { startall(count, requests, native) }
+    }
+
+    fn MPI_Request_free(request: *mut MPI_Request) |native| {
+        // SAFETY: as above.
+        unsafe { free(request, native) }
+    }
+
+    fn MPI_Request_get_status(request: MPI_Request, flag: *mut c_int, status: *mut MPI_Status) |native| {
+        // SAFETY: as above.
+        unsafe { get_status(request, flag, status, native) }
+    }
+
+    fn MPI_Cancel(request: *mut MPI_Request) |native| {
+        // SAFETY: as above.
+        unsafe { cancel(request, native) }
+    }
+}

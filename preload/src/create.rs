@@ -1,0 +1,93 @@
+//! Topology communicators being made.
+//!
+//! Making one is collective over the old communicator, and all that become members of the new one come here: what is collective over the
+//! new one can be done. Communicators that are made in another way (`MPI_Comm_idup`, or inside a library that calls `PMPI_*`) have no state, and
+//! calls on them go on unchanged.
+
+use std::ffi::c_int;
+
+use mpi_sys::{MPI_Comm, MPI_Info};
+
+use crate::errors::SUCCESS;
+use crate::interpose::interpose;
+use crate::{guard, state};
+
+/// A communicator with a topology has been made, if `code` is success: it has no attributes yet.
+///
+/// # Safety
+/// `newcomm` must be where the new communicator was written.
+pub unsafe fn made(code: c_int, newcomm: *const MPI_Comm) -> c_int {
+    // SAFETY: the caller vouches for the pointer, and MPI has written to it; a constant of mpi-sys' C file.
+    unsafe {
+        if code == SUCCESS && *newcomm != mpi_sys::RSMPI_COMM_NULL {
+            let _inside = guard::enter();
+            state::attach(*newcomm, *newcomm);
+        }
+    }
+    code
+}
+
+/// A duplicate of `comm` has been made, if `code` is success.
+///
+/// # Safety
+/// As for `made`; `comm` must be the communicator.
+pub unsafe fn duplicated(code: c_int, comm: MPI_Comm, newcomm: *const MPI_Comm) -> c_int {
+    if code != SUCCESS {
+        return code;
+    }
+    // SAFETY: as in `made`. The new communicator has the program's attributes; the old one's shadow has not.
+    unsafe {
+        if let Some(state) = state::of(comm) {
+            let _inside = guard::enter();
+            state::attach(*newcomm, state.shadow);
+        }
+    }
+    code
+}
+
+interpose! {
+    fn MPI_Cart_create(
+        comm: MPI_Comm, ndims: c_int, dims: *const c_int, periods: *const c_int, reorder: c_int, newcomm: *mut MPI_Comm,
+    ) |native| {
+        // SAFETY: where MPI has written its result.
+        unsafe { made(native(), newcomm) }
+    }
+
+    fn MPI_Cart_sub(comm: MPI_Comm, remain_dims: *const c_int, newcomm: *mut MPI_Comm) |native| {
+        // SAFETY: where MPI has written its result.
+        unsafe { made(native(), newcomm) }
+    }
+
+    fn MPI_Graph_create(
+        comm: MPI_Comm, nnodes: c_int, index: *const c_int, edges: *const c_int, reorder: c_int, newcomm: *mut MPI_Comm,
+    ) |native| {
+        // SAFETY: where MPI has written its result.
+        unsafe { made(native(), newcomm) }
+    }
+
+    fn MPI_Dist_graph_create(
+        comm: MPI_Comm, n: c_int, sources: *const c_int, degrees: *const c_int, destinations: *const c_int, weights: *const c_int,
+        info: MPI_Info, reorder: c_int, newcomm: *mut MPI_Comm,
+    ) |native| {
+        // SAFETY: where MPI has written its result.
+        unsafe { made(native(), newcomm) }
+    }
+
+    fn MPI_Dist_graph_create_adjacent(
+        comm: MPI_Comm, indegree: c_int, sources: *const c_int, sourceweights: *const c_int, outdegree: c_int, destinations: *const c_int,
+        destweights: *const c_int, info: MPI_Info, reorder: c_int, newcomm: *mut MPI_Comm,
+    ) |native| {
+        // SAFETY: where MPI has written its result.
+        unsafe { made(native(), newcomm) }
+    }
+
+    fn MPI_Comm_dup(comm: MPI_Comm, newcomm: *mut MPI_Comm) |native| {
+        // SAFETY: where MPI has written its result; MPI has taken `comm`.
+        unsafe { duplicated(native(), comm, newcomm) }
+    }
+
+    fn MPI_Comm_dup_with_info(comm: MPI_Comm, info: MPI_Info, newcomm: *mut MPI_Comm) |native| {
+        // SAFETY: where MPI has written its result; MPI has taken `comm`.
+        unsafe { duplicated(native(), comm, newcomm) }
+    }
+}

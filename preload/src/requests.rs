@@ -1,0 +1,244 @@
+//! Requests of ours in a program's hands.
+//!
+//! What the program gets is a request of the MPI's, so that it can be compared, copied and converted to Fortran; it is one that never communicates
+//! (a persistent send to `MPI_PROC_NULL`). The table here tells which of ours it stands for. All functions that complete, start or free requests look
+//! into it; while it is empty that costs one load.
+
+use std::collections::HashMap;
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Request};
+use mpix_neighbor::capi::{MPIX_Request, MPIX_Request_free, MPIX_Request_start, MPIX_Request_test};
+
+use crate::errors::{self, SUCCESS};
+use crate::report::{self, Kind, Mode};
+use crate::state::State;
+use crate::{guard, settings};
+
+unsafe extern "C" {
+    fn mpixp_byte() -> MPI_Datatype;
+}
+
+/// A request of ours.
+struct Entry {
+    request: MPIX_Request,
+    mode: Mode,
+    kind: Kind,
+    /// Bytes that a start sends, for the report.
+    bytes: u64,
+    /// Started, and not yet completed as far as the program knows.
+    active: bool,
+    /// How it ended, where it has while the program did not ask.
+    ended: Option<c_int>,
+    /// Kept until the request is gone, also when the program has freed its communicator.
+    state: Arc<State>,
+}
+
+// SAFETY: requests may be completed by another thread than that which started them; the table's lock is held whenever one is used.
+unsafe impl Send for Entry {}
+
+static TABLE: Mutex<Option<HashMap<usize, Entry>>> = Mutex::new(None);
+static LENGTH: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether there is none. One load.
+#[inline(always)]
+pub fn none() -> bool {
+    // a request that another thread has just made reaches this one by means that order memory
+    LENGTH.load(Ordering::Relaxed) == 0
+}
+
+/// The table, locked; the thread is inside as long as it is. Nothing is waited for meanwhile.
+pub struct Table {
+    // dropped in this order: what dropping an entry calls is inside too
+    table: MutexGuard<'static, Option<HashMap<usize, Entry>>>,
+    _inside: guard::Inside,
+}
+
+/// How far a request is.
+pub enum Progress {
+    /// Not active: there is nothing to complete.
+    Inactive,
+    /// Not complete.
+    Pending,
+    /// Complete.
+    Complete,
+}
+
+/// What completing a request leaves to be done when the table is no longer locked.
+#[derive(Clone, Copy)]
+pub struct Failure {
+    /// The error's class.
+    pub class: c_int,
+    /// The communicator whose error handler is to be called.
+    pub comm: MPI_Comm,
+}
+
+/// A handle as a number: an integer in some MPIs, an address in others.
+fn key(request: MPI_Request) -> usize {
+    const { assert!(size_of::<MPI_Request>() <= size_of::<usize>()) };
+    let mut number = 0usize;
+    // SAFETY: a handle is plain data, no longer than the number.
+    unsafe {
+        let (from, into) = ((&raw const request).cast::<u8>(), (&raw mut number).cast::<u8>());
+        std::ptr::copy_nonoverlapping(from, into, size_of::<MPI_Request>());
+    }
+    number
+}
+
+/// Locks the table.
+pub fn table() -> Table {
+    let inside = guard::enter();
+    Table { table: TABLE.lock().unwrap_or_else(PoisonError::into_inner), _inside: inside }
+}
+
+impl Table {
+    fn entry(&mut self, request: MPI_Request) -> Option<&mut Entry> {
+        self.table.as_mut()?.get_mut(&key(request))
+    }
+
+    /// Whether a request is ours.
+    pub fn has(&self, request: MPI_Request) -> bool {
+        self.table.as_ref().is_some_and(|table| table.contains_key(&key(request)))
+    }
+
+    /// The communicator that a request of ours is on.
+    pub fn comm(&mut self, request: MPI_Request) -> MPI_Comm {
+        let state = self.entry(request).map(|entry| Arc::clone(&entry.state));
+        state.map_or(world(), |state| state.owner())
+    }
+
+    /// Puts a request of ours into the table.
+    ///
+    /// # Safety
+    /// `request` must be one of the library's, which nobody else uses.
+    pub unsafe fn insert(
+        &mut self,
+        request: MPIX_Request,
+        kind: Kind,
+        mode: Mode,
+        bytes: u64,
+        state: Arc<State>,
+    ) -> Result<MPI_Request, c_int> {
+        // SAFETY: constants; the result is a local.
+        let (code, handle) = unsafe {
+            let mut handle = mpi_sys::RSMPI_REQUEST_NULL;
+            let (nobody, alone) = (mpi_sys::RSMPI_PROC_NULL, mpi_sys::RSMPI_COMM_SELF);
+            (mpi_sys::PMPI_Send_init(std::ptr::null(), 0, mpixp_byte(), nobody, 0, alone, &mut handle), handle)
+        };
+        if code != SUCCESS {
+            return Err(code);
+        }
+        let entry = Entry { request, mode, kind, bytes, active: mode == Mode::Nonblocking, ended: None, state };
+        let table = self.table.get_or_insert_default();
+        table.insert(key(handle), entry);
+        LENGTH.store(table.len(), Ordering::Relaxed);
+        Ok(handle)
+    }
+
+    /// Starts an inactive persistent request of ours. Returns an error class.
+    pub fn start(&mut self, request: MPI_Request) -> c_int {
+        let Some(entry) = self.entry(request).filter(|entry| entry.mode == Mode::Persistent && !entry.active) else {
+            return mpi_sys::MPI_ERR_REQUEST as c_int;
+        };
+        let begin = settings::get().report.then(Instant::now);
+        // SAFETY: a request of ours, used under the lock.
+        let code = unsafe { MPIX_Request_start(&mut entry.request) };
+        if code != SUCCESS {
+            return errors::class(code);
+        }
+        entry.active = true;
+        let spent = begin.map(|begin| begin.elapsed()).unwrap_or_default();
+        report::started(entry.kind, entry.mode, &entry.state, entry.bytes, spent);
+        SUCCESS
+    }
+
+    /// Moves a request of ours on.
+    pub fn progress(&mut self, request: MPI_Request) -> Progress {
+        let Some(entry) = self.entry(request).filter(|entry| entry.active) else {
+            return Progress::Inactive;
+        };
+        if entry.ended.is_none() {
+            let mut flag = 0;
+            // SAFETY: a request of ours, used under the lock.
+            let code = unsafe { MPIX_Request_test(&mut entry.request, &mut flag) };
+            if code != SUCCESS || flag != 0 {
+                entry.ended = Some(code);
+            }
+        }
+        if entry.ended.is_some() { Progress::Complete } else { Progress::Pending }
+    }
+
+    /// Completes a request of ours as far as the program is concerned. A nonblocking one is gone then.
+    ///
+    /// # Safety
+    /// `request` must be where the program keeps it.
+    pub unsafe fn settle(&mut self, request: *mut MPI_Request) -> Option<Failure> {
+        // SAFETY: the caller vouches for the pointer.
+        let handle = unsafe { *request };
+        let entry = self.entry(handle)?;
+        entry.active = false;
+        let code = entry.ended.take().unwrap_or(SUCCESS);
+        let comm = entry.state.owner();
+        if entry.mode == Mode::Nonblocking {
+            // SAFETY: as above.
+            unsafe { self.remove(request) };
+        }
+        (code != SUCCESS).then(|| Failure { class: errors::class(code), comm })
+    }
+
+    /// Frees an inactive persistent request of ours. Returns an error class.
+    ///
+    /// # Safety
+    /// `request` must be where the program keeps it.
+    pub unsafe fn free(&mut self, request: *mut MPI_Request) -> c_int {
+        // SAFETY: the caller vouches for the pointer.
+        let handle = unsafe { *request };
+        let Some(entry) = self.entry(handle).filter(|entry| !entry.active) else {
+            return mpi_sys::MPI_ERR_REQUEST as c_int;
+        };
+        // SAFETY: an inactive request of ours, which is not used again.
+        let code = unsafe { MPIX_Request_free(&mut entry.request) };
+        if code != SUCCESS {
+            return errors::class(code);
+        }
+        // SAFETY: as above.
+        unsafe { self.remove(request) };
+        SUCCESS
+    }
+
+    unsafe fn remove(&mut self, request: *mut MPI_Request) {
+        if let Some(table) = self.table.as_mut() {
+            // SAFETY: the caller vouches for the pointer; the handle is a request that we have made, and `free` leaves the null handle.
+            unsafe {
+                table.remove(&key(*request));
+                mpi_sys::PMPI_Request_free(request);
+            }
+            LENGTH.store(table.len(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// `MPI_COMM_WORLD`.
+fn world() -> MPI_Comm {
+    // SAFETY: a constant of mpi-sys' C file.
+    unsafe { mpi_sys::RSMPI_COMM_WORLD }
+}
+
+/// Waiting for something that comes by testing: after some tests in vain the core is given away in between.
+#[derive(Default)]
+pub struct Patience(u32);
+
+impl Patience {
+    /// One more in vain.
+    pub fn again(&mut self) {
+        const TESTS: u32 = 100;
+        self.0 += 1;
+        if self.0 >= TESTS {
+            // SAFETY: takes nothing, touches nothing.
+            unsafe { libc::sched_yield() };
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What the environment says. Read once, at the first call. It must be the same on all processes.
+
+use std::sync::OnceLock;
+
+/// Environment variable: a list, separated by commas, of `off`, `report`, `compare`.
+const WHAT: &str = "MPIX_PRELOAD";
+/// Environment variable: the fewest processes of a communicator on which sparse `MPI_Alltoallv` calls are looked for; unset or 0: none.
+const ALLTOALLV: &str = "MPIX_PRELOAD_ALLTOALLV";
+
+/// The settings.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Nothing is taken over.
+    pub off: bool,
+    /// Calls are counted and timed, and process 0 says at the end what they were.
+    pub report: bool,
+    /// Blocking calls are made twice, by the MPI too, and the results compared.
+    pub compare: bool,
+    /// The fewest processes for which all-to-all calls are looked at.
+    pub alltoallv: Option<u32>,
+}
+
+static SETTINGS: OnceLock<Settings> = OnceLock::new();
+
+/// The settings.
+#[inline(always)]
+pub fn get() -> &'static Settings {
+    SETTINGS.get_or_init(|| {
+        let value = |name| std::env::var(name).unwrap_or_default();
+        parse(&value(WHAT), &value(ALLTOALLV))
+    })
+}
+
+fn parse(what: &str, alltoallv: &str) -> Settings {
+    let mut settings = Settings::default();
+    for word in what.split(',').map(str::trim) {
+        match word {
+            "off" | "0" => settings.off = true,
+            "report" => settings.report = true,
+            "compare" => (settings.report, settings.compare) = (true, true),
+            "" | "on" | "1" => (),
+            other => eprintln!("mpix-neighbor preload: {WHAT} may be off, report, compare or a list of them, not {other:?}"),
+        }
+    }
+    settings.alltoallv = match alltoallv.trim() {
+        "" | "0" => None,
+        number => number.parse().ok().or_else(|| {
+            eprintln!("mpix-neighbor preload: {ALLTOALLV} is a number of processes, not {number:?}");
+            None
+        }),
+    };
+    settings
+}

@@ -1,0 +1,250 @@
+//! What hangs on a program's communicator: a shadow of it, on which its neighborhood collectives run.
+//!
+//! The shadow is a duplicate with a neighborhood of ours and with `MPI_ERRORS_RETURN`. The program's communicator keeps its error handler, its
+//! attributes, and any neighborhood that the program itself has set on it. A shadow never has a program's attributes, so that no callback of the program runs
+//! on its account.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mpi_sys::MPI_Comm;
+use mpix_neighbor::capi::{
+    MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_GATHER, MPIX_Neighborhood_get, MPIX_Neighborhood_get_count,
+    MPIX_Neighborhood_set_topology,
+};
+
+use crate::errors::SUCCESS;
+use crate::flaws::{self, Facts};
+use crate::{guard, report, settings};
+
+type DeleteFn = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
+
+unsafe extern "C" {
+    fn mpixp_create_keyval(delete_fn: Option<DeleteFn>, keyval: *mut c_int) -> c_int;
+}
+
+/// The attribute's key; below zero before there is a state.
+static KEYVAL: AtomicI32 = AtomicI32::new(NONE);
+const NONE: c_int = c_int::MIN;
+
+/// Set when `MPI_Finalize` begins: from then on communicators are left to it.
+pub static FINALIZING: AtomicBool = AtomicBool::new(false);
+
+/// The state of a communicator.
+pub struct State {
+    /// The program's communicator; `MPI_COMM_WORLD` when the program has freed it.
+    owner: Mutex<MPI_Comm>,
+    /// The shadow.
+    pub shadow: MPI_Comm,
+    /// The shadow for requests: a program may wait for something else while a request is under way, so that all of its messages must be posted at the
+    /// start. Another one where the first one's schedule has several rounds; none where the environment wants such a schedule.
+    pub for_requests: Option<MPI_Comm>,
+    /// For each entry of the caller's source list whether it is a process.
+    pub sources: Vec<bool>,
+    /// For each entry of the caller's target list whether it is a process.
+    pub targets: Vec<bool>,
+    /// What matters for the report.
+    pub facts: Facts,
+    /// Rows of the report in which this communicator has been counted, as bits.
+    pub seen: AtomicU32,
+    /// Calls that were compared.
+    pub turn: AtomicU32,
+}
+
+// SAFETY: a communicator may be used by any thread; that collectives on it do not run at the same time is the program's duty.
+unsafe impl Send for State {}
+// SAFETY: as above.
+unsafe impl Sync for State {}
+
+impl State {
+    /// The communicator whose error handler is told of what goes wrong later.
+    pub fn owner(&self) -> MPI_Comm {
+        *self.owner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if FINALIZING.load(Ordering::Acquire) {
+            return;
+        }
+        let _inside = guard::enter();
+        if settings::get().report {
+            report::describe(self.shadow);
+        }
+        // SAFETY: communicators of our own, which are not used again. Nobody is there to be told of a failure.
+        unsafe {
+            if let Some(mut other) = self.for_requests.filter(|&other| other != self.shadow) {
+                mpi_sys::MPI_Comm_free(&mut other);
+            }
+            mpi_sys::MPI_Comm_free(&mut self.shadow);
+        }
+    }
+}
+
+/// The state of a communicator, if it has one. One call of MPI.
+///
+/// # Safety
+/// `comm` must be what the MPI takes for a communicator; the reference must not outlive it.
+#[inline]
+pub unsafe fn of<'a>(comm: MPI_Comm) -> Option<&'a State> {
+    // SAFETY: the caller vouches for `comm`; the pointer is that of the `Arc` which the attribute owns.
+    unsafe { pointer(comm).as_ref() }
+}
+
+/// The same, to be kept.
+///
+/// # Safety
+/// `comm` must be what the MPI takes for a communicator.
+pub unsafe fn keep(comm: MPI_Comm) -> Option<Arc<State>> {
+    // SAFETY: as in `of`; the attribute's own count stays.
+    unsafe {
+        let pointer = pointer(comm);
+        if pointer.is_null() {
+            return None;
+        }
+        Arc::increment_strong_count(pointer);
+        Some(Arc::from_raw(pointer))
+    }
+}
+
+#[inline]
+unsafe fn pointer(comm: MPI_Comm) -> *const State {
+    let keyval = KEYVAL.load(Ordering::Acquire);
+    // SAFETY: a constant of mpi-sys' C file.
+    if keyval == NONE || comm == unsafe { mpi_sys::RSMPI_COMM_NULL } {
+        return std::ptr::null();
+    }
+    let (mut value, mut found) = (std::ptr::null_mut::<c_void>(), 0);
+    // SAFETY: the caller vouches for `comm`; the results are locals.
+    let code = unsafe { mpi_sys::MPI_Comm_get_attr(comm, keyval, (&raw mut value).cast(), &mut found) };
+    if code == SUCCESS && found != 0 { value.cast() } else { std::ptr::null() }
+}
+
+/// Gives a new communicator a state. Collective over it. `from` is a communicator of the same processes with the same topology and without a program's
+/// attributes, whose duplicate is to be the shadow. Where that fails, which it does on all processes, there is none.
+///
+/// # Safety
+/// Both must be communicators; the thread must be inside.
+pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm) {
+    // SAFETY: the caller vouches for the communicators; all results are locals.
+    unsafe {
+        let Some(keyval) = keyval() else { return };
+        let Some(shadow) = duplicate(from) else { return };
+        // frees the shadow again where it is dropped
+        let mut state = State {
+            owner: Mutex::new(comm),
+            shadow,
+            for_requests: None,
+            sources: Vec::new(),
+            targets: Vec::new(),
+            facts: Facts::default(),
+            seen: AtomicU32::new(0),
+            turn: AtomicU32::new(0),
+        };
+        let operations = MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL;
+        if MPIX_Neighborhood_set_topology(operations, mpi_sys::RSMPI_INFO_NULL, shadow) != SUCCESS {
+            return;
+        }
+        state.for_requests = if posts_at_once(shadow) { Some(shadow) } else { direct(shadow, operations) };
+        let (sources, targets) = neighbors(shadow);
+        state.facts = flaws::facts(shadow, &sources, &targets);
+        let exist = |ranks: &[c_int]| ranks.iter().map(|&rank| rank != mpi_sys::RSMPI_PROC_NULL).collect();
+        (state.sources, state.targets) = (exist(&sources), exist(&targets));
+        let value = Arc::into_raw(Arc::new(state));
+        if mpi_sys::MPI_Comm_set_attr(comm, keyval, value.cast_mut().cast()) != SUCCESS {
+            drop(Arc::from_raw(value));
+        }
+    }
+}
+
+/// Whether all messages of a collective are posted when it starts. The same on all processes.
+fn posts_at_once(shadow: MPI_Comm) -> bool {
+    let text = report::description(shadow);
+    text.contains("\nschedule direct:") && text.contains("verification off") && !text.contains("compare it with")
+}
+
+/// Another shadow, whose schedule posts at once; `None` where the environment wants another one.
+unsafe fn direct(shadow: MPI_Comm, operations: c_int) -> Option<MPI_Comm> {
+    // SAFETY: the caller vouches for the communicator; all else are locals, which are freed again.
+    unsafe {
+        let mut other = duplicate(shadow)?;
+        let mut info = mpi_sys::RSMPI_INFO_NULL;
+        let mut code = mpi_sys::MPI_Info_create(&mut info);
+        if code == SUCCESS {
+            code = mpi_sys::MPI_Info_set(info, c"mpix_schedule".as_ptr(), c"direct".as_ptr());
+            let set = MPIX_Neighborhood_set_topology(operations, info, other);
+            code = if code == SUCCESS { set } else { code };
+            mpi_sys::MPI_Info_free(&mut info);
+        }
+        if code == SUCCESS && posts_at_once(other) {
+            return Some(other);
+        }
+        mpi_sys::MPI_Comm_free(&mut other);
+        None
+    }
+}
+
+/// Ranks of the caller's sources and targets.
+unsafe fn neighbors(shadow: MPI_Comm) -> (Vec<c_int>, Vec<c_int>) {
+    let (mut indegree, mut outdegree, mut weighted) = (0, 0, 0);
+    // SAFETY: the caller has set a neighborhood; results are locals or vectors of the lengths that are said. Nothing of this can fail then.
+    unsafe {
+        MPIX_Neighborhood_get_count(MPIX_NEIGHBOR_ALLTOALL, shadow, &mut indegree, &mut outdegree, &mut weighted);
+        let (mut sources, mut targets) = (vec![0; indegree as usize], vec![0; outdegree as usize]);
+        let unweighted = mpi_sys::RSMPI_UNWEIGHTED();
+        let (from, into) = (sources.as_mut_ptr(), targets.as_mut_ptr());
+        MPIX_Neighborhood_get(MPIX_NEIGHBOR_ALLTOALL, shadow, indegree, from, unweighted, outdegree, into, unweighted);
+        (sources, targets)
+    }
+}
+
+/// A duplicate that returns errors; `None` where there can be none.
+unsafe fn duplicate(from: MPI_Comm) -> Option<MPI_Comm> {
+    // SAFETY: the caller vouches for `from`; all else are locals. The error handler is put back.
+    unsafe {
+        let mut handler = mpi_sys::RSMPI_ERRORS_RETURN;
+        if mpi_sys::MPI_Comm_get_errhandler(from, &mut handler) != SUCCESS {
+            return None;
+        }
+        mpi_sys::MPI_Comm_set_errhandler(from, mpi_sys::RSMPI_ERRORS_RETURN);
+        let mut shadow = mpi_sys::RSMPI_COMM_NULL;
+        let code = mpi_sys::MPI_Comm_dup(from, &mut shadow);
+        mpi_sys::MPI_Comm_set_errhandler(from, handler);
+        mpi_sys::MPI_Errhandler_free(&mut handler);
+        if code != SUCCESS {
+            return None;
+        }
+        mpi_sys::MPI_Comm_set_errhandler(shadow, mpi_sys::RSMPI_ERRORS_RETURN);
+        Some(shadow)
+    }
+}
+
+fn keyval() -> Option<c_int> {
+    static MAKING: Mutex<()> = Mutex::new(());
+    let _making = MAKING.lock();
+    let known = KEYVAL.load(Ordering::Acquire);
+    if known != NONE {
+        return Some(known);
+    }
+    let mut keyval = NONE;
+    // SAFETY: the callback has the type that MPI asks for; the result is a local.
+    if unsafe { mpixp_create_keyval(Some(deleted), &mut keyval) } != SUCCESS {
+        return None;
+    }
+    KEYVAL.store(keyval, Ordering::Release);
+    Some(keyval)
+}
+
+/// Called by MPI when the program's communicator is freed.
+unsafe extern "C" fn deleted(_comm: MPI_Comm, _keyval: c_int, value: *mut c_void, _extra: *mut c_void) -> c_int {
+    // a panic must not unwind into MPI
+    let dropped = std::panic::catch_unwind(|| {
+        // SAFETY: the pointer is that which `attach` stored, and MPI calls this once for it; a constant of mpi-sys' C file.
+        let (state, world) = unsafe { (Arc::from_raw(value.cast_const().cast::<State>()), mpi_sys::RSMPI_COMM_WORLD) };
+        // requests that are still there keep the rest
+        *state.owner.lock().unwrap_or_else(PoisonError::into_inner) = world;
+    });
+    if dropped.is_ok() { SUCCESS } else { mpi_sys::MPI_ERR_INTERN as c_int }
+}

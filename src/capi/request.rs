@@ -1,0 +1,476 @@
+//! Requests: starting, completing, and which neighbors' blocks have arrived.
+
+use std::ffi::c_int;
+
+use super::args::{self, Results};
+use super::boundary;
+use crate::error::{Argument, Class, Error, Result};
+use crate::mpi::{self, MPI_Comm, comm};
+use crate::request::{Arrived, Request};
+
+/// A neighborhood collective that one call starts and another one completes.
+pub struct MPIX_Request_object {
+    request: Request,
+}
+
+/// A nonblocking or persistent neighborhood collective. NULL is none.
+pub type MPIX_Request = *mut MPIX_Request_object;
+
+impl MPIX_Request_object {
+    /// The handle of a request, which the caller then owns.
+    pub(super) fn hand_out(request: Request) -> MPIX_Request {
+        Box::into_raw(Box::new(MPIX_Request_object { request }))
+    }
+}
+
+/// An error, and the communicator on which it is reported.
+type Failure = (MPI_Comm, Box<Error>);
+
+/// On which communicator an error of a request is reported: its own, or the world where that has been freed.
+fn on(request: &Request) -> MPI_Comm {
+    request.user().unwrap_or(comm::world())
+}
+
+fn on_world(error: impl Into<Box<Error>>) -> Failure {
+    (comm::world(), error.into())
+}
+
+/// Completes a request that has come to its end. One that is not persistent is gone then.
+///
+/// # Safety
+/// The handle must be NULL or that of a request.
+unsafe fn complete(handle: &mut MPIX_Request) -> std::result::Result<(), Failure> {
+    // SAFETY: the caller vouches for the handle.
+    let Some(object) = (unsafe { handle.as_mut() }) else { return Ok(()) };
+    let completed = object.request.complete();
+    // SAFETY: as above.
+    unsafe { finish(handle, completed) }
+}
+
+/// Lets go of a completed request that is not persistent.
+///
+/// # Safety
+/// The handle must be that of a request.
+unsafe fn finish(handle: &mut MPIX_Request, completed: Result<()>) -> std::result::Result<(), Failure> {
+    // SAFETY: the caller vouches for the handle, which `hand_out` made.
+    unsafe {
+        let user = on(&(**handle).request);
+        if !(**handle).request.is_persistent() {
+            drop(Box::from_raw(std::mem::replace(handle, std::ptr::null_mut())));
+        }
+        completed.map_err(|e| (user, e))
+    }
+}
+
+/// Waits for a request and completes it.
+///
+/// # Safety
+/// The handle must be NULL or that of a request.
+unsafe fn wait(handle: &mut MPIX_Request) -> std::result::Result<(), Failure> {
+    // SAFETY: the caller vouches for the handle.
+    let Some(object) = (unsafe { handle.as_mut() }) else { return Ok(()) };
+    let completed = object.request.wait();
+    // SAFETY: as above.
+    unsafe { finish(handle, completed) }
+}
+
+/// The handle at an address.
+///
+/// # Safety
+/// The pointer must be null or that of a handle.
+unsafe fn handle<'a>(request: *mut MPIX_Request) -> std::result::Result<&'a mut MPIX_Request, Failure> {
+    // SAFETY: the caller vouches for the pointer.
+    unsafe { request.as_mut() }.ok_or_else(|| on_world(Error::NullResult { argument: Argument::new("request") }))
+}
+
+/// Handles of an array.
+///
+/// # Safety
+/// The pointer must be null or that of `count` handles.
+unsafe fn handles<'a>(count: c_int, requests: *mut MPIX_Request) -> std::result::Result<&'a mut [MPIX_Request], Failure> {
+    let length = args::length("count", count).map_err(on_world)?;
+    if length == 0 {
+        return Ok(&mut []);
+    }
+    if requests.is_null() {
+        return Err(on_world(Error::NullArray { argument: Argument::new("requests"), length }));
+    }
+    // SAFETY: the caller vouches for the array.
+    Ok(unsafe { std::slice::from_raw_parts_mut(requests, length) })
+}
+
+fn null(argument: Argument) -> Failure {
+    on_world(Error::NullHandle { argument, null: "NULL", class: Class::Request })
+}
+
+/// Starts a persistent collective, and returns when its messages are posted.
+///
+/// - `request`: one that a `_plan` function made, and that is not active; it becomes active. The buffers must be left alone then as those of a
+///   nonblocking collective, until it is complete.
+///
+/// Called by all neighbors, as the collective itself; matched with all collectives of its operation on the communicator in the order in which they are
+/// started. Never waits. Errors: `MPI_ERR_REQUEST` (NULL, active, not persistent, of a neighborhood that has been freed or set again, or too many started
+/// beside it), `MPI_ERR_COMM` (communicator freed). Cost: the messages of the first round, without allocation, type query or lookup.
+///
+/// # Safety
+/// The handle must be NULL or that of a request; its buffers must be as said when it was made.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Request_start(request: *mut MPIX_Request) -> c_int {
+    boundary::call_requests("MPIX_Request_start", || {
+        // SAFETY: the caller vouches for the handle.
+        unsafe { start(handle(request)?, Argument::new("request")) }
+    })
+}
+
+unsafe fn start(handle: &mut MPIX_Request, argument: Argument) -> std::result::Result<(), Failure> {
+    // SAFETY: the caller vouches for the handle.
+    let object = unsafe { handle.as_mut() }.ok_or_else(|| null(argument))?;
+    object.request.start(argument).map_err(|e| (on(&object.request), e))
+}
+
+/// Starts persistent collectives, in their order in the array.
+///
+/// - `count, requests`: so many requests, each as for `MPIX_Request_start`.
+///
+/// All else as for `MPIX_Request_start`. Where one cannot be started, those before it have been, and those behind it have not.
+///
+/// # Safety
+/// As for `MPIX_Request_start`; the array must be as long as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Request_startall(count: c_int, requests: *mut MPIX_Request) -> c_int {
+    boundary::call_requests("MPIX_Request_startall", || {
+        // SAFETY: the caller vouches for the handles.
+        unsafe {
+            for (i, request) in handles(count, requests)?.iter_mut().enumerate() {
+                start(request, Argument::at("requests", i))?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Whether a collective is complete; moves all that are under way forward, never waits.
+///
+/// - `request`: a collective. If it is complete it becomes NULL, or inactive if it is persistent. For NULL and for an inactive one, `flag` is 1.
+/// - `flag`: 1 if it is complete, else 0.
+///
+/// Local. Errors: those of the collective, reported on its communicator once all of it has come to its end; `MPI_ERR_COMM` if that has been freed
+/// meanwhile: then too the collective has come to its end.
+///
+/// # Safety
+/// The handle must be NULL or that of a request; the pointers must be valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Request_test(request: *mut MPIX_Request, flag: *mut c_int) -> c_int {
+    boundary::call_requests("MPIX_Request_test", || {
+        // SAFETY: the caller vouches for the arguments.
+        unsafe {
+            let (request, flag) = (handle(request)?, Results::one("flag", flag).map_err(on_world)?);
+            let done = request.as_mut().is_none_or(|object| object.request.test());
+            if done {
+                let completed = complete_active(request);
+                flag.write([1]);
+                return completed;
+            }
+            flag.write([0]);
+        }
+        Ok(())
+    })
+}
+
+/// Completes a request that has come to its end, unless it is not active.
+///
+/// # Safety
+/// As for `complete`.
+unsafe fn complete_active(handle: &mut MPIX_Request) -> std::result::Result<(), Failure> {
+    // SAFETY: the caller vouches for the handle.
+    unsafe {
+        match handle.as_ref() {
+            Some(object) if object.request.is_active() => complete(handle),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether collectives are all complete; moves all that are under way forward, never waits.
+///
+/// - `count, requests`: so many collectives, NULL and inactive ones among them. If all are complete, each becomes NULL, or inactive; else none is changed.
+/// - `flag`: 1 if all are complete, else 0.
+///
+/// All else as for `MPIX_Request_test`; of several errors the first one in the array is reported.
+///
+/// # Safety
+/// The handles must be NULL or those of requests; the pointers must be valid, the array as long as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Request_testall(count: c_int, requests: *mut MPIX_Request, flag: *mut c_int) -> c_int {
+    boundary::call_requests("MPIX_Request_testall", || {
+        // SAFETY: the caller vouches for the arguments.
+        unsafe {
+            let (requests, flag) = (handles(count, requests)?, Results::one("flag", flag).map_err(on_world)?);
+            // no short cut: each test moves its request forward
+            let pending = requests.iter_mut().filter(|r| r.as_mut().is_some_and(|object| !object.request.test())).count();
+            flag.write([c_int::from(pending == 0)]);
+            if pending > 0 {
+                return Ok(());
+            }
+            let mut first = Ok(());
+            for request in requests {
+                first = first.and(complete_active(request));
+            }
+            first
+        }
+    })
+}
+
+/// Waits until a collective is complete.
+///
+/// - `request`: a collective; becomes NULL, or inactive if it is persistent. For NULL and for an inactive one it returns at once.
+///
+/// All else as for `MPIX_Request_test`.
+///
+/// # Safety
+/// The handle must be NULL or that of a request.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Request_wait(request: *mut MPIX_Request) -> c_int {
+    boundary::call_requests("MPIX_Request_wait", || {
+        // SAFETY: the caller vouches for the handle.
+        unsafe { wait(handle(request)?) }
+    })
+}
+
+/// Waits until collectives are all complete.
+///
+/// - `count, requests`: so many collectives, NULL and inactive ones among them; each becomes NULL, or inactive if it is persistent.
+///
+/// All else as for `MPIX_Request_test`; all are completed, also where some fail, and of several errors the first one in the array is reported.
+///
+/// # Safety
+/// The handles must be NULL or those of requests; the array must be as long as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Request_waitall(count: c_int, requests: *mut MPIX_Request) -> c_int {
+    boundary::call_requests("MPIX_Request_waitall", || {
+        // SAFETY: the caller vouches for the arguments.
+        unsafe {
+            let mut first = Ok(());
+            for request in handles(count, requests)? {
+                first = first.and(wait(request));
+            }
+            first
+        }
+    })
+}
+
+/// Waits until one of several collectives is complete.
+///
+/// - `count, requests`: so many collectives; the one that is complete becomes NULL, or inactive if it is persistent.
+/// - `index`: which one; `MPI_UNDEFINED` if none is active.
+///
+/// All else as for `MPIX_Request_test`.
+///
+/// # Safety
+/// The handles must be NULL or those of requests; the pointers must be valid, the array as long as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Request_waitany(count: c_int, requests: *mut MPIX_Request, index: *mut c_int) -> c_int {
+    boundary::call_requests("MPIX_Request_waitany", || {
+        // SAFETY: the caller vouches for the arguments.
+        unsafe {
+            let (requests, index) = (handles(count, requests)?, Results::one("index", index).map_err(on_world)?);
+            let active = |r: &MPIX_Request| r.as_ref().is_some_and(|object| object.request.is_active());
+            let Some(first) = requests.iter().position(active) else {
+                index.write([mpi::undefined()]);
+                return Ok(());
+            };
+            let mut done = None;
+            let others = requests.as_mut_ptr();
+            // the first one knows how this process waits
+            let waited = (*requests[first]).request.until(|first_request| {
+                for i in 0..requests.len() {
+                    let handle = *others.add(i);
+                    let tested = if i == first { first_request.test() } else { active(&handle) && (*handle).request.test() };
+                    if tested {
+                        done = Some(i);
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            });
+            waited.map_err(on_world)?;
+            let Some(i) = done else { return Ok(()) };
+            index.write([i as c_int]);
+            complete(&mut *others.add(i))
+        }
+    })
+}
+
+/// Frees a persistent collective; `request` becomes NULL. NULL is left alone.
+///
+/// - `request`: one that is not active.
+///
+/// Local. Errors: `MPI_ERR_REQUEST` if it is active (neighbors count on it); it is left as it is.
+///
+/// # Safety
+/// The handle must be NULL or that of a request.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Request_free(request: *mut MPIX_Request) -> c_int {
+    boundary::call_requests("MPIX_Request_free", || {
+        // SAFETY: the caller vouches for the handle, which `hand_out` made.
+        unsafe {
+            let handle = handle(request)?;
+            let Some(object) = handle.as_ref() else { return Ok(()) };
+            if object.request.is_active() {
+                return Err((on(&object.request), Error::Active { argument: Argument::new("request") }.into()));
+            }
+            drop(Box::from_raw(std::mem::replace(handle, std::ptr::null_mut())));
+            Ok(())
+        }
+    })
+}
+
+/// A request whose sources are asked for.
+///
+/// # Safety
+/// The handle must be NULL or that of a request.
+unsafe fn with_sources(function: &str, request: MPIX_Request, body: impl FnOnce(&mut Request) -> Result<()>) -> c_int {
+    boundary::call_requests(function, || {
+        // SAFETY: the caller vouches for the handle.
+        let object = unsafe { request.as_mut() }.ok_or_else(|| null(Argument::new("request")))?;
+        let user = on(&object.request);
+        body(&mut object.request).map_err(|e| (user, e))
+    })
+}
+
+fn source(request: &Request, index: c_int) -> Result<usize> {
+    let indegree = request.sources();
+    let beyond = || Error::Source { argument: Argument::new("index"), value: index.into(), indegree };
+    usize::try_from(index).ok().filter(|&i| i < indegree).ok_or_else(|| beyond().into())
+}
+
+/// Whether the block of one source has arrived, so that it may be read, while others may not have; moves all that is under way forward, never waits.
+///
+/// - `request`: a collective under way. Of one that is persistent and inactive, all blocks have arrived.
+/// - `index`: which source: index in the source list. Entries that are `MPI_PROC_NULL` have arrived from the beginning.
+/// - `flag`: 1 if its block has arrived, in a reduction if it is part of the result (which then may not be complete), else 0. The source counts as told then; see
+///   `MPIX_Request_waitany_source`.
+///
+/// The collective must be completed all the same, as its sends may be under way. With the default order of a reduction a source is part of the result when all before
+/// it are. Where blocks come in packets (`scatter_` schedules) they arrive with the packet.
+///
+/// Local. Errors: `MPI_ERR_REQUEST` (NULL), `MPI_ERR_ARG` (index); where a message of the collective has failed its error, which completing reports
+/// again. Cost: a test of the messages that bring the block.
+///
+/// # Safety
+/// The handle must be NULL or that of a request; the pointer must be valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Request_test_source(request: MPIX_Request, index: c_int, flag: *mut c_int) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        with_sources("MPIX_Request_test_source", request, |request| {
+            let (source, flag) = (source(request, index)?, Results::one("flag", flag)?);
+            flag.write([c_int::from(request.arrived(source)?)]);
+            Ok(())
+        })
+    }
+}
+
+/// Waits until the block of one source has arrived.
+///
+/// All else as for `MPIX_Request_test_source`.
+///
+/// # Safety
+/// The handle must be NULL or that of a request.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Request_wait_source(request: MPIX_Request, index: c_int) -> c_int {
+    // SAFETY: the caller vouches for the handle.
+    unsafe {
+        with_sources("MPIX_Request_wait_source", request, |request| {
+            let source = source(request, index)?;
+            request.until(|request| request.arrived(source))
+        })
+    }
+}
+
+/// Waits until the block of a source has arrived that has not been told since the collective was started.
+///
+/// - `index`: which source; `MPI_UNDEFINED` if all have been told, or the collective is not active.
+///
+/// So a loop until `MPI_UNDEFINED` gets each source once, in the order in which they arrive. All else as for `MPIX_Request_test_source`.
+///
+/// # Safety
+/// The handle must be NULL or that of a request; the pointer must be valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Request_waitany_source(request: MPIX_Request, index: *mut c_int) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        with_sources("MPIX_Request_waitany_source", request, |request| {
+            let index = Results::one("index", index)?;
+            let found = untold(request, true, true)?;
+            index.write([found.map_or(mpi::undefined(), |sources| sources[0] as c_int)]);
+            Ok(())
+        })
+    }
+}
+
+/// Sources that have arrived and have not been told; `None` if all have. Without `waits` it may be an empty list.
+fn untold(request: &mut Request, one: bool, waits: bool) -> Result<Option<Vec<usize>>> {
+    let mut found = None;
+    request.until(|request| {
+        Ok(match request.untold(one)? {
+            Arrived::Some(sources) => {
+                found = Some(sources);
+                true
+            }
+            Arrived::NotYet if waits => false,
+            Arrived::NotYet => {
+                found = Some(Vec::new());
+                true
+            }
+            Arrived::All => true,
+        })
+    })?;
+    Ok(found)
+}
+
+/// Waits until the blocks of sources have arrived that have not been told since the collective was started.
+///
+/// - `outcount`: how many, at least 1; `MPI_UNDEFINED` if all have been told, or the collective is not active.
+/// - `indices`: room for indegree entries; which sources, ascending.
+///
+/// All else as for `MPIX_Request_test_source`.
+///
+/// # Safety
+/// The handle must be NULL or that of a request; the pointers must be valid, the array as long as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Request_waitsome_source(request: MPIX_Request, outcount: *mut c_int, indices: *mut c_int) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { some_sources("MPIX_Request_waitsome_source", request, outcount, indices, true) }
+}
+
+/// The blocks of which sources have arrived that have not been told since the collective was started; never waits.
+///
+/// - `outcount`: how many, 0 if there is none at the moment; `MPI_UNDEFINED` if all have been told, or the collective is not active.
+///
+/// All else as for `MPIX_Request_waitsome_source`.
+///
+/// # Safety
+/// As for `MPIX_Request_waitsome_source`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Request_testsome_source(request: MPIX_Request, outcount: *mut c_int, indices: *mut c_int) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { some_sources("MPIX_Request_testsome_source", request, outcount, indices, false) }
+}
+
+unsafe fn some_sources(function: &str, request: MPIX_Request, outcount: *mut c_int, indices: *mut c_int, waits: bool) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        with_sources(function, request, |request| {
+            let outcount = Results::one("outcount", outcount)?;
+            let indices = Results::array("indices", indices, request.sources())?;
+            let Some(sources) = untold(request, false, waits)? else {
+                outcount.write([mpi::undefined()]);
+                return Ok(());
+            };
+            outcount.write([sources.len() as c_int]);
+            indices.write(sources.into_iter().map(|s| s as c_int));
+            Ok(())
+        })
+    }
+}

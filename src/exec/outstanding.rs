@@ -1,0 +1,77 @@
+//! Requests under way that need this process to go on: those whose rounds are not all posted.
+//!
+//! A process that waits for one of them, or for a blocking collective, moves all of them forward: the process that it waits for may be waiting for
+//! another one. There is one list for each process, not for each communicator, as that holds whatever the communicator.
+//!
+//! Cost: nothing while there is none but the reading of a counter; else a lock and a test of each request for each time around.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::p2p::{POLLS, Waiting};
+use crate::error::Result;
+
+/// What can be moved forward. Errors are kept for whoever waits for it.
+pub trait Advance: Send {
+    /// Does what can be done without waiting.
+    fn advance(&mut self);
+}
+
+type Entry = Arc<Mutex<dyn Advance>>;
+
+/// The list.
+#[derive(Default)]
+pub struct Outstanding {
+    /// Entries of the list, readable without the lock.
+    count: AtomicUsize,
+    list: Mutex<Vec<Entry>>,
+}
+
+impl Outstanding {
+    /// Whether nothing needs to be moved forward.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Relaxed) == 0
+    }
+
+    /// Adds a request. Allocates where there have never been so many.
+    pub fn add(&self, entry: Entry) {
+        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        list.push(entry);
+        self.count.store(list.len(), Ordering::Relaxed);
+    }
+
+    /// Removes a request.
+    pub fn remove<T: Advance + 'static>(&self, entry: &Arc<Mutex<T>>) {
+        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
+        list.retain(|e| !std::ptr::addr_eq(Arc::as_ptr(e), Arc::as_ptr(entry)));
+        self.count.store(list.len(), Ordering::Relaxed);
+    }
+
+    /// Moves all forward. What another thread has in hand is left to it.
+    pub fn advance(&self) {
+        if self.is_empty() {
+            return;
+        }
+        let Ok(list) = self.list.try_lock() else { return };
+        for entry in &*list {
+            if let Ok(mut entry) = entry.try_lock() {
+                entry.advance();
+            }
+        }
+    }
+
+    /// Waits until `done`, and moves all forward meanwhile.
+    pub fn until(&self, waiting: Waiting, mut done: impl FnMut() -> Result<bool>) -> Result<()> {
+        let mut polls = 0;
+        while !done()? {
+            self.advance();
+            polls += 1;
+            if waiting == Waiting::Yield && polls >= POLLS {
+                // SAFETY: takes nothing, touches nothing.
+                unsafe { libc::sched_yield() };
+            }
+        }
+        Ok(())
+    }
+}

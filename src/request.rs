@@ -1,0 +1,580 @@
+//! Requests: collectives that one call starts and another one completes, once (nonblocking) or any number of times (persistent).
+//!
+//! A request binds an executor of its own, so that any number of them may be under way on a neighborhood. Where all messages are posted at the start
+//! MPI alone moves them. Else the request stands in the process's list of those that must be moved forward, and each call that waits or tests does so for all
+//! of them.
+//!
+//! Cost of a start: that of a blocking call without binding. Nonblocking calls bind, take an executor that an earlier one has used, and allocate the
+//! request; where datatypes are needed after the start (rounds, reductions) they duplicate derived ones.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use smallvec::SmallVec;
+
+use crate::error::{Argument, Error, Result};
+use crate::exec::Executor;
+use crate::exec::buffers::Buffers;
+use crate::exec::check::{Check, Findings};
+use crate::exec::fields::{Joined, Rule};
+use crate::exec::lasting::Lasting;
+use crate::exec::outstanding::Advance;
+use crate::handle::{COLLECTIVES, Loan, Slot, no_buffers};
+use crate::mpi::MPI_Comm;
+
+/// What a call moves: one field, or several that are exchanged together.
+pub type Fields<'a> = SmallVec<[Buffers<'a>; 1]>;
+
+/// A collective that is started and completed.
+pub struct Request {
+    slot: Arc<Slot>,
+    user: MPI_Comm,
+    persistent: bool,
+    active: bool,
+    run: Run,
+}
+
+/// Where a request's state is. The one that most need is not behind another address.
+#[allow(clippy::large_enum_variant)]
+enum Run {
+    /// With the request alone, as nobody else needs to move it.
+    Own(State),
+    /// Also in the list of what must be moved forward.
+    Shared(Arc<Mutex<State>>),
+}
+
+/// What runs.
+struct State {
+    loans: SmallVec<[Loan; 1]>,
+    /// One for each field, at both ends of an edge, so that both count alike.
+    tags: SmallVec<[i32; 1]>,
+    one_round: bool,
+    /// Keeps arrays and datatypes for what is done after the start.
+    lasting: Vec<Lasting>,
+    _joined: Option<Joined>,
+    verification: Option<Box<Verification>>,
+    /// The first error.
+    failure: Option<Box<Error>>,
+    /// Sources that the caller has been told of.
+    told: Vec<bool>,
+}
+
+/// What a verified call needs beyond others.
+struct Verification {
+    slot: Arc<Slot>,
+    /// Of the process's own arguments, that of the call.
+    error: Option<Box<Error>>,
+    check: Option<Check>,
+    /// What came of that, until it is this call's turn.
+    findings: Option<Result<Findings>>,
+    /// Its turn among verified calls; `None` when it has come to its end.
+    turn: Option<u32>,
+    /// What runs in the place of the request's own executors, where not all edges are good.
+    instead: Option<SmallVec<[Loan; 1]>>,
+}
+
+/// What became of a wish for sources that have arrived.
+pub enum Arrived {
+    /// These, which are told for the first time. Not empty.
+    Some(Vec<usize>),
+    /// None at the moment.
+    NotYet,
+    /// All have been told.
+    All,
+}
+
+impl State {
+    fn note(&mut self, error: Box<Error>) {
+        self.failure.get_or_insert(error);
+    }
+
+    /// What runs at the moment.
+    fn running(&mut self) -> &mut [Loan] {
+        match &mut self.verification {
+            Some(verification) => match &mut verification.instead {
+                Some(instead) => instead,
+                None => &mut self.loans,
+            },
+            None => &mut self.loans,
+        }
+    }
+
+    /// Starts what is bound.
+    fn start(&mut self) -> Result<()> {
+        self.failure = None;
+        self.told.fill(false);
+        if let Some(verification) = &mut self.verification {
+            verification.instead = None;
+            return self.verify();
+        }
+        self.start_all()
+    }
+
+    #[inline]
+    fn start_all(&mut self) -> Result<()> {
+        for k in 0..self.loans.len() {
+            let tag = self.tags[k];
+            if let Err(e) = self.loans[k].executor.start(tag) {
+                if k == 0 {
+                    return Err(e);
+                }
+                // the others run to their end
+                self.note(e);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the ends of all edges compare what they are about to do.
+    #[cold]
+    fn verify(&mut self) -> Result<()> {
+        let Some(verification) = &mut self.verification else { return Ok(()) };
+        let slot = &verification.slot;
+        let fields: Fields = self.lasting.iter().map(Lasting::buffers).collect();
+        let fields = verification.error.as_ref().map_or(Ok(&fields[..]), |e| Err(e.clone()));
+        // SAFETY: the datatypes are alive, as the request keeps them.
+        let check = unsafe { Check::begin(slot.neighborhood(), fields, slot.operation() as usize, slot.comm()) }?;
+        verification.check = Some(check);
+        verification.turn = Some(slot.tags().take_turn());
+        Ok(())
+    }
+
+    /// Goes on when all have told.
+    #[cold]
+    fn go_on(&mut self, findings: Result<Findings>) -> Result<()> {
+        let findings = match findings {
+            Ok(Findings { text: None, .. }) => return self.start_all(),
+            Ok(Findings { text: Some(ref text), .. }) => {
+                self.note(Error::Verification(text.clone()).into());
+                findings.ok()
+            }
+            Err(e) => {
+                self.note(e);
+                None
+            }
+        };
+        let Some(verification) = &mut self.verification else { return Ok(()) };
+        let mut instead = SmallVec::new();
+        for (k, &tag) in self.tags.iter().enumerate() {
+            let Some(mut loan) = verification.slot.lend_for_good(findings.as_ref())? else { continue };
+            let buffers = match self.lasting.get(k) {
+                Some(lasting) if findings.is_some() => lasting.buffers(),
+                _ => no_buffers(),
+            };
+            // SAFETY: whoever made the request vouches for the buffers.
+            unsafe { loan.executor.bind(&buffers) }?;
+            loan.executor.start(tag)?;
+            instead.push(loan);
+        }
+        verification.instead = Some(instead);
+        Ok(())
+    }
+
+    /// Does what can be done without waiting. Whether all has come to its end.
+    fn test(&mut self) -> bool {
+        if self.verification.is_some() && !self.test_verification() {
+            return false;
+        }
+        let mut done = true;
+        for k in 0..self.running().len() {
+            match self.running()[k].executor.test() {
+                Ok(ended) => done &= ended,
+                Err(e) => self.note(e),
+            }
+        }
+        if done && self.verification.is_some() {
+            self.end_turn();
+        }
+        done
+    }
+
+    /// Whether the comparison is over and the call runs.
+    #[cold]
+    fn test_verification(&mut self) -> bool {
+        let Some(verification) = &mut self.verification else { return true };
+        if let Some(check) = &mut verification.check {
+            match check.test() {
+                Ok(false) => return false,
+                Ok(true) => verification.findings = verification.check.take().map(|check| check.finish(&COLLECTIVES)),
+                Err(e) => {
+                    verification.check = None;
+                    verification.findings = Some(Err(e));
+                }
+            }
+        }
+        if verification.findings.is_some() {
+            if verification.turn.is_some_and(|turn| !verification.slot.tags().is_turn(turn)) {
+                return false;
+            }
+            if let Some(Err(e)) = verification.findings.take().map(|findings| self.go_on(findings)) {
+                self.note(e);
+            }
+        }
+        true
+    }
+
+    /// Lets the next verified call begin.
+    #[cold]
+    fn end_turn(&mut self) {
+        if let Some(verification) = &mut self.verification
+            && verification.turn.take().is_some()
+        {
+            verification.slot.tags().end_turn();
+        }
+    }
+
+    /// Whether the block of a source has arrived, and is part of the result where it is reduced.
+    fn arrived(&mut self, source: usize) -> Result<bool> {
+        if let Some(e) = &self.failure {
+            return Err(e.clone());
+        }
+        if self.verification.as_ref().is_some_and(|v| v.check.is_some() || v.findings.is_some()) {
+            return Ok(false);
+        }
+        for loan in self.running() {
+            if !loan.executor.arrived(source)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The next source that has arrived and has not been told, or all such.
+    fn untold(&mut self, one: bool) -> Result<Arrived> {
+        self.test();
+        let mut found = Vec::new();
+        let mut pending = false;
+        for source in 0..self.told.len() {
+            if self.told[source] {
+                continue;
+            }
+            if self.arrived(source)? {
+                self.told[source] = true;
+                found.push(source);
+                if one {
+                    break;
+                }
+            } else {
+                pending = true;
+            }
+        }
+        Ok(match (found.is_empty(), pending) {
+            (false, _) => Arrived::Some(found),
+            (true, true) => Arrived::NotYet,
+            (true, false) => Arrived::All,
+        })
+    }
+}
+
+impl Advance for State {
+    fn advance(&mut self) {
+        self.test();
+    }
+}
+
+impl Request {
+    /// A request for a collective, bound but not started.
+    ///
+    /// # Safety
+    /// The buffers must be what the C prototypes ask for, until the request is complete, or freed if it is persistent.
+    pub unsafe fn new(slot: &Arc<Slot>, user: MPI_Comm, fields: &[Buffers], rule: Rule, persistent: bool) -> Result<Request> {
+        // SAFETY: the caller vouches for the buffers.
+        unsafe {
+            let state = if slot.verifies() {
+                State::verified(slot, Ok(fields), fields.len())?
+            } else {
+                State::bound(slot, fields, rule, persistent)?
+            };
+            let alone = state.verification.is_none() && state.loans.iter().all(|loan| loan.executor.posts_at_once());
+            let run = if alone { Run::Own(state) } else { Run::Shared(Arc::new(Mutex::new(state))) };
+            Ok(Request { slot: Arc::clone(slot), user, persistent, active: false, run })
+        }
+    }
+
+    /// Runs a verified collective of `count` fields to its end; also where the arguments are in error, as neighbors wait to hear of it.
+    ///
+    /// # Safety
+    /// As for `new`.
+    pub unsafe fn verified(slot: &Arc<Slot>, user: MPI_Comm, fields: Result<&[Buffers]>, count: usize) -> Result<()> {
+        // SAFETY: the caller vouches for the buffers.
+        let state = unsafe { State::verified(slot, fields, count) }?;
+        let run = Run::Shared(Arc::new(Mutex::new(state)));
+        let mut request = Request { slot: Arc::clone(slot), user, persistent: false, active: false, run };
+        request.begin()?;
+        request.wait()
+    }
+
+    /// Starts it. `argument` names it in errors.
+    pub fn start(&mut self, argument: Argument) -> Result<()> {
+        if self.active {
+            return Err(Error::Active { argument }.into());
+        }
+        if !self.persistent {
+            return Err(Error::NotPersistent { argument }.into());
+        }
+        self.usable(argument)?;
+        self.begin()
+    }
+
+    /// An error if the neighborhood is no longer there.
+    fn usable(&self, argument: Argument) -> Result<()> {
+        if self.slot.is_orphaned() {
+            return Err(Error::FreedCommunicator { argument }.into());
+        }
+        if self.slot.is_stale() {
+            return Err(Error::Stale { argument }.into());
+        }
+        Ok(())
+    }
+
+    /// Starts what is bound.
+    pub fn begin(&mut self) -> Result<()> {
+        let (tags, outstanding) = (self.slot.tags(), self.slot.outstanding());
+        match &mut self.run {
+            Run::Own(state) => {
+                state.take_tags(&self.slot)?;
+                state.start()?;
+            }
+            Run::Shared(shared) => {
+                {
+                    let mut state = lock(shared);
+                    state.take_tags(&self.slot)?;
+                    state.start()?;
+                    state.tags.iter().for_each(|&tag| tags.hold(tag));
+                }
+                outstanding.add(Arc::clone(shared) as _);
+            }
+        }
+        self.active = true;
+        Ok(())
+    }
+
+    /// Whether it has been started and not completed.
+    pub fn is_active(&self) -> bool {
+        self.active
+    }
+
+    /// Whether it can be started again.
+    pub fn is_persistent(&self) -> bool {
+        self.persistent
+    }
+
+    /// The communicator whose error handler is told of an error. `None` where it has been freed.
+    pub fn user(&self) -> Option<MPI_Comm> {
+        (!self.slot.is_orphaned()).then_some(self.user)
+    }
+
+    /// Entries of the source list.
+    pub fn sources(&self) -> usize {
+        self.slot.neighborhood().sources().len()
+    }
+
+    /// Does what can be done without waiting, for it and all others. Whether it has come to its end, or is not active; it is not completed by that.
+    pub fn test(&mut self) -> bool {
+        if !self.active {
+            return true;
+        }
+        self.slot.outstanding().advance();
+        match &mut self.run {
+            Run::Own(state) => state.test(),
+            Run::Shared(shared) => lock(shared).test(),
+        }
+    }
+
+    /// Waits for its end, and completes it.
+    pub fn wait(&mut self) -> Result<()> {
+        if !self.active {
+            return Ok(());
+        }
+        let outstanding = self.slot.outstanding();
+        match &mut self.run {
+            Run::Own(state) => match &mut state.loans[..] {
+                // nothing else is under way that MPI alone would not move
+                [loan] if outstanding.is_empty() => {
+                    if let Err(e) = loan.executor.wait() {
+                        state.note(e);
+                    }
+                }
+                _ => outstanding.until(self.slot.waiting(), || Ok(state.test()))?,
+            },
+            Run::Shared(shared) => outstanding.until(self.slot.waiting(), || Ok(lock(shared).test()))?,
+        }
+        self.complete()
+    }
+
+    /// Completes it when `test` has said that it has come to its end.
+    pub fn complete(&mut self) -> Result<()> {
+        if !std::mem::replace(&mut self.active, false) {
+            return Ok(());
+        }
+        let (slot, persistent) = (&self.slot, self.persistent);
+        let failure = match &mut self.run {
+            Run::Own(state) => state.complete(slot, persistent),
+            Run::Shared(shared) => {
+                slot.outstanding().remove(shared);
+                let mut state = lock(shared);
+                state.tags.iter().for_each(|&tag| slot.tags().release(tag));
+                state.complete(slot, persistent)
+            }
+        };
+        match failure {
+            Some(e) => Err(e),
+            None if slot.is_orphaned() => Err(Error::FreedCommunicator { argument: Argument::new("request") }.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the block of a source has arrived and may be read; in a reduction, whether it is part of the result. True also if the request is not
+    /// active.
+    pub fn arrived(&mut self, source: usize) -> Result<bool> {
+        if self.test() {
+            // errors are reported when it is completed
+            return Ok(true);
+        }
+        let arrived = |state: &mut State| -> Result<bool> {
+            let arrived = state.arrived(source)?;
+            state.told[source] |= arrived;
+            Ok(arrived)
+        };
+        match &mut self.run {
+            Run::Own(state) => arrived(state),
+            Run::Shared(shared) => arrived(&mut lock(shared)),
+        }
+    }
+
+    /// Sources that have arrived and have not been told: the first one, or all.
+    pub fn untold(&mut self, one: bool) -> Result<Arrived> {
+        if !self.active {
+            return Ok(Arrived::All);
+        }
+        self.slot.outstanding().advance();
+        match &mut self.run {
+            Run::Own(state) => state.untold(one),
+            Run::Shared(shared) => lock(shared).untold(one),
+        }
+    }
+
+    /// Waits until `done`, and moves all requests forward meanwhile.
+    pub fn until(&mut self, mut done: impl FnMut(&mut Request) -> Result<bool>) -> Result<()> {
+        let slot = Arc::clone(&self.slot);
+        slot.outstanding().until(slot.waiting(), || done(self))
+    }
+}
+
+fn lock(shared: &Mutex<State>) -> MutexGuard<'_, State> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    fn new(slot: &Slot, fields: usize) -> Result<State> {
+        Ok(State {
+            loans: SmallVec::new(),
+            tags: SmallVec::from_elem(0, fields),
+            one_round: slot.one_round()?,
+            lasting: Vec::new(),
+            _joined: None,
+            verification: None,
+            failure: None,
+            told: vec![false; slot.neighborhood().sources().len()],
+        })
+    }
+
+    /// Executors for a call that is not verified, bound.
+    ///
+    /// # Safety
+    /// As for `Request::new`.
+    unsafe fn bound(slot: &Slot, fields: &[Buffers], rule: Rule, persistent: bool) -> Result<State> {
+        let mut state = State::new(slot, fields.len())?;
+        // SAFETY: the caller vouches for the buffers.
+        unsafe {
+            let n = slot.neighborhood();
+            let Some(first) = fields.first() else { return Ok(state) };
+            let loan = slot.lend(first)?;
+            let kept: Vec<Lasting>;
+            let mut own: Fields = SmallVec::from_slice(fields);
+            if persistent || loan.executor.keeps_datatypes() {
+                kept = fields.iter().map(|f| Lasting::of(f, n.sources(), n.targets())).collect::<Result<_>>()?;
+                own = kept.iter().map(Lasting::buffers).collect();
+            } else {
+                kept = Vec::new();
+            }
+            state.loans.push(loan);
+            if let [first, others @ ..] = &own[..]
+                && !others.is_empty()
+            {
+                // blocks that others pass on are not looked into there
+                let rule = if slot.forwards()? { Rule::Never } else { rule };
+                let joined = Joined::of(&own, n, rule, slot.comm())?;
+                state.loans[0].executor.bind(&joined.buffers(first))?;
+                for field in others.iter().filter(|_| !joined.all()) {
+                    let mut loan = slot.lend_rest(&joined)?;
+                    loan.executor.bind(field)?;
+                    state.loans.push(loan);
+                }
+                state._joined = Some(joined);
+            } else {
+                state.loans[0].executor.bind(&own[0])?;
+            }
+            drop(own);
+            state.lasting = kept;
+            Ok(state)
+        }
+    }
+
+    /// Executors for a call whose arguments are compared first: one for each field.
+    ///
+    /// # Safety
+    /// As for `Request::new`.
+    unsafe fn verified(slot: &Arc<Slot>, fields: Result<&[Buffers]>, count: usize) -> Result<State> {
+        let mut state = State::new(slot, count)?;
+        // SAFETY: the caller vouches for the buffers.
+        let bound = fields.and_then(|fields| unsafe { state.bind_each(slot, fields) });
+        let error = bound.err();
+        state.verification = Some(Box::new(Verification {
+            slot: Arc::clone(slot),
+            error,
+            check: None,
+            findings: None,
+            turn: None,
+            instead: None,
+        }));
+        Ok(state)
+    }
+
+    unsafe fn bind_each(&mut self, slot: &Slot, fields: &[Buffers]) -> Result<()> {
+        let n = slot.neighborhood();
+        for field in fields {
+            // SAFETY: the caller of `Request::new` vouches for the buffers.
+            unsafe {
+                let lasting = Lasting::of(field, n.sources(), n.targets())?;
+                let mut loan = slot.lend(field)?;
+                match loan.executor.bind(&lasting.buffers()) {
+                    // self edges are compared with the others
+                    Err(e) if !matches!(*e, Error::SelfEdge { .. }) => return Err(e),
+                    _ => {}
+                }
+                self.loans.push(loan);
+                self.lasting.push(lasting);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a tag for each executor.
+    #[inline]
+    fn take_tags(&mut self, slot: &Slot) -> Result<()> {
+        let one = self.one_round || self.verification.is_some();
+        for tag in &mut self.tags {
+            *tag = slot.tags().next(one)?;
+        }
+        Ok(())
+    }
+
+    /// Ends a call. Returns its error.
+    fn complete(&mut self, slot: &Slot, persistent: bool) -> Option<Box<Error>> {
+        if !persistent {
+            self.loans.drain(..).for_each(|loan| slot.give_back(loan));
+            self.lasting.clear();
+        }
+        self.failure.take()
+    }
+}
