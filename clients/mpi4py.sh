@@ -61,4 +61,9 @@ mpi4py_tests() {
       TEST_TIMEOUT=$limit pair $test "$ranks" $need judge_unittest "$venv/bin/python" "$source/test/main.py" --no-builddir -i "$test"
     done
   done
+  [ "$MODE" = all ] || return 0
+  # what passes through: all that completes requests and makes communicators, in one run
+  TEST_TIMEOUT=300 pair "other tests of requests and communicators" 2 none judge_unittest "$venv/bin/python" "$source/test/main.py" --no-builddir \
+    -i test_request -i test_grequest -i test_p2p_buf -i test_p2p_obj -i test_cco_buf -i test_cco_nb_buf -i test_cco_pr_buf -i 'test_comm$' \
+    -i test_attributes -i test_errhandler -i test_threads
 }

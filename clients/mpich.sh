@@ -39,12 +39,12 @@ END
 }
 
 mpich_programs() {
-  local tests=$1 out=$WORK/mpich/$MPI extra="" unit name ranks kind left
+  local tests=$1 out=$WORK/mpich/$MPI extra="" unit name ranks kind left program threads
   # these tests leave out the collectives of MPI 4 where the MPI is not MPICH; Open MPI 4 has them
   local flags="-O1 -w -I$2 -I$tests/include -I$tests/dtpools/include -DTEST_NEIGHB_COLL=1"
   if [ "$MPI" = openmpi ]; then extra="-include $PWD/clients/openmpi4-init.h"; fi
   mkdir -p "$out"
-  for unit in mtest mtest_common mtest_single; do
+  for unit in mtest mtest_common mtest_single mtest_thread; do
     [ -e "$out/$unit.o" ] || $MPICC $flags -c "$tests/util/$unit.c" -o "$out/$unit.o" >"$LOGS/build.log" 2>&1 ||
       { fail "MPICH's tests, $MPI_NAME: its library of tests does not build: $(grep -m1 error "$LOGS/build.log")"; return; }
   done
@@ -58,16 +58,16 @@ mpich_programs() {
         fi
         ;;
     esac
-    if [ ! -e "$out/$(basename "$name")" ]; then
-      $MPICC $flags $extra "$tests/$name.c" "$out"/mtest*.o -o "$out/$(basename "$name")" -lpthread >"$LOGS/build.log" 2>&1 ||
-        {
-          # what only passes through may ask for more of MPI than this one has
-          case $kind in none) left=skip ;; *) left=fail ;; esac
-          $left "MPICH's tests: $name, $MPI_NAME: it does not build: $(grep -m1 'error\|undefined' "$LOGS/build.log")"
-          continue
-        }
+    program=$out/$(echo "$name" | tr / -)
+    case $name in threads/*) threads=thread ;; *) threads=single ;; esac
+    if [ ! -e "$program" ] &&
+      ! $MPICC $flags $extra "$tests/$name.c" "$out/mtest.o" "$out/mtest_common.o" "$out/mtest_$threads.o" -o "$program" -lpthread >"$LOGS/build.log" 2>&1; then
+      # what only passes through may ask for more of MPI than this one has
+      case $kind in none) left=skip ;; *) left=fail ;; esac
+      $left "MPICH's tests: $name, $MPI_NAME: it does not build: $(grep -m1 'error\|undefined' "$LOGS/build.log")"
+      continue
     fi
-    TEST_TIMEOUT=60 pair "$name" "$ranks" "$kind" judge_mtest "$out/$(basename "$name")"
+    TEST_TIMEOUT=60 pair "$name" "$ranks" "$kind" judge_mtest "$program"
   done < <(mpich_list "$tests")
   mpich_fortran "$tests"
 }
@@ -79,14 +79,14 @@ mpich_list() {
   [ "$MODE" = all ] || return 0
   # programs of one source file that start and complete requests, or duplicate communicators
   local directory name ranks
-  for directory in pt2pt coll comm; do
+  for directory in pt2pt coll comm threads/pt2pt threads/coll threads/comm; do
     while read -r name ranks; do
       [ "$ranks" -le 4 ] && [ -e "$1/$directory/$name.c" ] || continue
       case $name in neighb_* | p_neighb_* | ring_neighbor*) continue ;; esac
-      grep -q 'MPI_\(Wait\|Test\)\(any\|some\|all\|\)\b\|MPI_Start\|MPI_Cancel\|MPI_Request_\|MPI_Comm_i*dup' "$1/$directory/$name.c" || continue
+      [ "${directory#threads}" != "$directory" ] || grep -q 'MPI_\(Wait\|Test\)\(any\|some\|all\|\)\b\|MPI_Start\|MPI_Cancel\|MPI_Request_\|MPI_Comm_i*dup' "$1/$directory/$name.c" || continue
       ! grep -q 'mtest_dtp\|dtpools' "$1/$directory/$name.c" || continue
       echo "none $directory/$name $ranks"
-    done < <(sed -n 's/^\([a-z][A-Za-z0-9_]*\) \([0-9][0-9]*\)\( mpiversion=[0-9.]*\| strict=false\)*$/\1 \2/p' "$1/$directory/testlist.in" | sort -u)
+    done < <(sed -n 's/^\([a-z][A-Za-z0-9_]*\) \([0-9][0-9]*\)\( mpiversion=[0-9.]*\| strict=false\)*$/\1 \2/p' "$1/$directory"/testlist "$1/$directory/testlist.in" 2>/dev/null | sort -u)
   done
 }
 
