@@ -18,14 +18,17 @@ OUT := build/$(KEY)
 LIBDIR := $(TARGET)/release
 LIB := $(LIBDIR)/libmpix_neighbor.so
 RUST_SOURCES := Cargo.toml build.rs $(shell find src -type f)
+PRELOAD := $(LIBDIR)/libmpix_neighbor_preload.so
 # gcc takes the constant MPI_UNWEIGHTED of Open MPI for an array of no bytes
 CFLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -Wno-stringop-overread -Wno-stringop-overflow -Wno-array-bounds -Iinclude
 LINK := -L$(LIBDIR) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN/../../$(LIBDIR)'
 
 C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks
+PRELOAD_TESTS := neighbor requests threads alltoallv quiet
+FORTRAN ?= $(subst mpicc,mpif90,$(MPICC))
 EXAMPLES := mesh halo3d spmv bfs nbody
 
-.PHONY: all lib tool tool-mpi demo test test-rust test-c c-tests test-mpis bench header install examples clean deps
+.PHONY: all lib preload test-preload tool tool-mpi demo test test-rust test-c c-tests test-mpis bench header install examples clean deps
 
 all: lib
 
@@ -38,6 +41,13 @@ $(LIB): $(RUST_SOURCES)
 	@scripts/deps build
 	cargo build --release --locked --target-dir $(TARGET)
 	@ln -sf libmpix_neighbor.so $(LIBDIR)/libmpix_neighbor.so.$(MAJOR)
+	@touch $@
+
+# what takes over the neighborhood collectives of unmodified programs
+preload: $(PRELOAD)
+
+$(PRELOAD): $(RUST_SOURCES) preload/Cargo.toml preload/build.rs $(shell find preload/src -type f) | $(LIB)
+	cargo build --release --locked --package mpix-neighbor-preload --target-dir $(TARGET)
 	@touch $@
 
 # the command-line tool, which needs no MPI
@@ -58,11 +68,12 @@ $(OUT)/mpix-neighbor: $(RUST_SOURCES)
 header:
 	MPIX_WRITE_HEADER=1 cargo test --quiet --locked --no-default-features --target-dir target/pure --test header
 
-install: $(LIB)
+install: $(LIB) $(PRELOAD)
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/lib/cmake/mpix_neighbor $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(LIB) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor.so.$(VERSION)
 	ln -sf libmpix_neighbor.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor.so.$(MAJOR)
 	ln -sf libmpix_neighbor.so.$(MAJOR) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor.so
+	install -m 755 $(PRELOAD) $(DESTDIR)$(PREFIX)/lib
 	install -m 644 $(LIBDIR)/libmpix_neighbor.a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 include/mpix_neighbor.h $(DESTDIR)$(PREFIX)/include
 	fill() { sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@SOVERSION@|$(MAJOR)|; s|@MAJOR@|$(MAJOR)|; s|@MINOR@|$(MINOR)|; s|@FAMILY@|$(notdir $(MPICC))|' "$$1" >"$$2"; }; \
@@ -72,6 +83,27 @@ install: $(LIB)
 	done
 
 # ---- programs
+
+# not linked to the library
+$(OUT)/preload_%: c_tests/preload_%.c c_tests/preload.h
+	@mkdir -p $(OUT)
+	@echo $(MPICC) $<
+	@$(MPICC) $(CFLAGS) -pthread $< -o $@
+
+$(OUT)/libpreload_tool.so: c_tests/preload_tool.c
+	@mkdir -p $(OUT)
+	@$(MPICC) $(CFLAGS) -shared -fPIC $< -o $@
+
+# the same source for all three ways to MPI; mpif.h passes buffers of different types to one procedure
+$(OUT)/preload_fortran_%: c_tests/preload_fortran.F90
+	@mkdir -p $(OUT)
+	@echo $(FORTRAN) $< for $*
+	@$(FORTRAN) -O1 -g -cpp -ffree-line-length-none -fallow-argument-mismatch -w -D$(shell echo $* | tr a-z A-Z) $< -o $@
+
+# what a call costs that passes through
+$(OUT)/passthrough: benches/passthrough.c
+	@mkdir -p $(OUT)
+	@$(MPICC) -std=c11 -O2 -Wall -Wextra -Werror $< -o $@
 
 $(OUT)/%: c_tests/%.c $(wildcard c_tests/*.h) include/mpix_neighbor.h $(LIB)
 	@mkdir -p $(OUT)
@@ -126,6 +158,11 @@ test-c:
 	@$(MAKE) --no-print-directory tool-mpi
 	c_tests/loggp-tool
 	c_tests/sparse-tool
+
+# programs that do not know of the library, under the preload library
+test-preload: $(PRELOAD) $(addprefix $(OUT)/preload_,$(PRELOAD_TESTS) fortran_mpif fortran_module fortran_f08) $(OUT)/libpreload_tool.so
+	cargo clippy --quiet --locked --package mpix-neighbor-preload --all-targets --target-dir $(TARGET) -- -D warnings
+	c_tests/preload
 
 # only the table
 c-tests: $(addprefix $(OUT)/,$(C_TESTS))

@@ -24,8 +24,8 @@ pub struct Comparison {
     pub native: Duration,
 }
 
-/// Makes a call twice, in turns ours or the MPI's first, unless the blocks of a process cannot be kept: then only ours. One reduction of a word.
-/// Collective over the communicator.
+/// Makes a call twice, in turns ours or the MPI's first, unless on some process the blocks cannot be kept or the MPI is known to be wrong (`flawed`; it may
+/// then hang): then only ours. One reduction of a word. Collective over the communicator.
 ///
 /// # Safety
 /// The arguments that `sides` describes must be those of the call; the thread must be inside.
@@ -34,6 +34,7 @@ pub unsafe fn run(
     sides: &Sides,
     ours: &dyn Fn() -> c_int,
     native: &dyn Fn() -> c_int,
+    flawed: bool,
 ) -> (c_int, Option<Comparison>) {
     // SAFETY: the caller vouches for the arguments.
     let (blocks, before) = unsafe {
@@ -41,7 +42,7 @@ pub unsafe fn run(
         let before = blocks.as_ref().and_then(|blocks| pack(blocks, state));
         (blocks.unwrap_or_default(), before)
     };
-    let all = agreed(state, before.is_some());
+    let all = agreed(state, before.is_some() && !flawed);
     let Some(before) = before.filter(|_| all) else {
         return (ours(), None);
     };

@@ -11,7 +11,7 @@ use crate::report::{Kind, Mode};
 pub struct Facts {
     /// Periodic Cartesian dimensions in which both neighbors are the same process.
     short: usize,
-    /// A distributed graph in which the caller has several edges from or to a process.
+    /// A graph in which the caller has several edges from or to a process.
     repeated: bool,
     /// A distributed graph with other degrees in than out.
     unequal: bool,
@@ -35,6 +35,7 @@ pub const MPI: &str = "MPICH (seen in 4.0.2)";
 #[cfg(not(any(open_mpi, mpich)))]
 pub const MPI: &str = "the MPI";
 
+#[cfg(open_mpi)]
 fn is_alltoall(kind: Kind) -> bool {
     matches!(kind, Kind::Alltoall | Kind::Alltoallv | Kind::Alltoallw)
 }
@@ -54,24 +55,33 @@ pub const FLAWS: [Flaw; 2] = [
 
 /// What is known of MPICH.
 #[cfg(mpich)]
-pub const FLAWS: [Flaw; 3] = [
+pub const FLAWS: [Flaw; 4] = [
     Flaw {
-        text: "alltoall on Cartesian communicators with several periodic dimensions of 1 or 2 processes exchanges blocks of different dimensions",
-        applies: |kind, _, facts| is_alltoall(kind) && facts.short > 1,
+        text: "alltoallv and alltoallw on Cartesian communicators with a periodic dimension of 1 or 2 processes exchange the two blocks",
+        applies: |kind, _, facts| matches!(kind, Kind::Alltoallv | Kind::Alltoallw) && facts.short > 0,
     },
     Flaw {
-        text: "MPI_Neighbor_alltoall on distributed graphs with repeated edges exchanges the blocks of these edges",
+        text: "alltoall on Cartesian communicators with several periodic dimensions of 1 or 2 processes exchanges blocks of different dimensions",
+        applies: |kind, _, facts| kind == Kind::Alltoall && facts.short > 1,
+    },
+    Flaw {
+        text: "MPI_Neighbor_alltoall on graphs with repeated edges exchanges the blocks of these edges",
         applies: |kind, _, facts| kind == Kind::Alltoall && facts.repeated,
     },
     Flaw {
-        text: "MPI_Neighbor_alltoallw on distributed graphs with other degrees in than out gives wrong data",
-        applies: |kind, _, facts| kind == Kind::Alltoallw && facts.unequal,
+        text: "collectives on distributed graphs with other degrees in than out give wrong data",
+        applies: |_, _, facts| facts.unequal,
     },
 ];
 
 /// What is known of other MPIs.
 #[cfg(not(any(open_mpi, mpich)))]
 pub const FLAWS: [Flaw; 0] = [];
+
+/// Whether the MPI gets a blocking call wrong.
+pub fn any(kind: Kind, facts: &Facts) -> bool {
+    FLAWS.iter().any(|flaw| (flaw.applies)(kind, Mode::Blocking, facts))
+}
 
 /// Looks at a communicator, of which the ranks of sources and targets are known.
 ///
@@ -92,7 +102,7 @@ pub unsafe fn facts(comm: MPI_Comm, sources: &[c_int], targets: &[c_int]) -> Fac
                 mpi_sys::MPI_Cart_get(comm, n, dims.as_mut_ptr(), periods.as_mut_ptr(), coords.as_mut_ptr());
                 facts.short = dims.iter().zip(periods.iter()).filter(|&(&d, &p)| p != 0 && d <= 2).count();
             }
-        } else if kind == mpi_sys::RSMPI_DIST_GRAPH {
+        } else {
             facts.repeated = repeats(sources) || repeats(targets);
             facts.unequal = sources.len() != targets.len();
         }

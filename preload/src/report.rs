@@ -154,7 +154,7 @@ unsafe fn watched(kind: Kind, state: &State, sides: Sides, ours: &dyn Fn() -> c_
     let mut spent = None;
     let code = if settings::get().compare {
         // SAFETY: the caller vouches for the arguments.
-        let (code, comparison) = unsafe { compare::run(state, &sides, ours, twin) };
+        let (code, comparison) = unsafe { compare::run(state, &sides, ours, twin, flaws::any(kind, &state.facts)) };
         if let Some(Comparison { differ, ours, native }) = comparison {
             let row = &TABLE[index(kind, Mode::Blocking)];
             add(&row.compared, 1);

@@ -1,0 +1,115 @@
+/* All-to-all calls with few blocks, with many, and both in turns, on several communicators. */
+#include "preload.h"
+
+enum { RING, NOTHING, DENSE, ONE_IS_DENSE, ITSELF, SHIFTED, PATTERNS };
+
+/* elements that process s sends to process t of n */
+static int elements(int pattern, int s, int t, int n, int round) {
+  switch (pattern) {
+    case RING: return t == (s + 1) % n ? 3 + round % 2 : 0;
+    case NOTHING: return 0;
+    case DENSE: return 1 + (s + t + round) % 3;
+    case ONE_IS_DENSE: return s == n - 1 || (t + round) % n == s;
+    case ITSELF: return s == t ? 2 : 0;
+    default: return t == (s + 2 + round) % n ? 1 + s : 0;
+  }
+}
+
+static void run(MPI_Comm comm, int pattern, int round, int general) {
+  int n, me;
+  MPI_Comm_size(comm, &n);
+  MPI_Comm_rank(comm, &me);
+  int *sc = ints(n), *sd = ints(n), *rc = ints(n), *rd = ints(n), so = 0, ro = 2;
+  MPI_Datatype *st = malloc(n * sizeof *st), *rt = malloc(n * sizeof *rt), pair;
+  MPI_Type_vector(1, 1, 2, MPI_INT, &pair);
+  MPI_Type_create_resized(pair, 0, 2 * sizeof(int), &pair);
+  MPI_Type_commit(&pair);
+  for (int p = 0; p < n; p++) {
+    sc[p] = elements(pattern, me, p, n, round), rc[p] = elements(pattern, p, me, n, round);
+    sd[p] = so, so += sc[p];
+    rd[p] = ro, ro += 2 * rc[p] + 1;
+    /* empty blocks may have any displacement */
+    if (rc[p] == 0) rd[p] = -1000000;
+    st[p] = MPI_INT, rt[p] = pair;
+  }
+  int *out = ints(so), *in = ints(ro), *want = ints(ro);
+  for (int i = 0; i < ro; i++) in[i] = want[i] = -1;
+  for (int p = 0; p < n; p++) {
+    for (int k = 0; k < sc[p]; k++) out[sd[p] + k] = test_value(me, p, k);
+    for (int k = 0; k < rc[p]; k++) want[rd[p] + (general ? 2 * k : k)] = test_value(p, me, k);
+  }
+  if (general) {
+    int *sb = ints(n), *rb = ints(n);
+    for (int p = 0; p < n; p++) sb[p] = sd[p] * (int)sizeof(int), rb[p] = rd[p] * (int)sizeof(int);
+    OK(MPI_Alltoallw(out, sc, sb, st, in, rc, rb, rt, comm));
+    free(sb), free(rb);
+  } else {
+#if MPI_VERSION >= 4
+    if (round % 2) {
+      MPI_Count *a = malloc(n * sizeof *a), *b = malloc(n * sizeof *b);
+      MPI_Aint *c = malloc(n * sizeof *c), *d = malloc(n * sizeof *d);
+      for (int p = 0; p < n; p++) a[p] = sc[p], b[p] = rc[p], c[p] = sd[p], d[p] = rd[p];
+      OK(MPI_Alltoallv_c(out, a, c, MPI_INT, in, b, d, MPI_INT, comm));
+      free(a), free(b), free(c), free(d);
+    } else
+#endif
+      OK(MPI_Alltoallv(out, sc, sd, MPI_INT, in, rc, rd, MPI_INT, comm));
+  }
+  int bad = 0;
+  for (int i = 0; i < ro; i++) bad += in[i] != want[i];
+  CHECK(bad == 0, "pattern %d, round %d, %s: %d of %d are wrong", pattern, round, general ? "w" : "v", bad, ro);
+  MPI_Type_free(&pair);
+  free(sc), free(sd), free(rc), free(rd), free(st), free(rt), free(out), free(in), free(want);
+}
+
+/* all blocks in place */
+static void in_place(MPI_Comm comm) {
+  int n, me;
+  MPI_Comm_size(comm, &n);
+  MPI_Comm_rank(comm, &me);
+  int *counts = ints(n), *displs = ints(n), *buffer = ints(n), bad = 0;
+  for (int p = 0; p < n; p++) counts[p] = p == me, displs[p] = p, buffer[p] = test_value(me, p, 0);
+  OK(MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, buffer, counts, displs, MPI_INT, comm));
+  for (int p = 0; p < n; p++) bad += buffer[p] != test_value(me, p, 0);
+  CHECK(bad == 0, "in place: %d are wrong", bad);
+  free(counts), free(displs), free(buffer);
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &test_size);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  MPI_Comm comms[4];
+  int periodic = 1;
+  comms[0] = MPI_COMM_WORLD;
+  OK(MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]));
+  OK(MPI_Comm_split(MPI_COMM_WORLD, 0, -test_rank, &comms[2]));
+  OK(MPI_Cart_create(MPI_COMM_WORLD, 1, &test_size, &periodic, 0, &comms[3]));
+  for (int c = 0; c < 4; c++)
+    for (int round = 0; round < 3; round++) {
+      for (int pattern = 0; pattern < PATTERNS; pattern++)
+        for (int general = 0; general < 2; general++) run(comms[c], pattern, round, general);
+      in_place(comms[c]);
+    }
+  /* an error is the MPI's to find, also where only one process makes it */
+  int counts[64] = {0}, displs[64] = {0}, a[64] = {0}, b[64], class;
+  if (test_rank == 0) {
+    counts[0] = -1;
+    MPI_Error_class(MPI_Alltoallv(a, counts, displs, MPI_INT, b, counts, displs, MPI_INT, MPI_COMM_SELF), &class);
+    CHECK(class == MPI_ERR_COUNT || class == MPI_ERR_ARG, "a negative count: class %d", class);
+  }
+  /* between two groups the library does not look */
+  if (test_size > 1) {
+    MPI_Comm half, inter;
+    OK(MPI_Comm_split(MPI_COMM_WORLD, test_rank % 2, test_rank, &half));
+    OK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - test_rank % 2, 3, &inter));
+    memset(counts, 0, sizeof counts);
+    OK(MPI_Alltoallv(a, counts, displs, MPI_INT, b, counts, displs, MPI_INT, inter));
+    OK(MPI_Comm_free(&inter));
+    OK(MPI_Comm_free(&half));
+  }
+  for (int c = 1; c < 4; c++) OK(MPI_Comm_free(&comms[c]));
+  return test_finish();
+}
