@@ -28,7 +28,7 @@ PRELOAD_TESTS := neighbor requests threads alltoallv quiet
 FORTRAN ?= $(subst mpicc,mpif90,$(MPICC))
 EXAMPLES := mesh halo3d spmv bfs nbody
 
-.PHONY: all lib preload test-preload tool tool-mpi demo test test-rust test-c c-tests test-mpis bench header install examples clean deps
+.PHONY: all lib preload test-preload tool tool-mpi demo test test-rust test-c c-tests test-mpis test-clients preloads bench header install examples clean deps
 
 all: lib
 
@@ -135,6 +135,8 @@ test:
 	@$(MAKE) --no-print-directory test-c MPICC=mpicc.openmpi MPICXX=mpicxx.openmpi MPIRUN=mpirun.openmpi
 	@$(MAKE) --no-print-directory test-c MPICC=mpicc.mpich MPICXX=mpicxx.mpich MPIRUN=mpirun.mpich
 	c_tests/wrong-mpi
+	@$(MAKE) --no-print-directory preloads
+	clients/run quick
 	@echo "make test: all passed"
 
 # formatting, warnings, the pure half and the command-line tool without any MPI, the documentation
@@ -172,6 +174,16 @@ c-tests: $(addprefix $(OUT)/,$(C_TESTS))
 test-mpis:
 	@scripts/deps test-mpis
 	@scripts/test-mpis
+
+preloads:
+	@$(MAKE) --no-print-directory preload MPICC=mpicc.openmpi
+	@$(MAKE) --no-print-directory preload MPICC=mpicc.mpich
+
+# programs of others, natively and under the preload library: some of them belong to `make test`
+test-clients:
+	@scripts/deps test-clients
+	@$(MAKE) --no-print-directory preloads
+	clients/run all
 
 # ---- measurements
 

@@ -39,7 +39,7 @@ END
 }
 
 mpich_programs() {
-  local tests=$1 out=$WORK/mpich/$MPI extra="" unit name ranks kind left program threads
+  local tests=$1 out=$WORK/mpich/$MPI extra="" unit name ranks kind left program threads limit
   # these tests leave out the collectives of MPI 4 where the MPI is not MPICH; Open MPI 4 has them
   local flags="-O1 -w -I$2 -I$tests/include -I$tests/dtpools/include -DTEST_NEIGHB_COLL=1"
   if [ "$MPI" = openmpi ]; then extra="-include $PWD/clients/openmpi4-init.h"; fi
@@ -49,6 +49,7 @@ mpich_programs() {
       { fail "MPICH's tests, $MPI_NAME: its library of tests does not build: $(grep -m1 error "$LOGS/build.log")"; return; }
   done
   while read -r kind name ranks; do
+    limit=60
     case $MPI,$name,$ranks in
       openmpi,coll/nonblocking[23],*) continue ;; # they keep datatypes in int, which only MPICH's handles fit
       mpich,coll/nonblocking3,4 | mpich,comm/cmfree,4)
@@ -56,6 +57,11 @@ mpich_programs() {
           skip "MPICH's tests: $name, $MPI_NAME, 4 ranks: it waits busily, and takes minutes on fewer cores"
           continue
         fi
+        ;;
+      mpich,topo/distgraph1,4)
+        # thousands of communicators, waited for busily
+        [ "$MODE" = all ] || [ "$(nproc)" -ge 4 ] || continue
+        limit=300
         ;;
     esac
     program=$out/$(echo "$name" | tr / -)
@@ -67,7 +73,7 @@ mpich_programs() {
       $left "MPICH's tests: $name, $MPI_NAME: it does not build: $(grep -m1 'error\|undefined' "$LOGS/build.log")"
       continue
     fi
-    TEST_TIMEOUT=60 pair "$name" "$ranks" "$kind" judge_mtest "$program"
+    TEST_TIMEOUT=$limit pair "$name" "$ranks" "$kind" judge_mtest "$program"
   done < <(mpich_list "$tests")
   mpich_fortran "$tests"
 }
