@@ -95,15 +95,16 @@ $(OUT)/libpreload_tool.so: c_tests/preload_tool.c
 	@$(MPICC) $(CFLAGS) -shared -fPIC $< -o $@
 
 # the same source for all three ways to MPI; mpif.h passes buffers of different types to one procedure
+$(OUT)/preload_fortran_%: PERSISTENT = $(shell $(MPICC) -E -dM -include mpi.h -x c /dev/null | grep -q 'define MPI_VERSION 4' || echo -DMPIX_INIT)
 $(OUT)/preload_fortran_%: c_tests/preload_fortran.F90
 	@mkdir -p $(OUT)
 	@echo $(FORTRAN) $< for $*
-	@$(FORTRAN) -O1 -g -cpp -ffree-line-length-none -fallow-argument-mismatch -w -D$(shell echo $* | tr a-z A-Z) $< -o $@
+	@$(FORTRAN) -O1 -g -cpp -ffree-line-length-none -fallow-argument-mismatch -w -D$(shell echo $* | tr a-z A-Z) $(PERSISTENT) $< -o $@
 
 # what a call costs that passes through
 $(OUT)/passthrough: benches/passthrough.c
 	@mkdir -p $(OUT)
-	@$(MPICC) -std=c11 -O2 -Wall -Wextra -Werror $< -o $@
+	@$(MPICC) $(CFLAGS) $< -o $@
 
 $(OUT)/%: c_tests/%.c $(wildcard c_tests/*.h) include/mpix_neighbor.h $(LIB)
 	@mkdir -p $(OUT)

@@ -155,6 +155,52 @@ static void plan_runs(void) {
   MPI_Type_free(&strided);
 }
 
+/* starting and completing a persistent collective allocates nothing, asking for its sources neither; a nonblocking one allocates its request */
+static void requests(const graph *g, int *send, int *have, int most, MPI_Datatype strided) {
+  enum { PLANS = 6 };
+  int in = g->indegree[test_rank], out = g->outdegree[test_rank], k = most / 2, indices[in + 1], counts[out + in + 1], count;
+  MPI_Aint displs[out + in + 1];
+  MPI_Datatype types[out + in + 1];
+  MPIX_Request plans[PLANS], request;
+  const void *sendbufs[2] = {send, send};
+  void *recvbufs[2] = {have, have + k};
+  for (int e = 0; e < out + in; e++) counts[e] = 4, displs[e] = 64 * (e < out ? e : e - out), types[e] = strided;
+  OK(MPIX_Neighbor_gather_plan(send, k, MPI_INT, have, k, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &plans[0]));
+  OK(MPIX_Neighbor_alltoall_plan(send, k, MPI_INT, have, k, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &plans[1]));
+  OK(MPIX_Neighbor_alltoallw_plan(send, counts, displs, types, have, counts + out, displs + out, types + out, MPI_COMM_WORLD, MPI_INFO_NULL, &plans[2]));
+  OK(MPIX_Neighbor_reduce_plan(send, k, MPI_INT, have, k, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &plans[3]));
+  OK(MPIX_Neighbor_alltoall_plan(send, k, strided, have, 2 * k, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &plans[4]));
+  int fcounts[2 * (out + in) + 1];
+  MPI_Aint fdispls[2 * (out + in) + 1];
+  MPI_Datatype ftypes[2 * (out + in) + 1];
+  for (int e = 0; e < 2 * (out + in); e++) fcounts[e] = 4, fdispls[e] = 16 * e, ftypes[e] = MPI_INT;
+  OK(MPIX_Neighbor_alltoallw_fields_plan(2, sendbufs, fcounts, fdispls, ftypes, recvbufs, fcounts, fdispls, ftypes, MPI_COMM_WORLD, MPI_INFO_NULL, &plans[5]));
+  ours = all = 0;
+  for (int round = 0; round < 60; round++) {
+    counting = round >= 10;
+    int code = MPIX_Request_startall(PLANS, plans);
+    for (int flag = 0; code == MPI_SUCCESS && !flag;) code = MPIX_Request_test(&plans[round % PLANS], &flag);
+    if (code == MPI_SUCCESS) code = MPIX_Request_waitall(PLANS, plans);
+    if (code == MPI_SUCCESS) code = MPIX_Request_start(&plans[1]);
+    for (count = 0; code == MPI_SUCCESS && count != MPI_UNDEFINED;) code = MPIX_Request_waitsome_source(plans[1], &count, indices);
+    if (code == MPI_SUCCESS) code = MPIX_Request_wait(&plans[1]);
+    counting = 0;
+    OK(code);
+  }
+  CHECK(ours == 0, "%d allocations in 50 rounds of persistent requests", ours);
+  for (int p = 0; p < PLANS; p++) OK(MPIX_Request_free(&plans[p]));
+  ours = all = 0;
+  for (int round = 0; round < 60; round++) {
+    counting = round >= 10;
+    int code = MPIX_Ineighbor_alltoall(send, k, MPI_INT, have, k, MPI_INT, MPI_COMM_WORLD, &request);
+    if (code == MPI_SUCCESS) code = MPIX_Request_wait(&request);
+    counting = 0;
+    OK(code);
+  }
+  CHECK(ours <= 4 * 50, "%d allocations in 50 nonblocking collectives", ours);
+  if (test_rank == 0) printf("allocations in 50 nonblocking collectives: %d by this library, %d by MPI\n", ours, all - ours);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   int me = test_rank;
@@ -195,6 +241,7 @@ int main(int argc, char **argv) {
   }
   CHECK(ours == 0, "%d allocations in 50 rounds", ours);
   if (me == 0) printf("allocations in 50 steady rounds: %d by this library, %d by MPI\n", ours, all - ours);
+  requests(&g, send, have, MOST, strided);
   free(send), free(have);
   trees(strided);
   MPI_Type_free(&strided);

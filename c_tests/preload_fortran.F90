@@ -55,6 +55,9 @@ program preload_fortran
     call mixed(ring)
   end do
   call lists(ring)
+#if defined(MPIF)
+  call persistent(ring)
+#endif
   call all_to_all()
   call MPI_Comm_free(ring, ierr)
   call MPI_Comm_free(torus, ierr)
@@ -291,6 +294,54 @@ contains
       call check(handles(i) == MPI_REQUEST_NULL, 'null after waitall', i)
     end do
   end subroutine
+
+#if defined(MPIF)
+#if defined(MPIX_INIT)
+#define PLAN MPIX_Neighbor_alltoall_init
+#define PLANW MPIX_Neighbor_alltoallw_init
+#else
+#define PLAN MPI_Neighbor_alltoall_init
+#define PLANW MPI_Neighbor_alltoallw_init
+#endif
+  ! started together, any number of times
+  subroutine persistent(comm)
+    integer, intent(in) :: comm
+    integer, asynchronous :: out(4), in(4, 2)
+    integer :: sources(2), me, i, round, handles(2), kept(2), ones(2), counts(2), types(2)
+    integer(MPI_ADDRESS_KIND) :: bytes(2)
+    call neighbors(comm, 1, sources, me)
+    counts = 2
+    types = MPI_INTEGER
+    bytes = (/ 0, 8 /)
+    call PLAN(out, 2, MPI_INTEGER, in(:, 1), 2, MPI_INTEGER, comm, MPI_INFO_NULL, handles(1), ierr)
+    call PLANW(out, counts, bytes, types, in(:, 2), counts, bytes, types, comm, MPI_INFO_NULL, handles(2), ierr)
+    kept = handles
+    do round = 1, 3
+      out = (/ value(me, 1, 0), value(me, 1, 1), value(me, 2, 0), value(me, 2, 1) /) * round
+      in = -1
+      if (round == 2) then
+        call MPI_Start(handles(2), ierr)
+        call MPI_Start(handles(1), ierr)
+        call MPI_Wait(handles(1), MPI_STATUS_IGNORE, ierr)
+        call MPI_Wait(handles(2), MPI_STATUS_IGNORE, ierr)
+      else
+        call MPI_Startall(2, handles, ierr)
+        call MPI_Waitall(2, handles, MPI_STATUSES_IGNORE, ierr)
+      end if
+      do i = 1, 2
+        ones = in(2 * i - 1:2 * i, 1) / round
+        call check(all_equal(ones, sources(i), slot(i)), 'persistent alltoall', i)
+        ones = in(2 * i - 1:2 * i, 2) / round
+        call check(all_equal(ones, sources(i), slot(i)), 'persistent alltoallw', i)
+      end do
+      call check(all(handles == kept), 'persistent handles', round)
+    end do
+    do i = 1, 2
+      call MPI_Request_free(handles(i), ierr)
+      call check(handles(i) == MPI_REQUEST_NULL, 'freed', i)
+    end do
+  end subroutine
+#endif
 
   ! any and some: places count from one
   subroutine lists(comm)

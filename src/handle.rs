@@ -13,7 +13,6 @@ use crate::error::{Class, Error, Result};
 use crate::exec::buffers::{Blocks, Buffers, RECV, SEND, Shape};
 use crate::exec::check::Findings;
 use crate::exec::fields::Joined;
-use crate::exec::outstanding::Outstanding;
 use crate::exec::p2p::{P2p, Waiting};
 use crate::exec::packets::Packets;
 use crate::exec::tags::Tags;
@@ -27,6 +26,7 @@ use crate::mpi::node;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm};
 use crate::neighborhood::{self, Neighborhood};
+use crate::outstanding::{self, Outstanding};
 use crate::schedule::{Algorithm, Block, FoldOrder, Input, Op, Schedule};
 use crate::select::{self, Choice};
 use crate::setup::{self, Built};
@@ -164,21 +164,6 @@ impl Drop for Handle {
     }
 }
 
-/// What a process has under way, on all communicators: hangs on `MPI_COMM_SELF`.
-static OUTSTANDING: Key<Arc<Outstanding>> = Key::new();
-
-/// The process's list, made at the first call.
-fn outstanding() -> Result<Arc<Outstanding>> {
-    let own = mpi::comm::itself();
-    // SAFETY: a communicator that there always is; the value stays as long as MPI does.
-    unsafe {
-        if OUTSTANDING.get(own)?.is_null() {
-            OUTSTANDING.set(own, Arc::default())?;
-        }
-        Ok(Arc::clone(&*OUTSTANDING.get(own)?))
-    }
-}
-
 static HANDLE: Key<Handle> = Key::new();
 
 /// The neighborhood of a communicator for an operation.
@@ -243,7 +228,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
                 one_node,
                 slots: [None, None, None],
                 tags: [0, 1, 2].map(|operation| Arc::new(Tags::new(operation))),
-                outstanding: outstanding()?,
+                outstanding: outstanding::of_process()?,
             };
             HANDLE.set(comm, handle)?;
         }
@@ -559,7 +544,7 @@ impl Slot {
         if self.outstanding.is_empty() {
             return executor.wait();
         }
-        self.outstanding.until(self.waiting, || executor.test())
+        self.outstanding.until(self.yields(), || executor.test())
     }
 
     /// An executor for a request, bound to nothing. One that an earlier request has used, if there is one.
@@ -575,7 +560,9 @@ impl Slot {
         };
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(position) = spare.iter().position(|loan| loan.any_order == any_order) {
-            return Ok(spare.swap_remove(position));
+            let mut loan = spare.swap_remove(position);
+            loan.executor.forget_datatypes();
+            return Ok(loan);
         }
         let executor = match self.operation {
             Operation::Reduce if any_order => self.executor(&runner.schedule.folded(FoldOrder::Any)),
@@ -629,9 +616,9 @@ impl Slot {
         self.operation
     }
 
-    /// How to wait.
-    pub fn waiting(&self) -> Waiting {
-        self.waiting
+    /// Whether a process that waits must give its core away.
+    pub fn yields(&self) -> bool {
+        self.waiting == Waiting::Yield
     }
 
     /// The operation's tags.

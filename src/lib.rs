@@ -51,6 +51,8 @@ mod measure;
 #[cfg(feature = "mpi")]
 mod mpi;
 #[cfg(feature = "mpi")]
+mod outstanding;
+#[cfg(feature = "mpi")]
 mod request;
 #[cfg(feature = "mpi")]
 mod setup;

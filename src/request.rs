@@ -17,9 +17,9 @@ use crate::exec::buffers::Buffers;
 use crate::exec::check::{Check, Findings};
 use crate::exec::fields::{Joined, Rule};
 use crate::exec::lasting::Lasting;
-use crate::exec::outstanding::Advance;
 use crate::handle::{COLLECTIVES, Loan, Slot, no_buffers};
 use crate::mpi::MPI_Comm;
+use crate::outstanding::Advance;
 
 /// What a call moves: one field, or several that are exchanged together.
 pub type Fields<'a> = SmallVec<[Buffers<'a>; 1]>;
@@ -73,9 +73,10 @@ struct Verification {
 }
 
 /// What became of a wish for sources that have arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrived {
-    /// These, which are told for the first time. Not empty.
-    Some(Vec<usize>),
+    /// There were some, which are told for the first time.
+    Some,
     /// None at the moment.
     NotYet,
     /// All have been told.
@@ -238,29 +239,29 @@ impl State {
         Ok(true)
     }
 
-    /// The next source that has arrived and has not been told, or all such.
-    fn untold(&mut self, one: bool) -> Result<Arrived> {
+    /// Tells sources that have arrived and have not been told, `most` at the most.
+    fn untold(&mut self, most: usize, tell: &mut impl FnMut(usize)) -> Result<Arrived> {
         self.test();
-        let mut found = Vec::new();
-        let mut pending = false;
+        let (mut found, mut pending) = (0, false);
         for source in 0..self.told.len() {
+            if found == most {
+                break;
+            }
             if self.told[source] {
                 continue;
             }
             if self.arrived(source)? {
                 self.told[source] = true;
-                found.push(source);
-                if one {
-                    break;
-                }
+                tell(source);
+                found += 1;
             } else {
                 pending = true;
             }
         }
-        Ok(match (found.is_empty(), pending) {
-            (false, _) => Arrived::Some(found),
-            (true, true) => Arrived::NotYet,
-            (true, false) => Arrived::All,
+        Ok(match (found, pending) {
+            (0, true) => Arrived::NotYet,
+            (0, false) => Arrived::All,
+            _ => Arrived::Some,
         })
     }
 }
@@ -394,9 +395,9 @@ impl Request {
                         state.note(e);
                     }
                 }
-                _ => outstanding.until(self.slot.waiting(), || Ok(state.test()))?,
+                _ => outstanding.until(self.slot.yields(), || Ok(state.test()))?,
             },
-            Run::Shared(shared) => outstanding.until(self.slot.waiting(), || Ok(lock(shared).test()))?,
+            Run::Shared(shared) => outstanding.until(self.slot.yields(), || Ok(lock(shared).test()))?,
         }
         self.complete()
     }
@@ -426,10 +427,10 @@ impl Request {
     /// Whether the block of a source has arrived and may be read; in a reduction, whether it is part of the result. True also if the request is not
     /// active.
     pub fn arrived(&mut self, source: usize) -> Result<bool> {
-        if self.test() {
-            // errors are reported when it is completed
+        if !self.active {
             return Ok(true);
         }
+        self.test();
         let arrived = |state: &mut State| -> Result<bool> {
             let arrived = state.arrived(source)?;
             state.told[source] |= arrived;
@@ -441,22 +442,22 @@ impl Request {
         }
     }
 
-    /// Sources that have arrived and have not been told: the first one, or all.
-    pub fn untold(&mut self, one: bool) -> Result<Arrived> {
+    /// Tells sources that have arrived and have not been told, `most` at the most, ascending.
+    pub fn untold(&mut self, most: usize, tell: &mut impl FnMut(usize)) -> Result<Arrived> {
         if !self.active {
             return Ok(Arrived::All);
         }
         self.slot.outstanding().advance();
         match &mut self.run {
-            Run::Own(state) => state.untold(one),
-            Run::Shared(shared) => lock(shared).untold(one),
+            Run::Own(state) => state.untold(most, tell),
+            Run::Shared(shared) => lock(shared).untold(most, tell),
         }
     }
 
     /// Waits until `done`, and moves all requests forward meanwhile.
     pub fn until(&mut self, mut done: impl FnMut(&mut Request) -> Result<bool>) -> Result<()> {
         let slot = Arc::clone(&self.slot);
-        slot.outstanding().until(slot.waiting(), || done(self))
+        slot.outstanding().until(slot.yields(), || done(self))
     }
 }
 
@@ -492,7 +493,7 @@ impl State {
             let kept: Vec<Lasting>;
             let mut own: Fields = SmallVec::from_slice(fields);
             if persistent || loan.executor.keeps_datatypes() {
-                kept = fields.iter().map(|f| Lasting::of(f, n.sources(), n.targets())).collect::<Result<_>>()?;
+                kept = fields.iter().map(|f| Lasting::of(f, n, slot.comm())).collect::<Result<_>>()?;
                 own = kept.iter().map(Lasting::buffers).collect();
             } else {
                 kept = Vec::new();
@@ -545,7 +546,7 @@ impl State {
         for field in fields {
             // SAFETY: the caller of `Request::new` vouches for the buffers.
             unsafe {
-                let lasting = Lasting::of(field, n.sources(), n.targets())?;
+                let lasting = Lasting::of(field, n, slot.comm())?;
                 let mut loan = slot.lend(field)?;
                 match loan.executor.bind(&lasting.buffers()) {
                     // self edges are compared with the others

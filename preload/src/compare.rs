@@ -56,7 +56,7 @@ pub unsafe fn run(
     };
     // SAFETY: as above; the bytes are those of these blocks.
     let restore = |bytes: &[u8]| unsafe { unpack(&blocks, bytes, state) };
-    if state.turn.fetch_add(1, Ordering::Relaxed) % 2 == 0 {
+    if state.turn.fetch_add(1, Ordering::Relaxed) & 1 == 0 {
         let (code, time) = timed(ours);
         let mine = keep();
         restore(&before);

@@ -14,7 +14,7 @@ use crate::blocks::Sides;
 use crate::compare::{self, Comparison};
 use crate::errors::SUCCESS;
 use crate::flaws::{self, FLAWS};
-use crate::state::State;
+use crate::state::{self, State};
 use crate::{guard, settings};
 
 unsafe extern "C" {
@@ -237,6 +237,7 @@ pub fn describe(shadow: MPI_Comm) {
 /// Collects from all processes, and prints on process 0 of `MPI_COMM_WORLD`. Collective.
 pub fn finish() {
     let _inside = guard::enter();
+    state::describe_all();
     let mine: Vec<u64> = (TABLE.iter())
         .flat_map(|r| [&r.calls, &r.communicators, &r.bytes, &r.nanoseconds, &r.compared, &r.differing, &r.ours, &r.native])
         .chain(&FLAWED)

@@ -8,7 +8,7 @@ const WHAT: &str = "MPIX_PRELOAD";
 const ALLTOALLV: &str = "MPIX_PRELOAD_ALLTOALLV";
 
 /// The settings.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Settings {
     /// Nothing is taken over.
     pub off: bool,

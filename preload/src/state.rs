@@ -6,7 +6,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use mpi_sys::MPI_Comm;
 use mpix_neighbor::capi::{
@@ -30,6 +30,15 @@ const NONE: c_int = c_int::MIN;
 
 /// Set when `MPI_Finalize` begins: from then on communicators are left to it.
 pub static FINALIZING: AtomicBool = AtomicBool::new(false);
+
+/// All states, for the report.
+static ALIVE: Mutex<Vec<Weak<State>>> = Mutex::new(Vec::new());
+
+/// Has the report describe all communicators that are there.
+pub fn describe_all() {
+    let alive: Vec<_> = ALIVE.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect();
+    alive.iter().for_each(|state| report::describe(state.shadow));
+}
 
 /// The state of a communicator.
 pub struct State {
@@ -152,7 +161,13 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm) {
         state.facts = flaws::facts(shadow, &sources, &targets);
         let exist = |ranks: &[c_int]| ranks.iter().map(|&rank| rank != mpi_sys::RSMPI_PROC_NULL).collect();
         (state.sources, state.targets) = (exist(&sources), exist(&targets));
-        let value = Arc::into_raw(Arc::new(state));
+        let state = Arc::new(state);
+        if settings::get().report {
+            let mut alive = ALIVE.lock().unwrap_or_else(PoisonError::into_inner);
+            alive.retain(|other| other.strong_count() > 0);
+            alive.push(Arc::downgrade(&state));
+        }
+        let value = Arc::into_raw(state);
         if mpi_sys::MPI_Comm_set_attr(comm, keyval, value.cast_mut().cast()) != SUCCESS {
             drop(Arc::from_raw(value));
         }

@@ -54,11 +54,18 @@ impl<T: Copy> Results<T> {
         Ok(Results { first: place, length: 1 })
     }
 
+    /// Writes one of the results, if there is a place for it.
+    pub fn write_at(self, i: usize, value: T) {
+        if i < self.length {
+            // SAFETY: whoever made this vouches for the entries.
+            unsafe { self.first.add(i).write(value) };
+        }
+    }
+
     /// Writes results, as many as there are places for.
     pub fn write(self, values: impl IntoIterator<Item = T>) {
         for (i, value) in values.into_iter().take(self.length).enumerate() {
-            // SAFETY: whoever made this vouches for the entries.
-            unsafe { self.first.add(i).write(value) };
+            self.write_at(i, value);
         }
     }
 }

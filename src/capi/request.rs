@@ -402,31 +402,12 @@ pub unsafe extern "C" fn MPIX_Request_waitany_source(request: MPIX_Request, inde
     unsafe {
         with_sources("MPIX_Request_waitany_source", request, |request| {
             let index = Results::one("index", index)?;
-            let found = untold(request, true, true)?;
-            index.write([found.map_or(mpi::undefined(), |sources| sources[0] as c_int)]);
+            let mut found = mpi::undefined();
+            request.until(|request| Ok(request.untold(1, &mut |source| found = source as c_int)? != Arrived::NotYet))?;
+            index.write([found]);
             Ok(())
         })
     }
-}
-
-/// Sources that have arrived and have not been told; `None` if all have. Without `waits` it may be an empty list.
-fn untold(request: &mut Request, one: bool, waits: bool) -> Result<Option<Vec<usize>>> {
-    let mut found = None;
-    request.until(|request| {
-        Ok(match request.untold(one)? {
-            Arrived::Some(sources) => {
-                found = Some(sources);
-                true
-            }
-            Arrived::NotYet if waits => false,
-            Arrived::NotYet => {
-                found = Some(Vec::new());
-                true
-            }
-            Arrived::All => true,
-        })
-    })?;
-    Ok(found)
 }
 
 /// Waits until the blocks of sources have arrived that have not been told since the collective was started.
@@ -464,12 +445,16 @@ unsafe fn some_sources(function: &str, request: MPIX_Request, outcount: *mut c_i
         with_sources(function, request, |request| {
             let outcount = Results::one("outcount", outcount)?;
             let indices = Results::array("indices", indices, request.sources())?;
-            let Some(sources) = untold(request, false, waits)? else {
-                outcount.write([mpi::undefined()]);
-                return Ok(());
-            };
-            outcount.write([sources.len() as c_int]);
-            indices.write(sources.into_iter().map(|s| s as c_int));
+            let mut count = 0;
+            let mut told = Arrived::NotYet;
+            request.until(|request| {
+                told = request.untold(usize::MAX, &mut |source| {
+                    indices.write_at(count, source as c_int);
+                    count += 1;
+                })?;
+                Ok(told != Arrived::NotYet || !waits)
+            })?;
+            outcount.write([if told == Arrived::All { mpi::undefined() } else { count as c_int }]);
             Ok(())
         })
     }

@@ -1,7 +1,7 @@
 //! Dynamic sparse data exchange: processes know whom they send to, nobody knows who will send to them.
 
 use std::ffi::{c_char, c_int, c_void};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::args::{self, Entry, Results};
 use super::boundary;
@@ -33,7 +33,9 @@ pub type MPIX_Sparse_result = *mut MPIX_Sparse_result_object;
 
 /// A nonblocking sparse exchange under way.
 pub struct MPIX_Sparse_request_object {
-    exchange: Exchange,
+    /// Also in the list of what each wait of the process moves forward.
+    exchange: Arc<Mutex<Exchange>>,
+    wires: Shared,
     kind: Kind,
     /// Keeps the send type alive.
     _sendtype: Option<Datatype>,
@@ -635,7 +637,11 @@ unsafe fn start(
             let (exchange, (place, lasting)) =
                 begin(comm, info, Form::Nonblocking, read, |(_, l)| Ok(std::mem::take(&mut l.call.sends)))?;
             let (kind, _sendtype) = (lasting.call.kind, lasting.sendtype);
-            let request = MPIX_Sparse_request_object { exchange, kind, _sendtype, user: comm };
+            let wires = Arc::clone(exchange.wires());
+            let outstanding = Arc::clone(&wires.hold()?.outstanding);
+            let exchange = Arc::new(Mutex::new(exchange));
+            outstanding.add(Arc::clone(&exchange) as _);
+            let request = MPIX_Sparse_request_object { exchange, wires, kind, _sendtype, user: comm };
             place.write([Box::into_raw(Box::new(request))]);
             Ok(())
         }
@@ -695,17 +701,21 @@ unsafe fn complete(
     // SAFETY: the caller vouches for the arguments; the request is a box that `start` made.
     unsafe {
         let live = request.as_mut().and_then(|r| r.as_mut());
-        let user = live.as_ref().map_or(comm::world(), |r| handler_of(r.exchange.wires(), r.user));
+        let user = live.as_ref().map_or(comm::world(), |r| handler_of(&r.wires, r.user));
         boundary::call(function, user, || {
             let null = Error::NullHandle { argument: Argument::new("request"), null: "NULL", class: Class::Arg };
             let live = live.ok_or(null)?;
             let place = Results::one("result", result)?;
-            if !progress(&mut live.exchange)? {
+            let outstanding = Arc::clone(&live.wires.hold()?.outstanding);
+            outstanding.advance();
+            if !progress(&mut live.exchange.lock().unwrap_or_else(PoisonError::into_inner))? {
                 return Ok(());
             }
             let mut done = Box::from_raw(std::ptr::replace(request, std::ptr::null_mut()));
+            outstanding.remove(&done.exchange);
             let kind = std::mem::replace(&mut done.kind, Kind::bytes());
-            finish(&mut done.exchange, kind, place)
+            let mut exchange = done.exchange.lock().unwrap_or_else(PoisonError::into_inner);
+            finish(&mut exchange, kind, place)
         })
     }
 }

@@ -4,10 +4,12 @@
 //! must not free one before the call that uses it is complete.
 
 use super::buffers::{Blocks, Buffers, Ints, Names, Shape};
+use super::p2p::accept;
 use crate::error::Result;
+use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Known, Owned};
 use crate::mpi::{MPI_Datatype, MPI_Op};
-use crate::neighborhood::Neighbor;
+use crate::neighborhood::{Neighbor, Neighborhood};
 
 /// Both sides of a call.
 pub struct Lasting {
@@ -41,10 +43,11 @@ impl Lasting {
     ///
     /// # Safety
     /// The datatypes must be datatypes.
-    pub unsafe fn of(buffers: &Buffers, sources: &[Neighbor], targets: &[Neighbor]) -> Result<Lasting> {
+    pub unsafe fn of(buffers: &Buffers, n: &Neighborhood, comm: &Comm) -> Result<Lasting> {
         // SAFETY: the caller vouches for the datatypes.
         unsafe {
-            Ok(Lasting { input: Side::of(&buffers.input, targets)?, output: Side::of(&buffers.output, sources)?, op: buffers.op })
+            let (input, output) = (Side::of(&buffers.input, n.targets(), comm)?, Side::of(&buffers.output, n.sources(), comm)?);
+            Ok(Lasting { input, output, op: buffers.op })
         }
     }
 
@@ -63,7 +66,7 @@ struct Duplicates {
 }
 
 impl Duplicates {
-    unsafe fn of(&mut self, datatype: MPI_Datatype) -> Result<MPI_Datatype> {
+    unsafe fn of(&mut self, datatype: MPI_Datatype, side: &Blocks, slot: usize, comm: &Comm) -> Result<MPI_Datatype> {
         // SAFETY: the caller of `Lasting::of` vouches for the handle.
         unsafe {
             if datatype::is_null(datatype) || !self.known.is_derived(datatype)? {
@@ -72,6 +75,8 @@ impl Duplicates {
             if let Some(&(_, copy)) = self.made.iter().find(|(original, _)| *original == datatype) {
                 return Ok(copy);
             }
+            // MPICH commits duplicates (seen in 4.0.2): what is wrong must be found before
+            accept(&mut None, datatype, side, slot, comm)?;
             let copy = Owned::duplicate(datatype)?;
             let handle = copy.raw();
             self.made.push((datatype, handle));
@@ -90,7 +95,7 @@ fn wide(ints: &Ints) -> Vec<i64> {
 }
 
 impl Side {
-    unsafe fn of(side: &Blocks, list: &[Neighbor]) -> Result<Side> {
+    unsafe fn of(side: &Blocks, list: &[Neighbor], comm: &Comm) -> Result<Side> {
         let mut duplicates = Duplicates::default();
         let mut datatype = side.datatype;
         let blocks = match &side.shape {
@@ -99,11 +104,11 @@ impl Side {
             Shape::Vector { counts, displs } => Arrays::Vector(wide(counts), wide(displs)),
             Shape::General { counts, displs, datatypes } => {
                 let (counts, mut copies) = (wide(counts), datatypes.to_vec());
-                for ((neighbor, &count), copy) in list.iter().zip(&counts).zip(&mut copies) {
+                for (slot, ((neighbor, &count), copy)) in list.iter().zip(&counts).zip(&mut copies).enumerate() {
                     // all others are not looked at
                     if neighbor.rank.is_some() && count > 0 {
                         // SAFETY: the caller vouches for the datatypes.
-                        *copy = unsafe { duplicates.of(*copy) }?;
+                        *copy = unsafe { duplicates.of(*copy, side, slot, comm) }?;
                     }
                 }
                 Arrays::General(counts, wide(displs), copies)
@@ -111,7 +116,7 @@ impl Side {
         };
         if !list.is_empty() && !matches!(side.shape, Shape::General { .. }) {
             // SAFETY: as above.
-            datatype = unsafe { duplicates.of(datatype) }?;
+            datatype = unsafe { duplicates.of(datatype, side, 0, comm) }?;
         }
         let (base, extent, names) = (side.base, side.extent, side.names);
         Ok(Side { base, datatype, extent, blocks, names, _own: duplicates.own })

@@ -10,8 +10,6 @@ mod copy;
 pub mod fields;
 #[cfg(feature = "mpi")]
 pub mod lasting;
-#[cfg(feature = "mpi")]
-pub mod outstanding;
 mod overlap;
 #[cfg(feature = "mpi")]
 pub mod p2p;
@@ -52,6 +50,9 @@ pub trait Executor {
 
     /// Whether the schedules of all processes have one round at the most.
     fn one_round(&self) -> bool;
+
+    /// Forgets which datatypes MPI has accepted: handles of some may have been freed and come back as others.
+    fn forget_datatypes(&mut self);
 
     /// Whether datatypes are used after the start.
     fn keeps_datatypes(&self) -> bool;
@@ -112,6 +113,13 @@ impl Executor for Any {
         match self {
             Any::P2p(executor) => executor.posts_at_once(),
             Any::Packets(executor) => executor.posts_at_once(),
+        }
+    }
+
+    fn forget_datatypes(&mut self) {
+        match self {
+            Any::P2p(executor) => executor.forget_datatypes(),
+            Any::Packets(executor) => executor.forget_datatypes(),
         }
     }
 

@@ -853,6 +853,12 @@ impl Executor for P2p {
         self.sorted.rounds.len() <= 1
     }
 
+    fn forget_datatypes(&mut self) {
+        (self.accepted.input, self.accepted.output, self.accepted.op) = (None, None, None);
+        self.accepted.messages.fill(None);
+        self.parts.forget_datatypes();
+    }
+
     fn keeps_datatypes(&self) -> bool {
         self.sorted.rounds.len() > 1 || !self.sorted.reduces.is_empty() || !self.sorted.unpacks.is_empty()
     }

@@ -557,6 +557,10 @@ impl Executor for Packets {
         self.schedule.rounds() == 0
     }
 
+    fn forget_datatypes(&mut self) {
+        self.own.iter_mut().for_each(|own| own.accepted = None);
+    }
+
     fn keeps_datatypes(&self) -> bool {
         true
     }

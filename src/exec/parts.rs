@@ -130,6 +130,11 @@ impl Parts {
         self.pieces.is_empty()
     }
 
+    /// Forgets which datatypes MPI has accepted.
+    pub fn forget_datatypes(&mut self) {
+        self.stages.iter_mut().for_each(|stage| stage.accepted = None);
+    }
+
     /// Finds the data of each block and fills in the messages. `locate` finds and checks a block; its last argument remembers a datatype that
     /// has been accepted.
     ///

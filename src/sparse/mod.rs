@@ -25,6 +25,7 @@ use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::datatype::Known;
 use crate::mpi::node;
 use crate::mpi::{self, MPI_Comm, message, window};
+use crate::outstanding::{self, Advance, Outstanding};
 use crate::select::{Chooser, Class, ProtocolChoice, UNMEASURED, WhyProtocol, time_code};
 
 mod barrier;
@@ -141,6 +142,8 @@ pub struct Wires {
     pub recv: Known,
     plans: u64,
     largest_tag: i32,
+    /// What the process has under way.
+    pub outstanding: Arc<Outstanding>,
     barrier: Barrier,
     slots: Option<nbx::Slots>,
     words: pex::Words,
@@ -359,6 +362,7 @@ impl Wires {
             recv: Known::default(),
             plans: 0,
             largest_tag: message::largest_tag()?,
+            outstanding: outstanding::of_process()?,
             barrier: Barrier::new(rank, size, tag(Kind::Barrier, 0)),
             slots: Some(nbx::Slots::new(&comm)?),
             words: pex::Words::default(),
@@ -563,6 +567,26 @@ pub struct Exchange {
     run: Option<Run>,
     /// Seconds that the calls for it took, if they are wanted.
     spent: Option<f64>,
+    /// What went wrong: then it goes no further.
+    failure: Option<Box<Error>>,
+}
+
+// SAFETY: addresses in buffers of the caller's, at which whoever completes the exchange may look, memory of its own, and handles, which may be used in any
+// thread that may call MPI.
+unsafe impl Send for Exchange {}
+
+impl Advance for Exchange {
+    /// Does not end it: no other exchange may begin before the caller knows that it is done.
+    fn advance(&mut self) {
+        if self.failure.is_none() {
+            match self.drive() {
+                Ok(_) => {}
+                // another thread has the wires in hand
+                Err(e) if *e == Error::Exchanging => {}
+                Err(e) => self.failure = Some(e),
+            }
+        }
+    }
 }
 
 impl Exchange {
@@ -585,7 +609,8 @@ impl Exchange {
         // from here on no other exchange can begin before this one's end, also if something fails
         wires.running = true;
         wires.choice = Some(choice);
-        let mut exchange = Exchange { wires: Arc::clone(shared), sends, inbox: Inbox::default(), run: None, spent: None };
+        let mut exchange =
+            Exchange { wires: Arc::clone(shared), sends, inbox: Inbox::default(), run: None, spent: None, failure: None };
         let begin = wires.chooser.wants_time().then(mpi::time);
         if wires.size > 1 {
             // SAFETY: the caller vouches for the blocks.
@@ -604,7 +629,7 @@ impl Exchange {
     #[inline]
     pub fn progress(&mut self) -> Result<bool> {
         let begin = self.spent.map(|_| mpi::time());
-        let done = self.drive()?;
+        let done = self.go_on()?;
         if done {
             self.end(begin)?;
         } else {
@@ -618,6 +643,14 @@ impl Exchange {
         if let (Some(spent), Some(begin)) = (&mut self.spent, begin) {
             *spent += mpi::time() - begin;
         }
+    }
+
+    /// Goes on, or tells what went wrong before.
+    fn go_on(&mut self) -> Result<bool> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        self.drive().inspect_err(|e| self.failure = Some(e.clone()))
     }
 
     /// Goes on; true when everything has come and gone.
@@ -656,11 +689,14 @@ impl Exchange {
     pub fn wait_with(&mut self, mut each: impl FnMut(&Inbox, Range<usize>)) -> Result<()> {
         /// Polls in vain before the core is given away.
         const POLLS: u32 = 4;
-        let yields = self.wires.hold()?.yields;
+        let (yields, outstanding) = {
+            let wires = self.wires.hold()?;
+            (wires.yields, Arc::clone(&wires.outstanding))
+        };
         let (mut polls, mut shown) = (0, 0);
         let begin = self.spent.map(|_| mpi::time());
         loop {
-            let done = self.drive()?;
+            let done = self.go_on()?;
             let ready = self.inbox.ready()?;
             if ready > shown {
                 // the exchange is still running: `each` can begin no other one
@@ -670,6 +706,7 @@ impl Exchange {
             if done {
                 return self.end(begin);
             }
+            outstanding.advance();
             polls += 1;
             if yields && polls % POLLS == 0 {
                 std::thread::yield_now();

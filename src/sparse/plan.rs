@@ -10,6 +10,7 @@ use super::{Shared, Wires};
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::Persistent;
+use crate::outstanding::Outstanding;
 
 /// A plan.
 pub struct Plan {
@@ -19,6 +20,7 @@ pub struct Plan {
     own: Vec<(usize, *mut u8)>,
     requests: Persistent,
     yields: bool,
+    outstanding: Arc<Outstanding>,
     active: bool,
 }
 
@@ -30,7 +32,7 @@ impl Plan {
     /// The blocks in `sends` must be readable whenever the plan runs.
     pub unsafe fn new(shared: &Shared, sends: Sends, inbox: &Inbox, tag: i32) -> Result<Plan> {
         let wires = shared.hold()?;
-        let Wires { comm, rank, yields, .. } = &*wires;
+        let Wires { comm, rank, yields, outstanding, .. } = &*wires;
         let mut requests = Persistent::default();
         // SAFETY: the caller vouches for blocks and inbox.
         unsafe {
@@ -43,7 +45,15 @@ impl Plan {
         }
         let from = (0..sends.list.len()).filter(|&i| sends.list[i].target == *rank);
         let own = from.zip(inbox.messages.iter().filter(|m| m.source == *rank)).map(|(i, m)| (i, m.at)).collect();
-        Ok(Plan { comm: Arc::clone(comm), own, requests, yields: *yields, active: false, sends })
+        Ok(Plan {
+            comm: Arc::clone(comm),
+            own,
+            requests,
+            yields: *yields,
+            outstanding: Arc::clone(outstanding),
+            active: false,
+            sends,
+        })
     }
 
     /// Begins a run.
@@ -75,11 +85,7 @@ impl Plan {
 
     /// Waits until the run is done.
     pub fn wait(&mut self) -> Result<()> {
-        while !self.test()? {
-            if self.yields {
-                std::thread::yield_now();
-            }
-        }
-        Ok(())
+        let outstanding = Arc::clone(&self.outstanding);
+        outstanding.until(self.yields, || self.test())
     }
 }

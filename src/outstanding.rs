@@ -1,6 +1,6 @@
-//! Requests under way that need this process to go on: those whose rounds are not all posted.
+//! Requests under way that need this process to go on: neighborhood collectives whose rounds are not all posted, and nonblocking sparse exchanges.
 //!
-//! A process that waits for one of them, or for a blocking collective, moves all of them forward: the process that it waits for may be waiting for
+//! A process that waits for one of them, or for a blocking call of this library, moves all of them forward: the process that it waits for may be waiting for
 //! another one. There is one list for each process, not for each communicator, as that holds whatever the communicator.
 //!
 //! Cost: nothing while there is none but the reading of a counter; else a lock and a test of each request for each time around.
@@ -8,8 +8,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::p2p::{POLLS, Waiting};
 use crate::error::Result;
+use crate::mpi;
+use crate::mpi::attribute::Key;
 
 /// What can be moved forward. Errors are kept for whoever waits for it.
 pub trait Advance: Send {
@@ -18,6 +19,24 @@ pub trait Advance: Send {
 }
 
 type Entry = Arc<Mutex<dyn Advance>>;
+
+/// Polls in vain before the core is given away, where that is needed.
+const POLLS: u32 = 16;
+
+/// Hangs on `MPI_COMM_SELF`.
+static OUTSTANDING: Key<Arc<Outstanding>> = Key::new();
+
+/// The process's list, made at the first call.
+pub fn of_process() -> Result<Arc<Outstanding>> {
+    let own = mpi::comm::itself();
+    // SAFETY: a communicator that there always is; the value stays as long as MPI does.
+    unsafe {
+        if OUTSTANDING.get(own)?.is_null() {
+            OUTSTANDING.set(own, Arc::default())?;
+        }
+        Ok(Arc::clone(&*OUTSTANDING.get(own)?))
+    }
+}
 
 /// The list.
 #[derive(Default)]
@@ -61,15 +80,14 @@ impl Outstanding {
         }
     }
 
-    /// Waits until `done`, and moves all forward meanwhile.
-    pub fn until(&self, waiting: Waiting, mut done: impl FnMut() -> Result<bool>) -> Result<()> {
+    /// Waits until `done`, and moves all forward meanwhile. `yields`: a process that waits must give its core away.
+    pub fn until(&self, yields: bool, mut done: impl FnMut() -> Result<bool>) -> Result<()> {
         let mut polls = 0;
         while !done()? {
             self.advance();
             polls += 1;
-            if waiting == Waiting::Yield && polls >= POLLS {
-                // SAFETY: takes nothing, touches nothing.
-                unsafe { libc::sched_yield() };
+            if yields && polls >= POLLS {
+                std::thread::yield_now();
             }
         }
         Ok(())
