@@ -41,9 +41,12 @@ suite_mpi4py() {
 
 mpi4py_tests() {
   local source=$1 venv=$WORK/mpi4py/$MPI ranks test limit=60 flags=-O0 list="1 2 4 5" need
-  if [ ! -e "$venv/.complete" ] || [ clients/openmpi4-init.h -nt "$venv/.complete" ]; then
+  if [ "$MPI" = openmpi ]; then
+    flags="$flags -include $PWD/clients/openmpi4-init.h"
+    [ "$venv/.complete" -nt clients/openmpi4-init.h ] || rm -f "$venv/.complete"
+  fi
+  if [ ! -e "$venv/.complete" ]; then
     echo "building mpi4py for $MPI_NAME"
-    if [ "$MPI" = openmpi ]; then flags="$flags -include $PWD/clients/openmpi4-init.h"; fi
     rm -rf "$venv"
     { "$PYTHON" -m venv "$venv" && CFLAGS=$flags "$venv/bin/pip" install -q --disable-pip-version-check --no-cache-dir "$source" &&
       rm -rf "$source/build" && touch "$venv/.complete"; } >"$LOGS/build.log" 2>&1 ||

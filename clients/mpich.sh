@@ -52,7 +52,7 @@ mpich_programs() {
     limit=60
     case $MPI,$name,$ranks in
       openmpi,coll/nonblocking[23],*) continue ;; # they keep datatypes in int, which only MPICH's handles fit
-      mpich,coll/nonblocking3,4 | mpich,comm/cmfree,4)
+      mpich,coll/nonblocking3,4 | mpich,comm/cmfree,4 | mpich,threads/*,4)
         if [ "$(nproc)" -lt 4 ]; then
           skip "MPICH's tests: $name, $MPI_NAME, 4 ranks: it waits busily, and takes minutes on fewer cores"
           continue
