@@ -49,11 +49,17 @@ fn is_built_for_this_mpi() -> bool {
         mpi_sys::MPI_Get_library_version(text.as_mut_ptr().cast(), &mut length);
         CStr::from_ptr(mpixp_family()).to_string_lossy()
     };
-    let running = String::from_utf8_lossy(&text[..length.clamp(0, LENGTH as i32) as usize]);
+    let running = String::from_utf8_lossy(&text[..length.clamp(0, LENGTH as i32) as usize]).replace('\t', " ");
     let right = running.starts_with(built.as_ref());
     if !right {
         let running = running.lines().next().unwrap_or_default();
-        eprintln!("mpix-neighbor preload: built for {built}, but running under {running}: nothing is taken over");
+        let fits = size_of::<mpi_sys::MPI_Comm>() == size_of::<usize>();
+        let then = if fits { "nothing is taken over" } else { "its handles do not fit into this library's" };
+        eprintln!("mpix-neighbor preload: built for {built}, but running under {running}: {then}");
+        if !fits {
+            // not even passing calls on would work
+            std::process::exit(1);
+        }
     }
     right
 }
