@@ -36,7 +36,8 @@ PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
 BENCHES := exchange rounds dsde persistent overlap fuse
 
-.PHONY: all lib fortran fortran-tests preload test-preload tool tool-mpi demo test test-rust test-c c-tests test-mpis bench header install examples clean deps
+.PHONY: all lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-c c-tests test-mpis test-clients bench header install \
+  examples clean deps
 
 all: lib
 
@@ -191,6 +192,8 @@ test:
 	@$(MAKE) --no-print-directory test-c MPICC=mpicc.mpich MPICXX=mpicxx.mpich MPIRUN=mpirun.mpich
 	@$(MAKE) --no-print-directory test-preload MPICC=mpicc.mpich MPIRUN=mpirun.mpich
 	c_tests/wrong-mpi
+	@$(MAKE) --no-print-directory preloads
+	clients/run quick
 	@echo "make test: all passed"
 
 # formatting, warnings, the pure half and the command-line tool without any MPI, the documentation
@@ -232,6 +235,16 @@ c-tests: $(addprefix $(OUT)/,$(C_TESTS))
 test-mpis:
 	@scripts/deps test-mpis
 	@scripts/test-mpis
+
+preloads:
+	@$(MAKE) --no-print-directory preload MPICC=mpicc.openmpi
+	@$(MAKE) --no-print-directory preload MPICC=mpicc.mpich
+
+# programs of others, natively and under the preload library: some of them belong to `make test`
+test-clients:
+	@scripts/deps test-clients
+	@$(MAKE) --no-print-directory preloads
+	clients/run all
 
 # ---- measurements
 

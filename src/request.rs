@@ -105,6 +105,7 @@ impl State {
     }
 
     /// Starts what is bound.
+    #[inline(always)]
     fn start(&mut self) -> Result<()> {
         self.failure = None;
         self.told.fill(false);
@@ -115,7 +116,7 @@ impl State {
         self.start_all()
     }
 
-    #[inline]
+    #[inline(always)]
     fn start_all(&mut self) -> Result<()> {
         if let Some(joined) = &mut self.joined {
             // SAFETY: whoever made the request vouches for the buffers.
@@ -339,6 +340,7 @@ impl Request {
     }
 
     /// Starts it. `argument` names it in errors.
+    #[inline(always)]
     pub fn start(&mut self, argument: Argument) -> Result<()> {
         if self.active {
             return Err(Error::Active { argument }.into());
@@ -351,6 +353,7 @@ impl Request {
     }
 
     /// An error if the neighborhood is no longer there.
+    #[inline(always)]
     fn usable(&self, argument: Argument) -> Result<()> {
         if self.slot.is_orphaned() {
             return Err(Error::FreedCommunicator { argument }.into());
@@ -362,6 +365,7 @@ impl Request {
     }
 
     /// Starts what is bound.
+    #[inline(always)]
     pub fn begin(&mut self) -> Result<()> {
         let (tags, outstanding) = (self.slot.tags(), self.slot.outstanding());
         match &mut self.run {
@@ -420,6 +424,7 @@ impl Request {
     }
 
     /// Waits for its end, and completes it.
+    #[inline(always)]
     pub fn wait(&mut self) -> Result<()> {
         if !self.active {
             return Ok(());
@@ -441,6 +446,7 @@ impl Request {
     }
 
     /// Completes it when `test` has said that it has come to its end.
+    #[inline(always)]
     pub fn complete(&mut self) -> Result<()> {
         if !std::mem::replace(&mut self.active, false) {
             return Ok(());
@@ -605,7 +611,7 @@ impl State {
     }
 
     /// Takes a tag for each executor.
-    #[inline]
+    #[inline(always)]
     fn take_tags(&mut self, slot: &Slot) -> Result<()> {
         let tags = slot.tags();
         if self.verification.is_some() {
@@ -620,6 +626,7 @@ impl State {
     }
 
     /// Ends a call. Returns its error.
+    #[inline(always)]
     fn complete(&mut self, slot: &Slot, persistent: bool) -> Option<Box<Error>> {
         if let (Some(joined), None) = (&mut self.joined, &self.failure) {
             // SAFETY: whoever made the request vouches for the buffers.

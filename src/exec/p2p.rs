@@ -489,7 +489,7 @@ impl P2p {
     }
 
     /// Posts all operations of the next round.
-    #[inline]
+    #[inline(always)]
     fn post(&mut self) -> Result<()> {
         let recvs = self.sorted.rounds[self.round].recvs.clone();
         let posted = recvs.len();

@@ -67,7 +67,7 @@ impl Tags {
     }
 
     /// The tag of all collectives whose messages are all posted when they start, on all processes.
-    #[inline]
+    #[inline(always)]
     pub fn one(&self) -> i32 {
         1 + self.operation as i32
     }
@@ -81,7 +81,7 @@ impl Tags {
     ///
     /// # Errors
     /// A request is still under way after which `NUMBERS` collectives have started. Then no number is given out.
-    #[inline]
+    #[inline(always)]
     pub fn next(&self, tags: &mut [i32]) -> Result<()> {
         // collectives on a communicator are started one after the other
         let given = self.next.load(Ordering::Relaxed);
