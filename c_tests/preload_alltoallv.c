@@ -75,6 +75,29 @@ static void in_place(MPI_Comm comm) {
   free(counts), free(displs), free(buffer);
 }
 
+/* elements without data at one end that are no elements at the other: nothing travels, and nothing of it meets a later call */
+static void no_data(MPI_Comm comm) {
+  int n, me;
+  MPI_Comm_size(comm, &n);
+  MPI_Comm_rank(comm, &me);
+  int *sc = ints(n), *rc = ints(n), *zeros = ints(n), right = (me + 1) % n, left = (me + n - 1) % n;
+  MPI_Datatype *st = malloc(n * sizeof *st), *rt = malloc(n * sizeof *rt), none;
+  MPI_Type_contiguous(0, MPI_INT, &none);
+  MPI_Type_commit(&none);
+  for (int round = 0; round < 6; round++) {
+    int out = test_value(me, right, round), in = -1;
+    for (int p = 0; p < n; p++) sc[p] = rc[p] = zeros[p] = 0, st[p] = rt[p] = MPI_INT;
+    /* by turns only the one end, only the other, and real data */
+    if (round % 3 == 0) sc[right] = 1, st[right] = none;
+    if (round % 3 == 1) rc[left] = 1, rt[left] = none;
+    if (round % 3 == 2) sc[right] = 1, rc[left] = 1;
+    OK(MPI_Alltoallw(&out, sc, zeros, st, &in, rc, zeros, rt, comm));
+    CHECK(in == (round % 3 == 2 ? test_value(left, me, round) : -1), "round %d of types without data: %d", round, in);
+  }
+  MPI_Type_free(&none);
+  free(sc), free(rc), free(zeros), free(st), free(rt);
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
@@ -92,6 +115,7 @@ int main(int argc, char **argv) {
       for (int pattern = 0; pattern < PATTERNS; pattern++)
         for (int general = 0; general < 2; general++) run(comms[c], pattern, round, general);
       in_place(comms[c]);
+      no_data(comms[c]);
     }
   /* an error is the MPI's to find, also where only one process makes it */
   int counts[64] = {0}, displs[64] = {0}, a[64] = {0}, b[64], class;

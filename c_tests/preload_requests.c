@@ -163,6 +163,28 @@ static void persistent(void) {
   for (int i = 0; i < 4; i++) CHECK(r[i] == MPI_REQUEST_NULL, "a freed request is there");
 }
 
+/* persistent exchanges match with themselves alone: they may be started in another order on each process, and beside others */
+static void any_order(void) {
+  exchange e[3], blocking, once;
+  MPI_Request r[3], nonblocking;
+  memset(e, 0, sizeof e);
+  for (int k = 0; k < 3; k++) OK(PLAN(e[k].out, 1, MPI_INT, e[k].in, 1, MPI_INT, ring, MPI_INFO_NULL, &r[k]));
+  for (int round = 0; round < 6; round++) {
+    for (int k = 0; k < 3; k++) prepare(&e[k], 300 + 10 * round + k);
+    prepare(&blocking, 400 + round);
+    for (int k = 0; k < 3; k++) {
+      OK(MPI_Start(&r[(k + test_rank + round) % 3]));
+      if (k == (test_rank + 2 * round) % 3) start(&once, 500 + round, &nonblocking);
+      if (k == (test_rank + 2 * round) % 3) OK(MPI_Neighbor_alltoall(blocking.out, 1, MPI_INT, blocking.in, 1, MPI_INT, ring));
+    }
+    OK(MPI_Wait(&nonblocking, MPI_STATUS_IGNORE));
+    OK(MPI_Waitall(3, r, MPI_STATUSES_IGNORE));
+    for (int k = 0; k < 3; k++) verify(&e[k], "persistent, in any order");
+    verify(&blocking, "blocking beside persistent"), verify(&once, "nonblocking beside persistent");
+  }
+  for (int k = 0; k < 3; k++) OK(MPI_Request_free(&r[k]));
+}
+
 static int class_of(int code) {
   int class;
   MPI_Error_class(code, &class);
@@ -423,6 +445,7 @@ int main(int argc, char **argv) {
   for (int function = 0; function < FUNCTIONS; function++)
     for (int ignore = 0; ignore < 2; ignore++) mixed(function, ignore);
   persistent();
+  any_order();
   misuse();
   many();
   elsewhere();

@@ -325,6 +325,38 @@ static void persistent(MPI_Comm comm) {
   OK(MPIX_Request_free(&all[PLANS]));
 }
 
+/* persistent ones that match alone are started in another order on each process, and beside others */
+static void alone(MPI_Comm comm) {
+  enum { PLANS = 4 };
+  exchange x[PLANS], between;
+  MPI_Info info;
+  if (getenv("MPIX_NEIGHBOR_VERIFY")) return;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_match", "plan");
+  for (int p = 0; p < PLANS; p++) {
+    fill(&x[p], 40, 0);
+    OK(MPIX_Neighbor_alltoall_plan(x[p].send, x[p].count, MPI_INT, x[p].have, x[p].count, MPI_INT, comm, info, &x[p].request));
+  }
+  MPI_Info_free(&info);
+  for (int run = 0; run < 5; run++) {
+    for (int p = 0; p < PLANS; p++) {
+      x[p].tag = 9000 + 10 * run + p;
+      for (int i = 0; i < degree * 40; i++) x[p].send[i] = value(me, i / 40, x[p].tag, i % 40), x[p].have[i] = -1;
+    }
+    for (int k = 0; k < PLANS; k++) {
+      OK(MPIX_Request_start(&x[(k + me + run) % PLANS].request));
+      /* at another place on each process; of the same size */
+      if (k == (me + 2 * run) % PLANS) begin(&between, 40, 9500 + run, comm);
+    }
+    for (int k = 0; k < PLANS; k++) OK(MPIX_Request_wait(&x[(k * 3 + me) % PLANS].request));
+    OK(MPIX_Request_wait(&between.request));
+    end(&between);
+    for (int p = 0; p < PLANS; p++)
+      for (int k = 0; k < degree; k++) check_block(&x[p], k);
+  }
+  for (int p = 0; p < PLANS; p++) OK(MPIX_Request_free(&x[p].request)), free(x[p].send), free(x[p].have);
+}
+
 static void expect(int line, int code, int class, const char *text) {
   char have[1000] = "";
   int length;
@@ -464,6 +496,7 @@ int main(int argc, char **argv) {
   late_reduction(other);
   freed(comm);
   persistent(comm);
+  alone(comm);
   MPI_Comm_free(&comm);
   MPI_Comm_free(&other);
   errors();

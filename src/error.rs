@@ -359,6 +359,9 @@ pub enum Error {
         /// The most that may be started while one is under way.
         limit: u32,
     },
+    /// Tags beyond those that each MPI has.
+    #[error("this MPI has no tags for requests that match alone (mpix_match=plan)")]
+    NoTags,
     /// A request that is under way, where it must not be.
     #[error("{argument} is active: it must be completed first")]
     Active {
@@ -500,7 +503,7 @@ impl Error {
             Error::Lists { .. } | Error::Disagreement { .. } => Class::Mismatch,
             Error::SelfEdge { .. } | Error::Truncated { .. } | Error::Ragged { .. } | Error::Room { .. } => Class::Truncate,
             Error::Verification(_) => Class::Verify,
-            Error::WrongMpi { .. } | Error::Busy | Error::Exchanging | Error::Callback { .. } => Class::Other,
+            Error::WrongMpi { .. } | Error::NoTags | Error::Busy | Error::Exchanging | Error::Callback { .. } => Class::Other,
             Error::Mpi { .. } => return None,
             Error::NoMemory { .. } => Class::NoMem,
             Error::Internal(_) => Class::Intern,

@@ -28,6 +28,8 @@ const GRAPH_LIMIT: Names = ("mpix_graph_limit", "MPIX_GRAPH_LIMIT");
 const REDUCE_ORDER: Names = ("mpix_reduce_order", "MPIX_REDUCE_ORDER");
 const WHOLE_COMMUNICATOR: Names = ("mpix_whole_communicator", "MPIX_WHOLE_COMMUNICATOR");
 const FUSE: Names = ("mpix_fuse", "MPIX_FUSE");
+/// Of persistent collectives alone; no environment variable.
+const MATCH: &str = "mpix_match";
 const VERIFY: Names = ("mpix_verify", "MPIX_NEIGHBOR_VERIFY");
 const SPARSE: Names = ("mpix_sparse", "MPIX_SPARSE");
 const SPARSE_TARGETS: Names = ("mpix_sparse_targets", "MPIX_SPARSE_TARGETS");
@@ -305,6 +307,13 @@ fn find(
         Some(text) => Some(Value { origin: "environment variable", key: variable, text }),
         None => info(key)?.map(|text| Value { origin: "info key", key, text }),
     })
+}
+
+/// `mpix_match` of a persistent collective: whether its starts match with one another alone (`plan`), whatever is started beside it, and not with all
+/// starts in their order (`start`, default).
+pub fn matches_alone(info: impl Fn(&str) -> Result<Option<String>>) -> Result<bool> {
+    let value = find((MATCH, ""), info, |_| None)?;
+    Ok(value.map(|v| v.choose(&[("start", false), ("plan", true)])).transpose()?.unwrap_or(false))
 }
 
 /// `mpix_fuse`, as in [`Hints`], where it is said.

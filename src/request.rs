@@ -18,12 +18,23 @@ use crate::exec::check::{Check, Findings};
 use crate::exec::fields::{Joined, Rule};
 use crate::exec::lasting::Lasting;
 use crate::handle::{COLLECTIVES, Loan, Slot, no_buffers};
-use crate::mpi::MPI_Comm;
+use crate::mpi::{MPI_Comm, message};
 use crate::outstanding::Advance;
 use crate::schedule::Schedule;
 
 /// What a call moves: one field, or several that are exchanged together.
 pub type Fields<'a> = SmallVec<[Buffers<'a>; 1]>;
+
+/// How often a request runs, and what its starts match with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Once.
+    Once,
+    /// Any number of times; all starts match in their order.
+    Persistent,
+    /// Any number of times; its starts match with one another alone. (Where collectives are verified as `Persistent`.)
+    MatchingAlone,
+}
 
 /// A collective that is started and completed.
 pub struct Request {
@@ -50,6 +61,8 @@ struct State {
     tags: SmallVec<[i32; 1]>,
     /// Whether on all processes all messages are posted at the start.
     one_round: bool,
+    /// Whether the tags are nobody else's, and stay.
+    alone: bool,
     /// Keeps arrays and datatypes for what is done after the start.
     lasting: Vec<Lasting>,
     joined: Option<Joined>,
@@ -308,7 +321,8 @@ impl Request {
     ///
     /// # Safety
     /// The buffers must be what the C prototypes ask for, until the request is complete, or freed if it is persistent.
-    pub unsafe fn new(slot: &Arc<Slot>, user: MPI_Comm, fields: &[Buffers], rule: Rule, persistent: bool) -> Result<Request> {
+    pub unsafe fn new(slot: &Arc<Slot>, user: MPI_Comm, fields: &[Buffers], rule: Rule, kind: Kind) -> Result<Request> {
+        let persistent = kind != Kind::Once;
         // SAFETY: the caller vouches for the buffers.
         unsafe {
             let state = if slot.verifies() {
@@ -318,7 +332,12 @@ impl Request {
                 }
                 state
             } else {
-                State::bound(slot, fields, rule, persistent)?
+                let mut state = State::bound(slot, fields, rule, persistent)?;
+                if kind == Kind::MatchingAlone {
+                    slot.tags().alone(&mut state.tags, message::largest_tag()?)?;
+                    state.alone = true;
+                }
+                state
             };
             let alone = state.verification.is_none() && state.loans.iter().all(|loan| loan.executor.posts_at_once());
             let run = if alone { Run::Own(state) } else { Run::Shared(Arc::new(Mutex::new(state))) };
@@ -514,6 +533,7 @@ impl State {
             loans: SmallVec::new(),
             tags: SmallVec::from_elem(0, fields),
             one_round: schedule.algorithm().entry().one_round(),
+            alone: false,
             lasting: Vec::new(),
             joined: None,
             verification: None,
@@ -614,6 +634,9 @@ impl State {
     #[inline(always)]
     fn take_tags(&mut self, slot: &Slot) -> Result<()> {
         let tags = slot.tags();
+        if self.alone {
+            return Ok(());
+        }
         if self.verification.is_some() {
             self.tags.fill(tags.verified());
             return Ok(());

@@ -31,7 +31,6 @@ const TAG: c_int = 1;
 type DeleteFn = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
 
 unsafe extern "C" {
-    static mpixp_in_place: *const c_void;
     fn mpixp_status_error(status: *const MPI_Status) -> c_int;
     fn mpixp_create_keyval(delete_fn: Option<DeleteFn>, keyval: *mut c_int) -> c_int;
 }
@@ -114,10 +113,9 @@ unsafe fn private<'a>(comm: MPI_Comm, fewest: u32) -> Option<&'a Private> {
     }
 }
 
-/// The blocks with elements, and the processes at their other ends; `None` if the arguments are in error.
+/// The blocks with data, and the processes at their other ends; `None` if the arguments are in error.
 unsafe fn present(side: &Blocks, processes: usize) -> Option<Vec<(usize, Block)>> {
-    // SAFETY: a constant of the C file.
-    if side.base == unsafe { mpixp_in_place } || side.lacks_arrays() {
+    if crate::blocks::is_in_place(side.base) || side.lacks_arrays() {
         return None;
     }
     let counts = side.counts()?;
@@ -130,8 +128,14 @@ unsafe fn present(side: &Blocks, processes: usize) -> Option<Vec<(usize, Block)>
         }
         if count > 0 {
             // SAFETY: as above; the type of a block with elements is looked at.
-            let block = unsafe { side.typed_block(i)? };
-            found.push((i, block));
+            let (block, bytes) = unsafe {
+                let block = side.typed_block(i)?;
+                (block, block.bytes())
+            };
+            // elements without data at one end may be no elements at the other
+            if bytes > 0 {
+                found.push((i, block));
+            }
         }
     }
     Some(found)
@@ -190,7 +194,7 @@ unsafe fn bare(comm: MPI_Comm) -> Option<MPI_Comm> {
             return None;
         }
         let mut made = mpi_sys::RSMPI_COMM_NULL;
-        let code = mpi_sys::MPI_Comm_create(comm, group, &mut made);
+        let code = errors::quietly(comm, || mpi_sys::MPI_Comm_create(comm, group, &mut made));
         mpi_sys::MPI_Group_free(&mut group);
         if code != SUCCESS {
             return None;

@@ -6,6 +6,16 @@ use mpi_sys::{MPI_Aint, MPI_Count, MPI_Datatype};
 
 use crate::errors::SUCCESS;
 
+unsafe extern "C" {
+    static mpixp_in_place: *const c_void;
+}
+
+/// Whether a buffer is `MPI_IN_PLACE`.
+pub fn is_in_place(buffer: *const c_void) -> bool {
+    // SAFETY: a constant of the C file.
+    buffer == unsafe { mpixp_in_place }
+}
+
 /// An array of counts or displacements, in any of the widths that MPI has.
 #[derive(Clone, Copy)]
 pub enum Ints {

@@ -91,6 +91,24 @@ pub unsafe fn request(
     unsafe { finish(code, comm, native) }
 }
 
+/// Makes a persistent collective whose starts match with one another alone, as those of MPI do. The program's own hints are for the MPI.
+///
+/// # Safety
+/// The thread must be inside.
+unsafe fn plan_with(plan: impl FnOnce(MPI_Info) -> c_int) -> c_int {
+    // SAFETY: strings with their final null; the handle is a local.
+    unsafe {
+        let mut info = mpi_sys::RSMPI_INFO_NULL;
+        let mut code = mpi_sys::MPI_Info_create(&mut info);
+        if code == SUCCESS {
+            code = mpi_sys::MPI_Info_set(info, c"mpix_match".as_ptr(), c"plan".as_ptr());
+            code = if code == SUCCESS { plan(info) } else { code };
+            mpi_sys::MPI_Info_free(&mut info);
+        }
+        code
+    }
+}
+
 /// Defines the functions of one width: those that programs call, and in `inner` what they do, for those who pass a call on in another way.
 macro_rules! collectives {
     ($($kind:ident: $blocking:ident = $ours:ident, $nonblocking:ident = $starts:ident,
@@ -138,9 +156,9 @@ macro_rules! collectives {
                     // SAFETY: the caller vouches for the arguments.
                     unsafe {
                         let sides = || $kind($($arg),*);
-                        // the program's hints are for the MPI
-                        let none = mpi_sys::RSMPI_INFO_NULL;
-                        let ours = |comm: MPI_Comm, request: &mut MPIX_Request| $plans($($arg,)* comm, none, request);
+                        let ours = |comm: MPI_Comm, request: &mut MPIX_Request| {
+                            plan_with(|info| $plans($($arg,)* comm, info, request))
+                        };
                         super::super::request((Kind::$kind, Mode::Persistent), comm, request, sides, ours, native)
                     }
                 }

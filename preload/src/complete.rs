@@ -101,18 +101,19 @@ impl List {
         self.ours.iter().filter(|&&i| matches!(table.progress(self.handle(i)), Progress::Pending)).count() == 0
     }
 
-    /// Completes all of ours. Writes the errors into statuses, and returns the first one's communicator.
+    /// Completes all of ours. Writes the errors into statuses, and returns the first one's communicator. `code` is what the MPI said of its requests: where
+    /// it has written an error into each status, these stay.
     ///
     /// # Safety
     /// `statuses` must be as long as the list, or the MPI's way to ask for none.
-    unsafe fn settle_all(&self, table: &mut Table, statuses: *mut MPI_Status) -> Option<Failure> {
+    unsafe fn settle_all(&self, table: &mut Table, statuses: *mut MPI_Status, code: c_int) -> Option<Failure> {
         let mut first = None;
         for &i in &self.ours {
             // SAFETY: the program's array; a null pointer is only compared.
             if let Some(failure) = unsafe { table.settle(self.place(i)) } {
                 // SAFETY: the caller vouches for the statuses.
                 unsafe {
-                    if first.is_none() {
+                    if first.is_none() && code == SUCCESS {
                         (0..self.count()).for_each(|k| set_error(mpixp_status(statuses, k), SUCCESS));
                     }
                     set_error(mpixp_status(statuses, i as c_int), failure.class);
@@ -256,7 +257,7 @@ pub unsafe fn waitall(
         // statuses of null requests are empty ones
         let code = next!(MPI_Waitall: fn(c_int, *mut MPI_Request, *mut MPI_Status))(count, list.native.as_mut_ptr(), statuses);
         list.write_back();
-        let failure = list.settle_all(&mut requests::table(), statuses);
+        let failure = list.settle_all(&mut requests::table(), statuses, code);
         if code == SUCCESS { told_in_status(failure) } else { code }
     }
 }
@@ -281,11 +282,13 @@ pub unsafe fn testall(
         let testall = next!(MPI_Testall: fn(c_int, *mut MPI_Request, *mut c_int, *mut MPI_Status));
         let code = testall(count, list.native.as_mut_ptr(), flag, statuses);
         list.write_back();
-        if code != SUCCESS || *flag == 0 {
+        let in_status = code != SUCCESS && errors::class(code) == mpi_sys::MPI_ERR_IN_STATUS as c_int;
+        // where the MPI has written errors into statuses its requests are complete
+        if !in_status && (code != SUCCESS || *flag == 0) {
             return code;
         }
-        let failure = list.settle_all(&mut requests::table(), statuses);
-        told_in_status(failure)
+        let failure = list.settle_all(&mut requests::table(), statuses, code);
+        if code == SUCCESS { told_in_status(failure) } else { code }
     }
 }
 

@@ -43,6 +43,26 @@ pub unsafe fn raise(comm: MPI_Comm, class: c_int) -> c_int {
     class
 }
 
+/// Makes a call on a program's communicator whose errors the program must not hear of. The error handler is put back.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn quietly(comm: MPI_Comm, call: impl FnOnce() -> c_int) -> c_int {
+    // SAFETY: the caller vouches for `comm`; the handle is a local.
+    unsafe {
+        let mut handler = mpi_sys::RSMPI_ERRORS_RETURN;
+        let asked = mpi_sys::MPI_Comm_get_errhandler(comm, &mut handler);
+        if asked != SUCCESS {
+            return asked;
+        }
+        mpi_sys::MPI_Comm_set_errhandler(comm, mpi_sys::RSMPI_ERRORS_RETURN);
+        let code = call();
+        mpi_sys::MPI_Comm_set_errhandler(comm, handler);
+        mpi_sys::MPI_Errhandler_free(&mut handler);
+        code
+    }
+}
+
 /// Ends a call with the code that our own function gave: what is wrong with the arguments the MPI says in its own way.
 ///
 /// # Safety

@@ -522,8 +522,14 @@ mod buffers {
                 return native();
             }
             let comm = comm_of(*comm);
-            let mut processes = 0;
-            if mpi_sys::MPI_Comm_size(comm, &mut processes) != SUCCESS {
+            let (mut processes, mut inter) = (0, 0);
+            // with these the arrays have other lengths, or none
+            if comm == mpi_sys::RSMPI_COMM_NULL
+                || crate::blocks::is_in_place(buffer(sendbuf))
+                || mpi_sys::MPI_Comm_test_inter(comm, &mut inter) != SUCCESS
+                || inter != 0
+                || mpi_sys::MPI_Comm_size(comm, &mut processes) != SUCCESS
+            {
                 return native();
             }
             let types = |list: *const Integer| -> Vec<MPI_Datatype> { (0..processes as usize).map(|i| type_of(*list.add(i))).collect() };

@@ -29,6 +29,7 @@ impl Next {
             let name = CStr::from_bytes_with_nul(name.as_bytes()).expect("names end with a null");
             // SAFETY: a C string; the function may be called at any time.
             let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+            let address = if address.is_null() { locally(name) } else { address };
             if !address.is_null() {
                 self.found.store(address, Ordering::Relaxed);
                 return address;
@@ -46,7 +47,55 @@ impl Next {
 /// The address of a symbol that may be there or not, as a program sees it.
 pub fn symbol(name: &CStr) -> *const c_void {
     // SAFETY: a C string.
-    unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    if address.is_null() { locally(name) } else { address }
+}
+
+/// The address of a symbol of a library that was loaded for others alone (`RTLD_LOCAL`, as Python loads its modules), so that it is not behind us.
+/// Null where there is none.
+#[cold]
+fn locally(name: &CStr) -> *mut c_void {
+    unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _size: usize, names: *mut c_void) -> std::ffi::c_int {
+        // SAFETY: the loader's description of a library, whose name ends with a null or is null; `names` is the vector below.
+        unsafe {
+            if let (Some(info), Some(names)) = (info.as_ref(), names.cast::<Vec<std::ffi::CString>>().as_mut())
+                && !info.dlpi_name.is_null()
+            {
+                names.push(CStr::from_ptr(info.dlpi_name).to_owned());
+            }
+        }
+        0
+    }
+    /// Where the library begins that an address belongs to.
+    fn library(address: *const c_void) -> *mut c_void {
+        // SAFETY: plain integers and pointers; the function looks at no more than the address.
+        unsafe {
+            let mut info: libc::Dl_info = std::mem::zeroed();
+            libc::dladdr(address, &mut info);
+            info.dli_fbase
+        }
+    }
+    let mut names: Vec<std::ffi::CString> = Vec::new();
+    // SAFETY: the callback has the type that is asked for, and the vector lives until it returns.
+    unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut names).cast()) };
+    let own = library(locally as *const c_void);
+    // those of the MPI
+    for library_name in names.iter().filter(|n| n.to_string_lossy().contains("mpi")) {
+        // SAFETY: a C string; nothing new is loaded, and the library stays as others hold it.
+        let address = unsafe {
+            let handle = libc::dlopen(library_name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+            if handle.is_null() {
+                continue;
+            }
+            let address = libc::dlsym(handle, name.as_ptr());
+            libc::dlclose(handle);
+            address
+        };
+        if !address.is_null() && library(address) != own {
+            return address;
+        }
+    }
+    std::ptr::null_mut()
 }
 
 /// The function of this name behind ours, with the type that is said. To be used in an unsafe block: functions of this name must have this type.

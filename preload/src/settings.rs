@@ -34,7 +34,8 @@ pub fn get() -> &'static Settings {
         let value = |name| std::env::var(name).unwrap_or_default();
         let mut settings = parse(&value(WHAT), &value(ALLTOALLV));
         // handles of another MPI have another size
-        settings.off = settings.off || !is_built_for_this_mpi();
+        let right = is_built_for_this_mpi();
+        settings.off |= !right;
         settings
     })
 }

@@ -14,7 +14,7 @@ use mpix_neighbor::capi::{
     MPIX_Neighborhood_set_topology,
 };
 
-use crate::errors::SUCCESS;
+use crate::errors::{self, SUCCESS};
 use crate::flaws::{self, Facts};
 use crate::{guard, report, settings};
 
@@ -217,18 +217,10 @@ unsafe fn neighbors(shadow: MPI_Comm) -> (Vec<c_int>, Vec<c_int>) {
 
 /// A duplicate that returns errors; `None` where there can be none.
 unsafe fn duplicate(from: MPI_Comm) -> Option<MPI_Comm> {
-    // SAFETY: the caller vouches for `from`; all else are locals. The error handler is put back.
+    // SAFETY: the caller vouches for `from`; all else are locals.
     unsafe {
-        let mut handler = mpi_sys::RSMPI_ERRORS_RETURN;
-        if mpi_sys::MPI_Comm_get_errhandler(from, &mut handler) != SUCCESS {
-            return None;
-        }
-        mpi_sys::MPI_Comm_set_errhandler(from, mpi_sys::RSMPI_ERRORS_RETURN);
         let mut shadow = mpi_sys::RSMPI_COMM_NULL;
-        let code = mpi_sys::MPI_Comm_dup(from, &mut shadow);
-        mpi_sys::MPI_Comm_set_errhandler(from, handler);
-        mpi_sys::MPI_Errhandler_free(&mut handler);
-        if code != SUCCESS {
+        if errors::quietly(from, || mpi_sys::MPI_Comm_dup(from, &mut shadow)) != SUCCESS {
             return None;
         }
         mpi_sys::MPI_Comm_set_errhandler(shadow, mpi_sys::RSMPI_ERRORS_RETURN);

@@ -12,7 +12,7 @@ use crate::handle::{self, Operation, Slot};
 use crate::hints;
 use crate::mpi::attribute::Key;
 use crate::mpi::{self, MPI_Comm, MPI_Info, comm, errors, info};
-use crate::request::Request;
+use crate::request::{Kind, Request};
 
 /// Text of the last error of a call on a communicator.
 static LAST_ERROR: Key<String> = Key::new();
@@ -129,13 +129,13 @@ unsafe fn other_than_run(slot: &Arc<Slot>, comm: MPI_Comm, then: Then, fields: R
         match then {
             Then::Run if slot.verifies() => Request::verified(slot, comm, fields, count),
             Then::Run => {
-                let mut request = Request::new(slot, comm, fields?, rule(slot.hints().fuse), false)?;
+                let mut request = Request::new(slot, comm, fields?, rule(slot.hints().fuse), Kind::Once)?;
                 request.begin()?;
                 request.wait()
             }
             Then::Start(place) => {
                 let made = Results::one("request", place).and_then(|place| {
-                    let mut request = Request::new(slot, comm, fields?, rule(slot.hints().fuse), false)?;
+                    let mut request = Request::new(slot, comm, fields?, rule(slot.hints().fuse), Kind::Once)?;
                     request.begin()?;
                     Ok((place, request))
                 });
@@ -151,7 +151,8 @@ unsafe fn other_than_run(slot: &Arc<Slot>, comm: MPI_Comm, then: Then, fields: R
                 let place = Results::one("request", place)?;
                 let from_info = |key: &str| if info::is_null(info) { Ok(None) } else { info::get(info, key) };
                 let fuse = hints::fuse(from_info, |key| std::env::var(key).ok())?.unwrap_or(slot.hints().fuse);
-                let request = Request::new(slot, comm, fields?, rule(fuse), true)?;
+                let kind = if hints::matches_alone(from_info)? { Kind::MatchingAlone } else { Kind::Persistent };
+                let request = Request::new(slot, comm, fields?, rule(fuse), kind)?;
                 place.write([MPIX_Request_object::hand_out(request)]);
                 Ok(())
             }

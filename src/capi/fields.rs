@@ -118,7 +118,7 @@ pub unsafe extern "C" fn MPIX_Ineighbor_alltoallw_fields_c(
 
 /// Makes a persistent `MPIX_Neighbor_alltoallw_fields`.
 ///
-/// - `info`: `mpix_fuse`, which stands before the neighborhood's and must be the same on neighbors; or `MPI_INFO_NULL`.
+/// - `info`: `mpix_fuse`, which stands before the neighborhood's, and `mpix_match`, the same on neighbors; or `MPI_INFO_NULL`.
 ///
 /// All else as for `MPIX_Neighbor_gather_plan`.
 ///

@@ -11,12 +11,14 @@ use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op};
 
 /// Makes a persistent `MPIX_Neighbor_gather`, which `MPIX_Request_start` runs any number of times.
 ///
-/// - `info`: `mpix_fuse`, for several fields; or `MPI_INFO_NULL`. May be freed at once. Other keys are ignored.
+/// - `info`: `mpix_match` = `start` (default): starts match in their order with all other collectives of the operation on the communicator, those that are not
+///   persistent too; `plan`: they match with one another alone, and may come in any order beside others, a different one on each process (as those of
+///   `MPI_Neighbor_alltoall_init`; not where collectives are verified). `mpix_fuse`: for several fields. Both the same on neighbors. Or `MPI_INFO_NULL`. May be
+///   freed at once. Other keys are ignored.
 /// - `request`: the collective, inactive. `MPIX_Request_free` frees it.
 ///
 /// Everything about the arguments is found out here: a start allocates nothing, looks nothing up and asks nothing of datatypes. What is in `sendbuf` when it is
-/// started is sent. Arrays of counts, displacements and datatypes may be changed and freed at once, datatypes too; not an operator. Starts match in their order
-/// with all other collectives of the operation on the communicator, those that are not persistent too.
+/// started is sent. Arrays of counts, displacements and datatypes may be changed and freed at once, datatypes too; not an operator.
 ///
 /// Called by all neighbors, at the same place among their calls of the operation on the communicator; communicates nothing. It takes the schedule that the
 /// neighborhood has then (with `mpix_schedule` = `measure` before the choice the first one). When the neighborhood is freed, or another one set in its place, the request can no longer be started. Errors: those in the arguments of

@@ -3,6 +3,11 @@
 //! Messages of two processes meet in the order in which they are posted. Where all messages of a collective are posted when it starts, one tag serves all
 //! collectives of an operation, as all processes start them in one order. Where later rounds are posted later, those of two collectives that are under
 //! way at a time may be posted in either order: each collective has a tag of its own, by its number. Neighbors count alike.
+//!
+//! A persistent collective may have tags of its own, from above those: then its starts match with one another alone.
+//!
+//! Verified collectives survive that neighbors call different operations, and then do not count alike. They have one tag, and turns: the rounds of one
+//! begin when those of all before it are complete here.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -15,9 +20,14 @@ const FIRST: u32 = 128;
 /// So many collectives of an operation have different tags: the least `MPI_TAG_UB` that the standard allows is 32767, for three operations.
 pub const NUMBERS: u32 = 10_000;
 
+/// Tags from here on belong to persistent collectives that match alone.
+const FIRST_ALONE: u64 = 32768;
+
 /// The tags of one operation on one communicator.
 pub struct Tags {
     operation: u32,
+    /// Numbers of persistent collectives that match alone.
+    alone: AtomicU64,
     /// Numbers given out.
     next: AtomicU64,
     /// Tags of requests that are under way and have rounds to post, and how many there are.
@@ -33,6 +43,7 @@ impl Tags {
     pub fn new(operation: u32) -> Tags {
         Tags {
             operation,
+            alone: AtomicU64::new(0),
             next: AtomicU64::new(0),
             held: Mutex::new(Vec::new()),
             holding: AtomicUsize::new(0),
@@ -98,6 +109,23 @@ impl Tags {
         Ok(())
     }
 
+    /// Tags that nobody else has, for a persistent collective. Neighbors make these in one order, and so come to the same ones. `largest` is the largest
+    /// tag that the MPI has.
+    ///
+    /// # Errors
+    /// The MPI has no more tags than the standard asks for.
+    pub fn alone(&self, tags: &mut [i32], largest: i32) -> Result<()> {
+        let numbers = (u64::from(largest.unsigned_abs()) + 1).saturating_sub(FIRST_ALONE) / 3;
+        if numbers == 0 {
+            return Err(Error::NoTags.into());
+        }
+        let first = self.alone.fetch_add(tags.len() as u64, Ordering::Relaxed);
+        for (number, tag) in (first..).zip(tags) {
+            *tag = (FIRST_ALONE + 3 * (number % numbers) + u64::from(self.operation)) as i32;
+        }
+        Ok(())
+    }
+
     /// Notes that rounds with this tag are still to be posted.
     pub fn hold(&self, tag: i32) {
         let mut held = self.lock();
@@ -136,6 +164,17 @@ mod tests {
                 let tag = next(tags).unwrap();
                 assert!(seen.insert(tag) && tag <= 32767 && tag >= FIRST as i32);
             }
+        }
+        // those of persistent ones, where there are such tags
+        let mut own = [0; 2];
+        for tags in &all {
+            assert_eq!(*tags.alone(&mut own, 32767).unwrap_err(), Error::NoTags);
+            for _ in 0..100 {
+                tags.alone(&mut own, i32::MAX).unwrap();
+                assert!(own.into_iter().all(|tag| tag > 32767 && seen.insert(tag)));
+            }
+            tags.alone(&mut own, 32770).unwrap();
+            assert!(own.into_iter().all(|tag| tag > 32767 && tag <= 32770));
         }
         // one that is held is not given out again
         let tags = &all[1];
