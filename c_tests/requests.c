@@ -354,7 +354,10 @@ static void alone(MPI_Comm comm) {
     for (int p = 0; p < PLANS; p++)
       for (int k = 0; k < degree; k++) check_block(&x[p], k);
   }
-  for (int p = 0; p < PLANS; p++) OK(MPIX_Request_free(&x[p].request)), free(x[p].send), free(x[p].have);
+  for (int p = 0; p < PLANS; p++) {
+    OK(MPIX_Request_free(&x[p].request));
+    free(x[p].send), free(x[p].have);
+  }
 }
 
 static void expect(int line, int code, int class, const char *text) {
