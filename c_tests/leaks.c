@@ -33,6 +33,38 @@ static void sparse(const char *protocol) {
   for (int k = 0; k < 2; k++) OK(MPIX_Sparse_free(&results[k]));
 }
 
+/* requests of all kinds, with errors, some of which outlive their neighborhood or communicator; `left` are to be completed later */
+static void requests(int in, int out, int *send, int *have, MPI_Comm comm, MPIX_Request left[2]) {
+  int counts[in + out + 1], sum;
+  MPI_Aint displs[in + out + 1];
+  MPI_Datatype types[in + out + 1], strided;
+  MPIX_Request r[3];
+  const void *sendbufs[2] = {send, send + 1};
+  void *recvbufs[2] = {have, have + 1};
+  MPI_Type_vector(2, 1, 2, MPI_INT, &strided);
+  MPI_Type_commit(&strided);
+  for (int k = 0; k < in + out; k++) counts[k] = 1, displs[k] = 16 * (k < out ? k : k - out), types[k] = strided;
+  OK(MPIX_Ineighbor_alltoallw(send, counts, displs, types, have, counts, displs + out, types, comm, &r[0]));
+  OK(MPIX_Neighbor_alltoallw_plan(send, counts, displs, types, have, counts, displs + out, types, comm, MPI_INFO_NULL, &r[1]));
+  OK(MPIX_Ineighbor_reduce(send, 1, MPI_INT, &sum, 1, MPI_INT, MPI_SUM, comm, &r[2]));
+  for (int run = 0; run < 2; run++) {
+    OK(MPIX_Request_start(&r[1]));
+    CHECK(MPIX_Request_start(&r[1]) != MPI_SUCCESS && MPIX_Request_free(&r[1]) != MPI_SUCCESS, "an active one");
+    OK(MPIX_Request_waitall(3, r));
+  }
+  OK(MPIX_Request_free(&r[1]));
+  int fcounts[2 * (in + out) + 1];
+  MPI_Aint fdispls[2 * (in + out) + 1];
+  MPI_Datatype ftypes[2 * (in + out) + 1];
+  for (int k = 0; k < 2 * (in + out); k++) fcounts[k] = 1, fdispls[k] = 16 * (k % (in + out)), ftypes[k] = MPI_INT;
+  OK(MPIX_Neighbor_alltoallw_fields(2, sendbufs, fcounts, fdispls, ftypes, recvbufs, fcounts, fdispls, ftypes, comm));
+  if (in + out > 0)
+    CHECK(MPIX_Neighbor_gather_plan(send, -1, MPI_INT, have, -1, MPI_INT, comm, MPI_INFO_NULL, &r[0]) != MPI_SUCCESS, "a negative count");
+  OK(MPIX_Neighbor_alltoallw_plan(send, counts, displs, types, have, counts, displs + out, types, comm, MPI_INFO_NULL, &left[0]));
+  OK(MPIX_Ineighbor_gather(send, 1, MPI_INT, have, 1, MPI_INT, comm, &left[1]));
+  MPI_Type_free(&strided);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   for (int i = 0; i < 8; i++) {
@@ -47,15 +79,19 @@ int main(int argc, char **argv) {
     graph_set(&g, ALL_OPERATIONS, info, comm);
     MPI_Info_free(&info);
     int in = g.indegree[test_rank], out = g.outdegree[test_rank];
-    int *send = calloc(out + 1, sizeof(int)), *have = calloc(in + 1, sizeof(int)), sum = 0;
+    int *send = calloc(4 * (in + out) + 8, sizeof(int)), *have = calloc(4 * (in + out) + 8, sizeof(int)), sum = 0;
+    MPIX_Request left[2];
     OK(MPIX_Neighbor_gather(send, 1, MPI_INT, have, 1, MPI_INT, comm));
     OK(MPIX_Neighbor_alltoall(send, 1, MPI_INT, have, 1, MPI_INT, comm));
     OK(MPIX_Neighbor_reduce(send, 1, MPI_INT, &sum, 1, MPI_INT, MPI_SUM, comm));
     CHECK(MPIX_Neighborhood_set(99, 0, NULL, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, comm) != MPI_SUCCESS, "99");
-    if (i % 2) OK(MPIX_Neighborhood_free(ALL_OPERATIONS, comm));
-    free(send), free(have);
+    requests(in, out, send, have, comm, left);
+    if (i % 4 > 1) OK(MPIX_Neighborhood_free(ALL_OPERATIONS, comm));
     graph_free(&g);
     MPI_Comm_free(&comm);
+    CHECK(MPIX_Request_wait(&left[1]) != MPI_SUCCESS && left[1] == NULL, "the communicator is gone");
+    OK(MPIX_Request_free(&left[0]));
+    free(send), free(have);
   }
   for (int p = 0; p < PROTOCOLS; p++) sparse(protocols[p]);
   return test_finish();
