@@ -40,6 +40,14 @@ int main(int argc, char **argv) {
   MEASURE("MPI_Alltoallv of nothing", 100000, MPI_Alltoallv(out, &zero, &zero, MPI_INT, in, &zero, &zero, MPI_INT, plain));
   MEASURE("MPI_Neighbor_alltoall, communicator not seen", 100000, MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, unseen));
   MEASURE("MPI_Neighbor_alltoall, taken over", 100000, MPI_Neighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, made));
+  /* requests of the MPI, while one of the library's is there */
+  MPI_Request ours, real[4];
+  MPI_Ineighbor_alltoall(out, 1, MPI_INT, in, 1, MPI_INT, made, &ours);
+  for (int k = 0; k < 4; k++) MPI_Recv_init(out, 1, MPI_INT, MPI_PROC_NULL, 0, plain, &real[k]);
+  MEASURE("MPI_Test of an inactive request, one of ours alive", 1000000, MPI_Test(&real[0], &flag, MPI_STATUS_IGNORE));
+  MEASURE("MPI_Waitall of 4 inactive ones, one of ours alive", 1000000, MPI_Waitall(4, real, MPI_STATUSES_IGNORE));
+  for (int k = 0; k < 4; k++) MPI_Request_free(&real[k]);
+  MPI_Wait(&ours, MPI_STATUS_IGNORE);
   MPI_Comm_free(&unseen);
   MPI_Comm_free(&made);
   MPI_Comm_free(&plain);
