@@ -329,6 +329,24 @@ pub enum Error {
         /// Bytes expected.
         expected: i128,
     },
+    /// What another process sends over the edges between the two is not as long as what is expected.
+    #[error("process {rank} sends {sent} bytes for the source slots {slots:?}, where {expected} bytes are expected")]
+    Length {
+        /// Which process.
+        rank: u32,
+        /// Slots of it in the list of sources.
+        slots: Vec<u32>,
+        /// Bytes sent.
+        sent: u64,
+        /// Bytes expected.
+        expected: u64,
+    },
+    /// A process has ended that has not sent or received what it must.
+    #[error("process {rank} has ended, or has freed its communicator, before it has taken part in this collective")]
+    Gone {
+        /// Which process.
+        rank: u32,
+    },
     /// A block that came in a packet is longer than where it belongs.
     #[error("source {source_slot} sends {sent} bytes, but this process expects {expected} bytes")]
     Truncated {
@@ -501,9 +519,9 @@ impl Error {
             }
             Error::HintValue { .. } | Error::LoggpFile { .. } => Class::InfoValue,
             Error::Lists { .. } | Error::Disagreement { .. } => Class::Mismatch,
-            Error::SelfEdge { .. } | Error::Truncated { .. } | Error::Ragged { .. } | Error::Room { .. } => Class::Truncate,
+            Error::SelfEdge { .. } | Error::Truncated { .. } | Error::Length { .. } | Error::Ragged { .. } | Error::Room { .. } => Class::Truncate,
             Error::Verification(_) => Class::Verify,
-            Error::WrongMpi { .. } | Error::NoTags | Error::Busy | Error::Exchanging | Error::Callback { .. } => Class::Other,
+            Error::WrongMpi { .. } | Error::Gone { .. } | Error::NoTags | Error::Busy | Error::Exchanging | Error::Callback { .. } => Class::Other,
             Error::Mpi { .. } => return None,
             Error::NoMemory { .. } => Class::NoMem,
             Error::Internal(_) => Class::Intern,

@@ -15,17 +15,19 @@ use crate::exec::check::Findings;
 use crate::exec::fields::Joined;
 use crate::exec::p2p::{P2p, Waiting};
 use crate::exec::packets::Packets;
+use crate::exec::shm::link::{self, Link};
+use crate::exec::shm::{self, Shm};
 use crate::exec::tags::Tags;
 use crate::exec::{Any, Executor};
-use crate::hints::Hints;
+use crate::hints::{self, Hints};
 use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Known;
-use crate::mpi::node;
+use crate::mpi::node::Team;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm};
-use crate::neighborhood::{self, Neighborhood};
+use crate::neighborhood::{self, Neighborhood, Rank};
 use crate::outstanding::{self, Outstanding};
 use crate::schedule::{Algorithm, Block, FoldOrder, Input, Op, Schedule};
 use crate::select::{self, Choice};
@@ -76,11 +78,8 @@ pub struct SetCall {
 /// A neighborhood set for one operation.
 pub struct Slot {
     operation: Operation,
-    comm: Arc<Comm>,
-    alone: Option<Arc<Comm>>,
-    neighborhood: Arc<Neighborhood>,
+    making: Making,
     hints: Hints,
-    waiting: Waiting,
     tags: Arc<Tags>,
     outstanding: Arc<Outstanding>,
     /// Extents of the last calls' datatypes.
@@ -108,6 +107,8 @@ unsafe impl Sync for Slot {}
 pub struct Loan {
     /// What runs.
     pub executor: Box<Any>,
+    /// Which of a request's tags its messages have.
+    pub tag: usize,
     any_order: bool,
     /// Whether other requests can use it later.
     reusable: bool,
@@ -116,6 +117,73 @@ pub struct Loan {
 // SAFETY: what an executor holds are addresses in buffers of the caller's, at which whoever completes the call may look, memory of its own, and handles,
 // which may be used in any thread that may call MPI.
 unsafe impl Send for Loan {}
+
+/// What executors are made of, beside a schedule.
+struct Making {
+    comm: Arc<Comm>,
+    /// The process alone, for those that reduce.
+    alone: Option<Arc<Comm>>,
+    neighborhood: Arc<Neighborhood>,
+    waiting: Waiting,
+    window: u32,
+    /// The memory that it shares with neighbors, where it does.
+    link: Option<Arc<Link>>,
+}
+
+/// What an executor is for.
+#[derive(Clone, Copy)]
+struct Purpose {
+    /// The order in which it reduces, if it does.
+    fold: Option<FoldOrder>,
+    /// Whether it is for requests.
+    request: bool,
+    /// Fields that it exchanges together, where that is by shared memory.
+    fields: usize,
+    /// Whether messages may go by shared memory.
+    shares: bool,
+}
+
+impl Making {
+    /// The executor of a schedule, which is not folded.
+    fn executor(&self, schedule: &Schedule, purpose: Purpose) -> Any {
+        let (comm, me) = (Arc::clone(&self.comm), self.neighborhood.rank());
+        if schedule.algorithm().entry().forwards() {
+            return Any::Packets(Box::new(Packets::new(comm, me, self.waiting, schedule)));
+        }
+        if let Some(link) = self.link.as_ref().filter(|_| purpose.shares) {
+            let parts = shm::Parts {
+                schedule,
+                neighborhood: &self.neighborhood,
+                fold: purpose.fold,
+                started_only: purpose.request,
+                fields: purpose.fields,
+                waiting: self.waiting,
+                window: self.window,
+            };
+            return Any::Shm(Box::new(Shm::new(link, comm, self.alone.clone(), &parts)));
+        }
+        match purpose.fold {
+            Some(order) => P2p::new(comm, self.alone.clone(), me, self.waiting, self.window, &schedule.folded(order)).into(),
+            None => P2p::new(comm, None, me, self.waiting, self.window, schedule).into(),
+        }
+    }
+}
+
+/// Lets neighbors on a node share memory: what comes of it for each of the operations, in their order. Collective.
+fn share_memory(
+    team: &Team,
+    n: &Neighborhood,
+    hints: &Hints,
+    operations: &[Operation],
+    generation: u64,
+) -> Result<Vec<Arc<Link>>> {
+    // verified collectives survive that neighbors call different ones, which mailboxes do not
+    if hints.verify || hints.shared_memory < hints::LEAST_SHARED {
+        return Ok(Vec::new());
+    }
+    let common: Vec<bool> = operations.iter().map(|&o| o == Operation::Gather).collect();
+    Ok(link::make(team, n, &common, hints.shared_memory as usize, generation)?.unwrap_or_default())
+}
 
 /// A schedule and what runs it.
 struct Runner {
@@ -149,8 +217,10 @@ struct Handle {
     /// The process alone, made with the first neighborhood that reduces.
     alone: Option<Arc<Comm>>,
     waiting: Waiting,
-    /// Whether all processes share a node.
-    one_node: bool,
+    /// The processes of this one's node.
+    team: Arc<Team>,
+    /// Neighborhoods that have been set.
+    generation: u64,
     slots: [Option<Arc<Slot>>; 3],
     tags: [Arc<Tags>; 3],
     outstanding: Arc<Outstanding>,
@@ -194,13 +264,15 @@ pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Arc
 /// `comm` must be an intracommunicator.
 pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     // SAFETY: the caller vouches for `comm`.
-    let (private, waiting, one_node) = unsafe {
+    let (private, waiting, team, generation) = unsafe {
         match HANDLE.get(comm)?.as_ref() {
-            Some(handle) => (Arc::clone(&handle.comm), handle.waiting, handle.one_node),
+            Some(handle) => (Arc::clone(&handle.comm), handle.waiting, Arc::clone(&handle.team), handle.generation + 1),
             None => {
                 let private = Comm::duplicate(comm)?;
-                let (waiting, one_node) = look_around(&private)?;
-                (Arc::new(private), waiting, one_node)
+                let team = Team::new(&private)?;
+                // with more processes on the node than cores that they may use, the core must be given away, unless MPI does
+                let waiting = if team.crowded() && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
+                (Arc::new(private), waiting, Arc::new(team), 0)
             }
         }
     };
@@ -212,6 +284,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     let neighborhood = Arc::new(neighborhood);
     // SAFETY: a live communicator.
     let processes = unsafe { mpi::comm::size(private.raw()) }?;
+    let one_node = team.size() == processes as usize;
     let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None };
     let alltoall_only = request.operations == Operation::Alltoall.bit();
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
@@ -224,6 +297,8 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
         Some(built) => vec![built],
         None => setup::schedules(&private, &request.hints, &input, one_node, alltoall_only)?,
     };
+    let operations: Vec<Operation> = Operation::ALL.into_iter().filter(|o| request.operations & o.bit() != 0).collect();
+    let mut links = share_memory(&team, &neighborhood, &request.hints, &operations, generation)?.into_iter();
     // from here on nothing can fail for reasons that differ between processes, short of MPI itself
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
     let handle = unsafe {
@@ -232,7 +307,8 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
                 comm: Arc::clone(&private),
                 alone: None,
                 waiting,
-                one_node,
+                team,
+                generation,
                 slots: [None, None, None],
                 tags: [0, 1, 2].map(|operation| Arc::new(Tags::new(operation))),
                 outstanding: outstanding::of_process()?,
@@ -241,6 +317,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
         }
         HANDLE.get(comm)?.as_mut().expect("it has just been set")
     };
+    handle.generation = generation;
     if request.operations & Operation::Reduce.bit() != 0 && handle.alone.is_none() {
         handle.alone = Some(Arc::new(private.alone()?));
     }
@@ -251,20 +328,18 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
         }
         Arc::clone(&GONE.get(comm)?.as_ref().expect("it has just been set").0)
     };
-    for operation in Operation::ALL {
-        if request.operations & operation.bit() == 0 {
-            continue;
-        }
+    for operation in operations {
         let alone = handle.alone.clone().filter(|_| operation == Operation::Reduce);
-        let mut runners: Vec<Runner> = (built.iter())
-            .map(|built| {
-                let make = |schedule: &Schedule| {
-                    let (comm, alone, me) = (Arc::clone(&private), alone.clone(), neighborhood.rank());
-                    executor(comm, alone, me, waiting, request.hints.window, schedule)
-                };
-                Runner::new(built.clone(), operation, &request.hints, make)
-            })
-            .collect();
+        let making = Making {
+            comm: Arc::clone(&private),
+            alone: alone.clone(),
+            neighborhood: Arc::clone(&neighborhood),
+            waiting,
+            window: request.hints.window,
+            link: links.next(),
+        };
+        let mut runners: Vec<Runner> =
+            built.iter().map(|built| Runner::new(built.clone(), operation, &request.hints, &making)).collect();
         // while schedules are compared, each has its turn; the first one stands for all before that
         let first = runners.remove(0);
         let trial = (!runners.is_empty()).then(|| Trial::new(runners));
@@ -272,11 +347,8 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
         tags.restart(given[operation as usize]);
         let slot = Slot {
             operation,
-            comm: Arc::clone(&private),
-            alone,
-            neighborhood: Arc::clone(&neighborhood),
+            making,
             hints: request.hints,
-            waiting,
             tags,
             outstanding: Arc::clone(&handle.outstanding),
             extents: Extents::default(),
@@ -316,7 +388,7 @@ fn shared(
     };
     let serves = |slot: &Slot| alltoall_only || !slot.runner.borrow().choice.algorithm.entry().forwards();
     let fits = |slot: &Slot| {
-        *slot.neighborhood == *neighborhood && slot.hints == *hints && slot.trial.borrow().is_none() && serves(slot)
+        *slot.making.neighborhood == *neighborhood && slot.hints == *hints && slot.trial.borrow().is_none() && serves(slot)
     };
     let slot = handle.slots.iter().flatten().position(|slot| fits(slot));
     let mine = slot.map_or(-1, |s| s as i64);
@@ -326,15 +398,6 @@ fn shared(
         let runner = slot.runner.borrow();
         Some(Built { choice: runner.choice, schedule: Arc::clone(&runner.schedule) })
     }))
-}
-
-/// The executor of a schedule. `alone` is for those that reduce.
-fn executor(comm: Arc<Comm>, alone: Option<Arc<Comm>>, me: u32, waiting: Waiting, window: u32, schedule: &Schedule) -> Any {
-    if schedule.algorithm().entry().forwards() {
-        Any::Packets(Box::new(Packets::new(comm, me, waiting, schedule)))
-    } else {
-        Any::P2p(P2p::new(comm, alone, me, waiting, window, schedule))
-    }
 }
 
 /// Buffers of a process whose arguments are in error, for a schedule without its blocks: nothing is looked at.
@@ -350,14 +413,15 @@ pub fn no_buffers() -> Buffers<'static> {
 }
 
 impl Runner {
-    fn new(built: Built, operation: Operation, hints: &Hints, executor: impl Fn(&Schedule) -> Any) -> Runner {
+    fn new(built: Built, operation: Operation, hints: &Hints, making: &Making) -> Runner {
         let Built { choice, schedule } = built;
         let folds = operation == Operation::Reduce;
         let any = folds && hints.reduce_order == FoldOrder::Any;
+        let executor = |fold| making.executor(&schedule, Purpose { fold, request: false, fields: 1, shares: true });
         Runner {
             choice,
-            executor: if folds { executor(&schedule.folded(FoldOrder::Source)) } else { executor(&schedule) },
-            any_order: any.then(|| executor(&schedule.folded(FoldOrder::Any))),
+            executor: executor(folds.then_some(FoldOrder::Source)),
+            any_order: any.then(|| executor(Some(FoldOrder::Any))),
             schedule,
         }
     }
@@ -402,15 +466,6 @@ pub unsafe fn free(comm: MPI_Comm, operations: i32) -> Result<()> {
         }
         Ok(())
     }
-}
-
-/// How to wait on this machine: with more processes on the node than cores that they may use, give the core away, unless MPI does. And whether
-/// all processes share a node. Collective.
-fn look_around(comm: &Comm) -> Result<(Waiting, bool)> {
-    let node = node::look_around(comm)?;
-    let waiting = if node.crowded && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
-    // SAFETY: a live communicator.
-    Ok((waiting, node.processes == unsafe { mpi::comm::size(comm.raw()) }?))
 }
 
 /// The grid of a Cartesian communicator. `None` also where the MPI has no such query.
@@ -531,7 +586,7 @@ fn find_directions(comm: &Comm, n: Neighborhood, grid: Option<Grid>) -> Result<(
 impl Slot {
     /// The lists.
     pub fn neighborhood(&self) -> &Neighborhood {
-        &self.neighborhood
+        &self.making.neighborhood
     }
 
     /// Extents of the last calls' datatypes.
@@ -572,11 +627,12 @@ impl Slot {
         self.outstanding.until(self.yields(), || executor.test())
     }
 
-    /// An executor for a request, bound to nothing. One that an earlier request has used, if there is one.
+    /// An executor for a request, bound to nothing. One that an earlier request has used, if there is one. `alone`: of one whose starts match with one
+    /// another alone, and so have no place in mailboxes.
     ///
     /// # Safety
     /// The operator in `buffers` must be an operator.
-    pub unsafe fn lend(&self, buffers: &Buffers) -> Result<Loan> {
+    pub unsafe fn lend(&self, buffers: &Buffers, alone: bool) -> Result<Loan> {
         let runner = self.runner()?;
         let any_order = match (&runner.any_order, buffers.op) {
             // SAFETY: the caller vouches for the operator.
@@ -584,29 +640,53 @@ impl Slot {
             _ => false,
         };
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(position) = spare.iter().position(|loan| loan.any_order == any_order) {
+        if !alone
+            && let Some(position) = spare.iter().position(|loan| loan.any_order == any_order) {
             let mut loan = spare.swap_remove(position);
+            loan.tag = 0;
             loan.executor.forget_datatypes();
             return Ok(loan);
         }
-        let executor = match self.operation {
-            Operation::Reduce if any_order => self.executor(&runner.schedule.folded(FoldOrder::Any)),
-            Operation::Reduce => self.executor(&runner.schedule.folded(FoldOrder::Source)),
-            _ => self.executor(&runner.schedule),
+        let fold = match self.operation {
+            Operation::Reduce if any_order => Some(FoldOrder::Any),
+            Operation::Reduce => Some(FoldOrder::Source),
+            _ => None,
         };
+        let executor = self.making.executor(&runner.schedule, Purpose { fold, request: true, fields: 1, shares: !alone });
         // the first calls may still choose another schedule
-        let reusable = !self.timed.load(Ordering::Relaxed);
-        Ok(Loan { executor: Box::new(executor), any_order, reusable })
+        let reusable = !alone && !self.timed.load(Ordering::Relaxed);
+        Ok(Loan { executor: Box::new(executor), tag: 0, any_order, reusable })
     }
 
-    /// An executor for the edges that are not joined. For operations that do not reduce.
-    pub fn lend_rest(&self, joined: &Joined) -> Result<Loan> {
+    /// An executor for several fields on the edges to processes that are near. `None` where no memory is shared. For operations that do not reduce.
+    pub fn lend_near(&self, fields: usize) -> Result<Option<Loan>> {
+        if self.making.link.is_none() {
+            return Ok(None);
+        }
+        let nothing = self.runner()?.schedule.retained(|_| false);
+        let purpose = Purpose { fold: None, request: true, fields, shares: true };
+        Ok(Some(Loan { executor: Box::new(self.making.executor(&nothing, purpose)), tag: 0, any_order: false, reusable: false }))
+    }
+
+    /// Whether edges to a process go without messages of MPI, where executors may share memory.
+    pub fn is_near(&self, rank: Rank) -> bool {
+        self.making.link.as_ref().is_some_and(|link| rank == self.making.neighborhood.rank() || link.has(rank))
+    }
+
+    /// An executor for edges to processes that are not near: where there are joined ones, for the others. `None` where there are no such edges. For operations
+    /// that do not reduce.
+    pub fn lend_far(&self, joined: Option<&Joined>, shares: bool) -> Result<Option<Loan>> {
+        let near = |rank: Rank| shares && self.is_near(rank);
         let schedule = self.runner()?.schedule.retained(|op| match *op {
-            Op::Recv { into: Block::Output(source), .. } => !joined.source(source),
-            Op::Send { block: Block::Input(target), .. } => !joined.target(target),
-            _ => true,
+            Op::Recv { into: Block::Output(source), from, .. } => !near(from) && joined.is_none_or(|j| !j.source(source)),
+            Op::Send { block: Block::Input(target), to, .. } => !near(to) && joined.is_none_or(|j| !j.target(target)),
+            Op::Recv { from, .. } => !near(from),
+            Op::Send { to, .. } => !near(to),
+            Op::Copy { .. } | Op::Reduce { .. } => !near(self.making.neighborhood.rank()),
         });
-        Ok(Loan { executor: Box::new(self.executor(&schedule)), any_order: false, reusable: false })
+        let purpose = Purpose { fold: None, request: true, fields: 1, shares: false };
+        let executor = || Box::new(self.making.executor(&schedule, purpose));
+        Ok((!schedule.ops().is_empty()).then(|| Loan { executor: executor(), tag: 0, any_order: false, reusable: false }))
     }
 
     /// Takes an executor back that is not running.
@@ -623,7 +703,7 @@ impl Slot {
 
     /// The private communicator.
     pub fn comm(&self) -> &Arc<Comm> {
-        &self.comm
+        &self.making.comm
     }
 
     /// Which operation it serves.
@@ -633,7 +713,7 @@ impl Slot {
 
     /// Whether a process that waits must give its core away.
     pub fn yields(&self) -> bool {
-        self.waiting == Waiting::Yield
+        self.making.waiting == Waiting::Yield
     }
 
     /// The operation's tags.
@@ -712,7 +792,7 @@ impl Slot {
         comparison.times[turn].push(time);
         if comparison.complete() {
             let mut fastest = vec![0.0f64; comparison.times.len()];
-            coll::allreduce_slice(&self.comm, &comparison.medians(), &mut fastest, Reduction::Max)?;
+            coll::allreduce_slice(&self.making.comm, &comparison.medians(), &mut fastest, Reduction::Max)?;
             let all = std::iter::once(&*runner).chain(&comparison.runners);
             let times: Vec<(Algorithm, f64)> = all.zip(&fastest).map(|(r, t)| (r.choice.algorithm, 1e6 * t)).collect();
             let choice = select::fastest(&times);
@@ -735,7 +815,10 @@ impl Slot {
     /// The executor, for a schedule of this neighborhood, of what verification has found good; neighbors at the other ends of good edges count on this
     /// process. `None`: its own arguments are in error; then it serves those who count on what it passes on, if there are such.
     pub fn lend_for_good(&self, schedule: &Schedule, findings: Option<&Findings>) -> Option<Loan> {
-        let loan = |schedule: &Schedule| Loan { executor: Box::new(self.executor(schedule)), any_order: false, reusable: false };
+        let fold = (self.operation == Operation::Reduce).then_some(FoldOrder::Source);
+        let purpose = Purpose { fold, request: true, fields: 1, shares: false };
+        let executor = |schedule: &Schedule| Box::new(self.making.executor(schedule, purpose));
+        let loan = |schedule: &Schedule| Loan { executor: executor(schedule), tag: 0, any_order: false, reusable: false };
         let forwards = schedule.algorithm().entry().forwards();
         let Some(findings) = findings else {
             return forwards.then(|| loan(&schedule.without(|_| true)));
@@ -745,7 +828,7 @@ impl Slot {
             Block::Output(s) => findings.sources[s as usize],
             Block::Scratch(_) | Block::Packet(_) => true,
         };
-        let mut good_part = match schedule {
+        let good_part = match schedule {
             schedule if forwards => schedule.without(|block| !good(&block)),
             schedule => schedule.retained(|op| match op {
                 Op::Recv { into, .. } => good(into),
@@ -753,21 +836,12 @@ impl Slot {
                 Op::Copy { from, into } | Op::Reduce { from, into } => good(from) && good(into),
             }),
         };
-        if self.operation == Operation::Reduce {
-            good_part = good_part.folded(FoldOrder::Source);
-        }
         Some(loan(&good_part))
-    }
-
-    /// Another executor, for a schedule of this neighborhood.
-    fn executor(&self, schedule: &Schedule) -> Any {
-        let (comm, alone, me) = (Arc::clone(&self.comm), self.alone.clone(), self.neighborhood.rank());
-        executor(comm, alone, me, self.waiting, self.hints.window, schedule)
     }
 
     /// Some lines for a person: lists, schedule and why, way of waiting.
     pub fn describe(&self) -> String {
-        let n = &self.neighborhood;
+        let n = &self.making.neighborhood;
         let count = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
         let edges = |list: &[neighborhood::Neighbor], one: &str, many: &str| {
             let processes = Neighborhood::multiplicities(list).len();
@@ -795,7 +869,7 @@ impl Slot {
             count(runner.schedule.rounds(), "round", "rounds"),
             count(runner.schedule.messages(), "message", "messages"),
             why,
-            match self.waiting {
+            match self.making.waiting {
                 Waiting::Block => "in MPI",
                 Waiting::Yield => "polling and yielding the core, as the node has more processes than cores",
             },

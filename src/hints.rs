@@ -30,6 +30,7 @@ const WHOLE_COMMUNICATOR: Names = ("mpix_whole_communicator", "MPIX_WHOLE_COMMUN
 const FUSE: Names = ("mpix_fuse", "MPIX_FUSE");
 /// Of persistent collectives alone; no environment variable.
 const MATCH: &str = "mpix_match";
+const SHARED_MEMORY: Names = ("mpix_shared_memory", "MPIX_SHARED_MEMORY");
 const VERIFY: Names = ("mpix_verify", "MPIX_NEIGHBOR_VERIFY");
 const SPARSE: Names = ("mpix_sparse", "MPIX_SPARSE");
 const SPARSE_TARGETS: Names = ("mpix_sparse_targets", "MPIX_SPARSE_TARGETS");
@@ -42,6 +43,9 @@ const LOGGP_FILE: &str = "MPIX_LOGGP_FILE";
 
 /// Most edges of a graph that is gathered, whatever the hint says: positions in what is sent to the processes are `int` for MPI.
 pub const MOST_EDGES: u64 = 1 << 27;
+
+/// Fewest bytes of shared memory with which it is used.
+pub const LEAST_SHARED: u64 = 1 << 14;
 
 /// Which schedule the caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +86,9 @@ pub struct Hints {
     /// `mpix_fuse`: whether the blocks of several fields travel as one message: always or never. `None` (`auto`, default): where the model says that
     /// it pays.
     pub fuse: Option<bool>,
+    /// `mpix_shared_memory`: most bytes of shared memory for the messages of an operation from one process to another one on its node (default 1 MiB). Below
+    /// [`LEAST_SHARED`], all messages go by MPI.
+    pub shared_memory: u64,
     /// `mpix_verify`: `false` (default) or `true`.
     pub verify: bool,
     /// `mpix_whole_communicator` = `true`: the caller promises that all processes of the communicator make every call, and that none of them waits
@@ -103,6 +110,7 @@ impl Default for Hints {
             graph_limit: 1 << 24,
             reduce_order: FoldOrder::Source,
             fuse: None,
+            shared_memory: 1 << 20,
             verify: false,
             whole_communicator: false,
         }
@@ -151,6 +159,9 @@ impl Hints {
         if let Some(fuse) = fuse(&info, &env)? {
             hints.fuse = fuse;
         }
+        if let Some(v) = value(SHARED_MEMORY)? {
+            hints.shared_memory = v.number(0..=1 << 30)?;
+        }
         if let Some(v) = value(VERIFY)? {
             hints.verify = v.choose(&truth)?;
         }
@@ -180,7 +191,7 @@ impl Hints {
 
     /// The keys of the hints that all processes must agree on, for an error.
     pub const AGREED: &str = "one of the info keys mpix_schedule, mpix_split, mpix_seed, mpix_duplex, mpix_weight_unit, mpix_loggp, \
-         mpix_graph_limit, mpix_fuse, mpix_verify, mpix_whole_communicator, or its environment variable, or a file of LogGP parameters,";
+         mpix_graph_limit, mpix_fuse, mpix_shared_memory, mpix_verify, mpix_whole_communicator, or its environment variable, or a file of LogGP parameters,";
 
     /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on: all but
     /// the window and the order of reductions.
@@ -205,6 +216,7 @@ impl Hints {
             self.graph_limit,
             self.fuse.map_or(0, |fuse| 1 + u64::from(fuse)),
             self.verify.into(),
+            self.shared_memory,
             self.loggp.is_some().into(),
             self.whole_communicator.into(),
         ])

@@ -136,7 +136,7 @@ impl State {
             unsafe { joined.put() }?;
         }
         for k in 0..self.loans.len() {
-            let tag = self.tags[k];
+            let tag = self.tags[self.loans[k].tag];
             if let Err(e) = self.loans[k].executor.start(tag) {
                 if k == 0 {
                     return Err(e);
@@ -332,7 +332,7 @@ impl Request {
                 }
                 state
             } else {
-                let mut state = State::bound(slot, fields, rule, persistent)?;
+                let mut state = State::bound(slot, fields, rule, kind)?;
                 if kind == Kind::MatchingAlone {
                     slot.tags().alone(&mut state.tags, message::largest_tag()?)?;
                     state.alone = true;
@@ -546,14 +546,15 @@ impl State {
     ///
     /// # Safety
     /// As for `Request::new`.
-    unsafe fn bound(slot: &Slot, fields: &[Buffers], rule: Rule, persistent: bool) -> Result<State> {
+    unsafe fn bound(slot: &Slot, fields: &[Buffers], rule: Rule, kind: Kind) -> Result<State> {
         let schedule = slot.schedule()?;
         let mut state = State::new(slot, &schedule, fields.len());
         // SAFETY: the caller vouches for the buffers.
         unsafe {
             let n = slot.neighborhood();
             let Some(first) = fields.first() else { return Ok(state) };
-            let loan = slot.lend(first)?;
+            let (persistent, alone) = (kind != Kind::Once, kind == Kind::MatchingAlone);
+            let loan = slot.lend(first, alone)?;
             let kept: Vec<Lasting>;
             let mut own: Fields = SmallVec::from_slice(fields);
             if persistent || fields.len() > 1 || loan.executor.keeps_datatypes() {
@@ -565,8 +566,10 @@ impl State {
             state.loans.push(loan);
             if schedule.algorithm().entry().forwards() {
                 // blocks that others pass on are not looked into there
-                for field in &own[1..] {
-                    state.loans.push(slot.lend(field)?);
+                for (tag, field) in own.iter().enumerate().skip(1) {
+                    let mut loan = slot.lend(field, alone)?;
+                    loan.tag = tag;
+                    state.loans.push(loan);
                 }
                 for (loan, field) in state.loans.iter_mut().zip(&own) {
                     loan.executor.bind(field)?;
@@ -574,14 +577,26 @@ impl State {
             } else if let [first, others @ ..] = &own[..]
                 && !others.is_empty()
             {
-                let joined = Joined::of(&own, n, rule, slot.comm(), slot.tags().one())?;
-                state.loans[0].executor.bind(&joined.buffers(first))?;
-                for field in others.iter().filter(|_| !joined.all()) {
-                    let mut loan = slot.lend_rest(&joined)?;
-                    loan.executor.bind(field)?;
+                state.loans.clear();
+                let shares = !alone;
+                if let Some(mut loan) = slot.lend_near(own.len())?.filter(|_| shares) {
+                    loan.executor.bind_near(&own)?;
                     state.loans.push(loan);
                 }
-                state.joined = Some(joined);
+                if let Some(mut loan) = slot.lend_far(None, shares)? {
+                    let near = |rank| shares && slot.is_near(rank);
+                    let joined = Joined::of(&own, n, rule, slot.comm(), slot.tags().one(), &near)?;
+                    loan.executor.bind(&joined.buffers(first))?;
+                    state.loans.push(loan);
+                    for (tag, field) in (1..).zip(others).filter(|_| !joined.all()) {
+                        if let Some(mut loan) = slot.lend_far(Some(&joined), shares)? {
+                            loan.tag = tag;
+                            loan.executor.bind(field)?;
+                            state.loans.push(loan);
+                        }
+                    }
+                    state.joined = Some(joined);
+                }
             } else {
                 state.loans[0].executor.bind(&own[0])?;
             }
@@ -614,11 +629,12 @@ impl State {
     unsafe fn bind_each(&mut self, slot: &Slot, fields: &[Buffers]) -> Result<Option<Box<Error>>> {
         let n = slot.neighborhood();
         let mut self_edge = None;
-        for field in fields {
+        for (tag, field) in fields.iter().enumerate() {
             // SAFETY: the caller of `Request::new` vouches for the buffers.
             unsafe {
                 let lasting = Lasting::of(field, n, slot.comm())?;
-                let mut loan = slot.lend(field)?;
+                let mut loan = slot.lend(field, false)?;
+                loan.tag = tag;
                 match loan.executor.bind(&lasting.buffers()) {
                     Err(e) if matches!(*e, Error::SelfEdge { .. }) => self_edge = Some(e),
                     other => other?,

@@ -99,18 +99,18 @@ pub struct Joined {
 unsafe impl Send for Joined {}
 
 impl Joined {
-    /// Joins blocks. `tag` is for messages of the process to itself.
+    /// Joins blocks. `tag` is for messages of the process to itself. Blocks of processes that are `near` are left to another executor.
     ///
     /// # Safety
     /// The datatypes must be datatypes.
-    pub unsafe fn of(fields: &[Buffers], n: &Neighborhood, rule: Rule, comm: &Arc<Comm>, tag: i32) -> Result<Joined> {
+    pub unsafe fn of(fields: &[Buffers], n: &Neighborhood, rule: Rule, comm: &Arc<Comm>, tag: i32, near: &dyn Fn(Rank) -> bool) -> Result<Joined> {
         let mut own = Vec::new();
         let inputs: Vec<&Blocks> = fields.iter().map(|f| &f.input).collect();
         let outputs: Vec<&Blocks> = fields.iter().map(|f| &f.output).collect();
         // SAFETY: the caller vouches for the datatypes.
         unsafe {
-            let input = Side::of(&inputs, n.targets(), n.rank(), rule, comm, &mut own)?;
-            let output = Side::of(&outputs, n.sources(), n.rank(), rule, comm, &mut own)?;
+            let input = Side::of(&inputs, n.targets(), (n.rank(), near), rule, comm, &mut own)?;
+            let output = Side::of(&outputs, n.sources(), (n.rank(), near), rule, comm, &mut own)?;
             let (taken, me) = (vec![false; n.sources().len()], n.rank() as i32);
             Ok(Joined { input, output, taken, me, comm: Arc::clone(comm), tag, _own: own })
         }
@@ -189,14 +189,14 @@ impl Joined {
 }
 
 impl Side {
-    unsafe fn of(fields: &[&Blocks], list: &[Neighbor], me: Rank, rule: Rule, comm: &Comm, own: &mut Vec<Owned>) -> Result<Side> {
+    unsafe fn of(fields: &[&Blocks], list: &[Neighbor], (me, near): (Rank, &dyn Fn(Rank) -> bool), rule: Rule, comm: &Comm, own: &mut Vec<Owned>) -> Result<Side> {
         let (mut side, known, mut accepted) = (Side::default(), Known::default(), None);
         // slots of short messages, and where these begin in the buffer
         let mut short = Vec::new();
         for (slot, neighbor) in list.iter().enumerate() {
             let first_piece = side.pieces.len();
             side.of_slot.push(first_piece..first_piece);
-            let Some(rank) = neighbor.rank else {
+            let Some(rank) = neighbor.rank.filter(|&rank| !near(rank)) else {
                 // nothing is looked at, and nothing is left to do
                 side.push(0, 0, datatype::byte(), true);
                 continue;

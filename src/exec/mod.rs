@@ -10,6 +10,7 @@ mod copy;
 pub mod fields;
 #[cfg(feature = "mpi")]
 pub mod lasting;
+mod mailbox;
 mod overlap;
 #[cfg(feature = "mpi")]
 pub mod p2p;
@@ -20,11 +21,13 @@ pub mod packets;
 mod parts;
 #[cfg(feature = "mpi")]
 pub mod tags;
+#[cfg(feature = "mpi")]
+pub mod shm;
 #[cfg(test)]
 pub mod world;
 
 #[cfg(feature = "mpi")]
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Runs a schedule over one transport, one collective at a time, any number of times.
 #[cfg(feature = "mpi")]
@@ -65,8 +68,32 @@ pub trait Executor {
 pub enum Any {
     /// Whole blocks and parts of them.
     P2p(p2p::P2p),
+    /// Whole blocks and parts of them, by shared memory where there is such.
+    Shm(Box<shm::Shm>),
     /// Packets.
     Packets(Box<packets::Packets>),
+}
+
+#[cfg(feature = "mpi")]
+impl From<p2p::P2p> for Any {
+    fn from(executor: p2p::P2p) -> Any {
+        Any::P2p(executor)
+    }
+}
+
+#[cfg(feature = "mpi")]
+impl Any {
+    /// Binds several fields, which are exchanged together by shared memory, of an executor that has no other edges.
+    ///
+    /// # Safety
+    /// As for `Executor::bind`.
+    pub unsafe fn bind_near(&mut self, fields: &[buffers::Buffers]) -> Result<()> {
+        match self {
+            // SAFETY: the caller vouches for the buffers.
+            Any::Shm(executor) => unsafe { executor.bind_fields(fields) },
+            _ => Err(Error::Internal("this executor takes one field".into()).into()),
+        }
+    }
 }
 
 #[cfg(feature = "mpi")]
@@ -77,6 +104,7 @@ impl Executor for Any {
         unsafe {
             match self {
                 Any::P2p(executor) => executor.bind(buffers),
+                Any::Shm(executor) => executor.bind(buffers),
                 Any::Packets(executor) => executor.bind(buffers),
             }
         }
@@ -86,6 +114,7 @@ impl Executor for Any {
     fn start(&mut self, tag: i32) -> Result<()> {
         match self {
             Any::P2p(executor) => executor.start(tag),
+            Any::Shm(executor) => executor.start(tag),
             Any::Packets(executor) => executor.start(tag),
         }
     }
@@ -94,6 +123,7 @@ impl Executor for Any {
     fn test(&mut self) -> Result<bool> {
         match self {
             Any::P2p(executor) => executor.test(),
+            Any::Shm(executor) => executor.test(),
             Any::Packets(executor) => executor.test(),
         }
     }
@@ -102,6 +132,7 @@ impl Executor for Any {
     fn wait(&mut self) -> Result<()> {
         match self {
             Any::P2p(executor) => executor.wait(),
+            Any::Shm(executor) => executor.wait(),
             Any::Packets(executor) => executor.wait(),
         }
     }
@@ -109,6 +140,7 @@ impl Executor for Any {
     fn posts_at_once(&self) -> bool {
         match self {
             Any::P2p(executor) => executor.posts_at_once(),
+            Any::Shm(executor) => executor.posts_at_once(),
             Any::Packets(executor) => executor.posts_at_once(),
         }
     }
@@ -116,6 +148,7 @@ impl Executor for Any {
     fn forget_datatypes(&mut self) {
         match self {
             Any::P2p(executor) => executor.forget_datatypes(),
+            Any::Shm(executor) => executor.forget_datatypes(),
             Any::Packets(executor) => executor.forget_datatypes(),
         }
     }
@@ -124,6 +157,7 @@ impl Executor for Any {
     fn keeps_datatypes(&self) -> bool {
         match self {
             Any::P2p(executor) => executor.keeps_datatypes(),
+            Any::Shm(executor) => executor.keeps_datatypes(),
             Any::Packets(executor) => executor.keeps_datatypes(),
         }
     }
@@ -131,6 +165,7 @@ impl Executor for Any {
     fn arrived(&mut self, source: usize) -> Result<bool> {
         match self {
             Any::P2p(executor) => executor.arrived(source),
+            Any::Shm(executor) => executor.arrived(source),
             Any::Packets(executor) => executor.arrived(source),
         }
     }

@@ -20,8 +20,15 @@ const FIRST: u32 = 128;
 /// So many collectives of an operation have different tags: the least `MPI_TAG_UB` that the standard allows is 32767, for three operations.
 pub const NUMBERS: u32 = 10_000;
 
-/// Tags from here on belong to persistent collectives that match alone.
-const FIRST_ALONE: u64 = 32768;
+/// Tags from here on belong to messages that were meant for shared memory, half of all that there are at the most; those of persistent collectives that match
+/// alone follow.
+const FIRST_SHARED: u64 = 32768;
+const MOST_SHARED: u64 = 1 << 20;
+
+/// Where the tags of messages begin that were meant for shared memory, and how many there are, in an MPI whose largest one is `largest`.
+pub fn shared(largest: i32) -> (u64, u64) {
+    (FIRST_SHARED, ((u64::from(largest.unsigned_abs()) + 1).saturating_sub(FIRST_SHARED) / 2).min(MOST_SHARED))
+}
 
 /// The tags of one operation on one communicator.
 pub struct Tags {
@@ -115,13 +122,15 @@ impl Tags {
     /// # Errors
     /// The MPI has no more tags than the standard asks for.
     pub fn alone(&self, tags: &mut [i32], largest: i32) -> Result<()> {
-        let numbers = (u64::from(largest.unsigned_abs()) + 1).saturating_sub(FIRST_ALONE) / 3;
+        let (begin, count) = shared(largest);
+        let first_alone = begin + count;
+        let numbers = (u64::from(largest.unsigned_abs()) + 1).saturating_sub(first_alone) / 3;
         if numbers == 0 {
             return Err(Error::NoTags.into());
         }
         let first = self.alone.fetch_add(tags.len() as u64, Ordering::Relaxed);
         for (number, tag) in (first..).zip(tags) {
-            *tag = (FIRST_ALONE + 3 * (number % numbers) + u64::from(self.operation)) as i32;
+            *tag = (first_alone + 3 * (number % numbers) + u64::from(self.operation)) as i32;
         }
         Ok(())
     }
@@ -173,8 +182,8 @@ mod tests {
                 tags.alone(&mut own, i32::MAX).unwrap();
                 assert!(own.into_iter().all(|tag| tag > 32767 && seen.insert(tag)));
             }
-            tags.alone(&mut own, 32770).unwrap();
-            assert!(own.into_iter().all(|tag| tag > 32767 && tag <= 32770));
+            tags.alone(&mut own, 32773).unwrap();
+            assert!(own.into_iter().all(|tag| tag > 32770 && tag <= 32773));
         }
         // one that is held is not given out again
         let tags = &all[1];

@@ -55,3 +55,21 @@ const char *mpixn_family(void) {
   return "";
 #endif
 }
+
+/* what op::Element counts; 0: anything else */
+int mpixn_element(MPI_Datatype type) {
+  if (type == MPI_INT || type == MPI_INT32_T) return 1;
+  if (type == MPI_LONG) return sizeof(long) == 8 ? 2 : 1;
+  if (type == MPI_LONG_LONG || type == MPI_INT64_T) return 2;
+  if (type == MPI_FLOAT) return 3;
+  if (type == MPI_DOUBLE) return 4;
+  return 0;
+}
+
+/* what op::Operator counts; 0: anything else */
+int mpixn_operator(MPI_Op op) {
+  MPI_Op known[] = {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_LAND, MPI_BAND, MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR};
+  for (int i = 0; i < (int)(sizeof known / sizeof *known); i++)
+    if (op == known[i]) return i + 1;
+  return 0;
+}

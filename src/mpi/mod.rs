@@ -23,6 +23,7 @@ pub mod node;
 pub mod op;
 pub mod p2p;
 pub mod pair;
+pub mod segment;
 pub mod start;
 pub mod topology;
 pub mod window;

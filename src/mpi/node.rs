@@ -15,16 +15,70 @@ pub struct Node {
 
 /// Looks around. Collective.
 pub fn look_around(comm: &Comm) -> Result<Node> {
+    let node = comm.node()?;
+    // SAFETY: a live communicator.
+    let processes = unsafe { comm::size(node.raw()) }?;
+    Ok(Node { processes, crowded: crowded(&node)? })
+}
+
+/// Whether the processes of a node are more than the cores that they may use. Collective over the node.
+fn crowded(node: &Comm) -> Result<bool> {
     /// Words of an affinity mask: 1,024 cores.
     const WORDS: usize = 16;
     let mut mask = [0u64; WORDS];
     // SAFETY: the mask has the size that is said; the kernel writes no more. On failure it stays empty.
     unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) };
-    let node = comm.node()?;
     // MPIs bind processes to different cores: only all of a node's masks together tell what it has
-    let usable = coll::allreduce(&node, mask, Reduction::Or)?;
+    let usable = coll::allreduce(node, mask, Reduction::Or)?;
     let cores: u32 = usable.iter().map(|w| w.count_ones()).sum();
     // SAFETY: a live communicator.
     let processes = unsafe { comm::size(node.raw()) }?;
-    Ok(Node { processes, crowded: cores > 0 && processes > cores })
+    Ok(cores > 0 && processes > cores)
+}
+
+/// The processes of a communicator that share memory with the caller.
+#[derive(Debug)]
+pub struct Team {
+    comm: Comm,
+    me: u32,
+    /// Ranks in the communicator, ascending.
+    ranks: Vec<u32>,
+    crowded: bool,
+}
+
+impl Team {
+    /// Finds them. Collective.
+    pub fn new(comm: &Comm) -> Result<Team> {
+        let node = comm.node()?;
+        let crowded = crowded(&node)?;
+        // SAFETY: live communicators.
+        let (rank, me, size) = unsafe { (comm::rank(comm.raw())?, comm::rank(node.raw())?, comm::size(node.raw())?) };
+        let ranks = coll::allgather(&node, rank, size)?;
+        Ok(Team { comm: node, me, ranks, crowded })
+    }
+
+    /// A communicator of them.
+    pub fn comm(&self) -> &Comm {
+        &self.comm
+    }
+
+    /// How many they are.
+    pub fn size(&self) -> usize {
+        self.ranks.len()
+    }
+
+    /// The caller's rank among them.
+    pub fn me(&self) -> u32 {
+        self.me
+    }
+
+    /// The rank among them of a process of the communicator, if it is one of them.
+    pub fn member(&self, rank: u32) -> Option<u32> {
+        self.ranks.binary_search(&rank).ok().map(|k| k as u32)
+    }
+
+    /// Whether these are more than the cores that they may use.
+    pub fn crowded(&self) -> bool {
+        self.crowded
+    }
 }

@@ -9,6 +9,48 @@ use crate::error::Result;
 
 unsafe extern "C" {
     fn mpixn_op_null() -> MPI_Op;
+    fn mpixn_element(datatype: MPI_Datatype) -> c_int;
+    fn mpixn_operator(op: MPI_Op) -> c_int;
+}
+
+/// Elements of predefined datatypes that are reduced without MPI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Element {
+    /// `MPI_INT`, `MPI_INT32_T`
+    Int,
+    /// `MPI_LONG`, `MPI_LONG_LONG`, `MPI_INT64_T`
+    Long,
+    /// `MPI_FLOAT`
+    Float,
+    /// `MPI_DOUBLE`
+    Double,
+}
+
+/// Predefined operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Operator {
+    Sum,
+    Product,
+    Min,
+    Max,
+    LogicalAnd,
+    BitAnd,
+    LogicalOr,
+    BitOr,
+    LogicalXor,
+    BitXor,
+}
+
+/// Which predefined operator on which elements these are, if they are such. The operator may not fit the elements.
+pub fn predefined(op: MPI_Op, datatype: MPI_Datatype) -> Option<(Operator, Element)> {
+    use Operator::{BitAnd, BitOr, BitXor, LogicalAnd, LogicalOr, LogicalXor, Max, Min, Product, Sum};
+    const ELEMENTS: [Element; 4] = [Element::Int, Element::Long, Element::Float, Element::Double];
+    const OPERATORS: [Operator; 10] = [Sum, Product, Min, Max, LogicalAnd, BitAnd, LogicalOr, BitOr, LogicalXor, BitXor];
+    // SAFETY: only compares handles.
+    let (operator, element) = unsafe { (mpixn_operator(op), mpixn_element(datatype)) };
+    let position = |counted: c_int| usize::try_from(counted - 1).ok();
+    Some((*OPERATORS.get(position(operator)?)?, *ELEMENTS.get(position(element)?)?))
 }
 
 /// Whether a handle is `MPI_OP_NULL`.

@@ -1,0 +1,1241 @@
+//! The shared-memory executor: edges between processes of one node by mailboxes in memory that they share, all others by messages (`p2p.rs`).
+//!
+//! All blocks for one process travel together, in one message of its mailbox (`mailbox.rs`): up to 40 bytes in the cache line that announces it, up to a
+//! slot beside it. What is longer goes through the same memory in chunks, which the receiver takes out while the sender puts in. A gather's or
+//! reduction's one block lies there once for all targets. A reduction folds straight from there. Nothing is posted, matched or acknowledged by MPI.
+//!
+//! A collective that is started (a request) must leave nothing to do for its sender, who may wait in MPI for something else before it comes back: what
+//! finds no free slot, and what is longer than one, it sends by MPI. A receiver looks for that while it waits, which it must do in MPI now and then
+//! anyhow: a message of the caller's own may be under way that only MPI moves.
+//!
+//! Schedules of more than one round are run for the other edges only: between memories there is no contention that rounds would keep low.
+//!
+//! Cost: for each process that messages go to or come from one message, two copies of its bytes; no call of MPI unless it waits for more than some
+//! microseconds. Memory as `link.rs` says; for blocks in chunks that only `MPI_Pack` can pack, and what goes by MPI, as much as they are long. No allocation once the largest have been
+//! seen.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::buffers::{Blocks, Buffers, Ints, Shape};
+use super::copy::Copy;
+use super::mailbox::{Header, IN_CHUNKS, IN_LINE, INLINE, WORDS};
+use super::p2p::{P2p, accept, enlarge, self_edge};
+use super::{Executor, p2p};
+use crate::error::{Error, Result};
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::datatype::Known;
+use crate::mpi::message::{self, Mode, Request, bytes_at};
+use crate::mpi::{MPI_Datatype, MPI_Op};
+use crate::neighborhood::Neighborhood;
+use crate::schedule::{Block, FoldOrder, Op, Schedule};
+
+mod fold;
+pub mod link;
+mod pieces;
+mod waiting;
+
+use fold::Folding;
+use link::{CHUNKS, Link};
+use pieces::{Own, Piece};
+
+/// What happens to a message that is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sending {
+    /// Nothing more.
+    Done,
+    /// There is no room for it.
+    Waits,
+    /// So many chunks of so many are put in.
+    Chunks(u64, u64),
+}
+
+/// A message to one process, or one that all have in common.
+struct Send {
+    /// To whom, as positions in the link.
+    outs: Range<usize>,
+    pieces: Range<usize>,
+    bytes: usize,
+    state: Sending,
+    /// Chunks before the message, for each target.
+    before: Vec<u64>,
+    /// What goes by MPI, and where it is put together, if it must be.
+    requests: Vec<Request>,
+    buffer: Vec<u8>,
+}
+
+/// What happens to a message that is received.
+enum Receiving {
+    Done,
+    Waits,
+    /// It is there, and stays until it is folded.
+    Here,
+    Chunks(Chunks),
+    /// By MPI; so many bytes.
+    Mpi(Request, u64),
+}
+
+/// Where chunks are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Into {
+    /// To the blocks.
+    Place,
+    /// Together, before they go to the blocks.
+    Buffer,
+    /// Away: they do not fit.
+    Nowhere,
+}
+
+/// A message that comes in chunks.
+#[derive(Debug, Clone, Copy)]
+struct Chunks {
+    /// Chunks that have been taken out, and all of them.
+    taken: u64,
+    all: u64,
+    /// Bytes of the message.
+    bytes: u64,
+    /// Where the memory begins, bytes of a chunk, and chunks of the mailbox before this message.
+    memory: u64,
+    chunk: u64,
+    before: u64,
+    into: Into,
+}
+
+/// A message from one process.
+struct Recv {
+    pieces: Range<usize>,
+    bytes: usize,
+    state: Receiving,
+    /// Where it is, when it is here.
+    data: *const u8,
+    /// A message that lay in its line, is put together, or came by MPI.
+    words: [u64; WORDS],
+    buffer: Vec<u8>,
+    /// Blocks of it that have not been folded.
+    unfolded: usize,
+    /// Whether its mailbox waits to be emptied.
+    in_mailbox: bool,
+}
+
+impl Send {
+    fn new(outs: Range<usize>, pieces: Range<usize>) -> Send {
+        let (before, requests) = (Vec::with_capacity(outs.len()), Vec::with_capacity(outs.len()));
+        Send { outs, pieces, bytes: 0, state: Sending::Done, before, requests, buffer: Vec::new() }
+    }
+}
+
+impl Recv {
+    fn new(pieces: Range<usize>) -> Recv {
+        Recv {
+            pieces,
+            bytes: 0,
+            state: Receiving::Done,
+            data: std::ptr::null(),
+            words: [0; WORDS],
+            buffer: Vec::new(),
+            unfolded: 0,
+            in_mailbox: false,
+        }
+    }
+}
+
+/// Where the block of a source comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Nowhere,
+    /// Of the process at this position in the link its block number this.
+    Peer(u32, u32),
+    /// The process itself; the target slot, and the index of the copy.
+    Own(u32, u32),
+    Rest,
+}
+
+/// Executes one schedule for a process that shares memory with some of its neighbors.
+pub struct Shm {
+    link: Arc<Link>,
+    comm: Arc<Comm>,
+    alone: Option<Arc<Comm>>,
+    me: i32,
+    tag: i32,
+    /// Whether the caller may leave it alone after the start.
+    started_only: bool,
+    number: u64,
+    active: bool,
+    /// By field and side, what is known of datatypes.
+    known: Vec<[Known; 2]>,
+    inputs: Vec<Piece>,
+    outputs: Vec<Piece>,
+    /// Messages of their own to each process, or one to all.
+    each: Vec<Send>,
+    all: Vec<Send>,
+    to_all: bool,
+    recvs: Vec<Recv>,
+    /// Positions of messages that have not come to their end.
+    sending: Vec<u32>,
+    receiving: Vec<u32>,
+    self_edges: Vec<(u32, u32)>,
+    copies: Vec<Copy>,
+    accepted: [Option<MPI_Datatype>; 2],
+    pack: Vec<u8>,
+    rest: Option<Box<P2p>>,
+    rest_runs: bool,
+    origins: Vec<Origin>,
+    folding: Option<Box<Folding>>,
+    /// Blocks for a reduction that come by messages.
+    scratch: Vec<u8>,
+    failure: Option<Box<Error>>,
+    /// Whether anything that is sent went by MPI.
+    by_mpi: bool,
+    polls: u32,
+    /// When processes were last looked for that have ended.
+    since: Instant,
+}
+
+/// Looks of a process that has a core before it begins to pause between them.
+const SPINS: u32 = 2000;
+/// Looks between two entries into MPI, after that.
+const ENTER: u32 = 64;
+/// Looks, and then yields, of a process that shares its core, before it sleeps.
+const LOOKS: u32 = 20;
+const YIELDS: u32 = 16;
+/// Tests of a request in vain between two entries into MPI.
+const TESTS: u32 = 16;
+/// How long a process waits between two looks whether those that it waits for live.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+
+// SAFETY: addresses in buffers of the caller's and in shared memory, at which whoever completes the call may look, memory of its own, and handles, which
+// may be used in any thread that may call MPI.
+unsafe impl std::marker::Send for Shm {}
+
+/// What an executor is made of.
+pub struct Parts<'a> {
+    /// Not folded.
+    pub schedule: &'a Schedule,
+    pub neighborhood: &'a Neighborhood,
+    /// The order in which it reduces, if it does.
+    pub fold: Option<FoldOrder>,
+    /// Whether it is for requests.
+    pub started_only: bool,
+    /// Fields that are exchanged together.
+    pub fields: usize,
+    pub waiting: p2p::Waiting,
+    pub window: u32,
+}
+
+impl Shm {
+    /// An executor. `alone` is for those that reduce.
+    pub fn new(link: &Arc<Link>, comm: Arc<Comm>, alone: Option<Arc<Comm>>, parts: &Parts) -> Shm {
+        let n = parts.neighborhood;
+        let (targets, sources, self_edges) = (n.targets_in_order(), n.sources_in_order(), n.self_edges());
+        let mut origins = vec![Origin::Nowhere; n.sources().len()];
+        for &(slot, _) in &sources {
+            origins[slot as usize] = Origin::Rest;
+        }
+        for (k, &(target, source)) in self_edges.iter().enumerate() {
+            origins[source as usize] = Origin::Own(target, k as u32);
+        }
+        let (mut inputs, mut each) = (Vec::new(), Vec::new());
+        for (i, out) in link.outs.iter().enumerate() {
+            let begin = inputs.len();
+            for field in 0..parts.fields {
+                inputs.extend(targets.iter().filter(|t| t.1 == out.rank).map(|t| Piece::new(field, t.0)));
+            }
+            each.push(Send::new(i..i + 1, begin..inputs.len()));
+        }
+        let all = if link.outs.is_empty() { Vec::new() } else { vec![Send::new(0..link.outs.len(), 0..1)] };
+        let (mut outputs, mut recvs) = (Vec::new(), Vec::new());
+        for (i, source) in link.ins.iter().enumerate() {
+            let begin = outputs.len();
+            for field in 0..parts.fields {
+                for (k, s) in sources.iter().filter(|s| s.1 == source.rank).enumerate() {
+                    outputs.push(Piece::new(field, s.0));
+                    origins[s.0 as usize] = Origin::Peer(i as u32, k as u32);
+                }
+            }
+            recvs.push(Recv::new(begin..outputs.len()));
+        }
+        let remote = |rank: u32| rank != n.rank() && !link.has(rank);
+        let schedule = parts.schedule.retained(|op| match *op {
+            Op::Recv { from, .. } => remote(from),
+            Op::Send { to, .. } => remote(to),
+            Op::Copy { .. } | Op::Reduce { .. } => false,
+        });
+        let rest = (!schedule.ops().is_empty()).then(|| {
+            Box::new(P2p::new(Arc::clone(&comm), None, n.rank(), parts.waiting, parts.window, &schedule))
+        });
+        Shm {
+            link: Arc::clone(link),
+            comm,
+            alone,
+            me: n.rank() as i32,
+            tag: 0,
+            started_only: parts.started_only,
+            number: 0,
+            active: false,
+            known: (0..parts.fields).map(|_| Default::default()).collect(),
+            sending: Vec::with_capacity(each.len()),
+            receiving: Vec::with_capacity(recvs.len()),
+            inputs,
+            outputs,
+            each,
+            all,
+            to_all: false,
+            recvs,
+            copies: Vec::with_capacity(self_edges.len() * parts.fields),
+            self_edges,
+            accepted: [None; 2],
+            pack: Vec::new(),
+            rest,
+            rest_runs: false,
+            folding: parts.fold.map(|order| Box::new(Folding::new(order, &origins))),
+            origins,
+            scratch: Vec::new(),
+            failure: None,
+            by_mpi: false,
+            polls: 0,
+            since: Instant::now(),
+        }
+    }
+
+    /// Binds several fields, which are exchanged together; edges that leave the node are not looked at.
+    ///
+    /// # Safety
+    /// As for `Executor::bind`.
+    pub unsafe fn bind_fields(&mut self, fields: &[Buffers]) -> Result<()> {
+        self.copies.clear();
+        let Some(first) = fields.first() else { return Ok(()) };
+        self.to_all = pieces::is_one(&first.input);
+        // SAFETY: the caller vouches for the buffers.
+        unsafe {
+            if let Some(op) = first.op {
+                self.bind_fold(op, first)?;
+            } else {
+                for piece in &mut self.outputs {
+                    let (side, known) = (&fields[piece.field as usize].output, &self.known[piece.field as usize][1]);
+                    piece.bind(side, known, &self.comm)?;
+                }
+                if !self.self_edges.is_empty() {
+                    self.bind_copies(fields)?;
+                }
+            }
+            let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
+            for piece in &mut self.inputs[..own] {
+                let (side, known) = (&fields[piece.field as usize].input, &self.known[piece.field as usize][0]);
+                piece.bind(side, known, &self.comm)?;
+            }
+        }
+        for send in if self.to_all { &mut self.all } else { &mut self.each } {
+            send.bytes = pieces::total(&self.inputs[send.pieces.clone()]);
+        }
+        if first.op.is_none() {
+            for recv in &mut self.recvs {
+                // a block that all targets get travels once
+                let last = if self.to_all { recv.pieces.end.min(recv.pieces.start + 1) } else { recv.pieces.end };
+                recv.bytes = pieces::total(&self.outputs[recv.pieces.start..last]);
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn bind_copies(&mut self, fields: &[Buffers]) -> Result<()> {
+        for (field, known) in fields.iter().zip(&self.known) {
+            for &(target, source) in &self.self_edges {
+                let (from, into) = (field.input.locate(target as usize)?, field.output.locate(source as usize)?);
+                // SAFETY: as for `bind_fields`.
+                unsafe {
+                    accept(&mut self.accepted[0], from.datatype, &field.input, target as usize, &self.comm)?;
+                    accept(&mut self.accepted[1], into.datatype, &field.output, source as usize, &self.comm)?;
+                    p2p::refuse_null(&from, &field.input)?;
+                    p2p::refuse_null(&into, &field.output)?;
+                    let Some(copy) = Copy::prepare(from, into, &known[0], &self.comm)? else {
+                        let (from_block, into_block) = (Block::Input(target), Block::Output(source));
+                        return Err(self_edge(from_block, &from, into_block, &into)?.into());
+                    };
+                    enlarge(&mut self.pack, copy.buffer())?;
+                    self.copies.push(copy);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Prepares a reduction: everything but what is sent.
+    unsafe fn bind_fold(&mut self, op: MPI_Op, buffers: &Buffers) -> Result<()> {
+        let Some(folding) = &mut self.folding else {
+            return Err(Error::Internal("an executor that does not reduce got an operator".into()).into());
+        };
+        let Some(alone) = self.alone.as_deref() else {
+            return Err(Error::Internal("an executor that does not reduce got an operator".into()).into());
+        };
+        // SAFETY: as for `bind_fields`.
+        unsafe {
+            let known = &self.known[0][1];
+            folding.bind(op, &buffers.output, known, &self.comm, alone)?;
+            for &(target, _) in &self.self_edges {
+                let from = buffers.input.locate(target as usize)?;
+                accept(&mut self.accepted[0], from.datatype, &buffers.input, target as usize, &self.comm)?;
+                p2p::refuse_null(&from, &buffers.input)?;
+                folding.bind_own(target, from, &self.comm)?;
+            }
+        }
+        for recv in &mut self.recvs {
+            // a block that all targets get travels once
+            let blocks = if self.to_all { recv.pieces.len().min(1) } else { recv.pieces.len() };
+            recv.bytes = blocks * folding.bytes();
+        }
+        Ok(())
+    }
+
+    /// Binds the edges that leave the node.
+    unsafe fn bind_rest(&mut self, buffers: &Buffers) -> Result<()> {
+        let Some(rest) = &mut self.rest else { return Ok(()) };
+        // SAFETY: as for `bind_fields`; what is received for a reduction goes into memory of our own.
+        unsafe {
+            let Some(folding) = &self.folding else { return rest.bind(buffers) };
+            let (sources, bytes) = (self.origins.len(), folding.bytes());
+            enlarge(&mut self.scratch, sources * bytes)?;
+            let counts = vec![bytes as i64; sources];
+            let displs: Vec<i64> = (0..sources).map(|source| (source * bytes) as i64).collect();
+            // matches whatever is sent
+            let datatypes = vec![message::packed(); sources];
+            let shape = Shape::General { counts: Ints::Wide(&counts), displs: Ints::Wide(&displs), datatypes: &datatypes };
+            let output = Blocks { base: self.scratch.as_mut_ptr(), datatype: message::packed(), extent: 1, shape, names: buffers.output.names };
+            rest.bind(&Buffers { input: buffers.input, output, op: None })
+        }
+    }
+
+    #[inline(always)]
+    fn sends(&self) -> &[Send] {
+        if self.to_all { &self.all } else { &self.each }
+    }
+
+    #[inline(always)]
+    fn send_mut(&mut self, k: usize) -> &mut Send {
+        if self.to_all { &mut self.all[k] } else { &mut self.each[k] }
+    }
+
+    #[inline(always)]
+    fn own(&self) -> Own<'_> {
+        Own { me: self.me, tag: self.tag, comm: &self.comm }
+    }
+
+    /// Remembers a failure, if it is the first: all messages come to their end.
+    #[cold]
+    fn note(&mut self, error: Box<Error>) {
+        self.failure.get_or_insert(error);
+    }
+
+    /// Whether message `k` can be put into all of its mailboxes now.
+    #[inline(always)]
+    fn has_room(&self, send: &Send) -> bool {
+        let free = |i: usize| {
+            let out = &self.link.outs[i];
+            // only long messages are counted in chunks
+            let chunks = out.chunks.load(Ordering::Relaxed);
+            out.sender.is_free(self.number, out.mailbox()) && (chunks == 0 || out.mailbox().read() == chunks)
+        };
+        // in reductions the first target's memory may hold what is for all
+        let first = !self.link.common && self.folding.is_some() && send.outs.start == 0;
+        send.outs.clone().all(free) && (!first || (0..self.link.outs.len()).all(free))
+    }
+
+    #[inline(always)]
+    fn put(&self, send: &Send, bytes: u32, place: u64, words: &[u64]) {
+        for out in &self.link.outs[send.outs.clone()] {
+            let acks = out.back.map_or([0; 2], |back| self.link.ins[back].mailbox().acks());
+            out.sender.put(self.number, out.mailbox(), Header { bytes, place, acks }, words);
+        }
+    }
+
+    /// Puts message `k` in, if there is room; the next chunk of it, if it is long. Whether anything was done.
+    #[inline(always)]
+    fn step_send(&mut self, k: usize) -> Result<bool> {
+        let send = &self.sends()[k];
+        match send.state {
+            Sending::Waits if self.has_room(send) => {}
+            Sending::Chunks(..) => return self.step_chunk(k),
+            _ => return Ok(false),
+        }
+        let pieces = &self.inputs[send.pieces.clone()];
+        let packed = if send.bytes <= INLINE {
+            let mut words = [0u64; WORDS];
+            // SAFETY: the caller of `bind` vouches for the blocks.
+            let packed = unsafe { pieces::pack(pieces, words.as_mut_ptr().cast(), self.own()) };
+            self.put(send, send.bytes as u32, IN_LINE, &words[..send.bytes.div_ceil(8)]);
+            packed
+        } else if send.bytes <= self.link.slot {
+            let slot = self.link.slot_of(&self.link.outs[send.outs.start], self.number);
+            // SAFETY: as above; the slot is as long, and nobody reads it, as there is room.
+            let packed = unsafe { pieces::pack(pieces, slot, self.own()) };
+            self.put(send, send.bytes as u32, self.link.position(slot), &[]);
+            packed
+        } else {
+            return self.begin_chunks(k).map(|()| true);
+        };
+        self.send_mut(k).state = Sending::Done;
+        packed.map(|()| true)
+    }
+
+    /// Announces a message that comes in chunks.
+    #[cold]
+    fn begin_chunks(&mut self, k: usize) -> Result<()> {
+        let chunk = self.link.chunk();
+        let Self { link, all, each, inputs, to_all, comm, me, tag, .. } = self;
+        let send = if *to_all { &mut all[k] } else { &mut each[k] };
+        let pieces = &inputs[send.pieces.clone()];
+        let count = send.bytes.div_ceil(chunk) as u64;
+        let mut packed = Ok(());
+        if !pieces.iter().all(Piece::is_divisible) {
+            enlarge(&mut send.buffer, send.bytes)?;
+            // SAFETY: the caller of `bind` vouches for the blocks; the buffer is as long.
+            packed = unsafe { pieces::pack(pieces, send.buffer.as_mut_ptr(), Own { me: *me, tag: *tag, comm }) };
+        }
+        let memory = link.position(link.outs[send.outs.start].memory);
+        send.before.clear();
+        send.state = Sending::Chunks(0, count);
+        for out in &link.outs[send.outs.clone()] {
+            let before = out.chunks.load(Ordering::Relaxed);
+            send.before.push(before);
+            let acks = out.back.map_or([0; 2], |back| link.ins[back].mailbox().acks());
+            let words = [before, send.bytes as u64, memory, chunk as u64];
+            out.sender.put(self.number, out.mailbox(), Header { bytes: 0, place: IN_CHUNKS, acks }, &words);
+        }
+        packed
+    }
+
+    /// Puts the next chunk of a message in, if there is room.
+    fn step_chunk(&mut self, k: usize) -> Result<bool> {
+        let send = &self.sends()[k];
+        let Sending::Chunks(done, all) = send.state else { return Ok(false) };
+        let outs = &self.link.outs[send.outs.clone()];
+        if outs.iter().zip(&send.before).any(|(out, before)| out.mailbox().read() + CHUNKS <= before + done) {
+            return Ok(false);
+        }
+        let chunk = self.link.chunk();
+        let begin = done as usize * chunk;
+        let part = begin..(begin + chunk).min(send.bytes);
+        let memory = outs[0].memory.wrapping_add((done % CHUNKS) as usize * chunk);
+        // SAFETY: the caller of `bind` vouches for the blocks; the memory is as long, and has been read.
+        unsafe {
+            let pieces = &self.inputs[send.pieces.clone()];
+            if pieces.iter().all(Piece::is_divisible) {
+                pieces::pack_part(pieces, part, memory);
+            } else {
+                memory.copy_from_nonoverlapping(send.buffer[part].as_ptr(), chunk.min(send.bytes - begin));
+            }
+        }
+        for (out, before) in outs.iter().zip(&send.before) {
+            out.chunks.store(before + done + 1, Ordering::Relaxed);
+            out.mailbox().set_written(before + done + 1);
+        }
+        let state = if done + 1 == all { Sending::Done } else { Sending::Chunks(done + 1, all) };
+        self.send_mut(k).state = state;
+        Ok(true)
+    }
+
+    /// Sends a message by MPI.
+    #[cold]
+    fn send_by_mpi(&mut self, k: usize) -> Result<()> {
+        let tag = self.link.tag(self.number);
+        let Self { link, all, each, inputs, to_all, comm, me, tag: own_tag, .. } = self;
+        let send = if *to_all { &mut all[k] } else { &mut each[k] };
+        send.state = Sending::Done;
+        let pieces = &inputs[send.pieces.clone()];
+        // SAFETY: the caller of `bind` vouches for the blocks until the call is complete; the buffer is left alone until then.
+        unsafe {
+            let at = match pieces {
+                [piece] if piece.in_place().is_some() => piece.at,
+                _ => {
+                    enlarge(&mut send.buffer, send.bytes)?;
+                    pieces::pack(pieces, send.buffer.as_mut_ptr(), Own { me: *me, tag: *own_tag, comm })?;
+                    send.buffer.as_mut_ptr()
+                }
+            };
+            for out in &link.outs[send.outs.clone()] {
+                send.requests.push(message::send(Mode::Standard, &bytes_at(at, send.bytes as u64), out.rank, tag, comm)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks whether the message from a process is there, and takes it out. Whether it has come to its end.
+    #[inline(always)]
+    fn step_recv(&mut self, i: usize) -> Result<bool> {
+        if !matches!(self.recvs[i].state, Receiving::Waits) {
+            return self.go_on(i);
+        }
+        let (link, source) = (&self.link, &self.link.ins[i]);
+        let Some(header) = source.mailbox().header(self.number) else { return Ok(false) };
+        if let Some(back) = source.back
+            && link.next() - self.number <= 2
+        {
+            link.outs[back].sender.learn(header.acks);
+        }
+        let recv = &mut self.recvs[i];
+        recv.data = match header.place {
+            IN_LINE => {
+                source.mailbox().words(self.number, &mut recv.words);
+                recv.words.as_ptr().cast()
+            }
+            IN_CHUNKS => return self.announced(i),
+            place => match link.at(place, header.bytes as usize) {
+                Some(data) => data,
+                None => return self.broken(i),
+            },
+        };
+        if header.bytes as usize != recv.bytes
+            && let Err(e) = self.check(i, header.bytes.into())
+        {
+            self.link.ins[i].mailbox().take(self.number);
+            return self.give_up(i, e);
+        }
+        if self.folding.is_some() {
+            self.recvs[i].state = Receiving::Here;
+            return self.fold(i);
+        }
+        let done = self.take_out(i, header.bytes as usize);
+        self.link.ins[i].mailbox().take(self.number);
+        self.recvs[i].state = Receiving::Done;
+        done.map(|()| true)
+    }
+
+    /// Brings a message of `bytes` bytes that is here out to where it belongs.
+    #[inline(always)]
+    fn take_out(&mut self, i: usize, bytes: usize) -> Result<()> {
+        let recv = &self.recvs[i];
+        let pieces = &self.outputs[recv.pieces.clone()];
+        // SAFETY: the caller of `bind` vouches for the blocks; the message is as long as they are, as has been checked, or shorter.
+        unsafe {
+            match pieces {
+                [piece] if bytes == recv.bytes => piece.unpack(recv.data, self.own()),
+                [_, ..] if self.to_all || bytes != recv.bytes => {
+                    pieces.iter().try_for_each(|piece| piece.unpack_short(recv.data, bytes, self.own()))
+                }
+                _ => pieces::unpack(pieces, recv.data, self.own()),
+            }
+        }
+    }
+
+    /// An error if a message of `sent` bytes does not fit. A shorter one does where it is one block, as in MPI.
+    #[cold]
+    fn check(&self, i: usize, sent: u64) -> Result<()> {
+        let recv = &self.recvs[i];
+        let (expected, one) = (recv.bytes as u64, self.folding.is_none() && (self.to_all || recv.pieces.len() == 1));
+        if sent == expected || (sent < expected && one) {
+            return Ok(());
+        }
+        let slots = self.outputs[recv.pieces.clone()].iter().map(|p| p.slot).collect();
+        Err(Error::Length { rank: self.link.ins[i].rank, slots, sent, expected }.into())
+    }
+
+    /// Ends a message that cannot be used.
+    #[cold]
+    fn give_up(&mut self, i: usize, error: Box<Error>) -> Result<bool> {
+        self.recvs[i].state = Receiving::Done;
+        for position in 0..self.folding.as_ref().map_or(0, |f| f.chain.len()) {
+            if let Some(folding) = &mut self.folding
+                && matches!(folding.chain[position].1, Origin::Peer(peer, _) if peer as usize == i)
+            {
+                folding.skip(position);
+            }
+        }
+        Err(error)
+    }
+
+    /// Ends a message that comes by no way that there is.
+    #[cold]
+    fn broken(&mut self, i: usize) -> Result<bool> {
+        let rank = self.link.ins[i].rank;
+        self.give_up(i, Error::Internal(format!("process {rank} has put no message where its mailbox says that there is one")).into())
+    }
+
+    /// Begins to take out a message that comes in chunks.
+    #[cold]
+    fn announced(&mut self, i: usize) -> Result<bool> {
+        let mut words = [0u64; WORDS];
+        self.link.ins[i].mailbox().words(self.number, &mut words);
+        let [before, bytes, memory, chunk, _] = words;
+        if chunk == 0 {
+            return self.broken(i);
+        }
+        let checked = self.check(i, bytes);
+        let Self { outputs, recvs, folding, to_all, .. } = self;
+        let recv = &mut recvs[i];
+        let whole = folding.is_none() && !*to_all && bytes == recv.bytes as u64;
+        let into = match &checked {
+            Err(_) => Into::Nowhere,
+            Ok(()) if whole && outputs[recv.pieces.clone()].iter().all(Piece::is_divisible) => Into::Place,
+            Ok(()) => Into::Buffer,
+        };
+        if into == Into::Buffer {
+            enlarge(&mut recv.buffer, bytes as usize)?;
+        }
+        recv.state = Receiving::Chunks(Chunks { taken: 0, all: bytes.div_ceil(chunk), bytes, memory, chunk, before, into });
+        checked.map(|()| false)
+    }
+
+    /// Goes on with a message that has begun to come, or is here. Whether it has come to its end.
+    #[cold]
+    fn go_on(&mut self, i: usize) -> Result<bool> {
+        match &mut self.recvs[i].state {
+            Receiving::Done => Ok(true),
+            Receiving::Waits => Ok(false),
+            Receiving::Here => self.fold(i),
+            Receiving::Chunks(chunks) => {
+                let chunks = *chunks;
+                self.take_chunks(i, chunks)
+            }
+            Receiving::Mpi(request, bytes) => {
+                let bytes = *bytes;
+                if !request.test()? {
+                    return Ok(false);
+                }
+                let checked = self.check(i, bytes);
+                match checked {
+                    Ok(()) => self.complete(i, bytes as usize),
+                    Err(e) => self.give_up(i, e),
+                }
+            }
+        }
+    }
+
+    /// Brings a message out that is here as a whole, and not in its mailbox any more.
+    fn complete(&mut self, i: usize, bytes: usize) -> Result<bool> {
+        let recv = &mut self.recvs[i];
+        recv.in_mailbox = false;
+        if self.folding.is_some() {
+            recv.state = Receiving::Here;
+            return self.fold(i);
+        }
+        recv.state = Receiving::Done;
+        if recv.data.is_null() {
+            // it came where it belongs
+            return Ok(true);
+        }
+        self.take_out(i, bytes).map(|()| true)
+    }
+
+    /// Takes the chunks out that are there.
+    fn take_chunks(&mut self, i: usize, mut chunks: Chunks) -> Result<bool> {
+        let mailbox = self.link.ins[i].mailbox();
+        let there = mailbox.written().wrapping_sub(chunks.before).min(chunks.all);
+        if there <= chunks.taken {
+            return Ok(false);
+        }
+        // one at a time, so that other messages go on too
+        let begin = chunks.taken * chunks.chunk;
+        let end = (begin + chunks.chunk).min(chunks.bytes);
+        let part = begin as usize..end as usize;
+        let Some(data) = self.link.at(chunks.memory + chunks.taken % CHUNKS * chunks.chunk, part.len()) else { return self.broken(i) };
+        let recv = &mut self.recvs[i];
+        // SAFETY: the caller of `bind` vouches for the blocks; the sender has put as many bytes there.
+        unsafe {
+            match chunks.into {
+                Into::Place => pieces::unpack_part(&self.outputs[recv.pieces.clone()], part, data),
+                Into::Buffer => recv.buffer[part.clone()].as_mut_ptr().copy_from_nonoverlapping(data, part.len()),
+                Into::Nowhere => {}
+            }
+        }
+        chunks.taken += 1;
+        mailbox.set_read(chunks.before + chunks.taken);
+        recv.state = Receiving::Chunks(chunks);
+        if chunks.taken < chunks.all {
+            return Ok(false);
+        }
+        mailbox.take(self.number);
+        recv.data = recv.buffer.as_ptr();
+        match chunks.into {
+            Into::Place => {
+                recv.state = Receiving::Done;
+                Ok(true)
+            }
+            Into::Buffer => self.complete(i, chunks.bytes as usize),
+            Into::Nowhere => {
+                recv.state = Receiving::Done;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Folds what can be folded now. Whether the message of process `i` has come to its end by that.
+    fn fold(&mut self, i: usize) -> Result<bool> {
+        self.fold_all()?;
+        Ok(matches!(self.recvs[i].state, Receiving::Done))
+    }
+
+    /// Folds what can be folded now.
+    fn fold_all(&mut self) -> Result<()> {
+        let Some(mut folding) = self.folding.take() else { return Ok(()) };
+        let folded = self.fold_with(&mut folding);
+        self.folding = Some(folding);
+        folded
+    }
+
+    fn fold_with(&mut self, folding: &mut Folding) -> Result<()> {
+        let mut done = Ok(());
+        loop {
+            let mut any = false;
+            for position in folding.candidates() {
+                if folding.is_done(position) {
+                    continue;
+                }
+                let (source, origin) = folding.chain[position];
+                let data = match origin {
+                    Origin::Peer(i, k) => {
+                        let recv = &self.recvs[i as usize];
+                        let block = if self.to_all { 0 } else { k as usize };
+                        matches!(recv.state, Receiving::Here).then(|| recv.data.wrapping_add(block * folding.bytes()))
+                    }
+                    Origin::Own(target, _) => Some(folding.own_data(target)),
+                    Origin::Rest => self.rest_data(source as usize, folding.bytes())?,
+                    Origin::Nowhere => None,
+                };
+                let Some(data) = data else { continue };
+                // SAFETY: the caller of `bind` vouches for the result; the block is there.
+                let folded = unsafe { folding.fold(position, data, self.own()) };
+                done = done.and(folded);
+                any = true;
+                if let Origin::Peer(i, _) = origin {
+                    let recv = &mut self.recvs[i as usize];
+                    recv.unfolded -= 1;
+                    if recv.unfolded == 0 {
+                        recv.state = Receiving::Done;
+                        if recv.in_mailbox {
+                            self.link.ins[i as usize].mailbox().take(self.number);
+                        }
+                    }
+                }
+            }
+            if !any {
+                return done;
+            }
+        }
+    }
+
+    /// The block of a source that came by the other executor, if it has come.
+    fn rest_data(&mut self, source: usize, bytes: usize) -> Result<Option<*const u8>> {
+        let there = match &mut self.rest {
+            Some(rest) if self.rest_runs => rest.arrived(source)?,
+            _ => true,
+        };
+        Ok(there.then(|| self.scratch.as_ptr().wrapping_add(source * bytes)))
+    }
+
+    /// Does what can be done without waiting, once. Whether all has come to its end. Errors are noted.
+    #[inline(always)]
+    fn poll(&mut self) -> bool {
+        let mut changed = false;
+        let mut k = 0;
+        while k < self.sending.len() {
+            let i = self.sending[k] as usize;
+            match self.step_send(i) {
+                Ok(stepped) => changed |= stepped,
+                Err(e) => self.note(e),
+            }
+            match self.sends()[i].state {
+                Sending::Done => drop(self.sending.swap_remove(k)),
+                _ => k += 1,
+            }
+        }
+        let mut k = 0;
+        while k < self.receiving.len() {
+            let i = self.receiving[k] as usize;
+            if let Err(e) = self.step_recv(i) {
+                self.note(e);
+            }
+            match self.recvs[i].state {
+                Receiving::Done => {
+                    self.receiving.swap_remove(k);
+                    changed = true;
+                }
+                _ => k += 1,
+            }
+        }
+        if changed && self.link.crowded {
+            self.ring();
+        }
+        let here = self.sending.is_empty() && self.receiving.is_empty();
+        here && !self.rest_runs && !self.has_more()
+    }
+
+    /// Whether messages that went by MPI, or a reduction, are not at their end.
+    #[inline(always)]
+    fn has_more(&mut self) -> bool {
+        if !self.by_mpi && self.folding.is_none() {
+            return false;
+        }
+        self.look_for_more()
+    }
+
+    #[cold]
+    fn look_for_more(&mut self) -> bool {
+        if let Err(e) = self.fold_all() {
+            self.note(e);
+        }
+        let mut more = self.folding.as_ref().is_some_and(|f| !f.is_complete());
+        let mut failed = None;
+        if self.by_mpi {
+            let sends = if self.to_all { &mut self.all } else { &mut self.each };
+            for request in sends.iter_mut().flat_map(|s| &mut s.requests) {
+                match request.test() {
+                    Ok(done) => more |= !done,
+                    Err(e) => failed = Some(e),
+                }
+            }
+        }
+        if let Some(e) = failed {
+            self.note(e);
+        }
+        more
+    }
+
+    /// Wakes the processes that may wait for what has been done here.
+    fn ring(&self) {
+        waiting::before_ringing();
+        for member in self.link.outs.iter().map(|o| o.member).chain(self.link.ins.iter().map(|i| i.member)) {
+            self.link.bells[member as usize].ring();
+        }
+    }
+
+    /// Lets MPI move other messages, and looks for those of this call that come by MPI.
+    #[cold]
+    fn enter_mpi(&mut self) {
+        let tag = self.link.tag(self.number);
+        let mut entered = false;
+        for k in 0..self.receiving.len() {
+            let i = self.receiving[k] as usize;
+            if !matches!(self.recvs[i].state, Receiving::Waits) {
+                continue;
+            }
+            entered = true;
+            if let Err(e) = self.look_for_message(i, tag) {
+                self.note(e);
+            }
+        }
+        if !entered && let Err(e) = message::probe(None, tag, false, &self.comm) {
+            self.note(e);
+        }
+    }
+
+    /// Begins to receive the message of a process by MPI if it comes that way.
+    fn look_for_message(&mut self, i: usize, tag: i32) -> Result<()> {
+        let matched = message::has_matched_probe();
+        let Some(probed) = message::probe(Some(self.link.ins[i].rank), tag, matched, &self.comm)? else { return Ok(()) };
+        let bytes = probed.status.bytes;
+        let Self { outputs, recvs, folding, .. } = self;
+        let recv = &mut recvs[i];
+        let at = match &outputs[recv.pieces.clone()] {
+            [piece] if folding.is_none() && bytes <= piece.bytes as u64 => piece.in_place(),
+            _ => None,
+        };
+        recv.data = std::ptr::null();
+        if at.is_none() {
+            enlarge(&mut recv.buffer, bytes as usize)?;
+            recv.data = recv.buffer.as_ptr();
+        }
+        // SAFETY: the caller of `bind` vouches for the block, in which there is room; the buffer is as long, and left alone until the message is complete.
+        let request = unsafe { probed.receive(at.unwrap_or(recv.buffer.as_mut_ptr()), &self.comm) }?;
+        recv.state = Receiving::Mpi(request, bytes);
+        Ok(())
+    }
+
+    /// Polls the other executor.
+    #[inline(always)]
+    fn poll_rest(&mut self) {
+        if !self.rest_runs {
+            return;
+        }
+        if let Some(rest) = &mut self.rest {
+            match rest.test() {
+                Ok(done) => self.rest_runs = !done,
+                Err(e) => {
+                    self.rest_runs = false;
+                    self.note(e);
+                }
+            }
+        }
+    }
+
+    /// Ends the call.
+    #[inline(always)]
+    fn end(&mut self) -> Result<()> {
+        self.active = false;
+        if self.by_mpi {
+            let sends = if self.to_all { &mut self.all } else { &mut self.each };
+            sends.iter_mut().for_each(|s| s.requests.clear());
+            self.by_mpi = false;
+        }
+        match self.failure.take() {
+            None => Ok(()),
+            Some(e) => Err(e),
+        }
+    }
+
+    /// Waits where processes share cores.
+    fn wait_crowded(&mut self) {
+        let mut looks = 0;
+        let mut alive = Instant::now();
+        loop {
+            self.poll_rest();
+            if self.poll() {
+                return;
+            }
+            looks += 1;
+            if looks <= LOOKS {
+                std::hint::spin_loop();
+                continue;
+            }
+            self.enter_mpi();
+            if looks <= LOOKS + YIELDS || self.rest_runs || self.by_mpi {
+                std::thread::yield_now();
+            } else {
+                let link = Arc::clone(&self.link);
+                link.bell.sleep(|| self.may_go_on());
+            }
+            if looks.is_multiple_of(64) && alive.elapsed() > PATIENCE {
+                self.look_for_dead();
+                alive = Instant::now();
+            }
+        }
+    }
+
+    /// Whether polling would do anything.
+    fn may_go_on(&self) -> bool {
+        let receives = self.receiving.iter().any(|&i| {
+            let (recv, source) = (&self.recvs[i as usize], &self.link.ins[i as usize]);
+            match recv.state {
+                Receiving::Waits => source.mailbox().header(self.number).is_some(),
+                Receiving::Chunks(c) => source.mailbox().written().wrapping_sub(c.before) > c.taken,
+                Receiving::Mpi(..) => true,
+                Receiving::Here | Receiving::Done => false,
+            }
+        });
+        receives
+            || self.sending.iter().any(|&k| {
+                let send = &self.sends()[k as usize];
+                match send.state {
+                    Sending::Waits => self.has_room(send),
+                    Sending::Chunks(done, _) => {
+                        let outs = self.link.outs[send.outs.clone()].iter().zip(&send.before);
+                        outs.into_iter().all(|(out, before)| out.mailbox().read() + CHUNKS > before + done)
+                    }
+                    Sending::Done => false,
+                }
+            })
+    }
+
+    /// Gives up on processes that have ended: what has not come from them never will.
+    #[cold]
+    fn look_for_dead(&mut self) {
+        let gone = |rank: u32| Box::new(Error::Gone { rank });
+        for k in (0..self.receiving.len()).rev() {
+            let i = self.receiving[k] as usize;
+            let source = &self.link.ins[i];
+            // what it has left behind is taken first
+            if !self.link.lives(source.member) && matches!(self.recvs[i].state, Receiving::Waits | Receiving::Chunks(_)) && !self.may_go_on() {
+                let error = gone(source.rank);
+                self.receiving.swap_remove(k);
+                if let Err(e) = self.give_up(i, error) {
+                    self.note(e);
+                }
+            }
+        }
+        for k in (0..self.sending.len()).rev() {
+            let i = self.sending[k] as usize;
+            let outs = self.sends()[i].outs.clone();
+            let dead = self.link.outs[outs].iter().find(|o| !self.link.lives(o.member)).map(|o| o.rank);
+            if let Some(rank) = dead {
+                self.sending.swap_remove(k);
+                self.send_mut(i).state = Sending::Done;
+                self.note(gone(rank));
+            }
+        }
+    }
+
+    /// Waits where each process has a core.
+    #[inline(always)]
+    fn wait_alone(&mut self) {
+        for _ in 0..SPINS {
+            self.poll_rest();
+            if self.poll() {
+                return;
+            }
+        }
+        self.wait_long();
+    }
+
+    #[cold]
+    fn wait_long(&mut self) {
+        let mut looks = 0u32;
+        let mut alive = Instant::now();
+        loop {
+            self.poll_rest();
+            if self.poll() {
+                return;
+            }
+            looks = looks.wrapping_add(1);
+            std::hint::spin_loop();
+            if looks.is_multiple_of(ENTER) {
+                self.enter_mpi();
+            }
+            if looks.is_multiple_of(ENTER << 8) && alive.elapsed() > PATIENCE {
+                self.look_for_dead();
+                alive = Instant::now();
+            }
+        }
+    }
+
+    /// Starts messages; what cannot be put in waits, or goes by MPI where the caller may not come back soon.
+    #[inline(always)]
+    fn send_all(&mut self) {
+        for k in 0..self.sends().len() {
+            self.send_mut(k).state = Sending::Waits;
+            let must_not_wait = self.started_only;
+            let done = if must_not_wait && self.sends()[k].bytes > self.link.slot { Ok(false) } else { self.step_send(k) };
+            if let Err(e) = done {
+                self.note(e);
+            }
+            if self.sends()[k].state == Sending::Done {
+                continue;
+            }
+            if must_not_wait {
+                self.by_mpi = true;
+                if let Err(e) = self.send_by_mpi(k) {
+                    self.note(e);
+                }
+            } else {
+                self.sending.push(k as u32);
+            }
+        }
+        if self.link.crowded {
+            self.ring();
+        }
+    }
+}
+
+impl Executor for Shm {
+    #[inline]
+    unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
+        // SAFETY: the caller vouches for the buffers.
+        unsafe {
+            self.bind_fields(std::slice::from_ref(buffers))?;
+            if self.rest.is_some() {
+                self.bind_rest(buffers)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn start(&mut self, tag: i32) -> Result<()> {
+        self.tag = tag;
+        self.number = self.link.take_number();
+        self.active = true;
+        self.sending.clear();
+        self.receiving.clear();
+        if let Some(rest) = &mut self.rest {
+            // the network takes longest
+            match rest.start(tag) {
+                Ok(()) => self.rest_runs = true,
+                Err(e) => self.note(e),
+            }
+        }
+        for (i, recv) in (0..).zip(&mut self.recvs) {
+            recv.state = Receiving::Waits;
+            recv.in_mailbox = true;
+            recv.unfolded = recv.pieces.len();
+            self.receiving.push(i);
+        }
+        if let Some(mut folding) = self.folding.take() {
+            // SAFETY: the caller of `bind` vouches for the blocks.
+            let started = unsafe { folding.start(self.own()) };
+            self.folding = Some(folding);
+            if let Err(e) = started {
+                self.note(e);
+            }
+        }
+        self.send_all();
+        for k in 0..self.copies.len() {
+            // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
+            let copied = unsafe { self.copies[k].run(&mut self.pack, self.me, self.tag, &self.comm) };
+            if let Err(e) = copied {
+                self.note(e);
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn test(&mut self) -> Result<bool> {
+        if !self.active {
+            return Ok(true);
+        }
+        self.poll_rest();
+        if self.poll() {
+            return self.end().map(|()| true);
+        }
+        self.polls = self.polls.wrapping_add(1);
+        if self.polls.is_multiple_of(TESTS) {
+            self.enter_mpi();
+        }
+        if self.polls.is_multiple_of(TESTS << 8) && self.since.elapsed() > PATIENCE {
+            self.since = Instant::now();
+            self.look_for_dead();
+        }
+        Ok(false)
+    }
+
+    #[inline]
+    fn wait(&mut self) -> Result<()> {
+        if !self.active {
+            return Ok(());
+        }
+        if self.link.crowded {
+            self.wait_crowded();
+        } else {
+            self.wait_alone();
+        }
+        self.end()
+    }
+
+    fn posts_at_once(&self) -> bool {
+        // a sender in a blocking call may need this process to take out what it puts in
+        let short = self.recvs.iter().all(|recv| recv.bytes <= self.link.slot);
+        short && self.rest.as_ref().is_none_or(|rest| rest.posts_at_once())
+    }
+
+    fn forget_datatypes(&mut self) {
+        self.inputs.iter_mut().chain(&mut self.outputs).for_each(Piece::forget);
+        self.accepted = [None; 2];
+        if let Some(folding) = &mut self.folding {
+            folding.forget_datatypes();
+        }
+        if let Some(rest) = &mut self.rest {
+            rest.forget_datatypes();
+        }
+    }
+
+    fn keeps_datatypes(&self) -> bool {
+        true
+    }
+
+    fn arrived(&mut self, source: usize) -> Result<bool> {
+        if let Some(error) = &self.failure {
+            return Err(error.clone());
+        }
+        if !self.active {
+            return Ok(true);
+        }
+        if let Some(folding) = &self.folding {
+            return Ok(folding.is_source_done(source));
+        }
+        match self.origins.get(source) {
+            Some(&Origin::Peer(i, _)) => Ok(matches!(self.recvs[i as usize].state, Receiving::Done)),
+            Some(Origin::Rest) if self.rest_runs => self.rest.as_mut().map_or(Ok(true), |rest| rest.arrived(source)),
+            _ => Ok(true),
+        }
+    }
+}

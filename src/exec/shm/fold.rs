@@ -1,0 +1,378 @@
+//! Reduces blocks straight from where they lie: from left to right in the order of the sources, or as they come.
+//!
+//! Predefined operators on int, long, float and double work in loops of our own, each reading a block and the result, and writing the result. All others go
+//! through `MPI_Reduce_local`, which leaves its result in the right operand: each block is copied next to the result so far first. Cost: one pass over each
+//! block and the result, with other operators than those two.
+
+use super::Origin;
+use crate::error::{Error, Result};
+use crate::exec::buffers::{Blocks, Located};
+use crate::exec::copy::Passage;
+use crate::exec::p2p::{enlarge, refuse_null};
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::datatype::{self, Known};
+use crate::mpi::op::{self, Element, Operator};
+use crate::mpi::{MPI_Datatype, MPI_Op};
+use crate::schedule::FoldOrder;
+
+/// Alignment of kept blocks in bytes.
+const LINE: usize = 64;
+
+/// A block of the process's own that it reduces.
+struct OwnBlock {
+    target: u32,
+    /// Where its bytes lie; else they are packed when the call starts.
+    in_place: Option<*const u8>,
+    block: Located,
+    packed: Vec<u8>,
+}
+
+/// A reduction.
+pub struct Folding {
+    order: FoldOrder,
+    /// What is reduced: source slots that are processes, and where their blocks come from.
+    pub chain: Vec<(u32, Origin)>,
+    /// What of that is done, and how much; where the order is that of the sources that many at the beginning.
+    done: Vec<bool>,
+    count_done: usize,
+    /// By source slot, the position in `chain`.
+    of_source: Vec<Option<u32>>,
+    op: Option<MPI_Op>,
+    accepted: Option<(MPI_Op, MPI_Datatype)>,
+    predefined: Option<(Operator, Element)>,
+    result: Option<Located>,
+    extent: i64,
+    bytes: usize,
+    /// Where the result's data lies, if in one piece; else how it comes there.
+    in_place: Option<*mut u8>,
+    passage: Passage,
+    own: Vec<OwnBlock>,
+    /// Two blocks laid out as the result, the distance between them, and from their beginning to the first element.
+    kept: Vec<u8>,
+    stride: usize,
+    before: i64,
+    /// Which of them has the result so far.
+    at: usize,
+}
+
+impl Folding {
+    pub fn new(order: FoldOrder, origins: &[Origin]) -> Folding {
+        let chain: Vec<(u32, Origin)> = (0..).zip(origins.iter().copied()).filter(|c| c.1 != Origin::Nowhere).collect();
+        let mut of_source = vec![None; origins.len()];
+        for (position, &(source, _)) in (0..).zip(&chain) {
+            of_source[source as usize] = Some(position);
+        }
+        Folding {
+            order,
+            done: vec![false; chain.len()],
+            chain,
+            count_done: 0,
+            of_source,
+            op: None,
+            accepted: None,
+            predefined: None,
+            result: None,
+            extent: 0,
+            bytes: 0,
+            in_place: None,
+            passage: Passage::Pack,
+            own: Vec::new(),
+            kept: Vec::new(),
+            stride: 0,
+            before: 0,
+            at: 0,
+        }
+    }
+
+    /// Bytes of a block.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Finds the result, and checks the operator.
+    ///
+    /// # Safety
+    /// Handles must be valid and the result as large as said.
+    pub unsafe fn bind(&mut self, op: MPI_Op, side: &Blocks, known: &Known, comm: &Comm, alone: &Comm) -> Result<()> {
+        self.own.clear();
+        let result = side.locate(0)?;
+        // SAFETY: the caller vouches for handles and memory.
+        unsafe {
+            if self.accepted != Some((op, result.datatype)) {
+                datatype::check_committed(result.datatype, comm)
+                    .map_err(|e| Error::Datatype { argument: side.datatype_argument(0), text: said(*e) })?;
+                op::check_type(op, result.datatype, alone).map_err(|e| Error::Operator { text: said(*e) })?;
+                self.accepted = Some((op, result.datatype));
+                self.predefined = op::predefined(op, result.datatype);
+            }
+            refuse_null(&result, side)?;
+            let data = known.data(result.datatype, result.count, comm)?;
+            let too_large = || Error::TooLarge { argument: side.count_argument(0), count: result.count, extent: side.extent };
+            let bytes = data.size.checked_mul(result.count).ok_or_else(too_large)?;
+            (self.op, self.extent, self.bytes) = (Some(op), side.extent, bytes as usize);
+            self.in_place = data.in_place.map(|offset| result.at.wrapping_offset(offset as isize));
+            if self.in_place.is_none() {
+                self.passage = Passage::choose(&result, comm)?;
+            }
+            if self.predefined.is_none() && self.chain.len() > 1 {
+                let (true_lb, true_extent) = datatype::true_extent(result.datatype)?;
+                // from the lowest to the highest byte of all elements; a negative extent walks downward
+                let steps = side.extent.checked_mul((result.count - 1).max(0)).ok_or_else(too_large)?;
+                let length = steps.unsigned_abs() as usize + true_extent as usize;
+                self.stride = length.next_multiple_of(LINE) + LINE;
+                enlarge(&mut self.kept, 2 * self.stride + LINE)?;
+                let lowest = true_lb + steps.min(0);
+                self.before = lowest.rem_euclid(LINE as i64) - lowest;
+            }
+            self.result = Some(result);
+        }
+        Ok(())
+    }
+
+    /// Finds a block of the process's own, for the self edge from its target slot `target`.
+    ///
+    /// # Safety
+    /// The block's datatype must be committed.
+    pub unsafe fn bind_own(&mut self, target: u32, block: Located, comm: &Comm) -> Result<()> {
+        // SAFETY: the caller vouches for the datatype.
+        unsafe {
+            let data = Known::default().data(block.datatype, block.count, comm)?;
+            let sent = i128::from(data.size) * i128::from(block.count);
+            if sent != self.bytes as i128 {
+                let source = self.chain.iter().find(|c| matches!(c.1, Origin::Own(t, _) if t == target));
+                let (source_slot, expected) = (source.map_or(0, |s| s.0 as usize), self.bytes as i128);
+                return Err(Error::SelfEdge { target: target as usize, sent, source_slot, expected }.into());
+            }
+            let in_place = data.in_place.map(|offset| block.at.wrapping_offset(offset as isize).cast_const());
+            let mut packed = Vec::new();
+            if in_place.is_none() {
+                enlarge(&mut packed, self.bytes)?;
+            }
+            self.own.push(OwnBlock { target, in_place, block, packed });
+        }
+        Ok(())
+    }
+
+    /// Begins a reduction.
+    ///
+    /// # Safety
+    /// The process's own blocks must be readable.
+    pub unsafe fn start(&mut self, own: super::Own) -> Result<()> {
+        self.done.fill(false);
+        (self.count_done, self.at) = (0, 0);
+        for block in self.own.iter_mut().filter(|b| b.in_place.is_none()) {
+            // SAFETY: the caller vouches for the block.
+            unsafe { Passage::choose(&block.block, own.comm)?.pack(&block.block, &mut block.packed, own.me, own.tag, own.comm) }?;
+        }
+        Ok(())
+    }
+
+    /// The bytes of an own block.
+    pub fn own_data(&self, target: u32) -> *const u8 {
+        let block = self.own.iter().find(|b| b.target == target);
+        block.map_or(std::ptr::null(), |b| b.in_place.unwrap_or(b.packed.as_ptr()))
+    }
+
+    /// Positions in the chain whose turn may have come.
+    pub fn candidates(&self) -> std::ops::Range<usize> {
+        match self.order {
+            FoldOrder::Source => self.count_done..(self.count_done + 1).min(self.chain.len()),
+            FoldOrder::Any => 0..self.chain.len(),
+        }
+    }
+
+    /// Whether that is part of the result.
+    pub fn is_done(&self, position: usize) -> bool {
+        self.done[position]
+    }
+
+    /// Whether a source's block is part of the result; true also if it is no process.
+    pub fn is_source_done(&self, source: usize) -> bool {
+        self.of_source.get(source).copied().flatten().is_none_or(|position| self.done[position as usize])
+    }
+
+    /// Whether all is done.
+    pub fn is_complete(&self) -> bool {
+        self.count_done == self.chain.len()
+    }
+
+    /// Passes over a block that cannot be used.
+    pub fn skip(&mut self, position: usize) {
+        if !std::mem::replace(&mut self.done[position], true) {
+            self.count_done += 1;
+        }
+    }
+
+    /// Makes a block part of the result.
+    ///
+    /// # Safety
+    /// `data` must be readable for the bytes of a block, and the result writable.
+    pub unsafe fn fold(&mut self, position: usize, data: *const u8, own: super::Own) -> Result<()> {
+        let (first, last) = (self.count_done == 0, self.count_done + 1 == self.chain.len());
+        self.skip(position);
+        let (Some(result), Some(op)) = (self.result, self.op) else { return Ok(()) };
+        // SAFETY: the caller vouches for data and result; kept blocks are as long as the result.
+        unsafe {
+            match (self.predefined, self.in_place) {
+                _ if first && last => self.place(data, &result, own),
+                (Some(_), Some(into)) if first => {
+                    std::ptr::copy_nonoverlapping(data, into, self.bytes);
+                    Ok(())
+                }
+                (Some((operator, element)), Some(into)) => {
+                    fold_in_place(operator, element, into, data, self.bytes);
+                    Ok(())
+                }
+                _ => {
+                    let next = 1 - self.at;
+                    let into = if last { result.at } else { self.kept_block(next) };
+                    let so_far = self.kept_block(self.at);
+                    self.place(data, &Located { at: into, ..result }, own)?;
+                    self.at = next;
+                    if first {
+                        return Ok(());
+                    }
+                    op::reduce(so_far, into, result.count, self.extent, result.datatype, op)
+                }
+            }
+        }
+    }
+
+    /// Where the first element of a kept block is.
+    fn kept_block(&mut self, k: usize) -> *mut u8 {
+        let aligned = self.kept.as_ptr().align_offset(LINE);
+        self.kept.as_mut_ptr().wrapping_add(aligned + k * self.stride).wrapping_offset(self.before as isize)
+    }
+
+    /// Lays a block out.
+    unsafe fn place(&self, data: *const u8, into: &Located, own: super::Own) -> Result<()> {
+        // SAFETY: as for `fold`.
+        unsafe {
+            match (self.in_place, &self.result) {
+                (Some(at), Some(result)) => {
+                    let offset = at.addr().wrapping_sub(result.at.addr());
+                    std::ptr::copy_nonoverlapping(data, into.at.wrapping_add(offset), self.bytes);
+                    Ok(())
+                }
+                _ => {
+                    // what unpacks only reads here
+                    let data = std::slice::from_raw_parts_mut(data.cast_mut(), self.bytes);
+                    self.passage.unpack(data, into, own.me, own.tag, own.comm)
+                }
+            }
+        }
+    }
+
+    /// Forgets what MPI has accepted.
+    pub fn forget_datatypes(&mut self) {
+        self.accepted = None;
+    }
+}
+
+/// What MPI said, without the function that was only used to ask.
+#[cold]
+fn said(e: Error) -> String {
+    match e {
+        Error::Mpi { text, .. } => text,
+        other => other.to_string(),
+    }
+}
+
+/// `into[i] = into[i] op from[i]`.
+///
+/// # Safety
+/// Both must be valid for `bytes` bytes, a multiple of the element's, and must not overlap.
+unsafe fn fold_in_place(operator: Operator, element: Element, into: *mut u8, from: *const u8, bytes: usize) {
+    // SAFETY: the caller vouches for both.
+    unsafe {
+        match element {
+            Element::Int => integers::<i32>(operator, into.cast(), from.cast(), bytes / 4),
+            Element::Long => integers::<i64>(operator, into.cast(), from.cast(), bytes / 8),
+            Element::Float => reals::<f32>(operator, into.cast(), from.cast(), bytes / 4),
+            Element::Double => reals::<f64>(operator, into.cast(), from.cast(), bytes / 8),
+        }
+    }
+}
+
+/// One loop for each operator, which the compiler makes vectors of.
+///
+/// # Safety
+/// As for `fold_in_place`, for `count` elements.
+#[inline(always)]
+unsafe fn each<T: Copy>(into: *mut T, from: *const T, count: usize, op: impl Fn(T, T) -> T) {
+    for i in 0..count {
+        // SAFETY: the caller vouches for both.
+        unsafe {
+            let at = into.add(i);
+            at.write_unaligned(op(at.read_unaligned(), from.add(i).read_unaligned()));
+        }
+    }
+}
+
+trait Integer: Copy + Ord {
+    fn sum(self, other: Self) -> Self;
+    fn product(self, other: Self) -> Self;
+    fn bits(self, operator: Operator, other: Self) -> Self;
+}
+
+macro_rules! integer {
+    ($type:ty) => {
+        impl Integer for $type {
+            #[inline(always)]
+            fn sum(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+            #[inline(always)]
+            fn product(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+            #[inline(always)]
+            fn bits(self, operator: Operator, other: Self) -> Self {
+                match operator {
+                    Operator::BitAnd => self & other,
+                    Operator::BitOr => self | other,
+                    Operator::BitXor => self ^ other,
+                    Operator::LogicalAnd => (self != 0 && other != 0).into(),
+                    Operator::LogicalOr => (self != 0 || other != 0).into(),
+                    _ => ((self != 0) != (other != 0)).into(),
+                }
+            }
+        }
+    };
+}
+
+integer!(i32);
+integer!(i64);
+
+unsafe fn integers<T: Integer>(operator: Operator, into: *mut T, from: *const T, count: usize) {
+    // SAFETY: as for `fold_in_place`.
+    unsafe {
+        match operator {
+            Operator::Sum => each(into, from, count, T::sum),
+            Operator::Product => each(into, from, count, T::product),
+            Operator::Min => each(into, from, count, T::min),
+            Operator::Max => each(into, from, count, T::max),
+            Operator::BitAnd => each(into, from, count, |a, b| a.bits(Operator::BitAnd, b)),
+            Operator::BitOr => each(into, from, count, |a, b| a.bits(Operator::BitOr, b)),
+            Operator::BitXor => each(into, from, count, |a, b| a.bits(Operator::BitXor, b)),
+            Operator::LogicalAnd => each(into, from, count, |a, b| a.bits(Operator::LogicalAnd, b)),
+            Operator::LogicalOr => each(into, from, count, |a, b| a.bits(Operator::LogicalOr, b)),
+            Operator::LogicalXor => each(into, from, count, |a, b| a.bits(Operator::LogicalXor, b)),
+        }
+    }
+}
+
+unsafe fn reals<T>(operator: Operator, into: *mut T, from: *const T, count: usize)
+where
+    T: Copy + PartialOrd + std::ops::Add<Output = T> + std::ops::Mul<Output = T>,
+{
+    // SAFETY: as for `fold_in_place`. MPI has accepted the operator, so that there are no others.
+    unsafe {
+        match operator {
+            Operator::Sum => each(into, from, count, |a, b| a + b),
+            Operator::Product => each(into, from, count, |a, b| a * b),
+            Operator::Min => each(into, from, count, |a, b| if a < b { a } else { b }),
+            _ => each(into, from, count, |a, b| if a > b { a } else { b }),
+        }
+    }
+}

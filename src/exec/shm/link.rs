@@ -1,0 +1,234 @@
+//! What the processes of a node set up to exchange by shared memory: one segment, and in it a mailbox for each process and each of its sources, and memory
+//! for each process's messages to each of its targets.
+//!
+//! Made when a neighborhood is set, for each of its operations. Memory: for each operation and target at most what the hint `mpix_shared_memory` says, and
+//! at most [`MOST`] for all targets; for gathers that much for all targets together. It is the system's only where it has been written.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::super::mailbox::{Mailbox, Sender};
+use super::super::tags;
+use super::waiting::Bell;
+use crate::error::Result;
+use crate::mpi::node::Team;
+use crate::mpi::segment::Segment;
+use crate::mpi::{coll, message};
+use crate::neighborhood::{Neighborhood, Rank};
+
+/// Most bytes for the messages of an operation that a process sends.
+pub const MOST: usize = 64 << 20;
+
+/// Slots of a target's memory: a message for each line of its mailbox.
+const SLOTS: usize = 2;
+
+/// Chunks of long messages that are there at a time.
+pub const CHUNKS: u64 = 8;
+
+/// Slots begin on pages.
+const PAGE: usize = 4096;
+
+/// Neighborhoods of a communicator that follow one another and have tags of their own.
+const GENERATIONS: u64 = 64;
+
+/// One process to which this one sends.
+pub struct Out {
+    /// Its rank in the communicator, and in the node.
+    pub rank: Rank,
+    pub member: u32,
+    mailbox: *const Mailbox,
+    pub sender: Sender,
+    /// Where messages to it lie that are longer than a line.
+    pub memory: *mut u8,
+    /// Position among the sources, if it is one.
+    pub back: Option<usize>,
+    /// Chunks that have been put into its mailbox.
+    pub chunks: AtomicU64,
+}
+
+/// One process from which this one receives.
+pub struct In {
+    /// Its rank in the communicator, and in the node.
+    pub rank: Rank,
+    pub member: u32,
+    mailbox: *const Mailbox,
+    /// Position among the targets, if it is one.
+    pub back: Option<usize>,
+}
+
+/// The shared memory of one operation of a neighborhood, as one process sees it.
+pub struct Link {
+    segment: Arc<Segment>,
+    /// Targets on the node but itself, each once, in matching order; sources likewise.
+    pub outs: Vec<Out>,
+    pub ins: Vec<In>,
+    /// Bytes of a message in a slot at the most.
+    pub slot: usize,
+    /// Whether all targets share one memory, as they are sent one block.
+    pub common: bool,
+    /// Number of the next collective.
+    next: AtomicU64,
+    first_tag: u64,
+    tags: u64,
+    pub bell: Bell,
+    /// The bell of each process of the node.
+    pub bells: Vec<Bell>,
+    /// Whether processes share cores.
+    pub crowded: bool,
+}
+
+// SAFETY: addresses in the segment, which lives as long; what is there is atomic, or belongs to one side by the mailboxes' protocol.
+unsafe impl Send for Link {}
+// SAFETY: as above.
+unsafe impl Sync for Link {}
+
+impl Out {
+    #[inline(always)]
+    pub fn mailbox(&self) -> &Mailbox {
+        // SAFETY: it lies in the segment, which lives as long as the link that holds this; it is all atomics.
+        unsafe { &*self.mailbox }
+    }
+}
+
+impl In {
+    #[inline(always)]
+    pub fn mailbox(&self) -> &Mailbox {
+        // SAFETY: as for `Out`.
+        unsafe { &*self.mailbox }
+    }
+}
+
+/// Processes of a list that are on the node, but `me`, each once: (rank, member of the node), in matching order.
+fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
+    let mut seen = std::collections::HashSet::new();
+    (list.into_iter()).filter(|&(_, r)| r != me && seen.insert(r)).filter_map(|(_, r)| Some((r, team.member(r)?))).collect()
+}
+
+/// Makes the links of `operations` operations of a neighborhood, those at `common` positions with one memory for all targets; `bytes` is the most for a target. `None`
+/// on all processes of the node where there is no shared memory, or no edge within the node. `generation` counts neighborhoods of the communicator, equally on all processes. Collective over the
+/// node: what `Segment::new` does and an exchange of a number with each process.
+pub fn make(
+    team: &Team,
+    n: &Neighborhood,
+    common: &[bool],
+    bytes: usize,
+    generation: u64,
+) -> Result<Option<Vec<Arc<Link>>>> {
+    // what cannot wait for room goes by MPI
+    let (first_tag, tags) = tags::shared(message::largest_tag()?);
+    let tags = tags / (GENERATIONS * 3);
+    if tags == 0 {
+        return Ok(None);
+    }
+    let (targets, sources) = (on_node(n.targets_in_order(), n.rank(), team), on_node(n.sources_in_order(), n.rank(), team));
+    let slot = (bytes / SLOTS).min(MOST / SLOTS / targets.len().max(1)) / PAGE * PAGE;
+    let memories: usize = common.iter().map(|&common| if common { targets.len().min(1) } else { targets.len() }).sum();
+    let mailboxes = (Bell::BYTES + common.len() * sources.len() * size_of::<Mailbox>()).next_multiple_of(PAGE);
+    let edges = !(targets.is_empty() && sources.is_empty());
+    let part = if edges { mailboxes + memories * SLOTS * slot } else { 0 };
+    let Some(segment) = Segment::new(part, team.comm())? else { return Ok(None) };
+    let segment = Arc::new(segment);
+    // who sends to me hears at which place among my mailboxes its own are
+    let mut places = vec![u32::MAX; team.size()];
+    for (place, &(_, member)) in sources.iter().enumerate() {
+        places[member as usize] = place as u32;
+    }
+    let places = coll::alltoall(team.comm(), &places)?;
+    let mailbox = |member: u32, place: usize, operation: usize| -> *const Mailbox {
+        let index = place * common.len() + operation;
+        segment.part(member).wrapping_add(Bell::BYTES + index * size_of::<Mailbox>()).cast()
+    };
+    let bell = |member: usize| Bell::at(segment.part(member as u32));
+    let mut memory = segment.part(team.me()).wrapping_add(mailboxes);
+    let links = common.iter().enumerate().map(|(operation, &common)| {
+        let begin = memory;
+        let outs: Vec<Out> = (targets.iter().enumerate())
+            .map(|(k, &(rank, member))| Out {
+                rank,
+                member,
+                mailbox: mailbox(member, places[member as usize] as usize, operation),
+                sender: Sender::default(),
+                memory: begin.wrapping_add(if common { 0 } else { k * SLOTS * slot }),
+                back: sources.iter().position(|s| s.0 == rank),
+                chunks: AtomicU64::new(0),
+            })
+            .collect();
+        let ins = (sources.iter().enumerate())
+            .map(|(k, &(rank, member))| In {
+                rank,
+                member,
+                mailbox: mailbox(team.me(), k, operation),
+                back: targets.iter().position(|t| t.0 == rank),
+            })
+            .collect();
+        memory = memory.wrapping_add(SLOTS * slot * if common { outs.len().min(1) } else { outs.len() });
+        Arc::new(Link {
+            segment: Arc::clone(&segment),
+            outs,
+            ins,
+            slot,
+            common,
+            next: AtomicU64::new(0),
+            first_tag: first_tag + (generation % GENERATIONS * 3 + operation as u64) * tags,
+            tags,
+            bell: bell(team.me() as usize),
+            bells: (0..team.size()).map(bell).collect(),
+            crowded: team.crowded(),
+        })
+    });
+    Ok(Some(links.collect()))
+}
+
+impl Link {
+    /// Whether it goes to a process, or comes from there.
+    pub fn has(&self, rank: Rank) -> bool {
+        self.outs.iter().any(|o| o.rank == rank) || self.ins.iter().any(|i| i.rank == rank)
+    }
+
+    /// The number of the next collective. Collectives are started one after the other.
+    #[inline(always)]
+    pub fn take_number(&self) -> u64 {
+        let number = self.next.load(Ordering::Relaxed);
+        self.next.store(number + 1, Ordering::Relaxed);
+        number
+    }
+
+    /// The number of the next collective, which is left for that.
+    #[inline(always)]
+    pub fn next(&self) -> u64 {
+        self.next.load(Ordering::Relaxed)
+    }
+
+    /// The tag of a message of collective `number` that goes by MPI.
+    pub fn tag(&self, number: u64) -> i32 {
+        (self.first_tag + number % self.tags) as i32
+    }
+
+    /// The memory of a target for a message that its mailbox has in the line of `number`.
+    #[inline(always)]
+    pub fn slot_of(&self, out: &Out, number: u64) -> *mut u8 {
+        out.memory.wrapping_add((number as usize % SLOTS) * self.slot)
+    }
+
+    /// Bytes of a chunk of a long message.
+    pub fn chunk(&self) -> usize {
+        SLOTS * self.slot / CHUNKS as usize / 64 * 64
+    }
+
+    /// Where an address lies for all processes.
+    #[inline(always)]
+    pub fn position(&self, at: *const u8) -> u64 {
+        self.segment.position(at) as u64
+    }
+
+    /// The address of so many bytes at a position that another process has named; `None` if there are none.
+    #[inline(always)]
+    pub fn at(&self, position: u64, bytes: usize) -> Option<*mut u8> {
+        self.segment.at(usize::try_from(position).ok()?, bytes)
+    }
+
+    /// Whether a member of the node lives. A system call.
+    pub fn lives(&self, member: u32) -> bool {
+        self.segment.lives(member)
+    }
+}

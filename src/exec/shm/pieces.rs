@@ -1,0 +1,283 @@
+//! The blocks that travel between two processes in one message, one behind the other: how each comes into the message and out of it.
+
+use std::ops::Range;
+
+use crate::error::{Error, Result};
+use crate::exec::buffers::{Blocks, Located, Shape};
+use crate::exec::copy::{Passage, bytes};
+use crate::exec::p2p::{accept, refuse_null};
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::datatype::{self, Known};
+use crate::mpi::MPI_Datatype;
+
+/// What messages of a process to itself, which pack what nothing else can, are sent with.
+#[derive(Clone, Copy)]
+pub struct Own<'a> {
+    pub me: i32,
+    pub tag: i32,
+    pub comm: &'a Comm,
+}
+
+/// How the data of a block comes into a message and out of it.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    /// It lies from the address on.
+    InPlace,
+    Through(Passage),
+}
+
+/// A block.
+pub struct Piece {
+    /// Of which field, and of which slot.
+    pub field: u32,
+    pub slot: u32,
+    /// In a call: where its data lies, or its first element.
+    pub at: *mut u8,
+    /// Bytes of data.
+    pub bytes: usize,
+    block: Option<Located>,
+    way: Way,
+    accepted: Option<MPI_Datatype>,
+}
+
+impl Piece {
+    pub fn new(field: usize, slot: u32) -> Piece {
+        let (at, block, way) = (std::ptr::null_mut(), None, Way::InPlace);
+        Piece { field: field as u32, slot, at, bytes: 0, block, way, accepted: None }
+    }
+
+    /// Finds the block.
+    ///
+    /// # Safety
+    /// The datatype must be a datatype; `known` belongs to the side.
+    #[inline(always)]
+    pub unsafe fn bind(&mut self, side: &Blocks, known: &Known, comm: &Comm) -> Result<()> {
+        let block = side.locate(self.slot as usize)?;
+        // SAFETY: the caller vouches for the datatype.
+        unsafe {
+            accept(&mut self.accepted, block.datatype, side, self.slot as usize, comm)?;
+            refuse_null(&block, side)?;
+            if let Some(size) = known.dense(block.datatype)? {
+                (self.at, self.bytes, self.way) = (block.at, (size * block.count) as usize, Way::InPlace);
+                return Ok(());
+            }
+            self.bind_derived(block, known, comm)
+        }
+    }
+
+    unsafe fn bind_derived(&mut self, block: Located, known: &Known, comm: &Comm) -> Result<()> {
+        // SAFETY: as for `bind`.
+        unsafe {
+            let data = known.data(block.datatype, block.count, comm)?;
+            self.block = Some(block);
+            self.bytes = usize::try_from(bytes(&block)?).unwrap_or(usize::MAX);
+            (self.at, self.way) = match data.in_place {
+                Some(offset) => (block.at.wrapping_offset(offset as isize), Way::InPlace),
+                None => (block.at, Way::Through(Passage::choose(&block, comm)?)),
+            };
+        }
+        Ok(())
+    }
+
+    /// Forgets which datatype has been accepted.
+    pub fn forget(&mut self) {
+        self.accepted = None;
+    }
+
+    /// Whether any range of its bytes can be copied by itself.
+    #[inline(always)]
+    pub fn is_divisible(&self) -> bool {
+        matches!(self.way, Way::InPlace)
+    }
+
+    /// Its address, if its data lies there without gaps.
+    #[inline(always)]
+    pub fn in_place(&self) -> Option<*mut u8> {
+        matches!(self.way, Way::InPlace).then_some(self.at)
+    }
+
+    /// Brings all of it into a message.
+    ///
+    /// # Safety
+    /// The block must be readable, and `into` writable for its bytes.
+    #[inline(always)]
+    pub unsafe fn pack(&self, into: *mut u8, own: Own) -> Result<()> {
+        // SAFETY: the caller vouches for both ends.
+        unsafe {
+            match (self.way, &self.block) {
+                (Way::InPlace, _) => copy(self.at, into, self.bytes),
+                (Way::Through(passage), Some(block)) => {
+                    let into = std::slice::from_raw_parts_mut(into, self.bytes);
+                    passage.pack(block, into, own.me, own.tag, own.comm)?;
+                }
+                (Way::Through(_), None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings all of it out of a message.
+    ///
+    /// # Safety
+    /// The block must be writable, and `from` readable for its bytes.
+    #[inline(always)]
+    pub unsafe fn unpack(&self, from: *const u8, own: Own) -> Result<()> {
+        // SAFETY: the caller vouches for both ends.
+        unsafe {
+            match (self.way, &self.block) {
+                (Way::InPlace, _) => copy(from, self.at, self.bytes),
+                (Way::Through(passage), Some(block)) => {
+                    // what packs only reads here
+                    let from = std::slice::from_raw_parts_mut(from.cast_mut(), self.bytes);
+                    passage.unpack(from, block, own.me, own.tag, own.comm)?;
+                }
+                (Way::Through(_), None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings as many of its bytes out as there are; of what only MPI unpacks, whole elements.
+    ///
+    /// # Safety
+    /// As for `unpack`, for `bytes` bytes.
+    ///
+    /// # Errors
+    /// There are too many; then none is brought out.
+    #[cold]
+    pub unsafe fn unpack_short(&self, from: *const u8, bytes: usize, own: Own) -> Result<()> {
+        if bytes > self.bytes {
+            return Err(Error::Truncated { source_slot: self.slot as usize, sent: bytes, expected: self.bytes }.into());
+        }
+        // SAFETY: the caller vouches for both ends.
+        unsafe {
+            match (self.way, &self.block) {
+                (Way::InPlace, _) => copy(from, self.at, bytes),
+                (Way::Through(passage), Some(block)) => {
+                    let count = bytes / size(block.datatype)?.max(1);
+                    let short = Located { count: count as i64, ..*block };
+                    let from = std::slice::from_raw_parts_mut(from.cast_mut(), count * size(block.datatype)?);
+                    passage.unpack(from, &short, own.me, own.tag, own.comm)?;
+                }
+                (Way::Through(_), None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings some of its bytes into a message. It must be divisible.
+    ///
+    /// # Safety
+    /// As for `pack`.
+    unsafe fn pack_part(&self, part: Range<usize>, into: *mut u8) {
+        // SAFETY: the caller vouches for both ends.
+        unsafe { copy(self.at.wrapping_add(part.start), into, part.len()) };
+    }
+
+    /// Brings some of its bytes out of a message. It must be divisible.
+    ///
+    /// # Safety
+    /// As for `unpack`.
+    unsafe fn unpack_part(&self, part: Range<usize>, from: *const u8) {
+        // SAFETY: the caller vouches for both ends.
+        unsafe { copy(from, self.at.wrapping_add(part.start), part.len()) };
+    }
+}
+
+/// Copies bytes; few of them without a call.
+///
+/// # Safety
+/// Both ends must be valid, and not overlap.
+#[inline(always)]
+unsafe fn copy(from: *const u8, into: *mut u8, bytes: usize) {
+    // SAFETY: the caller vouches for both ends.
+    unsafe {
+        if bytes == 8 {
+            into.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned());
+        } else {
+            std::ptr::copy_nonoverlapping(from, into, bytes);
+        }
+    }
+}
+
+/// Bytes of pieces behind one another.
+pub fn total(pieces: &[Piece]) -> usize {
+    pieces.iter().fold(0usize, |sum, piece| sum.saturating_add(piece.bytes))
+}
+
+/// Brings pieces into a message.
+///
+/// # Safety
+/// The blocks must be readable, and `into` writable for the bytes of all.
+#[inline(always)]
+pub unsafe fn pack(pieces: &[Piece], mut into: *mut u8, own: Own) -> Result<()> {
+    for piece in pieces {
+        // SAFETY: the caller vouches for both ends.
+        unsafe { piece.pack(into, own) }?;
+        into = into.wrapping_add(piece.bytes);
+    }
+    Ok(())
+}
+
+/// Brings pieces out of a message. The first error, after all that can be brought out.
+///
+/// # Safety
+/// The blocks must be writable, and `from` readable for the bytes of all.
+#[inline(always)]
+pub unsafe fn unpack(pieces: &[Piece], mut from: *const u8, own: Own) -> Result<()> {
+    let mut done = Ok(());
+    for piece in pieces {
+        // SAFETY: the caller vouches for both ends.
+        let unpacked = unsafe { piece.unpack(from, own) };
+        done = done.and(unpacked);
+        from = from.wrapping_add(piece.bytes);
+    }
+    done
+}
+
+/// What of each piece lies in bytes `part` of a message: piece, its part, and where in the part of the message that begins.
+fn parts(pieces: &[Piece], part: Range<usize>) -> impl Iterator<Item = (&Piece, Range<usize>, usize)> {
+    let mut begin = 0;
+    pieces.iter().filter_map(move |piece| {
+        let (first, end) = (begin, begin + piece.bytes);
+        begin = end;
+        let (from, to) = (part.start.max(first), part.end.min(end));
+        (from < to).then(|| (piece, from - first..to - first, from - part.start))
+    })
+}
+
+/// Brings bytes `part` of a message of divisible pieces into place.
+///
+/// # Safety
+/// As for `pack`.
+pub unsafe fn pack_part(pieces: &[Piece], part: Range<usize>, into: *mut u8) {
+    for (piece, part, offset) in parts(pieces, part) {
+        // SAFETY: the caller vouches for both ends.
+        unsafe { piece.pack_part(part, into.wrapping_add(offset)) };
+    }
+}
+
+/// Brings bytes `part` of a message of divisible pieces out.
+///
+/// # Safety
+/// As for `unpack`.
+pub unsafe fn unpack_part(pieces: &[Piece], part: Range<usize>, from: *const u8) {
+    for (piece, part, offset) in parts(pieces, part) {
+        // SAFETY: the caller vouches for both ends.
+        unsafe { piece.unpack_part(part, from.wrapping_add(offset)) };
+    }
+}
+
+/// Whether all blocks of a side are one.
+pub fn is_one(side: &Blocks) -> bool {
+    matches!(side.shape, Shape::One { .. })
+}
+
+/// Bytes of an element.
+///
+/// # Safety
+/// The datatype must be a datatype.
+unsafe fn size(datatype: MPI_Datatype) -> Result<usize> {
+    // SAFETY: the caller vouches for the handle.
+    Ok(unsafe { datatype::size(datatype) }? as usize)
+}
