@@ -15,6 +15,7 @@
 //! - `acks` carry the same promise as `taken`: they are made from a load with acquire (another thread may have emptied the line), and their line's
 //!   `seq`, stored later with release, hands on what that had seen.
 //! - `written` and `read` are to chunks what `seq` and `taken` are to messages.
+//! - `begun` is stored with release after `begun_in_chunks`: who sees that a message has begun sees how.
 //!
 //! All other words of a line are relaxed: they are ordered by the above. They are atomics, as a process in error may write them at any time.
 
@@ -62,6 +63,9 @@ struct Taken {
     taken: [AtomicU64; LINES as usize],
     /// Chunks that have been read.
     chunks: AtomicU64,
+    /// One more than the number of the last long message that the receiver has begun to wait for, and of the last one that it takes in chunks.
+    begun: AtomicU64,
+    begun_in_chunks: AtomicU64,
 }
 
 /// The mailbox. Zeroes are an empty one.
@@ -114,6 +118,12 @@ impl Sender {
         let taken = mailbox.taken.taken[line].load(Acquire);
         self.known[line].store(taken, Relaxed);
         taken == filled
+    }
+
+    /// Whether both lines are empty.
+    #[inline]
+    pub fn is_empty(&self, number: u64, mailbox: &Mailbox) -> bool {
+        self.is_free(number, mailbox) && self.is_free(number + 1, mailbox)
     }
 
     /// Hears from the opposite mailbox how often lines have been emptied. That must not be old news: no more than the last 2^15 messages may have been
@@ -195,6 +205,22 @@ impl Mailbox {
     #[inline]
     pub fn read(&self) -> u64 {
         self.taken.chunks.load(Acquire)
+    }
+
+    /// Says that the receiver waits for the long message `number`, and whether it takes that in chunks; else it has posted a receive of MPI for it. One that takes
+    /// chunks waits for no later message before it has them.
+    #[inline]
+    pub fn begin(&self, number: u64, in_chunks: bool) {
+        if in_chunks {
+            self.taken.begun_in_chunks.store(number + 1, Relaxed);
+        }
+        self.taken.begun.store(number + 1, Release);
+    }
+
+    /// What the receiver has said of the long message `number` by `begin`: whether it takes it in chunks. `None`: nothing yet.
+    #[inline]
+    pub fn begun(&self, number: u64) -> Option<bool> {
+        (self.taken.begun.load(Acquire) > number).then(|| self.taken.begun_in_chunks.load(Relaxed) == number + 1)
     }
 
     /// Says how many chunks the receiver has taken out, ever.

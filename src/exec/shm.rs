@@ -73,8 +73,8 @@ enum Receiving {
     /// It is there, and stays until it is folded.
     Here,
     Chunks(Chunks),
-    /// By MPI; so many bytes.
-    Mpi(Request, u64),
+    /// By MPI. Whether the receive was posted before the message came: then it may yet come otherwise, if the sender is in error.
+    Mpi(Request, bool),
 }
 
 /// Where chunks are taken.
@@ -191,6 +191,8 @@ pub struct Shm {
     polls: u32,
     /// When processes were last looked for that have ended.
     since: Instant,
+    /// Since when messages have waited for room.
+    waiting_since: Option<Instant>,
 }
 
 /// Looks of a process that has a core before it begins to pause between them.
@@ -202,6 +204,8 @@ const LOOKS: u32 = 20;
 const YIELDS: u32 = 16;
 /// Tests of a request in vain between two entries into MPI.
 const TESTS: u32 = 16;
+/// How long a message waits for room.
+const PATIENCE_FOR_ROOM: Duration = Duration::from_millis(2);
 /// How long a process waits between two looks whether those that it waits for live.
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -297,6 +301,7 @@ impl Shm {
             by_mpi: false,
             polls: 0,
             since: Instant::now(),
+            waiting_since: None,
         }
     }
 
@@ -459,6 +464,9 @@ impl Shm {
             Sending::Chunks(..) => return self.step_chunk(k),
             _ => return Ok(false),
         }
+        if send.bytes > self.link.slot {
+            return self.begin_long(k);
+        }
         let pieces = &self.inputs[send.pieces.clone()];
         let packed = if send.bytes <= INLINE {
             let mut words = [0u64; WORDS];
@@ -466,21 +474,40 @@ impl Shm {
             let packed = unsafe { pieces::pack(pieces, words.as_mut_ptr().cast(), self.own()) };
             self.put(send, send.bytes as u32, IN_LINE, &words[..send.bytes.div_ceil(8)]);
             packed
-        } else if send.bytes <= self.link.slot {
+        } else {
             let slot = self.link.slot_of(&self.link.outs[send.outs.start], self.number);
             // SAFETY: as above; the slot is as long, and nobody reads it, as there is room.
             let packed = unsafe { pieces::pack(pieces, slot, self.own()) };
             self.put(send, send.bytes as u32, self.link.position(slot), &[]);
             packed
-        } else {
-            return self.begin_chunks(k).map(|()| true);
         };
         self.send_mut(k).state = Sending::Done;
         packed.map(|()| true)
     }
 
-    /// Announces a message that comes in chunks.
+    /// Begins to send a message that is longer than a slot, when its receivers have said how they take it. Whether anything was done.
     #[cold]
+    fn begin_long(&mut self, k: usize) -> Result<bool> {
+        let send = &self.sends()[k];
+        let mut in_chunks = true;
+        for out in &self.link.outs[send.outs.clone()] {
+            match out.mailbox().begun(self.number) {
+                None => return Ok(false),
+                Some(chunks) => in_chunks &= chunks,
+            }
+        }
+        if !in_chunks {
+            return self.send_by_mpi(k).map(|()| true);
+        }
+        // chunks use the memory of both lines
+        let link = &self.link;
+        if !link.outs[send.outs.clone()].iter().all(|out| out.sender.is_empty(self.number, out.mailbox())) {
+            return Ok(false);
+        }
+        self.begin_chunks(k).map(|()| true)
+    }
+
+    /// Announces a message that comes in chunks.
     fn begin_chunks(&mut self, k: usize) -> Result<()> {
         let chunk = self.link.chunk();
         let Self { link, all, each, inputs, to_all, comm, me, tag, .. } = self;
@@ -536,26 +563,39 @@ impl Shm {
         Ok(true)
     }
 
-    /// Sends a message by MPI.
+    /// Sends a message by MPI. The call's end waits for that to be complete, unless the message is put together in memory that can be left to MPI.
     #[cold]
     fn send_by_mpi(&mut self, k: usize) -> Result<()> {
         let tag = self.link.tag(self.number);
-        let Self { link, all, each, inputs, to_all, comm, me, tag: own_tag, .. } = self;
+        let detach = self.started_only && self.sends()[k].bytes <= self.link.slot;
+        let Self { link, all, each, inputs, to_all, comm, me, tag: own_tag, by_mpi, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
         send.state = Sending::Done;
-        let pieces = &inputs[send.pieces.clone()];
-        // SAFETY: the caller of `bind` vouches for the blocks until the call is complete; the buffer is left alone until then.
+        let (pieces, bytes) = (&inputs[send.pieces.clone()], send.bytes);
+        let own = Own { me: *me, tag: *own_tag, comm };
+        // SAFETY: the caller of `bind` vouches for the blocks until the call is complete; memory of our own is left alone until MPI has sent it.
         unsafe {
+            let send_from = |at: *const u8, rank| message::send(Mode::Standard, &bytes_at(at, bytes as u64), rank, tag, comm);
+            if detach {
+                for out in &link.outs[send.outs.clone()] {
+                    let mut buffer = Vec::new();
+                    enlarge(&mut buffer, bytes)?;
+                    pieces::pack(pieces, buffer.as_mut_ptr(), own)?;
+                    link.detach([(send_from(buffer.as_ptr(), out.rank)?, buffer)]);
+                }
+                return Ok(());
+            }
+            *by_mpi = true;
             let at = match pieces {
                 [piece] if piece.in_place().is_some() => piece.at,
                 _ => {
-                    enlarge(&mut send.buffer, send.bytes)?;
-                    pieces::pack(pieces, send.buffer.as_mut_ptr(), Own { me: *me, tag: *own_tag, comm })?;
+                    enlarge(&mut send.buffer, bytes)?;
+                    pieces::pack(pieces, send.buffer.as_mut_ptr(), own)?;
                     send.buffer.as_mut_ptr()
                 }
             };
             for out in &link.outs[send.outs.clone()] {
-                send.requests.push(message::send(Mode::Standard, &bytes_at(at, send.bytes as u64), out.rank, tag, comm)?);
+                send.requests.push(send_from(at, out.rank)?);
             }
         }
         Ok(())
@@ -688,18 +728,30 @@ impl Shm {
                 let chunks = *chunks;
                 self.take_chunks(i, chunks)
             }
-            Receiving::Mpi(request, bytes) => {
-                let bytes = *bytes;
-                if !request.test()? {
-                    return Ok(false);
-                }
-                let checked = self.check(i, bytes);
-                match checked {
-                    Ok(()) => self.complete(i, bytes as usize),
+            Receiving::Mpi(request, posted) => {
+                let came = match request.test_receive() {
+                    Ok(Some(status)) => status.bytes,
+                    Ok(None) if !*posted || self.link.ins[i].mailbox().header(self.number).is_none() => return Ok(false),
+                    Ok(None) => return self.take_back(i),
+                    Err(e) => return self.give_up(i, e),
+                };
+                match self.check(i, came) {
+                    Ok(()) => self.complete(i, came as usize),
                     Err(e) => self.give_up(i, e),
                 }
             }
         }
+    }
+
+    /// Takes a receive back: the message is in the mailbox, as its sender takes it to be shorter.
+    #[cold]
+    fn take_back(&mut self, i: usize) -> Result<bool> {
+        if let Receiving::Mpi(request, _) = &mut self.recvs[i].state {
+            request.cancel()?;
+            while request.test_cancelled()?.is_none() {}
+        }
+        self.recvs[i].state = Receiving::Waits;
+        self.step_recv(i)
     }
 
     /// Brings a message out that is here as a whole, and not in its mailbox any more.
@@ -715,6 +767,8 @@ impl Shm {
             // it came where it belongs
             return Ok(true);
         }
+        let recv = &mut self.recvs[i];
+        recv.data = recv.buffer.as_ptr();
         self.take_out(i, bytes).map(|()| true)
     }
 
@@ -918,6 +972,29 @@ impl Shm {
         if !entered && let Err(e) = message::probe(None, tag, false, &self.comm) {
             self.note(e);
         }
+        if !self.sending.is_empty() {
+            self.lose_patience();
+        }
+    }
+
+    /// Sends by MPI what has waited for long: its receiver may be waiting for it while earlier messages are still in its mailbox.
+    #[cold]
+    fn lose_patience(&mut self) {
+        match self.waiting_since {
+            None => self.waiting_since = Some(Instant::now()),
+            Some(since) if since.elapsed() > PATIENCE_FOR_ROOM => {
+                for k in (0..self.sending.len()).rev() {
+                    let i = self.sending[k] as usize;
+                    if self.sends()[i].state == Sending::Waits {
+                        self.sending.swap_remove(k);
+                        if let Err(e) = self.send_by_mpi(i) {
+                            self.note(e);
+                        }
+                    }
+                }
+            }
+            Some(_) => {}
+        }
     }
 
     /// Begins to receive the message of a process by MPI if it comes that way.
@@ -925,6 +1002,27 @@ impl Shm {
         let matched = message::has_matched_probe();
         let Some(probed) = message::probe(Some(self.link.ins[i].rank), tag, matched, &self.comm)? else { return Ok(()) };
         let bytes = probed.status.bytes;
+        let at = self.room(i, bytes)?;
+        // SAFETY: the caller of `bind` vouches for the block, in which there is room; a buffer is as long, and left alone until the message is complete.
+        let request = unsafe { probed.receive(at, &self.comm) }?;
+        self.recvs[i].state = Receiving::Mpi(request, false);
+        Ok(())
+    }
+
+    /// Posts the receive of a message that the sender will send by MPI, as it is long and the caller may not come back soon.
+    #[cold]
+    fn post(&mut self, i: usize) -> Result<()> {
+        let bytes = self.recvs[i].bytes as u64;
+        let at = self.room(i, bytes)?;
+        let (rank, tag) = (self.link.ins[i].rank, self.link.tag(self.number));
+        // SAFETY: as for `look_for_message`.
+        let request = unsafe { message::receive(at, bytes, Some(rank), Some(tag), &self.comm) }?;
+        self.recvs[i].state = Receiving::Mpi(request, true);
+        Ok(())
+    }
+
+    /// Where a message that comes by MPI goes: to its block where that is one without gaps, else to a buffer.
+    fn room(&mut self, i: usize, bytes: u64) -> Result<*mut u8> {
         let Self { outputs, recvs, folding, .. } = self;
         let recv = &mut recvs[i];
         let at = match &outputs[recv.pieces.clone()] {
@@ -936,10 +1034,7 @@ impl Shm {
             enlarge(&mut recv.buffer, bytes as usize)?;
             recv.data = recv.buffer.as_ptr();
         }
-        // SAFETY: the caller of `bind` vouches for the block, in which there is room; the buffer is as long, and left alone until the message is complete.
-        let request = unsafe { probed.receive(at.unwrap_or(recv.buffer.as_mut_ptr()), &self.comm) }?;
-        recv.state = Receiving::Mpi(request, bytes);
-        Ok(())
+        Ok(at.unwrap_or(recv.buffer.as_mut_ptr()))
     }
 
     /// Polls the other executor.
@@ -1017,6 +1112,9 @@ impl Shm {
             || self.sending.iter().any(|&k| {
                 let send = &self.sends()[k as usize];
                 match send.state {
+                    Sending::Waits if send.bytes > self.link.slot => {
+                        self.link.outs[send.outs.clone()].iter().all(|out| out.mailbox().begun(self.number).is_some())
+                    }
                     Sending::Waits => self.has_room(send),
                     Sending::Chunks(done, _) => {
                         let outs = self.link.outs[send.outs.clone()].iter().zip(&send.before);
@@ -1102,7 +1200,6 @@ impl Shm {
                 continue;
             }
             if must_not_wait {
-                self.by_mpi = true;
                 if let Err(e) = self.send_by_mpi(k) {
                     self.note(e);
                 }
@@ -1143,11 +1240,19 @@ impl Executor for Shm {
                 Err(e) => self.note(e),
             }
         }
-        for (i, recv) in (0..).zip(&mut self.recvs) {
+        self.waiting_since = None;
+        for i in 0..self.recvs.len() {
+            let recv = &mut self.recvs[i];
             recv.state = Receiving::Waits;
             recv.in_mailbox = true;
             recv.unfolded = recv.pieces.len();
-            self.receiving.push(i);
+            self.receiving.push(i as u32);
+            if recv.bytes > self.link.ins[i].slot {
+                if self.started_only && let Err(e) = self.post(i) {
+                    self.note(e);
+                }
+                self.link.ins[i].mailbox().begin(self.number, !self.started_only);
+            }
         }
         if let Some(mut folding) = self.folding.take() {
             // SAFETY: the caller of `bind` vouches for the blocks.
@@ -1202,9 +1307,7 @@ impl Executor for Shm {
     }
 
     fn posts_at_once(&self) -> bool {
-        // a sender in a blocking call may need this process to take out what it puts in
-        let short = self.recvs.iter().all(|recv| recv.bytes <= self.link.slot);
-        short && self.rest.as_ref().is_none_or(|rest| rest.posts_at_once())
+        self.rest.as_ref().is_none_or(|rest| rest.posts_at_once())
     }
 
     fn forget_datatypes(&mut self) {

@@ -4,8 +4,8 @@
 //! Made when a neighborhood is set, for each of its operations. Memory: for each operation and target at most what the hint `mpix_shared_memory` says, and
 //! at most [`MOST`] for all targets; for gathers that much for all targets together. It is the system's only where it has been written.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::mailbox::{Mailbox, Sender};
 use super::super::tags;
@@ -13,7 +13,8 @@ use super::waiting::Bell;
 use crate::error::Result;
 use crate::mpi::node::Team;
 use crate::mpi::segment::Segment;
-use crate::mpi::{coll, message};
+use crate::mpi::message::{self, Request};
+use crate::mpi::coll;
 use crate::neighborhood::{Neighborhood, Rank};
 
 /// Most bytes for the messages of an operation that a process sends.
@@ -54,6 +55,8 @@ pub struct In {
     mailbox: *const Mailbox,
     /// Position among the targets, if it is one.
     pub back: Option<usize>,
+    /// Bytes of a message in a slot of that process at the most.
+    pub slot: usize,
 }
 
 /// The shared memory of one operation of a neighborhood, as one process sees it.
@@ -75,12 +78,26 @@ pub struct Link {
     pub bells: Vec<Bell>,
     /// Whether processes share cores.
     pub crowded: bool,
+    /// Messages that went by MPI from memory of their own, as long as MPI may read that.
+    detached: Mutex<Vec<(Request, Vec<u8>)>>,
 }
 
 // SAFETY: addresses in the segment, which lives as long; what is there is atomic, or belongs to one side by the mailboxes' protocol.
 unsafe impl Send for Link {}
 // SAFETY: as above.
 unsafe impl Sync for Link {}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        let detached = std::mem::take(self.detached.get_mut().unwrap_or_else(PoisonError::into_inner));
+        for (mut request, memory) in detached {
+            // what MPI still reads must stay; after its end nothing may be asked
+            if !crate::mpi::is_usable() || matches!(request.test(), Ok(false)) {
+                std::mem::forget(memory);
+            }
+        }
+    }
+}
 
 impl Out {
     #[inline(always)]
@@ -134,6 +151,7 @@ pub fn make(
         places[member as usize] = place as u32;
     }
     let places = coll::alltoall(team.comm(), &places)?;
+    let slots = coll::allgather(team.comm(), (slot / PAGE) as u32, team.size() as u32)?;
     let mailbox = |member: u32, place: usize, operation: usize| -> *const Mailbox {
         let index = place * common.len() + operation;
         segment.part(member).wrapping_add(Bell::BYTES + index * size_of::<Mailbox>()).cast()
@@ -159,6 +177,7 @@ pub fn make(
                 member,
                 mailbox: mailbox(team.me(), k, operation),
                 back: targets.iter().position(|t| t.0 == rank),
+                slot: slots[member as usize] as usize * PAGE,
             })
             .collect();
         memory = memory.wrapping_add(SLOTS * slot * if common { outs.len().min(1) } else { outs.len() });
@@ -174,6 +193,7 @@ pub fn make(
             bell: bell(team.me() as usize),
             bells: (0..team.size()).map(bell).collect(),
             crowded: team.crowded(),
+            detached: Mutex::default(),
         })
     });
     Ok(Some(links.collect()))
@@ -225,6 +245,14 @@ impl Link {
     #[inline(always)]
     pub fn at(&self, position: u64, bytes: usize) -> Option<*mut u8> {
         self.segment.at(usize::try_from(position).ok()?, bytes)
+    }
+
+    /// Keeps what MPI is sending until it has been sent. Takes a lock; allocates where there have never been so many.
+    pub fn detach(&self, sent: impl IntoIterator<Item = (Request, Vec<u8>)>) {
+        let mut detached = self.detached.lock().unwrap_or_else(PoisonError::into_inner);
+        detached.extend(sent);
+        // what failed is the receiver's to notice
+        detached.retain_mut(|(request, _)| matches!(request.test(), Ok(false)));
     }
 
     /// Whether a member of the node lives. A system call.
