@@ -227,7 +227,7 @@ impl Side {
                     at = bytes.end;
                     // SAFETY: as above.
                     let way = unsafe {
-                        match known.data(block.datatype, block.count, comm)?.in_place {
+                        match known.data(block.datatype, block.count)?.in_place {
                             Some(offset) => Way::InPlace(block.at.wrapping_offset(offset as isize)),
                             None => Way::Through(Passage::choose(&block, comm)?),
                         }

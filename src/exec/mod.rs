@@ -10,6 +10,7 @@ mod copy;
 pub mod fields;
 #[cfg(feature = "mpi")]
 pub mod lasting;
+pub mod layout;
 mod overlap;
 #[cfg(feature = "mpi")]
 pub mod p2p;

@@ -224,7 +224,7 @@ impl Packets {
             unsafe {
                 accept(&mut own.accepted, located.datatype, side, slot, &self.comm)?;
                 refuse_null(&located, side)?;
-                let Data { size, in_place } = own.known.data(located.datatype, located.count, &self.comm)?;
+                let Data { size, in_place } = own.known.data(located.datatype, located.count)?;
                 let length = located.count.checked_mul(size).and_then(|length| usize::try_from(length).ok());
                 let too_large = || Error::TooLarge { argument: argument(), count: located.count, extent: size };
                 own.length = length.ok_or_else(too_large)?;

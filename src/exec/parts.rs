@@ -163,7 +163,7 @@ impl Parts {
                 |extent| Error::TooLarge { argument: side.count_argument(stage.block.slot()), count: located.count, extent };
             // SAFETY: `locate` has had the datatype accepted.
             let bound = unsafe {
-                let Data { size, in_place } = stage.known.data(located.datatype, located.count, comm)?;
+                let Data { size, in_place } = stage.known.data(located.datatype, located.count)?;
                 let length = located.count.checked_mul(size).ok_or_else(|| too_large(size))? as u64;
                 let place = match in_place {
                     Some(offset) => Place::There(located.at.wrapping_offset(offset as isize)),

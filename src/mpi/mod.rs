@@ -25,6 +25,7 @@ pub mod p2p;
 pub mod pair;
 pub mod start;
 pub mod topology;
+pub mod typemap;
 pub mod window;
 
 unsafe extern "C" {
