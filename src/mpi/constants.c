@@ -6,7 +6,6 @@ const void *const mpixn_in_place = MPI_IN_PLACE;
 const int mpixn_max_error_string = MPI_MAX_ERROR_STRING;
 const int mpixn_err_in_status = MPI_ERR_IN_STATUS;
 const int mpixn_err_pending = MPI_ERR_PENDING;
-const int mpixn_combiner_named = MPI_COMBINER_NAMED;
 const int mpixn_max_info_val = MPI_MAX_INFO_VAL;
 
 /* SimGrid has the functions of MPI 3, and aborts in this one */

@@ -2,13 +2,14 @@
 
 use std::cell::Cell;
 use std::ffi::c_int;
+use std::sync::Arc;
 
 use super::comm::Owned as Comm;
-use super::{MPI_Aint, MPI_Datatype, check, typemap};
+use super::typemap::{Recent, Typemap};
+use super::{MPI_Aint, MPI_Datatype, check};
 use crate::error::Result;
 
 unsafe extern "C" {
-    static mpixn_combiner_named: c_int;
     fn mpixn_byte() -> MPI_Datatype;
 }
 
@@ -34,10 +35,13 @@ pub unsafe fn extent(datatype: MPI_Datatype) -> Result<i64> {
     Ok(extent as i64)
 }
 
-/// What is known of the datatype that was asked for last. Predefined ones never change. The handle of a derived one that was freed may come back
-/// as another derived one, so that only its kind is known.
+/// What is known of datatypes that were asked for last. Predefined ones never change. The handle of a derived one that was freed may come back
+/// as another derived one: what is known of it besides its kind is its typemap, as long as no datatype is freed.
 #[derive(Debug, Default)]
-pub struct Known(Cell<Option<(MPI_Datatype, Kind)>>);
+pub struct Known {
+    last: Cell<Option<(MPI_Datatype, Kind)>>,
+    recent: Recent,
+}
 
 #[derive(Debug, Clone, Copy)]
 enum Kind {
@@ -86,23 +90,18 @@ impl Known {
         Ok(matches!(unsafe { self.kind(datatype) }?, Kind::Derived))
     }
 
-    /// How the data of `count` elements lies in memory. Asks MPI nothing for the predefined datatype of the last call.
+    /// The typemap of an element, as [`Freed::typemap`](super::typemap::Freed::typemap).
     ///
     /// # Safety
-    /// `datatype` must be a committed datatype.
-    #[inline]
-    pub unsafe fn data(&self, datatype: MPI_Datatype, count: i64) -> Result<Data> {
+    /// `datatype` must be a datatype.
+    pub unsafe fn typemap(&self, datatype: MPI_Datatype) -> Result<Option<Arc<Typemap>>> {
         // SAFETY: the caller vouches for the handle.
-        match unsafe { self.kind(datatype) }? {
-            Kind::Predefined { extent, dense: true } => Ok(Data { size: extent, in_place: Some(0) }),
-            // SAFETY: as above.
-            _ => unsafe { look_for_data(datatype, count) },
-        }
+        unsafe { self.recent.typemap(datatype) }
     }
 
     #[inline(always)]
     unsafe fn kind(&self, datatype: MPI_Datatype) -> Result<Kind> {
-        match self.0.get() {
+        match self.last.get() {
             Some((known, kind)) if known == datatype => Ok(kind),
             // SAFETY: the callers of the above vouch for the handle.
             _ => unsafe { self.ask(datatype) },
@@ -110,38 +109,17 @@ impl Known {
     }
 
     unsafe fn ask(&self, datatype: MPI_Datatype) -> Result<Kind> {
-        // SAFETY: the callers of the above vouch for the handle; the results are locals, the other value is a constant of the C file.
+        // SAFETY: the callers of the above vouch for the handle.
         let kind = unsafe {
-            let (mut integers, mut addresses, mut datatypes, mut combiner) = (0, 0, 0, 0);
-            let rc = mpi_sys::MPI_Type_get_envelope(datatype, &mut integers, &mut addresses, &mut datatypes, &mut combiner);
-            check(rc, "MPI_Type_get_envelope")?;
-            if combiner == mpixn_combiner_named {
+            if self.recent.freed()?.is_predefined(datatype)? {
                 let extent = extent(datatype)?;
                 Kind::Predefined { extent, dense: size(datatype)? == extent && true_extent(datatype)? == (0, extent) }
             } else {
                 Kind::Derived
             }
         };
-        self.0.set(Some((datatype, kind)));
+        self.last.set(Some((datatype, kind)));
         Ok(kind)
-    }
-}
-
-/// How the data of some elements lies in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Data {
-    /// Bytes that one element carries.
-    pub size: i64,
-    /// Where the first byte lies, relative to the address, if all bytes lie behind one another in the order in which MPI sends them.
-    pub in_place: Option<i64>,
-}
-
-unsafe fn look_for_data(datatype: MPI_Datatype, count: i64) -> Result<Data> {
-    // SAFETY: the caller of `data` vouches for the handle.
-    unsafe {
-        let map = typemap::of(datatype)?;
-        let in_place = map.and_then(|map| map.contiguous(usize::try_from(count).ok()?));
-        Ok(Data { size: size(datatype)?, in_place })
     }
 }
 

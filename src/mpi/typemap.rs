@@ -5,6 +5,7 @@
 //!
 //! Cost: for a datatype that has been looked at two calls of MPI, for a new one some for each datatype that it is made of.
 
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -128,27 +129,19 @@ impl Freed {
     /// # Safety
     /// `datatype` must be a datatype.
     pub unsafe fn typemap(self: &Arc<Freed>, datatype: MPI_Datatype) -> Result<Option<Arc<Typemap>>> {
-        {
-            let predefined = self.predefined.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some((_, map)) = predefined.iter().find(|(handle, _)| handle.0 == datatype) {
-                return Ok(map.clone());
-            }
+        if let Some(map) = self.predefined(datatype) {
+            return Ok(map);
         }
-        let keyval = keyval()?;
-        // SAFETY: the caller vouches for the handle.
+        // SAFETY: the caller vouches for the handle; what is kept is read before the datatype can be freed.
         unsafe {
-            let (mut value, mut found): (*mut Kept, c_int) = (std::ptr::null_mut(), 0);
-            let rc = mpi_sys::MPI_Type_get_attr(datatype, keyval, (&raw mut value).cast(), &mut found);
-            check(rc, "MPI_Type_get_attr")?;
-            if found != 0 && !value.is_null() {
-                return Ok((*value).map.clone());
+            let keyval = keyval()?;
+            if let Some(kept) = kept(datatype, keyval)?.as_ref() {
+                return Ok(kept.map.clone());
             }
             let made = Made::of(datatype)?;
             let map = made.typemap(datatype)?.map(Arc::new);
-            if made.combiner.is_some_and(Combiner::is_predefined) {
-                let mut list = self.predefined.lock().unwrap_or_else(PoisonError::into_inner);
-                list.push((Handle(datatype), map.clone()));
-                return Ok(map);
+            if made.is_predefined() {
+                return Ok(self.remember(datatype, map));
             }
             let kept = Box::into_raw(Box::new(Kept { map: map.clone(), freed: Arc::clone(self) }));
             if let Err(e) = check(mpi_sys::MPI_Type_set_attr(datatype, keyval, kept.cast()), "MPI_Type_set_attr") {
@@ -159,12 +152,96 @@ impl Freed {
             Ok(map)
         }
     }
+
+    /// Whether it is a datatype that nobody frees. Does not look for a derived one's typemap.
+    ///
+    /// # Safety
+    /// `datatype` must be a datatype.
+    pub unsafe fn is_predefined(self: &Arc<Freed>, datatype: MPI_Datatype) -> Result<bool> {
+        if self.predefined(datatype).is_some() {
+            return Ok(true);
+        }
+        // SAFETY: the caller vouches for the handle.
+        unsafe {
+            if !kept(datatype, keyval()?)?.is_null() {
+                return Ok(false);
+            }
+            let made = Made::of(datatype)?;
+            if made.is_predefined() {
+                self.remember(datatype, made.typemap(datatype)?.map(Arc::new));
+            }
+            Ok(made.is_predefined())
+        }
+    }
+
+    /// The typemap of a predefined datatype that has been looked at.
+    fn predefined(&self, datatype: MPI_Datatype) -> Option<Option<Arc<Typemap>>> {
+        let list = self.predefined.lock().unwrap_or_else(PoisonError::into_inner);
+        list.iter().find(|(handle, _)| handle.0 == datatype).map(|(_, map)| map.clone())
+    }
+
+    fn remember(&self, datatype: MPI_Datatype, map: Option<Arc<Typemap>>) -> Option<Arc<Typemap>> {
+        let mut list = self.predefined.lock().unwrap_or_else(PoisonError::into_inner);
+        list.push((Handle(datatype), map.clone()));
+        map
+    }
 }
 
-/// The typemap of one element, as [`Freed::typemap`].
+/// Typemaps of the datatypes that were asked for last.
+#[derive(Debug, Default)]
+pub struct Recent {
+    freed: OnceCell<Arc<Freed>>,
+    /// What `freed` counted when the list was begun.
+    count: Cell<u64>,
+    list: RefCell<Vec<(MPI_Datatype, Option<Arc<Typemap>>)>>,
+    /// Which entry is the next to be replaced.
+    next: Cell<usize>,
+}
+
+impl Recent {
+    /// As many as a process has neighbors in a 3-D grid, on both sides.
+    const MOST: usize = 52;
+
+    /// The typemap of one element, as [`Freed::typemap`]. No call of MPI for a datatype that is in the list.
+    ///
+    /// # Safety
+    /// `datatype` must be a datatype.
+    pub unsafe fn typemap(&self, datatype: MPI_Datatype) -> Result<Option<Arc<Typemap>>> {
+        let freed = self.freed()?;
+        let mut list = self.list.borrow_mut();
+        if self.count.get() != freed.count() {
+            self.count.set(freed.count());
+            list.clear();
+        }
+        if let Some((_, map)) = list.iter().find(|(handle, _)| *handle == datatype) {
+            return Ok(map.clone());
+        }
+        // SAFETY: the caller vouches for the handle.
+        let map = unsafe { freed.typemap(datatype) }?;
+        if list.len() < Recent::MOST {
+            list.push((datatype, map.clone()));
+        } else {
+            list[self.next.get()] = (datatype, map.clone());
+            self.next.set((self.next.get() + 1) % Recent::MOST);
+        }
+        Ok(map)
+    }
+
+    /// The process's counter.
+    pub fn freed(&self) -> Result<&Arc<Freed>> {
+        if let Some(freed) = self.freed.get() {
+            return Ok(freed);
+        }
+        let freed = Freed::of_process()?;
+        Ok(self.freed.get_or_init(|| freed))
+    }
+}
+
+/// The typemap of one element, as [`Freed::typemap`]; for who keeps nothing between calls.
 ///
 /// # Safety
 /// `datatype` must be a datatype.
+#[allow(dead_code)]
 pub unsafe fn of(datatype: MPI_Datatype) -> Result<Option<Arc<Typemap>>> {
     // SAFETY: the caller vouches for the handle.
     unsafe { Freed::of_process()?.typemap(datatype) }
@@ -174,6 +251,15 @@ pub unsafe fn of(datatype: MPI_Datatype) -> Result<Option<Arc<Typemap>>> {
 struct Kept {
     map: Option<Arc<Typemap>>,
     freed: Arc<Freed>,
+}
+
+/// What hangs on a datatype. Null if nothing does.
+unsafe fn kept(datatype: MPI_Datatype, keyval: c_int) -> Result<*const Kept> {
+    let (mut value, mut found): (*const Kept, c_int) = (std::ptr::null(), 0);
+    // SAFETY: the caller vouches for the handle; MPI writes the pointer that was set.
+    let rc = unsafe { mpi_sys::MPI_Type_get_attr(datatype, keyval, (&raw mut value).cast(), &mut found) };
+    check(rc, "MPI_Type_get_attr")?;
+    Ok(if found != 0 { value } else { std::ptr::null() })
 }
 
 fn keyval() -> Result<c_int> {
@@ -217,6 +303,11 @@ impl Made {
             let combiner = (mpixn_combiners.iter()).position(|&known| known == combiner).map(|k| Combiner::ALL[k]);
             Ok(Made { numbers, combiner })
         }
+    }
+
+    /// Whether nobody frees it.
+    fn is_predefined(&self) -> bool {
+        self.combiner.is_some_and(Combiner::is_predefined)
     }
 
     /// The typemap, if it fits what MPI says of size and bounds.
@@ -300,7 +391,7 @@ impl Drop for Parts {
             }
             // SAFETY: handles that are ours; predefined ones are nobody's. Errors have no one to go to.
             unsafe {
-                if matches!(Made::of(*part), Ok(Made { combiner, .. }) if combiner.is_none_or(|c| !c.is_predefined())) {
+                if Made::of(*part).is_ok_and(|made| !made.is_predefined()) {
                     mpi_sys::MPI_Type_free(part);
                 }
             }
