@@ -36,6 +36,8 @@ pub mod neighborhood;
 pub mod random;
 pub mod schedule;
 pub mod select;
+#[cfg(any(test, feature = "mpi"))]
+mod typemap;
 
 // MPI half
 #[cfg(feature = "mpi")]

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::buffers::{Blocks, Buffers, Ints, Located, Shape};
-use super::copy::Passage;
+use super::copy::Way;
 use super::p2p::{accept, refuse_null};
 use crate::error::Result;
 use crate::mpi::MPI_Datatype;
@@ -59,13 +59,6 @@ struct Piece {
     /// Where in the side's buffer.
     bytes: Range<usize>,
     way: Way,
-}
-
-#[derive(Clone, Copy)]
-enum Way {
-    /// Its data lies from here on.
-    InPlace(*mut u8),
-    Through(Passage),
 }
 
 /// One side of a call: for each slot one block, of all fields or of the first one.
@@ -125,12 +118,7 @@ impl Joined {
         for piece in &self.input.pieces {
             let into = &mut self.input.buffer[piece.bytes.clone()];
             // SAFETY: the caller vouches for the blocks.
-            unsafe {
-                match piece.way {
-                    Way::InPlace(from) => from.copy_to_nonoverlapping(into.as_mut_ptr(), into.len()),
-                    Way::Through(passage) => passage.pack(&piece.block, into, self.me, self.tag, &self.comm)?,
-                }
-            }
+            unsafe { piece.way.pack(&piece.block, into, self.me, self.tag, &self.comm) }?;
         }
         Ok(())
     }
@@ -145,13 +133,9 @@ impl Joined {
         }
         for piece in &self.output.pieces[self.output.of_slot[source].clone()] {
             let from = &mut self.output.buffer[piece.bytes.clone()];
+            let length = from.len();
             // SAFETY: the caller vouches for the blocks.
-            unsafe {
-                match piece.way {
-                    Way::InPlace(into) => into.copy_from_nonoverlapping(from.as_ptr(), from.len()),
-                    Way::Through(passage) => passage.unpack(from, &piece.block, self.me, self.tag, &self.comm)?,
-                }
-            }
+            unsafe { piece.way.unpack(from, &piece.block, length, self.me, self.tag, &self.comm) }?;
         }
         Ok(())
     }
@@ -226,12 +210,7 @@ impl Side {
                     let bytes = at..at + length as usize;
                     at = bytes.end;
                     // SAFETY: as above.
-                    let way = unsafe {
-                        match known.data(block.datatype, block.count, comm)?.in_place {
-                            Some(offset) => Way::InPlace(block.at.wrapping_offset(offset as isize)),
-                            None => Way::Through(Passage::choose(&block, comm)?),
-                        }
-                    };
+                    let (way, _) = unsafe { Way::of(&block, &known, comm) }?;
                     side.pieces.push(Piece { block, bytes, way });
                 }
                 side.of_slot[slot] = first_piece..side.pieces.len();

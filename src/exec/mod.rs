@@ -11,6 +11,7 @@ pub mod fields;
 #[cfg(feature = "mpi")]
 pub mod lasting;
 mod mailbox;
+pub mod layout;
 mod overlap;
 #[cfg(feature = "mpi")]
 pub mod p2p;

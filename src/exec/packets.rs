@@ -15,12 +15,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::buffers::{Buffers, Located};
-use super::copy::{Copy, Passage};
+use super::copy::{Copy, Way};
 use super::p2p::{Large, POLLS, Waiting, accept, enlarge, refuse_null, self_edge};
 use super::{Executor, packet};
 use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::{self, Data, Known};
+use crate::mpi::datatype::{self, Known};
 use crate::mpi::message::{self, Probed};
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::{self, MPI_Datatype};
@@ -40,14 +40,6 @@ struct Own {
     length: usize,
     way: Way,
     message: Message,
-}
-
-/// How a block's data comes into a packet, and out of it.
-#[derive(Debug, Clone, Copy)]
-enum Way {
-    /// It lies from here on.
-    InPlace(*mut u8),
-    Through(Passage),
 }
 
 /// Executes one schedule with packets.
@@ -224,15 +216,11 @@ impl Packets {
             unsafe {
                 accept(&mut own.accepted, located.datatype, side, slot, &self.comm)?;
                 refuse_null(&located, side)?;
-                let Data { size, in_place } = own.known.data(located.datatype, located.count, &self.comm)?;
+                let (way, size) = Way::of(&located, &own.known, &self.comm)?;
                 let length = located.count.checked_mul(size).and_then(|length| usize::try_from(length).ok());
                 let too_large = || Error::TooLarge { argument: argument(), count: located.count, extent: size };
                 own.length = length.ok_or_else(too_large)?;
-                own.way = match in_place {
-                    Some(offset) => Way::InPlace(located.at.wrapping_offset(offset as isize)),
-                    None if own.length == 0 => Way::InPlace(located.at),
-                    None => Way::Through(Passage::choose(&located, &self.comm)?),
-                };
+                own.way = way;
                 if own.direct {
                     self.large.fill(&mut own.message, &located, argument)?;
                 }
@@ -315,13 +303,8 @@ impl Packets {
                 if let Block::Input(_) = block {
                     let own = self.own(block);
                     let into = &mut buffer[at..at + length];
-                    match own.way {
-                        // SAFETY: the caller of `bind` vouches for the block, whose data lies there; the buffer is ours.
-                        Way::InPlace(from) if length > 0 => unsafe { from.copy_to_nonoverlapping(into.as_mut_ptr(), length) },
-                        Way::InPlace(_) => {}
-                        // SAFETY: as above.
-                        Way::Through(passage) => unsafe { passage.pack(&own.located, into, self.me, self.tag, &self.comm) }?,
-                    }
+                    // SAFETY: the caller of `bind` vouches for the block; the buffer is ours.
+                    unsafe { own.way.pack(&own.located, into, self.me, self.tag, &self.comm) }?;
                 }
                 at += length;
             }
@@ -351,22 +334,11 @@ impl Packets {
     unsafe fn take_own(&mut self, block: Block, k: usize, range: Range<usize>) -> Result<()> {
         let mut buffer = std::mem::take(&mut self.buffers[k]);
         let (own, from) = (self.own(block), &mut buffer[range]);
-        let taken = match own.way {
-            _ if from.len() > own.length => {
-                Err(Error::Truncated { source_slot: block.slot(), sent: from.len(), expected: own.length }.into())
-            }
-            _ if from.is_empty() => Ok(()),
-            Way::InPlace(into) => {
-                // SAFETY: the caller of `bind` vouches for the block, of which as many bytes at least lie there; the buffer is ours.
-                unsafe { into.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
-                Ok(())
-            }
-            Way::Through(passage) => {
-                // MPI says how a block is filled that is longer than what comes
-                let passage = if from.len() == own.length { passage } else { Passage::Message };
-                // SAFETY: as above.
-                unsafe { passage.unpack(from, &own.located, self.me, self.tag, &self.comm) }
-            }
+        let taken = if from.len() > own.length {
+            Err(Error::Truncated { source_slot: block.slot(), sent: from.len(), expected: own.length }.into())
+        } else {
+            // SAFETY: the caller of `bind` vouches for the block, of which as many bytes at least lie there; the buffer is ours.
+            unsafe { own.way.unpack(from, &own.located, own.length, self.me, self.tag, &self.comm) }
         };
         self.buffers[k] = buffer;
         taken

@@ -313,6 +313,7 @@ impl Shm {
         self.copies.clear();
         let Some(first) = fields.first() else { return Ok(()) };
         self.to_all = pieces::is_one(&first.input);
+        let freed = self.known[0][0].freed()?;
         // SAFETY: the caller vouches for the buffers.
         unsafe {
             if let Some(op) = first.op {
@@ -320,7 +321,7 @@ impl Shm {
             } else {
                 for piece in &mut self.outputs {
                     let (side, known) = (&fields[piece.field as usize].output, &self.known[piece.field as usize][1]);
-                    piece.bind(side, known, &self.comm)?;
+                    piece.bind(side, known, freed, &self.comm)?;
                 }
                 if !self.self_edges.is_empty() {
                     self.bind_copies(fields)?;
@@ -329,7 +330,7 @@ impl Shm {
             let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
             for piece in &mut self.inputs[..own] {
                 let (side, known) = (&fields[piece.field as usize].input, &self.known[piece.field as usize][0]);
-                piece.bind(side, known, &self.comm)?;
+                piece.bind(side, known, freed, &self.comm)?;
             }
         }
         for send in if self.to_all { &mut self.all } else { &mut self.each } {
@@ -383,7 +384,7 @@ impl Shm {
                 let from = buffers.input.locate(target as usize)?;
                 accept(&mut self.accepted[0], from.datatype, &buffers.input, target as usize, &self.comm)?;
                 p2p::refuse_null(&from, &buffers.input)?;
-                folding.bind_own(target, from, &self.comm)?;
+                folding.bind_own(target, from, &self.known[0][0], &self.comm)?;
             }
         }
         for recv in &mut self.recvs {
@@ -586,9 +587,10 @@ impl Shm {
                 return Ok(());
             }
             *by_mpi = true;
-            let at = match pieces {
-                [piece] if piece.in_place().is_some() => piece.at,
-                _ => {
+            let alone = if let [piece] = pieces { piece.in_place() } else { None };
+            let at = match alone {
+                Some(at) => at,
+                None => {
                     enlarge(&mut send.buffer, bytes)?;
                     pieces::pack(pieces, send.buffer.as_mut_ptr(), own)?;
                     send.buffer.as_mut_ptr()
