@@ -98,7 +98,8 @@ static void print_settings(void) {
   int any = 0;
   for (char **e = environ; *e; e++)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-      if (!strncmp(*e, kinds[k], strlen(kinds[k]))) printf("%s%s", any++ ? " " : "# environment: ", *e);
+      /* MPICH's launcher sets one in each run */
+      if (!strncmp(*e, kinds[k], strlen(kinds[k])) && !strstr(*e, "INTERFACE_HOSTNAME")) printf("%s%s", any++ ? " " : "# environment: ", *e);
   if (any) printf("\n");
 }
 
