@@ -106,7 +106,8 @@ static inline void native_plan(problem *p) {
 
 static inline void make_native_plan(problem *p) {
   if (p->types_in)
-    NATIVE_INIT(alltoallw)(p->send, p->counts_out, p->bytes_out, p->types_out, p->recv, p->counts_in, p->bytes_in, p->types_in, p->comm, MPI_INFO_NULL, &p->native_plan);
+    NATIVE_INIT(alltoallw)(p->send, p->counts_out, p->bytes_out, p->types_out, p->recv, p->counts_in, p->bytes_in, p->types_in, p->comm, MPI_INFO_NULL,
+                           &p->native_plan);
   else if (p->cartesian) NATIVE_INIT(alltoall)(p->send, p->counts_out[0], p->type, p->recv, p->counts_in[0], p->type, p->comm, MPI_INFO_NULL, &p->native_plan);
   else
     NATIVE_INIT(alltoallv)(p->send, p->counts_out, p->displs_out, p->type, p->recv, p->counts_in, p->displs_in, p->type, p->comm, MPI_INFO_NULL, &p->native_plan);

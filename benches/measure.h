@@ -1,8 +1,9 @@
 /* How times are taken, for the programs of this directory. Each defines `struct problem`: what an alternative works on.
  *
  * Method: all alternatives in one process, interleaved in batches, each batch with a warm-up call; the slowest process counts; medians over the
- * rounds, or another quantile (--quantile). With two processes the distance of the two cores is probed before and after each round by passing a cache line back and forth: rounds are
- * near (below 120 ns), far, or mixed (dropped). Where processes outnumber cores all rounds count. */
+ * rounds, or another quantile (--quantile). With two processes the distance of the two cores is probed before and after each round by passing a cache line
+ * back and forth: rounds are near (below 120 ns), far, or, and then dropped, mixed or disturbed by other programs (1 us or more). Where processes
+ * outnumber cores all rounds count. */
 #ifndef MEASURE_H
 #define MEASURE_H
 
@@ -28,6 +29,9 @@ typedef struct {
   void (*run)(problem *);
   problem *on;
 } alternative;
+
+/* ns of the probe from which cores are far, and from which it has been disturbed */
+enum { NEAR = 120, DISTURBED = 1000 };
 
 /* most alternatives of a case */
 enum { MOST = 24 };
@@ -212,7 +216,7 @@ static void sample_rounds(const alternative *list, int alternatives, const int c
       t[a] = batch(&list[a], calls[a]);
     }
     double after = probe();
-    int is_near = before < 120 && after < 120, is_far = before >= 120 && after >= 120;
+    int is_near = before < NEAR && after < NEAR, is_far = fmin(before, after) >= NEAR && fmax(before, after) < DISTURBED;
     for (int a = 0; a < alternatives; a++) {
       if (is_near) near->times[a][near->count] = t[a];
       if (is_far) far->times[a][far->count] = t[a];

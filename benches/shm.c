@@ -448,7 +448,7 @@ static int is_slow(problem *p) {
   }
   double mine = (MPI_Wtime() - start) / 2;
   MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return crowded && slowest > 2e-3;
+  return crowded && slowest > 5e-3;
 }
 
 /* Checks the alternatives, and times this pass's part of the rounds; ends with the problem. */
