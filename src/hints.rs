@@ -45,7 +45,7 @@ const LOGGP_FILE: &str = "MPIX_LOGGP_FILE";
 pub const MOST_EDGES: u64 = 1 << 27;
 
 /// Fewest bytes of shared memory with which it is used.
-pub const LEAST_SHARED: u64 = 1 << 14;
+pub const LEAST_SHARED: u64 = 1 << 16;
 
 /// Which schedule the caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub struct Hints {
     /// `mpix_fuse`: whether the blocks of several fields travel as one message: always or never. `None` (`auto`, default): where the model says that
     /// it pays.
     pub fuse: Option<bool>,
-    /// `mpix_shared_memory`: most bytes of shared memory for the messages of an operation from one process to another one on its node (default 1 MiB). Below
+    /// `mpix_shared_memory`: most bytes of shared memory for the messages of an operation from one process to another one on its node (default 4 MiB). Below
     /// [`LEAST_SHARED`], all messages go by MPI.
     pub shared_memory: u64,
     /// `mpix_verify`: `false` (default) or `true`.
@@ -110,7 +110,7 @@ impl Default for Hints {
             graph_limit: 1 << 24,
             reduce_order: FoldOrder::Source,
             fuse: None,
-            shared_memory: 1 << 20,
+            shared_memory: 4 << 20,
             verify: false,
             whole_communicator: false,
         }

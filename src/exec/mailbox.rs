@@ -1,9 +1,10 @@
 //! The mailbox of one process for messages of another one: flags in memory that both have mapped. No MPI, no addresses.
 //!
-//! Messages of a mailbox have numbers. Message n uses line n mod 2: two, so that the sender can put the next message there while the receiver still takes the
-//! last one out. A line is written by the sender alone; that it may be written again the receiver says in `taken`, which is written by the receiver
-//! alone: how often it has emptied each line. The same news travels for nothing in the lines of the opposite mailbox (`acks`), so that where
-//! two processes send to each other nobody reads `taken`, which would cost the passage of another cache line.
+//! Messages of a mailbox have numbers. Message n uses line n mod [`LINES`], so that the sender can put messages there while the receiver still takes earlier
+//! ones out. A line is written by the sender alone; that it may be written again the receiver says in `taken`, which is written by the receiver
+//! alone: which message it has taken out of each line last. The same news travels for nothing in the lines of the opposite mailbox (`acks`: a number below
+//! which all messages have been taken out), so that where two processes send to each other nobody reads `taken`, which would cost the passage of another
+//! cache line. News that comes late is still true.
 //!
 //! A message that does not fit in its line lies elsewhere (`place`), and the line owns that place as long as it owns itself. One that is longer than
 //! a slot comes in chunks, counted by `written` and `read`.
@@ -12,8 +13,8 @@
 //! - `seq` is stored with release after all of a message, and loaded with acquire before any of it is read: who sees the number sees the message.
 //! - `taken` is stored with release after all of a message has been read, and loaded with acquire before its memory is written again: nothing is
 //!   overwritten that is still being read.
-//! - `acks` carry the same promise as `taken`: they are made from a load with acquire (another thread may have emptied the line), and their line's
-//!   `seq`, stored later with release, hands on what that had seen.
+//! - `acks` carry the same promise as `taken`: they are made from loads with acquire (another thread may have emptied a line), and their line's `seq`,
+//!   stored later with release, hands on what those had seen.
 //! - `written` and `read` are to chunks what `seq` and `taken` are to messages.
 //! - `begun` is stored with release after `begun_in_chunks`: who sees that a message has begun sees how.
 //!
@@ -27,6 +28,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use Ordering::{Acquire, Relaxed, Release};
 
 /// Messages of a mailbox that can be there at a time.
+#[cfg(not(loom))]
+pub const LINES: u64 = 8;
+/// Few, for fewer orders of steps.
+#[cfg(loom)]
 pub const LINES: u64 = 2;
 
 /// Words of a message that lie in its line.
@@ -41,10 +46,10 @@ pub const INLINE: usize = 8 * WORDS;
 pub struct Line {
     /// One more than the number of the message that is here.
     seq: AtomicU64,
-    /// Bytes of the message, in the lower half; above them the acks.
+    /// Bytes of the message, in the lower half; above them where it lies.
     about: AtomicU64,
-    /// Where it lies.
-    place: AtomicU64,
+    /// All messages in lines of the opposite mailbox whose numbers are less have been taken out.
+    acks: AtomicU64,
     words: [AtomicU64; WORDS],
 }
 
@@ -59,7 +64,7 @@ struct Written {
 #[derive(Debug)]
 #[repr(C, align(128))]
 struct Taken {
-    /// How often each line has been emptied.
+    /// One more than the number of the message that was last taken out of each line: with 8 of them a cache line.
     taken: [AtomicU64; LINES as usize],
     /// Chunks that have been read.
     chunks: AtomicU64,
@@ -83,16 +88,16 @@ pub struct Header {
     /// Its length in bytes. Of one that comes in chunks nothing is said here.
     pub bytes: u32,
     /// Where it lies: [`IN_LINE`], [`IN_CHUNKS`], or a place that both know.
-    pub place: u64,
-    /// For each line of the opposite mailbox how often its receiver has emptied that, the last 16 bits.
-    pub acks: [u16; LINES as usize],
+    pub place: u32,
+    /// All messages in lines of the opposite mailbox whose numbers are less have been taken out.
+    pub acks: u64,
 }
 
 /// The message lies in its line.
-pub const IN_LINE: u64 = u64::MAX;
+pub const IN_LINE: u32 = u32::MAX;
 
 /// The message comes in chunks; its line's words say how.
-pub const IN_CHUNKS: u64 = u64::MAX - 1;
+pub const IN_CHUNKS: u32 = u32::MAX - 1;
 
 fn line_of(number: u64) -> usize {
     (number % LINES) as usize
@@ -101,9 +106,11 @@ fn line_of(number: u64) -> usize {
 /// What the sender of a mailbox keeps to itself. One message at a time is put in, by whatever thread.
 #[derive(Debug, Default)]
 pub struct Sender {
-    /// How often each line has been filled, and how often it is known to have been emptied.
-    filled: [AtomicU64; LINES as usize],
+    /// One more than the number of the message that was last put into each line, and of the one that is known to have been taken out of it last.
+    last: [AtomicU64; LINES as usize],
     known: [AtomicU64; LINES as usize],
+    /// All messages in lines whose numbers are less have been taken out.
+    low: AtomicU64,
 }
 
 impl Sender {
@@ -111,30 +118,26 @@ impl Sender {
     #[inline(always)]
     pub fn is_free(&self, number: u64, mailbox: &Mailbox) -> bool {
         let line = line_of(number);
-        let filled = self.filled[line].load(Relaxed);
-        if self.known[line].load(Relaxed) == filled {
+        let last = self.last[line].load(Relaxed);
+        if last <= self.low.load(Relaxed) || self.known[line].load(Relaxed) == last {
             return true;
         }
         let taken = mailbox.taken.taken[line].load(Acquire);
         self.known[line].store(taken, Relaxed);
-        taken == filled
+        taken == last
     }
 
-    /// Whether both lines are empty.
+    /// Whether message `number`, which was put in once, has been taken out.
     #[inline]
-    pub fn is_empty(&self, number: u64, mailbox: &Mailbox) -> bool {
-        self.is_free(number, mailbox) && self.is_free(number + 1, mailbox)
+    pub fn is_taken(&self, number: u64, mailbox: &Mailbox) -> bool {
+        self.last[line_of(number)].load(Relaxed) != number + 1 || self.is_free(number, mailbox)
     }
 
-    /// Hears from the opposite mailbox how often lines have been emptied. That must not be old news: no more than the last 2^15 messages may have been
-    /// put in since it was told.
+    /// Hears the news that a message of the opposite mailbox brings.
     #[inline(always)]
-    pub fn learn(&self, acks: [u16; LINES as usize]) {
-        for ((ack, filled), known) in acks.into_iter().zip(&self.filled).zip(&self.known) {
-            let filled = filled.load(Relaxed);
-            if filled as u16 == ack {
-                known.store(filled, Relaxed);
-            }
+    pub fn learn(&self, acks: u64) {
+        if acks > self.low.load(Relaxed) {
+            self.low.store(acks, Relaxed);
         }
     }
 
@@ -145,11 +148,9 @@ impl Sender {
         for (into, &word) in line.words.iter().zip(words) {
             into.store(word, Relaxed);
         }
-        let [a, b] = header.acks;
-        line.about.store(u64::from(header.bytes) | u64::from(a) << 32 | u64::from(b) << 48, Relaxed);
-        line.place.store(header.place, Relaxed);
-        let filled = &self.filled[line_of(number)];
-        filled.store(filled.load(Relaxed) + 1, Relaxed);
+        line.about.store(u64::from(header.bytes) | u64::from(header.place) << 32, Relaxed);
+        line.acks.store(header.acks, Relaxed);
+        self.last[line_of(number)].store(number + 1, Relaxed);
         line.seq.store(number + 1, Release);
     }
 }
@@ -163,8 +164,7 @@ impl Mailbox {
             return None;
         }
         let about = line.about.load(Relaxed);
-        let acks = [(about >> 32) as u16, (about >> 48) as u16];
-        Some(Header { bytes: about as u32, place: line.place.load(Relaxed), acks })
+        Some(Header { bytes: about as u32, place: (about >> 32) as u32, acks: line.acks.load(Relaxed) })
     }
 
     /// The words in the line of message `number`, which has come.
@@ -178,15 +178,18 @@ impl Mailbox {
     /// Says that message `number`, which has come, has been taken out. Once for each message.
     #[inline(always)]
     pub fn take(&self, number: u64) {
-        let taken = &self.taken.taken[line_of(number)];
-        // a line is emptied by one thread at a time, and by the next one when the sender has filled it again
-        taken.store(taken.load(Relaxed) + 1, Release);
+        self.taken.taken[line_of(number)].store(number + 1, Release);
     }
 
     /// What the opposite mailbox' headers say of this one.
     #[inline(always)]
-    pub fn acks(&self) -> [u16; LINES as usize] {
-        [0, 1].map(|line: usize| self.taken.taken[line].load(Acquire) as u16)
+    pub fn acks(&self) -> u64 {
+        // what follows in a line is no earlier than the message behind the last one that was taken out
+        let next = |(line, taken): (u64, &AtomicU64)| match taken.load(Acquire) {
+            0 => line,
+            taken => taken - 1 + LINES,
+        };
+        (0..).zip(&self.taken.taken).map(next).min().unwrap_or(0)
     }
 
     /// Chunks that the sender has put in, ever.
@@ -239,47 +242,66 @@ mod tests {
         unsafe { Box::new(std::mem::zeroed()) }
     }
 
-    const HEADER: Header = Header { bytes: 16, place: IN_LINE, acks: [0; 2] };
+    const HEADER: Header = Header { bytes: 16, place: IN_LINE, acks: 0 };
 
     #[test]
     fn a_line_is_a_cache_line() {
-        assert_eq!((size_of::<Line>(), size_of::<Mailbox>()), (64, 384));
+        assert_eq!((size_of::<Line>(), size_of::<Mailbox>()), (64, 768));
     }
 
     #[test]
-    fn two_messages_are_there_at_a_time() {
+    fn as_many_messages_are_there_at_a_time_as_there_are_lines() {
         let (mailbox, sender) = (mailbox(), Sender::default());
         let mut words = [0; 2];
-        for n in 0..2 {
+        for n in 0..LINES {
             assert!(sender.is_free(n, &mailbox) && mailbox.header(n).is_none());
             sender.put(n, &mailbox, HEADER, &[n, 7]);
         }
-        assert!(!sender.is_free(2, &mailbox) && !sender.is_free(3, &mailbox));
+        assert!((LINES..2 * LINES).all(|n| !sender.is_free(n, &mailbox)));
         // in any order
-        for n in [1, 0] {
+        for n in (0..LINES).rev() {
+            assert!(!sender.is_taken(n, &mailbox));
             assert_eq!(mailbox.header(n), Some(HEADER));
             mailbox.words(n, &mut words);
             assert_eq!(words, [n, 7]);
             mailbox.take(n);
-            assert!(sender.is_free(n + 2, &mailbox));
+            assert!(sender.is_free(n + LINES, &mailbox) && sender.is_taken(n, &mailbox));
         }
         // numbers may be left out
-        sender.put(9, &mailbox, HEADER, &[]);
-        assert!(mailbox.header(3).is_none() && mailbox.header(9).is_some());
+        sender.put(5 * LINES + 1, &mailbox, HEADER, &[]);
+        assert!(mailbox.header(1).is_none() && mailbox.header(LINES + 1).is_none() && mailbox.header(5 * LINES + 1).is_some());
+        assert!(sender.is_taken(1, &mailbox) && !sender.is_taken(5 * LINES + 1, &mailbox));
     }
 
     #[test]
     fn news_from_the_opposite_mailbox() {
-        let (mailbox, sender) = (mailbox(), Sender::default());
-        for n in 0..100_000 {
-            assert!(sender.is_free(n, &mailbox));
-            sender.put(n, &mailbox, HEADER, &[]);
-            let before = mailbox.acks();
-            sender.learn(before);
-            assert_ne!(sender.known[line_of(n)].load(Relaxed), sender.filled[line_of(n)].load(Relaxed));
-            mailbox.take(n);
+        for begin in [0, u64::from(u32::MAX) - 30] {
+            let (mailbox, sender) = (mailbox(), Sender::default());
+            for n in begin..begin + 100 {
+                assert!(sender.is_free(n, &mailbox));
+                sender.put(n, &mailbox, HEADER, &[]);
+                sender.learn(mailbox.acks());
+                assert!(sender.low.load(Relaxed) <= n && !sender.is_taken(n, &mailbox));
+                mailbox.take(n);
+                sender.learn(mailbox.acks());
+                if n >= begin + LINES {
+                    assert_eq!(sender.low.load(Relaxed), n + 1);
+                }
+            }
+            // old news are true, and change nothing
+            let low = sender.low.load(Relaxed);
+            sender.learn(0);
+            assert_eq!(sender.low.load(Relaxed), low);
+            // one that stays keeps the number low
+            let n = begin + 100;
+            for k in (n..n + LINES).rev() {
+                sender.put(k, &mailbox, HEADER, &[]);
+                if k > n {
+                    mailbox.take(k);
+                }
+            }
             sender.learn(mailbox.acks());
-            assert_eq!(sender.known[line_of(n)].load(Relaxed), sender.filled[line_of(n)].load(Relaxed));
+            assert!(!sender.is_free(n + LINES, &mailbox) && (1..LINES).all(|k| sender.is_free(n + LINES + k, &mailbox)));
         }
     }
 }

@@ -59,7 +59,8 @@ struct Send {
     pieces: Range<usize>,
     bytes: usize,
     state: Sending,
-    /// Chunks before the message, for each target.
+    /// Of one that goes in chunks: where they lie, and for each target the chunks before the message.
+    memory: *mut u8,
     before: Vec<u64>,
     /// What goes by MPI, and where it is put together, if it must be.
     requests: Vec<Request>,
@@ -97,7 +98,7 @@ struct Chunks {
     /// Bytes of the message.
     bytes: u64,
     /// Where the memory begins, bytes of a chunk, and chunks of the mailbox before this message.
-    memory: u64,
+    memory: u32,
     chunk: u64,
     before: u64,
     into: Into,
@@ -122,7 +123,7 @@ struct Recv {
 impl Send {
     fn new(outs: Range<usize>, pieces: Range<usize>) -> Send {
         let (before, requests) = (Vec::with_capacity(outs.len()), Vec::with_capacity(outs.len()));
-        Send { outs, pieces, bytes: 0, state: Sending::Done, before, requests, buffer: Vec::new() }
+        Send { outs, pieces, bytes: 0, state: Sending::Done, memory: std::ptr::null_mut(), before, requests, buffer: Vec::new() }
     }
 }
 
@@ -443,15 +444,19 @@ impl Shm {
             let chunks = out.chunks.load(Ordering::Relaxed);
             out.sender.is_free(self.number, out.mailbox()) && (chunks == 0 || out.mailbox().read() == chunks)
         };
-        // in reductions the first target's memory may hold what is for all
-        let first = !self.link.common && self.folding.is_some() && send.outs.start == 0;
-        send.outs.clone().all(free) && (!first || (0..self.link.outs.len()).all(free))
+        self.holders(send).all(free)
+    }
+
+    /// The targets that may still read what lies in a message's memory: in reductions the first one's memory may hold what is for all.
+    #[inline(always)]
+    fn holders(&self, send: &Send) -> Range<usize> {
+        if self.folding.is_some() && send.outs.start == 0 { 0..self.link.outs.len() } else { send.outs.clone() }
     }
 
     #[inline(always)]
-    fn put(&self, send: &Send, bytes: u32, place: u64, words: &[u64]) {
+    fn put(&self, send: &Send, bytes: u32, place: u32, words: &[u64]) {
         for out in &self.link.outs[send.outs.clone()] {
-            let acks = out.back.map_or([0; 2], |back| self.link.ins[back].mailbox().acks());
+            let acks = out.back.map_or(0, |back| self.link.ins[back].mailbox().acks());
             out.sender.put(self.number, out.mailbox(), Header { bytes, place, acks }, words);
         }
     }
@@ -476,10 +481,11 @@ impl Shm {
             self.put(send, send.bytes as u32, IN_LINE, &words[..send.bytes.div_ceil(8)]);
             packed
         } else {
-            let slot = self.link.slot_of(&self.link.outs[send.outs.start], self.number);
+            let slot = self.link.slot_for(&send.outs, &self.holders(send), self.number, send.bytes);
+            let Some(slot) = slot else { return Ok(false) };
             // SAFETY: as above; the slot is as long, and nobody reads it, as there is room.
             let packed = unsafe { pieces::pack(pieces, slot, self.own()) };
-            self.put(send, send.bytes as u32, self.link.position(slot), &[]);
+            self.put(send, send.bytes as u32, self.link.place(slot), &[]);
             packed
         };
         self.send_mut(k).state = Sending::Done;
@@ -500,16 +506,14 @@ impl Shm {
         if !in_chunks {
             return self.send_by_mpi(k).map(|()| true);
         }
-        // chunks use the memory of both lines
-        let link = &self.link;
-        if !link.outs[send.outs.clone()].iter().all(|out| out.sender.is_empty(self.number, out.mailbox())) {
-            return Ok(false);
+        match self.link.memory_for_chunks(&send.outs, &self.holders(send)) {
+            Some(memory) => self.begin_chunks(k, memory).map(|()| true),
+            None => Ok(false),
         }
-        self.begin_chunks(k).map(|()| true)
     }
 
     /// Announces a message that comes in chunks.
-    fn begin_chunks(&mut self, k: usize) -> Result<()> {
+    fn begin_chunks(&mut self, k: usize, memory: *mut u8) -> Result<()> {
         let chunk = self.link.chunk();
         let Self { link, all, each, inputs, to_all, comm, me, tag, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
@@ -521,14 +525,15 @@ impl Shm {
             // SAFETY: the caller of `bind` vouches for the blocks; the buffer is as long.
             packed = unsafe { pieces::pack(pieces, send.buffer.as_mut_ptr(), Own { me: *me, tag: *tag, comm }) };
         }
-        let memory = link.position(link.outs[send.outs.start].memory);
+        send.memory = memory;
+        let memory = link.place(memory);
         send.before.clear();
         send.state = Sending::Chunks(0, count);
         for out in &link.outs[send.outs.clone()] {
             let before = out.chunks.load(Ordering::Relaxed);
             send.before.push(before);
-            let acks = out.back.map_or([0; 2], |back| link.ins[back].mailbox().acks());
-            let words = [before, send.bytes as u64, memory, chunk as u64];
+            let acks = out.back.map_or(0, |back| link.ins[back].mailbox().acks());
+            let words = [before, send.bytes as u64, memory.into(), chunk as u64];
             out.sender.put(self.number, out.mailbox(), Header { bytes: 0, place: IN_CHUNKS, acks }, &words);
         }
         packed
@@ -545,7 +550,7 @@ impl Shm {
         let chunk = self.link.chunk();
         let begin = done as usize * chunk;
         let part = begin..(begin + chunk).min(send.bytes);
-        let memory = outs[0].memory.wrapping_add((done % CHUNKS) as usize * chunk);
+        let memory = send.memory.wrapping_add((done % CHUNKS) as usize * chunk);
         // SAFETY: the caller of `bind` vouches for the blocks; the memory is as long, and has been read.
         unsafe {
             let pieces = &self.inputs[send.pieces.clone()];
@@ -611,9 +616,7 @@ impl Shm {
         }
         let (link, source) = (&self.link, &self.link.ins[i]);
         let Some(header) = source.mailbox().header(self.number) else { return Ok(false) };
-        if let Some(back) = source.back
-            && link.next() - self.number <= 2
-        {
+        if let Some(back) = source.back {
             link.outs[back].sender.learn(header.acks);
         }
         let recv = &mut self.recvs[i];
@@ -623,7 +626,7 @@ impl Shm {
                 recv.words.as_ptr().cast()
             }
             IN_CHUNKS => return self.announced(i),
-            place => match link.at(place, header.bytes as usize) {
+            place => match link.at(place, 0, header.bytes as usize) {
                 Some(data) => data,
                 None => return self.broken(i),
             },
@@ -715,7 +718,7 @@ impl Shm {
         if into == Into::Buffer {
             enlarge(&mut recv.buffer, bytes as usize)?;
         }
-        recv.state = Receiving::Chunks(Chunks { taken: 0, all: bytes.div_ceil(chunk), bytes, memory, chunk, before, into });
+        recv.state = Receiving::Chunks(Chunks { taken: 0, all: bytes.div_ceil(chunk), bytes, memory: memory as u32, chunk, before, into });
         checked.map(|()| false)
     }
 
@@ -785,7 +788,8 @@ impl Shm {
         let begin = chunks.taken * chunks.chunk;
         let end = (begin + chunks.chunk).min(chunks.bytes);
         let part = begin as usize..end as usize;
-        let Some(data) = self.link.at(chunks.memory + chunks.taken % CHUNKS * chunks.chunk, part.len()) else { return self.broken(i) };
+        let offset = (chunks.taken % CHUNKS * chunks.chunk) as usize;
+        let Some(data) = self.link.at(chunks.memory, offset, part.len()) else { return self.broken(i) };
         let recv = &mut self.recvs[i];
         // SAFETY: the caller of `bind` vouches for the blocks; the sender has put as many bytes there.
         unsafe {
@@ -913,6 +917,9 @@ impl Shm {
         if changed && self.link.crowded {
             self.ring();
         }
+        if self.folding.is_some() && let Err(e) = self.fold_all() {
+            self.note(e);
+        }
         let here = self.sending.is_empty() && self.receiving.is_empty();
         here && !self.rest_runs && !self.has_more()
     }
@@ -928,9 +935,6 @@ impl Shm {
 
     #[cold]
     fn look_for_more(&mut self) -> bool {
-        if let Err(e) = self.fold_all() {
-            self.note(e);
-        }
         let mut more = self.folding.as_ref().is_some_and(|f| !f.is_complete());
         let mut failed = None;
         if self.by_mpi {
