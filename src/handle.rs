@@ -839,6 +839,17 @@ impl Slot {
         Some(loan(&good_part))
     }
 
+    /// What goes by shared memory, for a person.
+    fn sharing(&self) -> String {
+        let Some(link) = &self.making.link else { return "none".to_owned() };
+        let n = &self.making.neighborhood;
+        let near = |list: &[neighborhood::Neighbor]| {
+            list.iter().filter(|e| e.rank.is_some_and(|rank| rank != n.rank() && link.has(rank))).count()
+        };
+        let (sources, targets) = (near(n.sources()), near(n.targets()));
+        format!("{sources} of the sources and {targets} of the targets, at once whatever the schedule; {} KiB for each process", link.bytes() >> 10)
+    }
+
     /// Some lines for a person: lists, schedule and why, way of waiting.
     pub fn describe(&self) -> String {
         let n = &self.making.neighborhood;
@@ -859,6 +870,7 @@ impl Slot {
         format!(
             "{} on process {}: {}, {}, {}\n\
              schedule {}: {}, {}; {}\n\
+             shared memory: {}\n\
              waiting: {}; verification {}\n",
             self.operation.name(),
             n.rank(),
@@ -869,6 +881,7 @@ impl Slot {
             count(runner.schedule.rounds(), "round", "rounds"),
             count(runner.schedule.messages(), "message", "messages"),
             why,
+            self.sharing(),
             match self.making.waiting {
                 Waiting::Block => "in MPI",
                 Waiting::Yield => "polling and yielding the core, as the node has more processes than cores",

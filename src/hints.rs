@@ -86,7 +86,7 @@ pub struct Hints {
     /// `mpix_fuse`: whether the blocks of several fields travel as one message: always or never. `None` (`auto`, default): where the model says that
     /// it pays.
     pub fuse: Option<bool>,
-    /// `mpix_shared_memory`: most bytes of shared memory for the messages of an operation from one process to another one on its node (default 4 MiB). Below
+    /// `mpix_shared_memory`: most bytes of shared memory for the messages of an operation from one process to another one on its node (default 5 MiB). Below
     /// [`LEAST_SHARED`], all messages go by MPI.
     pub shared_memory: u64,
     /// `mpix_verify`: `false` (default) or `true`.
@@ -110,7 +110,7 @@ impl Default for Hints {
             graph_limit: 1 << 24,
             reduce_order: FoldOrder::Source,
             fuse: None,
-            shared_memory: 4 << 20,
+            shared_memory: 5 << 20,
             verify: false,
             whole_communicator: false,
         }

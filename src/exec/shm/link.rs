@@ -22,7 +22,7 @@ use crate::neighborhood::{Neighborhood, Rank};
 pub const MOST: usize = 64 << 20;
 
 /// Large slots of a target's memory.
-const SLOTS: usize = 2;
+const SLOTS: usize = 4;
 
 /// Bytes of a small slot, of which each line of the target's mailbox has its own.
 pub const SMALL: usize = 4096;
@@ -171,6 +171,9 @@ pub fn make(
         let index = place * common.len() + operation;
         segment.part(member).wrapping_add(Bell::BYTES + index * size_of::<Mailbox>()).cast()
     };
+    if !edges {
+        return Ok(None);
+    }
     let bell = |member: usize| Bell::at(segment.part(member as u32));
     let mut next = segment.part(team.me()).wrapping_add(mailboxes);
     let links = common.iter().enumerate().map(|(operation, &common)| {
@@ -241,7 +244,8 @@ impl Link {
         if bytes <= SMALL {
             return Some(out.memory.wrapping_add((number % LINES) as usize * SMALL));
         }
-        let free = (number as usize % SLOTS..).take(SLOTS).map(|slot| slot % SLOTS).find(|&slot| self.is_slot_free(out, holders, slot))?;
+        // the same ones again, whose memory is near
+        let free = (0..SLOTS).find(|&slot| self.is_slot_free(out, holders, slot))?;
         out.used[free].store(number + 1, Ordering::Relaxed);
         Some(out.memory.wrapping_add(SMALLS + free * self.slot))
     }
@@ -280,6 +284,11 @@ impl Link {
         detached.extend(sent);
         // what failed is the receiver's to notice
         detached.retain_mut(|(request, _)| matches!(request.test(), Ok(false)));
+    }
+
+    /// Bytes for the messages to one process.
+    pub fn bytes(&self) -> usize {
+        SMALLS + SLOTS * self.slot
     }
 
     /// Whether a member of the node lives. A system call.
