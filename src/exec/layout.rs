@@ -205,7 +205,12 @@ impl Layout {
         // SAFETY: the callers vouch for both sides.
         unsafe {
             if let Shape::Nest(nest) = map.shape() {
-                return whole::<PACK>(&Dims::of(nest, self.count, extent), shift(at, nest.offset), packed);
+                let at = shift(at, nest.offset);
+                if self.count == 1 {
+                    return nested::<PACK>(&nest.dims, nest.run, at, packed);
+                }
+                let dims = Dims::of(nest, self.count, extent);
+                return nested::<PACK>(dims.as_slice(), dims.run, at, packed);
             }
             for element in 0..self.count {
                 let (at, packed) = (shift(at, (element as i64).wrapping_mul(extent)), packed.wrapping_add(element * map.size()));
@@ -214,7 +219,7 @@ impl Layout {
                     Shape::Scattered { run, offsets } => scattered::<PACK>(*run, offsets, at, packed),
                     Shape::List(list) => {
                         for (begin, nest) in list {
-                            whole::<PACK>(&Dims::of(nest, 1, 0), shift(at, nest.offset), packed.wrapping_add(*begin));
+                            nested::<PACK>(&nest.dims, nest.run, shift(at, nest.offset), packed.wrapping_add(*begin));
                         }
                     }
                 }
@@ -276,9 +281,8 @@ impl Layout {
                             break;
                         }
                         let until = end.min(before + nest.bytes());
-                        let dims = Dims::of(nest, 1, 0);
                         let (at, packed) = (shift(at, nest.offset), packed.wrapping_add(done - begin));
-                        range::<PACK>(dims.as_slice(), dims.run, at, done - before, until - before, packed);
+                        range::<PACK>(&nest.dims, nest.run, at, done - before, until - before, packed);
                         done = until;
                     }
                 }
@@ -331,35 +335,38 @@ unsafe fn one<const PACK: bool>(bytes: usize, at: *mut u8, packed: *mut u8) {
     unsafe { if PACK { std::ptr::copy(at, packed, bytes) } else { std::ptr::copy(packed, at, bytes) } }
 }
 
-/// A whole nest.
-#[inline]
-unsafe fn whole<const PACK: bool>(dims: &Dims, at: *mut u8, packed: *mut u8) {
+/// Runs along loops, outermost first.
+#[inline(always)]
+unsafe fn nested<const PACK: bool>(dims: &[Dim], run: usize, at: *mut u8, packed: *mut u8) {
+    let step = |dim: &Dim, here: isize| match PACK {
+        true => Step { count: dim.count, from: dim.stride as isize, into: here },
+        false => Step { count: dim.count, from: here, into: dim.stride as isize },
+    };
+    let (from, into) = if PACK { (at, packed) } else { (packed, at) };
     // SAFETY: the callers vouch for both sides.
-    unsafe { nested::<PACK>(dims.as_slice(), dims.run, at, packed) }
+    unsafe {
+        match dims {
+            [] => std::ptr::copy(from, into, run),
+            [inner] => plane(from, into, run, ONCE, step(inner, run as isize)),
+            [outer, inner] => {
+                plane(from, into, run, step(outer, run.wrapping_mul(inner.count) as isize), step(inner, run as isize));
+            }
+            [outermost, rest @ ..] => {
+                let unit = rest.iter().fold(run, |bytes, dim| bytes * dim.count);
+                let (mut at, mut packed) = (at, packed);
+                for _ in 0..outermost.count {
+                    deeper::<PACK>(rest, run, at, packed);
+                    (at, packed) = (shift(at, outermost.stride), packed.wrapping_add(unit));
+                }
+            }
+        }
+    }
 }
 
-/// Runs along loops.
-#[inline]
-unsafe fn nested<const PACK: bool>(dims: &[Dim], run: usize, at: *mut u8, packed: *mut u8) {
-    if dims.is_empty() {
-        // SAFETY: the callers vouch for both sides.
-        return unsafe { one::<PACK>(run, at, packed) };
-    }
-    let mut steps = Steps::new();
-    steps.length = dims.len();
-    let mut behind = run as isize;
-    for (step, dim) in steps.list[..dims.len()].iter_mut().zip(dims).rev() {
-        let (there, here) = (dim.stride as isize, behind);
-        *step = if PACK {
-            Step { count: dim.count, from: there, into: here }
-        } else {
-            Step { count: dim.count, from: here, into: there }
-        };
-        behind = behind.wrapping_mul(dim.count as isize);
-    }
-    let (from, into) = if PACK { (at, packed) } else { (packed, at) };
-    // SAFETY: as above.
-    unsafe { strided(from, into, run, steps.as_slice()) }
+/// The same, not in line.
+unsafe fn deeper<const PACK: bool>(dims: &[Dim], run: usize, at: *mut u8, packed: *mut u8) {
+    // SAFETY: the callers vouch for both sides.
+    unsafe { nested::<PACK>(dims, run, at, packed) }
 }
 
 /// Bytes `begin..end` of a nest, not none.
@@ -383,7 +390,7 @@ unsafe fn range<const PACK: bool>(dims: &[Dim], run: usize, at: *mut u8, begin: 
             let mut dims = Dims { list: [*outer; MOST_DIMS + 1], length: 1 + inner.len(), run };
             dims.list[0].count = last - first;
             dims.list[1..=inner.len()].copy_from_slice(inner);
-            whole::<PACK>(&dims, place(first), packed.wrapping_add(done));
+            nested::<PACK>(dims.as_slice(), run, place(first), packed.wrapping_add(done));
             done += (last - first) * unit;
         }
         if begin + done < end {
@@ -437,10 +444,12 @@ fn joined(from: &Dims, into: &Dims) -> Option<(usize, Steps)> {
     Some((run, steps))
 }
 
+/// No loop.
+const ONCE: Step = Step { count: 1, from: 0, into: 0 };
+
 /// Copies runs along loops, outermost first.
 #[inline]
 unsafe fn strided(from: *const u8, into: *mut u8, run: usize, steps: &[Step]) {
-    const ONCE: Step = Step { count: 1, from: 0, into: 0 };
     // SAFETY: the callers vouch for both sides.
     unsafe {
         match *steps {
@@ -482,15 +491,30 @@ unsafe fn words<W: std::marker::Copy>(from: *const u8, into: *mut u8, outer: Ste
     let (mut from, mut into) = (from, into);
     for _ in 0..outer.count {
         let (mut f, mut i) = (from, into);
-        for _ in 0..inner.count {
-            // SAFETY: the callers vouch for both sides.
-            unsafe { i.cast::<W>().write_unaligned(f.cast::<W>().read_unaligned()) };
-            (f, i) = (f.wrapping_offset(inner.from), i.wrapping_offset(inner.into));
+        let mut left = inner.count;
+        // SAFETY: the callers vouch for both sides.
+        unsafe {
+            let one = |f: *const u8, i: *mut u8| i.cast::<W>().write_unaligned(f.cast::<W>().read_unaligned());
+            // four at once: addresses are computed once for them
+            while left >= 4 {
+                one(f, i);
+                one(f.wrapping_offset(inner.from), i.wrapping_offset(inner.into));
+                let (f2, i2) = (f.wrapping_offset(2 * inner.from), i.wrapping_offset(2 * inner.into));
+                one(f2, i2);
+                one(f2.wrapping_offset(inner.from), i2.wrapping_offset(inner.into));
+                (f, i) = (f.wrapping_offset(4 * inner.from), i.wrapping_offset(4 * inner.into));
+                left -= 4;
+            }
+            for _ in 0..left {
+                one(f, i);
+                (f, i) = (f.wrapping_offset(inner.from), i.wrapping_offset(inner.into));
+            }
         }
         (from, into) = (from.wrapping_offset(outer.from), into.wrapping_offset(outer.into));
     }
 }
 
+/// Runs that are longer than those that have loops of their own.
 #[inline(never)]
 unsafe fn runs(from: *const u8, into: *mut u8, run: usize, outer: Step, inner: Step) {
     let (mut from, mut into) = (from, into);

@@ -97,12 +97,14 @@ const int mpixn_combiners[] = {
     MPI_COMBINER_STRUCT,
     REMOVED(MPI_COMBINER_STRUCT),
     MPI_COMBINER_SUBARRAY,
+    MPI_COMBINER_DARRAY,
     MPI_COMBINER_RESIZED,
     MPI_COMBINER_F90_REAL,
     MPI_COMBINER_F90_COMPLEX,
     MPI_COMBINER_F90_INTEGER,
 };
 const int mpixn_order_fortran = MPI_ORDER_FORTRAN;
+const int mpixn_distribute[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_DFLT_DARG};
 
 /* numbers: how many integers, addresses, large counts and datatypes a datatype was made of */
 int mpixn_type_envelope(MPI_Datatype type, MPI_Count numbers[4], int *combiner) {

@@ -19,6 +19,7 @@ use crate::typemap::{MOST_PIECES, Pieces};
 unsafe extern "C" {
     static mpixn_combiners: [c_int; Combiner::ALL.len()];
     static mpixn_order_fortran: c_int;
+    static mpixn_distribute: [c_int; 4];
     fn mpixn_create_type_keyval(delete_fn: Option<DeleteFn>, keyval: *mut c_int) -> c_int;
     fn mpixn_type_envelope(datatype: MPI_Datatype, numbers: *mut [MPI_Count; 4], combiner: *mut c_int) -> c_int;
     fn mpixn_type_contents(
@@ -50,6 +51,7 @@ enum Combiner {
     Struct,
     StructInteger,
     Subarray,
+    Darray,
     Resized,
     F90Real,
     F90Complex,
@@ -57,7 +59,7 @@ enum Combiner {
 }
 
 impl Combiner {
-    const ALL: [Combiner; 18] = [
+    const ALL: [Combiner; 19] = [
         Combiner::Named,
         Combiner::Dup,
         Combiner::Contiguous,
@@ -72,6 +74,7 @@ impl Combiner {
         Combiner::Struct,
         Combiner::StructInteger,
         Combiner::Subarray,
+        Combiner::Darray,
         Combiner::Resized,
         Combiner::F90Real,
         Combiner::F90Complex,
@@ -368,14 +371,15 @@ impl Made {
         check(rc, "MPI_Type_get_contents")?;
         let (integers, addresses) = (integers.into_iter().map(i64::from), addresses.into_iter().map(|a| a as i64));
         let counts = counts.into_iter().map(|c| c as i64);
-        let numbers = if self.combiner == Some(Combiner::Subarray) && counts.len() > 0 {
-            // the number of dimensions and the order are never large
-            let integers: Vec<i64> = integers.collect();
-            let (first, last) = integers.split_at(1);
-            first.iter().copied().chain(counts).chain(last.iter().copied()).collect()
-        } else {
-            integers.chain(addresses).chain(counts).collect()
+        let integers: Vec<i64> = integers.collect();
+        // in arrays only some numbers are large: those behind the number of dimensions
+        let first = match self.combiner {
+            Some(Combiner::Subarray) => 1,
+            Some(Combiner::Darray) => 3,
+            _ => integers.len(),
         };
+        let (first, last) = integers.split_at(first.min(integers.len()));
+        let numbers = first.iter().copied().chain(addresses).chain(counts).chain(last.iter().copied()).collect();
         Ok((numbers, parts))
     }
 }
@@ -460,9 +464,54 @@ fn flatten(combiner: Combiner, numbers: &[i64], elements: Vec<(Option<Pieces>, i
                 offset = offset.checked_add(start.checked_mul(stride)?)?;
                 stride = stride.checked_mul(size)?;
             }
-            let mut moved = Pieces::default();
-            moved.append(&pieces, offset)?;
-            Some(moved)
+            moved(&pieces, offset)
+        }
+        Combiner::Darray => {
+            let (pieces, extent) = single()?;
+            let (processes, mut rank, dims) = (number(0)?, number(1)?, usize::try_from(number(2)?).ok()?);
+            // SAFETY: constants of the C file.
+            let ([block, cyclic, none, default], fortran) = unsafe { (mpixn_distribute.map(i64::from), mpixn_order_fortran) };
+            let fortran = number(3 + 4 * dims)? == i64::from(fortran);
+            // processes are always in the order of C
+            let (mut coordinates, mut rest) = (Vec::with_capacity(dims), processes);
+            for dim in 0..dims {
+                rest = rest.checked_div(number(3 + 3 * dims + dim)?)?;
+                coordinates.push(rank.checked_div(rest)?);
+                rank = rank.checked_rem(rest)?;
+            }
+            let (mut pieces, mut stride, mut offset) = (pieces.clone(), extent, 0i64);
+            for k in 0..dims {
+                let dim = if fortran { k } else { dims - 1 - k };
+                let field = |which: usize| number(3 + which * dims + dim);
+                let (size, distribution, argument, processes) = (field(0)?, field(1)?, field(2)?, field(3)?);
+                // consecutive elements of a process, before those of the next one come
+                let length = match argument {
+                    _ if distribution == none => size,
+                    given if given != default => given,
+                    _ if distribution == block => size.checked_add(processes - 1)?.checked_div(processes)?,
+                    _ if distribution == cyclic => 1,
+                    _ => return None,
+                };
+                let round = length.checked_mul(processes)?;
+                let first = length.checked_mul(coordinates[dim])?;
+                let behind = size.checked_sub(first)?.max(0);
+                let (whole, part) = (behind.checked_div(round)?, behind.checked_rem(round)?.min(length));
+                // the last round may be cut short
+                let (whole, part) = if part == length { (whole + 1, 0) } else { (whole, part) };
+                let distance = round.checked_mul(stride)?;
+                let mut all = pieces.clone().repeated(length, stride)?.repeated(whole, distance)?;
+                all.append(&pieces.repeated(part, stride)?, whole.checked_mul(distance)?)?;
+                offset = offset.checked_add(first.checked_mul(stride)?)?;
+                (pieces, stride) = (all, stride.checked_mul(size)?);
+            }
+            moved(&pieces, offset)
         }
     }
+}
+
+/// The same, so many bytes further on.
+fn moved(pieces: &Pieces, offset: i64) -> Option<Pieces> {
+    let mut moved = Pieces::default();
+    moved.append(pieces, offset)?;
+    Some(moved)
 }
