@@ -29,7 +29,7 @@ use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm};
 use crate::neighborhood::{self, Neighborhood, Rank};
 use crate::outstanding::{self, Outstanding};
-use crate::schedule::{Algorithm, Block, FoldOrder, Input, Op, Schedule};
+use crate::schedule::{Algorithm, Block, FoldOrder, Input, Op, Operations, Schedule};
 use crate::select::{self, Choice};
 use crate::setup::{self, Built};
 
@@ -280,25 +280,30 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     let grid = unsafe { grid(comm) };
     let request = agree(&private, request)?;
     match_lists(&private, &request.neighborhood)?;
-    let (neighborhood, directions) = find_directions(&private, request.neighborhood, grid)?;
+    let (neighborhood, directions) = find_directions(&private, request.neighborhood, grid.as_ref())?;
     let neighborhood = Arc::new(neighborhood);
     // SAFETY: a live communicator.
     let processes = unsafe { mpi::comm::size(private.raw()) }?;
     let one_node = team.size() == processes as usize;
-    let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None };
-    let alltoall_only = request.operations == Operation::Alltoall.bit();
+    let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
+    let wanted = |operation: Operation| request.operations & operation.bit() != 0;
+    let operations = Operations {
+        gather: wanted(Operation::Gather),
+        alltoall: wanted(Operation::Alltoall),
+        reduce: wanted(Operation::Reduce),
+    };
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
     let known = unsafe { HANDLE.get(comm)?.as_ref() };
     let given = match known {
         Some(handle) => coll::allreduce(&private, [0, 1, 2].map(|k: usize| handle.tags[k].given()), Reduction::Max)?,
         None => [0; 3],
     };
-    let built = match shared(&private, known, &neighborhood, &request.hints, alltoall_only)? {
+    let built = match shared(&private, known, &neighborhood, &request.hints, operations)? {
         Some(built) => vec![built],
-        None => setup::schedules(&private, &request.hints, &input, one_node, alltoall_only)?,
+        None => setup::schedules(&private, &request.hints, &input, grid.as_ref(), one_node, operations)?,
     };
-    let operations: Vec<Operation> = Operation::ALL.into_iter().filter(|o| request.operations & o.bit() != 0).collect();
-    let mut links = share_memory(&team, &neighborhood, &request.hints, &operations, generation)?.into_iter();
+    let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
+    let mut links = share_memory(&team, &neighborhood, &request.hints, &wanted, generation)?.into_iter();
     // from here on nothing can fail for reasons that differ between processes, short of MPI itself
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
     let handle = unsafe {
@@ -328,7 +333,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
         }
         Arc::clone(&GONE.get(comm)?.as_ref().expect("it has just been set").0)
     };
-    for operation in operations {
+    for operation in wanted {
         let alone = handle.alone.clone().filter(|_| operation == Operation::Reduce);
         let making = Making {
             comm: Arc::clone(&private),
@@ -374,19 +379,19 @@ impl Handle {
 }
 
 /// The schedule of another operation on this communicator, if on all processes it has the same lists and hints. Collective; one reduction of
-/// two words, none if there is no other operation. One that forwards serves `alltoall_only`.
+/// two words, none if there is no other operation.
 fn shared(
     comm: &Comm,
     handle: Option<&Handle>,
     neighborhood: &Neighborhood,
     hints: &Hints,
-    alltoall_only: bool,
+    operations: Operations,
 ) -> Result<Option<Built>> {
     // slots are set and freed collectively: there are as many on all processes
     let Some(handle) = handle.filter(|h| h.slots.iter().any(Option::is_some)) else {
         return Ok(None);
     };
-    let serves = |slot: &Slot| alltoall_only || !slot.runner.borrow().choice.algorithm.entry().forwards();
+    let serves = |slot: &Slot| slot.runner.borrow().choice.algorithm.entry().unserved(operations).is_none();
     let fits = |slot: &Slot| {
         *slot.making.neighborhood == *neighborhood && slot.hints == *hints && slot.trial.borrow().is_none() && serves(slot)
     };
@@ -557,7 +562,7 @@ fn match_lists(comm: &Comm, neighborhood: &Neighborhood) -> Result<()> {
 
 /// Gives the edges directions where all of them on all processes have one, and orders the directions by weight, heaviest first. Collective
 /// over a communicator that is Cartesian, nothing otherwise.
-fn find_directions(comm: &Comm, n: Neighborhood, grid: Option<Grid>) -> Result<(Neighborhood, Option<Vec<u32>>)> {
+fn find_directions(comm: &Comm, n: Neighborhood, grid: Option<&Grid>) -> Result<(Neighborhood, Option<Vec<u32>>)> {
     let Some(grid) = grid else {
         return Ok((n, None));
     };
