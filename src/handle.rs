@@ -275,7 +275,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
             comm: Arc::clone(&private),
             alone,
             neighborhood: Arc::clone(&neighborhood),
-            hints: request.hints,
+            hints: request.hints.clone(),
             waiting,
             tags,
             outstanding: Arc::clone(&handle.outstanding),

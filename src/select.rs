@@ -9,8 +9,9 @@ use std::fmt;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::hints::{Hints, MOST_EDGES, ScheduleHint};
+use crate::locality::Locality;
 use crate::model::{Options, predict};
-use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Input, world_schedules};
+use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Input, schedules_on_nodes, world_schedules};
 
 mod protocol;
 
@@ -92,6 +93,8 @@ pub struct Outline {
     pub one_node: bool,
     /// Whether the neighborhood is set for alltoall only.
     pub alltoall_only: bool,
+    /// Number of nodes that processes share; 0 where nothing depends on it.
+    pub nodes: u32,
 }
 
 /// The first step of a choice.
@@ -113,8 +116,10 @@ pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
         _ if !outline.weighted && hints.weight_unit.is_none() => {
             Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Unweighted }))
         }
-        // what the network buffers keeps no sender waiting: rounds could only add waits, but a tree shares the work of a star's hub
+        // what the network buffers keeps no sender waiting: rounds could only add waits. But a tree shares the work of a star's hub, and what travels
+        // together between nodes costs less than its parts
         _ if input.star.is_none()
+            && !gathers(input.processes, outline)
             && outline.heaviest.saturating_mul(hints.weight_unit.unwrap_or(1).into()) <= hints.machine().eager =>
         {
             Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Eager(hints.machine().eager) }))
@@ -132,7 +137,8 @@ pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
 
 /// The algorithms whose times are compared in the first calls.
 pub fn candidates(hints: &Hints, input: &Input, outline: Outline) -> Vec<Algorithm> {
-    (ALGORITHMS.iter().map(|e| e.algorithm)).filter(|&a| unfit(a, hints, input, outline).is_none()).collect()
+    let differs = |a: Algorithm| a != Algorithm::NodeAware || gathers(input.processes, outline);
+    (ALGORITHMS.iter().map(|e| e.algorithm)).filter(|&a| differs(a) && unfit(a, hints, input, outline).is_none()).collect()
 }
 
 /// Why an algorithm cannot be used; `None` if it can.
@@ -140,7 +146,7 @@ fn unfit(algorithm: Algorithm, hints: &Hints, input: &Input, outline: Outline) -
     let entry = algorithm.entry();
     let limit = hints.graph_limit.min(MOST_EDGES);
     match entry.build {
-        Build::Global(_) if outline.edges > limit => Some(format!(
+        Build::Global(_) | Build::Nodes(_) if outline.edges > limit => Some(format!(
             "it needs the graph of all processes, whose {} edges are more than mpix_graph_limit = {limit}",
             outline.edges
         )),
@@ -148,7 +154,22 @@ fn unfit(algorithm: Algorithm, hints: &Hints, input: &Input, outline: Outline) -
     }
 }
 
-/// Whether a star is of use, so that it is looked for: only algorithms that forward are for stars.
+/// Whether it matters which processes share a node, so that this is found out.
+pub fn asks_for_nodes(hints: &Hints, outline: Outline) -> bool {
+    may_forward(hints, outline)
+        && match hints.schedule {
+            ScheduleHint::Only(algorithm) => algorithm == Algorithm::NodeAware,
+            ScheduleHint::Measure => true,
+            ScheduleHint::Auto => outline.weighted || hints.weight_unit.is_some(),
+        }
+}
+
+/// Whether there are several nodes, and fewer than processes: else `node_aware` is as `direct`.
+fn gathers(processes: u32, outline: Outline) -> bool {
+    (2..processes).contains(&outline.nodes)
+}
+
+/// Whether algorithms may be taken that forward, so that what they are for is looked for: a star.
 pub fn may_forward(hints: &Hints, outline: Outline) -> bool {
     hints.whole_communicator && outline.alltoall_only
 }
@@ -178,7 +199,13 @@ pub struct Directions<'a> {
 
 /// The algorithm of the lowest predicted time, `direct` where no other one is faster. Builds and simulates the schedules of all processes:
 /// some microseconds an edge and algorithm.
-pub fn compare(hints: &Hints, graph: &Graph, directions: Option<Directions>, outline: Outline) -> Result<Choice> {
+pub fn compare(
+    hints: &Hints,
+    graph: &Graph,
+    directions: Option<Directions>,
+    nodes: Option<&Locality>,
+    outline: Outline,
+) -> Result<Choice> {
     let world = graph.neighborhoods_with(|e| directions.map_or(0, |d| d.of_edges[e]));
     let (tuning, unit) = (hints.tuning(), u64::from(hints.weight_unit.unwrap_or(1)));
     let options = Options { window: hints.window, half_duplex: hints.half_duplex, ..Options::default() };
@@ -186,8 +213,14 @@ pub fn compare(hints: &Hints, graph: &Graph, directions: Option<Directions>, out
     // where the graph is known, edge_coloring makes fewer rounds of it than neighbors can negotiate
     let compared = |e: &&Entry| !matches!(e.build, Build::Negotiated(_)) && forbidden(e.algorithm, hints, outline).is_none();
     for entry in ALGORITHMS.iter().filter(compared) {
+        let schedules = match (entry.build, nodes) {
+            (Build::Nodes(_), Some(nodes)) if gathers(graph.processes() as u32, outline) => {
+                Ok(schedules_on_nodes(&world, nodes, &tuning))
+            }
+            _ => world_schedules(entry.algorithm, &world, directions.map(|d| d.order), &tuning),
+        };
         // an algorithm that does not fit is left out
-        if let Ok(schedules) = world_schedules(entry.algorithm, &world, directions.map(|d| d.order), &tuning) {
+        if let Ok(schedules) = schedules {
             let time = predict(&world, &schedules, unit, &hints.machine(), &options).map_err(Error::Internal)?;
             times.push((entry.algorithm, time));
         }
@@ -216,7 +249,7 @@ mod tests {
     use crate::neighborhood::{Neighbor, Neighborhood};
     use crate::schedule::Star;
 
-    const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1, one_node: false, alltoall_only: false };
+    const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1, one_node: false, alltoall_only: false, nodes: 0 };
 
     #[test]
     fn a_schedule_that_does_not_fit_is_an_error_with_its_reason() {
@@ -246,12 +279,12 @@ mod tests {
         let star = Star::find(&world).unwrap();
         let input = |star| Input { neighborhood: &world[0], processes: 40, directions: None, star };
         let asked = Hints { schedule: ScheduleHint::Only(Algorithm::ScatterOptimal), ..Hints::default() };
-        let promised = Hints { whole_communicator: true, ..asked };
+        let promised = Hints { whole_communicator: true, ..asked.clone() };
         let (alone, both) = (Outline { alltoall_only: true, ..FEW }, FEW);
-        let reason = |hints, star, outline| select(&hints, &input(star), outline).unwrap_err().to_string();
-        assert!(reason(asked, None, alone).contains("mpix_whole_communicator=true must promise"));
-        assert!(reason(promised, Some(&star), both).contains("serves MPIX_NEIGHBOR_ALLTOALL only"));
-        assert!(reason(promised, None, alone).contains("only one process sends"));
+        let reason = |hints: &Hints, star, outline| select(hints, &input(star), outline).unwrap_err().to_string();
+        assert!(reason(&asked, None, alone).contains("mpix_whole_communicator=true must promise"));
+        assert!(reason(&promised, Some(&star), both).contains("serves MPIX_NEIGHBOR_ALLTOALL only"));
+        assert!(reason(&promised, None, alone).contains("only one process sends"));
         let choice = Choice { algorithm: Algorithm::ScatterOptimal, why: Why::Asked };
         assert_eq!(select(&promised, &input(Some(&star)), alone).unwrap(), Next::Take(choice));
         assert!(candidates(&promised, &input(Some(&star)), alone).contains(&Algorithm::ScatterBinomial));
@@ -260,7 +293,7 @@ mod tests {
         let auto = |whole_communicator| Hints { whole_communicator, ..Hints::default() };
         let weighted = |outline| Outline { weighted: true, heaviest: 8, ..outline };
         assert_eq!(select(&auto(true), &input(Some(&star)), weighted(alone)).unwrap(), Next::Compare);
-        let chosen = |hints, outline| compare(&hints, &graph, None, outline).unwrap().algorithm;
+        let chosen = |hints, outline| compare(&hints, &graph, None, None, outline).unwrap().algorithm;
         assert_eq!(chosen(auto(true), alone), Algorithm::ScatterOptimal);
         assert_eq!(chosen(auto(true), both), Algorithm::Direct);
         assert_eq!(chosen(auto(false), alone), Algorithm::Direct);
@@ -296,7 +329,7 @@ mod tests {
             let list: Vec<_> = (0..16u32).flat_map(|p| (0..16).filter(move |&q| q != p).map(move |q| (p, q, weight))).collect();
             Graph::from_edges(16, &list)
         };
-        let compare_all = |graph: &Graph| compare(&Hints::default(), graph, None, FEW);
+        let compare_all = |graph: &Graph| compare(&Hints::default(), graph, None, None, FEW);
         let choice = compare_all(&edges(1_000_000)).unwrap();
         assert_ne!(choice.algorithm, Algorithm::Direct);
         let Why::Predicted(time, direct) = choice.why else { panic!("{choice:?}") };
@@ -334,7 +367,7 @@ mod tests {
         let of_edges: Vec<u32> = world.iter().flat_map(Graph::row_directions).collect();
         assert_eq!(of_edges.len(), graph.edges());
         let directions = Directions { of_edges: &of_edges, order: &[1, 0] };
-        let time = |directions| match compare(&Hints::default(), &graph, directions, FEW).unwrap().why {
+        let time = |directions| match compare(&Hints::default(), &graph, directions, None, FEW).unwrap().why {
             Why::Predicted(time, _) => time,
             why => panic!("{why}"),
         };

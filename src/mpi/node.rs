@@ -13,6 +13,15 @@ pub struct Node {
     pub crowded: bool,
 }
 
+/// The name of the node: the lowest rank there. Collective.
+pub fn name(comm: &Comm) -> Result<u32> {
+    let node = comm.node()?;
+    // SAFETY: a live communicator.
+    let mut lowest = unsafe { comm::rank(comm.raw()) }?.to_ne_bytes();
+    coll::broadcast(&node, &mut lowest, 0)?;
+    Ok(u32::from_ne_bytes(lowest))
+}
+
 /// Looks around. Collective.
 pub fn look_around(comm: &Comm) -> Result<Node> {
     /// Words of an affinity mask: 1,024 cores.

@@ -25,6 +25,7 @@
 use std::fmt;
 
 use crate::graph::Graph;
+use crate::locality::Locality;
 use crate::neighborhood::{Neighborhood, Rank};
 
 mod costs;
@@ -34,6 +35,7 @@ pub mod distributed_coloring;
 mod edge_coloring;
 mod fold;
 mod linear_permutation;
+pub mod node_aware;
 mod part;
 pub mod plan;
 #[cfg(test)]
@@ -400,7 +402,12 @@ pub enum Algorithm {
     ScatterBinomial,
     /// `scatter_optimal`: from one process to others along the tree that is fastest by LogGP.
     ScatterOptimal,
+    /// `node_aware`: gathered on each node, one message between two nodes, handed out there.
+    NodeAware,
 }
+
+/// What each process makes its schedule of: words of all processes, one behind the other, and the number of words of each.
+pub type Shares = (Vec<u32>, Vec<u32>);
 
 /// How an algorithm comes to a schedule.
 #[derive(Debug, Clone, Copy)]
@@ -414,6 +421,8 @@ pub enum Build {
     /// From a [`Star`]: for each number of processes whose blocks one process has, its own among them, of how many it sends the blocks away first.
     /// Arguments: the number of processes, the weight of one's block, and what messages cost.
     Scatter(fn(u32, f64, &Costs) -> Vec<u32>),
+    /// From the graph of all processes and their nodes: one makes the shares of all.
+    Nodes(fn(&Graph, &Locality, &Tuning) -> Shares),
 }
 
 /// What the table of algorithms says about one.
@@ -435,7 +444,7 @@ impl Entry {
     /// of the lengths that come with them, and a gather would carry copies of one block. They need the caller's promise that all processes
     /// call.
     pub fn forwards(&self) -> bool {
-        matches!(self.build, Build::Scatter(_))
+        matches!(self.build, Build::Scatter(_) | Build::Nodes(_))
     }
 
     /// Whether the schedules of all processes have one round at the most.
@@ -450,7 +459,7 @@ fn fit(_: &Input) -> Option<&'static str> {
 }
 
 /// All algorithms. Hints, dispatch, tests and benches derive from this table.
-pub static ALGORITHMS: [Entry; 8] = [
+pub static ALGORITHMS: [Entry; 9] = [
     Entry { algorithm: Algorithm::Direct, name: "direct", single_port: false, unfit: fit, build: Build::Local(direct::build) },
     Entry {
         algorithm: Algorithm::DimensionOrder,
@@ -501,6 +510,13 @@ pub static ALGORITHMS: [Entry; 8] = [
         unfit: scatter::unfit,
         build: Build::Scatter(scatter_optimal::splits),
     },
+    Entry {
+        algorithm: Algorithm::NodeAware,
+        name: "node_aware",
+        single_port: false,
+        unfit: fit,
+        build: Build::Nodes(node_aware::shares),
+    },
 ];
 
 /// The schedules of all processes by one algorithm; `world` in the order of ranks. For tests, the model and the command-line tool: what a
@@ -532,7 +548,21 @@ pub fn world_schedules(
             let splits = star.as_ref().map(|star| star.splits(splits, tuning)).unwrap_or_default();
             world.iter().map(|n| scatter::schedule(algorithm, &input(n), &splits)).collect()
         }
+        Build::Nodes(_) => return Err("it needs to know which processes share a node"),
     })
+}
+
+/// The schedules of all processes by `node_aware`; `world` in the order of ranks. As [`world_schedules`].
+pub fn schedules_on_nodes(world: &[Neighborhood], nodes: &Locality, tuning: &Tuning) -> Vec<Schedule> {
+    let (shares, words) = node_aware::shares(&Graph::from_neighborhoods(world), nodes, tuning);
+    let mut rest = &shares[..];
+    (world.iter().zip(words))
+        .map(|(n, words)| {
+            let (share, others) = rest.split_at(words as usize);
+            rest = others;
+            node_aware::schedule(n, share)
+        })
+        .collect()
 }
 
 /// The schedule of one process along the tree that `rule` makes of the input's star.
