@@ -1207,6 +1207,29 @@ mod tests {
         assert!(e.contains("meets no"), "{e}");
     }
 
+    /// Process 2 sends on what came from 0 and 1, with a block of its own: when both have come, and as long as all three.
+    #[test]
+    fn collected_packets_have_the_lengths_of_their_blocks() {
+        let (input, scratch, packet) = (Block::Input, Block::Scratch, Block::Packet);
+        let mut schedules = vec![Schedule::new(Algorithm::Direct); 4];
+        schedules[0].push_round([Op::send(2, packet(0))]);
+        schedules[0].push_packet([input(0), input(1)]);
+        schedules[1].push_round([Op::send(2, input(0))]);
+        schedules[2].push_round([Op::recv(0, packet(0)), Op::recv(1, scratch(2))]);
+        schedules[2].push_packet([scratch(0), scratch(1)]);
+        schedules[2].push_packet([scratch(2), input(0), scratch(1)]);
+        schedules[2].push_round([Op::send(3, packet(1))]);
+        schedules[3].push_round_at(1, [Op::recv(2, packet(0))]);
+        schedules[3].push_packet([Block::Output(0), Block::Output(1), Block::Output(2)]);
+        let bytes = |p: Rank, block: Block| [[200, 40], [1000, 0], [5, 0], [0, 0]][p as usize][block.slot()];
+        let p = loggp(5.0, 2.0, 9.0, 0.5);
+        let run = simulate(&schedules, &bytes, &p, &Options { trace: true, ..Options::default() }).unwrap();
+        let sent: Vec<_> = run.trace.unwrap().iter().map(|t| (t.source, t.target, t.round, t.bytes)).collect();
+        assert_eq!(sent, [(0, 2, 0, 240), (1, 2, 0, 1000), (2, 3, 1, 1045)]);
+        // one behind the other at the in-port of 2, of which the last byte comes at 2 + 119.5 + 9 + 499.5 + 5
+        assert_eq!(run.total, 635.0 + 2.0 + 2.0 + 522.0 + 5.0 + 2.0);
+    }
+
     /// Binomial trees of any size, with L' below g as well as above.
     ///
     /// For powers of two, the formula behind Lemma 2. Otherwise that formula is above the truth: its recurrence continues with

@@ -15,10 +15,13 @@
 //! slot `j` (for a folded schedule `Output(0)` is the result), `Scratch(k)` belongs to the executor.
 //!
 //! # Packets
-//! `Packet(k)` is a message of several blocks; the schedule lists them. One that is sent lists input blocks, and packets of higher numbers; one that
-//! is received lists output and scratch blocks, as many as were put in. In such schedules a scratch block is bytes of a length that comes with them,
-//! and may be a packet for someone else. A packet is sent, or in another one, once. So a process passes on blocks whose number, lengths and receivers it does not know. Packets are sent
-//! and received whole. A schedule with packets is not folded.
+//! `Packet(k)` is a message of several blocks; the schedule lists them. One that is sent lists input blocks, scratch blocks that came in earlier rounds,
+//! and packets of higher numbers; one that is received lists output and scratch blocks, as many as were put in. In such schedules a scratch block is
+//! bytes of a length that comes with them, and may be a packet for someone else; it can be sent by itself and in packets, any number of times. A packet
+//! is received, sent, or in another one, once. So a process passes on blocks whose number, lengths and receivers it does not know, and puts those
+//! together that came from several. Packets are sent and received whole. A schedule with packets is not folded.
+//!
+//! Blocks in a packet that have one content, such as a gather's input blocks, cost their bytes once where they stand one behind the other.
 
 #![forbid(unsafe_code)]
 
