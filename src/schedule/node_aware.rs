@@ -295,29 +295,39 @@ pub fn schedule(n: &Neighborhood, share: &[u32]) -> Schedule {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::super::schedules_on_nodes;
     use super::super::verify::{Goal, verify};
     use super::*;
     use crate::random::mix;
 
-    fn text(world: &[Neighborhood], nodes: &[u32]) -> String {
-        let schedules = schedules_on_nodes(world, &Locality::from_names(nodes), &Tuning::default());
+    fn made(world: &[Neighborhood], nodes: &Locality, tuning: &Tuning) -> Vec<Schedule> {
+        let schedules = schedules_on_nodes(world, nodes, tuning);
         verify(world, &schedules, Goal::Deliver, false).unwrap();
+        schedules
+    }
+
+    fn text(world: &[Neighborhood], names: &[u32]) -> String {
+        let schedules = made(world, &Locality::from_names(names), &Tuning::default());
         schedules.iter().zip(0..).map(|(s, p)| format!("process {p}\n{s}")).collect()
     }
 
-    /// Messages of a round: (sender, receiver).
-    fn messages(schedules: &[Schedule], round: u32) -> Vec<(Rank, Rank)> {
+    /// Messages: (sender, receiver).
+    fn messages(schedules: &[Schedule], keep: impl Fn(Rank, Rank) -> bool) -> Vec<(Rank, Rank)> {
         let sends = schedules.iter().zip(0..).flat_map(|(s, p)| {
-            let rounds = (0..s.rounds()).filter(|&r| s.number(r) == round).flat_map(|r| s.round(r));
-            rounds.filter_map(move |op| if let Op::Send { to, .. } = *op { Some((p, to)) } else { None })
+            s.ops().iter().filter_map(move |op| if let Op::Send { to, .. } = *op { Some((p, to)) } else { None })
         });
-        sends.collect()
+        sends.filter(|&(from, to)| keep(from, to)).collect()
     }
 
-    fn all_to_all(n: u32, nodes: &Locality, inside: bool) -> Graph {
-        let edges = (0..n).flat_map(|s| (0..n).map(move |t| (s, t, 8)));
-        Graph::from_edges(n, &edges.filter(|e| inside || nodes.node_of(e.0) != nodes.node_of(e.1)).collect::<Vec<_>>())
+    fn between(schedules: &[Schedule], nodes: &Locality) -> Vec<(Rank, Rank)> {
+        messages(schedules, |from, to| nodes.node_of(from) != nodes.node_of(to))
+    }
+
+    fn all_to_all(n: u32, weight: u32) -> Vec<Neighborhood> {
+        let edges = (0..n).flat_map(|s| (0..n).map(move |t| (s, t, weight)));
+        Graph::from_edges(n, &edges.collect::<Vec<_>>()).neighborhoods()
     }
 
     /// Two nodes of two processes, interleaved. 0 and 2 send to 1 and 3; 0 to 2, its neighbor on the node, and to itself.
@@ -332,9 +342,145 @@ mod tests {
         assert_eq!(
             text(&world, &[0, 1, 0, 1]),
             "process 0\n\
-             round 0: recv Scratch(0) from 2; send Input(1) to 2; copy Input(2) into Output(0);\n\
-             round 1: send Packet(0) to 1;\n\
-             packet 0: [Input(0), Input(3), Scratch(0), Scratch(1)]\n"
+             round 0: recv Packet(0) from 2; send Input(1) to 2; copy Input(2) into Output(0);\n\
+             round 1: send Packet(1) to 1;\n\
+             packet 0: [Scratch(0), Scratch(1)]\n\
+             packet 1: [Input(0), Input(3), Scratch(0), Scratch(1)]\n\
+             process 1\n\
+             round 1: recv Packet(0) from 0;\n\
+             round 2: send Packet(1) to 3;\n\
+             packet 0: [Scratch(0), Output(1), Output(0), Scratch(1)]\n\
+             packet 1: [Scratch(0), Scratch(1)]\n\
+             process 2\n\
+             round 0: recv Output(0) from 0; send Packet(0) to 0;\n\
+             packet 0: [Input(0), Input(1)]\n\
+             process 3\n\
+             round 2: recv Packet(0) from 1;\n\
+             packet 0: [Output(0), Output(1)]\n"
         );
+    }
+
+    /// An edge inside a node and blocks for a carrier go to the same process: the edge's block by itself, without copies. Where it is repeated, both go
+    /// with the others.
+    #[test]
+    fn edges_to_a_carrier() {
+        let world = |repeated: bool| {
+            let inside: &[Rank] = if repeated { &[1, 1] } else { &[1] };
+            let sources: &[Rank] = if repeated { &[0, 0] } else { &[0] };
+            [
+                Neighborhood::from_ranks(0, &[], &[inside, &[2, 3]].concat()),
+                Neighborhood::from_ranks(1, sources, &[2, 3, 2]),
+                Neighborhood::from_ranks(2, &[0, 1, 1], &[]),
+                Neighborhood::from_ranks(3, &[0, 1], &[]),
+            ]
+        };
+        let nodes = Locality::from_names(&[0, 0, 1, 1]);
+        let first = |repeated| made(&world(repeated), &nodes, &Tuning::default())[0].to_string();
+        assert_eq!(first(false), "round 0: send Input(0) to 1; send Packet(0) to 1;\npacket 0: [Input(1), Input(2)]\n");
+        assert_eq!(first(true), "round 0: send Packet(0) to 1;\npacket 0: [Input(0), Input(1), Input(2), Input(3)]\n");
+    }
+
+    /// With one node, and with a node for each process, the messages are those of `direct`.
+    #[test]
+    fn nothing_to_gather() {
+        let world = all_to_all(9, 1);
+        let direct = super::super::world_schedules(Algorithm::Direct, &world, None, &Tuning::default()).unwrap();
+        let pairs = |schedules: &[Schedule]| {
+            assert!(schedules.iter().all(|s| s.rounds() == 1 && s.packets() == 0));
+            let mut pairs = messages(schedules, |_, _| true);
+            pairs.sort_unstable();
+            pairs
+        };
+        for names in [[5; 9], [8, 7, 6, 5, 4, 3, 2, 1, 0]] {
+            assert_eq!(pairs(&made(&world, &Locality::from_names(&names), &Tuning::default())), pairs(&direct));
+        }
+        // nobody sends, or nobody is there
+        let alone = [Neighborhood::from_ranks(0, &[], &[]), Neighborhood::from_ranks(1, &[1], &[1])];
+        let schedules = made(&alone, &Locality::from_names(&[0, 1]), &Tuning::default());
+        assert_eq!((schedules[0].rounds(), schedules[1].to_string().as_str()), (0, "round 0: copy Input(0) into Output(0);\n"));
+        assert!(made(&[], &Locality::from_names(&[]), &Tuning::default()).is_empty());
+    }
+
+    /// All to all on five nodes of four processes: each process carries one message away and one in.
+    #[test]
+    fn the_processes_of_a_node_share_the_work() {
+        for names in [|r: u32| r / 4, |r| r % 5] {
+            let nodes = Locality::from_names(&(0..20).map(names).collect::<Vec<_>>());
+            let schedules = made(&all_to_all(20, 1), &nodes, &Tuning::default());
+            let messages = between(&schedules, &nodes);
+            assert_eq!(messages.len(), 5 * 4);
+            let (away, into): (HashSet<Rank>, HashSet<Rank>) = messages.into_iter().unzip();
+            assert_eq!((away.len(), into.len()), (20, 20));
+            assert!(schedules.iter().all(|s| s.rounds() == 3));
+        }
+    }
+
+    /// Between two nodes of four processes: short blocks travel as one message; long ones as four, each process carrying as much.
+    #[test]
+    fn heavy_pairs_are_cut() {
+        let nodes = Locality::from_names(&[0, 0, 0, 0, 1, 1, 1, 1]);
+        let count = |weight, startup| {
+            let messages = between(&made(&all_to_all(8, weight), &nodes, &Tuning { startup, ..Tuning::default() }), &nodes);
+            let (away, into): (HashSet<Rank>, HashSet<Rank>) = messages.iter().copied().unzip();
+            assert_eq!((away.len(), into.len()), (messages.len(), messages.len()));
+            messages.len()
+        };
+        assert_eq!(count(100, 4096.0), 2);
+        assert_eq!(count(100, f64::INFINITY), 2);
+        // 16 edges: two messages if each has bytes as dear as its startup
+        assert_eq!(count(512, 4096.0), 4);
+        assert_eq!(count(100_000, 4096.0), 8);
+        assert_eq!(count(0, 0.0), 8);
+    }
+
+    /// A process that sends to all has a message for each node; so has one that receives from all.
+    #[test]
+    fn stars_have_a_message_for_each_node() {
+        let nodes = Locality::from_names(&(0..24).map(|r| r / 6).collect::<Vec<_>>());
+        for inward in [false, true] {
+            let edges: Vec<_> = (0..24).map(|r| if inward { (r, 7, 1) } else { (7, r, 1) }).collect();
+            let schedules = made(&Graph::from_edges(24, &edges).neighborhoods(), &nodes, &Tuning::default());
+            let messages = between(&schedules, &nodes);
+            assert_eq!(messages.len(), 3);
+            assert!(messages.iter().all(|m| if inward { m.1 == 7 } else { m.0 == 7 }));
+        }
+    }
+
+    /// On random graphs and placements, whatever the counts of nodes: no more messages between nodes than pairs of nodes with edges, and in them the
+    /// blocks of a process stand one behind the other, so that those of a gather, which are one, are there once.
+    #[test]
+    fn one_message_for_each_pair_of_nodes() {
+        for seed in 0..300u64 {
+            let draw = |k: u64| mix(mix(seed) ^ k);
+            let n = 1 + draw(1) % 40;
+            let names: Vec<u32> = (0..n).map(|r| (draw(100 + r) % (1 + draw(2) % n)) as u32).collect();
+            let nodes = Locality::from_names(&names);
+            let edge = |e| ((draw(1000 + e) % n) as u32, (draw(2000 + e) % n) as u32, (draw(3000 + e) % 1000) as u32);
+            let graph = Graph::from_edges(n as u32, &(0..draw(3) % 200).map(edge).collect::<Vec<_>>());
+            let world = graph.neighborhoods();
+            let schedules = made(&world, &nodes, &Tuning { startup: f64::INFINITY, ..Tuning::default() });
+            let pairs: HashSet<(u32, u32)> =
+                graph.iter().map(|(s, t, _)| (nodes.node_of(s), nodes.node_of(t))).filter(|p| p.0 != p.1).collect();
+            let messages = between(&schedules, &nodes);
+            let carried: HashSet<(u32, u32)> = messages.iter().map(|&(s, t)| (nodes.node_of(s), nodes.node_of(t))).collect();
+            assert_eq!((messages.len(), carried), (pairs.len(), pairs), "seed {seed}");
+            let ends = Ends::of(&graph);
+            for bundle in bundles(&graph, &ends, &nodes, f64::INFINITY) {
+                let sources: Vec<Rank> = bundle.edges.iter().map(|&e| ends.sources[e as usize]).collect();
+                assert!(sources.is_sorted());
+            }
+        }
+    }
+
+    /// A hundred thousand edges on a thousand processes take well below a second.
+    #[test]
+    fn many_edges() {
+        let edge = |e: u32| (e % 1000, (e / 1000 * 37 + e) % 1000, 1 + e % 7);
+        let graph = Graph::from_edges(1000, &(0..100_000).map(edge).collect::<Vec<_>>());
+        let nodes = Locality::from_names(&(0..1000).map(|r| r / 32).collect::<Vec<_>>());
+        let begin = std::time::Instant::now();
+        let (shares, words) = shares(&graph, &nodes, &Tuning::default());
+        assert_eq!(shares.len(), words.iter().map(|&w| w as usize).sum::<usize>());
+        assert!(begin.elapsed().as_secs_f64() < 10.0);
     }
 }
