@@ -27,7 +27,7 @@ use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm};
 use crate::neighborhood::{self, Neighborhood};
 use crate::outstanding::{self, Outstanding};
-use crate::schedule::{Algorithm, Block, FoldOrder, Input, Op, Schedule};
+use crate::schedule::{Algorithm, Block, FoldOrder, Input, Op, Operations, Schedule};
 use crate::select::{self, Choice};
 use crate::setup::{self, Built};
 
@@ -213,16 +213,21 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     // SAFETY: a live communicator.
     let processes = unsafe { mpi::comm::size(private.raw()) }?;
     let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None };
-    let alltoall_only = request.operations == Operation::Alltoall.bit();
+    let wanted = |operation: Operation| request.operations & operation.bit() != 0;
+    let operations = Operations {
+        gather: wanted(Operation::Gather),
+        alltoall: wanted(Operation::Alltoall),
+        reduce: wanted(Operation::Reduce),
+    };
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
     let known = unsafe { HANDLE.get(comm)?.as_ref() };
     let given = match known {
         Some(handle) => coll::allreduce(&private, [0, 1, 2].map(|k: usize| handle.tags[k].given()), Reduction::Max)?,
         None => [0; 3],
     };
-    let built = match shared(&private, known, &neighborhood, &request.hints, alltoall_only)? {
+    let built = match shared(&private, known, &neighborhood, &request.hints, operations)? {
         Some(built) => vec![built],
-        None => setup::schedules(&private, &request.hints, &input, one_node, alltoall_only)?,
+        None => setup::schedules(&private, &request.hints, &input, one_node, operations)?,
     };
     // from here on nothing can fail for reasons that differ between processes, short of MPI itself
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
@@ -302,19 +307,19 @@ impl Handle {
 }
 
 /// The schedule of another operation on this communicator, if on all processes it has the same lists and hints. Collective; one reduction of
-/// two words, none if there is no other operation. One that forwards serves `alltoall_only`.
+/// two words, none if there is no other operation.
 fn shared(
     comm: &Comm,
     handle: Option<&Handle>,
     neighborhood: &Neighborhood,
     hints: &Hints,
-    alltoall_only: bool,
+    operations: Operations,
 ) -> Result<Option<Built>> {
     // slots are set and freed collectively: there are as many on all processes
     let Some(handle) = handle.filter(|h| h.slots.iter().any(Option::is_some)) else {
         return Ok(None);
     };
-    let serves = |slot: &Slot| alltoall_only || !slot.runner.borrow().choice.algorithm.entry().forwards();
+    let serves = |slot: &Slot| slot.runner.borrow().choice.algorithm.entry().unserved(operations).is_none();
     let fits = |slot: &Slot| {
         *slot.neighborhood == *neighborhood && slot.hints == *hints && slot.trial.borrow().is_none() && serves(slot)
     };

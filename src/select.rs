@@ -11,7 +11,7 @@ use crate::graph::Graph;
 use crate::hints::{Hints, MOST_EDGES, ScheduleHint};
 use crate::locality::Locality;
 use crate::model::{Options, predict};
-use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Input, schedules_on_nodes, world_schedules};
+use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Input, Operations, schedules_on_nodes, world_schedules};
 
 mod protocol;
 
@@ -91,8 +91,8 @@ pub struct Outline {
     pub heaviest: u64,
     /// Whether all processes share a node.
     pub one_node: bool,
-    /// Whether the neighborhood is set for alltoall only.
-    pub alltoall_only: bool,
+    /// The operations that the neighborhood is set for.
+    pub operations: Operations,
     /// Number of nodes that processes share; 0 where nothing depends on it.
     pub nodes: u32,
 }
@@ -156,7 +156,9 @@ fn unfit(algorithm: Algorithm, hints: &Hints, input: &Input, outline: Outline) -
 
 /// Whether it matters which processes share a node, so that this is found out.
 pub fn asks_for_nodes(hints: &Hints, outline: Outline) -> bool {
-    may_forward(hints, outline)
+    let served = Algorithm::NodeAware.entry().unserved(outline.operations).is_none();
+    hints.whole_communicator
+        && served
         && match hints.schedule {
             ScheduleHint::Only(algorithm) => algorithm == Algorithm::NodeAware,
             ScheduleHint::Measure => true,
@@ -169,23 +171,22 @@ fn gathers(processes: u32, outline: Outline) -> bool {
     (2..processes).contains(&outline.nodes)
 }
 
-/// Whether algorithms may be taken that forward, so that what they are for is looked for: a star.
+/// Whether a star is of use, so that it is looked for: only trees are for stars.
 pub fn may_forward(hints: &Hints, outline: Outline) -> bool {
-    hints.whole_communicator && outline.alltoall_only
+    hints.whole_communicator && Algorithm::ScatterOptimal.entry().unserved(outline.operations).is_none()
 }
 
 /// Why an algorithm that forwards is not allowed, whatever the neighborhood is.
 fn forbidden(algorithm: Algorithm, hints: &Hints, outline: Outline) -> Option<&'static str> {
-    if !algorithm.entry().forwards() || may_forward(hints, outline) {
-        None
-    } else if outline.alltoall_only {
-        Some(
-            "blocks travel through processes that are not their source or target, for which mpix_whole_communicator=true must promise \
-             that all processes make every call",
-        )
-    } else {
-        Some("it serves MPIX_NEIGHBOR_ALLTOALL only: set the other operations by another call")
+    let entry = algorithm.entry();
+    let unserved = entry.unserved(outline.operations);
+    if unserved.is_some() || !entry.forwards() || hints.whole_communicator {
+        return unserved;
     }
+    Some(
+        "blocks travel through processes that are not their source or target, for which mpix_whole_communicator=true must promise \
+         that all processes make every call",
+    )
 }
 
 /// Where all edges have directions.
@@ -249,7 +250,9 @@ mod tests {
     use crate::neighborhood::{Neighbor, Neighborhood};
     use crate::schedule::Star;
 
-    const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1, one_node: false, alltoall_only: false, nodes: 0 };
+    const ALL: Operations = Operations { gather: true, alltoall: true, reduce: true };
+    const ALLTOALL: Operations = Operations { gather: false, alltoall: true, reduce: false };
+    const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1, one_node: false, operations: ALL, nodes: 0 };
 
     #[test]
     fn a_schedule_that_does_not_fit_is_an_error_with_its_reason() {
@@ -280,7 +283,7 @@ mod tests {
         let input = |star| Input { neighborhood: &world[0], processes: 40, directions: None, star };
         let asked = Hints { schedule: ScheduleHint::Only(Algorithm::ScatterOptimal), ..Hints::default() };
         let promised = Hints { whole_communicator: true, ..asked.clone() };
-        let (alone, both) = (Outline { alltoall_only: true, ..FEW }, FEW);
+        let (alone, both) = (Outline { operations: ALLTOALL, ..FEW }, FEW);
         let reason = |hints: &Hints, star, outline| select(hints, &input(star), outline).unwrap_err().to_string();
         assert!(reason(&asked, None, alone).contains("mpix_whole_communicator=true must promise"));
         assert!(reason(&promised, Some(&star), both).contains("serves MPIX_NEIGHBOR_ALLTOALL only"));

@@ -13,7 +13,7 @@ use crate::mpi::node;
 use crate::mpi::p2p::{Message, Requests};
 use crate::neighborhood::Neighborhood;
 use crate::schedule::distributed_coloring::{Exchange, Negotiation};
-use crate::schedule::{Algorithm, Build, Input, Schedule, Shares, Star, node_aware, plan};
+use crate::schedule::{Algorithm, Build, Input, Operations, Schedule, Shares, Star, node_aware, plan};
 use crate::select::{self, Choice, Directions, Next, Outline, Why};
 
 /// Tag of messages by which neighbors negotiate, on the private communicator. No collective operation has it.
@@ -29,7 +29,7 @@ pub struct Built {
 }
 
 /// The schedules of a neighborhood: one, or those whose times the first calls shall compare. `one_node` says whether all processes share a
-/// node, `alltoall_only` whether the neighborhood is for no other operation. Collective: all processes pass hints that agree, and come to the same choice.
+/// node, `operations` what the neighborhood is for. Collective: all processes pass hints that agree, and come to the same choice.
 ///
 /// Cost: two reductions of three words together, and where forwarding is allowed what `find_star` says. Where the graph of all processes is needed, process 0 gathers it once: 8 bytes an edge and 12 a
 /// process there. It makes the plan, in the time that the algorithm states, and sends each process its share, 20 bytes for each end of a message; or it
@@ -37,8 +37,8 @@ pub struct Built {
 ///
 /// # Errors
 /// The schedule that a hint asks for does not fit; the same on all processes.
-pub fn schedules(comm: &Comm, hints: &Hints, input: &Input, one_node: bool, alltoall_only: bool) -> Result<Vec<Built>> {
-    let mut outline = Outline { one_node, alltoall_only, ..outline(comm, input.neighborhood)? };
+pub fn schedules(comm: &Comm, hints: &Hints, input: &Input, one_node: bool, operations: Operations) -> Result<Vec<Built>> {
+    let mut outline = Outline { one_node, operations, ..outline(comm, input.neighborhood)? };
     let star = if select::may_forward(hints, outline) { find_star(comm, input.neighborhood)? } else { None };
     let input = &Input { star: star.as_ref(), ..*input };
     let mut world = World { comm, neighborhood: input.neighborhood, gathered: false, graph: None, nodes: None };
@@ -97,7 +97,7 @@ fn outline(comm: &Comm, neighborhood: &Neighborhood) -> Result<Outline> {
     let mine = [weights.clone().count() as u64, u64::from(neighborhood.weighted())];
     let [edges, weighted] = coll::allreduce(comm, mine, Reduction::Sum)?;
     let [heaviest] = coll::allreduce(comm, [weights.max().unwrap_or(0)], Reduction::Max)?;
-    Ok(Outline { edges, weighted: weighted > 0, heaviest, one_node: false, alltoall_only: false, nodes: 0 })
+    Ok(Outline { edges, weighted: weighted > 0, heaviest, one_node: false, operations: Operations::default(), nodes: 0 })
 }
 
 /// The star that all neighborhoods together are, the same on all processes, or none. Collective: one reduction of four words; where there is a star,

@@ -363,6 +363,17 @@ pub struct Input<'a> {
     pub star: Option<&'a Star>,
 }
 
+/// The collective operations that a schedule is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Operations {
+    /// `MPIX_Neighbor_gather`, `gatherv`
+    pub gather: bool,
+    /// `MPIX_Neighbor_alltoall`, `alltoallv`, `alltoallw`
+    pub alltoall: bool,
+    /// `MPIX_Neighbor_reduce`, `reducev`
+    pub reduce: bool,
+}
+
 /// What the caller or the model say about how to build; equal on all processes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tuning {
@@ -443,11 +454,23 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether blocks travel through processes that are neither their source nor their target. Such schedules serve alltoall only: the blocks are
-    /// of the lengths that come with them, and a gather would carry copies of one block. They need the caller's promise that all processes
-    /// call.
+    /// Whether blocks travel through processes that are neither their source nor their target. Such schedules have packets. They need the caller's
+    /// promise that all processes call.
     pub fn forwards(&self) -> bool {
         matches!(self.build, Build::Scatter(_) | Build::Nodes(_))
+    }
+
+    /// Why its schedules cannot serve all of these operations; `None` if they can.
+    pub fn unserved(&self, operations: Operations) -> Option<&'static str> {
+        match self.build {
+            Build::Scatter(_) if operations.gather || operations.reduce => {
+                Some("it serves MPIX_NEIGHBOR_ALLTOALL only: set the other operations by another call")
+            }
+            Build::Nodes(_) if operations.reduce => {
+                Some("it serves MPIX_NEIGHBOR_GATHER and MPIX_NEIGHBOR_ALLTOALL only: set MPIX_NEIGHBOR_REDUCE by another call")
+            }
+            _ => None,
+        }
     }
 
     /// Whether the schedules of all processes have one round at the most.
