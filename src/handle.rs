@@ -208,11 +208,11 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     let grid = unsafe { grid(comm) };
     let request = agree(&private, request)?;
     match_lists(&private, &request.neighborhood)?;
-    let (neighborhood, directions) = find_directions(&private, request.neighborhood, grid)?;
+    let (neighborhood, directions) = find_directions(&private, request.neighborhood, grid.as_ref())?;
     let neighborhood = Arc::new(neighborhood);
     // SAFETY: a live communicator.
     let processes = unsafe { mpi::comm::size(private.raw()) }?;
-    let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None };
+    let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
     let wanted = |operation: Operation| request.operations & operation.bit() != 0;
     let operations = Operations {
         gather: wanted(Operation::Gather),
@@ -227,7 +227,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     };
     let built = match shared(&private, known, &neighborhood, &request.hints, operations)? {
         Some(built) => vec![built],
-        None => setup::schedules(&private, &request.hints, &input, one_node, operations)?,
+        None => setup::schedules(&private, &request.hints, &input, grid.as_ref(), one_node, operations)?,
     };
     // from here on nothing can fail for reasons that differ between processes, short of MPI itself
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
@@ -507,7 +507,7 @@ fn match_lists(comm: &Comm, neighborhood: &Neighborhood) -> Result<()> {
 
 /// Gives the edges directions where all of them on all processes have one, and orders the directions by weight, heaviest first. Collective
 /// over a communicator that is Cartesian, nothing otherwise.
-fn find_directions(comm: &Comm, n: Neighborhood, grid: Option<Grid>) -> Result<(Neighborhood, Option<Vec<u32>>)> {
+fn find_directions(comm: &Comm, n: Neighborhood, grid: Option<&Grid>) -> Result<(Neighborhood, Option<Vec<u32>>)> {
     let Some(grid) = grid else {
         return Ok((n, None));
     };

@@ -59,11 +59,13 @@ pub struct Options {
     pub half_duplex: bool,
     /// Whether [`Run::trace`] is wanted.
     pub trace: bool,
+    /// Whether it is a gather, so that all input blocks of a process are one block, which is in a packet once.
+    pub gather: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { window: 1, half_duplex: false, trace: false }
+        Options { window: 1, half_duplex: false, trace: false, gather: false }
     }
 }
 
@@ -183,7 +185,7 @@ pub fn simulate(
     if options.window == 0 {
         return Err("a window of 0 rounds lets nothing begin".into());
     }
-    let world = World::new(schedules, bytes)?;
+    let world = World::new(schedules, bytes, options.gather)?;
     let mut simulation = Simulation::new(&world, params, options);
     simulation.run();
     Ok(simulation.result(schedules))
@@ -244,7 +246,7 @@ struct World {
 const MOST_MESSAGES: usize = (u32::MAX / 4) as usize;
 
 impl World {
-    fn new(schedules: &[Schedule], bytes: &dyn Fn(Rank, Block) -> u64) -> Result<World, String> {
+    fn new(schedules: &[Schedule], bytes: &dyn Fn(Rank, Block) -> u64, gather: bool) -> Result<World, String> {
         let mut world = World {
             rounds: vec![0],
             sends: vec![0],
@@ -292,7 +294,7 @@ impl World {
             }
         }
         steps.sort_unstable();
-        let mut lengths = Lengths::new(schedules, bytes);
+        let mut lengths = Lengths::new(schedules, bytes, gather);
         for steps in steps.chunk_by(|a, b| a.0 == b.0) {
             world.meet(schedules, steps, &mut lengths)?;
         }
@@ -386,12 +388,15 @@ impl World {
 struct Length {
     bytes: u64,
     blocks: Option<Rc<[Length]>>,
+    /// In a gather whose block it is.
+    source: Option<Rank>,
 }
 
 /// Lengths of blocks.
 struct Lengths<'a> {
     schedules: &'a [Schedule],
     bytes: &'a dyn Fn(Rank, Block) -> u64,
+    gather: bool,
     /// Which processes send blocks other than input blocks: only of these the others are followed.
     forwards: Vec<bool>,
     /// Their blocks: length, and number of the round behind the one that wrote it last.
@@ -399,20 +404,22 @@ struct Lengths<'a> {
 }
 
 impl<'a> Lengths<'a> {
-    fn new(schedules: &'a [Schedule], bytes: &'a dyn Fn(Rank, Block) -> u64) -> Lengths<'a> {
+    fn new(schedules: &'a [Schedule], bytes: &'a dyn Fn(Rank, Block) -> u64, gather: bool) -> Lengths<'a> {
         let forwarded = |op: &Op| matches!(op, Op::Send { block, .. } if !matches!(block, Block::Input(_)));
         let forwards = schedules.iter().map(|s| s.ops().iter().any(forwarded)).collect();
-        Lengths { schedules, bytes, forwards, blocks: HashMap::new() }
+        Lengths { schedules, bytes, gather, forwards, blocks: HashMap::new() }
     }
 
     fn read(&self, p: Rank, block: Block) -> (Length, u32) {
         if let Block::Packet(k) = block {
             let blocks = self.schedules[p as usize].packet(k as usize).iter().map(|&block| self.read(p, block));
             let (lengths, written): (Vec<Length>, Vec<u32>) = blocks.unzip();
-            let bytes = lengths.iter().map(|l| l.bytes).sum();
-            return (Length { bytes, blocks: Some(lengths.into()) }, written.into_iter().max().unwrap_or(0));
+            let again = |i: usize| i > 0 && lengths[i].source.is_some() && lengths[i].source == lengths[i - 1].source;
+            let bytes = (0..lengths.len()).filter(|&i| !again(i)).map(|i| lengths[i].bytes).sum();
+            return (Length { bytes, blocks: Some(lengths.into()), source: None }, written.into_iter().max().unwrap_or(0));
         }
-        let asked = || (Length { bytes: (self.bytes)(p, block), blocks: None }, 0);
+        let source = (self.gather && matches!(block, Block::Input(_))).then_some(p);
+        let asked = || (Length { bytes: (self.bytes)(p, block), blocks: None, source }, 0);
         self.blocks.get(&(p, block)).cloned().unwrap_or_else(asked)
     }
 
@@ -1471,7 +1478,7 @@ mod tests {
             let edges: Vec<_> = edges.iter().map(|e| (e.0 % n, e.1 % n, e.2)).collect();
             let world = crate::graph::Graph::from_edges(n, &edges).neighborhoods();
             let bytes = |p: Rank, block: Block| u64::from(world[p as usize].targets()[block.slot()].weight) * 100;
-            let options = Options { window, half_duplex, trace: true };
+            let options = Options { window, half_duplex, trace: true, ..Options::default() };
             for entry in ALGORITHMS.iter().filter(|e| !e.forwards()) {
                 let tuning = Tuning { seed, startup: 2.0, half_duplex, ..Tuning::default() };
                 let Ok(mut schedules) = world_schedules(entry.algorithm, &world, None, &tuning) else {
@@ -1526,7 +1533,7 @@ mod tests {
         ) {
             let message = |&(from, by, bytes): &(u32, u32, u64)| (from % n, (from + 1 + by % (n - 1)) % n, bytes);
             let rounds: Vec<Vec<_>> = rounds.iter().map(|r| r.iter().map(message).filter(|m| m.0 != m.1).collect()).collect();
-            let run = made(n, &rounds).run(&params, Options { window, half_duplex, trace: true });
+            let run = made(n, &rounds).run(&params, Options { window, half_duplex, trace: true, ..Options::default() });
             prop_assert_eq!(run.trace.unwrap().len(), rounds.iter().flatten().count());
         }
     }

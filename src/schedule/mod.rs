@@ -27,10 +27,12 @@
 
 use std::fmt;
 
+use crate::cartesian::Grid;
 use crate::graph::Graph;
 use crate::locality::Locality;
 use crate::neighborhood::{Neighborhood, Rank};
 
+mod combining;
 mod costs;
 mod dimension_order;
 mod direct;
@@ -49,6 +51,7 @@ mod scatter_binomial;
 mod scatter_optimal;
 pub mod verify;
 
+pub use combining::Stencil;
 pub use costs::Costs;
 pub use distributed_coloring::Negotiation;
 pub use fold::FoldOrder;
@@ -361,6 +364,8 @@ pub struct Input<'a> {
     pub directions: Option<&'a [u32]>,
     /// Where one process sends and all others receive from it at most, and forwarding is promised to be right: that star, equal on all processes.
     pub star: Option<&'a Star>,
+    /// Where all processes of a Cartesian communicator have neighbors at the same offsets, and that has been looked for: these, equal on all processes.
+    pub stencil: Option<&'a Stencil>,
 }
 
 /// The collective operations that a schedule is wanted for.
@@ -416,6 +421,8 @@ pub enum Algorithm {
     ScatterBinomial,
     /// `scatter_optimal`: from one process to others along the tree that is fastest by LogGP.
     ScatterOptimal,
+    /// `combining`: blocks travel along the dimensions of a grid, those of one way in one message.
+    Combining,
     /// `node_aware`: gathered on each node, one message between two nodes, handed out there.
     NodeAware,
 }
@@ -435,6 +442,8 @@ pub enum Build {
     /// From a [`Star`]: for each number of processes whose blocks one process has, its own among them, of how many it sends the blocks away first.
     /// Arguments: the number of processes, the weight of one's block, and what messages cost.
     Scatter(fn(u32, f64, &Costs) -> Vec<u32>),
+    /// From the process's own lists and the [`Stencil`] of all processes.
+    Stencil(fn(&Input) -> Schedule),
     /// From the graph of all processes and their nodes: one makes the shares of all.
     Nodes(fn(&Graph, &Locality, &Tuning) -> Shares),
 }
@@ -455,9 +464,9 @@ pub struct Entry {
 
 impl Entry {
     /// Whether blocks travel through processes that are neither their source nor their target. Such schedules have packets. They need the caller's
-    /// promise that all processes call.
+    /// promise that all processes call, unless those on a block's way are neighbors of its source.
     pub fn forwards(&self) -> bool {
-        matches!(self.build, Build::Scatter(_) | Build::Nodes(_))
+        matches!(self.build, Build::Scatter(_) | Build::Stencil(_) | Build::Nodes(_))
     }
 
     /// Why its schedules cannot serve all of these operations; `None` if they can.
@@ -466,7 +475,7 @@ impl Entry {
             Build::Scatter(_) if operations.gather || operations.reduce => {
                 Some("it serves MPIX_NEIGHBOR_ALLTOALL only: set the other operations by another call")
             }
-            Build::Nodes(_) if operations.reduce => {
+            Build::Stencil(_) | Build::Nodes(_) if operations.reduce => {
                 Some("it serves MPIX_NEIGHBOR_GATHER and MPIX_NEIGHBOR_ALLTOALL only: set MPIX_NEIGHBOR_REDUCE by another call")
             }
             _ => None,
@@ -485,7 +494,7 @@ fn fit(_: &Input) -> Option<&'static str> {
 }
 
 /// All algorithms. Hints, dispatch, tests and benches derive from this table.
-pub static ALGORITHMS: [Entry; 9] = [
+pub static ALGORITHMS: [Entry; 10] = [
     Entry { algorithm: Algorithm::Direct, name: "direct", single_port: false, unfit: fit, build: Build::Local(direct::build) },
     Entry {
         algorithm: Algorithm::DimensionOrder,
@@ -537,6 +546,13 @@ pub static ALGORITHMS: [Entry; 9] = [
         build: Build::Scatter(scatter_optimal::splits),
     },
     Entry {
+        algorithm: Algorithm::Combining,
+        name: "combining",
+        single_port: false,
+        unfit: combining::unfit,
+        build: Build::Stencil(combining::build),
+    },
+    Entry {
         algorithm: Algorithm::NodeAware,
         name: "node_aware",
         single_port: false,
@@ -556,15 +572,30 @@ pub fn world_schedules(
     directions: Option<&[u32]>,
     tuning: &Tuning,
 ) -> Result<Vec<Schedule>, &'static str> {
+    world_schedules_on(algorithm, world, None, directions, tuning)
+}
+
+/// The same for the processes of a grid.
+///
+/// # Errors
+/// Why the algorithm cannot be used.
+pub fn world_schedules_on(
+    algorithm: Algorithm,
+    world: &[Neighborhood],
+    grid: Option<&Grid>,
+    directions: Option<&[u32]>,
+    tuning: &Tuning,
+) -> Result<Vec<Schedule>, &'static str> {
     let processes = world.len() as u32;
     let entry = algorithm.entry();
-    let star = if entry.forwards() { Star::find(world) } else { None };
-    let input = |neighborhood| Input { neighborhood, processes, directions, star: star.as_ref() };
+    let star = if let Build::Scatter(_) = entry.build { Star::find(world) } else { None };
+    let stencil = if let Build::Stencil(_) = entry.build { grid.and_then(|grid| Stencil::find(grid, world)) } else { None };
+    let input = |neighborhood| Input { neighborhood, processes, directions, star: star.as_ref(), stencil: stencil.as_ref() };
     if let Some(reason) = world.iter().find_map(|n| (entry.unfit)(&input(n))) {
         return Err(reason);
     }
     Ok(match entry.build {
-        Build::Local(build) => world.iter().map(|n| build(&input(n))).collect(),
+        Build::Local(build) | Build::Stencil(build) => world.iter().map(|n| build(&input(n))).collect(),
         Build::Global(plan) => {
             let graph = Graph::from_neighborhoods(world);
             plan(&graph, tuning).schedules(&graph, world)

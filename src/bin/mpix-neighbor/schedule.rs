@@ -219,7 +219,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
             }
         };
         let trace = arguments.chart.is_some();
-        let options = Options { window: arguments.window, half_duplex, trace };
+        let options = Options { window: arguments.window, half_duplex, trace, ..Options::default() };
         let run = simulate(&schedules, &|p, block| bytes_of(&problem, arguments.unit, p, block), &model, &options)?;
         report.algorithms.push(figures(entry, &problem, &schedules, &tuning, arguments.unit, bound, run.total, scheduling_us));
         if let Some(file) = &arguments.chart {
