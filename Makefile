@@ -219,6 +219,8 @@ test-c:
 	@$(MAKE) --no-print-directory tool-mpi
 	c_tests/loggp-tool
 	c_tests/sparse-tool
+	@$(MAKE) --no-print-directory $(OUT)/nodes
+	c_tests/hosts
 
 # programs that do not know of the library, under the preload library
 test-preload:

@@ -278,7 +278,8 @@ int MPIX_Neighbor_alltoallw_fields_plan_c(int nfields,
 //   nothing is written where source j is `MPI_PROC_NULL`.
 // - `comm`: a communicator with a neighborhood for `MPIX_NEIGHBOR_GATHER`.
 //
-// Called by every process that has an edge, and by all its neighbors; processes that no path of edges connects need not call equally often. The
+// Called by every process that has an edge, and by all its neighbors; processes that no path of edges connects need not call equally often, unless
+// `mpix_whole_communicator` promises that all call. The
 // type signature sent must equal the one that each target expects. `MPI_IN_PLACE` is an error. Where a degree is 0 the arguments of that
 // side are not looked at.
 //
@@ -579,12 +580,13 @@ int MPIX_Neighbor_error_string(MPI_Comm comm, int length, char *string, int *res
 //   time, never correctness.
 // - `info`: hints, or `MPI_INFO_NULL`; may be freed afterwards. docs/tuning.md tells what each does.
 //   `mpix_schedule` = `auto` (default), `measure`, `direct`, `dimension_order`, `linear_permutation`, `random_rounds`, `edge_coloring`,
-//   `distributed_coloring`, `scatter_binomial`, `scatter_optimal`; `mpix_split` = `true` (default), `false`: whether messages may be cut; `mpix_weight_unit`: bytes that a weight of 1 stands
+//   `distributed_coloring`, `scatter_binomial`, `scatter_optimal`, `node_aware`; `mpix_split` = `true` (default), `false`: whether messages may be cut; `mpix_weight_unit`: bytes that a weight of 1 stands
 //   for (default 1); `mpix_loggp`: the machine's parameters, a preset or a file (default: those that `MPIX_Loggp_get` gives); `mpix_seed`, `mpix_duplex`, `mpix_round_window`, `mpix_graph_limit`;
 //   `mpix_reduce_order` = `source` (default), `any`; `mpix_fuse` = `auto` (default), `true`, `false`: for several fields; `mpix_verify` = `false` (default), `true`; `mpix_whole_communicator` = `false` (default), `true`:
 //   the promise that all processes of `comm` make every call, and that none waits for the return of another one's call before it makes its own.
 //   Without it no process passes on blocks of others; the `scatter_` schedules do, for `MPIX_NEIGHBOR_ALLTOALL` alone, where one process sends to
-//   others, to each once, and nobody else sends. Environment variables of the same names in capitals
+//   others, to each once, and nobody else sends, and `node_aware` for `MPIX_NEIGHBOR_ALLTOALL` and `MPIX_NEIGHBOR_GATHER`; `mpix_nodes`: as if each so many
+//   processes, or those with equal numbers in a list of a number for each process, shared a node (default: the real nodes). Environment variables of the same names in capitals
 //   (but `MPIX_NEIGHBOR_VERIFY`) override them. All but `mpix_round_window` and `mpix_reduce_order` must be the same on all processes. Unknown
 //   keys are ignored, unknown values are errors.
 // - `comm`: an intracommunicator. Duplicates of it do not inherit its neighborhoods.
