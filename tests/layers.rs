@@ -56,7 +56,7 @@ fn modules_use_only_what_lies_below_them() {
             "cartesian" => vec!["neighborhood"],
             "graph" | "locality" => vec!["neighborhood"],
             "generate" => vec!["cartesian", "graph", "neighborhood", "random"],
-            "schedule" => vec!["graph", "locality", "neighborhood", "random"],
+            "schedule" => vec!["cartesian", "graph", "locality", "neighborhood", "random"],
             "hints" => vec!["error", "locality", "model", "random", "schedule"],
             "model" => vec!["error", "graph", "neighborhood", "schedule"],
             "select" => vec!["error", "graph", "hints", "locality", "model", "schedule"],
