@@ -34,7 +34,7 @@ FORTRAN_TESTS := $(foreach t,$(wildcard c_tests/fortran_*.F90),$(basename $(notd
 PRELOAD_TESTS := neighbor requests threads alltoallv quiet
 PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
-BENCHES := exchange rounds dsde persistent overlap fuse shm
+BENCHES := exchange rounds dsde persistent overlap fuse shm nodes
 
 .PHONY: all lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-c c-tests test-mpis test-clients bench header install \
   examples clean deps
@@ -219,6 +219,8 @@ test-c:
 	@$(MAKE) --no-print-directory tool-mpi
 	c_tests/loggp-tool
 	c_tests/sparse-tool
+	@$(MAKE) --no-print-directory $(OUT)/nodes
+	c_tests/hosts
 
 # programs that do not know of the library, under the preload library
 test-preload:

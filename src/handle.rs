@@ -175,6 +175,7 @@ fn share_memory(
     n: &Neighborhood,
     hints: &Hints,
     operations: &[Operation],
+    processes: u32,
     generation: u64,
 ) -> Result<Vec<Arc<Link>>> {
     // verified collectives survive that neighbors call different ones, which mailboxes do not
@@ -182,6 +183,16 @@ fn share_memory(
         return Ok(Vec::new());
     }
     let common: Vec<bool> = operations.iter().map(|&o| o == Operation::Gather).collect();
+    let part;
+    let team = match &hints.nodes {
+        None => team,
+        Some(placement) => {
+            // a list that is too short is an error where nodes are asked for, and here one node for all
+            let node = placement.locality(processes).map_or(0, |nodes| nodes.node_of(n.rank()));
+            part = team.part(node, n.rank())?;
+            &part
+        }
+    };
     Ok(link::make(team, n, &common, hints.shared_memory as usize, generation)?.unwrap_or_default())
 }
 
@@ -303,7 +314,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
         None => setup::schedules(&private, &request.hints, &input, grid.as_ref(), one_node, operations)?,
     };
     let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
-    let mut links = share_memory(&team, &neighborhood, &request.hints, &wanted, generation)?.into_iter();
+    let mut links = share_memory(&team, &neighborhood, &request.hints, &wanted, processes, generation)?.into_iter();
     // from here on nothing can fail for reasons that differ between processes, short of MPI itself
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
     let handle = unsafe {
@@ -353,7 +364,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
         let slot = Slot {
             operation,
             making,
-            hints: request.hints,
+            hints: request.hints.clone(),
             tags,
             outstanding: Arc::clone(&handle.outstanding),
             extents: Extents::default(),

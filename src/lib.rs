@@ -31,6 +31,7 @@ pub mod error;
 pub mod generate;
 pub mod graph;
 pub mod hints;
+pub mod locality;
 pub mod model;
 pub mod neighborhood;
 pub mod random;

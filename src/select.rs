@@ -9,8 +9,9 @@ use std::fmt;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::hints::{Hints, MOST_EDGES, ScheduleHint};
+use crate::locality::Locality;
 use crate::model::{Options, predict};
-use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Input, Operations, Stencil, world_schedules_on};
+use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Input, Operations, Stencil, schedules_on_nodes, world_schedules_on};
 
 mod protocol;
 
@@ -95,6 +96,8 @@ pub struct Outline {
     pub one_node: bool,
     /// The operations that the neighborhood is set for.
     pub operations: Operations,
+    /// Number of nodes that processes share; 0 where nothing depends on it.
+    pub nodes: u32,
 }
 
 /// The first step of a choice.
@@ -116,10 +119,11 @@ pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
         _ if !outline.weighted && hints.weight_unit.is_none() => {
             Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Unweighted }))
         }
-        // what the network buffers keeps no sender waiting: rounds could only add waits, but a tree shares the work of a star's hub, and messages
-        // that are combined are fewer
+        // what the network buffers keeps no sender waiting: rounds could only add waits. But a tree shares the work of a star's hub, and messages that
+        // are combined, on a grid or between nodes, are fewer
         _ if input.star.is_none()
             && !input.stencil.is_some_and(Stencil::saves_messages)
+            && !gathers(input.processes, outline.nodes)
             && outline.heaviest.saturating_mul(hints.weight_unit.unwrap_or(1).into()) <= hints.machine().eager =>
         {
             Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Eager(hints.machine().eager) }))
@@ -137,7 +141,8 @@ pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
 
 /// The algorithms whose times are compared in the first calls.
 pub fn candidates(hints: &Hints, input: &Input, outline: Outline) -> Vec<Algorithm> {
-    (ALGORITHMS.iter().map(|e| e.algorithm)).filter(|&a| unfit(a, hints, input, outline).is_none()).collect()
+    let differs = |a: Algorithm| a != Algorithm::NodeAware || gathers(input.processes, outline.nodes);
+    (ALGORITHMS.iter().map(|e| e.algorithm)).filter(|&a| differs(a) && unfit(a, hints, input, outline).is_none()).collect()
 }
 
 /// Why an algorithm cannot be used; `None` if it can.
@@ -145,12 +150,29 @@ fn unfit(algorithm: Algorithm, hints: &Hints, input: &Input, outline: Outline) -
     let entry = algorithm.entry();
     let limit = hints.graph_limit.min(MOST_EDGES);
     match entry.build {
-        Build::Global(_) if outline.edges > limit => Some(format!(
+        Build::Global(_) | Build::Nodes(_) if outline.edges > limit => Some(format!(
             "it needs the graph of all processes, whose {} edges are more than mpix_graph_limit = {limit}",
             outline.edges
         )),
         _ => forbidden(algorithm, hints, outline.operations, input.stencil).or((entry.unfit)(input)).map(Into::into),
     }
+}
+
+/// Whether it matters which processes share a node, so that this is found out.
+pub fn asks_for_nodes(hints: &Hints, outline: Outline) -> bool {
+    let served = Algorithm::NodeAware.entry().unserved(outline.operations).is_none();
+    hints.whole_communicator
+        && served
+        && match hints.schedule {
+            ScheduleHint::Only(algorithm) => algorithm == Algorithm::NodeAware,
+            ScheduleHint::Measure => true,
+            ScheduleHint::Auto => outline.weighted || hints.weight_unit.is_some(),
+        }
+}
+
+/// Whether there are several nodes, and fewer than processes: else `node_aware` is as `direct`.
+fn gathers(processes: u32, nodes: u32) -> bool {
+    (2..processes).contains(&nodes)
 }
 
 /// Whether a star is of use, so that it is looked for: only trees are for stars.
@@ -204,6 +226,7 @@ pub fn compare(
     graph: &Graph,
     directions: Option<Directions>,
     stencil: Option<&Stencil>,
+    nodes: Option<&Locality>,
     operations: Operations,
 ) -> Result<Choice> {
     let world = graph.neighborhoods_with(|e| directions.map_or(0, |d| d.of_edges[e]));
@@ -216,8 +239,14 @@ pub fn compare(
         |e: &&Entry| !matches!(e.build, Build::Negotiated(_)) && forbidden(e.algorithm, hints, operations, stencil).is_none();
     let grid = stencil.map(Stencil::grid);
     for entry in ALGORITHMS.iter().filter(compared) {
+        let schedules = match (entry.build, nodes) {
+            (Build::Nodes(_), Some(nodes)) if gathers(nodes.processes(), nodes.nodes()) => {
+                Ok(schedules_on_nodes(&world, nodes, &tuning))
+            }
+            _ => world_schedules_on(entry.algorithm, &world, grid, directions.map(|d| d.order), &tuning),
+        };
         // an algorithm that does not fit is left out
-        if let Ok(schedules) = world_schedules_on(entry.algorithm, &world, grid, directions.map(|d| d.order), &tuning) {
+        if let Ok(schedules) = schedules {
             let time = predict(&world, &schedules, unit, &hints.machine(), &options).map_err(Error::Internal)?;
             times.push((entry.algorithm, time));
         }
@@ -248,7 +277,7 @@ mod tests {
 
     const ALL: Operations = Operations { gather: true, alltoall: true, reduce: true };
     const ALLTOALL: Operations = Operations { gather: false, alltoall: true, reduce: false };
-    const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1, one_node: false, operations: ALL };
+    const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1, one_node: false, operations: ALL, nodes: 0 };
 
     #[test]
     fn a_schedule_that_does_not_fit_is_an_error_with_its_reason() {
@@ -278,12 +307,12 @@ mod tests {
         let star = Star::find(&world).unwrap();
         let input = |star| Input { neighborhood: &world[0], processes: 40, directions: None, star, stencil: None };
         let asked = Hints { schedule: ScheduleHint::Only(Algorithm::ScatterOptimal), ..Hints::default() };
-        let promised = Hints { whole_communicator: true, ..asked };
+        let promised = Hints { whole_communicator: true, ..asked.clone() };
         let (alone, both) = (Outline { operations: ALLTOALL, ..FEW }, FEW);
-        let reason = |hints, star, outline| select(&hints, &input(star), outline).unwrap_err().to_string();
-        assert!(reason(asked, None, alone).contains("mpix_whole_communicator=true must promise"));
-        assert!(reason(promised, Some(&star), both).contains("serves MPIX_NEIGHBOR_ALLTOALL only"));
-        assert!(reason(promised, None, alone).contains("only one process sends"));
+        let reason = |hints: &Hints, star, outline| select(hints, &input(star), outline).unwrap_err().to_string();
+        assert!(reason(&asked, None, alone).contains("mpix_whole_communicator=true must promise"));
+        assert!(reason(&promised, Some(&star), both).contains("serves MPIX_NEIGHBOR_ALLTOALL only"));
+        assert!(reason(&promised, None, alone).contains("only one process sends"));
         let choice = Choice { algorithm: Algorithm::ScatterOptimal, why: Why::Asked };
         assert_eq!(select(&promised, &input(Some(&star)), alone).unwrap(), Next::Take(choice));
         assert!(candidates(&promised, &input(Some(&star)), alone).contains(&Algorithm::ScatterBinomial));
@@ -292,7 +321,7 @@ mod tests {
         let auto = |whole_communicator| Hints { whole_communicator, ..Hints::default() };
         let weighted = |outline| Outline { weighted: true, heaviest: 8, ..outline };
         assert_eq!(select(&auto(true), &input(Some(&star)), weighted(alone)).unwrap(), Next::Compare);
-        let chosen = |hints, outline: Outline| compare(&hints, &graph, None, None, outline.operations).unwrap().algorithm;
+        let chosen = |hints, outline: Outline| compare(&hints, &graph, None, None, None, outline.operations).unwrap().algorithm;
         assert_eq!(chosen(auto(true), alone), Algorithm::ScatterOptimal);
         assert_eq!(chosen(auto(true), both), Algorithm::Direct);
         assert_eq!(chosen(auto(false), alone), Algorithm::Direct);
@@ -312,7 +341,7 @@ mod tests {
     fn messages_are_combined_where_that_pays() {
         let chosen = |bytes, operations| {
             let (graph, stencil) = box_of(4, bytes);
-            compare(&Hints::default(), &graph, None, Some(&stencil), operations).unwrap()
+            compare(&Hints::default(), &graph, None, Some(&stencil), None, operations).unwrap()
         };
         let gather = Operations { gather: true, ..Operations::default() };
         let both = Operations { gather: true, ..ALLTOALL };
@@ -332,6 +361,51 @@ mod tests {
         }
     }
 
+    /// `node_aware` needs the promise, serves no reduction, and is looked at where processes share nodes, and not all the same one.
+    #[test]
+    fn nodes_only_where_they_matter() {
+        let list: Vec<_> = (0..32u32).flat_map(|p| (0..32).map(move |q| (p, q, 8))).collect();
+        let graph = Graph::from_edges(32, &list);
+        let world = graph.neighborhoods();
+        let input = Input { neighborhood: &world[0], processes: 32, directions: None, star: None, stencil: None };
+        let asked = Hints { schedule: ScheduleHint::Only(Algorithm::NodeAware), ..Hints::default() };
+        let promised = Hints { whole_communicator: true, ..asked.clone() };
+        let on = |nodes| Outline { operations: ALLTOALL, weighted: true, heaviest: 8, nodes, ..FEW };
+        let reason = |hints: &Hints, outline| select(hints, &input, outline).unwrap_err().to_string();
+        assert!(reason(&asked, on(4)).contains("mpix_whole_communicator=true must promise"));
+        assert!(reason(&promised, FEW).contains("set MPIX_NEIGHBOR_REDUCE by another call"));
+        assert!(reason(&Hints { graph_limit: 9, ..promised.clone() }, on(4)).contains("more than mpix_graph_limit = 9"));
+        for nodes in [1, 4, 32] {
+            let choice = Choice { algorithm: Algorithm::NodeAware, why: Why::Asked };
+            assert_eq!(select(&promised, &input, on(nodes)).unwrap(), Next::Take(choice));
+        }
+        let auto = Hints { whole_communicator: true, ..Hints::default() };
+        for (nodes, compared) in [(1, false), (2, true), (31, true), (32, false)] {
+            assert_eq!(select(&auto, &input, on(nodes)).unwrap() == Next::Compare, compared, "{nodes} nodes");
+            assert_eq!(candidates(&auto, &input, on(nodes)).contains(&Algorithm::NodeAware), compared, "{nodes} nodes");
+        }
+        let unweighted = |hints: Hints| (hints, Outline { weighted: false, ..on(0) });
+        let measure = Hints { schedule: ScheduleHint::Measure, ..auto.clone() };
+        for ((hints, outline), looked) in [
+            (unweighted(auto.clone()), false),
+            (unweighted(measure.clone()), true),
+            ((auto.clone(), on(0)), true),
+            ((Hints::default(), on(0)), false),
+            ((auto.clone(), Outline { operations: ALL, ..on(0) }), false),
+            ((asked, on(0)), false),
+            ((promised, on(0)), true),
+        ] {
+            assert_eq!(asks_for_nodes(&hints, outline), looked, "{hints:?}, {outline:?}");
+        }
+        // 31 messages of 8 bytes are dearer than some that hold them together, even where those inside a node cost as much
+        let nodes = |size: u32| Locality::from_names(&(0..32).map(|r| r / size).collect::<Vec<_>>());
+        let chosen = |hints: &Hints, size| compare(hints, &graph, None, None, Some(&nodes(size)), ALLTOALL).unwrap();
+        assert_eq!(chosen(&auto, 8).algorithm, Algorithm::NodeAware, "{}", chosen(&auto, 8).why);
+        assert_eq!(chosen(&Hints::default(), 8).algorithm, Algorithm::Direct);
+        assert_eq!(chosen(&auto, 32).algorithm, Algorithm::Direct);
+        assert_eq!(chosen(&auto, 1).algorithm, Algorithm::Direct);
+    }
+
     /// Combining serves no reduction, and needs a stencil; where blocks leave the neighborhood of their source, also the promise.
     #[test]
     fn combining_only_where_it_is_allowed() {
@@ -340,17 +414,17 @@ mod tests {
         let input = |stencil| Input { neighborhood: &world[0], processes: 64, directions: None, star: None, stencil };
         let asked = Hints { schedule: ScheduleHint::Only(Algorithm::Combining), ..Hints::default() };
         let alltoall = Outline { operations: ALLTOALL, ..FEW };
-        let reason = |hints, stencil, outline| select(&hints, &input(stencil), outline).unwrap_err().to_string();
-        assert!(reason(asked, Some(&stencil), FEW).contains("set MPIX_NEIGHBOR_REDUCE by another call"));
-        assert!(reason(asked, None, alltoall).contains("neighbors at the same offsets"));
+        let reason = |hints: &Hints, stencil, outline| select(hints, &input(stencil), outline).unwrap_err().to_string();
+        assert!(reason(&asked, Some(&stencil), FEW).contains("set MPIX_NEIGHBOR_REDUCE by another call"));
+        assert!(reason(&asked, None, alltoall).contains("neighbors at the same offsets"));
         let choice = Next::Take(Choice { algorithm: Algorithm::Combining, why: Why::Asked });
         assert_eq!(select(&asked, &input(Some(&stencil)), alltoall).unwrap(), choice);
         let diagonal = |from: u32| (from, from / 4 % 4 * 4 + from / 16 * 16 + (from + 1) % 4, 8);
         let diagonals: Vec<_> = (0..64).map(diagonal).map(|(from, to, weight)| (from, (to + 16) % 64, weight)).collect();
         let diagonals = Graph::from_edges(64, &diagonals).neighborhoods();
         let open = Stencil::find(stencil.grid(), &diagonals).unwrap();
-        assert!(reason(asked, Some(&open), alltoall).contains("mpix_whole_communicator=true must promise"));
-        let promised = Hints { whole_communicator: true, ..asked };
+        assert!(reason(&asked, Some(&open), alltoall).contains("mpix_whole_communicator=true must promise"));
+        let promised = Hints { whole_communicator: true, ..asked.clone() };
         assert_eq!(select(&promised, &input(Some(&open)), alltoall).unwrap(), choice);
         // short messages are worth a comparison only where there would be fewer of them
         let weighted = Outline { weighted: true, heaviest: 8, ..alltoall };
@@ -404,7 +478,7 @@ mod tests {
             let list: Vec<_> = (0..16u32).flat_map(|p| (0..16).filter(move |&q| q != p).map(move |q| (p, q, weight))).collect();
             Graph::from_edges(16, &list)
         };
-        let compare_all = |graph: &Graph| compare(&Hints::default(), graph, None, None, FEW.operations);
+        let compare_all = |graph: &Graph| compare(&Hints::default(), graph, None, None, None, FEW.operations);
         let choice = compare_all(&edges(1_000_000)).unwrap();
         assert_ne!(choice.algorithm, Algorithm::Direct);
         let Why::Predicted(time, direct) = choice.why else { panic!("{choice:?}") };
@@ -442,7 +516,7 @@ mod tests {
         let of_edges: Vec<u32> = world.iter().flat_map(Graph::row_directions).collect();
         assert_eq!(of_edges.len(), graph.edges());
         let directions = Directions { of_edges: &of_edges, order: &[1, 0] };
-        let time = |directions| match compare(&Hints::default(), &graph, directions, None, FEW.operations).unwrap().why {
+        let time = |directions| match compare(&Hints::default(), &graph, directions, None, None, FEW.operations).unwrap().why {
             Why::Predicted(time, _) => time,
             why => panic!("{why}"),
         };

@@ -48,18 +48,18 @@ fn uses(text: &str, root: &str) -> Vec<String> {
 #[test]
 fn modules_use_only_what_lies_below_them() {
     let pure =
-        ["error", "random", "neighborhood", "cartesian", "graph", "generate", "schedule", "model", "hints", "select", "typemap"];
+        ["error", "random", "neighborhood", "cartesian", "graph", "locality", "generate", "schedule", "model", "hints", "select", "typemap"];
     let allowed = |module: &str| -> Vec<&str> {
         match module {
             "error" | "random" | "typemap" => vec![],
             "neighborhood" => vec!["error", "random"],
             "cartesian" => vec!["neighborhood"],
-            "graph" => vec!["neighborhood"],
+            "graph" | "locality" => vec!["neighborhood"],
             "generate" => vec!["cartesian", "graph", "neighborhood", "random"],
-            "schedule" => vec!["graph", "neighborhood", "random"],
-            "hints" => vec!["error", "model", "random", "schedule"],
+            "schedule" => vec!["cartesian", "graph", "locality", "neighborhood", "random"],
+            "hints" => vec!["error", "locality", "model", "random", "schedule"],
             "model" => vec!["error", "graph", "neighborhood", "schedule"],
-            "select" => vec!["error", "graph", "hints", "model", "schedule"],
+            "select" => vec!["error", "graph", "hints", "locality", "model", "schedule"],
             "mpi" => vec!["error", "typemap"],
             "exec" => vec!["error", "mpi", "neighborhood", "schedule", "typemap"],
             "outstanding" => vec!["error", "mpi"],
@@ -110,6 +110,7 @@ fn pure_modules_forbid_unsafe_code() {
         "neighborhood",
         "cartesian",
         "graph",
+        "locality",
         "generate",
         "hints",
         "model/mod",

@@ -29,6 +29,7 @@ use std::fmt;
 
 use crate::cartesian::Grid;
 use crate::graph::Graph;
+use crate::locality::Locality;
 use crate::neighborhood::{Neighborhood, Rank};
 
 mod combining;
@@ -39,6 +40,7 @@ pub mod distributed_coloring;
 mod edge_coloring;
 mod fold;
 mod linear_permutation;
+pub mod node_aware;
 mod part;
 pub mod plan;
 #[cfg(test)]
@@ -421,7 +423,12 @@ pub enum Algorithm {
     ScatterOptimal,
     /// `combining`: blocks travel along the dimensions of a grid, those of one way in one message.
     Combining,
+    /// `node_aware`: gathered on each node, one message between two nodes, handed out there.
+    NodeAware,
 }
+
+/// What each process makes its schedule of: words of all processes, one behind the other, and the number of words of each.
+pub type Shares = (Vec<u32>, Vec<u32>);
 
 /// How an algorithm comes to a schedule.
 #[derive(Debug, Clone, Copy)]
@@ -437,6 +444,8 @@ pub enum Build {
     Scatter(fn(u32, f64, &Costs) -> Vec<u32>),
     /// From the process's own lists and the [`Stencil`] of all processes.
     Stencil(fn(&Input) -> Schedule),
+    /// From the graph of all processes and their nodes: one makes the shares of all.
+    Nodes(fn(&Graph, &Locality, &Tuning) -> Shares),
 }
 
 /// What the table of algorithms says about one.
@@ -457,7 +466,7 @@ impl Entry {
     /// Whether blocks travel through processes that are neither their source nor their target. Such schedules have packets. They need the caller's
     /// promise that all processes call, unless those on a block's way are neighbors of its source.
     pub fn forwards(&self) -> bool {
-        matches!(self.build, Build::Scatter(_) | Build::Stencil(_))
+        matches!(self.build, Build::Scatter(_) | Build::Stencil(_) | Build::Nodes(_))
     }
 
     /// Why its schedules cannot serve all of these operations; `None` if they can.
@@ -466,7 +475,7 @@ impl Entry {
             Build::Scatter(_) if operations.gather || operations.reduce => {
                 Some("it serves MPIX_NEIGHBOR_ALLTOALL only: set the other operations by another call")
             }
-            Build::Stencil(_) if operations.reduce => {
+            Build::Stencil(_) | Build::Nodes(_) if operations.reduce => {
                 Some("it serves MPIX_NEIGHBOR_GATHER and MPIX_NEIGHBOR_ALLTOALL only: set MPIX_NEIGHBOR_REDUCE by another call")
             }
             _ => None,
@@ -485,7 +494,7 @@ fn fit(_: &Input) -> Option<&'static str> {
 }
 
 /// All algorithms. Hints, dispatch, tests and benches derive from this table.
-pub static ALGORITHMS: [Entry; 9] = [
+pub static ALGORITHMS: [Entry; 10] = [
     Entry { algorithm: Algorithm::Direct, name: "direct", single_port: false, unfit: fit, build: Build::Local(direct::build) },
     Entry {
         algorithm: Algorithm::DimensionOrder,
@@ -543,6 +552,13 @@ pub static ALGORITHMS: [Entry; 9] = [
         unfit: combining::unfit,
         build: Build::Stencil(combining::build),
     },
+    Entry {
+        algorithm: Algorithm::NodeAware,
+        name: "node_aware",
+        single_port: false,
+        unfit: fit,
+        build: Build::Nodes(node_aware::shares),
+    },
 ];
 
 /// The schedules of all processes by one algorithm; `world` in the order of ranks. For tests, the model and the command-line tool: what a
@@ -589,7 +605,21 @@ pub fn world_schedules_on(
             let splits = star.as_ref().map(|star| star.splits(splits, tuning)).unwrap_or_default();
             world.iter().map(|n| scatter::schedule(algorithm, &input(n), &splits)).collect()
         }
+        Build::Nodes(_) => return Err("it needs to know which processes share a node"),
     })
+}
+
+/// The schedules of all processes by `node_aware`; `world` in the order of ranks. As [`world_schedules`].
+pub fn schedules_on_nodes(world: &[Neighborhood], nodes: &Locality, tuning: &Tuning) -> Vec<Schedule> {
+    let (shares, words) = node_aware::shares(&Graph::from_neighborhoods(world), nodes, tuning);
+    let mut rest = &shares[..];
+    (world.iter().zip(words))
+        .map(|(n, words)| {
+            let (share, others) = rest.split_at(words as usize);
+            rest = others;
+            node_aware::schedule(n, share)
+        })
+        .collect()
 }
 
 /// The schedule of one process along the tree that `rule` makes of the input's star.

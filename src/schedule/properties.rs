@@ -4,10 +4,12 @@ use proptest::prelude::*;
 
 use super::verify::{Goal, verify};
 use super::{
-    ALGORITHMS, Algorithm, Block, Build, Entry, FoldOrder, Operations, Stencil, Tuning, world_schedules, world_schedules_on,
+    ALGORITHMS, Algorithm, Block, Build, Entry, FoldOrder, Operations, Schedule, Stencil, Tuning, schedules_on_nodes,
+    world_schedules, world_schedules_on,
 };
 use crate::cartesian::Grid;
 use crate::exec::world;
+use crate::locality::Locality;
 use crate::neighborhood::{Neighbor, Neighborhood};
 
 /// The bytes of block `slot` of process `p`: they name both, and their number differs from block to block.
@@ -38,14 +40,43 @@ fn outputs(blocks: &world::Blocks) -> Vec<(u32, Vec<u8>)> {
     blocks.iter().filter_map(output).collect()
 }
 
+fn inputs(world: &[Neighborhood]) -> Vec<Vec<Vec<u8>>> {
+    (world.iter()).map(|n| (0..n.targets().len() as u32).map(|i| block(n.rank(), i)).collect()).collect()
+}
+
+/// Verifies the schedules of a world, and moves bytes through them; where they serve gather, also as a gather's.
+fn check(entry: &Entry, world: &[Neighborhood], schedules: &[Schedule], seed: u64) -> Result<(), String> {
+    let inputs = inputs(world);
+    verify(world, schedules, Goal::Deliver, entry.single_port)?;
+    let moved = world::run(schedules, &inputs, |_, _| unreachable!(), seed)?;
+    for (p, blocks) in moved.iter().enumerate() {
+        if outputs(blocks) != oracle(world, p) {
+            return Err(format!("process {p}: wrong bytes"));
+        }
+    }
+    if entry.unserved(Operations { gather: true, ..Operations::default() }).is_none() {
+        // a process's blocks are all its first one
+        let same = |inputs: &Vec<Vec<u8>>| vec![inputs.first().cloned().unwrap_or_default(); inputs.len()];
+        let same: Vec<_> = inputs.iter().map(same).collect();
+        let gathered = world::run(schedules, &same, |_, _| unreachable!(), seed)?;
+        for (n, blocks) in world.iter().zip(&gathered) {
+            let mut expected: Vec<_> = n.sources_in_order().into_iter().map(|(slot, from)| (slot, block(from, 0))).collect();
+            expected.sort();
+            if outputs(blocks) != expected {
+                return Err(format!("process {}: wrong bytes gathered", n.rank()));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Verifies all algorithms on a world, and moves bytes through them.
 fn check_all(world: &[Neighborhood], directions: Option<&[u32]>, seed: u64) -> Result<(), String> {
     check_all_on(None, world, directions, seed)
 }
 
 fn check_all_on(grid: Option<&Grid>, world: &[Neighborhood], directions: Option<&[u32]>, seed: u64) -> Result<(), String> {
-    let inputs: Vec<Vec<Vec<u8>>> =
-        (world.iter()).map(|n| (0..n.targets().len() as u32).map(|i| block(n.rank(), i)).collect()).collect();
+    let inputs = inputs(world);
     for entry in &ALGORITHMS {
         // by the seed also whether messages are cut, and how finely
         let startup = [0.0, 0.5, 10.0, 4096.0][seed as usize % 4];
@@ -56,26 +87,7 @@ fn check_all_on(grid: Option<&Grid>, world: &[Neighborhood], directions: Option<
         };
         let name = |e: String| format!("{}: {e}", entry.name);
         let single_port = entry.single_port;
-        verify(world, &schedules, Goal::Deliver, single_port).map_err(name)?;
-        let moved = world::run(&schedules, &inputs, |_, _| unreachable!(), seed).map_err(name)?;
-        for (p, blocks) in moved.iter().enumerate() {
-            if outputs(blocks) != oracle(world, p) {
-                return Err(name(format!("process {p}: wrong bytes")));
-            }
-        }
-        if entry.unserved(Operations { gather: true, ..Operations::default() }).is_none() {
-            // a process's blocks are all its first one
-            let same = |inputs: &Vec<Vec<u8>>| vec![inputs.first().cloned().unwrap_or_default(); inputs.len()];
-            let same: Vec<_> = inputs.iter().map(same).collect();
-            let gathered = world::run(&schedules, &same, |_, _| unreachable!(), seed).map_err(name)?;
-            for (n, blocks) in world.iter().zip(&gathered) {
-                let mut expected: Vec<_> = n.sources_in_order().into_iter().map(|(slot, from)| (slot, block(from, 0))).collect();
-                expected.sort();
-                if outputs(blocks) != expected {
-                    return Err(name(format!("process {}: wrong bytes gathered", n.rank())));
-                }
-            }
-        }
+        check(entry, world, &schedules, seed).map_err(name)?;
         for order in [FoldOrder::Source, FoldOrder::Any].into_iter().filter(|_| !entry.forwards()) {
             let folded: Vec<_> = schedules.iter().map(|s| s.folded(order)).collect();
             verify(world, &folded, Goal::Fold(order), single_port).map_err(name)?;
@@ -148,6 +160,23 @@ proptest! {
         let fits = |e: &&Entry| world_schedules(e.algorithm, &world, None, &Tuning::default()).is_ok();
         prop_assert_eq!(ALGORITHMS.iter().filter(|e| matches!(e.build, Build::Scatter(_))).filter(fits).count(), 2);
         check_all(&world, None, seed).map_err(TestCaseError::fail)?;
+    }
+
+    /// Any graph on any nodes, by `node_aware`: counts that differ from node to node, ranks in any order, pairs of nodes that are cut and that are not.
+    #[test]
+    fn graphs_on_nodes(
+        names in prop::collection::vec(0u32..20, 1..=48),
+        few in 1u32..=20,
+        edges in prop::collection::vec((0u32..48, 0u32..48, any::<u16>(), any::<u16>()), 0..300),
+        nulls in prop::collection::vec((0u32..48, any::<u16>()), 0..8),
+        startup in prop::sample::select(vec![0.0, 10.0, 4096.0, 1e6, f64::INFINITY]),
+        seed in any::<u64>(),
+    ) {
+        let names: Vec<u32> = names.iter().map(|name| name % few).collect();
+        let world = world_of(names.len() as u32, &edges, &nulls);
+        let schedules = schedules_on_nodes(&world, &Locality::from_names(&names), &Tuning { startup, ..Tuning::default() });
+        check(Algorithm::NodeAware.entry(), &world, &schedules, seed).map_err(TestCaseError::fail)?;
+        prop_assert!(schedules.iter().all(|s| s.rounds() <= 3));
     }
 
     /// Up to 256 processes, some of them with many edges.
