@@ -514,15 +514,30 @@ unsafe fn words<W: std::marker::Copy>(from: *const u8, into: *mut u8, outer: Ste
     }
 }
 
-/// Runs that are longer than those that have loops of their own.
+/// Runs of other lengths than those that have loops of their own.
 #[inline(never)]
 unsafe fn runs(from: *const u8, into: *mut u8, run: usize, outer: Step, inner: Step) {
+    type Block = [u64; 2];
+    const BLOCK: usize = size_of::<Block>();
+    /// Up to here calling the C library costs more than it gains.
+    const SHORT: usize = 1024;
     let (mut from, mut into) = (from, into);
     for _ in 0..outer.count {
         let (mut f, mut i) = (from, into);
         for _ in 0..inner.count {
-            // SAFETY: the callers vouch for both sides.
-            unsafe { std::ptr::copy(f, i, run) };
+            // SAFETY: the callers vouch for both sides; blocks lie within the run.
+            unsafe {
+                if (BLOCK..=SHORT).contains(&run) {
+                    let block = |at: usize| {
+                        i.wrapping_add(at).cast::<Block>().write_unaligned(f.wrapping_add(at).cast::<Block>().read_unaligned());
+                    };
+                    (0..run / BLOCK).for_each(|k| block(k * BLOCK));
+                    // the last one may take in what is copied already
+                    block(run - BLOCK);
+                } else {
+                    std::ptr::copy(f, i, run);
+                }
+            }
             (f, i) = (f.wrapping_offset(inner.from), i.wrapping_offset(inner.into));
         }
         (from, into) = (from.wrapping_offset(outer.from), into.wrapping_offset(outer.into));
