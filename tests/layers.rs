@@ -55,7 +55,7 @@ fn modules_use_only_what_lies_below_them() {
             "cartesian" => vec!["neighborhood"],
             "graph" => vec!["neighborhood"],
             "generate" => vec!["cartesian", "graph", "neighborhood", "random"],
-            "schedule" => vec!["graph", "neighborhood", "random"],
+            "schedule" => vec!["cartesian", "graph", "neighborhood", "random"],
             "hints" => vec!["error", "model", "random", "schedule"],
             "model" => vec!["error", "graph", "neighborhood", "schedule"],
             "select" => vec!["error", "graph", "hints", "model", "schedule"],
