@@ -294,7 +294,7 @@ static void verified(void) {
   full();
   OK(set(MPIX_NEIGHBOR_ALLTOALL, 0, 1, info, grid));
   MPI_Info_free(&info);
-  for (int wrong = 0; wrong < n; wrong++)
+  for (int wrong = 0; wrong < n; wrong += n > 4 ? 5 : 1)
     for (int how = 0; how < 3; how++) {
       int values[MOST], have[2 * MOST], touched = me == wrong;
       for (int i = 0; i < edges; i++) values[i] = value(me, targets[i], i, how);
@@ -340,7 +340,7 @@ int main(int argc, char **argv) {
   forced = asked && strcmp(asked, "combining") == 0;
   int measured = asked && strcmp(asked, "measure") == 0;
   /* of many processes one exchange, for the number of messages */
-  int kinds = n > 8 ? 1 : 4;
+  int kinds = n > 8 ? 1 : n > 4 ? 2 : 4;
   for (int kind = 0; kind < kinds; kind++) {
     /* as many dimensions as the number allows; three in a row in the middle one */
     int rest = n;
@@ -362,7 +362,7 @@ int main(int argc, char **argv) {
       if (kind == 0) long_blocks();
       if (forced) refused();
       else if (!measured) chosen();
-      if (kind < 2 && !measured && test_form() != PERSISTENT) verified();
+      if (kind == 1 && !measured && test_form() != PERSISTENT) verified();
     }
     MPI_Comm_free(&grid);
   }
