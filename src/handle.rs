@@ -656,8 +656,7 @@ impl Slot {
             _ => false,
         };
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        if !alone
-            && let Some(position) = spare.iter().position(|loan| loan.any_order == any_order) {
+        if !alone && let Some(position) = spare.iter().position(|loan| loan.any_order == any_order) {
             let mut loan = spare.swap_remove(position);
             loan.tag = 0;
             loan.executor.forget_datatypes();
@@ -863,7 +862,10 @@ impl Slot {
             list.iter().filter(|e| e.rank.is_some_and(|rank| rank != n.rank() && link.has(rank))).count()
         };
         let (sources, targets) = (near(n.sources()), near(n.targets()));
-        format!("{sources} of the sources and {targets} of the targets, at once whatever the schedule; {} KiB for each process", link.bytes() >> 10)
+        format!(
+            "{sources} of the sources and {targets} of the targets, at once whatever the schedule; {} KiB for each process",
+            link.bytes() >> 10
+        )
     }
 
     /// Some lines for a person: lists, schedule and why, way of waiting.

@@ -47,8 +47,20 @@ fn uses(text: &str, root: &str) -> Vec<String> {
 
 #[test]
 fn modules_use_only_what_lies_below_them() {
-    let pure =
-        ["error", "random", "neighborhood", "cartesian", "graph", "locality", "generate", "schedule", "model", "hints", "select", "typemap"];
+    let pure = [
+        "error",
+        "random",
+        "neighborhood",
+        "cartesian",
+        "graph",
+        "locality",
+        "generate",
+        "schedule",
+        "model",
+        "hints",
+        "select",
+        "typemap",
+    ];
     let allowed = |module: &str| -> Vec<&str> {
         match module {
             "error" | "random" | "typemap" => vec![],

@@ -10,8 +10,8 @@ mod copy;
 pub mod fields;
 #[cfg(feature = "mpi")]
 pub mod lasting;
-mod mailbox;
 pub mod layout;
+mod mailbox;
 mod overlap;
 #[cfg(feature = "mpi")]
 pub mod p2p;
@@ -21,9 +21,9 @@ pub mod packets;
 #[cfg(feature = "mpi")]
 mod parts;
 #[cfg(feature = "mpi")]
-pub mod tags;
-#[cfg(feature = "mpi")]
 pub mod shm;
+#[cfg(feature = "mpi")]
+pub mod tags;
 #[cfg(test)]
 pub mod world;
 
