@@ -640,8 +640,7 @@ impl Slot {
             _ => false,
         };
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        if !alone
-            && let Some(position) = spare.iter().position(|loan| loan.any_order == any_order) {
+        if !alone && let Some(position) = spare.iter().position(|loan| loan.any_order == any_order) {
             let mut loan = spare.swap_remove(position);
             loan.tag = 0;
             loan.executor.forget_datatypes();

@@ -103,7 +103,14 @@ impl Joined {
     ///
     /// # Safety
     /// The datatypes must be datatypes.
-    pub unsafe fn of(fields: &[Buffers], n: &Neighborhood, rule: Rule, comm: &Arc<Comm>, tag: i32, near: &dyn Fn(Rank) -> bool) -> Result<Joined> {
+    pub unsafe fn of(
+        fields: &[Buffers],
+        n: &Neighborhood,
+        rule: Rule,
+        comm: &Arc<Comm>,
+        tag: i32,
+        near: &dyn Fn(Rank) -> bool,
+    ) -> Result<Joined> {
         let mut own = Vec::new();
         let inputs: Vec<&Blocks> = fields.iter().map(|f| &f.input).collect();
         let outputs: Vec<&Blocks> = fields.iter().map(|f| &f.output).collect();
@@ -189,7 +196,14 @@ impl Joined {
 }
 
 impl Side {
-    unsafe fn of(fields: &[&Blocks], list: &[Neighbor], (me, near): (Rank, &dyn Fn(Rank) -> bool), rule: Rule, comm: &Comm, own: &mut Vec<Owned>) -> Result<Side> {
+    unsafe fn of(
+        fields: &[&Blocks],
+        list: &[Neighbor],
+        (me, near): (Rank, &dyn Fn(Rank) -> bool),
+        rule: Rule,
+        comm: &Comm,
+        own: &mut Vec<Owned>,
+    ) -> Result<Side> {
         let (mut side, known, mut accepted) = (Side::default(), Known::default(), None);
         // slots of short messages, and where these begin in the buffer
         let mut short = Vec::new();

@@ -20,9 +20,9 @@ pub mod packets;
 #[cfg(feature = "mpi")]
 mod parts;
 #[cfg(feature = "mpi")]
-pub mod tags;
-#[cfg(feature = "mpi")]
 pub mod shm;
+#[cfg(feature = "mpi")]
+pub mod tags;
 #[cfg(test)]
 pub mod world;
 

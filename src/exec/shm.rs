@@ -209,7 +209,6 @@ const PATIENCE_FOR_ROOM: Duration = Duration::from_millis(2);
 /// How long a process waits between two looks whether those that it waits for live.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-
 // SAFETY: addresses in buffers of the caller's and in shared memory, at which whoever completes the call may look, memory of its own, and handles, which
 // may be used in any thread that may call MPI.
 unsafe impl std::marker::Send for Shm {}
@@ -267,9 +266,8 @@ impl Shm {
             Op::Send { to, .. } => remote(to),
             Op::Copy { .. } | Op::Reduce { .. } => false,
         });
-        let rest = (!schedule.ops().is_empty()).then(|| {
-            Box::new(P2p::new(Arc::clone(&comm), None, n.rank(), parts.waiting, parts.window, &schedule))
-        });
+        let rest = (!schedule.ops().is_empty())
+            .then(|| Box::new(P2p::new(Arc::clone(&comm), None, n.rank(), parts.waiting, parts.window, &schedule)));
         Shm {
             link: Arc::clone(link),
             comm,
@@ -407,7 +405,13 @@ impl Shm {
             // matches whatever is sent
             let datatypes = vec![message::packed(); sources];
             let shape = Shape::General { counts: Ints::Wide(&counts), displs: Ints::Wide(&displs), datatypes: &datatypes };
-            let output = Blocks { base: self.scratch.as_mut_ptr(), datatype: message::packed(), extent: 1, shape, names: buffers.output.names };
+            let output = Blocks {
+                base: self.scratch.as_mut_ptr(),
+                datatype: message::packed(),
+                extent: 1,
+                shape,
+                names: buffers.output.names,
+            };
             rest.bind(&Buffers { input: buffers.input, output, op: None })
         }
     }
@@ -689,7 +693,10 @@ impl Shm {
     #[cold]
     fn broken(&mut self, i: usize) -> Result<bool> {
         let rank = self.link.ins[i].rank;
-        self.give_up(i, Error::Internal(format!("process {rank} has put no message where its mailbox says that there is one")).into())
+        self.give_up(
+            i,
+            Error::Internal(format!("process {rank} has put no message where its mailbox says that there is one")).into(),
+        )
     }
 
     /// Begins to take out a message that comes in chunks.
@@ -783,7 +790,9 @@ impl Shm {
         let begin = chunks.taken * chunks.chunk;
         let end = (begin + chunks.chunk).min(chunks.bytes);
         let part = begin as usize..end as usize;
-        let Some(data) = self.link.at(chunks.memory + chunks.taken % CHUNKS * chunks.chunk, part.len()) else { return self.broken(i) };
+        let Some(data) = self.link.at(chunks.memory + chunks.taken % CHUNKS * chunks.chunk, part.len()) else {
+            return self.broken(i);
+        };
         let recv = &mut self.recvs[i];
         // SAFETY: the caller of `bind` vouches for the blocks; the sender has put as many bytes there.
         unsafe {
@@ -1133,7 +1142,10 @@ impl Shm {
             let i = self.receiving[k] as usize;
             let source = &self.link.ins[i];
             // what it has left behind is taken first
-            if !self.link.lives(source.member) && matches!(self.recvs[i].state, Receiving::Waits | Receiving::Chunks(_)) && !self.may_go_on() {
+            if !self.link.lives(source.member)
+                && matches!(self.recvs[i].state, Receiving::Waits | Receiving::Chunks(_))
+                && !self.may_go_on()
+            {
                 let error = gone(source.rank);
                 self.receiving.swap_remove(k);
                 if let Err(e) = self.give_up(i, error) {
@@ -1248,7 +1260,9 @@ impl Executor for Shm {
             recv.unfolded = recv.pieces.len();
             self.receiving.push(i as u32);
             if recv.bytes > self.link.ins[i].slot {
-                if self.started_only && let Err(e) = self.post(i) {
+                if self.started_only
+                    && let Err(e) = self.post(i)
+                {
                     self.note(e);
                 }
                 self.link.ins[i].mailbox().begin(self.number, !self.started_only);

@@ -11,10 +11,10 @@ use super::super::mailbox::{Mailbox, Sender};
 use super::super::tags;
 use super::waiting::Bell;
 use crate::error::Result;
+use crate::mpi::coll;
+use crate::mpi::message::{self, Request};
 use crate::mpi::node::Team;
 use crate::mpi::segment::Segment;
-use crate::mpi::message::{self, Request};
-use crate::mpi::coll;
 use crate::neighborhood::{Neighborhood, Rank};
 
 /// Most bytes for the messages of an operation that a process sends.
@@ -124,13 +124,7 @@ fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
 /// Makes the links of `operations` operations of a neighborhood, those at `common` positions with one memory for all targets; `bytes` is the most for a target. `None`
 /// on all processes of the node where there is no shared memory, or no edge within the node. `generation` counts neighborhoods of the communicator, equally on all processes. Collective over the
 /// node: what `Segment::new` does and an exchange of a number with each process.
-pub fn make(
-    team: &Team,
-    n: &Neighborhood,
-    common: &[bool],
-    bytes: usize,
-    generation: u64,
-) -> Result<Option<Vec<Arc<Link>>>> {
+pub fn make(team: &Team, n: &Neighborhood, common: &[bool], bytes: usize, generation: u64) -> Result<Option<Vec<Arc<Link>>>> {
     // what cannot wait for room goes by MPI
     let (first_tag, tags) = tags::shared(message::largest_tag()?);
     let tags = tags / (GENERATIONS * 3);

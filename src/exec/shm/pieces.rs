@@ -6,9 +6,9 @@ use crate::error::{Error, Result};
 use crate::exec::buffers::{Blocks, Located, Shape};
 use crate::exec::copy::{Passage, bytes};
 use crate::exec::p2p::{accept, refuse_null};
+use crate::mpi::MPI_Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Known};
-use crate::mpi::MPI_Datatype;
 
 /// What messages of a process to itself, which pack what nothing else can, are sent with.
 #[derive(Clone, Copy)]
