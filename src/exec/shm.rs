@@ -583,7 +583,8 @@ impl Shm {
     #[cold]
     fn send_by_mpi(&mut self, k: usize) -> Result<()> {
         let tag = self.link.tag(self.number);
-        let detach = self.started_only && self.sends()[k].bytes <= self.link.slot;
+        // for a long one the receiver has posted a receive, or looks for it; where a short one found no room it may be busy with earlier ones
+        let detach = self.sends()[k].bytes <= self.link.slot;
         let Self { link, all, each, inputs, to_all, comm, me, tag: own_tag, by_mpi, folding, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
         send.state = Sending::Done;
@@ -603,7 +604,7 @@ impl Shm {
                 return Ok(());
             }
             *by_mpi = true;
-            if bytes <= link.slot || (folding.is_some() && pieces.len() > 1) {
+            if folding.is_some() && pieces.len() > 1 {
                 enlarge(&mut send.buffer, bytes)?;
                 pieces::pack(pieces, send.buffer.as_mut_ptr(), own)?;
                 for out in &link.outs[send.outs.clone()] {
