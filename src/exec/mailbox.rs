@@ -14,10 +14,15 @@
 //!   overwritten that is still being read.
 //! - `acks` carry the same promise as `taken`: they are made from a load with acquire (another thread may have emptied the line), and their line's
 //!   `seq`, stored later with release, hands on what that had seen.
+//! - `known`, which never leaves the sender's process, is stored with release and loaded with acquire: the thread that fills a line may be another one
+//!   than that which has heard that it is empty.
 //! - `written` and `read` are to chunks what `seq` and `taken` are to messages.
 //! - `begun` is stored with release after `begun_in_chunks`: who sees that a message has begun sees how.
 //!
 //! All other words of a line are relaxed: they are ordered by the above. They are atomics, as a process in error may write them at any time.
+
+// what the model does not need
+#![cfg_attr(loom, allow(dead_code))]
 
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicU64, Ordering};
@@ -112,11 +117,11 @@ impl Sender {
     pub fn is_free(&self, number: u64, mailbox: &Mailbox) -> bool {
         let line = line_of(number);
         let filled = self.filled[line].load(Relaxed);
-        if self.known[line].load(Relaxed) == filled {
+        if self.known[line].load(Acquire) == filled {
             return true;
         }
         let taken = mailbox.taken.taken[line].load(Acquire);
-        self.known[line].store(taken, Relaxed);
+        self.known[line].store(taken, Release);
         taken == filled
     }
 
@@ -133,7 +138,7 @@ impl Sender {
         for ((ack, filled), known) in acks.into_iter().zip(&self.filled).zip(&self.known) {
             let filled = filled.load(Relaxed);
             if filled as u16 == ack {
-                known.store(filled, Relaxed);
+                known.store(filled, Release);
             }
         }
     }
@@ -281,5 +286,393 @@ mod tests {
             sender.learn(mailbox.acks());
             assert_eq!(sender.known[line_of(n)].load(Relaxed), sender.filled[line_of(n)].load(Relaxed));
         }
+    }
+}
+
+/// Two processes in two threads, for what watches a run: Miri, ThreadSanitizer. As `model`, which sees all runs, but many messages.
+#[cfg(all(test, not(loom)))]
+mod races {
+    use std::cell::UnsafeCell;
+    use std::thread;
+
+    use super::*;
+
+    /// Memory of a process's messages to the other one: not atomic, so that whoever watches sees two that meet there.
+    #[derive(Default)]
+    struct Slots([UnsafeCell<u64>; LINES as usize]);
+
+    // SAFETY: who may be at a slot is what is tested.
+    unsafe impl Sync for Slots {}
+
+    #[test]
+    fn no_two_meet_in_a_slot() {
+        let count = if cfg!(miri) { 150 } else { 100_000 };
+        // SAFETY: zeroes are empty mailboxes.
+        let mailboxes: Box<[Mailbox; 2]> = unsafe { Box::new(std::mem::zeroed()) };
+        let slots: [Slots; 2] = Default::default();
+        let run = |me: usize| {
+            let sender = Sender::default();
+            let (out, into) = (&mailboxes[me], &mailboxes[1 - me]);
+            for n in 0..count {
+                while !sender.is_free(n, out) {
+                    thread::yield_now();
+                }
+                // SAFETY: as above.
+                unsafe { *slots[me].0[line_of(n)].get() = n + me as u64 };
+                sender.put(n, out, Header { bytes: 8, place: 0, acks: into.acks() }, &[]);
+                let header = loop {
+                    match into.header(n) {
+                        Some(header) => break header,
+                        None => thread::yield_now(),
+                    }
+                };
+                // every third one goes the other way
+                if n % 3 != 0 {
+                    sender.learn(header.acks);
+                }
+                // SAFETY: as above.
+                assert_eq!(unsafe { *slots[1 - me].0[line_of(n)].get() }, n + 1 - me as u64);
+                into.take(n);
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| run(0));
+            run(1);
+        });
+    }
+
+    #[test]
+    fn no_two_meet_in_a_chunk() {
+        let count = if cfg!(miri) { 150 } else { 100_000 };
+        // SAFETY: zeroes are an empty mailbox.
+        let mailbox: Box<Mailbox> = unsafe { Box::new(std::mem::zeroed()) };
+        let memory = Slots::default();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for chunk in 0..count {
+                    while mailbox.read() + LINES <= chunk {
+                        thread::yield_now();
+                    }
+                    // SAFETY: as above.
+                    unsafe { *memory.0[line_of(chunk)].get() = chunk };
+                    mailbox.set_written(chunk + 1);
+                }
+            });
+            for chunk in 0..count {
+                while mailbox.written() <= chunk {
+                    thread::yield_now();
+                }
+                // SAFETY: as above.
+                assert_eq!(unsafe { *memory.0[line_of(chunk)].get() }, chunk);
+                mailbox.set_read(chunk + 1);
+            }
+        });
+    }
+}
+
+/// All orders in which processes can go through the protocol, and all values that the memory order lets them read: `make test-model`. Slots and chunks
+/// are memory that is not atomic, in which the model checker finds two who meet.
+#[cfg(all(test, loom))]
+mod model {
+    use loom::cell::UnsafeCell;
+    use loom::sync::Arc;
+    use loom::sync::atomic::{AtomicU32, fence};
+    use loom::thread;
+
+    use super::*;
+
+    /// A mailbox, and memory for its messages.
+    struct Direction {
+        mailbox: Mailbox,
+        memory: [UnsafeCell<u64>; LINES as usize],
+    }
+
+    // SAFETY: who may be where in the memory is what is checked.
+    unsafe impl Sync for Direction {}
+    // SAFETY: as above.
+    unsafe impl std::marker::Send for Direction {}
+
+    impl Direction {
+        /// An empty one.
+        fn new() -> Direction {
+            let zero = || AtomicU64::new(0);
+            let line = || Line { seq: zero(), about: zero(), place: zero(), words: [(); WORDS].map(|()| zero()) };
+            let taken = Taken { taken: [zero(), zero()], chunks: zero(), begun: zero(), begun_in_chunks: zero() };
+            let mailbox = Mailbox { lines: [line(), line()], written: Written { chunks: zero() }, taken };
+            Direction { mailbox, memory: [UnsafeCell::new(0), UnsafeCell::new(0)] }
+        }
+
+        fn write(&self, k: u64, value: u64) {
+            // SAFETY: the model checker sees who else is there.
+            self.memory[line_of(k)].with_mut(|at| unsafe { *at = value });
+        }
+
+        fn read(&self, k: u64) -> u64 {
+            // SAFETY: as for `write`.
+            self.memory[line_of(k)].with(|at| unsafe { *at })
+        }
+
+        /// Puts a message into memory and mailbox when there is room, with news of `other`.
+        fn send(&self, sender: &Sender, number: u64, value: u64, other: Option<&Direction>) {
+            while !sender.is_free(number, &self.mailbox) {
+                thread::yield_now();
+            }
+            self.write(number, value);
+            let acks = other.map_or([0; 2], |other| other.mailbox.acks());
+            sender.put(number, &self.mailbox, Header { bytes: 8, place: value, acks }, &[value]);
+        }
+
+        /// Takes a message out when it has come. What it says of the opposite mailbox.
+        fn receive(&self, number: u64, value: u64) -> [u16; LINES as usize] {
+            let header = loop {
+                match self.mailbox.header(number) {
+                    Some(header) => break header,
+                    None => thread::yield_now(),
+                }
+            };
+            let mut words = [0];
+            self.mailbox.words(number, &mut words);
+            assert_eq!((header.bytes, header.place, words, self.read(number)), (8, value, [value], value));
+            self.mailbox.take(number);
+            header.acks
+        }
+    }
+
+    /// Checks what threads do that all have one state: all of it where `preemptions` is `None`, else where no more often is a thread interrupted that
+    /// could go on.
+    fn check(preemptions: Option<usize>, run: impl Fn() + Sync + std::marker::Send + 'static) {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = preemptions;
+        model.check(run);
+    }
+
+    #[test]
+    fn one_direction() {
+        check(None, || {
+            let way = Arc::new(Direction::new());
+            let other = Arc::clone(&way);
+            let receiver = thread::spawn(move || {
+                for n in 0..3 {
+                    other.receive(n, 10 + n);
+                }
+            });
+            let sender = Sender::default();
+            for n in 0..3 {
+                way.send(&sender, n, 10 + n, None);
+            }
+            receiver.join().unwrap();
+        });
+    }
+
+    /// As requests do it: messages are taken out in another order.
+    #[test]
+    fn one_direction_in_another_order() {
+        check(None, || {
+            let way = Arc::new(Direction::new());
+            let other = Arc::clone(&way);
+            let receiver = thread::spawn(move || {
+                for n in [1, 0, 2] {
+                    other.receive(n, 10 + n);
+                }
+            });
+            let sender = Sender::default();
+            for n in 0..3 {
+                way.send(&sender, n, 10 + n, None);
+            }
+            receiver.join().unwrap();
+        });
+    }
+
+    /// Two processes that both send and receive, and hear of emptied lines from each other's messages.
+    #[test]
+    fn both_directions() {
+        fn process(own: &Direction, other: &Direction, me: u64) {
+            let sender = Sender::default();
+            for n in 0..3 {
+                own.send(&sender, n, 10 * me + n, Some(other));
+                sender.learn(other.receive(n, 10 * (1 - me) + n));
+            }
+        }
+        check(Some(4), || {
+            let ways = Arc::new([Direction::new(), Direction::new()]);
+            let both = Arc::clone(&ways);
+            let thread = thread::spawn(move || process(&both[1], &both[0], 1));
+            process(&ways[0], &ways[1], 0);
+            thread.join().unwrap();
+        });
+    }
+
+    /// The receiving process has two threads: one takes out, the other one says so with a message of its own.
+    #[test]
+    fn news_of_another_thread() {
+        check(None, || {
+            let ways = Arc::new([Direction::new(), Direction::new()]);
+            let (takes, tells) = (Arc::clone(&ways), Arc::clone(&ways));
+            let takes = thread::spawn(move || _ = takes[0].receive(0, 10));
+            let tells = thread::spawn(move || tells[1].send(&Sender::default(), 0, 20, Some(&tells[0])));
+            let sender = Sender::default();
+            ways[0].send(&sender, 0, 10, None);
+            sender.learn(ways[1].receive(0, 20));
+            // if that said that the line is empty, it is
+            if sender.known[0].load(Relaxed) == 1 {
+                ways[0].send(&sender, 2, 12, None);
+            }
+            takes.join().unwrap();
+            tells.join().unwrap();
+        });
+    }
+
+    /// The sending process has two threads: one hears that a line is empty, the other one fills it again.
+    #[test]
+    fn news_for_another_thread() {
+        check(None, || {
+            let ways = Arc::new([Direction::new(), Direction::new()]);
+            let sender = Arc::new(Sender::default());
+            ways[0].send(&sender, 0, 10, None);
+            let peer = Arc::clone(&ways);
+            let peer = thread::spawn(move || {
+                peer[0].receive(0, 10);
+                peer[1].send(&Sender::default(), 0, 20, Some(&peer[0]));
+            });
+            let (hears, known) = (Arc::clone(&ways), Arc::clone(&sender));
+            let hears = thread::spawn(move || known.learn(hears[1].receive(0, 20)));
+            if sender.is_free(2, &ways[0].mailbox) {
+                ways[0].send(&sender, 2, 12, None);
+            }
+            hears.join().unwrap();
+            peer.join().unwrap();
+        });
+    }
+
+    /// The same where it hears that from the receiver's own words.
+    #[test]
+    fn room_seen_by_another_thread() {
+        check(None, || {
+            let way = Arc::new(Direction::new());
+            let sender = Arc::new(Sender::default());
+            way.send(&sender, 0, 10, None);
+            let (peer, looks) = (Arc::clone(&way), (Arc::clone(&way), Arc::clone(&sender)));
+            let peer = thread::spawn(move || _ = peer.receive(0, 10));
+            let looks = thread::spawn(move || _ = looks.1.is_free(2, &looks.0.mailbox));
+            if sender.is_free(2, &way.mailbox) {
+                way.send(&sender, 2, 12, None);
+            }
+            looks.join().unwrap();
+            peer.join().unwrap();
+        });
+    }
+
+    /// A line is emptied by one thread of a process, and then by another one.
+    #[test]
+    fn lines_emptied_by_two_threads() {
+        check(Some(3), || {
+            let way = Arc::new(Direction::new());
+            let (first, second) = (Arc::clone(&way), Arc::clone(&way));
+            let first = thread::spawn(move || _ = first.receive(0, 10));
+            let second = thread::spawn(move || {
+                let there = second.mailbox.header(2).is_some();
+                if there {
+                    second.receive(2, 12);
+                }
+                u16::from(there)
+            });
+            let sender = Sender::default();
+            way.send(&sender, 0, 10, None);
+            way.send(&sender, 2, 12, None);
+            first.join().unwrap();
+            let both = 1 + second.join().unwrap();
+            assert_eq!(way.mailbox.acks()[0], both);
+        });
+    }
+
+    /// A long message, and then a short one in the same memory.
+    #[test]
+    fn chunks() {
+        const ALL: u64 = 3;
+        check(Some(2), || {
+            let way = Arc::new(Direction::new());
+            let other = Arc::clone(&way);
+            let receiver = thread::spawn(move || {
+                let mailbox = &other.mailbox;
+                mailbox.begin(0, true);
+                while mailbox.header(0).is_none() {
+                    thread::yield_now();
+                }
+                for chunk in 0..ALL {
+                    while mailbox.written() <= chunk {
+                        thread::yield_now();
+                    }
+                    assert_eq!(other.read(chunk), 30 + chunk);
+                    mailbox.set_read(chunk + 1);
+                }
+                mailbox.take(0);
+                other.receive(1, 11);
+            });
+            let (sender, mailbox) = (Sender::default(), &way.mailbox);
+            let in_chunks = loop {
+                match mailbox.begun(0) {
+                    Some(in_chunks) => break in_chunks,
+                    None => thread::yield_now(),
+                }
+            };
+            assert!(in_chunks && sender.is_empty(0, mailbox));
+            sender.put(0, mailbox, Header { bytes: 0, place: IN_CHUNKS, acks: [0; 2] }, &[]);
+            for chunk in 0..ALL {
+                while mailbox.read() + LINES <= chunk {
+                    thread::yield_now();
+                }
+                way.write(chunk, 30 + chunk);
+                mailbox.set_written(chunk + 1);
+            }
+            while mailbox.read() != ALL {
+                thread::yield_now();
+            }
+            way.send(&sender, 1, 11, None);
+            receiver.join().unwrap();
+        });
+    }
+
+    /// How a receiver takes long messages, one of which it has a receive of MPI posted for.
+    #[test]
+    fn long_messages_begin() {
+        check(None, || {
+            let way = Arc::new(Direction::new());
+            let other = Arc::clone(&way);
+            let receiver = thread::spawn(move || {
+                other.mailbox.begin(0, false);
+                other.mailbox.begin(1, true);
+            });
+            for (number, in_chunks) in [(1, true), (0, false)] {
+                let begun = loop {
+                    match way.mailbox.begun(number) {
+                        Some(begun) => break begun,
+                        None => thread::yield_now(),
+                    }
+                };
+                assert_eq!(begun, in_chunks);
+            }
+            receiver.join().unwrap();
+        });
+    }
+
+    /// The steps of `shm/waiting.rs`: whoever is about to sleep sees the message, or whoever has put it in sees that someone is about to sleep. The call
+    /// itself is the kernel's.
+    #[test]
+    fn no_call_is_lost() {
+        check(None, || {
+            let state = Arc::new((Direction::new(), AtomicU32::new(0)));
+            let other = Arc::clone(&state);
+            let receiver = thread::spawn(move || {
+                let (way, asleep) = &*other;
+                asleep.fetch_add(1, Relaxed);
+                fence(Ordering::SeqCst);
+                way.mailbox.header(0).is_some()
+            });
+            let (way, asleep) = &*state;
+            way.send(&Sender::default(), 0, 10, None);
+            fence(Ordering::SeqCst);
+            let rings = asleep.load(Relaxed) != 0;
+            assert!(receiver.join().unwrap() || rings);
+        });
     }
 }
