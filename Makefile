@@ -211,7 +211,7 @@ test-model:
 # the same protocol with threads, under what sees races in a run; both need parts of a nightly toolchain, and are skipped where these are not there
 test-miri:
 	@if cargo +nightly miri --version >/dev/null 2>&1; then \
-	  MIRIFLAGS=-Zmiri-many-seeds=0..16 cargo +nightly miri test --quiet --locked --no-default-features --target-dir target/miri --lib -- mailbox; \
+	  MIRIFLAGS=-Zmiri-many-seeds=0..8 cargo +nightly miri test --quiet --locked --no-default-features --target-dir target/miri --lib -- mailbox; \
 	else echo "test-miri: skipped, as there is no Miri (rustup component add miri rust-src --toolchain nightly)"; fi
 
 test-tsan:
