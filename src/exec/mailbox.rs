@@ -21,8 +21,8 @@
 //!
 //! All other words of a line are relaxed: they are ordered by the above. They are atomics, as a process in error may write them at any time.
 
-// what the model does not need
-#![cfg_attr(loom, allow(dead_code))]
+// what only the executor needs, which is not there without MPI
+#![cfg_attr(any(loom, not(feature = "mpi")), allow(dead_code))]
 
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicU64, Ordering};
