@@ -1159,9 +1159,7 @@ impl Shm {
     fn end(&mut self) -> Result<()> {
         self.active = false;
         if self.by_mpi {
-            let sends = if self.to_all { &mut self.all } else { &mut self.each };
-            sends.iter_mut().for_each(|s| s.requests.clear());
-            self.by_mpi = false;
+            self.end_sends();
         }
         match self.failure.take() {
             None => Ok(()),
@@ -1233,15 +1231,21 @@ impl Shm {
             let i = self.receiving[k] as usize;
             let source = &self.link.ins[i];
             // what it has left behind is taken first
-            if !self.link.lives(source.member)
-                && matches!(self.recvs[i].state, Receiving::Waits | Receiving::Chunks(_))
-                && !self.may_go_on()
-            {
-                let error = gone(source.rank);
-                self.receiving.swap_remove(k);
-                if let Err(e) = self.give_up(i, error) {
-                    self.note(e);
-                }
+            if self.link.lives(source.member) || matches!(self.step_recv(i), Ok(true)) {
+                continue;
+            }
+            let source = &self.link.ins[i];
+            let rank = source.rank;
+            match &mut self.recvs[i].state {
+                Receiving::Here | Receiving::Done => continue,
+                Receiving::Chunks(c) if source.mailbox().written().wrapping_sub(c.before) > c.taken => continue,
+                // what is posted must not be written to any more; the request itself is lost with its sender
+                Receiving::Mpi(request, true) => drop(request.cancel()),
+                _ => {}
+            }
+            self.receiving.swap_remove(k);
+            if let Err(e) = self.give_up(i, gone(rank)) {
+                self.note(e);
             }
         }
         for k in (0..self.sending.len()).rev() {
@@ -1254,6 +1258,21 @@ impl Shm {
                 self.note(gone(rank));
             }
         }
+        if self.by_mpi {
+            let dead = self.link.outs.iter().find(|o| !self.link.lives(o.member)).map(|o| o.rank);
+            if let Some(rank) = dead {
+                // requests to a process that has ended may never be complete
+                self.end_sends();
+                self.note(gone(rank));
+            }
+        }
+    }
+
+    /// Forgets what MPI sends.
+    fn end_sends(&mut self) {
+        let sends = if self.to_all { &mut self.all } else { &mut self.each };
+        sends.iter_mut().for_each(|s| s.requests.clear());
+        self.by_mpi = false;
     }
 
     /// Waits where each process has a core.

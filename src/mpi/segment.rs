@@ -4,14 +4,17 @@
 //! `/dev/shm`, whose name is removed as soon as all have opened it. Either is gone with the last process that has it, however that ends. Not a window of MPI:
 //! freeing one is collective, and what hangs on a communicator does not go at the same time everywhere.
 //!
-//! Each process holds a lock on a byte of the file, which the kernel drops when the process ends: so the others see whether it lives.
+//! Each process holds a lock on a byte of the file, which the kernel drops when the process ends: so the others see whether it lives. It gives the lock back
+//! when MPI is finalized.
 //!
 //! Cost: one mapping and one open file for each segment and process; pages are there when they are first written.
 
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use super::attribute::Key;
 use super::coll::{self, Reduction};
 use super::comm::{self, Owned as Comm};
 use crate::error::Result;
@@ -24,7 +27,7 @@ const PAGE: usize = 4096;
 pub struct Segment {
     base: *mut u8,
     length: usize,
-    file: OwnedFd,
+    file: Arc<OwnedFd>,
     /// Where the part of each process begins.
     parts: Vec<usize>,
 }
@@ -70,6 +73,9 @@ impl Segment {
             },
         };
         let segment = Segment::map(file, length, parts).filter(|segment| segment.hold(me));
+        if let Some(segment) = &segment {
+            leave_with_mpi(&segment.file)?;
+        }
         // also: nobody asks who lives before all hold their locks
         let [mapped] = coll::allreduce(node, [i64::from(segment.is_some())], Reduction::Min)?;
         Ok(segment.filter(|_| mapped == 1))
@@ -80,7 +86,7 @@ impl Segment {
         let base = unsafe {
             libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, file.as_raw_fd(), 0)
         };
-        (base != libc::MAP_FAILED).then(|| Segment { base: base.cast(), length, file, parts })
+        (base != libc::MAP_FAILED).then(|| Segment { base: base.cast(), length, file: Arc::new(file), parts })
     }
 
     /// The part of a process.
@@ -120,6 +126,48 @@ impl Segment {
         // SAFETY: an open file; the struct is a local.
         let done = unsafe { libc::fcntl(self.file.as_raw_fd(), command, &mut lock) };
         (done == 0).then_some(lock.l_type)
+    }
+}
+
+/// Files whose locks are given back when MPI is finalized: hangs on `MPI_COMM_SELF`, whose attributes MPI drops first. A process that waits there for others
+/// does nothing for them any more.
+#[derive(Default)]
+struct Leaving(Mutex<Vec<Weak<OwnedFd>>>);
+
+static LEAVING: Key<Leaving> = Key::new();
+
+/// Notes a file for the end of MPI.
+fn leave_with_mpi(file: &Arc<OwnedFd>) -> Result<()> {
+    // two threads may come at the same time
+    static MAKING: Mutex<()> = Mutex::new(());
+    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = comm::itself();
+    // SAFETY: a communicator that there always is; the value stays as long as MPI does.
+    unsafe {
+        if LEAVING.get(own)?.is_null() {
+            LEAVING.set(own, Leaving::default())?;
+        }
+        if let Some(Leaving(files)) = LEAVING.get(own)?.as_ref() {
+            let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
+            files.retain(|file| file.strong_count() > 0);
+            files.push(Arc::downgrade(file));
+        }
+    }
+    Ok(())
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        let files = std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
+        for file in files.iter().filter_map(Weak::upgrade) {
+            // SAFETY: a struct of numbers; an open file. All of it: this process has one lock there.
+            unsafe {
+                let mut lock: libc::flock = std::mem::zeroed();
+                lock.l_type = libc::F_UNLCK as libc::c_short;
+                lock.l_whence = libc::SEEK_SET as libc::c_short;
+                libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &mut lock);
+            }
+        }
     }
 }
 
