@@ -1048,19 +1048,19 @@ impl Shm {
     #[cold]
     fn enter_mpi(&mut self) {
         let tag = self.link.tag(self.number);
-        let mut entered = false;
-        for k in 0..self.receiving.len() {
-            let i = self.receiving[k] as usize;
-            if !matches!(self.recvs[i].state, Receiving::Waits) {
-                continue;
+        match message::probe(None, tag, false, &self.comm) {
+            Ok(Some(_)) => {
+                for k in 0..self.receiving.len() {
+                    let i = self.receiving[k] as usize;
+                    if matches!(self.recvs[i].state, Receiving::Waits)
+                        && let Err(e) = self.look_for_message(i, tag)
+                    {
+                        self.note(e);
+                    }
+                }
             }
-            entered = true;
-            if let Err(e) = self.look_for_message(i, tag) {
-                self.note(e);
-            }
-        }
-        if !entered && let Err(e) = message::probe(None, tag, false, &self.comm) {
-            self.note(e);
+            Ok(None) => {}
+            Err(e) => self.note(e),
         }
         if !self.sending.is_empty() {
             self.lose_patience();
@@ -1169,26 +1169,37 @@ impl Shm {
 
     /// Waits where processes share cores.
     fn wait_crowded(&mut self) {
-        let mut looks = 0;
+        let (mut looks, mut all) = (0, 0u32);
+        let mut left = self.sending.len() + self.receiving.len();
         let mut alive = Instant::now();
         loop {
             self.poll_rest();
             if self.poll() {
                 return;
             }
-            looks += 1;
+            let now_left = self.sending.len() + self.receiving.len();
+            if now_left != left {
+                (looks, left) = (0, now_left);
+            }
+            (looks, all) = (looks + 1, all.wrapping_add(1));
             if looks <= LOOKS {
                 std::hint::spin_loop();
                 continue;
             }
-            self.enter_mpi();
+            if all.is_multiple_of(LOOKS) {
+                self.enter_mpi();
+            }
             if looks <= LOOKS + YIELDS || self.rest_runs || self.by_mpi {
-                std::thread::yield_now();
+                // SAFETY: takes nothing, touches nothing.
+                unsafe { libc::sched_yield() };
             } else {
+                self.enter_mpi();
                 let link = Arc::clone(&self.link);
                 link.bell.sleep(|| self.may_go_on());
+                // what has woken this process may not be all
+                looks = LOOKS;
             }
-            if looks.is_multiple_of(64) && alive.elapsed() > PATIENCE {
+            if all.is_multiple_of(64) && alive.elapsed() > PATIENCE {
                 self.look_for_dead();
                 alive = Instant::now();
             }
