@@ -267,6 +267,7 @@ static const contestant contestants[] = {
     {"pcx_library", ours, ""},
     {"rsx", ours, ""},
     {"crystal", ours, ""},
+    {"inbox", ours, ""},
     {"alltoallv", alltoallv, "MPI_Alltoall of lengths, MPI_Alltoallv"},
     {"hand_nbx", nbx_tags, "hand-written NBX, alternating tags"},
     {"hand_nbx_yield", nbx_yields, "the same, sched_yield where nothing has come"},
