@@ -704,6 +704,25 @@ mod tests {
         assert_eq!(best(&m, &load, &[]), None);
     }
 
+    /// Jaguar, 8 processes on one node, by hand: 6 messages of 512 bytes and their headers; what is too long, or too much, goes as with PCX.
+    #[test]
+    fn inboxes_by_hand() {
+        let m = Loggp::preset("jaguar").unwrap();
+        let time = |per_node, messages, bytes| {
+            predict_exchange(Protocol::Inbox, &m, &Load { processes: 8, per_node, messages, bytes })
+        };
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-4, "{a} {b}");
+        // L + 2 o = 13.4, 6 * 528 bytes
+        near(time(8, 6, 512), 13.4 + 3167.0 * 0.00058);
+        near(time(8, 0, 0), 13.4);
+        assert_eq!(time(7, 6, 512), f64::INFINITY);
+        for (messages, bytes) in [(1, INBOX_LONG + 1), (INBOX_ROOM as u32 / 1040 + 1, 1024)] {
+            let more = time(8, messages, bytes);
+            near(more, 13.4 + exchange(&m, messages.into(), bytes, EAGER, 1.0));
+            assert!(time(8, messages - 1, bytes) < more && time(8, messages, bytes - 1) < more);
+        }
+    }
+
     #[test]
     fn long_messages_travel_otherwise() {
         let m = Loggp::preset("big_red").unwrap();
@@ -724,7 +743,8 @@ mod tests {
         for entry in &PROTOCOLS {
             for m in PRESETS.iter().map(|p| p.values) {
                 let time = |p, messages, bytes| {
-                    predict_exchange(entry.protocol, &m, &Load { processes: p, per_node: 4, messages, bytes })
+                    let per_node = if entry.protocol == Protocol::Inbox { p } else { 4 };
+                    predict_exchange(entry.protocol, &m, &Load { processes: p, per_node, messages, bytes })
                 };
                 assert_eq!((time(1, 6, 512), time(0, 6, 512)), (0.0, 0.0), "a process's messages to itself are copies");
                 assert!(time(2, 0, 0) > 0.0, "{}: that nothing comes has to be found out", entry.name);

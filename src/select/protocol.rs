@@ -317,6 +317,31 @@ mod tests {
         }
     }
 
+    /// Where processes share memory inboxes come first, whatever the model has for the others; elsewhere never.
+    #[test]
+    fn inboxes_begin_where_memory_is_shared() {
+        for (messages, bytes) in [(0, 0), (1, 8), (6, 512), (50, 64), (6, 1 << 20)] {
+            for processes in [2, 16, 100] {
+                let load = Load { processes, per_node: processes, messages, bytes };
+                let with = candidates(&SparseHints::default(), &load, true);
+                assert_eq!(with[0].0, Protocol::Inbox);
+                assert!(with[1..].is_sorted_by(|a, b| a.1 <= b.1));
+                let without = candidates(&SparseHints::default(), &load, false);
+                assert_eq!(with[1..], without.iter().filter(|c| c.0 != Protocol::Rsx).copied().collect::<Vec<_>>()[..]);
+                assert_eq!(worth_a_try(&with)[0], Protocol::Inbox);
+            }
+        }
+        let choice = Chooser::default().choose(&SparseHints::default(), &LOAD, None, true);
+        assert!(choice.protocol == Protocol::Inbox && matches!(choice.why, WhyProtocol::Predicted(..)), "{}", choice.why);
+    }
+
+    /// The first candidate has its turns also where another one is predicted to take far less time, and that one too.
+    #[test]
+    fn the_first_and_the_least_are_worth_a_try() {
+        let list = [(Protocol::Inbox, 9.0), (Protocol::Crystal, 1.0), (Protocol::Pex, 2.5), (Protocol::Nbx, 2.6)];
+        assert_eq!(worth_a_try(&list), [Protocol::Inbox, Protocol::Crystal, Protocol::Pex]);
+    }
+
     #[test]
     fn without_times_the_model_stays() {
         let mut chooser = Chooser::default();

@@ -22,9 +22,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use Ordering::{Acquire, Relaxed, Release};
 
-/// The counters of one half of an inbox. Zeroes are those of an empty one.
+/// The counters of one half of an inbox. Zeroes are those of an empty one. Small, so that the first message can lie in the same cache line.
 #[derive(Debug, Default)]
-#[repr(C, align(128))]
+#[repr(C, align(16))]
 pub struct Half {
     /// Bytes that have been reserved, also those for which there was no room.
     reserved: AtomicU64,
@@ -67,18 +67,13 @@ impl Half {
         Place::Elsewhere { end: (at < room).then_some(at) }
     }
 
-    /// What is there, behind the gate.
+    /// What is there, behind the gate; the counters are zero then, and the owner takes everything out before it arrives at the next gate.
     #[inline]
-    pub fn contents(&self, room: u64) -> Contents {
-        let reserved = self.reserved.load(Relaxed);
-        Contents { bytes: reserved.min(room), cut: reserved > room, elsewhere: self.elsewhere.load(Relaxed) }
-    }
-
-    /// The owner has taken everything out, and has not arrived at the next gate.
-    #[inline]
-    pub fn clear(&self) {
-        self.reserved.store(0, Relaxed);
-        self.elsewhere.store(0, Relaxed);
+    pub fn empty(&self, room: u64) -> Contents {
+        // one step, not a load and a store: the line comes once
+        let reserved = self.reserved.swap(0, Relaxed);
+        let cut = reserved > room;
+        Contents { bytes: reserved.min(room), cut, elsewhere: if cut { self.elsewhere.swap(0, Relaxed) } else { 0 } }
     }
 }
 
@@ -112,7 +107,8 @@ impl Gate {
     #[inline]
     pub fn arrive(&self, number: u64, tells: u32, join: impl Fn(u32, u32) -> u32) -> u64 {
         let word = &self.0[(number % 2) as usize].0;
-        let mut found = word.load(Relaxed);
+        // not loaded first: the line would come twice
+        let mut found = 0;
         loop {
             // a word of two exchanges ago, which nobody looks at any more
             let (count, told) = match parts(found) {
@@ -143,18 +139,20 @@ mod tests {
     #[test]
     fn room_is_given_until_there_is_none() {
         let half = Half::default();
-        assert_eq!(half.contents(64), Contents { bytes: 0, cut: false, elsewhere: 0 });
+        assert_eq!(half.empty(64), Contents { bytes: 0, cut: false, elsewhere: 0 });
+        assert_eq!(half.reserve(48, 64), Place::Here(0));
+        assert_eq!(half.empty(64), Contents { bytes: 48, cut: false, elsewhere: 0 });
         assert_eq!(half.reserve(32, 64), Place::Here(0));
         assert_eq!(half.reserve(16, 64), Place::Here(32));
-        assert_eq!(half.contents(64), Contents { bytes: 48, cut: false, elsewhere: 0 });
         // what is there ends at 48; later ones do not fit either, however short
         assert_eq!(half.reserve(32, 64), Place::Elsewhere { end: Some(48) });
         assert_eq!(half.reserve(16, 64), Place::Elsewhere { end: None });
-        assert_eq!(half.contents(64), Contents { bytes: 64, cut: true, elsewhere: 2 });
-        half.clear();
+        assert_eq!(half.empty(64), Contents { bytes: 64, cut: true, elsewhere: 2 });
+        // exactly full: nobody is told where it ends
         assert_eq!(half.reserve(64, 64), Place::Here(0));
-        assert_eq!(half.contents(64), Contents { bytes: 64, cut: false, elsewhere: 0 });
         assert_eq!(half.reserve(16, 64), Place::Elsewhere { end: None });
+        assert_eq!(half.empty(64), Contents { bytes: 64, cut: true, elsewhere: 1 });
+        assert_eq!(half.empty(64), Contents { bytes: 0, cut: false, elsewhere: 0 });
     }
 
     #[cfg(not(loom))]
@@ -230,7 +228,7 @@ mod tests {
                 std::thread::yield_now();
             }
             assert_eq!(self.gate.open(number, processes), Some(processes - 1));
-            let contents = half(me).contents(ROOM as u64);
+            let contents = half(me).empty(ROOM as u64);
             let all = sends * u64::from(processes);
             assert_eq!((contents.bytes + contents.elsewhere, contents.cut), (all, all > ROOM as u64));
             let mut last = vec![None; processes as usize];
@@ -240,7 +238,6 @@ mod tests {
                 assert_eq!(of, number, "a word of another exchange");
                 assert!(last[usize::from(from)].replace(k) < Some(k), "words of one sender stay in order");
             }
-            half(me).clear();
         }
     }
 

@@ -24,11 +24,10 @@ use crate::mpi::segment::Segment;
 
 const _: () = assert!(STATS_BITS <= TOLD, "the gate has room for what travels with an exchange");
 
-/// What lies at the beginning of each process's part of the memory. The gate and the bell of process 0 are everybody's.
+/// What is everybody's: at the beginning of the part of process 0.
 #[derive(Default)]
 #[repr(C, align(128))]
 struct Head {
-    halves: [Half; 2],
     gate: Gate,
     bell: Bell,
 }
@@ -57,6 +56,9 @@ const MESSAGE: u32 = 0;
 const ANNOUNCED: u32 = 1;
 const END: u32 = 2;
 
+/// Bytes of a half and its counters, in whole lines.
+const HALF: usize = (size_of::<Half>() + INBOX_ROOM as usize).next_multiple_of(128);
+
 const HEADER: u64 = size_of::<Header>() as u64;
 
 /// Looks in vain between two entries into MPI: a process that others wait for may need this one there.
@@ -76,23 +78,35 @@ struct Memory {
 }
 
 impl Memory {
-    fn head(&self, process: u32) -> &Head {
-        // SAFETY: each process's part begins with a head, of zeroes at first, which is all atomics, and lives as long as the segment.
-        unsafe { &*self.segment.part(process).cast::<Head>() }
+    fn head(&self) -> &Head {
+        // SAFETY: the part of process 0 begins with a head, of zeroes at first, which is all atomics, and lives as long as the segment.
+        unsafe { &*self.segment.part(0).cast::<Head>() }
+    }
+
+    /// A half of a process.
+    fn half(&self, process: u32, number: u64) -> &Half {
+        // SAFETY: as above; the head's size is a multiple of a half's alignment, and so is that of what comes before the second half.
+        unsafe { &*self.before(process, number).cast::<Half>() }
+    }
+
+    /// Where a half begins: its counters, and right behind them its room.
+    #[inline]
+    fn before(&self, process: u32, number: u64) -> *mut u8 {
+        self.segment.part(process).wrapping_add(size_of::<Head>() + (number % 2) as usize * HALF)
     }
 
     /// A place in a half of a process.
+    #[inline]
     fn at(&self, process: u32, number: u64, position: u64) -> *mut u8 {
-        let before = size_of::<Head>() + (number % 2 * INBOX_ROOM + position) as usize;
-        self.segment.part(process).wrapping_add(before)
+        self.before(process, number).wrapping_add(size_of::<Half>() + position as usize)
     }
 
     fn gate(&self) -> &Gate {
-        &self.head(0).gate
+        &self.head().gate
     }
 
     fn bell(&self) -> &Bell {
-        &self.head(0).bell
+        &self.head().bell
     }
 
     /// Writes a header.
@@ -115,7 +129,7 @@ impl Inboxes {
         if size > MOST {
             return Ok(None);
         }
-        let bytes = size_of::<Head>() + 2 * INBOX_ROOM as usize;
+        let bytes = size_of::<Head>() + 2 * HALF;
         let segment = Segment::new(bytes, comm)?;
         Ok(segment.map(|segment| Inboxes { memory: Arc::new(Memory { segment, size }), number: 0 }))
     }
@@ -148,9 +162,8 @@ impl Run {
         for o in sends.list.iter().filter(|o| o.target != wires.rank) {
             let long = o.bytes > INBOX_LONG;
             let room = HEADER + if long { 0 } else { o.bytes.next_multiple_of(HEADER) };
-            let half = &memory.head(o.target).halves[(number % 2) as usize];
             let header = Header { source: wires.rank, what: if long { ANNOUNCED } else { MESSAGE }, bytes: o.bytes };
-            let by_mpi = match half.reserve(room, INBOX_ROOM) {
+            let by_mpi = match memory.half(o.target, number).reserve(room, INBOX_ROOM) {
                 Place::Here(at) => {
                     memory.label(o.target, number, at, header);
                     if !long {
@@ -198,8 +211,7 @@ impl Run {
 
     /// Takes what has come out of the inbox; how many messages are to be probed for.
     fn take_out(&self, wires: &Wires, inbox: &mut Inbox) -> Result<u32> {
-        let half = &self.memory.head(wires.rank).halves[(self.number % 2) as usize];
-        let contents = half.contents(INBOX_ROOM);
+        let contents = self.memory.half(wires.rank, self.number).empty(INBOX_ROOM);
         let bytes = if contents.cut { self.end(wires.rank) } else { contents.bytes };
         if bytes > 0 {
             // all at once, with the headers: they keep messages aligned, and nothing that a process in error writes later changes a length that was checked
@@ -220,7 +232,6 @@ impl Run {
                 position += header.bytes.next_multiple_of(HEADER);
             }
         }
-        half.clear();
         Ok(contents.elsewhere as u32)
     }
 
