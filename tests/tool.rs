@@ -317,7 +317,10 @@ fn sparse_exchanges_by_hand() {
     let protocols = cases[0]["protocols"].as_array().unwrap();
     // two nodes share no memory
     let inbox = &protocols[expected.len()];
-    assert_eq!((&inbox["protocol"], inbox["predicted_us"].is_null(), protocols.len()), (&"inbox".into(), true, expected.len() + 1));
+    assert_eq!(
+        (&inbox["protocol"], inbox["predicted_us"].is_null(), protocols.len()),
+        (&"inbox".into(), true, expected.len() + 1)
+    );
     for (p, (name, us)) in protocols.iter().zip(expected) {
         assert_eq!((&p["protocol"], p["predicted_us"].as_f64()), (&name.into(), Some(us)));
     }

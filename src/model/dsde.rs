@@ -708,9 +708,8 @@ mod tests {
     #[test]
     fn inboxes_by_hand() {
         let m = Loggp::preset("jaguar").unwrap();
-        let time = |per_node, messages, bytes| {
-            predict_exchange(Protocol::Inbox, &m, &Load { processes: 8, per_node, messages, bytes })
-        };
+        let time =
+            |per_node, messages, bytes| predict_exchange(Protocol::Inbox, &m, &Load { processes: 8, per_node, messages, bytes });
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-4, "{a} {b}");
         // L + 2 o = 13.4, 6 * 528 bytes
         near(time(8, 6, 512), 13.4 + 3167.0 * 0.00058);

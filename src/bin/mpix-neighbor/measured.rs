@@ -63,7 +63,8 @@ mod compared {
             let protocols: Vec<Compared> = (PROTOCOLS.iter().zip(times))
                 .map(|(e, &measured_us)| {
                     let predicted_us = finite(predict_exchange(e.protocol, machine, load));
-                    let ratio = measured_us.zip(predicted_us).filter(|t| t.1 > 0.0).map(|(measured, predicted)| measured / predicted);
+                    let ratio =
+                        measured_us.zip(predicted_us).filter(|t| t.1 > 0.0).map(|(measured, predicted)| measured / predicted);
                     Compared { protocol: e.name, measured_us, predicted_us, ratio }
                 })
                 .collect();
