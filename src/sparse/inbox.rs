@@ -262,7 +262,7 @@ impl Run {
             let now = Instant::now();
             if now.duration_since(*self.asked.get_or_insert(now)) > PATIENCE {
                 self.asked = Some(now);
-                self.look_for_dead()?;
+                self.look_for_dead(wires.rank)?;
             }
         }
         Ok(())
@@ -270,8 +270,9 @@ impl Run {
 
     /// An error if a process has ended, and so will never arrive.
     #[cold]
-    fn look_for_dead(&self) -> Result<()> {
-        let dead = (0..self.memory.size).find(|&p| !self.memory.segment.lives(p));
+    fn look_for_dead(&self, me: u32) -> Result<()> {
+        // a process does not see its own lock
+        let dead = (0..self.memory.size).find(|&p| p != me && !self.memory.segment.lives(p));
         match dead {
             // one that has been through the gate may go
             Some(rank) if self.memory.gate().open(self.number, self.memory.size).is_none() => Err(Error::Gone { rank }.into()),
