@@ -1,5 +1,7 @@
 /* MPIX_Sparse_exchange by each protocol: every message arrives once, whole, in order, and nothing else does. */
+#define _GNU_SOURCE
 #include "sparse.h"
+#include <unistd.h>
 
 /* MPI's probes, counted: a hint chooses between them */
 static int matched_probes, plain_probes;
@@ -175,7 +177,7 @@ static void memory(void) {
   described("inbox");
   /* who comes late is not dead: the others look for that after a tenth of a second */
   for (int r = 0; r < 2; r++) {
-    if (test_rank == r % test_size) nanosleep(&(struct timespec){0, 350000000}, NULL);
+    if (test_rank == r % test_size) usleep(350000);
     exchange("inbox of a late process", &FEW_SHORT, r, info, MPI_COMM_WORLD);
   }
   MPI_Info_set(info, "mpix_node_size", "1");
