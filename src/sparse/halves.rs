@@ -233,7 +233,7 @@ mod tests {
             assert_eq!((contents.bytes + contents.elsewhere, contents.cut), (all, all > ROOM as u64));
             let mut last = vec![None; processes as usize];
             for at in 0..contents.bytes {
-                let word = self.with(me, number, at, |word| std::mem::take(word));
+                let word = self.with(me, number, at, std::mem::take);
                 let (of, from, k) = (word >> 32, (word >> 16) as u16, word as u16);
                 assert_eq!(of, number, "a word of another exchange");
                 assert!(last[usize::from(from)].replace(k) < Some(k), "words of one sender stay in order");
