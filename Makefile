@@ -29,14 +29,14 @@ FORTRAN_LINK := -L$(LIBDIR) -lmpix_neighbor_fortran -lmpix_neighbor -Wl,-rpath,'
 # a wrapper may have no compiler behind it
 WITH_FORTRAN = $(shell $(MPIFC) --version >/dev/null 2>&1 && echo yes)
 
-C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks
+C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks crash_peer
 FORTRAN_TESTS := $(foreach t,$(wildcard c_tests/fortran_*.F90),$(basename $(notdir $t)).f08 $(basename $(notdir $t)).mpi) fortran_mpif
 PRELOAD_TESTS := neighbor requests threads alltoallv quiet
 PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
-BENCHES := exchange rounds dsde persistent overlap fuse
+BENCHES := exchange rounds dsde persistent overlap fuse shm nodes
 
-.PHONY: all lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-c c-tests test-mpis test-clients bench header install \
+.PHONY: all lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-model test-miri test-tsan test-c c-tests test-mpis test-clients bench header install \
   examples clean deps
 
 all: lib
@@ -202,6 +202,23 @@ test-rust:
 	cargo clippy --quiet --locked --no-default-features --features tool --all-targets --target-dir target/pure -- -D warnings
 	cargo test --quiet --locked --no-default-features --features tool --target-dir target/pure
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --no-default-features --target-dir target/pure
+	@$(MAKE) --no-print-directory test-model
+
+# the protocol of the shared-memory mailboxes in all orders that the memory model allows
+test-model:
+	RUSTFLAGS="--cfg loom" cargo test --quiet --locked --no-default-features --target-dir target/loom --lib -- mailbox::model
+
+# the same protocol with threads, under what sees races in a run; both need parts of a nightly toolchain, and are skipped where these are not there
+test-miri:
+	@if cargo +nightly miri --version >/dev/null 2>&1; then \
+	  MIRIFLAGS=-Zmiri-many-seeds=0..16 cargo +nightly miri test --quiet --locked --no-default-features --target-dir target/miri --lib -- mailbox; \
+	else echo "test-miri: skipped, as there is no Miri (rustup component add miri rust-src --toolchain nightly)"; fi
+
+test-tsan:
+	@if [ -d "$$(rustc +nightly --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library" ]; then \
+	  RUSTFLAGS=-Zsanitizer=thread cargo +nightly test --quiet --locked --no-default-features -Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') \
+	    --target-dir target/tsan --lib -- mailbox; \
+	else echo "test-tsan: skipped, as there are no sources of the standard library (rustup component add rust-src --toolchain nightly)"; fi
 
 # everything that needs the MPI behind MPICC
 test-c:
@@ -217,8 +234,11 @@ test-c:
 	c_tests/examples
 	c_tests/fortran
 	@$(MAKE) --no-print-directory tool-mpi
+	c_tests/crash
 	c_tests/loggp-tool
 	c_tests/sparse-tool
+	@$(MAKE) --no-print-directory $(OUT)/nodes
+	c_tests/hosts
 
 # programs that do not know of the library, under the preload library
 test-preload:

@@ -301,14 +301,19 @@ static void discard(problem *p) {
   free(p->counts_out), free(p->counts_in), free(p->displs_out), free(p->displs_in);
 }
 
-/* the first exchange on a communicator of ours reads the environment */
-static void open_communicator(problem *p, const contestant *c) {
+/* The first exchange on a communicator of ours reads the environment. Returns 0, and leaves no communicator, where there is no such protocol. */
+static int open_communicator(problem *p, const contestant *c) {
   MPI_Comm_dup(MPI_COMM_WORLD, &p->comm);
-  if (c->run != ours) return;
+  if (c->run != ours) return 1;
   setenv("MPIX_SPARSE", c->name, 1);
-  MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, p->comm, &p->result);
-  MPIX_Sparse_free(&p->result);
+  MPI_Comm_set_errhandler(p->comm, MPI_ERRORS_RETURN);
+  int there = MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, p->comm, &p->result) == MPI_SUCCESS;
+  MPI_Comm_set_errhandler(p->comm, MPI_ERRORS_ARE_FATAL);
   unsetenv("MPIX_SPARSE");
+  if (there) return MPIX_Sparse_free(&p->result), 1;
+  if (me == 0) printf("# %s: not in this library\n", c->name);
+  MPI_Comm_free(&p->comm);
+  return 0;
 }
 
 /* ---- checks */
@@ -503,11 +508,12 @@ int main(int argc, char **argv) {
     if (protocol ? strcmp(contestants[c].name, protocol) : soaking && contestants[c].run != ours) continue;
     /* it differs from the one before only where processes share cores */
     if (!protocol && !crowded && contestants[c].run == nbx_yields) continue;
-    int a = alternatives++;
+    int a = alternatives;
     on[a] = base;
+    if (!open_communicator(&on[a], &contestants[c])) continue;
+    alternatives++;
     list[a] = (alternative){contestants[c].name, contestants[c].run, &on[a]};
     what[a] = contestants[c].what;
-    open_communicator(&on[a], &contestants[c]);
     /* the first exchanges make windows and connections */
     double fastest = INFINITY;
     for (uint64_t r = 0; r < 8; r++) {

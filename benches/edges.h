@@ -5,8 +5,24 @@
 #include "measure.h"
 #include <mpix_neighbor.h>
 
+/* Open MPI 4 has persistent collectives as an extension, Open MPI 5 before it has all of MPI 4 */
+#if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
+#define NATIVE_INIT(name) MPI_Neighbor_##name##_init
+#elif defined OMPI_MAJOR_VERSION
+#include <mpi-ext.h>
+#ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
+#define NATIVE_INIT(name) MPIX_Neighbor_##name##_init
+#endif
+#endif
+
+/* a block of a 3-D field of doubles */
+typedef struct {
+  int start[3], extent[3];
+} box;
+
 struct problem {
-  MPI_Comm comm; /* has our neighborhood and a native topology */
+  MPI_Comm comm;  /* has our neighborhood and a native topology */
+  int operations; /* what the neighborhood is for */
   int in, out, *sources, *targets;
   int *counts_in, *counts_out, *displs_in, *displs_out; /* elements */
   MPI_Aint *bytes_in, *bytes_out;
@@ -19,7 +35,12 @@ struct problem {
   int cartesian;                      /* slots 2 d and 2 d + 1 are the two directions of dimension d */
   MPIX_Request plan;
   MPI_Request native_plan;
-  long iterations; /* of a computation beside the exchange */
+  MPI_Aint *first_in, *first_out; /* bytes: where the data of a block begin */
+  box *boxes_in, *boxes_out;      /* a halo's blocks, in a field of `full` doubles each way */
+  int full;
+  double *sum;         /* the sum of what comes, if it is wanted: a reduction */
+  struct shared *peer; /* an exchange through shared memory by hand */
+  long iterations;     /* of a computation beside the exchange */
 };
 
 /* ---- what most programs compare */
@@ -62,14 +83,46 @@ static inline void persistent(problem *p) {
   MPI_Waitall(p->in + p->out, p->persistent, MPI_STATUSES_IGNORE);
 }
 
+/* ---- plans */
+
+static inline void plan(problem *p) {
+  MPIX_Request_start(&p->plan);
+  MPIX_Request_wait(&p->plan);
+}
+
+static inline void make_plan(problem *p) {
+  if (p->types_in)
+    MPIX_Neighbor_alltoallw_plan(p->send, p->counts_out, p->bytes_out, p->types_out, p->recv, p->counts_in, p->bytes_in, p->types_in, p->comm, MPI_INFO_NULL, &p->plan);
+  else if (p->cartesian) MPIX_Neighbor_alltoall_plan(p->send, p->counts_out[0], p->type, p->recv, p->counts_in[0], p->type, p->comm, MPI_INFO_NULL, &p->plan);
+  else
+    MPIX_Neighbor_alltoallv_plan(p->send, p->counts_out, p->displs_out, p->type, p->recv, p->counts_in, p->displs_in, p->type, p->comm, MPI_INFO_NULL, &p->plan);
+}
+
+#ifdef NATIVE_INIT
+static inline void native_plan(problem *p) {
+  MPI_Start(&p->native_plan);
+  MPI_Wait(&p->native_plan, MPI_STATUS_IGNORE);
+}
+
+static inline void make_native_plan(problem *p) {
+  if (p->types_in)
+    NATIVE_INIT(alltoallw)(p->send, p->counts_out, p->bytes_out, p->types_out, p->recv, p->counts_in, p->bytes_in, p->types_in, p->comm, MPI_INFO_NULL,
+                           &p->native_plan);
+  else if (p->cartesian) NATIVE_INIT(alltoall)(p->send, p->counts_out[0], p->type, p->recv, p->counts_in[0], p->type, p->comm, MPI_INFO_NULL, &p->native_plan);
+  else
+    NATIVE_INIT(alltoallv)(p->send, p->counts_out, p->displs_out, p->type, p->recv, p->counts_in, p->displs_in, p->type, p->comm, MPI_INFO_NULL, &p->native_plan);
+}
+#endif
+
 /* ---- the problems: first the edges, then the blocks, then finish_graph, which makes the communicator, unless the edges come from one */
 
 static inline void allocate(problem *p, int degree) {
-  *p = (problem){.comm = MPI_COMM_NULL, .in = degree, .out = degree, .type = MPI_BYTE, .native_plan = MPI_REQUEST_NULL};
+  *p = (problem){.comm = MPI_COMM_NULL, .in = degree, .out = degree, .operations = MPIX_NEIGHBOR_ALLTOALL, .type = MPI_BYTE, .native_plan = MPI_REQUEST_NULL};
   p->sources = need(sizeof(int) * degree), p->targets = need(sizeof(int) * degree);
   p->counts_in = need(sizeof(int) * degree), p->counts_out = need(sizeof(int) * degree);
   p->displs_in = need(sizeof(int) * degree), p->displs_out = need(sizeof(int) * degree);
   p->bytes_in = need(sizeof(MPI_Aint) * degree), p->bytes_out = need(sizeof(MPI_Aint) * degree);
+  p->first_in = need(sizeof(MPI_Aint) * degree), p->first_out = need(sizeof(MPI_Aint) * degree);
   p->requests = need(sizeof(MPI_Request) * 2 * degree), p->persistent = need(sizeof(MPI_Request) * 2 * degree);
 }
 
@@ -90,10 +143,39 @@ static inline void grid_edges(problem *p) {
   memcpy(p->targets, p->sources, sizeof(int) * 4);
 }
 
+/* to k others drawn at random (all others, where there are not so many): the same graph for all block sizes */
+static inline void random_edges(problem *p, int k) {
+  char *hit = need((size_t)n * n);
+  if (k > n - 1) k = n - 1;
+  for (int s = 0; s < n; s++)
+    for (int i = 0, drawn = 0; drawn < k; i++) {
+      int t = (int)(mix((uint64_t)s * 1000 + (uint64_t)i) % (uint64_t)n);
+      if (t != s && !hit[s * n + t]) hit[s * n + t] = 1, drawn++;
+    }
+  allocate(p, n);
+  p->in = p->out = 0;
+  for (int r = 0; r < n; r++) {
+    if (hit[r * n + me]) p->sources[p->in++] = r;
+    if (hit[me * n + r]) p->targets[p->out++] = r;
+  }
+  free(hit);
+}
+
 static inline void equal_blocks(problem *p, int bytes) {
   for (int j = 0; j < p->in; j++) p->counts_in[j] = bytes, p->displs_in[j] = j * bytes, p->bytes_in[j] = (MPI_Aint)j * bytes;
   for (int i = 0; i < p->out; i++) p->counts_out[i] = bytes, p->displs_out[i] = i * bytes, p->bytes_out[i] = (MPI_Aint)i * bytes;
+  memcpy(p->first_in, p->bytes_in, sizeof(MPI_Aint) * p->in), memcpy(p->first_out, p->bytes_out, sizeof(MPI_Aint) * p->out);
   p->send = need(p->room_out = (size_t)p->out * bytes), p->recv = need(p->room_in = (size_t)p->in * bytes);
+}
+
+/* one block of doubles for all targets; with `reduce` the sum of those that come is wanted */
+static inline void common_block(problem *p, int bytes, int reduce) {
+  p->operations = reduce ? MPIX_NEIGHBOR_REDUCE : MPIX_NEIGHBOR_GATHER;
+  p->type = MPI_DOUBLE;
+  for (int j = 0; j < p->in; j++) p->counts_in[j] = bytes / (int)sizeof(double), p->bytes_in[j] = p->first_in[j] = (MPI_Aint)j * bytes;
+  for (int i = 0; i < p->out; i++) p->counts_out[i] = bytes / (int)sizeof(double);
+  p->send = need(p->room_out = (size_t)bytes), p->recv = need(p->room_in = (size_t)p->in * bytes);
+  if (reduce) p->sum = need((size_t)bytes);
 }
 
 static inline MPI_Datatype keep_type(problem *p, MPI_Datatype type) {
@@ -124,6 +206,8 @@ static inline void halo_edges(problem *p, int width) {
   MPI_Comm cart;
   allocate(p, 26);
   allocate_types(p);
+  p->boxes_in = need(sizeof(box) * 26), p->boxes_out = need(sizeof(box) * 26);
+  p->full = full;
   MPI_Dims_create(n, 3, dims);
   MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periods, 0, &cart);
   MPI_Cart_coords(cart, me, 3, c);
@@ -143,6 +227,10 @@ static inline void halo_edges(problem *p, int width) {
     p->types_out[k] = keep_type(p, p->types_out[k]);
     p->types_in[k] = keep_type(p, p->types_in[k]);
     p->counts_in[k] = p->counts_out[k] = 1;
+    p->boxes_out[k] = (box){{start_out[0], start_out[1], start_out[2]}, {sub[0], sub[1], sub[2]}};
+    p->boxes_in[k] = (box){{start_in[0], start_in[1], start_in[2]}, {sub[0], sub[1], sub[2]}};
+    p->first_out[k] = (MPI_Aint)sizeof(double) * ((start_out[0] * full + start_out[1]) * full + start_out[2]);
+    p->first_in[k] = (MPI_Aint)sizeof(double) * ((start_in[0] * full + start_in[1]) * full + start_in[2]);
     k++;
   }
   MPI_Comm_free(&cart);
@@ -154,7 +242,7 @@ static inline void finish_graph(problem *p) {
   if (!p->cartesian)
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, p->in, p->sources, p->in ? MPI_UNWEIGHTED : MPI_WEIGHTS_EMPTY, p->out, p->targets, MPI_UNWEIGHTED,
                                    MPI_INFO_NULL, 0, &p->comm);
-  MPIX_Neighborhood_set_topology(MPIX_NEIGHBOR_ALLTOALL, MPI_INFO_NULL, p->comm);
+  MPIX_Neighborhood_set_topology(p->operations, MPI_INFO_NULL, p->comm);
   int r = 0;
   for (int j = 0; j < p->in; j++)
     MPI_Recv_init(p->recv + p->bytes_in[j], p->counts_in[j], p->types_in ? p->types_in[j] : p->type, p->sources[j], PERSISTENT_TAGS + tag_in(p, j), p->comm,
@@ -171,29 +259,66 @@ static inline void release(problem *p) {
   free(p->counts_in), free(p->counts_out), free(p->displs_in), free(p->displs_out), free(p->bytes_in), free(p->bytes_out);
   free(p->requests), free(p->persistent), free(p->send), free(p->sources), free(p->targets);
   free(p->types_in), free(p->types_out), free(p->made);
+  free(p->first_in), free(p->first_out), free(p->boxes_in), free(p->boxes_out), free(p->sum);
   MPI_Comm_free(&p->comm);
 }
 
-/* ---- checking: native collectives are left out, which put blocks of repeated edges in other slots */
+/* ---- checking: MPIs' own collectives may put blocks of repeated edges in other slots */
 
-/* What is sent, of this process alone; the receive buffer is cleared. */
-static inline void fill_buffers(problem *p) {
+/* Calls that are checked one right after the other, with other data each: what one leaves behind must not serve the next. */
+enum { CHECKED = 3 };
+
+static inline void *result_of(problem *p) { return p->sum ? (char *)p->sum : p->recv; }
+static inline size_t room_of_result(const problem *p) { return p->sum ? p->room_out : p->room_in; }
+
+/* What is sent in the `number`th call, of this process alone; where results arrive is cleared. Sums of doubles must not depend on their order. */
+static inline void fill_buffers(problem *p, int number) {
+  const uint64_t key = (uint64_t)me << 40 | (uint64_t)number << 56;
   memset(p->recv, 0, p->room_in);
-  for (size_t i = 0; i < p->room_out; i++) p->send[i] = (char)mix((uint64_t)me << 40 | i);
+  if (p->sum) memset(p->sum, 0, p->room_out);
+  for (size_t i = 0; i < p->room_out; i += 8) {
+    uint64_t word = mix(key | i);
+    double value = (double)(word % 1000);
+    memcpy(p->send + i, p->sum ? (void *)&value : (void *)&word, p->room_out - i < 8 ? p->room_out - i : 8);
+  }
 }
 
-/* Ends the program unless an alternative delivers the bytes that messages by hand deliver. */
-static inline void expect_same(const alternative *a) {
+static inline void add_blocks(problem *p) {
+  int count = (int)(p->room_out / sizeof(double));
+  for (int j = 0; j < p->in; j++) {
+    const double *block = (const double *)(void *)p->recv + (size_t)j * count;
+    for (int i = 0; i < count; i++) p->sum[i] = j ? p->sum[i] + block[i] : block[i];
+  }
+}
+
+/* Whether an alternative delivers on all processes the bytes that messages by hand deliver. */
+static inline int delivers_same(const alternative *a) {
   problem *p = a->on;
-  fill_buffers(p);
-  by_hand(p);
-  char *expected = need(p->room_in);
-  memcpy(expected, p->recv, p->room_in);
-  fill_buffers(p);
+  char *expected[CHECKED];
+  int same = 1;
+  for (int c = 0; c < CHECKED; c++) {
+    fill_buffers(p, c);
+    by_hand(p);
+    if (p->sum) add_blocks(p);
+    expected[c] = need(room_of_result(p));
+    memcpy(expected[c], result_of(p), room_of_result(p));
+  }
   MPI_Barrier(MPI_COMM_WORLD);
-  a->run(p);
-  if (memcmp(expected, p->recv, p->room_in)) fprintf(stderr, "%s: other bytes than by hand\n", a->name), MPI_Abort(MPI_COMM_WORLD, 1);
-  free(expected);
+  for (int c = 0; c < CHECKED; c++) {
+    fill_buffers(p, c);
+    a->run(p);
+    if (memcmp(expected[c], result_of(p), room_of_result(p))) same = 0;
+    free(expected[c]);
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+  return same;
+}
+
+/* Ends the program unless it does. */
+static inline void expect_same(const alternative *a) {
+  if (delivers_same(a)) return;
+  if (me == 0) fprintf(stderr, "%s: other bytes than by hand\n", a->name), MPI_Abort(MPI_COMM_WORLD, 1);
+  MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* ---- printing */

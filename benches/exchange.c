@@ -59,26 +59,14 @@ static void halo_3d(int width) {
 static void random_graph(void) {
   int k = n - 1 < 6 ? n - 1 : 6;
   if (k == 0) return;
-  int *hit = need(sizeof(int) * n * n);
-  for (int s = 0; s < n; s++)
-    for (int i = 0, drawn = 0; drawn < k; i++) {
-      int t = (int)(mix((uint64_t)s * 1000 + (uint64_t)i) % (uint64_t)n);
-      if (t != s && !hit[s * n + t]) hit[s * n + t] = 1, drawn++;
-    }
   for (int s = 0; s < SIZES; s += crowded ? 3 : 1) {
     problem p;
-    allocate(&p, n);
-    p.in = p.out = 0;
-    for (int r = 0; r < n; r++) {
-      if (hit[r * n + me]) p.sources[p.in++] = r;
-      if (hit[me * n + r]) p.targets[p.out++] = r;
-    }
+    random_edges(&p, k);
     equal_blocks(&p, sizes[s]);
     char what[40];
     snprintf(what, sizeof what, "random k = %d", k);
     compare_on(&p, what, size_name(sizes[s]));
   }
-  free(hit);
 }
 
 int main(int argc, char **argv) {

@@ -1,8 +1,9 @@
 /* How times are taken, for the programs of this directory. Each defines `struct problem`: what an alternative works on.
  *
  * Method: all alternatives in one process, interleaved in batches, each batch with a warm-up call; the slowest process counts; medians over the
- * rounds, or another quantile (--quantile). With two processes the distance of the two cores is probed before and after each round by passing a cache line back and forth: rounds are
- * near (below 120 ns), far, or mixed (dropped). Where processes outnumber cores all rounds count. */
+ * rounds, or another quantile (--quantile). With two processes the distance of the two cores is probed before and after each round by passing a cache line
+ * back and forth: rounds are near (below 120 ns), far, or, and then dropped, mixed or disturbed by other programs (1 us or more). Where processes
+ * outnumber cores all rounds count. */
 #ifndef MEASURE_H
 #define MEASURE_H
 
@@ -29,8 +30,11 @@ typedef struct {
   problem *on;
 } alternative;
 
+/* ns of the probe from which cores are far, and from which it has been disturbed */
+enum { NEAR = 120, DISTURBED = 1000 };
+
 /* most alternatives of a case */
-enum { MOST = 16 };
+enum { MOST = 24 };
 
 /* seconds a call, of each alternative */
 typedef struct {
@@ -91,13 +95,26 @@ static const char *begin(int argc, char **argv, const char *usage) {
   return only;
 }
 
-/* One line on the MPI and the processes; `what` the figures below it are. */
+/* what in the environment changes how the MPI moves messages */
+static void print_settings(void) {
+  static const char *const kinds[] = {"OMPI_MCA_btl", "OMPI_MCA_pml", "OMPI_MCA_smsc", "OMPI_MCA_mpi_yield", "MPIR_CVAR_", "UCX_", "MPIX_"};
+  extern char **environ;
+  int any = 0;
+  for (char **e = environ; *e; e++)
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+      /* MPICH's launcher sets one in each run */
+      if (!strncmp(*e, kinds[k], strlen(kinds[k])) && !strstr(*e, "INTERFACE_HOSTNAME")) printf("%s%s", any++ ? " " : "# environment: ", *e);
+  if (any) printf("\n");
+}
+
+/* A line on the MPI and the processes, and one on what the environment sets, if anything; `what` the figures below it are. */
 static void print_header(const char *what) {
   if (me != 0) return;
   char version[MPI_MAX_LIBRARY_VERSION_STRING];
   int length;
   MPI_Get_library_version(version, &length);
   printf("# %.*s, %d processes%s; %s\n", (int)strcspn(version, ",\n"), version, n, crowded ? ", more than cores" : "", what);
+  print_settings();
 }
 
 static void end(void) {
@@ -123,6 +140,20 @@ static double probe(void) {
   double ns = (MPI_Wtime() - start) / PASSES / 2 * 1e9;
   MPI_Bcast(&ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   return ns;
+}
+
+/* ns of all near and all far rounds' probes, of each round's two the lesser, which nothing has disturbed; and how many */
+static double passing[2];
+static int passings[2];
+
+/* One line on how far the cores were. */
+static inline void print_distances(void) {
+  static const char *const names[] = {"near", "far"};
+  if (me != 0 || !line) return;
+  printf("# a cache line to the other process:");
+  for (int far = 0; far < 2; far++)
+    if (passings[far]) printf(" %s %.0f ns (%d rounds)", names[far], passing[far] / passings[far], passings[far]);
+  printf("\n");
 }
 
 static double batch(const alternative *a, int calls) {
@@ -157,22 +188,27 @@ static inline double typical(double *v, int count) {
   return quantile == 0.5 || !count ? middle : v[i < count ? i : count - 1];
 }
 
-/* Times all alternatives. Where cores are not probed all samples are near. */
-static void sample(const alternative *list, int alternatives, samples *near, samples *far) {
-  int calls[MOST];
-  *near = *far = (samples){.count = 0};
+/* no samples yet, room for one of each round */
+static void make_samples(samples *s, int alternatives) {
+  *s = (samples){.count = 0};
+  for (int a = 0; a < alternatives; a++) s->times[a] = need(sizeof(double) * (size_t)rounds);
+}
+
+/* How many calls make a batch: about 0.2 ms; where processes share cores 3 ms, and enough calls that the way out of the barrier does not count. */
+static void calibrate_batches(const alternative *list, int alternatives, int calls[MOST]) {
   for (int a = 0; a < alternatives; a++) {
-    near->times[a] = need(sizeof(double) * (size_t)rounds);
-    far->times[a] = need(sizeof(double) * (size_t)rounds);
-    /* batches of about 0.2 ms; where processes share cores 3 ms, and enough calls that the way out of the barrier does not count */
     int least = crowded ? least_calls : 4;
     double once = batch(&list[a], 4);
     calls[a] = (int)((crowded ? 3e-3 : 2e-4) / once);
     if (calls[a] < least) calls[a] = least;
     MPI_Bcast(&calls[a], 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
+}
+
+/* The rounds from `first` to `last`, fewer where they take more than so many seconds. Where cores are not probed all samples are near. */
+static void sample_rounds(const alternative *list, int alternatives, const int calls[MOST], int first, int last, double seconds, samples *near, samples *far) {
   double start = MPI_Wtime();
-  for (int r = 0; r < rounds; r++) {
+  for (int r = first; r < last; r++) {
     double before = probe(), t[MOST];
     /* each alternative is the first one equally often */
     for (int k = 0; k < alternatives; k++) {
@@ -180,16 +216,25 @@ static void sample(const alternative *list, int alternatives, samples *near, sam
       t[a] = batch(&list[a], calls[a]);
     }
     double after = probe();
-    int is_near = before < 120 && after < 120, is_far = before >= 120 && after >= 120;
+    int is_near = before < NEAR && after < NEAR, is_far = fmin(before, after) >= NEAR && fmax(before, after) < DISTURBED;
     for (int a = 0; a < alternatives; a++) {
       if (is_near) near->times[a][near->count] = t[a];
       if (is_far) far->times[a][far->count] = t[a];
     }
     near->count += is_near, far->count += is_far;
+    if (is_near || is_far) passing[is_far] += fmin(before, after), passings[is_far]++;
     double used = MPI_Wtime() - start;
     MPI_Bcast(&used, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    if (used > budget && r + 1 >= least_rounds) break;
+    if (used > seconds && r + 1 - first >= least_rounds) break;
   }
+}
+
+/* Times all alternatives. */
+static inline void sample(const alternative *list, int alternatives, samples *near, samples *far) {
+  int calls[MOST];
+  make_samples(near, alternatives), make_samples(far, alternatives);
+  calibrate_batches(list, alternatives, calls);
+  sample_rounds(list, alternatives, calls, 0, rounds, budget, near, far);
 }
 
 static void release_samples(samples *s) {

@@ -1,49 +1,13 @@
 /* Persistent exchanges: start and wait of ours beside those of the MPI.
  *
- * Cases: 1 and 8 edges to the right neighbor of a ring and a periodic 2-D grid of processes (alltoall); the same edges with blocks of which each
+ * Cases: 1 and 8 edges to the right neighbor of a ring (alltoallv) and a periodic 2-D grid of processes (alltoall); the same edges with blocks of which each
  * second double is sent, and a 3-D 27-point halo (alltoallw).
- * Ours is MPIX_Neighbor_alltoall(w)_plan with MPIX_Request_start and _wait. Peers: the MPI's own persistent collective, where it has one; MPI_Startall and
+ * Ours is MPIX_Neighbor_alltoall(v, w)_plan with MPIX_Request_start and _wait. Peers: the MPI's own persistent collective, where it has one; MPI_Startall and
  * MPI_Waitall of requests made by hand; Irecv, Isend, Waitall; our blocking call.
  *
  * Method: see measure.h. */
 #define _GNU_SOURCE
 #include "edges.h"
-
-/* Open MPI 4 has persistent collectives as an extension, Open MPI 5 before it has all of MPI 4 */
-#if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
-#define NATIVE_ALLTOALL_INIT MPI_Neighbor_alltoall_init
-#define NATIVE_ALLTOALLW_INIT MPI_Neighbor_alltoallw_init
-#elif defined OMPI_MAJOR_VERSION
-#include <mpi-ext.h>
-#ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
-#define NATIVE_ALLTOALL_INIT MPIX_Neighbor_alltoall_init
-#define NATIVE_ALLTOALLW_INIT MPIX_Neighbor_alltoallw_init
-#endif
-#endif
-
-static void plan(problem *p) {
-  MPIX_Request_start(&p->plan);
-  MPIX_Request_wait(&p->plan);
-}
-
-static void make_plan(problem *p) {
-  if (p->types_in)
-    MPIX_Neighbor_alltoallw_plan(p->send, p->counts_out, p->bytes_out, p->types_out, p->recv, p->counts_in, p->bytes_in, p->types_in, p->comm, MPI_INFO_NULL, &p->plan);
-  else MPIX_Neighbor_alltoall_plan(p->send, p->counts_out[0], p->type, p->recv, p->counts_in[0], p->type, p->comm, MPI_INFO_NULL, &p->plan);
-}
-
-#ifdef NATIVE_ALLTOALL_INIT
-static void native_plan(problem *p) {
-  MPI_Start(&p->native_plan);
-  MPI_Wait(&p->native_plan, MPI_STATUS_IGNORE);
-}
-
-static void make_native_plan(problem *p) {
-  if (p->types_in)
-    NATIVE_ALLTOALLW_INIT(p->send, p->counts_out, p->bytes_out, p->types_out, p->recv, p->counts_in, p->bytes_in, p->types_in, p->comm, MPI_INFO_NULL, &p->native_plan);
-  else NATIVE_ALLTOALL_INIT(p->send, p->counts_out[0], p->type, p->recv, p->counts_in[0], p->type, p->comm, MPI_INFO_NULL, &p->native_plan);
-}
-#endif
 
 /* Times the alternatives on edges with blocks; ends with the problem. */
 static void compare_on(problem *p, const char *what, const char *size) {
@@ -54,7 +18,7 @@ static void compare_on(problem *p, const char *what, const char *size) {
   alternative list[MOST] = {{"plan", plan, p}, {"startall", persistent, p}, {"by hand", by_hand, p}, {"blocking", ours, p}};
   int alternatives = 4;
   for (int a = 0; a < alternatives; a++) expect_same(&list[a]);
-#ifdef NATIVE_ALLTOALL_INIT
+#ifdef NATIVE_INIT
   make_native_plan(p);
   list[alternatives++] = (alternative){"native", native_plan, p};
 #endif

@@ -66,7 +66,7 @@ static void collective_arguments(void) {
   FAILS(MPIX_Neighbor_reduce(buffer, 1, MPI_INT, result, 1, MPI_INT, MPI_OP_NULL, comm), MPI_ERR_OP, "op is MPI_OP_NULL");
   FAILS(MPIX_Neighbor_reduce(buffer, 1, MPI_FLOAT, result, 1, MPI_FLOAT, MPI_BAND, comm), MPI_ERR_OP, "op does not work on recvtype");
   /* two sources: one block is buffered */
-  FAILS(MPIX_Neighbor_reduce_c(buffer, 1, MPI_INT, result, (MPI_Count)1 << 58, MPI_INT, MPI_SUM, comm), MPI_ERR_NO_MEM, "no memory for a temporary buffer of");
+  FAILS(MPIX_Neighbor_reduce_c(buffer, 1, MPI_SHORT, result, (MPI_Count)1 << 58, MPI_SHORT, MPI_SUM, comm), MPI_ERR_NO_MEM, "no memory for a temporary buffer of");
   FAILS(MPIX_Neighbor_reduce_c(buffer, 1, MPI_INT, result, (MPI_Count)1 << 62, MPI_INT, MPI_SUM, comm), MPI_ERR_COUNT, "exceed the address range");
   if (n > 1) FAILS(MPIX_Neighbor_alltoall_c(buffer, 1, MPI_INT, result, (MPI_Count)1 << 62, MPI_INT, comm), MPI_ERR_COUNT, "recvcount: 4611686018427387904 elements of extent 4 bytes exceed the address range");
   if (n == 1) FAILS(MPIX_Neighbor_alltoall(buffer, 2, MPI_INT, result, 1, MPI_INT, comm), MPI_ERR_TRUNCATE, "the block to target 0 has 8 bytes, but source 0, which is this process too, expects 4 bytes");

@@ -37,13 +37,16 @@ static void sparse(const char *protocol) {
 static void requests(int in, int out, int *send, int *have, MPI_Comm comm, MPIX_Request left[2]) {
   int counts[in + out + 1], sum;
   MPI_Aint displs[in + out + 1];
-  MPI_Datatype types[in + out + 1], strided;
+  MPI_Datatype types[in + out + 1], strided, nested;
   MPIX_Request r[3];
   const void *sendbufs[2] = {send, send + 1};
   void *recvbufs[2] = {have, have + 1};
   MPI_Type_vector(2, 1, 2, MPI_INT, &strided);
   MPI_Type_commit(&strided);
-  for (int k = 0; k < in + out; k++) counts[k] = 1, displs[k] = 16 * (k < out ? k : k - out), types[k] = strided;
+  /* what it is made of is asked for and given back */
+  MPI_Type_create_struct(2, (int[]){1, 0}, (MPI_Aint[]){0, 0}, (MPI_Datatype[]){strided, MPI_DOUBLE}, &nested);
+  MPI_Type_commit(&nested);
+  for (int k = 0; k < in + out; k++) counts[k] = 1, displs[k] = 16 * (k < out ? k : k - out), types[k] = k % 2 ? strided : nested;
   OK(MPIX_Ineighbor_alltoallw(send, counts, displs, types, have, counts, displs + out, types, comm, &r[0]));
   OK(MPIX_Neighbor_alltoallw_plan(send, counts, displs, types, have, counts, displs + out, types, comm, MPI_INFO_NULL, &r[1]));
   OK(MPIX_Ineighbor_reduce(send, 1, MPI_INT, &sum, 1, MPI_INT, MPI_SUM, comm, &r[2]));
@@ -62,7 +65,7 @@ static void requests(int in, int out, int *send, int *have, MPI_Comm comm, MPIX_
     CHECK(MPIX_Neighbor_gather_plan(send, -1, MPI_INT, have, -1, MPI_INT, comm, MPI_INFO_NULL, &r[0]) != MPI_SUCCESS, "a negative count");
   OK(MPIX_Neighbor_alltoallw_plan(send, counts, displs, types, have, counts, displs + out, types, comm, MPI_INFO_NULL, &left[0]));
   OK(MPIX_Ineighbor_gather(send, 1, MPI_INT, have, 1, MPI_INT, comm, &left[1]));
-  MPI_Type_free(&strided);
+  MPI_Type_free(&strided), MPI_Type_free(&nested);
 }
 
 int main(int argc, char **argv) {

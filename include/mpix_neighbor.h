@@ -278,7 +278,8 @@ int MPIX_Neighbor_alltoallw_fields_plan_c(int nfields,
 //   nothing is written where source j is `MPI_PROC_NULL`.
 // - `comm`: a communicator with a neighborhood for `MPIX_NEIGHBOR_GATHER`.
 //
-// Called by every process that has an edge, and by all its neighbors; processes that no path of edges connects need not call equally often. The
+// Called by every process that has an edge, and by all its neighbors; processes that no path of edges connects need not call equally often, unless
+// `mpix_whole_communicator` promises that all call. The
 // type signature sent must equal the one that each target expects. `MPI_IN_PLACE` is an error. Where a degree is 0 the arguments of that
 // side are not looked at.
 //
@@ -579,19 +580,22 @@ int MPIX_Neighbor_error_string(MPI_Comm comm, int length, char *string, int *res
 //   time, never correctness.
 // - `info`: hints, or `MPI_INFO_NULL`; may be freed afterwards. docs/tuning.md tells what each does.
 //   `mpix_schedule` = `auto` (default), `measure`, `direct`, `dimension_order`, `linear_permutation`, `random_rounds`, `edge_coloring`,
-//   `distributed_coloring`, `scatter_binomial`, `scatter_optimal`; `mpix_split` = `true` (default), `false`: whether messages may be cut; `mpix_weight_unit`: bytes that a weight of 1 stands
+//   `distributed_coloring`, `scatter_binomial`, `scatter_optimal`, `combining`, `node_aware`; `mpix_split` = `true` (default), `false`: whether messages may be cut; `mpix_weight_unit`: bytes that a weight of 1 stands
 //   for (default 1); `mpix_loggp`: the machine's parameters, a preset or a file (default: those that `MPIX_Loggp_get` gives); `mpix_seed`, `mpix_duplex`, `mpix_round_window`, `mpix_graph_limit`;
 //   `mpix_reduce_order` = `source` (default), `any`; `mpix_fuse` = `auto` (default), `true`, `false`: for several fields; `mpix_verify` = `false` (default), `true`; `mpix_whole_communicator` = `false` (default), `true`:
 //   the promise that all processes of `comm` make every call, and that none waits for the return of another one's call before it makes its own.
-//   Without it no process passes on blocks of others; the `scatter_` schedules do, for `MPIX_NEIGHBOR_ALLTOALL` alone, where one process sends to
-//   others, to each once, and nobody else sends. Environment variables of the same names in capitals
+//   Without it no process passes on blocks of others but of its own neighbors; the `scatter_` schedules do, for `MPIX_NEIGHBOR_ALLTOALL` alone, where one process sends to
+//   others, to each once, and nobody else sends. `combining`, for `MPIX_NEIGHBOR_GATHER` and `MPIX_NEIGHBOR_ALLTOALL` on a Cartesian communicator on
+//   which all processes have neighbors at the same offsets, needs the promise only where blocks pass through processes that are not neighbors of their source.
+//   `node_aware`, for the same operations, always needs it; `mpix_nodes`: as if each so many processes, or those with equal numbers in a list of a
+//   number for each process, shared a node (default: the real nodes). Environment variables of the same names in capitals
 //   (but `MPIX_NEIGHBOR_VERIFY`) override them. All but `mpix_round_window` and `mpix_reduce_order` must be the same on all processes. Unknown
 //   keys are ignored, unknown values are errors.
 // - `comm`: an intracommunicator. Duplicates of it do not inherit its neighborhoods.
 //
 // Collective over `comm`. Errors in the arguments of one process, and lists that do not match, are reported on all; nothing is changed
 // then. Errors: `MPI_ERR_RANK`, `MPI_ERR_ARG`, `MPI_ERR_INFO_VALUE`, `MPI_ERR_COMM`, and the class `MPIX_ERR_MISMATCH`.
-// Cost: five reductions of a few words; the first time on a communicator a duplicate of it and a split by nodes. Memory: O(degree).
+// Cost: five reductions of a few words, three more where `combining` can be chosen; the first time on a communicator a duplicate of it and a split by nodes. Memory: O(degree).
 // `random_rounds` and `edge_coloring`, and `auto` where weights say that messages are long, gather the graph of all processes on process 0: 8 bytes
 // an edge and 12 a process there, freed before the function returns; docs/tuning.md tells the time. With `mpix_schedule` = `measure` the first ten
 // calls for each algorithm are collective over `comm`: all processes must make them.

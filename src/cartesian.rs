@@ -57,6 +57,29 @@ impl Grid {
         rank
     }
 
+    /// Steps from one process to another along each dimension, the fewest; upward where a periodic dimension has as many downward.
+    pub fn offset(&self, from: Rank, to: Rank) -> Vec<i32> {
+        let (from, to) = (self.coords(from), self.coords(to));
+        (0..self.dims.len())
+            .map(|d| {
+                let (n, steps) = (i64::from(self.dims[d]), i64::from(to[d]) - i64::from(from[d]));
+                let steps = if self.periodic[d] { (steps + (n - 1) / 2).rem_euclid(n) - (n - 1) / 2 } else { steps };
+                steps as i32
+            })
+            .collect()
+    }
+
+    /// The coordinates `times` so many steps away along each dimension; `None` beyond an open end.
+    pub fn moved(&self, coords: &[u32], steps: &[i32], times: i32) -> Option<Vec<u32>> {
+        (0..self.dims.len())
+            .map(|d| {
+                let (n, at) = (i64::from(self.dims[d]), i64::from(coords[d]) + i64::from(times) * i64::from(steps[d]));
+                let at = if self.periodic[d] { at.rem_euclid(n) } else { at };
+                u32::try_from(at).ok().filter(|&at| at < self.dims[d])
+            })
+            .collect()
+    }
+
     /// The process one step away in `direction` (`2 d` down, `2 d + 1` up); `None` beyond an open end.
     pub fn neighbor(&self, rank: Rank, direction: u32) -> Option<Rank> {
         let d = direction as usize / 2;
@@ -140,6 +163,22 @@ mod tests {
         assert_eq!(g.neighbor(0, 0), None);
         assert_eq!(g.neighbor(2, 1), None);
         assert_eq!(g.neighbor(1, 0), Some(0));
+    }
+
+    #[test]
+    fn offsets_are_the_shortest() {
+        let g = Grid::new(vec![5, 4, 2, 1, 3], vec![true, true, true, true, false]);
+        let at = |coords: &[u32]| g.rank(coords);
+        assert_eq!(g.offset(at(&[0; 5]), at(&[3, 2, 1, 0, 2])), [-2, 2, 1, 0, 2]);
+        assert_eq!(g.offset(at(&[4, 3, 1, 0, 2]), at(&[1, 2, 1, 0, 0])), [2, -1, 0, 0, -2]);
+        for (from, to) in (0..g.size()).flat_map(|from| (0..g.size()).map(move |to| (from, to))) {
+            let (offset, coords) = (g.offset(from, to), g.coords(from));
+            assert_eq!(g.moved(&coords, &offset, 1), Some(g.coords(to)));
+            assert_eq!(g.moved(&g.coords(to), &offset, -1), Some(coords));
+            assert!(offset.iter().zip([2, 2, 1, 0, 2]).all(|(steps, most)| steps.abs() <= most), "{offset:?}");
+        }
+        assert_eq!(g.moved(&[0, 0, 0, 0, 1], &[0, 0, 0, 0, 2], 1), None);
+        assert_eq!(g.moved(&[0, 0, 0, 0, 1], &[0, 0, 0, 0, 2], -1), None);
     }
 
     #[test]

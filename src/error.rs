@@ -519,9 +519,18 @@ impl Error {
             }
             Error::HintValue { .. } | Error::LoggpFile { .. } => Class::InfoValue,
             Error::Lists { .. } | Error::Disagreement { .. } => Class::Mismatch,
-            Error::SelfEdge { .. } | Error::Truncated { .. } | Error::Length { .. } | Error::Ragged { .. } | Error::Room { .. } => Class::Truncate,
+            Error::SelfEdge { .. }
+            | Error::Truncated { .. }
+            | Error::Length { .. }
+            | Error::Ragged { .. }
+            | Error::Room { .. } => Class::Truncate,
             Error::Verification(_) => Class::Verify,
-            Error::WrongMpi { .. } | Error::Gone { .. } | Error::NoTags | Error::Busy | Error::Exchanging | Error::Callback { .. } => Class::Other,
+            Error::WrongMpi { .. }
+            | Error::Gone { .. }
+            | Error::NoTags
+            | Error::Busy
+            | Error::Exchanging
+            | Error::Callback { .. } => Class::Other,
             Error::Mpi { .. } => return None,
             Error::NoMemory { .. } => Class::NoMem,
             Error::Internal(_) => Class::Intern,

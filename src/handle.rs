@@ -29,7 +29,7 @@ use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm};
 use crate::neighborhood::{self, Neighborhood, Rank};
 use crate::outstanding::{self, Outstanding};
-use crate::schedule::{Algorithm, Block, FoldOrder, Input, Op, Schedule};
+use crate::schedule::{Algorithm, Block, FoldOrder, Input, Op, Operations, Schedule};
 use crate::select::{self, Choice};
 use crate::setup::{self, Built};
 
@@ -175,6 +175,7 @@ fn share_memory(
     n: &Neighborhood,
     hints: &Hints,
     operations: &[Operation],
+    processes: u32,
     generation: u64,
 ) -> Result<Vec<Arc<Link>>> {
     // verified collectives survive that neighbors call different ones, which mailboxes do not
@@ -182,6 +183,16 @@ fn share_memory(
         return Ok(Vec::new());
     }
     let common: Vec<bool> = operations.iter().map(|&o| o == Operation::Gather).collect();
+    let part;
+    let team = match &hints.nodes {
+        None => team,
+        Some(placement) => {
+            // a list that is too short is an error where nodes are asked for, and here one node for all
+            let node = placement.locality(processes).map_or(0, |nodes| nodes.node_of(n.rank()));
+            part = team.part(node, n.rank())?;
+            &part
+        }
+    };
     Ok(link::make(team, n, &common, hints.shared_memory as usize, generation)?.unwrap_or_default())
 }
 
@@ -280,25 +291,30 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     let grid = unsafe { grid(comm) };
     let request = agree(&private, request)?;
     match_lists(&private, &request.neighborhood)?;
-    let (neighborhood, directions) = find_directions(&private, request.neighborhood, grid)?;
+    let (neighborhood, directions) = find_directions(&private, request.neighborhood, grid.as_ref())?;
     let neighborhood = Arc::new(neighborhood);
     // SAFETY: a live communicator.
     let processes = unsafe { mpi::comm::size(private.raw()) }?;
     let one_node = team.size() == processes as usize;
-    let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None };
-    let alltoall_only = request.operations == Operation::Alltoall.bit();
+    let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
+    let wanted = |operation: Operation| request.operations & operation.bit() != 0;
+    let operations = Operations {
+        gather: wanted(Operation::Gather),
+        alltoall: wanted(Operation::Alltoall),
+        reduce: wanted(Operation::Reduce),
+    };
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
     let known = unsafe { HANDLE.get(comm)?.as_ref() };
     let given = match known {
         Some(handle) => coll::allreduce(&private, [0, 1, 2].map(|k: usize| handle.tags[k].given()), Reduction::Max)?,
         None => [0; 3],
     };
-    let built = match shared(&private, known, &neighborhood, &request.hints, alltoall_only)? {
+    let built = match shared(&private, known, &neighborhood, &request.hints, operations)? {
         Some(built) => vec![built],
-        None => setup::schedules(&private, &request.hints, &input, one_node, alltoall_only)?,
+        None => setup::schedules(&private, &request.hints, &input, grid.as_ref(), one_node, operations)?,
     };
-    let operations: Vec<Operation> = Operation::ALL.into_iter().filter(|o| request.operations & o.bit() != 0).collect();
-    let mut links = share_memory(&team, &neighborhood, &request.hints, &operations, generation)?.into_iter();
+    let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
+    let mut links = share_memory(&team, &neighborhood, &request.hints, &wanted, processes, generation)?.into_iter();
     // from here on nothing can fail for reasons that differ between processes, short of MPI itself
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
     let handle = unsafe {
@@ -328,7 +344,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
         }
         Arc::clone(&GONE.get(comm)?.as_ref().expect("it has just been set").0)
     };
-    for operation in operations {
+    for operation in wanted {
         let alone = handle.alone.clone().filter(|_| operation == Operation::Reduce);
         let making = Making {
             comm: Arc::clone(&private),
@@ -348,7 +364,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
         let slot = Slot {
             operation,
             making,
-            hints: request.hints,
+            hints: request.hints.clone(),
             tags,
             outstanding: Arc::clone(&handle.outstanding),
             extents: Extents::default(),
@@ -374,19 +390,19 @@ impl Handle {
 }
 
 /// The schedule of another operation on this communicator, if on all processes it has the same lists and hints. Collective; one reduction of
-/// two words, none if there is no other operation. One that forwards serves `alltoall_only`.
+/// two words, none if there is no other operation.
 fn shared(
     comm: &Comm,
     handle: Option<&Handle>,
     neighborhood: &Neighborhood,
     hints: &Hints,
-    alltoall_only: bool,
+    operations: Operations,
 ) -> Result<Option<Built>> {
     // slots are set and freed collectively: there are as many on all processes
     let Some(handle) = handle.filter(|h| h.slots.iter().any(Option::is_some)) else {
         return Ok(None);
     };
-    let serves = |slot: &Slot| alltoall_only || !slot.runner.borrow().choice.algorithm.entry().forwards();
+    let serves = |slot: &Slot| slot.runner.borrow().choice.algorithm.entry().unserved(operations).is_none();
     let fits = |slot: &Slot| {
         *slot.making.neighborhood == *neighborhood && slot.hints == *hints && slot.trial.borrow().is_none() && serves(slot)
     };
@@ -557,7 +573,7 @@ fn match_lists(comm: &Comm, neighborhood: &Neighborhood) -> Result<()> {
 
 /// Gives the edges directions where all of them on all processes have one, and orders the directions by weight, heaviest first. Collective
 /// over a communicator that is Cartesian, nothing otherwise.
-fn find_directions(comm: &Comm, n: Neighborhood, grid: Option<Grid>) -> Result<(Neighborhood, Option<Vec<u32>>)> {
+fn find_directions(comm: &Comm, n: Neighborhood, grid: Option<&Grid>) -> Result<(Neighborhood, Option<Vec<u32>>)> {
     let Some(grid) = grid else {
         return Ok((n, None));
     };
@@ -640,8 +656,7 @@ impl Slot {
             _ => false,
         };
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        if !alone
-            && let Some(position) = spare.iter().position(|loan| loan.any_order == any_order) {
+        if !alone && let Some(position) = spare.iter().position(|loan| loan.any_order == any_order) {
             let mut loan = spare.swap_remove(position);
             loan.tag = 0;
             loan.executor.forget_datatypes();
@@ -839,6 +854,20 @@ impl Slot {
         Some(loan(&good_part))
     }
 
+    /// What goes by shared memory, for a person.
+    fn sharing(&self) -> String {
+        let Some(link) = &self.making.link else { return "none".to_owned() };
+        let n = &self.making.neighborhood;
+        let near = |list: &[neighborhood::Neighbor]| {
+            list.iter().filter(|e| e.rank.is_some_and(|rank| rank != n.rank() && link.has(rank))).count()
+        };
+        let (sources, targets) = (near(n.sources()), near(n.targets()));
+        format!(
+            "{sources} of the sources and {targets} of the targets, at once whatever the schedule; {} KiB for each process",
+            link.bytes() >> 10
+        )
+    }
+
     /// Some lines for a person: lists, schedule and why, way of waiting.
     pub fn describe(&self) -> String {
         let n = &self.making.neighborhood;
@@ -859,6 +888,7 @@ impl Slot {
         format!(
             "{} on process {}: {}, {}, {}\n\
              schedule {}: {}, {}; {}\n\
+             shared memory: {}\n\
              waiting: {}; verification {}\n",
             self.operation.name(),
             n.rank(),
@@ -869,6 +899,7 @@ impl Slot {
             count(runner.schedule.rounds(), "round", "rounds"),
             count(runner.schedule.messages(), "message", "messages"),
             why,
+            self.sharing(),
             match self.making.waiting {
                 Waiting::Block => "in MPI",
                 Waiting::Yield => "polling and yielding the core, as the node has more processes than cores",

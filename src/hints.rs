@@ -10,6 +10,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
+use crate::locality::Placement;
 use crate::model::{FileError, Loggp, PRESETS, PROTOCOLS, Protocol};
 use crate::random::mix;
 use crate::schedule::{ALGORITHMS, Algorithm, FoldOrder, Tuning};
@@ -27,6 +28,7 @@ const LOGGP: Names = ("mpix_loggp", "MPIX_LOGGP");
 const GRAPH_LIMIT: Names = ("mpix_graph_limit", "MPIX_GRAPH_LIMIT");
 const REDUCE_ORDER: Names = ("mpix_reduce_order", "MPIX_REDUCE_ORDER");
 const WHOLE_COMMUNICATOR: Names = ("mpix_whole_communicator", "MPIX_WHOLE_COMMUNICATOR");
+const NODES: Names = ("mpix_nodes", "MPIX_NODES");
 const FUSE: Names = ("mpix_fuse", "MPIX_FUSE");
 /// Of persistent collectives alone; no environment variable.
 const MATCH: &str = "mpix_match";
@@ -45,7 +47,7 @@ const LOGGP_FILE: &str = "MPIX_LOGGP_FILE";
 pub const MOST_EDGES: u64 = 1 << 27;
 
 /// Fewest bytes of shared memory with which it is used.
-pub const LEAST_SHARED: u64 = 1 << 14;
+pub const LEAST_SHARED: u64 = 1 << 16;
 
 /// Which schedule the caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +61,7 @@ pub enum ScheduleHint {
 }
 
 /// All hints.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Hints {
     /// `mpix_schedule`: `auto` (default), `measure`, or an algorithm's name.
     pub schedule: ScheduleHint,
@@ -86,7 +88,7 @@ pub struct Hints {
     /// `mpix_fuse`: whether the blocks of several fields travel as one message: always or never. `None` (`auto`, default): where the model says that
     /// it pays.
     pub fuse: Option<bool>,
-    /// `mpix_shared_memory`: most bytes of shared memory for the messages of an operation from one process to another one on its node (default 1 MiB). Below
+    /// `mpix_shared_memory`: most bytes of shared memory for the messages of an operation from one process to another one on its node (default 5 MiB). Below
     /// [`LEAST_SHARED`], all messages go by MPI.
     pub shared_memory: u64,
     /// `mpix_verify`: `false` (default) or `true`.
@@ -94,6 +96,8 @@ pub struct Hints {
     /// `mpix_whole_communicator` = `true`: the caller promises that all processes of the communicator make every call, and that none of them waits
     /// for the end of another one's before it makes its own (default `false`).
     pub whole_communicator: bool,
+    /// `mpix_nodes`: as if processes shared nodes in this way. `None`: the real nodes.
+    pub nodes: Option<Placement>,
 }
 
 impl Default for Hints {
@@ -110,9 +114,10 @@ impl Default for Hints {
             graph_limit: 1 << 24,
             reduce_order: FoldOrder::Source,
             fuse: None,
-            shared_memory: 1 << 20,
+            shared_memory: 5 << 20,
             verify: false,
             whole_communicator: false,
+            nodes: None,
         }
     }
 }
@@ -168,6 +173,9 @@ impl Hints {
         if let Some(v) = value(WHOLE_COMMUNICATOR)? {
             hints.whole_communicator = v.choose(&truth)?;
         }
+        if let Some(v) = value(NODES)? {
+            hints.nodes = Some(Placement::parse(&v.text).ok_or_else(|| v.wrong(Placement::TEXT.into()))?);
+        }
         Ok(hints)
     }
 
@@ -191,7 +199,7 @@ impl Hints {
 
     /// The keys of the hints that all processes must agree on, for an error.
     pub const AGREED: &str = "one of the info keys mpix_schedule, mpix_split, mpix_seed, mpix_duplex, mpix_weight_unit, mpix_loggp, \
-         mpix_graph_limit, mpix_fuse, mpix_shared_memory, mpix_verify, mpix_whole_communicator, or its environment variable, or a file of LogGP parameters,";
+         mpix_graph_limit, mpix_fuse, mpix_shared_memory, mpix_verify, mpix_whole_communicator, mpix_nodes, or its environment variable, or a file of LogGP parameters,";
 
     /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on: all but
     /// the window and the order of reductions.
@@ -202,7 +210,7 @@ impl Hints {
             ScheduleHint::Only(algorithm) => 2 + algorithm as u64,
         };
         let m = self.machine();
-        digest(&[
+        let mut values = vec![
             schedule,
             self.split.into(),
             self.seed,
@@ -219,7 +227,9 @@ impl Hints {
             self.shared_memory,
             self.loggp.is_some().into(),
             self.whole_communicator.into(),
-        ])
+        ];
+        values.extend(self.nodes.iter().flat_map(Placement::words));
+        digest(&values)
     }
 
     /// The parameters of the machine.
@@ -500,6 +510,8 @@ mod tests {
         assert_eq!(e.to_string(), format!("info key mpix_schedule = \"fastest\" is not one of {allowed}"));
         let e = read(&[], &[("MPIX_NEIGHBOR_VERIFY", "maybe")]).unwrap_err();
         assert!(e.to_string().starts_with("environment variable MPIX_NEIGHBOR_VERIFY"));
+        let e = read(&[("mpix_nodes", "1,2,")], &[]).unwrap_err();
+        assert_eq!(e.to_string(), format!("info key mpix_nodes = \"1,2,\" is not one of {}", Placement::TEXT));
     }
 
     #[test]
@@ -598,10 +610,13 @@ mod tests {
             ("mpix_loggp", "jaguar"),
             ("mpix_graph_limit", "10"),
             ("mpix_whole_communicator", "true"),
+            ("mpix_nodes", "2"),
+            ("mpix_nodes", "2,0"),
+            ("mpix_nodes", "0,2"),
         ] {
             seen.push(read(&[(key, value)], &[]).unwrap().agreed());
         }
-        for (key, _) in [SCHEDULE, SPLIT, SEED, DUPLEX, WEIGHT_UNIT, LOGGP, GRAPH_LIMIT, VERIFY, WHOLE_COMMUNICATOR] {
+        for (key, _) in [SCHEDULE, SPLIT, SEED, DUPLEX, WEIGHT_UNIT, LOGGP, GRAPH_LIMIT, VERIFY, WHOLE_COMMUNICATOR, NODES] {
             assert!(Hints::AGREED.contains(key), "{key}");
         }
         // one process may overlap its rounds and another not

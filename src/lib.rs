@@ -31,11 +31,14 @@ pub mod error;
 pub mod generate;
 pub mod graph;
 pub mod hints;
+pub mod locality;
 pub mod model;
 pub mod neighborhood;
 pub mod random;
 pub mod schedule;
 pub mod select;
+#[cfg(any(test, feature = "mpi"))]
+mod typemap;
 
 // MPI half
 #[cfg(feature = "mpi")]

@@ -9,12 +9,16 @@ use std::fmt;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::hints::{Hints, MOST_EDGES, ScheduleHint};
+use crate::locality::Locality;
 use crate::model::{Options, predict};
-use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Input, world_schedules};
+use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Input, Operations, Stencil, schedules_on_nodes, world_schedules_on};
 
 mod protocol;
 
 pub use protocol::{Chooser, Class, Likeness, ProtocolChoice, UNMEASURED, WhyProtocol, time_code};
+
+/// How long a byte takes that is copied into a packet or out of one, in microseconds: 10 GB/s, what the caches and memories of clusters do.
+const COPY: f64 = 1e-4;
 
 /// Most edges of a graph for which candidates are simulated.
 const MOST_SIMULATED: u64 = 1 << 16;
@@ -90,8 +94,10 @@ pub struct Outline {
     pub heaviest: u64,
     /// Whether all processes share a node.
     pub one_node: bool,
-    /// Whether the neighborhood is set for alltoall only.
-    pub alltoall_only: bool,
+    /// The operations that the neighborhood is set for.
+    pub operations: Operations,
+    /// Number of nodes that processes share; 0 where nothing depends on it.
+    pub nodes: u32,
 }
 
 /// The first step of a choice.
@@ -113,8 +119,11 @@ pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
         _ if !outline.weighted && hints.weight_unit.is_none() => {
             Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Unweighted }))
         }
-        // what the network buffers keeps no sender waiting: rounds could only add waits, but a tree shares the work of a star's hub
+        // what the network buffers keeps no sender waiting: rounds could only add waits. But a tree shares the work of a star's hub, and messages that
+        // are combined, on a grid or between nodes, are fewer
         _ if input.star.is_none()
+            && !input.stencil.is_some_and(Stencil::saves_messages)
+            && !gathers(input.processes, outline.nodes)
             && outline.heaviest.saturating_mul(hints.weight_unit.unwrap_or(1).into()) <= hints.machine().eager =>
         {
             Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Eager(hints.machine().eager) }))
@@ -132,7 +141,8 @@ pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
 
 /// The algorithms whose times are compared in the first calls.
 pub fn candidates(hints: &Hints, input: &Input, outline: Outline) -> Vec<Algorithm> {
-    (ALGORITHMS.iter().map(|e| e.algorithm)).filter(|&a| unfit(a, hints, input, outline).is_none()).collect()
+    let differs = |a: Algorithm| a != Algorithm::NodeAware || gathers(input.processes, outline.nodes);
+    (ALGORITHMS.iter().map(|e| e.algorithm)).filter(|&a| differs(a) && unfit(a, hints, input, outline).is_none()).collect()
 }
 
 /// Why an algorithm cannot be used; `None` if it can.
@@ -140,31 +150,64 @@ fn unfit(algorithm: Algorithm, hints: &Hints, input: &Input, outline: Outline) -
     let entry = algorithm.entry();
     let limit = hints.graph_limit.min(MOST_EDGES);
     match entry.build {
-        Build::Global(_) if outline.edges > limit => Some(format!(
+        Build::Global(_) | Build::Nodes(_) if outline.edges > limit => Some(format!(
             "it needs the graph of all processes, whose {} edges are more than mpix_graph_limit = {limit}",
             outline.edges
         )),
-        _ => forbidden(algorithm, hints, outline).or((entry.unfit)(input)).map(Into::into),
+        _ => forbidden(algorithm, hints, outline.operations, input.stencil).or((entry.unfit)(input)).map(Into::into),
     }
 }
 
-/// Whether a star is of use, so that it is looked for: only algorithms that forward are for stars.
+/// Whether it matters which processes share a node, so that this is found out.
+pub fn asks_for_nodes(hints: &Hints, outline: Outline) -> bool {
+    let served = Algorithm::NodeAware.entry().unserved(outline.operations).is_none();
+    hints.whole_communicator
+        && served
+        && match hints.schedule {
+            ScheduleHint::Only(algorithm) => algorithm == Algorithm::NodeAware,
+            ScheduleHint::Measure => true,
+            ScheduleHint::Auto => outline.weighted || hints.weight_unit.is_some(),
+        }
+}
+
+/// Whether there are several nodes, and fewer than processes: else `node_aware` is as `direct`.
+fn gathers(processes: u32, nodes: u32) -> bool {
+    (2..processes).contains(&nodes)
+}
+
+/// Whether a star is of use, so that it is looked for: only trees are for stars.
 pub fn may_forward(hints: &Hints, outline: Outline) -> bool {
-    hints.whole_communicator && outline.alltoall_only
+    hints.whole_communicator && Algorithm::ScatterOptimal.entry().unserved(outline.operations).is_none()
 }
 
-/// Why an algorithm that forwards is not allowed, whatever the neighborhood is.
-fn forbidden(algorithm: Algorithm, hints: &Hints, outline: Outline) -> Option<&'static str> {
-    if !algorithm.entry().forwards() || may_forward(hints, outline) {
-        None
-    } else if outline.alltoall_only {
-        Some(
-            "blocks travel through processes that are not their source or target, for which mpix_whole_communicator=true must promise \
-             that all processes make every call",
-        )
-    } else {
-        Some("it serves MPIX_NEIGHBOR_ALLTOALL only: set the other operations by another call")
+/// Whether a stencil is of use, so that it is looked for: whether messages may be combined.
+pub fn may_combine(hints: &Hints, outline: Outline) -> bool {
+    let served = Algorithm::Combining.entry().unserved(outline.operations).is_none();
+    served
+        && match hints.schedule {
+            ScheduleHint::Only(algorithm) => algorithm == Algorithm::Combining,
+            ScheduleHint::Measure if !hints.verify => true,
+            // where the model is asked
+            _ => {
+                let sized = outline.weighted || hints.weight_unit.is_some();
+                sized && (!outline.one_node || hints.loggp.is_some()) && outline.edges <= hints.graph_limit.min(MOST_SIMULATED)
+            }
+        }
+}
+
+/// Why an algorithm that forwards is not allowed.
+fn forbidden(algorithm: Algorithm, hints: &Hints, operations: Operations, stencil: Option<&Stencil>) -> Option<&'static str> {
+    let entry = algorithm.entry();
+    // where there is no stencil, that is why
+    let neighbors = matches!(entry.build, Build::Stencil(_)) && stencil.is_none_or(Stencil::closed);
+    let unserved = entry.unserved(operations);
+    if unserved.is_some() || !entry.forwards() || hints.whole_communicator || neighbors {
+        return unserved;
     }
+    Some(
+        "blocks travel through processes that are not their source or target, for which mpix_whole_communicator=true must promise \
+         that all processes make every call",
+    )
 }
 
 /// Where all edges have directions.
@@ -178,16 +221,32 @@ pub struct Directions<'a> {
 
 /// The algorithm of the lowest predicted time, `direct` where no other one is faster. Builds and simulates the schedules of all processes:
 /// some microseconds an edge and algorithm.
-pub fn compare(hints: &Hints, graph: &Graph, directions: Option<Directions>, outline: Outline) -> Result<Choice> {
+pub fn compare(
+    hints: &Hints,
+    graph: &Graph,
+    directions: Option<Directions>,
+    stencil: Option<&Stencil>,
+    nodes: Option<&Locality>,
+    operations: Operations,
+) -> Result<Choice> {
     let world = graph.neighborhoods_with(|e| directions.map_or(0, |d| d.of_edges[e]));
     let (tuning, unit) = (hints.tuning(), u64::from(hints.weight_unit.unwrap_or(1)));
-    let options = Options { window: hints.window, half_duplex: hints.half_duplex, ..Options::default() };
+    let gather = operations == Operations { gather: true, ..Operations::default() };
+    let options = Options { window: hints.window, half_duplex: hints.half_duplex, gather, copy: COPY, ..Options::default() };
     let mut times: Vec<(Algorithm, f64)> = Vec::new();
     // where the graph is known, edge_coloring makes fewer rounds of it than neighbors can negotiate
-    let compared = |e: &&Entry| !matches!(e.build, Build::Negotiated(_)) && forbidden(e.algorithm, hints, outline).is_none();
+    let compared =
+        |e: &&Entry| !matches!(e.build, Build::Negotiated(_)) && forbidden(e.algorithm, hints, operations, stencil).is_none();
+    let grid = stencil.map(Stencil::grid);
     for entry in ALGORITHMS.iter().filter(compared) {
+        let schedules = match (entry.build, nodes) {
+            (Build::Nodes(_), Some(nodes)) if gathers(nodes.processes(), nodes.nodes()) => {
+                Ok(schedules_on_nodes(&world, nodes, &tuning))
+            }
+            _ => world_schedules_on(entry.algorithm, &world, grid, directions.map(|d| d.order), &tuning),
+        };
         // an algorithm that does not fit is left out
-        if let Ok(schedules) = world_schedules(entry.algorithm, &world, directions.map(|d| d.order), &tuning) {
+        if let Ok(schedules) = schedules {
             let time = predict(&world, &schedules, unit, &hints.machine(), &options).map_err(Error::Internal)?;
             times.push((entry.algorithm, time));
         }
@@ -214,14 +273,16 @@ mod tests {
     use super::*;
     use crate::model::Loggp;
     use crate::neighborhood::{Neighbor, Neighborhood};
-    use crate::schedule::Star;
+    use crate::schedule::{Star, world_schedules};
 
-    const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1, one_node: false, alltoall_only: false };
+    const ALL: Operations = Operations { gather: true, alltoall: true, reduce: true };
+    const ALLTOALL: Operations = Operations { gather: false, alltoall: true, reduce: false };
+    const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1, one_node: false, operations: ALL, nodes: 0 };
 
     #[test]
     fn a_schedule_that_does_not_fit_is_an_error_with_its_reason() {
         let n = Neighborhood::from_ranks(0, &[0], &[0]);
-        let mut input = Input { neighborhood: &n, processes: 1, directions: None, star: None };
+        let mut input = Input { neighborhood: &n, processes: 1, directions: None, star: None, stencil: None };
         let only = |algorithm| Hints { schedule: ScheduleHint::Only(algorithm), ..Hints::default() };
         let e = select(&only(Algorithm::DimensionOrder), &input, FEW).unwrap_err();
         assert!(e.to_string().contains("dimension_order cannot be used: it needs a Cartesian"));
@@ -244,14 +305,14 @@ mod tests {
         let graph = Graph::from_edges(40, &(1..40).map(|to| (0, to, 8)).collect::<Vec<_>>());
         let world = graph.neighborhoods();
         let star = Star::find(&world).unwrap();
-        let input = |star| Input { neighborhood: &world[0], processes: 40, directions: None, star };
+        let input = |star| Input { neighborhood: &world[0], processes: 40, directions: None, star, stencil: None };
         let asked = Hints { schedule: ScheduleHint::Only(Algorithm::ScatterOptimal), ..Hints::default() };
-        let promised = Hints { whole_communicator: true, ..asked };
-        let (alone, both) = (Outline { alltoall_only: true, ..FEW }, FEW);
-        let reason = |hints, star, outline| select(&hints, &input(star), outline).unwrap_err().to_string();
-        assert!(reason(asked, None, alone).contains("mpix_whole_communicator=true must promise"));
-        assert!(reason(promised, Some(&star), both).contains("serves MPIX_NEIGHBOR_ALLTOALL only"));
-        assert!(reason(promised, None, alone).contains("only one process sends"));
+        let promised = Hints { whole_communicator: true, ..asked.clone() };
+        let (alone, both) = (Outline { operations: ALLTOALL, ..FEW }, FEW);
+        let reason = |hints: &Hints, star, outline| select(hints, &input(star), outline).unwrap_err().to_string();
+        assert!(reason(&asked, None, alone).contains("mpix_whole_communicator=true must promise"));
+        assert!(reason(&promised, Some(&star), both).contains("serves MPIX_NEIGHBOR_ALLTOALL only"));
+        assert!(reason(&promised, None, alone).contains("only one process sends"));
         let choice = Choice { algorithm: Algorithm::ScatterOptimal, why: Why::Asked };
         assert_eq!(select(&promised, &input(Some(&star)), alone).unwrap(), Next::Take(choice));
         assert!(candidates(&promised, &input(Some(&star)), alone).contains(&Algorithm::ScatterBinomial));
@@ -260,16 +321,137 @@ mod tests {
         let auto = |whole_communicator| Hints { whole_communicator, ..Hints::default() };
         let weighted = |outline| Outline { weighted: true, heaviest: 8, ..outline };
         assert_eq!(select(&auto(true), &input(Some(&star)), weighted(alone)).unwrap(), Next::Compare);
-        let chosen = |hints, outline| compare(&hints, &graph, None, outline).unwrap().algorithm;
+        let chosen = |hints, outline: Outline| compare(&hints, &graph, None, None, None, outline.operations).unwrap().algorithm;
         assert_eq!(chosen(auto(true), alone), Algorithm::ScatterOptimal);
         assert_eq!(chosen(auto(true), both), Algorithm::Direct);
         assert_eq!(chosen(auto(false), alone), Algorithm::Direct);
     }
 
+    /// A world of a full stencil, all edges of one weight, without weights at half of their steps: what is asked of combining.
+    fn box_of(side: u32, weight: u32) -> (Graph, Stencil) {
+        let graph = crate::generate::grid(&[side; 3], &[true; 3], crate::generate::Stencil::Box, None);
+        let edges: Vec<_> = graph.iter().map(|(from, to, _)| (from, to, weight)).collect();
+        let grid = crate::cartesian::Grid::new(vec![side; 3], vec![true; 3]);
+        let stencil = Stencil::find(&grid, &graph.neighborhoods()).unwrap();
+        (Graph::from_edges(side * side * side, &edges), stencil)
+    }
+
+    /// Short messages are combined, long ones are not; blocks of a gather, of which no byte travels twice, also longer ones.
+    #[test]
+    fn messages_are_combined_where_that_pays() {
+        let chosen = |bytes, operations| {
+            let (graph, stencil) = box_of(4, bytes);
+            compare(&Hints::default(), &graph, None, Some(&stencil), None, operations).unwrap()
+        };
+        let gather = Operations { gather: true, ..Operations::default() };
+        let both = Operations { gather: true, ..ALLTOALL };
+        for (bytes, operations, combined) in [
+            (8, ALLTOALL, true),
+            (500, ALLTOALL, true),
+            (3000, ALLTOALL, false),
+            (8, gather, true),
+            (3000, gather, true),
+            (300_000, gather, false),
+            (8, both, true),
+            (3000, both, false),
+            (8, ALL, false),
+        ] {
+            let choice = chosen(bytes, operations);
+            assert_eq!(choice.algorithm == Algorithm::Combining, combined, "{bytes} bytes, {operations:?}: {}", choice.why);
+        }
+    }
+
+    /// `node_aware` needs the promise, serves no reduction, and is looked at where processes share nodes, and not all the same one.
+    #[test]
+    fn nodes_only_where_they_matter() {
+        let list: Vec<_> = (0..32u32).flat_map(|p| (0..32).map(move |q| (p, q, 8))).collect();
+        let graph = Graph::from_edges(32, &list);
+        let world = graph.neighborhoods();
+        let input = Input { neighborhood: &world[0], processes: 32, directions: None, star: None, stencil: None };
+        let asked = Hints { schedule: ScheduleHint::Only(Algorithm::NodeAware), ..Hints::default() };
+        let promised = Hints { whole_communicator: true, ..asked.clone() };
+        let on = |nodes| Outline { operations: ALLTOALL, weighted: true, heaviest: 8, nodes, ..FEW };
+        let reason = |hints: &Hints, outline| select(hints, &input, outline).unwrap_err().to_string();
+        assert!(reason(&asked, on(4)).contains("mpix_whole_communicator=true must promise"));
+        assert!(reason(&promised, FEW).contains("set MPIX_NEIGHBOR_REDUCE by another call"));
+        assert!(reason(&Hints { graph_limit: 9, ..promised.clone() }, on(4)).contains("more than mpix_graph_limit = 9"));
+        for nodes in [1, 4, 32] {
+            let choice = Choice { algorithm: Algorithm::NodeAware, why: Why::Asked };
+            assert_eq!(select(&promised, &input, on(nodes)).unwrap(), Next::Take(choice));
+        }
+        let auto = Hints { whole_communicator: true, ..Hints::default() };
+        for (nodes, compared) in [(1, false), (2, true), (31, true), (32, false)] {
+            assert_eq!(select(&auto, &input, on(nodes)).unwrap() == Next::Compare, compared, "{nodes} nodes");
+            assert_eq!(candidates(&auto, &input, on(nodes)).contains(&Algorithm::NodeAware), compared, "{nodes} nodes");
+        }
+        let unweighted = |hints: Hints| (hints, Outline { weighted: false, ..on(0) });
+        let measure = Hints { schedule: ScheduleHint::Measure, ..auto.clone() };
+        for ((hints, outline), looked) in [
+            (unweighted(auto.clone()), false),
+            (unweighted(measure.clone()), true),
+            ((auto.clone(), on(0)), true),
+            ((Hints::default(), on(0)), false),
+            ((auto.clone(), Outline { operations: ALL, ..on(0) }), false),
+            ((asked, on(0)), false),
+            ((promised, on(0)), true),
+        ] {
+            assert_eq!(asks_for_nodes(&hints, outline), looked, "{hints:?}, {outline:?}");
+        }
+        // 31 messages of 8 bytes are dearer than some that hold them together, even where those inside a node cost as much
+        let nodes = |size: u32| Locality::from_names(&(0..32).map(|r| r / size).collect::<Vec<_>>());
+        let chosen = |hints: &Hints, size| compare(hints, &graph, None, None, Some(&nodes(size)), ALLTOALL).unwrap();
+        assert_eq!(chosen(&auto, 8).algorithm, Algorithm::NodeAware, "{}", chosen(&auto, 8).why);
+        assert_eq!(chosen(&Hints::default(), 8).algorithm, Algorithm::Direct);
+        assert_eq!(chosen(&auto, 32).algorithm, Algorithm::Direct);
+        assert_eq!(chosen(&auto, 1).algorithm, Algorithm::Direct);
+    }
+
+    /// Combining serves no reduction, and needs a stencil; where blocks leave the neighborhood of their source, also the promise.
+    #[test]
+    fn combining_only_where_it_is_allowed() {
+        let (graph, stencil) = box_of(4, 8);
+        let world = graph.neighborhoods();
+        let input = |stencil| Input { neighborhood: &world[0], processes: 64, directions: None, star: None, stencil };
+        let asked = Hints { schedule: ScheduleHint::Only(Algorithm::Combining), ..Hints::default() };
+        let alltoall = Outline { operations: ALLTOALL, ..FEW };
+        let reason = |hints: &Hints, stencil, outline| select(hints, &input(stencil), outline).unwrap_err().to_string();
+        assert!(reason(&asked, Some(&stencil), FEW).contains("set MPIX_NEIGHBOR_REDUCE by another call"));
+        assert!(reason(&asked, None, alltoall).contains("neighbors at the same offsets"));
+        let choice = Next::Take(Choice { algorithm: Algorithm::Combining, why: Why::Asked });
+        assert_eq!(select(&asked, &input(Some(&stencil)), alltoall).unwrap(), choice);
+        let diagonal = |from: u32| (from, from / 4 % 4 * 4 + from / 16 * 16 + (from + 1) % 4, 8);
+        let diagonals: Vec<_> = (0..64).map(diagonal).map(|(from, to, weight)| (from, (to + 16) % 64, weight)).collect();
+        let diagonals = Graph::from_edges(64, &diagonals).neighborhoods();
+        let open = Stencil::find(stencil.grid(), &diagonals).unwrap();
+        assert!(reason(&asked, Some(&open), alltoall).contains("mpix_whole_communicator=true must promise"));
+        let promised = Hints { whole_communicator: true, ..asked.clone() };
+        assert_eq!(select(&promised, &input(Some(&open)), alltoall).unwrap(), choice);
+        // short messages are worth a comparison only where there would be fewer of them
+        let weighted = Outline { weighted: true, heaviest: 8, ..alltoall };
+        let auto = |stencil| select(&Hints::default(), &input(stencil), weighted).unwrap();
+        assert_eq!(auto(Some(&stencil)), Next::Compare);
+        assert!(matches!(auto(Some(&open)), Next::Take(_)));
+        assert!(candidates(&Hints::default(), &input(Some(&stencil)), alltoall).contains(&Algorithm::Combining));
+        assert!(!candidates(&Hints::default(), &input(Some(&stencil)), FEW).contains(&Algorithm::Combining));
+        // it is looked for only where it can be chosen
+        for (hints, outline, looked) in [
+            (Hints::default(), weighted, true),
+            (Hints::default(), alltoall, false),
+            (Hints::default(), Outline { one_node: true, ..weighted }, false),
+            (Hints::default(), Outline { operations: ALL, ..weighted }, false),
+            (Hints::default(), Outline { edges: 1 << 40, ..weighted }, false),
+            (asked, alltoall, true),
+            (Hints { schedule: ScheduleHint::Only(Algorithm::Direct), ..Hints::default() }, weighted, false),
+            (Hints { schedule: ScheduleHint::Measure, ..Hints::default() }, alltoall, true),
+        ] {
+            assert_eq!(may_combine(&hints, outline), looked, "{hints:?} {outline:?}");
+        }
+    }
+
     #[test]
     fn the_graph_is_looked_at_where_sizes_are_known() {
         let n = Neighborhood::from_ranks(0, &[0], &[0]);
-        let input = Input { neighborhood: &n, processes: 1, directions: None, star: None };
+        let input = Input { neighborhood: &n, processes: 1, directions: None, star: None, stencil: None };
         let direct = |why| Next::Take(Choice { algorithm: Algorithm::Direct, why });
         assert_eq!(select(&Hints::default(), &input, FEW).unwrap(), direct(Why::Unweighted));
         let weighted = Outline { weighted: true, heaviest: 1 << 20, ..FEW };
@@ -296,7 +478,7 @@ mod tests {
             let list: Vec<_> = (0..16u32).flat_map(|p| (0..16).filter(move |&q| q != p).map(move |q| (p, q, weight))).collect();
             Graph::from_edges(16, &list)
         };
-        let compare_all = |graph: &Graph| compare(&Hints::default(), graph, None, FEW);
+        let compare_all = |graph: &Graph| compare(&Hints::default(), graph, None, None, None, FEW.operations);
         let choice = compare_all(&edges(1_000_000)).unwrap();
         assert_ne!(choice.algorithm, Algorithm::Direct);
         let Why::Predicted(time, direct) = choice.why else { panic!("{choice:?}") };
@@ -334,7 +516,7 @@ mod tests {
         let of_edges: Vec<u32> = world.iter().flat_map(Graph::row_directions).collect();
         assert_eq!(of_edges.len(), graph.edges());
         let directions = Directions { of_edges: &of_edges, order: &[1, 0] };
-        let time = |directions| match compare(&Hints::default(), &graph, directions, FEW).unwrap().why {
+        let time = |directions| match compare(&Hints::default(), &graph, directions, None, None, FEW.operations).unwrap().why {
             Why::Predicted(time, _) => time,
             why => panic!("{why}"),
         };

@@ -2,16 +2,19 @@
 
 use std::sync::Arc;
 
+use crate::cartesian::Grid;
 use crate::error::{Error, Result, catch};
 use crate::graph::Graph;
 use crate::hints::Hints;
+use crate::locality::Locality;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype;
+use crate::mpi::node;
 use crate::mpi::p2p::{Message, Requests};
 use crate::neighborhood::Neighborhood;
 use crate::schedule::distributed_coloring::{Exchange, Negotiation};
-use crate::schedule::{Algorithm, Build, Input, Schedule, Star, plan};
+use crate::schedule::{Algorithm, Build, Input, Operations, Schedule, Shares, Star, Stencil, node_aware, plan};
 use crate::select::{self, Choice, Directions, Next, Outline, Why};
 
 /// Tag of messages by which neighbors negotiate, on the private communicator. No collective operation has it.
@@ -26,23 +29,38 @@ pub struct Built {
     pub schedule: Arc<Schedule>,
 }
 
-/// The schedules of a neighborhood: one, or those whose times the first calls shall compare. `one_node` says whether all processes share a
-/// node, `alltoall_only` whether the neighborhood is for no other operation. Collective: all processes pass hints that agree, and come to the same choice.
+/// The schedules of a neighborhood: one, or those whose times the first calls shall compare. `grid` is that of a Cartesian communicator, `one_node` says
+/// whether all processes share a node, `operations` what the neighborhood is for. Collective: all processes pass hints that agree, and come to the same
+/// choice.
 ///
-/// Cost: two reductions of three words together, and where forwarding is allowed what `find_star` says. Where the graph of all processes is needed, process 0 gathers it once: 8 bytes an edge and 12 a
+/// Cost: two reductions of three words together, and where forwarding is of use what `find_star` and `find_stencil` say. Where the graph of all processes is needed, process 0 gathers it once: 8 bytes an edge and 12 a
 /// process there. It makes the plan, in the time that the algorithm states, and sends each process its share, 20 bytes for each end of a message; or it
 /// compares predicted times, and broadcasts 17 bytes.
 ///
 /// # Errors
 /// The schedule that a hint asks for does not fit; the same on all processes.
-pub fn schedules(comm: &Comm, hints: &Hints, input: &Input, one_node: bool, alltoall_only: bool) -> Result<Vec<Built>> {
-    let outline = Outline { one_node, alltoall_only, ..outline(comm, input.neighborhood)? };
+pub fn schedules(
+    comm: &Comm,
+    hints: &Hints,
+    input: &Input,
+    grid: Option<&Grid>,
+    one_node: bool,
+    operations: Operations,
+) -> Result<Vec<Built>> {
+    let mut outline = Outline { one_node, operations, ..outline(comm, input.neighborhood)? };
     let star = if select::may_forward(hints, outline) { find_star(comm, input.neighborhood)? } else { None };
-    let input = &Input { star: star.as_ref(), ..*input };
-    let mut world = World { comm, neighborhood: input.neighborhood, gathered: false, graph: None };
+    let stencil = match grid {
+        Some(grid) if select::may_combine(hints, outline) => find_stencil(comm, input.neighborhood, grid)?,
+        _ => None,
+    };
+    let input = &Input { star: star.as_ref(), stencil: stencil.as_ref(), ..*input };
+    let mut world = World { comm, neighborhood: input.neighborhood, gathered: false, graph: None, nodes: None };
+    if select::asks_for_nodes(hints, outline) {
+        (outline.nodes, world.nodes) = find_nodes(comm, hints, input)?;
+    }
     let chosen = match select::select(hints, input, outline)? {
         Next::Take(choice) => vec![choice],
-        Next::Compare => vec![compare(&mut world, hints, input.directions, outline)?],
+        Next::Compare => vec![compare(&mut world, hints, input, operations)?],
         Next::Try => (select::candidates(hints, input, outline).into_iter())
             .map(|algorithm| Choice { algorithm, why: Why::Asked })
             .collect(),
@@ -59,6 +77,8 @@ struct World<'a> {
     gathered: bool,
     /// On process 0.
     graph: Option<Graph>,
+    /// Which processes share a node; on process 0, where it matters.
+    nodes: Option<Locality>,
 }
 
 impl World<'_> {
@@ -90,7 +110,7 @@ fn outline(comm: &Comm, neighborhood: &Neighborhood) -> Result<Outline> {
     let mine = [weights.clone().count() as u64, u64::from(neighborhood.weighted())];
     let [edges, weighted] = coll::allreduce(comm, mine, Reduction::Sum)?;
     let [heaviest] = coll::allreduce(comm, [weights.max().unwrap_or(0)], Reduction::Max)?;
-    Ok(Outline { edges, weighted: weighted > 0, heaviest, one_node: false, alltoall_only: false })
+    Ok(Outline { edges, weighted: weighted > 0, heaviest, one_node: false, operations: Operations::default(), nodes: 0 })
 }
 
 /// The star that all neighborhoods together are, the same on all processes, or none. Collective: one reduction of four words; where there is a star,
@@ -113,13 +133,49 @@ fn find_star(comm: &Comm, neighborhood: &Neighborhood) -> Result<Option<Star>> {
     Ok(Some(Star { hub, targets, weight }))
 }
 
+/// The number of nodes, and on process 0 which processes share them: the real ones, or those that the hint says. Collective, unless the hint says it: a
+/// split by nodes, on each node a broadcast of a word, and a gather and a reduction of a word.
+fn find_nodes(comm: &Comm, hints: &Hints, input: &Input) -> Result<(u32, Option<Locality>)> {
+    let names = match &hints.nodes {
+        Some(placement) => {
+            let wrong = |reason| Error::Schedule { schedule: Algorithm::NodeAware.name(), reason };
+            let nodes = placement.locality(input.processes).map_err(wrong)?;
+            return Ok((nodes.nodes(), Some(nodes)));
+        }
+        None => node::name(comm)?,
+    };
+    let leads = u64::from(names == input.neighborhood.rank());
+    let [nodes] = coll::allreduce(comm, [leads], Reduction::Sum)?;
+    let names = coll::gather(comm, names)?;
+    Ok((nodes as u32, (!names.is_empty()).then(|| Locality::from_names(&names))))
+}
+
+/// The stencil that all neighborhoods on a grid together are, the same on all processes, or none. Collective: reductions of two words for each
+/// dimension, of a word for each place of the box of all offsets, 4096 at most, and of one.
+fn find_stencil(comm: &Comm, neighborhood: &Neighborhood, grid: &Grid) -> Result<Option<Stencil>> {
+    let most = |mine: &[i64]| {
+        let mut all = vec![0; mine.len()];
+        coll::allreduce_slice(comm, mine, &mut all, Reduction::Max).map(|()| all)
+    };
+    let reach = most(&Stencil::reach(grid, neighborhood))?;
+    let Some(counts) = Stencil::counts(grid, neighborhood, &reach) else {
+        return Ok(None);
+    };
+    let stencil = Stencil::new(grid.clone(), &reach, &most(&counts)?);
+    let differs = most(&[i64::from(!stencil.describes(neighborhood))])?;
+    Ok((differs == [0]).then_some(stencil))
+}
+
 /// Lets process 0 compare, and tells the others.
-fn compare(world: &mut World, hints: &Hints, directions: Option<&[u32]>, outline: Outline) -> Result<Choice> {
-    let comm = world.comm;
+fn compare(world: &mut World, hints: &Hints, input: &Input, operations: Operations) -> Result<Choice> {
+    let (comm, directions, stencil) = (world.comm, input.directions, input.stencil);
     // whether there are directions is the same on all processes
     let of_edges = directions.map(|_| world.directions()).transpose()?;
     let directions = (of_edges.as_ref().zip(directions)).map(|(of_edges, order)| Directions { of_edges, order });
-    let compared = world.graph()?.map(|graph| catch(|| select::compare(hints, graph, directions, outline)));
+    world.graph()?;
+    let nodes = world.nodes.as_ref();
+    let compared =
+        (world.graph.as_ref()).map(|graph| catch(|| select::compare(hints, graph, directions, stencil, nodes, operations)));
     // an error must not keep the others waiting: 255 tells of it
     let mut message = [u8::MAX; 17];
     if let Some(Ok(Choice { algorithm, why: Why::Predicted(time, direct) })) = compared {
@@ -139,30 +195,40 @@ fn compare(world: &mut World, hints: &Hints, directions: Option<&[u32]>, outline
 
 fn build(world: &mut World, algorithm: Algorithm, hints: &Hints, input: &Input) -> Result<Schedule> {
     match algorithm.entry().build {
-        Build::Local(build) => Ok(build(input)),
+        Build::Local(build) | Build::Stencil(build) => Ok(build(input)),
         Build::Scatter(rule) => Ok(crate::schedule::scatter(algorithm, rule, input, &hints.tuning())),
         Build::Negotiated(begin) => negotiate(world.comm, begin(input, &hints.tuning())),
         Build::Global(plan) => {
-            let comm = world.comm;
-            let shares = world.graph()?.map(|graph| {
-                catch(|| {
-                    let shares = plan(graph, &hints.tuning()).shares(graph);
-                    match i32::try_from(shares.0.len()) {
-                        Ok(_) => Ok(shares),
-                        Err(_) => {
-                            Err(Error::Internal(format!("a plan of {} words is too large to be sent", shares.0.len())).into())
-                        }
-                    }
-                })
-            });
-            let share = scatter(comm, shares)?;
+            let share = share(world, |graph, _| plan(graph, &hints.tuning()).shares(graph))?;
             Ok(plan::schedule(algorithm, input.neighborhood, &share))
+        }
+        Build::Nodes(make) => {
+            let share = share(world, |graph, nodes| match nodes {
+                Some(nodes) => make(graph, nodes, &hints.tuning()),
+                None => unreachable!("process 0 knows the nodes where they matter"),
+            })?;
+            Ok(node_aware::schedule(input.neighborhood, &share))
         }
     }
 }
 
+/// What this process gets of what process 0 makes of the graph. Collective.
+fn share(world: &mut World, make: impl FnOnce(&Graph, Option<&Locality>) -> Shares) -> Result<Vec<u32>> {
+    world.graph()?;
+    let shares = world.graph.as_ref().map(|graph| {
+        catch(|| {
+            let shares = make(graph, world.nodes.as_ref());
+            match i32::try_from(shares.0.len()) {
+                Ok(_) => Ok(shares),
+                Err(_) => Err(Error::Internal(format!("a plan of {} words is too large to be sent", shares.0.len())).into()),
+            }
+        })
+    });
+    scatter(world.comm, shares)
+}
+
 /// Sends each process its share of a plan; process 0 has them, or an error, which comes to all.
-fn scatter(comm: &Comm, shares: Option<Result<(Vec<u32>, Vec<u32>)>>) -> Result<Vec<u32>> {
+fn scatter(comm: &Comm, shares: Option<Result<Shares>>) -> Result<Vec<u32>> {
     const FAILED: u32 = u32::MAX;
     let (shares, words, error) = match shares {
         Some(Ok((shares, words))) => (shares, words, None),

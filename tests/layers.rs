@@ -47,20 +47,33 @@ fn uses(text: &str, root: &str) -> Vec<String> {
 
 #[test]
 fn modules_use_only_what_lies_below_them() {
-    let pure = ["error", "random", "neighborhood", "cartesian", "graph", "generate", "schedule", "model", "hints", "select"];
+    let pure = [
+        "error",
+        "random",
+        "neighborhood",
+        "cartesian",
+        "graph",
+        "locality",
+        "generate",
+        "schedule",
+        "model",
+        "hints",
+        "select",
+        "typemap",
+    ];
     let allowed = |module: &str| -> Vec<&str> {
         match module {
-            "error" | "random" => vec![],
+            "error" | "random" | "typemap" => vec![],
             "neighborhood" => vec!["error", "random"],
             "cartesian" => vec!["neighborhood"],
-            "graph" => vec!["neighborhood"],
+            "graph" | "locality" => vec!["neighborhood"],
             "generate" => vec!["cartesian", "graph", "neighborhood", "random"],
-            "schedule" => vec!["graph", "neighborhood", "random"],
-            "hints" => vec!["error", "model", "random", "schedule"],
+            "schedule" => vec!["cartesian", "graph", "locality", "neighborhood", "random"],
+            "hints" => vec!["error", "locality", "model", "random", "schedule"],
             "model" => vec!["error", "graph", "neighborhood", "schedule"],
-            "select" => vec!["error", "graph", "hints", "model", "schedule"],
-            "mpi" => vec!["error"],
-            "exec" => vec!["error", "mpi", "neighborhood", "schedule"],
+            "select" => vec!["error", "graph", "hints", "locality", "model", "schedule"],
+            "mpi" => vec!["error", "typemap"],
+            "exec" => vec!["error", "mpi", "neighborhood", "schedule", "typemap"],
             "outstanding" => vec!["error", "mpi"],
             "setup" => [&pure[..], &["mpi"]].concat(),
             "handle" => [&pure[..], &["exec", "mpi", "outstanding", "setup"]].concat(),
@@ -103,9 +116,20 @@ fn modules_use_only_what_lies_below_them() {
 
 #[test]
 fn pure_modules_forbid_unsafe_code() {
-    for module in
-        ["error", "random", "neighborhood", "cartesian", "graph", "generate", "hints", "model/mod", "select", "schedule/mod"]
-    {
+    for module in [
+        "error",
+        "random",
+        "neighborhood",
+        "cartesian",
+        "graph",
+        "locality",
+        "generate",
+        "hints",
+        "model/mod",
+        "select",
+        "schedule/mod",
+        "typemap",
+    ] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/{module}.rs"));
         assert!(std::fs::read_to_string(path).unwrap().contains("#![forbid(unsafe_code)]"), "{module}");
     }

@@ -67,6 +67,18 @@ fn every_algorithm_of_the_table_has_its_row() {
     assert_eq!(figures(&report, "dimension_order")["rounds"], 4);
 }
 
+/// A full stencil in three dimensions: 6 messages of each process in 3 rounds instead of 26, which take less time where they are short.
+#[test]
+fn combined_messages() {
+    let run = |unit| json(&["schedule", "--generate", "grid:4px4px4p,box", "--unit", unit]);
+    let time = |report: &Value, algorithm| figures(report, algorithm)["predicted_us"].as_f64().unwrap();
+    let (short, long) = (run("8"), run("100000"));
+    let combining = figures(&short, "combining");
+    assert_eq!((combining["rounds"].as_u64(), combining["messages"].as_u64()), (Some(3), Some(64 * 6)));
+    assert!(time(&short, "combining") < time(&short, "direct"));
+    assert!(time(&long, "combining") > time(&long, "direct"));
+}
+
 /// Table 3 of the LogGP paper, its columns k = 1 and k = 10 with L = 30, g = 10: what a program's schedules take on a star.
 #[test]
 fn trees_on_a_star() {

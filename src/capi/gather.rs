@@ -15,7 +15,8 @@ use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype};
 ///   nothing is written where source j is `MPI_PROC_NULL`.
 /// - `comm`: a communicator with a neighborhood for `MPIX_NEIGHBOR_GATHER`.
 ///
-/// Called by every process that has an edge, and by all its neighbors; processes that no path of edges connects need not call equally often. The
+/// Called by every process that has an edge, and by all its neighbors; processes that no path of edges connects need not call equally often, unless
+/// `mpix_whole_communicator` promises that all call. The
 /// type signature sent must equal the one that each target expects. `MPI_IN_PLACE` is an error. Where a degree is 0 the arguments of that
 /// side are not looked at.
 ///

@@ -109,7 +109,7 @@ pub struct Blocks<'a> {
 }
 
 /// One block, found.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Located {
     /// Address of the first element.
     pub at: *mut u8,

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::buffers::{Blocks, Buffers, Ints, Located, Shape};
-use super::copy::Passage;
+use super::copy::Way;
 use super::p2p::{accept, refuse_null};
 use crate::error::Result;
 use crate::mpi::MPI_Datatype;
@@ -61,13 +61,6 @@ struct Piece {
     way: Way,
 }
 
-#[derive(Clone, Copy)]
-enum Way {
-    /// Its data lies from here on.
-    InPlace(*mut u8),
-    Through(Passage),
-}
-
 /// One side of a call: for each slot one block, of all fields or of the first one.
 #[derive(Default)]
 struct Side {
@@ -103,7 +96,14 @@ impl Joined {
     ///
     /// # Safety
     /// The datatypes must be datatypes.
-    pub unsafe fn of(fields: &[Buffers], n: &Neighborhood, rule: Rule, comm: &Arc<Comm>, tag: i32, near: &dyn Fn(Rank) -> bool) -> Result<Joined> {
+    pub unsafe fn of(
+        fields: &[Buffers],
+        n: &Neighborhood,
+        rule: Rule,
+        comm: &Arc<Comm>,
+        tag: i32,
+        near: &dyn Fn(Rank) -> bool,
+    ) -> Result<Joined> {
         let mut own = Vec::new();
         let inputs: Vec<&Blocks> = fields.iter().map(|f| &f.input).collect();
         let outputs: Vec<&Blocks> = fields.iter().map(|f| &f.output).collect();
@@ -125,12 +125,7 @@ impl Joined {
         for piece in &self.input.pieces {
             let into = &mut self.input.buffer[piece.bytes.clone()];
             // SAFETY: the caller vouches for the blocks.
-            unsafe {
-                match piece.way {
-                    Way::InPlace(from) => from.copy_to_nonoverlapping(into.as_mut_ptr(), into.len()),
-                    Way::Through(passage) => passage.pack(&piece.block, into, self.me, self.tag, &self.comm)?,
-                }
-            }
+            unsafe { piece.way.pack(&piece.block, into, self.me, self.tag, &self.comm) }?;
         }
         Ok(())
     }
@@ -145,13 +140,9 @@ impl Joined {
         }
         for piece in &self.output.pieces[self.output.of_slot[source].clone()] {
             let from = &mut self.output.buffer[piece.bytes.clone()];
+            let length = from.len();
             // SAFETY: the caller vouches for the blocks.
-            unsafe {
-                match piece.way {
-                    Way::InPlace(into) => into.copy_from_nonoverlapping(from.as_ptr(), from.len()),
-                    Way::Through(passage) => passage.unpack(from, &piece.block, self.me, self.tag, &self.comm)?,
-                }
-            }
+            unsafe { piece.way.unpack(from, &piece.block, length, self.me, self.tag, &self.comm) }?;
         }
         Ok(())
     }
@@ -189,7 +180,14 @@ impl Joined {
 }
 
 impl Side {
-    unsafe fn of(fields: &[&Blocks], list: &[Neighbor], (me, near): (Rank, &dyn Fn(Rank) -> bool), rule: Rule, comm: &Comm, own: &mut Vec<Owned>) -> Result<Side> {
+    unsafe fn of(
+        fields: &[&Blocks],
+        list: &[Neighbor],
+        (me, near): (Rank, &dyn Fn(Rank) -> bool),
+        rule: Rule,
+        comm: &Comm,
+        own: &mut Vec<Owned>,
+    ) -> Result<Side> {
         let (mut side, known, mut accepted) = (Side::default(), Known::default(), None);
         // slots of short messages, and where these begin in the buffer
         let mut short = Vec::new();
@@ -226,12 +224,7 @@ impl Side {
                     let bytes = at..at + length as usize;
                     at = bytes.end;
                     // SAFETY: as above.
-                    let way = unsafe {
-                        match known.data(block.datatype, block.count, comm)?.in_place {
-                            Some(offset) => Way::InPlace(block.at.wrapping_offset(offset as isize)),
-                            None => Way::Through(Passage::choose(&block, comm)?),
-                        }
-                    };
+                    let (way, _) = unsafe { Way::of(&block, &known, comm) }?;
                     side.pieces.push(Piece { block, bytes, way });
                 }
                 side.of_slot[slot] = first_piece..side.pieces.len();

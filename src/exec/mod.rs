@@ -10,6 +10,7 @@ mod copy;
 pub mod fields;
 #[cfg(feature = "mpi")]
 pub mod lasting;
+pub mod layout;
 mod mailbox;
 mod overlap;
 #[cfg(feature = "mpi")]
@@ -20,9 +21,9 @@ pub mod packets;
 #[cfg(feature = "mpi")]
 mod parts;
 #[cfg(feature = "mpi")]
-pub mod tags;
-#[cfg(feature = "mpi")]
 pub mod shm;
+#[cfg(feature = "mpi")]
+pub mod tags;
 #[cfg(test)]
 pub mod world;
 

@@ -1,28 +1,46 @@
 //! How packets look on their way: for each of their blocks its length, 8 bytes in little-endian order, then the blocks behind one another. Packets in a
-//! packet are blocks of it.
+//! packet are blocks of it. A block that is the same as the one before it is not there a second time: its word says [`SAME`]. So what a gather sends to
+//! many travels once in a packet.
+
+use std::ops::Range;
 
 /// Bytes for the length of a block.
 pub const WORD: usize = 8;
 
-/// Writes the lengths of a packet's blocks to its beginning.
+/// Instead of a length: the block before it once more.
+pub const SAME: u64 = u64::MAX;
+
+/// Writes the words of a packet's blocks to its beginning: their lengths, or [`SAME`].
 pub fn write_lengths(packet: &mut [u8], lengths: impl IntoIterator<Item = u64>) {
     for (word, length) in packet.chunks_exact_mut(WORD).zip(lengths) {
         word.copy_from_slice(&length.to_le_bytes());
     }
 }
 
-/// The length of a packet's i-th block.
-pub fn length(packet: &[u8], i: usize) -> usize {
-    let word = &packet[i * WORD..(i + 1) * WORD];
-    // what no memory holds is more than any packet has
-    usize::try_from(word.iter().rev().fold(0u64, |length, &byte| length << 8 | u64::from(byte))).unwrap_or(usize::MAX)
+fn word(packet: &[u8], i: usize) -> u64 {
+    packet[i * WORD..(i + 1) * WORD].iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+}
+
+/// Where a packet's first block would begin: what the place before that of block 0 is.
+pub fn front(blocks: usize) -> Range<usize> {
+    blocks * WORD..blocks * WORD
+}
+
+/// Where a packet's i-th block is; `last` is where the one before it is.
+pub fn place(packet: &[u8], i: usize, last: Range<usize>) -> Range<usize> {
+    match word(packet, i) {
+        SAME => last,
+        // what no memory holds is more than any packet has
+        length => last.end..last.end.saturating_add(usize::try_from(length).unwrap_or(usize::MAX)),
+    }
 }
 
 /// An error if a packet does not have as many bytes as it says of its `blocks` blocks.
 pub fn check(packet: &[u8], blocks: usize) -> Result<(), String> {
     let words = blocks.checked_mul(WORD).filter(|&words| words <= packet.len());
-    let whole = words.and_then(|words| (0..blocks).try_fold(words, |sum, i| sum.checked_add(length(packet, i))));
-    if whole == Some(packet.len()) {
+    let begins = words.is_some() && (blocks == 0 || word(packet, 0) != SAME);
+    let end = begins.then(|| (0..blocks).fold(front(blocks), |last, i| place(packet, i, last)).end);
+    if end == Some(packet.len()) {
         Ok(())
     } else {
         Err(format!("a packet of {} bytes does not hold {blocks} blocks", packet.len()))
@@ -38,14 +56,29 @@ mod tests {
         let mut packet = vec![0; 3 * WORD + 302];
         write_lengths(&mut packet, [2, 0, 300]);
         assert_eq!(check(&packet, 3), Ok(()));
-        assert_eq!([0, 1, 2].map(|i| length(&packet, i)), [2, 0, 300]);
+        let places = |packet: &[u8], blocks| -> Vec<Range<usize>> {
+            let next = |last: &mut Range<usize>, i| {
+                *last = place(packet, i, last.clone());
+                Some(last.clone())
+            };
+            (0..blocks).scan(front(blocks), next).collect()
+        };
+        assert_eq!(places(&packet, 3), [24..26, 26..26, 26..326]);
         assert_eq!(check(&[], 0), Ok(()));
         for (bytes, blocks) in [(325, 3), (327, 3), (326, 2), (326, 4), (20, 3), (326, usize::MAX)] {
             packet.resize(bytes, 0);
             assert!(check(&packet, blocks).is_err(), "{bytes} bytes, {blocks} blocks");
             packet.resize(326, 0);
         }
-        write_lengths(&mut packet, [u64::MAX, 0, 300]);
-        assert!(check(&packet, 3).is_err());
+        write_lengths(&mut packet, [2, SAME, 300]);
+        assert_eq!(check(&packet, 3), Ok(()));
+        assert_eq!(places(&packet, 3), [24..26, 24..26, 26..326]);
+        // nothing is before the first one, and lengths must add up
+        for words in [[SAME, 2, 300], [2, 300, SAME - 1], [SAME - 1, SAME - 1, 2], [302, SAME, 1]] {
+            write_lengths(&mut packet, words);
+            assert!(check(&packet, 3).is_err(), "{words:?}");
+        }
+        write_lengths(&mut packet, [302, SAME, SAME]);
+        assert_eq!(check(&packet, 3), Ok(()));
     }
 }

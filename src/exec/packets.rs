@@ -2,25 +2,27 @@
 //!
 //! A whole block is sent from, or received in, the caller's buffer, as by `p2p.rs`. A packet is put together in a kept buffer when its round begins, as
 //! `packet.rs` says, with the data of its blocks as bytes, and received into another one: its length comes with it, by `MPI_Mprobe`. When its round
-//! ends, what is in it for the caller is taken out. What is for others is sent on from there.
+//! ends, what is in it for the caller is taken out. What is for others is sent on from there, or copied into another packet.
 //!
 //! A block that is longer than where it belongs is an error of class `MPI_ERR_TRUNCATE`, as in MPI; what is for others is sent on all the same. A
 //! shorter one fills what it fills.
 //!
+//! In a packet, input blocks that are one place in memory, and scratch blocks that came as one, follow one another as one.
+//!
 //! Rounds do not overlap. Cost beyond MPI's: one copy of each byte where a packet is put together and one where it is taken out, none where it is
-//! passed on; as much memory as all packets that a process puts together or receives. No allocation once the longest ones have been seen. Counts above
+//! passed on by itself; as much memory as all packets that a process puts together or receives. No allocation once the longest ones have been seen. Counts above
 //! `INT_MAX` make a datatype for each such block or packet and call.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::buffers::{Buffers, Located};
-use super::copy::{Copy, Passage};
+use super::copy::{Copy, Way};
 use super::p2p::{Large, POLLS, Waiting, accept, enlarge, refuse_null, self_edge};
 use super::{Executor, packet};
 use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::{self, Data, Known};
+use crate::mpi::datatype::{self, Known};
 use crate::mpi::message::{self, Probed};
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::{self, MPI_Datatype};
@@ -42,14 +44,6 @@ struct Own {
     message: Message,
 }
 
-/// How a block's data comes into a packet, and out of it.
-#[derive(Debug, Clone, Copy)]
-enum Way {
-    /// It lies from here on.
-    InPlace(*mut u8),
-    Through(Passage),
-}
-
 /// Executes one schedule with packets.
 pub struct Packets {
     comm: Arc<Comm>,
@@ -63,6 +57,8 @@ pub struct Packets {
     outputs: Vec<u32>,
     /// For each packet that is sent by itself, it and all that are in it, by number; empty for the others.
     members: Vec<Vec<u32>>,
+    /// Of each of these whether it has blocks that come in the same call, so that its length is known when it is sent.
+    passes: Vec<bool>,
     /// Where each packet is in its buffer; only of those that this process puts together.
     packets: Vec<Range<usize>>,
     /// For each scratch block the buffer in which it came, and where it is there.
@@ -99,13 +95,21 @@ impl Packets {
         let (packets, scratch) = (schedule.packets(), schedule.scratch_blocks() as usize);
         let mut outermost: Vec<usize> = (0..packets).collect();
         let mut members = vec![Vec::new(); packets];
+        let mut passes = vec![false; packets];
         for k in 0..packets {
             members[outermost[k]].push(k as u32);
-            // of higher numbers
             for block in schedule.packet(k) {
-                if let Block::Packet(inner) = *block {
-                    outermost[inner as usize] = outermost[k];
+                match *block {
+                    // of higher numbers
+                    Block::Packet(inner) => outermost[inner as usize] = outermost[k],
+                    Block::Scratch(_) => passes[outermost[k]] = true,
+                    Block::Input(_) | Block::Output(_) => {}
                 }
+            }
+        }
+        for op in schedule.ops() {
+            if let Op::Recv { into: Block::Packet(k), .. } = *op {
+                members[k as usize].clear();
             }
         }
         let rounds = (0..schedule.rounds()).map(|r| schedule.round(r));
@@ -126,6 +130,7 @@ impl Packets {
             inputs: Vec::new(),
             outputs: Vec::new(),
             members,
+            passes,
             packets: vec![0..0; packets],
             scratch: vec![(0, 0..0); scratch],
             buffers: vec![Vec::new(); packets + scratch],
@@ -224,15 +229,11 @@ impl Packets {
             unsafe {
                 accept(&mut own.accepted, located.datatype, side, slot, &self.comm)?;
                 refuse_null(&located, side)?;
-                let Data { size, in_place } = own.known.data(located.datatype, located.count, &self.comm)?;
+                let (way, size) = Way::of(&located, &own.known, &self.comm)?;
                 let length = located.count.checked_mul(size).and_then(|length| usize::try_from(length).ok());
                 let too_large = || Error::TooLarge { argument: argument(), count: located.count, extent: size };
                 own.length = length.ok_or_else(too_large)?;
-                own.way = match in_place {
-                    Some(offset) => Way::InPlace(located.at.wrapping_offset(offset as isize)),
-                    None if own.length == 0 => Way::InPlace(located.at),
-                    None => Way::Through(Passage::choose(&located, &self.comm)?),
-                };
+                own.way = way;
                 if own.direct {
                     self.large.fill(&mut own.message, &located, argument)?;
                 }
@@ -257,47 +258,57 @@ impl Packets {
         Ok(())
     }
 
-    /// Lays out the packets that this process puts together, and makes room for them.
-    fn lay_out(&mut self) -> Result<()> {
-        for outer in 0..self.members.len() {
-            let puts = |block: &Block| matches!(block, Block::Input(_) | Block::Packet(_));
-            if self.members[outer].is_empty() || !self.schedule.packet(outer).iter().all(puts) {
-                // it is in another one, or received
-                continue;
-            }
-            // lengths from the innermost outward, then places from the outermost inward
-            for i in (0..self.members[outer].len()).rev() {
-                let k = self.members[outer][i] as usize;
-                let blocks = self.schedule.packet(k);
-                let length = blocks.iter().try_fold(blocks.len() * packet::WORD, |sum, &b| sum.checked_add(self.length(b)));
-                self.packets[k] = 0..length.filter(|&l| l <= isize::MAX as usize).ok_or(Error::NoMemory { bytes: usize::MAX })?;
-            }
-            for i in 0..self.members[outer].len() {
-                let k = self.members[outer][i] as usize;
-                let mut at = self.packets[k].start + self.schedule.packet(k).len() * packet::WORD;
-                for &block in self.schedule.packet(k) {
-                    let length = self.length(block);
-                    if let Block::Packet(inner) = block {
-                        self.packets[inner as usize] = at..at + length;
-                    }
-                    at += length;
-                }
-            }
-            enlarge(&mut self.buffers[outer], self.packets[outer].len())?;
+    /// Lays out a packet that this process puts together, and makes room for it.
+    fn lay_out(&mut self, outer: usize) -> Result<()> {
+        // lengths from the innermost outward, then places from the outermost inward
+        for i in (0..self.members[outer].len()).rev() {
+            let k = self.members[outer][i] as usize;
+            let words = self.schedule.packet(k).len() * packet::WORD;
+            let length = self.pieces(k).try_fold(words, |sum, (_, length)| sum.checked_add(length.unwrap_or(0)));
+            self.packets[k] = 0..length.filter(|&l| l <= isize::MAX as usize).ok_or(Error::NoMemory { bytes: usize::MAX })?;
         }
-        Ok(())
+        for i in 0..self.members[outer].len() {
+            let k = self.members[outer][i] as usize;
+            let mut at = self.packets[k].start + self.schedule.packet(k).len() * packet::WORD;
+            for j in 0..self.schedule.packet(k).len() {
+                let length = self.piece(k, j).unwrap_or(0);
+                if let Block::Packet(inner) = self.schedule.packet(k)[j] {
+                    self.packets[inner as usize] = at..at + length;
+                }
+                at += length;
+            }
+        }
+        enlarge(&mut self.buffers[outer], self.packets[outer].len())
     }
 
-    /// Bytes of a block that this process puts into a packet.
-    fn length(&self, block: Block) -> usize {
-        match block {
-            Block::Packet(k) => self.packets[k as usize].len(),
-            block => self.own(block).length,
+    /// The blocks of a packet that this process puts together, with the bytes that each takes there; `None` for one that is the same as that before it.
+    fn pieces(&self, k: usize) -> impl Iterator<Item = (Block, Option<usize>)> + '_ {
+        (self.schedule.packet(k).iter().enumerate()).map(move |(i, &block)| (block, self.piece(k, i)))
+    }
+
+    fn piece(&self, k: usize, i: usize) -> Option<usize> {
+        let blocks = self.schedule.packet(k);
+        let last = if i > 0 { Some(blocks[i - 1]) } else { None };
+        match (blocks[i], last) {
+            (Block::Packet(k), _) => Some(self.packets[k as usize].len()),
+            (Block::Scratch(s), last) => {
+                let came = &self.scratch[s as usize];
+                let same = matches!(last, Some(Block::Scratch(last)) if self.scratch[last as usize] == *came);
+                (!same).then_some(came.1.len())
+            }
+            (block, last) => {
+                let own = self.own(block);
+                let same = matches!(last, Some(last @ Block::Input(_)) if self.own(last).located == own.located);
+                (!same).then_some(own.length)
+            }
         }
     }
 
     /// Puts a packet together.
     unsafe fn put(&mut self, outer: usize) -> Result<()> {
+        if self.passes[outer] {
+            self.lay_out(outer)?;
+        }
         let mut buffer = std::mem::take(&mut self.buffers[outer]);
         // SAFETY: the caller of `bind` vouches for the blocks.
         let put = unsafe { self.put_into(outer, &mut buffer) };
@@ -307,23 +318,27 @@ impl Packets {
 
     unsafe fn put_into(&self, outer: usize, buffer: &mut [u8]) -> Result<()> {
         for &k in &self.members[outer] {
-            let (blocks, place) = (self.schedule.packet(k as usize), self.packets[k as usize].clone());
-            packet::write_lengths(&mut buffer[place.clone()], blocks.iter().map(|&b| self.length(b) as u64));
-            let mut at = place.start + blocks.len() * packet::WORD;
-            for &block in blocks {
-                let length = self.length(block);
-                if let Block::Input(_) = block {
-                    let own = self.own(block);
-                    let into = &mut buffer[at..at + length];
-                    match own.way {
-                        // SAFETY: the caller of `bind` vouches for the block, whose data lies there; the buffer is ours.
-                        Way::InPlace(from) if length > 0 => unsafe { from.copy_to_nonoverlapping(into.as_mut_ptr(), length) },
-                        Way::InPlace(_) => {}
-                        // SAFETY: as above.
-                        Way::Through(passage) => unsafe { passage.pack(&own.located, into, self.me, self.tag, &self.comm) }?,
+            let (k, place) = (k as usize, self.packets[k as usize].clone());
+            let words = self.pieces(k).map(|(_, length)| length.map_or(packet::SAME, |length| length as u64));
+            packet::write_lengths(&mut buffer[place.clone()], words);
+            let mut at = place.start + self.schedule.packet(k).len() * packet::WORD;
+            for (block, length) in self.pieces(k) {
+                let Some(length) = length else { continue };
+                let into = &mut buffer[at..at + length];
+                at += length;
+                match block {
+                    // it is among the members
+                    Block::Packet(_) => {}
+                    Block::Scratch(s) => {
+                        let (buffer, range) = self.scratch[s as usize].clone();
+                        into.copy_from_slice(&self.buffers[buffer][range]);
+                    }
+                    block => {
+                        let own = self.own(block);
+                        // SAFETY: the caller of `bind` vouches for the block; the buffer is ours.
+                        unsafe { own.way.pack(&own.located, into, self.me, self.tag, &self.comm) }?;
                     }
                 }
-                at += length;
             }
         }
         Ok(())
@@ -333,16 +348,17 @@ impl Packets {
     unsafe fn take(&mut self, k: usize, length: usize) -> Result<()> {
         let blocks = self.schedule.packet(k).len();
         let mut done: Result<()> = packet::check(&self.buffers[k][..length], blocks).map_err(|text| Error::Internal(text).into());
-        let (whole, mut at) = (done.is_ok(), blocks * packet::WORD);
+        let whole = done.is_ok();
+        // others must not wait for what is lost
+        let mut range = if whole { packet::front(blocks) } else { 0..0 };
         for i in 0..blocks {
-            // others must not wait for what is lost
-            let length = if whole { packet::length(&self.buffers[k], i) } else { 0 };
-            let range = if whole { at..at + length } else { 0..0 };
-            at += length;
+            if whole {
+                range = packet::place(&self.buffers[k], i, range);
+            }
             match self.schedule.packet(k)[i] {
-                Block::Scratch(s) => self.scratch[s as usize] = (k, range),
+                Block::Scratch(s) => self.scratch[s as usize] = (k, range.clone()),
                 // SAFETY: the caller of `bind` vouches for the block.
-                block => done = done.and(unsafe { self.take_own(block, k, range) }),
+                block => done = done.and(unsafe { self.take_own(block, k, range.clone()) }),
             }
         }
         done
@@ -351,22 +367,11 @@ impl Packets {
     unsafe fn take_own(&mut self, block: Block, k: usize, range: Range<usize>) -> Result<()> {
         let mut buffer = std::mem::take(&mut self.buffers[k]);
         let (own, from) = (self.own(block), &mut buffer[range]);
-        let taken = match own.way {
-            _ if from.len() > own.length => {
-                Err(Error::Truncated { source_slot: block.slot(), sent: from.len(), expected: own.length }.into())
-            }
-            _ if from.is_empty() => Ok(()),
-            Way::InPlace(into) => {
-                // SAFETY: the caller of `bind` vouches for the block, of which as many bytes at least lie there; the buffer is ours.
-                unsafe { into.copy_from_nonoverlapping(from.as_ptr(), from.len()) };
-                Ok(())
-            }
-            Way::Through(passage) => {
-                // MPI says how a block is filled that is longer than what comes
-                let passage = if from.len() == own.length { passage } else { Passage::Message };
-                // SAFETY: as above.
-                unsafe { passage.unpack(from, &own.located, self.me, self.tag, &self.comm) }
-            }
+        let taken = if from.len() > own.length {
+            Err(Error::Truncated { source_slot: block.slot(), sent: from.len(), expected: own.length }.into())
+        } else {
+            // SAFETY: the caller of `bind` vouches for the block, of which as many bytes at least lie there; the buffer is ours.
+            unsafe { own.way.unpack(from, &own.located, own.length, self.me, self.tag, &self.comm) }
         };
         self.buffers[k] = buffer;
         taken
@@ -521,7 +526,14 @@ impl Executor for Packets {
         self.copies.clear();
         self.large.clear();
         // SAFETY: the caller vouches for the buffers.
-        unsafe { self.bind_blocks(buffers).and_then(|()| self.bind_copies()).and_then(|()| self.lay_out()) }
+        unsafe { self.bind_blocks(buffers).and_then(|()| self.bind_copies()) }?;
+        for outer in 0..self.members.len() {
+            // not those that are in others, are received, or are as long as what comes in the call
+            if !self.members[outer].is_empty() && !self.passes[outer] {
+                self.lay_out(outer)?;
+            }
+        }
+        Ok(())
     }
 
     fn start(&mut self, tag: i32) -> Result<()> {

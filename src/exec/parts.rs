@@ -10,11 +10,11 @@
 use std::collections::HashMap;
 
 use super::buffers::{Blocks, Buffers, Located, Shape};
-use super::copy::Passage;
+use super::copy::{Passage, Way};
 use super::p2p::{Large, enlarge};
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::{self, Data, Known};
+use crate::mpi::datatype::{self, Known};
 use crate::mpi::p2p::Message;
 use crate::mpi::{self, MPI_Datatype};
 use crate::neighborhood::Rank;
@@ -47,7 +47,7 @@ struct Stage {
 }
 
 /// Where a block's data is in a call.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct Bound {
     located: Located,
     /// Bytes of data.
@@ -55,7 +55,7 @@ struct Bound {
     place: Place,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Place {
     /// In the caller's buffer or a scratch block, from this address.
     There(*mut u8),
@@ -153,8 +153,8 @@ impl Parts {
         let mut common: Option<Bound> = None;
         for stage in &mut self.stages {
             let shared = matches!(stage.block, Block::Input(_)) && matches!(buffers.input.shape, Shape::One { .. });
-            if let (true, Some(first)) = (shared, common) {
-                stage.bound = Some(first);
+            if let (true, Some(first)) = (shared, &common) {
+                stage.bound = Some(first.clone());
                 continue;
             }
             let located = locate(stage.block, &mut stage.accepted)?;
@@ -163,30 +163,29 @@ impl Parts {
                 |extent| Error::TooLarge { argument: side.count_argument(stage.block.slot()), count: located.count, extent };
             // SAFETY: `locate` has had the datatype accepted.
             let bound = unsafe {
-                let Data { size, in_place } = stage.known.data(located.datatype, located.count, comm)?;
+                let (way, size) = Way::of(&located, &stage.known, comm)?;
                 let length = located.count.checked_mul(size).ok_or_else(|| too_large(size))? as u64;
-                let place = match in_place {
-                    Some(offset) => Place::There(located.at.wrapping_offset(offset as isize)),
-                    None if length == 0 => Place::There(located.at),
-                    None => {
+                let place = match way {
+                    Way::InPlace(at) => Place::There(at),
+                    Way::Through(passage) => {
                         let offset = needed as usize;
                         needed = (needed.checked_add(length))
                             .and_then(|end| end.checked_next_multiple_of(LINE))
                             .filter(|&end| end <= isize::MAX as u64)
                             .ok_or_else(|| too_large(size))?;
-                        Place::Here { offset, passage: Passage::choose(&located, comm)? }
+                        Place::Here { offset, passage }
                     }
                 };
                 Bound { located, length, place }
             };
-            stage.bound = Some(bound);
             if shared {
                 let place = match bound.place {
                     Place::Here { offset, .. } => Place::Shared { offset },
-                    place => place,
+                    ref place => place.clone(),
                 };
                 common = Some(Bound { place, ..bound });
             }
+            stage.bound = Some(bound);
         }
         enlarge(&mut self.buffer, needed as usize)?;
         let (byte, nobody) = (datatype::byte(), mpi::proc_null());
@@ -217,11 +216,11 @@ impl Parts {
     /// # Safety
     /// The block must be readable as bound.
     pub unsafe fn pack(&mut self, stage: u32, me: i32, tag: i32, comm: &Comm) -> Result<()> {
-        match self.stages[stage as usize].bound {
+        match &self.stages[stage as usize].bound {
             Some(Bound { located, length, place: Place::Here { offset, passage } }) => {
-                let buffer = &mut self.buffer[offset..][..length as usize];
+                let buffer = &mut self.buffer[*offset..][..*length as usize];
                 // SAFETY: the caller vouches for the block.
-                unsafe { passage.pack(&located, buffer, me, tag, comm) }
+                unsafe { passage.pack(located, buffer, me, tag, comm) }
             }
             _ => Ok(()),
         }
@@ -232,11 +231,11 @@ impl Parts {
     /// # Safety
     /// The block must be writable as bound.
     pub unsafe fn unpack(&mut self, stage: u32, me: i32, tag: i32, comm: &Comm) -> Result<()> {
-        match self.stages[stage as usize].bound {
+        match &self.stages[stage as usize].bound {
             Some(Bound { located, length, place: Place::Here { offset, passage } }) => {
-                let buffer = &mut self.buffer[offset..][..length as usize];
+                let buffer = &mut self.buffer[*offset..][..*length as usize];
                 // SAFETY: the caller vouches for the block.
-                unsafe { passage.unpack(buffer, &located, me, tag, comm) }
+                unsafe { passage.unpack(buffer, located, me, tag, comm) }
             }
             _ => Ok(()),
         }

@@ -59,7 +59,8 @@ struct Send {
     pieces: Range<usize>,
     bytes: usize,
     state: Sending,
-    /// Chunks before the message, for each target.
+    /// Of one that goes in chunks: where they lie, and for each target the chunks before the message.
+    memory: *mut u8,
     before: Vec<u64>,
     /// What goes by MPI, and where it is put together, if it must be.
     requests: Vec<Request>,
@@ -97,7 +98,7 @@ struct Chunks {
     /// Bytes of the message.
     bytes: u64,
     /// Where the memory begins, bytes of a chunk, and chunks of the mailbox before this message.
-    memory: u64,
+    memory: u32,
     chunk: u64,
     before: u64,
     into: Into,
@@ -122,7 +123,7 @@ struct Recv {
 impl Send {
     fn new(outs: Range<usize>, pieces: Range<usize>) -> Send {
         let (before, requests) = (Vec::with_capacity(outs.len()), Vec::with_capacity(outs.len()));
-        Send { outs, pieces, bytes: 0, state: Sending::Done, before, requests, buffer: Vec::new() }
+        Send { outs, pieces, bytes: 0, state: Sending::Done, memory: std::ptr::null_mut(), before, requests, buffer: Vec::new() }
     }
 }
 
@@ -209,7 +210,6 @@ const PATIENCE_FOR_ROOM: Duration = Duration::from_millis(2);
 /// How long a process waits between two looks whether those that it waits for live.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-
 // SAFETY: addresses in buffers of the caller's and in shared memory, at which whoever completes the call may look, memory of its own, and handles, which
 // may be used in any thread that may call MPI.
 unsafe impl std::marker::Send for Shm {}
@@ -267,9 +267,8 @@ impl Shm {
             Op::Send { to, .. } => remote(to),
             Op::Copy { .. } | Op::Reduce { .. } => false,
         });
-        let rest = (!schedule.ops().is_empty()).then(|| {
-            Box::new(P2p::new(Arc::clone(&comm), None, n.rank(), parts.waiting, parts.window, &schedule))
-        });
+        let rest = (!schedule.ops().is_empty())
+            .then(|| Box::new(P2p::new(Arc::clone(&comm), None, n.rank(), parts.waiting, parts.window, &schedule)));
         Shm {
             link: Arc::clone(link),
             comm,
@@ -313,6 +312,7 @@ impl Shm {
         self.copies.clear();
         let Some(first) = fields.first() else { return Ok(()) };
         self.to_all = pieces::is_one(&first.input);
+        let freed = self.known[0][0].freed()?;
         // SAFETY: the caller vouches for the buffers.
         unsafe {
             if let Some(op) = first.op {
@@ -320,7 +320,7 @@ impl Shm {
             } else {
                 for piece in &mut self.outputs {
                     let (side, known) = (&fields[piece.field as usize].output, &self.known[piece.field as usize][1]);
-                    piece.bind(side, known, &self.comm)?;
+                    piece.bind(side, known, freed, &self.comm)?;
                 }
                 if !self.self_edges.is_empty() {
                     self.bind_copies(fields)?;
@@ -329,7 +329,7 @@ impl Shm {
             let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
             for piece in &mut self.inputs[..own] {
                 let (side, known) = (&fields[piece.field as usize].input, &self.known[piece.field as usize][0]);
-                piece.bind(side, known, &self.comm)?;
+                piece.bind(side, known, freed, &self.comm)?;
             }
         }
         for send in if self.to_all { &mut self.all } else { &mut self.each } {
@@ -383,7 +383,7 @@ impl Shm {
                 let from = buffers.input.locate(target as usize)?;
                 accept(&mut self.accepted[0], from.datatype, &buffers.input, target as usize, &self.comm)?;
                 p2p::refuse_null(&from, &buffers.input)?;
-                folding.bind_own(target, from, &self.comm)?;
+                folding.bind_own(target, from, &self.known[0][0], &self.comm)?;
             }
         }
         for recv in &mut self.recvs {
@@ -407,7 +407,13 @@ impl Shm {
             // matches whatever is sent
             let datatypes = vec![message::packed(); sources];
             let shape = Shape::General { counts: Ints::Wide(&counts), displs: Ints::Wide(&displs), datatypes: &datatypes };
-            let output = Blocks { base: self.scratch.as_mut_ptr(), datatype: message::packed(), extent: 1, shape, names: buffers.output.names };
+            let output = Blocks {
+                base: self.scratch.as_mut_ptr(),
+                datatype: message::packed(),
+                extent: 1,
+                shape,
+                names: buffers.output.names,
+            };
             rest.bind(&Buffers { input: buffers.input, output, op: None })
         }
     }
@@ -442,15 +448,19 @@ impl Shm {
             let chunks = out.chunks.load(Ordering::Relaxed);
             out.sender.is_free(self.number, out.mailbox()) && (chunks == 0 || out.mailbox().read() == chunks)
         };
-        // in reductions the first target's memory may hold what is for all
-        let first = !self.link.common && self.folding.is_some() && send.outs.start == 0;
-        send.outs.clone().all(free) && (!first || (0..self.link.outs.len()).all(free))
+        self.holders(send).all(free)
+    }
+
+    /// The targets that may still read what lies in a message's memory: in reductions the first one's memory may hold what is for all.
+    #[inline(always)]
+    fn holders(&self, send: &Send) -> Range<usize> {
+        if self.folding.is_some() && send.outs.start == 0 { 0..self.link.outs.len() } else { send.outs.clone() }
     }
 
     #[inline(always)]
-    fn put(&self, send: &Send, bytes: u32, place: u64, words: &[u64]) {
+    fn put(&self, send: &Send, bytes: u32, place: u32, words: &[u64]) {
         for out in &self.link.outs[send.outs.clone()] {
-            let acks = out.back.map_or([0; 2], |back| self.link.ins[back].mailbox().acks());
+            let acks = out.back.map_or(0, |back| self.link.ins[back].mailbox().acks());
             out.sender.put(self.number, out.mailbox(), Header { bytes, place, acks }, words);
         }
     }
@@ -475,10 +485,11 @@ impl Shm {
             self.put(send, send.bytes as u32, IN_LINE, &words[..send.bytes.div_ceil(8)]);
             packed
         } else {
-            let slot = self.link.slot_of(&self.link.outs[send.outs.start], self.number);
+            let slot = self.link.slot_for(&send.outs, &self.holders(send), self.number, send.bytes);
+            let Some(slot) = slot else { return Ok(false) };
             // SAFETY: as above; the slot is as long, and nobody reads it, as there is room.
             let packed = unsafe { pieces::pack(pieces, slot, self.own()) };
-            self.put(send, send.bytes as u32, self.link.position(slot), &[]);
+            self.put(send, send.bytes as u32, self.link.place(slot), &[]);
             packed
         };
         self.send_mut(k).state = Sending::Done;
@@ -499,16 +510,14 @@ impl Shm {
         if !in_chunks {
             return self.send_by_mpi(k).map(|()| true);
         }
-        // chunks use the memory of both lines
-        let link = &self.link;
-        if !link.outs[send.outs.clone()].iter().all(|out| out.sender.is_empty(self.number, out.mailbox())) {
-            return Ok(false);
+        match self.link.memory_for_chunks(&send.outs, &self.holders(send)) {
+            Some(memory) => self.begin_chunks(k, memory).map(|()| true),
+            None => Ok(false),
         }
-        self.begin_chunks(k).map(|()| true)
     }
 
     /// Announces a message that comes in chunks.
-    fn begin_chunks(&mut self, k: usize) -> Result<()> {
+    fn begin_chunks(&mut self, k: usize, memory: *mut u8) -> Result<()> {
         let chunk = self.link.chunk();
         let Self { link, all, each, inputs, to_all, comm, me, tag, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
@@ -520,14 +529,15 @@ impl Shm {
             // SAFETY: the caller of `bind` vouches for the blocks; the buffer is as long.
             packed = unsafe { pieces::pack(pieces, send.buffer.as_mut_ptr(), Own { me: *me, tag: *tag, comm }) };
         }
-        let memory = link.position(link.outs[send.outs.start].memory);
+        send.memory = memory;
+        let memory = link.place(memory);
         send.before.clear();
         send.state = Sending::Chunks(0, count);
         for out in &link.outs[send.outs.clone()] {
             let before = out.chunks.load(Ordering::Relaxed);
             send.before.push(before);
-            let acks = out.back.map_or([0; 2], |back| link.ins[back].mailbox().acks());
-            let words = [before, send.bytes as u64, memory, chunk as u64];
+            let acks = out.back.map_or(0, |back| link.ins[back].mailbox().acks());
+            let words = [before, send.bytes as u64, memory.into(), chunk as u64];
             out.sender.put(self.number, out.mailbox(), Header { bytes: 0, place: IN_CHUNKS, acks }, &words);
         }
         packed
@@ -544,7 +554,7 @@ impl Shm {
         let chunk = self.link.chunk();
         let begin = done as usize * chunk;
         let part = begin..(begin + chunk).min(send.bytes);
-        let memory = outs[0].memory.wrapping_add((done % CHUNKS) as usize * chunk);
+        let memory = send.memory.wrapping_add((done % CHUNKS) as usize * chunk);
         // SAFETY: the caller of `bind` vouches for the blocks; the memory is as long, and has been read.
         unsafe {
             let pieces = &self.inputs[send.pieces.clone()];
@@ -586,9 +596,10 @@ impl Shm {
                 return Ok(());
             }
             *by_mpi = true;
-            let at = match pieces {
-                [piece] if piece.in_place().is_some() => piece.at,
-                _ => {
+            let alone = if let [piece] = pieces { piece.in_place() } else { None };
+            let at = match alone {
+                Some(at) => at,
+                None => {
                     enlarge(&mut send.buffer, bytes)?;
                     pieces::pack(pieces, send.buffer.as_mut_ptr(), own)?;
                     send.buffer.as_mut_ptr()
@@ -609,9 +620,7 @@ impl Shm {
         }
         let (link, source) = (&self.link, &self.link.ins[i]);
         let Some(header) = source.mailbox().header(self.number) else { return Ok(false) };
-        if let Some(back) = source.back
-            && link.next() - self.number <= 2
-        {
+        if let Some(back) = source.back {
             link.outs[back].sender.learn(header.acks);
         }
         let recv = &mut self.recvs[i];
@@ -621,7 +630,7 @@ impl Shm {
                 recv.words.as_ptr().cast()
             }
             IN_CHUNKS => return self.announced(i),
-            place => match link.at(place, header.bytes as usize) {
+            place => match link.at(place, 0, header.bytes as usize) {
                 Some(data) => data,
                 None => return self.broken(i),
             },
@@ -689,7 +698,10 @@ impl Shm {
     #[cold]
     fn broken(&mut self, i: usize) -> Result<bool> {
         let rank = self.link.ins[i].rank;
-        self.give_up(i, Error::Internal(format!("process {rank} has put no message where its mailbox says that there is one")).into())
+        self.give_up(
+            i,
+            Error::Internal(format!("process {rank} has put no message where its mailbox says that there is one")).into(),
+        )
     }
 
     /// Begins to take out a message that comes in chunks.
@@ -713,7 +725,8 @@ impl Shm {
         if into == Into::Buffer {
             enlarge(&mut recv.buffer, bytes as usize)?;
         }
-        recv.state = Receiving::Chunks(Chunks { taken: 0, all: bytes.div_ceil(chunk), bytes, memory, chunk, before, into });
+        recv.state =
+            Receiving::Chunks(Chunks { taken: 0, all: bytes.div_ceil(chunk), bytes, memory: memory as u32, chunk, before, into });
         checked.map(|()| false)
     }
 
@@ -783,7 +796,8 @@ impl Shm {
         let begin = chunks.taken * chunks.chunk;
         let end = (begin + chunks.chunk).min(chunks.bytes);
         let part = begin as usize..end as usize;
-        let Some(data) = self.link.at(chunks.memory + chunks.taken % CHUNKS * chunks.chunk, part.len()) else { return self.broken(i) };
+        let offset = (chunks.taken % CHUNKS * chunks.chunk) as usize;
+        let Some(data) = self.link.at(chunks.memory, offset, part.len()) else { return self.broken(i) };
         let recv = &mut self.recvs[i];
         // SAFETY: the caller of `bind` vouches for the blocks; the sender has put as many bytes there.
         unsafe {
@@ -911,6 +925,11 @@ impl Shm {
         if changed && self.link.crowded {
             self.ring();
         }
+        if self.folding.is_some()
+            && let Err(e) = self.fold_all()
+        {
+            self.note(e);
+        }
         let here = self.sending.is_empty() && self.receiving.is_empty();
         here && !self.rest_runs && !self.has_more()
     }
@@ -926,9 +945,6 @@ impl Shm {
 
     #[cold]
     fn look_for_more(&mut self) -> bool {
-        if let Err(e) = self.fold_all() {
-            self.note(e);
-        }
         let mut more = self.folding.as_ref().is_some_and(|f| !f.is_complete());
         let mut failed = None;
         if self.by_mpi {
@@ -1133,7 +1149,10 @@ impl Shm {
             let i = self.receiving[k] as usize;
             let source = &self.link.ins[i];
             // what it has left behind is taken first
-            if !self.link.lives(source.member) && matches!(self.recvs[i].state, Receiving::Waits | Receiving::Chunks(_)) && !self.may_go_on() {
+            if !self.link.lives(source.member)
+                && matches!(self.recvs[i].state, Receiving::Waits | Receiving::Chunks(_))
+                && !self.may_go_on()
+            {
                 let error = gone(source.rank);
                 self.receiving.swap_remove(k);
                 if let Err(e) = self.give_up(i, error) {
@@ -1248,7 +1267,9 @@ impl Executor for Shm {
             recv.unfolded = recv.pieces.len();
             self.receiving.push(i as u32);
             if recv.bytes > self.link.ins[i].slot {
-                if self.started_only && let Err(e) = self.post(i) {
+                if self.started_only
+                    && let Err(e) = self.post(i)
+                {
                     self.note(e);
                 }
                 self.link.ins[i].mailbox().begin(self.number, !self.started_only);

@@ -27,8 +27,10 @@ impl Process<'_> {
         let Block::Packet(k) = block else { return self.blocks[&block].clone() };
         let blocks: Vec<Vec<u8>> = self.schedule.packet(k as usize).iter().map(|&block| self.read(block)).collect();
         let mut bytes = vec![0; packet::WORD * blocks.len()];
-        packet::write_lengths(&mut bytes, blocks.iter().map(|b| b.len() as u64));
-        blocks.iter().for_each(|block| bytes.extend(block));
+        let same = |i: usize| i > 0 && blocks[i] == blocks[i - 1];
+        let words = (0..blocks.len()).map(|i| if same(i) { packet::SAME } else { blocks[i].len() as u64 });
+        packet::write_lengths(&mut bytes, words);
+        (0..blocks.len()).filter(|&i| !same(i)).for_each(|i| bytes.extend(&blocks[i]));
         bytes
     }
 
@@ -37,11 +39,10 @@ impl Process<'_> {
         let bytes = self.blocks.remove(&Block::Packet(k)).unwrap_or_default();
         let blocks = self.schedule.packet(k as usize);
         packet::check(&bytes, blocks.len()).unwrap();
-        let mut rest = &bytes[packet::WORD * blocks.len()..];
+        let mut place = packet::front(blocks.len());
         for (i, &block) in blocks.iter().enumerate() {
-            let (own, others) = rest.split_at(packet::length(&bytes, i));
-            self.blocks.insert(block, own.to_vec());
-            rest = others;
+            place = packet::place(&bytes, i, place);
+            self.blocks.insert(block, bytes[place.clone()].to_vec());
         }
     }
 }

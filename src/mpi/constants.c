@@ -6,7 +6,6 @@ const void *const mpixn_in_place = MPI_IN_PLACE;
 const int mpixn_max_error_string = MPI_MAX_ERROR_STRING;
 const int mpixn_err_in_status = MPI_ERR_IN_STATUS;
 const int mpixn_err_pending = MPI_ERR_PENDING;
-const int mpixn_combiner_named = MPI_COMBINER_NAMED;
 const int mpixn_max_info_val = MPI_MAX_INFO_VAL;
 
 /* SimGrid has the functions of MPI 3, and aborts in this one */
@@ -40,9 +39,9 @@ int mpixn_create_keyval(MPI_Comm_delete_attr_function *delete_fn, int *keyval) {
   return MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_fn, keyval, NULL);
 }
 
-/* datatypes made by MPI_Type_dup do not inherit the attribute; its value owns nothing */
-int mpixn_create_type_keyval(int *keyval) {
-  return MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, keyval, NULL);
+/* datatypes made by MPI_Type_dup do not inherit the attribute */
+int mpixn_create_type_keyval(MPI_Type_delete_attr_function *delete_fn, int *keyval) {
+  return MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, delete_fn, keyval, NULL);
 }
 
 /* family of the MPI that the library is built for, as MPI_Get_library_version of that family begins */
@@ -72,4 +71,58 @@ int mpixn_operator(MPI_Op op) {
   for (int i = 0; i < (int)(sizeof known / sizeof *known); i++)
     if (op == known[i]) return i + 1;
   return 0;
+}
+
+/* in the order of typemap::Combiner. The names that end in _INTEGER are of types that MPI 3 removed: Open MPI hides them, and keeps their numbers, each before
+   that of what took the type's place */
+#if defined(OPEN_MPI)
+#define REMOVED(name) ((name) - 1)
+#elif defined(MPICH_VERSION)
+#define REMOVED(name) name##_INTEGER
+#else
+#define REMOVED(name) (name)
+#endif
+const int mpixn_combiners[] = {
+    MPI_COMBINER_NAMED,
+    MPI_COMBINER_DUP,
+    MPI_COMBINER_CONTIGUOUS,
+    MPI_COMBINER_VECTOR,
+    MPI_COMBINER_HVECTOR,
+    REMOVED(MPI_COMBINER_HVECTOR),
+    MPI_COMBINER_INDEXED,
+    MPI_COMBINER_HINDEXED,
+    REMOVED(MPI_COMBINER_HINDEXED),
+    MPI_COMBINER_INDEXED_BLOCK,
+    MPI_COMBINER_HINDEXED_BLOCK,
+    MPI_COMBINER_STRUCT,
+    REMOVED(MPI_COMBINER_STRUCT),
+    MPI_COMBINER_SUBARRAY,
+    MPI_COMBINER_DARRAY,
+    MPI_COMBINER_RESIZED,
+    MPI_COMBINER_F90_REAL,
+    MPI_COMBINER_F90_COMPLEX,
+    MPI_COMBINER_F90_INTEGER,
+};
+const int mpixn_order_fortran = MPI_ORDER_FORTRAN;
+const int mpixn_distribute[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_DFLT_DARG};
+
+/* numbers: how many integers, addresses, large counts and datatypes a datatype was made of */
+int mpixn_type_envelope(MPI_Datatype type, MPI_Count numbers[4], int *combiner) {
+#if MPI_VERSION >= 4
+  return MPI_Type_get_envelope_c(type, &numbers[0], &numbers[1], &numbers[2], &numbers[3], combiner);
+#else
+  int integers, addresses, types, rc = MPI_Type_get_envelope(type, &integers, &addresses, &types, combiner);
+  numbers[0] = integers, numbers[1] = addresses, numbers[2] = 0, numbers[3] = types;
+  return rc;
+#endif
+}
+
+/* the arrays are as long as the envelope says */
+int mpixn_type_contents(MPI_Datatype type, const MPI_Count numbers[4], int integers[], MPI_Aint addresses[], MPI_Count counts[], MPI_Datatype types[]) {
+#if MPI_VERSION >= 4
+  return MPI_Type_get_contents_c(type, numbers[0], numbers[1], numbers[2], numbers[3], integers, addresses, counts, types);
+#else
+  (void)counts;
+  return MPI_Type_get_contents(type, (int)numbers[0], (int)numbers[1], (int)numbers[3], integers, addresses, types);
+#endif
 }

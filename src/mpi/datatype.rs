@@ -1,17 +1,16 @@
 //! Datatypes: sizes, extents, packing, and types for counts beyond `int`.
 
 use std::cell::Cell;
-use std::ffi::{c_int, c_void};
-use std::sync::OnceLock;
+use std::ffi::c_int;
+use std::sync::Arc;
 
 use super::comm::Owned as Comm;
+use super::typemap::{Recent, Typemap};
 use super::{MPI_Aint, MPI_Datatype, check};
 use crate::error::Result;
 
 unsafe extern "C" {
-    static mpixn_combiner_named: c_int;
     fn mpixn_byte() -> MPI_Datatype;
-    fn mpixn_create_type_keyval(keyval: *mut c_int) -> c_int;
 }
 
 /// `MPI_DATATYPE_NULL`.
@@ -36,10 +35,13 @@ pub unsafe fn extent(datatype: MPI_Datatype) -> Result<i64> {
     Ok(extent as i64)
 }
 
-/// What is known of the datatype that was asked for last. Predefined ones never change. The handle of a derived one that was freed may come back
-/// as another derived one, so that only its kind is known.
+/// What is known of datatypes that were asked for last. Predefined ones never change. The handle of a derived one that was freed may come back
+/// as another derived one: what is known of it besides its kind is its typemap, as long as no datatype is freed.
 #[derive(Debug, Default)]
-pub struct Known(Cell<Option<(MPI_Datatype, Kind)>>);
+pub struct Known {
+    last: Cell<Option<(MPI_Datatype, Kind)>>,
+    recent: Recent,
+}
 
 #[derive(Debug, Clone, Copy)]
 enum Kind {
@@ -88,23 +90,23 @@ impl Known {
         Ok(matches!(unsafe { self.kind(datatype) }?, Kind::Derived))
     }
 
-    /// How the data of `count` elements lies in memory. Asks MPI nothing for the predefined datatype of the last call.
+    /// How many datatypes have been freed whose typemaps were looked at: as long as it is the same, equal handles are equal datatypes.
+    pub fn freed(&self) -> Result<u64> {
+        Ok(self.recent.freed()?.count())
+    }
+
+    /// The typemap of an element, as [`Freed::typemap`](super::typemap::Freed::typemap).
     ///
     /// # Safety
-    /// `datatype` must be a committed datatype.
-    #[inline]
-    pub unsafe fn data(&self, datatype: MPI_Datatype, count: i64, comm: &Comm) -> Result<Data> {
+    /// `datatype` must be a datatype.
+    pub unsafe fn typemap(&self, datatype: MPI_Datatype) -> Result<Option<Arc<Typemap>>> {
         // SAFETY: the caller vouches for the handle.
-        match unsafe { self.kind(datatype) }? {
-            Kind::Predefined { extent, dense: true } => Ok(Data { size: extent, in_place: Some(0) }),
-            // SAFETY: as above.
-            _ => unsafe { look_for_data(datatype, count, comm) },
-        }
+        unsafe { self.recent.typemap(datatype) }
     }
 
     #[inline(always)]
     unsafe fn kind(&self, datatype: MPI_Datatype) -> Result<Kind> {
-        match self.0.get() {
+        match self.last.get() {
             Some((known, kind)) if known == datatype => Ok(kind),
             // SAFETY: the callers of the above vouch for the handle.
             _ => unsafe { self.ask(datatype) },
@@ -112,93 +114,18 @@ impl Known {
     }
 
     unsafe fn ask(&self, datatype: MPI_Datatype) -> Result<Kind> {
-        // SAFETY: the callers of the above vouch for the handle; the results are locals, the other value is a constant of the C file.
+        // SAFETY: the callers of the above vouch for the handle.
         let kind = unsafe {
-            let (mut integers, mut addresses, mut datatypes, mut combiner) = (0, 0, 0, 0);
-            let rc = mpi_sys::MPI_Type_get_envelope(datatype, &mut integers, &mut addresses, &mut datatypes, &mut combiner);
-            check(rc, "MPI_Type_get_envelope")?;
-            if combiner == mpixn_combiner_named {
+            if self.recent.freed()?.is_predefined(datatype)? {
                 let extent = extent(datatype)?;
                 Kind::Predefined { extent, dense: size(datatype)? == extent && true_extent(datatype)? == (0, extent) }
             } else {
                 Kind::Derived
             }
         };
-        self.0.set(Some((datatype, kind)));
+        self.last.set(Some((datatype, kind)));
         Ok(kind)
     }
-}
-
-/// How the data of some elements lies in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Data {
-    /// Bytes that one element carries.
-    pub size: i64,
-    /// Where the first byte lies, relative to the address, if all bytes lie behind one another in the order in which MPI sends them.
-    pub in_place: Option<i64>,
-}
-
-unsafe fn look_for_data(datatype: MPI_Datatype, count: i64, comm: &Comm) -> Result<Data> {
-    // SAFETY: the caller of `data` vouches for the handle.
-    unsafe {
-        let (size, (true_lb, true_extent)) = (size(datatype)?, true_extent(datatype)?);
-        let no_holes = size > 0 && size == true_extent && (count == 1 || size == extent(datatype)?);
-        let in_place = no_holes && in_order(datatype, size, true_lb, comm)?;
-        Ok(Data { size, in_place: in_place.then_some(true_lb) })
-    }
-}
-
-/// Elements longer than this are not looked into: their data is taken to be out of order.
-const LONGEST_LOOK: i64 = 1 << 20;
-
-/// Whether an element without holes is sent in the order of its bytes. That is found out once for each datatype and kept as an attribute of it,
-/// which goes when the datatype is freed: a handle alone may come back as another datatype.
-unsafe fn in_order(datatype: MPI_Datatype, size: i64, true_lb: i64, comm: &Comm) -> Result<bool> {
-    static KEYVAL: OnceLock<c_int> = OnceLock::new();
-    /// The attribute's two values.
-    const ORDERED: usize = 1;
-    const PERMUTED: usize = 2;
-    if size > LONGEST_LOOK {
-        return Ok(false);
-    }
-    let keyval = match KEYVAL.get() {
-        Some(&keyval) => keyval,
-        None => {
-            let mut keyval = 0;
-            // SAFETY: the result is a local.
-            check(unsafe { mpixn_create_type_keyval(&mut keyval) }, "MPI_Type_create_keyval")?;
-            *KEYVAL.get_or_init(|| keyval)
-        }
-    };
-    let (mut value, mut found): (*mut c_void, c_int) = (std::ptr::null_mut(), 0);
-    // SAFETY: the caller of `data` vouches for the handle; the results are locals.
-    let rc = unsafe { mpi_sys::MPI_Type_get_attr(datatype, keyval, (&raw mut value).cast(), &mut found) };
-    check(rc, "MPI_Type_get_attr")?;
-    if found != 0 {
-        return Ok(value.addr() == ORDERED);
-    }
-    // SAFETY: as above.
-    let ordered = unsafe { packs_as_it_lies(datatype, size as usize, true_lb, comm) }?;
-    let value = std::ptr::without_provenance_mut(if ordered { ORDERED } else { PERMUTED });
-    // SAFETY: as above; the value is a number, at which nothing looks.
-    check(unsafe { mpi_sys::MPI_Type_set_attr(datatype, keyval, value) }, "MPI_Type_set_attr")?;
-    Ok(ordered)
-}
-
-/// Whether an element of `size` bytes without holes is packed byte for byte. Each byte's position is written into the element, one of its digits
-/// at a time.
-unsafe fn packs_as_it_lies(datatype: MPI_Datatype, size: usize, true_lb: i64, comm: &Comm) -> Result<bool> {
-    let mut packed = vec![0u8; size];
-    for shift in (0..usize::BITS).step_by(8).take_while(|&shift| shift == 0 || (size - 1) >> shift > 0) {
-        let lies: Vec<u8> = (0..size).map(|position| (position >> shift) as u8).collect();
-        let at = lies.as_ptr().wrapping_offset(-true_lb as isize);
-        // SAFETY: the element's bytes begin `true_lb` behind the address and are `size` many.
-        let length = unsafe { pack(at, 1, datatype, &mut packed, comm) }?;
-        if packed[..length] != lies[..] {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 /// Bytes that one element carries.

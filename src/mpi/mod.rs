@@ -26,6 +26,7 @@ pub mod pair;
 pub mod segment;
 pub mod start;
 pub mod topology;
+pub mod typemap;
 pub mod window;
 
 unsafe extern "C" {

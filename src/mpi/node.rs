@@ -13,6 +13,15 @@ pub struct Node {
     pub crowded: bool,
 }
 
+/// The name of the node: the lowest rank there. Collective.
+pub fn name(comm: &Comm) -> Result<u32> {
+    let node = comm.node()?;
+    // SAFETY: a live communicator.
+    let mut lowest = unsafe { comm::rank(comm.raw()) }?.to_ne_bytes();
+    coll::broadcast(&node, &mut lowest, 0)?;
+    Ok(u32::from_ne_bytes(lowest))
+}
+
 /// Looks around. Collective.
 pub fn look_around(comm: &Comm) -> Result<Node> {
     let node = comm.node()?;
@@ -51,8 +60,18 @@ impl Team {
     pub fn new(comm: &Comm) -> Result<Team> {
         let node = comm.node()?;
         let crowded = crowded(&node)?;
-        // SAFETY: live communicators.
-        let (rank, me, size) = unsafe { (comm::rank(comm.raw())?, comm::rank(node.raw())?, comm::size(node.raw())?) };
+        // SAFETY: a live communicator.
+        Team::of(node, unsafe { comm::rank(comm.raw()) }?, crowded)
+    }
+
+    /// Those of them that give the same `color`; `rank` is the caller's in the communicator. Collective over the team.
+    pub fn part(&self, color: u32, rank: u32) -> Result<Team> {
+        Team::of(self.comm.split(color)?, rank, self.crowded)
+    }
+
+    fn of(node: Comm, rank: u32, crowded: bool) -> Result<Team> {
+        // SAFETY: a live communicator.
+        let (me, size) = unsafe { (comm::rank(node.raw())?, comm::size(node.raw())?) };
         let ranks = coll::allgather(&node, rank, size)?;
         Ok(Team { comm: node, me, ranks, crowded })
     }

@@ -45,9 +45,9 @@ struct Invitation {
 }
 
 impl Segment {
-    /// Makes a segment in which this process has a part of `bytes` bytes, zeroed. `None` where nobody wants a part, or where it cannot be made, and then on all
-    /// processes. Collective over `node`: all its processes share memory. O(processes of the node) memory.
-    pub fn new(bytes: usize, node: &Comm) -> Result<Option<Segment>> {
+    /// Makes a segment in which this process has a part of `bytes` bytes, zeroed. `None` where nobody wants a part, where all parts together are more than `most`
+    /// bytes, or where it cannot be made, and then on all processes. Collective over `node`: all its processes share memory. O(processes of the node) memory.
+    pub fn new(bytes: usize, most: usize, node: &Comm) -> Result<Option<Segment>> {
         // SAFETY: a live communicator.
         let (me, size) = unsafe { (comm::rank(node.raw())?, comm::size(node.raw())?) };
         // too much for what is told is too much for the memory
@@ -59,7 +59,7 @@ impl Segment {
             parts.push(length);
             length = length.saturating_add(PAGE * *pages as usize);
         }
-        if length == 0 || all.contains(&u32::MAX) {
+        if length == 0 || length > most || all.contains(&u32::MAX) {
             return Ok(None);
         }
         let file = match share(node, me, length, anonymous, through_proc)? {

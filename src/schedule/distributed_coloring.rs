@@ -109,7 +109,7 @@ pub struct Exchange {
 ///
 /// // two processes, an edge from each to the other
 /// let world = [Neighborhood::from_ranks(0, &[1], &[1]), Neighborhood::from_ranks(1, &[0], &[0])];
-/// let input = |neighborhood| Input { neighborhood, processes: 2, directions: None, star: None };
+/// let input = |neighborhood| Input { neighborhood, processes: 2, directions: None, star: None, stencil: None };
 /// let mut both = [&world[0], &world[1]].map(|n| Negotiation::new(&input(n), &Tuning::default()));
 /// while !both.iter().all(Negotiation::done) {
 ///     for me in 0..2 {
@@ -711,7 +711,7 @@ pub struct Stats {
 /// The schedules of all processes, negotiated inside this one.
 pub fn run_all(world: &[Neighborhood], tuning: &Tuning) -> (Vec<Schedule>, Stats) {
     let processes = world.len() as u32;
-    let input = |neighborhood| Input { neighborhood, processes, directions: None, star: None };
+    let input = |neighborhood| Input { neighborhood, processes, directions: None, star: None, stencil: None };
     negotiate(world.iter().map(|n| Negotiation::new(&input(n), tuning)).collect())
 }
 
@@ -894,7 +894,7 @@ mod tests {
     /// processes together. Both ends must expect the same lengths.
     fn run_unordered(world: &[Neighborhood], tuning: &Tuning, seed: u64) -> Vec<Schedule> {
         let processes = world.len() as u32;
-        let input = |neighborhood| Input { neighborhood, processes, directions: None, star: None };
+        let input = |neighborhood| Input { neighborhood, processes, directions: None, star: None, stencil: None };
         let mut all: Vec<Negotiation> = world.iter().map(|n| Negotiation::new(&input(n), tuning)).collect();
         let mut wires: HashMap<(Rank, Rank), VecDeque<Vec<u32>>> = HashMap::new();
         let send = |n: &Negotiation, wires: &mut HashMap<(Rank, Rank), VecDeque<Vec<u32>>>| {

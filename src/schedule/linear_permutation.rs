@@ -54,7 +54,7 @@ mod tests {
     use crate::neighborhood::Neighborhood;
 
     fn text(n: &Neighborhood, processes: u32) -> String {
-        build(&Input { neighborhood: n, processes, directions: None, star: None }).to_string()
+        build(&Input { neighborhood: n, processes, directions: None, star: None, stencil: None }).to_string()
     }
 
     #[test]

@@ -15,18 +15,24 @@
 //! slot `j` (for a folded schedule `Output(0)` is the result), `Scratch(k)` belongs to the executor.
 //!
 //! # Packets
-//! `Packet(k)` is a message of several blocks; the schedule lists them. One that is sent lists input blocks, and packets of higher numbers; one that
-//! is received lists output and scratch blocks, as many as were put in. In such schedules a scratch block is bytes of a length that comes with them,
-//! and may be a packet for someone else. A packet is sent, or in another one, once. So a process passes on blocks whose number, lengths and receivers it does not know. Packets are sent
-//! and received whole. A schedule with packets is not folded.
+//! `Packet(k)` is a message of several blocks; the schedule lists them. One that is sent lists input blocks, scratch blocks that came in earlier rounds,
+//! and packets of higher numbers; one that is received lists output and scratch blocks, as many as were put in. In such schedules a scratch block is
+//! bytes of a length that comes with them, and may be a packet for someone else; it can be sent by itself and in packets, any number of times. A packet
+//! is received, sent, or in another one, once. So a process passes on blocks whose number, lengths and receivers it does not know, and puts those
+//! together that came from several. Packets are sent and received whole. A schedule with packets is not folded.
+//!
+//! Blocks in a packet that have one content, such as a gather's input blocks, cost their bytes once where they stand one behind the other.
 
 #![forbid(unsafe_code)]
 
 use std::fmt;
 
+use crate::cartesian::Grid;
 use crate::graph::Graph;
+use crate::locality::Locality;
 use crate::neighborhood::{Neighborhood, Rank};
 
+mod combining;
 mod costs;
 mod dimension_order;
 mod direct;
@@ -34,6 +40,7 @@ pub mod distributed_coloring;
 mod edge_coloring;
 mod fold;
 mod linear_permutation;
+pub mod node_aware;
 mod part;
 pub mod plan;
 #[cfg(test)]
@@ -44,6 +51,7 @@ mod scatter_binomial;
 mod scatter_optimal;
 pub mod verify;
 
+pub use combining::Stencil;
 pub use costs::Costs;
 pub use distributed_coloring::Negotiation;
 pub use fold::FoldOrder;
@@ -356,6 +364,19 @@ pub struct Input<'a> {
     pub directions: Option<&'a [u32]>,
     /// Where one process sends and all others receive from it at most, and forwarding is promised to be right: that star, equal on all processes.
     pub star: Option<&'a Star>,
+    /// Where all processes of a Cartesian communicator have neighbors at the same offsets, and that has been looked for: these, equal on all processes.
+    pub stencil: Option<&'a Stencil>,
+}
+
+/// The collective operations that a schedule is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Operations {
+    /// `MPIX_Neighbor_gather`, `gatherv`
+    pub gather: bool,
+    /// `MPIX_Neighbor_alltoall`, `alltoallv`, `alltoallw`
+    pub alltoall: bool,
+    /// `MPIX_Neighbor_reduce`, `reducev`
+    pub reduce: bool,
 }
 
 /// What the caller or the model say about how to build; equal on all processes.
@@ -400,7 +421,14 @@ pub enum Algorithm {
     ScatterBinomial,
     /// `scatter_optimal`: from one process to others along the tree that is fastest by LogGP.
     ScatterOptimal,
+    /// `combining`: blocks travel along the dimensions of a grid, those of one way in one message.
+    Combining,
+    /// `node_aware`: gathered on each node, one message between two nodes, handed out there.
+    NodeAware,
 }
+
+/// What each process makes its schedule of: words of all processes, one behind the other, and the number of words of each.
+pub type Shares = (Vec<u32>, Vec<u32>);
 
 /// How an algorithm comes to a schedule.
 #[derive(Debug, Clone, Copy)]
@@ -414,6 +442,10 @@ pub enum Build {
     /// From a [`Star`]: for each number of processes whose blocks one process has, its own among them, of how many it sends the blocks away first.
     /// Arguments: the number of processes, the weight of one's block, and what messages cost.
     Scatter(fn(u32, f64, &Costs) -> Vec<u32>),
+    /// From the process's own lists and the [`Stencil`] of all processes.
+    Stencil(fn(&Input) -> Schedule),
+    /// From the graph of all processes and their nodes: one makes the shares of all.
+    Nodes(fn(&Graph, &Locality, &Tuning) -> Shares),
 }
 
 /// What the table of algorithms says about one.
@@ -431,11 +463,23 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether blocks travel through processes that are neither their source nor their target. Such schedules serve alltoall only: the blocks are
-    /// of the lengths that come with them, and a gather would carry copies of one block. They need the caller's promise that all processes
-    /// call.
+    /// Whether blocks travel through processes that are neither their source nor their target. Such schedules have packets. They need the caller's
+    /// promise that all processes call, unless those on a block's way are neighbors of its source.
     pub fn forwards(&self) -> bool {
-        matches!(self.build, Build::Scatter(_))
+        matches!(self.build, Build::Scatter(_) | Build::Stencil(_) | Build::Nodes(_))
+    }
+
+    /// Why its schedules cannot serve all of these operations; `None` if they can.
+    pub fn unserved(&self, operations: Operations) -> Option<&'static str> {
+        match self.build {
+            Build::Scatter(_) if operations.gather || operations.reduce => {
+                Some("it serves MPIX_NEIGHBOR_ALLTOALL only: set the other operations by another call")
+            }
+            Build::Stencil(_) | Build::Nodes(_) if operations.reduce => {
+                Some("it serves MPIX_NEIGHBOR_GATHER and MPIX_NEIGHBOR_ALLTOALL only: set MPIX_NEIGHBOR_REDUCE by another call")
+            }
+            _ => None,
+        }
     }
 
     /// Whether the schedules of all processes have one round at the most.
@@ -450,7 +494,7 @@ fn fit(_: &Input) -> Option<&'static str> {
 }
 
 /// All algorithms. Hints, dispatch, tests and benches derive from this table.
-pub static ALGORITHMS: [Entry; 8] = [
+pub static ALGORITHMS: [Entry; 10] = [
     Entry { algorithm: Algorithm::Direct, name: "direct", single_port: false, unfit: fit, build: Build::Local(direct::build) },
     Entry {
         algorithm: Algorithm::DimensionOrder,
@@ -501,6 +545,20 @@ pub static ALGORITHMS: [Entry; 8] = [
         unfit: scatter::unfit,
         build: Build::Scatter(scatter_optimal::splits),
     },
+    Entry {
+        algorithm: Algorithm::Combining,
+        name: "combining",
+        single_port: false,
+        unfit: combining::unfit,
+        build: Build::Stencil(combining::build),
+    },
+    Entry {
+        algorithm: Algorithm::NodeAware,
+        name: "node_aware",
+        single_port: false,
+        unfit: fit,
+        build: Build::Nodes(node_aware::shares),
+    },
 ];
 
 /// The schedules of all processes by one algorithm; `world` in the order of ranks. For tests, the model and the command-line tool: what a
@@ -514,15 +572,30 @@ pub fn world_schedules(
     directions: Option<&[u32]>,
     tuning: &Tuning,
 ) -> Result<Vec<Schedule>, &'static str> {
+    world_schedules_on(algorithm, world, None, directions, tuning)
+}
+
+/// The same for the processes of a grid.
+///
+/// # Errors
+/// Why the algorithm cannot be used.
+pub fn world_schedules_on(
+    algorithm: Algorithm,
+    world: &[Neighborhood],
+    grid: Option<&Grid>,
+    directions: Option<&[u32]>,
+    tuning: &Tuning,
+) -> Result<Vec<Schedule>, &'static str> {
     let processes = world.len() as u32;
     let entry = algorithm.entry();
-    let star = if entry.forwards() { Star::find(world) } else { None };
-    let input = |neighborhood| Input { neighborhood, processes, directions, star: star.as_ref() };
+    let star = if let Build::Scatter(_) = entry.build { Star::find(world) } else { None };
+    let stencil = if let Build::Stencil(_) = entry.build { grid.and_then(|grid| Stencil::find(grid, world)) } else { None };
+    let input = |neighborhood| Input { neighborhood, processes, directions, star: star.as_ref(), stencil: stencil.as_ref() };
     if let Some(reason) = world.iter().find_map(|n| (entry.unfit)(&input(n))) {
         return Err(reason);
     }
     Ok(match entry.build {
-        Build::Local(build) => world.iter().map(|n| build(&input(n))).collect(),
+        Build::Local(build) | Build::Stencil(build) => world.iter().map(|n| build(&input(n))).collect(),
         Build::Global(plan) => {
             let graph = Graph::from_neighborhoods(world);
             plan(&graph, tuning).schedules(&graph, world)
@@ -532,7 +605,21 @@ pub fn world_schedules(
             let splits = star.as_ref().map(|star| star.splits(splits, tuning)).unwrap_or_default();
             world.iter().map(|n| scatter::schedule(algorithm, &input(n), &splits)).collect()
         }
+        Build::Nodes(_) => return Err("it needs to know which processes share a node"),
     })
+}
+
+/// The schedules of all processes by `node_aware`; `world` in the order of ranks. As [`world_schedules`].
+pub fn schedules_on_nodes(world: &[Neighborhood], nodes: &Locality, tuning: &Tuning) -> Vec<Schedule> {
+    let (shares, words) = node_aware::shares(&Graph::from_neighborhoods(world), nodes, tuning);
+    let mut rest = &shares[..];
+    (world.iter().zip(words))
+        .map(|(n, words)| {
+            let (share, others) = rest.split_at(words as usize);
+            rest = others;
+            node_aware::schedule(n, share)
+        })
+        .collect()
 }
 
 /// The schedule of one process along the tree that `rule` makes of the input's star.

@@ -3,9 +3,13 @@
 use proptest::prelude::*;
 
 use super::verify::{Goal, verify};
-use super::{ALGORITHMS, Block, Entry, FoldOrder, Tuning, world_schedules};
+use super::{
+    ALGORITHMS, Algorithm, Block, Build, Entry, FoldOrder, Operations, Schedule, Stencil, Tuning, schedules_on_nodes,
+    world_schedules, world_schedules_on,
+};
 use crate::cartesian::Grid;
 use crate::exec::world;
+use crate::locality::Locality;
 use crate::neighborhood::{Neighbor, Neighborhood};
 
 /// The bytes of block `slot` of process `p`: they name both, and their number differs from block to block.
@@ -30,33 +34,60 @@ fn oracle(world: &[Neighborhood], p: usize) -> Vec<(u32, Vec<u8>)> {
     expected
 }
 
+fn outputs(blocks: &world::Blocks) -> Vec<(u32, Vec<u8>)> {
+    let output =
+        |(block, bytes): (&Block, &Vec<u8>)| if let Block::Output(slot) = block { Some((*slot, bytes.clone())) } else { None };
+    blocks.iter().filter_map(output).collect()
+}
+
+fn inputs(world: &[Neighborhood]) -> Vec<Vec<Vec<u8>>> {
+    (world.iter()).map(|n| (0..n.targets().len() as u32).map(|i| block(n.rank(), i)).collect()).collect()
+}
+
+/// Verifies the schedules of a world, and moves bytes through them; where they serve gather, also as a gather's.
+fn check(entry: &Entry, world: &[Neighborhood], schedules: &[Schedule], seed: u64) -> Result<(), String> {
+    let inputs = inputs(world);
+    verify(world, schedules, Goal::Deliver, entry.single_port)?;
+    let moved = world::run(schedules, &inputs, |_, _| unreachable!(), seed)?;
+    for (p, blocks) in moved.iter().enumerate() {
+        if outputs(blocks) != oracle(world, p) {
+            return Err(format!("process {p}: wrong bytes"));
+        }
+    }
+    if entry.unserved(Operations { gather: true, ..Operations::default() }).is_none() {
+        // a process's blocks are all its first one
+        let same = |inputs: &Vec<Vec<u8>>| vec![inputs.first().cloned().unwrap_or_default(); inputs.len()];
+        let same: Vec<_> = inputs.iter().map(same).collect();
+        let gathered = world::run(schedules, &same, |_, _| unreachable!(), seed)?;
+        for (n, blocks) in world.iter().zip(&gathered) {
+            let mut expected: Vec<_> = n.sources_in_order().into_iter().map(|(slot, from)| (slot, block(from, 0))).collect();
+            expected.sort();
+            if outputs(blocks) != expected {
+                return Err(format!("process {}: wrong bytes gathered", n.rank()));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Verifies all algorithms on a world, and moves bytes through them.
 fn check_all(world: &[Neighborhood], directions: Option<&[u32]>, seed: u64) -> Result<(), String> {
-    let inputs: Vec<Vec<Vec<u8>>> =
-        (world.iter()).map(|n| (0..n.targets().len() as u32).map(|i| block(n.rank(), i)).collect()).collect();
+    check_all_on(None, world, directions, seed)
+}
+
+fn check_all_on(grid: Option<&Grid>, world: &[Neighborhood], directions: Option<&[u32]>, seed: u64) -> Result<(), String> {
+    let inputs = inputs(world);
     for entry in &ALGORITHMS {
         // by the seed also whether messages are cut, and how finely
         let startup = [0.0, 0.5, 10.0, 4096.0][seed as usize % 4];
         let tuning =
             Tuning { seed, startup, split: seed & 4 == 0, half_duplex: seed & 24 == 0, budget: 1 << 18, ..Tuning::default() };
-        let Ok(schedules) = world_schedules(entry.algorithm, world, directions, &tuning) else {
+        let Ok(schedules) = world_schedules_on(entry.algorithm, world, grid, directions, &tuning) else {
             continue;
         };
         let name = |e: String| format!("{}: {e}", entry.name);
         let single_port = entry.single_port;
-        verify(world, &schedules, Goal::Deliver, single_port).map_err(name)?;
-        let moved = world::run(&schedules, &inputs, |_, _| unreachable!(), seed).map_err(name)?;
-        for (p, blocks) in moved.iter().enumerate() {
-            let outputs: Vec<(u32, Vec<u8>)> = (blocks.iter())
-                .filter_map(|(b, bytes)| match b {
-                    Block::Output(slot) => Some((*slot, bytes.clone())),
-                    _ => None,
-                })
-                .collect();
-            if outputs != oracle(world, p) {
-                return Err(name(format!("process {p}: wrong bytes")));
-            }
-        }
+        check(entry, world, &schedules, seed).map_err(name)?;
         for order in [FoldOrder::Source, FoldOrder::Any].into_iter().filter(|_| !entry.forwards()) {
             let folded: Vec<_> = schedules.iter().map(|s| s.folded(order)).collect();
             verify(world, &folded, Goal::Fold(order), single_port).map_err(name)?;
@@ -127,8 +158,25 @@ proptest! {
         let edges: Vec<_> = targets.map(|t| (hub, t, order[t as usize], 0)).collect();
         let world = world_of(n, &edges, &nulls);
         let fits = |e: &&Entry| world_schedules(e.algorithm, &world, None, &Tuning::default()).is_ok();
-        prop_assert_eq!(ALGORITHMS.iter().filter(|e| e.forwards()).filter(fits).count(), 2);
+        prop_assert_eq!(ALGORITHMS.iter().filter(|e| matches!(e.build, Build::Scatter(_))).filter(fits).count(), 2);
         check_all(&world, None, seed).map_err(TestCaseError::fail)?;
+    }
+
+    /// Any graph on any nodes, by `node_aware`: counts that differ from node to node, ranks in any order, pairs of nodes that are cut and that are not.
+    #[test]
+    fn graphs_on_nodes(
+        names in prop::collection::vec(0u32..20, 1..=48),
+        few in 1u32..=20,
+        edges in prop::collection::vec((0u32..48, 0u32..48, any::<u16>(), any::<u16>()), 0..300),
+        nulls in prop::collection::vec((0u32..48, any::<u16>()), 0..8),
+        startup in prop::sample::select(vec![0.0, 10.0, 4096.0, 1e6, f64::INFINITY]),
+        seed in any::<u64>(),
+    ) {
+        let names: Vec<u32> = names.iter().map(|name| name % few).collect();
+        let world = world_of(names.len() as u32, &edges, &nulls);
+        let schedules = schedules_on_nodes(&world, &Locality::from_names(&names), &Tuning { startup, ..Tuning::default() });
+        check(Algorithm::NodeAware.entry(), &world, &schedules, seed).map_err(TestCaseError::fail)?;
+        prop_assert!(schedules.iter().all(|s| s.rounds() <= 3));
     }
 
     /// Up to 256 processes, some of them with many edges.
@@ -169,7 +217,7 @@ proptest! {
             let by = shuffle as usize % directions.len();
             directions.rotate_left(by);
         }
-        check_all(&world, Some(&directions), shuffle).map_err(TestCaseError::fail)?;
+        check_all_on(Some(&grid), &world, Some(&directions), shuffle).map_err(TestCaseError::fail)?;
         // the definition of the Cartesian case: sent toward +d, received in the -d slot, however small the dimension
         for n in &world {
             for (slot, target) in n.targets().iter().enumerate() {
@@ -204,10 +252,75 @@ proptest! {
         prop_assert!(world.iter().all(Option::is_some));
         let world: Vec<_> = world.into_iter().flatten().collect();
         let directions: Vec<u32> = (0..2 * dims.len() as u32).collect();
-        check_all(&world, Some(&directions), keep).map_err(TestCaseError::fail)?;
+        check_all_on(Some(&grid), &world, Some(&directions), keep).map_err(TestCaseError::fail)?;
         // matching stays as the lists alone would have it
         for (a, b) in plain.iter().zip(&world) {
             prop_assert_eq!(a.self_edges(), b.self_edges());
+        }
+    }
+}
+
+/// A world in which each process of a grid has an edge at each of some offsets, as far as the grid reaches, in its own order.
+fn stencil_world(grid: &Grid, offsets: &[Vec<i32>], order: u64) -> Vec<Neighborhood> {
+    let mut edges = Vec::new();
+    for (p, (i, offset)) in (0..grid.size()).flat_map(|p| (0..).zip(offsets).map(move |o| (p, o))) {
+        if let Some(to) = grid.moved(&grid.coords(p), offset, 1) {
+            let at = |by: u32| order.rotate_left(by) as u16;
+            edges.push((p, grid.rank(&to), at(3 * p + i), at(5 * p + 7 * i)));
+        }
+    }
+    world_of(grid.size(), &edges, &[])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    /// Any offsets, repeated ones and 0 among them, on grids up to 4-D with dimensions of all kinds: messages are combined, one for each step along
+    /// each dimension, and where the stencil says so only processes pass blocks on that are targets of their source.
+    #[test]
+    fn stencils(
+        dims in prop::collection::vec((1u32..=5, any::<bool>()), 1..=4),
+        offsets in prop::collection::vec(prop::array::uniform4(-2i32..=2), 0..14),
+        full in 0u32..4,
+        seed in any::<u64>(),
+    ) {
+        let grid = Grid::new(dims.iter().map(|d| d.0).collect(), dims.iter().map(|d| d.1).collect());
+        let d = dims.len();
+        let mut offsets: Vec<Vec<i32>> = offsets.iter().map(|o| o[..d].to_vec()).collect();
+        if full == 0 && d <= 3 {
+            offsets = (0..3i32.pow(d as u32)).map(|i| (0..d as u32).map(|e| i / 3i32.pow(e) % 3 - 1).collect()).collect();
+        }
+        let world = stencil_world(&grid, &offsets, seed);
+        let stencil = Stencil::find(&grid, &world);
+        prop_assert!(stencil.is_some());
+        let stencil = stencil.unwrap();
+        check_all_on(Some(&grid), &world, None, seed).map_err(TestCaseError::fail)?;
+        if full == 0 && d <= 3 {
+            prop_assert!(stencil.closed());
+        }
+        let schedules = world_schedules_on(Algorithm::Combining, &world, Some(&grid), None, &Tuning::default()).unwrap();
+        for (n, schedule) in world.iter().zip(&schedules) {
+            let mut steps: Vec<(usize, i32)> = (world.iter())
+                .flat_map(|from| from.targets().iter().filter_map(|t| t.rank).map(|to| grid.offset(from.rank(), to)))
+                .flat_map(|offset| offset.into_iter().enumerate().filter(|s| s.1 != 0).collect::<Vec<_>>())
+                .collect();
+            steps.sort_unstable();
+            steps.dedup();
+            prop_assert!(schedule.messages() <= steps.len());
+            prop_assert!(schedule.messages() == steps.len() || dims.iter().any(|d| !d.1), "process {}", n.rank());
+            let ways: std::collections::BTreeSet<usize> = steps.iter().map(|s| s.0).collect();
+            prop_assert!(schedule.rounds() <= ways.len().max(1));
+        }
+        if stencil.closed() {
+            let inputs: Vec<Vec<Vec<u8>>> =
+                (world.iter()).map(|n| (0..n.targets().len() as u32).map(|i| block(n.rank(), i)).collect()).collect();
+            let moved = world::run(&schedules, &inputs, |_, _| unreachable!(), seed).unwrap();
+            for (n, blocks) in world.iter().zip(&moved) {
+                for bytes in blocks.iter().filter(|b| matches!(b.0, Block::Scratch(_))).map(|b| b.1) {
+                    let source = u32::from_le_bytes(bytes[..4].try_into().unwrap());
+                    prop_assert!(n.sources().iter().any(|s| s.rank == Some(source)), "{} through {}", source, n.rank());
+                }
+            }
         }
     }
 }

@@ -89,8 +89,8 @@ impl World<'_> {
             Block::Input(slot) => Ok(Value::Block(vec![(p, slot)])),
             Block::Packet(k) => {
                 let read = |&block: &Block| match block {
-                    Block::Input(_) | Block::Packet(_) => self.read(p, block),
-                    _ => Err(format!("{block:?} is sent in a packet")),
+                    Block::Output(_) => Err(format!("{block:?} is sent in a packet")),
+                    _ => self.read(p, block),
                 };
                 let blocks = self.schedules[p as usize].packet(k as usize).iter();
                 blocks.map(read).collect::<Result<Vec<Value>, String>>().map(|v| Value::Packet(v.into()))
@@ -241,7 +241,7 @@ impl World<'_> {
     }
 }
 
-/// Packets hold no packets but of higher numbers, so that none holds itself; and each is sent or held once.
+/// Packets hold no packets but of higher numbers, so that none holds itself; and each is received, sent or held once.
 fn check_packets(schedule: &Schedule) -> Result<(), String> {
     let packets = schedule.packets() as u32;
     let mut used = HashSet::new();
@@ -254,9 +254,12 @@ fn check_packets(schedule: &Schedule) -> Result<(), String> {
             }
         }
     }
-    let sent = |op: &Op| if let Op::Send { block: Block::Packet(k), .. } = *op { Some(k) } else { None };
-    match schedule.ops().iter().filter_map(sent).find(|&k| k >= packets || !used.insert(k)) {
-        Some(k) => Err(format!("packet {k} is sent, but is not there, or is sent or held already")),
+    let travels = |op: &Op| match *op {
+        Op::Send { block: Block::Packet(k), .. } | Op::Recv { into: Block::Packet(k), .. } => Some(k),
+        _ => None,
+    };
+    match schedule.ops().iter().filter_map(travels).find(|&k| k >= packets || !used.insert(k)) {
+        Some(k) => Err(format!("packet {k} travels, but is not there, or travels or is held already")),
         None => Ok(()),
     }
 }
@@ -431,11 +434,77 @@ mod tests {
             (&[input(1), input(0)], &[output, scratch], packet(0), "is received where a block is sent"),
             (&[input(1), packet(1)], &[output, packet(1)], output, "packet 0 holds Packet(1)"),
             (&[input(1), input(0)], &[output, input(0)], output, "Input(0) is received in a packet"),
-            (&[input(1), Block::Scratch(7)], &[output, scratch], output, "Scratch(7) is sent in a packet"),
+            (&[input(1), Block::Scratch(7)], &[output, scratch], output, "Scratch(7) is read before it is written"),
+            (&[input(1), output], &[output, scratch], output, "Output(0) is sent in a packet"),
             (&[input(1), input(0)], &[output, output], output, "is written twice"),
         ] {
             let e = run(sent, received, into).unwrap_err();
             assert!(e.contains(text), "{e}");
+        }
+    }
+
+    /// Processes 0 and 1 send 2 a packet each in one round, and 2 sends what is in them on, with a block of its own: to 3 in a packet, to 4 by itself.
+    /// The last ones of 0 and 1 are one content, which a packet holds once.
+    #[test]
+    fn collected_packets() {
+        let (input, output, scratch, packet) = (Block::Input, Block::Output, Block::Scratch, Block::Packet);
+        let world = [
+            Neighborhood::from_ranks(0, &[], &[3, 4]),
+            Neighborhood::from_ranks(1, &[], &[3, 2, 2]),
+            Neighborhood::from_ranks(2, &[1, 1], &[3]),
+            Neighborhood::from_ranks(3, &[2, 1, 0], &[]),
+            Neighborhood::from_ranks(4, &[0], &[]),
+        ];
+        let made = |collected: &[Block], again: Option<Block>, early: u32| {
+            let mut schedules = vec![Schedule::new(Algorithm::Direct); 5];
+            schedules[0].push_round([Op::send(2, packet(0))]);
+            schedules[0].push_packet([input(0), input(1)]);
+            schedules[1].push_round([Op::send(2, packet(0))]);
+            schedules[1].push_packet([input(0), input(1), input(2)]);
+            let sends = [Op::send(3, packet(2)), Op::send(4, scratch(1))];
+            let receives = [Op::recv(0, packet(0)), Op::recv(1, packet(1))];
+            if early == 0 {
+                schedules[2].push_round(receives.into_iter().chain(sends));
+            } else {
+                schedules[2].push_round(receives);
+                schedules[2].push_round_at(early, sends);
+            }
+            schedules[2].push_packet([scratch(0), scratch(1)]);
+            schedules[2].push_packet([scratch(2), output(0), output(1)]);
+            schedules[2].push_packet(collected.iter().copied());
+            schedules[3].push_round_at(early, [Op::recv(2, packet(0))]);
+            schedules[3].push_packet([output(0), output(1), output(2)]);
+            schedules[4].push_round_at(early, [Op::recv(2, output(0))]);
+            if let Some(again) = again {
+                schedules[2].push_round_at(early + 1, [Op::send(3, again)]);
+                schedules[3].push_round_at(early + 1, [Op::recv(2, scratch(9))]);
+            }
+            schedules
+        };
+        let run = |collected: &[Block], again, early| verify(&world, &made(collected, again, early), Goal::Deliver, false);
+        let good = [input(0), scratch(2), scratch(0)];
+        run(&good, None, 1).unwrap();
+        // what has been passed on stays
+        run(&good, Some(scratch(0)), 1).unwrap();
+        for (collected, again, early, text) in [
+            (&[input(0), scratch(0), scratch(2)][..], None, 1, "Output(1) holds"),
+            (&[input(0), scratch(2), scratch(3)], None, 1, "Scratch(3) is read before it is written"),
+            (&good, None, 0, "is read while it is written"),
+            (&good, Some(packet(2)), 1, "packet 2 travels, but is not there, or travels or is held already"),
+            (&good, Some(packet(0)), 1, "packet 0 travels, but is not there, or travels or is held already"),
+            (&[input(0), scratch(2), packet(0)], None, 1, "packet 2 holds Packet(0)"),
+        ] {
+            let e = run(collected, again, early).unwrap_err();
+            assert!(e.contains(text), "{e}");
+        }
+        let same = vec![7u8; 40];
+        for seed in 0..20 {
+            let inputs =
+                vec![vec![vec![1; 3], vec![2; 5]], vec![vec![], same.clone(), same.clone()], vec![vec![4; 7]], vec![], vec![]];
+            let moved = crate::exec::world::run(&made(&good, None, 1), &inputs, |_, _| unreachable!(), seed).unwrap();
+            let out = |p: usize| (0..3).map_while(|j| moved[p].get(&output(j)).cloned()).collect::<Vec<_>>();
+            assert_eq!(out(2), [same.clone(), same.clone()]);
+            assert_eq!((out(3), out(4)), (vec![vec![4; 7], vec![], vec![1; 3]], vec![vec![2; 5]]));
         }
     }
 

@@ -166,7 +166,8 @@ impl Generator {
                 if !full {
                     return self.on_grid(&Grid::new(sizes, periodic), |_, _| 1);
                 }
-                generate::grid(&sizes, &periodic, Stencil::Box, None)
+                let graph = generate::grid(&sizes, &periodic, Stencil::Box, None);
+                return Problem { grid: Some(Grid::new(sizes, periodic)), ..Problem::new(self.to_string(), graph) };
             }
             Generator::Regular(n, d) => generate::random_regular(n, d, seed),
             Generator::IrregPc1(d, n) => generate::irregpc_uniform(n, d, seed),
@@ -211,7 +212,13 @@ impl Generator {
         }
         let mut directions: Vec<u32> = (0..heaviest.len() as u32).filter(|&d| heaviest[d as usize].is_some()).collect();
         directions.sort_by_key(|&d| std::cmp::Reverse(heaviest[d as usize]));
-        Problem { name: self.to_string(), graph: Graph::from_neighborhoods(&world), world, directions: Some(directions) }
+        Problem {
+            name: self.to_string(),
+            graph: Graph::from_neighborhoods(&world),
+            world,
+            directions: Some(directions),
+            grid: Some(grid.clone()),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use mpix_neighbor::cartesian::Grid;
 use mpix_neighbor::graph::Graph;
 use mpix_neighbor::neighborhood::Neighborhood;
 
@@ -20,12 +21,14 @@ pub struct Problem {
     pub graph: Graph,
     /// Where all edges have directions: these, heaviest first.
     pub directions: Option<Vec<u32>>,
+    /// Where the processes are in a grid: that.
+    pub grid: Option<Grid>,
 }
 
 impl Problem {
     /// A graph without directions.
     pub fn new(name: String, graph: Graph) -> Problem {
-        Problem { name, world: graph.neighborhoods(), graph, directions: None }
+        Problem { name, world: graph.neighborhoods(), graph, directions: None, grid: None }
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use mpix_neighbor::model::loggp::PRESETS;
 use mpix_neighbor::model::{Loggp, Options, Run, simulate};
-use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Block, Build, Entry, Op, Schedule, Tuning, world_schedules};
+use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Block, Build, Entry, Op, Schedule, Tuning, world_schedules_on};
 use serde::Serialize;
 
 use crate::chart::{Bar, Chart, MAX_LANES, time};
@@ -219,7 +219,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
             }
         };
         let trace = arguments.chart.is_some();
-        let options = Options { window: arguments.window, half_duplex, trace };
+        let options = Options { window: arguments.window, half_duplex, trace, ..Options::default() };
         let run = simulate(&schedules, &|p, block| bytes_of(&problem, arguments.unit, p, block), &model, &options)?;
         report.algorithms.push(figures(entry, &problem, &schedules, &tuning, arguments.unit, bound, run.total, scheduling_us));
         if let Some(file) = &arguments.chart {
@@ -250,7 +250,8 @@ fn make(entry: &Entry, problem: &Problem, tuning: &Tuning) -> Result<(Vec<Schedu
         let (plan, us) = fastest(|| plan(&problem.graph, tuning));
         return Ok((plan.schedules(&problem.graph, &problem.world), us));
     }
-    let (schedules, us) = fastest(|| world_schedules(entry.algorithm, &problem.world, problem.directions.as_deref(), tuning));
+    let (grid, directions) = (problem.grid.as_ref(), problem.directions.as_deref());
+    let (schedules, us) = fastest(|| world_schedules_on(entry.algorithm, &problem.world, grid, directions, tuning));
     Ok((schedules?, us / problem.world.len().max(1) as f64))
 }
 

@@ -7,7 +7,7 @@
 use super::Origin;
 use crate::error::{Error, Result};
 use crate::exec::buffers::{Blocks, Located};
-use crate::exec::copy::Passage;
+use crate::exec::copy::Way;
 use crate::exec::p2p::{enlarge, refuse_null};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Known};
@@ -21,8 +21,8 @@ const LINE: usize = 64;
 /// A block of the process's own that it reduces.
 struct OwnBlock {
     target: u32,
-    /// Where its bytes lie; else they are packed when the call starts.
-    in_place: Option<*const u8>,
+    /// How its bytes are reached: they are packed when the call starts unless they lie in one piece.
+    way: Way,
     block: Located,
     packed: Vec<u8>,
 }
@@ -43,9 +43,9 @@ pub struct Folding {
     result: Option<Located>,
     extent: i64,
     bytes: usize,
-    /// Where the result's data lies, if in one piece; else how it comes there.
+    /// How the result's data comes there, and where it lies, if in one piece.
+    way: Way,
     in_place: Option<*mut u8>,
-    passage: Passage,
     own: Vec<OwnBlock>,
     /// Two blocks laid out as the result, the distance between them, and from their beginning to the first element.
     kept: Vec<u8>,
@@ -74,8 +74,8 @@ impl Folding {
             result: None,
             extent: 0,
             bytes: 0,
+            way: Way::InPlace(std::ptr::null_mut()),
             in_place: None,
-            passage: Passage::Pack,
             own: Vec::new(),
             kept: Vec::new(),
             stride: 0,
@@ -106,14 +106,12 @@ impl Folding {
                 self.predefined = op::predefined(op, result.datatype);
             }
             refuse_null(&result, side)?;
-            let data = known.data(result.datatype, result.count, comm)?;
+            let (way, size) = Way::of(&result, known, comm)?;
             let too_large = || Error::TooLarge { argument: side.count_argument(0), count: result.count, extent: side.extent };
-            let bytes = data.size.checked_mul(result.count).ok_or_else(too_large)?;
+            let bytes = size.checked_mul(result.count).ok_or_else(too_large)?;
             (self.op, self.extent, self.bytes) = (Some(op), side.extent, bytes as usize);
-            self.in_place = data.in_place.map(|offset| result.at.wrapping_offset(offset as isize));
-            if self.in_place.is_none() {
-                self.passage = Passage::choose(&result, comm)?;
-            }
+            self.in_place = if let Way::InPlace(at) = way { Some(at) } else { None };
+            self.way = way;
             if self.predefined.is_none() && self.chain.len() > 1 {
                 let (true_lb, true_extent) = datatype::true_extent(result.datatype)?;
                 // from the lowest to the highest byte of all elements; a negative extent walks downward
@@ -133,22 +131,21 @@ impl Folding {
     ///
     /// # Safety
     /// The block's datatype must be committed.
-    pub unsafe fn bind_own(&mut self, target: u32, block: Located, comm: &Comm) -> Result<()> {
+    pub unsafe fn bind_own(&mut self, target: u32, block: Located, known: &Known, comm: &Comm) -> Result<()> {
         // SAFETY: the caller vouches for the datatype.
         unsafe {
-            let data = Known::default().data(block.datatype, block.count, comm)?;
-            let sent = i128::from(data.size) * i128::from(block.count);
+            let (way, size) = Way::of(&block, known, comm)?;
+            let sent = i128::from(size) * i128::from(block.count);
             if sent != self.bytes as i128 {
                 let source = self.chain.iter().find(|c| matches!(c.1, Origin::Own(t, _) if t == target));
                 let (source_slot, expected) = (source.map_or(0, |s| s.0 as usize), self.bytes as i128);
                 return Err(Error::SelfEdge { target: target as usize, sent, source_slot, expected }.into());
             }
-            let in_place = data.in_place.map(|offset| block.at.wrapping_offset(offset as isize).cast_const());
             let mut packed = Vec::new();
-            if in_place.is_none() {
+            if let Way::Through(_) = way {
                 enlarge(&mut packed, self.bytes)?;
             }
-            self.own.push(OwnBlock { target, in_place, block, packed });
+            self.own.push(OwnBlock { target, way, block, packed });
         }
         Ok(())
     }
@@ -160,9 +157,11 @@ impl Folding {
     pub unsafe fn start(&mut self, own: super::Own) -> Result<()> {
         self.done.fill(false);
         (self.count_done, self.at) = (0, 0);
-        for block in self.own.iter_mut().filter(|b| b.in_place.is_none()) {
-            // SAFETY: the caller vouches for the block.
-            unsafe { Passage::choose(&block.block, own.comm)?.pack(&block.block, &mut block.packed, own.me, own.tag, own.comm) }?;
+        for own_block in &mut self.own {
+            if let Way::Through(passage) = &own_block.way {
+                // SAFETY: the caller vouches for the block.
+                unsafe { passage.pack(&own_block.block, &mut own_block.packed, own.me, own.tag, own.comm) }?;
+            }
         }
         Ok(())
     }
@@ -170,7 +169,7 @@ impl Folding {
     /// The bytes of an own block.
     pub fn own_data(&self, target: u32) -> *const u8 {
         let block = self.own.iter().find(|b| b.target == target);
-        block.map_or(std::ptr::null(), |b| b.in_place.unwrap_or(b.packed.as_ptr()))
+        block.map_or(std::ptr::null(), |b| if let Way::InPlace(at) = b.way { at } else { b.packed.as_ptr() })
     }
 
     /// Positions in the chain whose turn may have come.
@@ -257,7 +256,7 @@ impl Folding {
                 _ => {
                     // what unpacks only reads here
                     let data = std::slice::from_raw_parts_mut(data.cast_mut(), self.bytes);
-                    self.passage.unpack(data, into, own.me, own.tag, own.comm)
+                    self.way.unpack(data, into, self.bytes, own.me, own.tag, own.comm)
                 }
             }
         }

@@ -4,27 +4,40 @@
 //! Made when a neighborhood is set, for each of its operations. Memory: for each operation and target at most what the hint `mpix_shared_memory` says, and
 //! at most [`MOST`] for all targets; for gathers that much for all targets together. It is the system's only where it has been written.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::super::mailbox::{Mailbox, Sender};
+use super::super::mailbox::{LINES, Mailbox, Sender};
 use super::super::tags;
 use super::waiting::Bell;
 use crate::error::Result;
+use crate::mpi::coll;
+use crate::mpi::message::{self, Request};
 use crate::mpi::node::Team;
 use crate::mpi::segment::Segment;
-use crate::mpi::message::{self, Request};
-use crate::mpi::coll;
 use crate::neighborhood::{Neighborhood, Rank};
 
 /// Most bytes for the messages of an operation that a process sends.
 pub const MOST: usize = 64 << 20;
 
-/// Slots of a target's memory: a message for each line of its mailbox.
-const SLOTS: usize = 2;
+/// Large slots of a target's memory.
+const SLOTS: usize = 4;
+
+/// Bytes of a small slot, of which each line of the target's mailbox has its own.
+pub const SMALL: usize = 4096;
+
+/// Bytes of all small slots.
+const SMALLS: usize = LINES as usize * SMALL;
 
 /// Chunks of long messages that are there at a time.
 pub const CHUNKS: u64 = 8;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// Most bytes of a segment: places are told as numbers of lines.
+const LARGEST: usize = (u32::MAX as usize - 1) * LINE;
 
 /// Slots begin on pages.
 const PAGE: usize = 4096;
@@ -39,8 +52,10 @@ pub struct Out {
     pub member: u32,
     mailbox: *const Mailbox,
     pub sender: Sender,
-    /// Where messages to it lie that are longer than a line.
-    pub memory: *mut u8,
+    /// Where messages to it lie that are longer than a line: the small slots, then the large ones.
+    memory: *mut u8,
+    /// For each large slot one more than the number of the message that was last put there.
+    used: [AtomicU64; SLOTS],
     /// Position among the sources, if it is one.
     pub back: Option<usize>,
     /// Chunks that have been put into its mailbox.
@@ -67,8 +82,6 @@ pub struct Link {
     pub ins: Vec<In>,
     /// Bytes of a message in a slot at the most.
     pub slot: usize,
-    /// Whether all targets share one memory, as they are sent one block.
-    pub common: bool,
     /// Number of the next collective.
     next: AtomicU64,
     first_tag: u64,
@@ -124,13 +137,7 @@ fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
 /// Makes the links of `operations` operations of a neighborhood, those at `common` positions with one memory for all targets; `bytes` is the most for a target. `None`
 /// on all processes of the node where there is no shared memory, or no edge within the node. `generation` counts neighborhoods of the communicator, equally on all processes. Collective over the
 /// node: what `Segment::new` does and an exchange of a number with each process.
-pub fn make(
-    team: &Team,
-    n: &Neighborhood,
-    common: &[bool],
-    bytes: usize,
-    generation: u64,
-) -> Result<Option<Vec<Arc<Link>>>> {
+pub fn make(team: &Team, n: &Neighborhood, common: &[bool], bytes: usize, generation: u64) -> Result<Option<Vec<Arc<Link>>>> {
     // what cannot wait for room goes by MPI
     let (first_tag, tags) = tags::shared(message::largest_tag()?);
     let tags = tags / (GENERATIONS * 3);
@@ -138,12 +145,14 @@ pub fn make(
         return Ok(None);
     }
     let (targets, sources) = (on_node(n.targets_in_order(), n.rank(), team), on_node(n.sources_in_order(), n.rank(), team));
-    let slot = (bytes / SLOTS).min(MOST / SLOTS / targets.len().max(1)) / PAGE * PAGE;
+    let memory = bytes.min(MOST / targets.len().max(1)).max(SMALLS + SLOTS * PAGE);
+    let slot = (memory - SMALLS) / SLOTS / PAGE * PAGE;
+    let memory = SMALLS + SLOTS * slot;
     let memories: usize = common.iter().map(|&common| if common { targets.len().min(1) } else { targets.len() }).sum();
     let mailboxes = (Bell::BYTES + common.len() * sources.len() * size_of::<Mailbox>()).next_multiple_of(PAGE);
     let edges = !(targets.is_empty() && sources.is_empty());
-    let part = if edges { mailboxes + memories * SLOTS * slot } else { 0 };
-    let Some(segment) = Segment::new(part, team.comm())? else { return Ok(None) };
+    let part = if edges { mailboxes + memories * memory } else { 0 };
+    let Some(segment) = Segment::new(part, LARGEST, team.comm())? else { return Ok(None) };
     let segment = Arc::new(segment);
     // who sends to me hears at which place among my mailboxes its own are
     let mut places = vec![u32::MAX; team.size()];
@@ -156,17 +165,21 @@ pub fn make(
         let index = place * common.len() + operation;
         segment.part(member).wrapping_add(Bell::BYTES + index * size_of::<Mailbox>()).cast()
     };
+    if !edges {
+        return Ok(None);
+    }
     let bell = |member: usize| Bell::at(segment.part(member as u32));
-    let mut memory = segment.part(team.me()).wrapping_add(mailboxes);
+    let mut next = segment.part(team.me()).wrapping_add(mailboxes);
     let links = common.iter().enumerate().map(|(operation, &common)| {
-        let begin = memory;
+        let begin = next;
         let outs: Vec<Out> = (targets.iter().enumerate())
             .map(|(k, &(rank, member))| Out {
                 rank,
                 member,
                 mailbox: mailbox(member, places[member as usize] as usize, operation),
                 sender: Sender::default(),
-                memory: begin.wrapping_add(if common { 0 } else { k * SLOTS * slot }),
+                memory: begin.wrapping_add(if common { 0 } else { k * memory }),
+                used: Default::default(),
                 back: sources.iter().position(|s| s.0 == rank),
                 chunks: AtomicU64::new(0),
             })
@@ -180,13 +193,12 @@ pub fn make(
                 slot: slots[member as usize] as usize * PAGE,
             })
             .collect();
-        memory = memory.wrapping_add(SLOTS * slot * if common { outs.len().min(1) } else { outs.len() });
+        next = next.wrapping_add(memory * if common { outs.len().min(1) } else { outs.len() });
         Arc::new(Link {
             segment: Arc::clone(&segment),
             outs,
             ins,
             slot,
-            common,
             next: AtomicU64::new(0),
             first_tag: first_tag + (generation % GENERATIONS * 3 + operation as u64) * tags,
             tags,
@@ -213,21 +225,34 @@ impl Link {
         number
     }
 
-    /// The number of the next collective, which is left for that.
-    #[inline(always)]
-    pub fn next(&self) -> u64 {
-        self.next.load(Ordering::Relaxed)
-    }
-
     /// The tag of a message of collective `number` that goes by MPI.
     pub fn tag(&self, number: u64) -> i32 {
         (self.first_tag + number % self.tags) as i32
     }
 
-    /// The memory of a target for a message that its mailbox has in the line of `number`.
+    /// Where message `number` to some targets, of `bytes` bytes, can lie; `None` if its place is still taken. The lines that it uses are free. What is used by
+    /// `holders` lies there too, if by anyone.
     #[inline(always)]
-    pub fn slot_of(&self, out: &Out, number: u64) -> *mut u8 {
-        out.memory.wrapping_add((number as usize % SLOTS) * self.slot)
+    pub fn slot_for(&self, outs: &Range<usize>, holders: &Range<usize>, number: u64, bytes: usize) -> Option<*mut u8> {
+        let out = &self.outs[outs.start];
+        if bytes <= SMALL {
+            return Some(out.memory.wrapping_add((number % LINES) as usize * SMALL));
+        }
+        // the same ones again, whose memory is near
+        let free = (0..SLOTS).find(|&slot| self.is_slot_free(out, holders, slot))?;
+        out.used[free].store(number + 1, Ordering::Relaxed);
+        Some(out.memory.wrapping_add(SMALLS + free * self.slot))
+    }
+
+    fn is_slot_free(&self, out: &Out, holders: &Range<usize>, slot: usize) -> bool {
+        let used = out.used[slot].load(Ordering::Relaxed);
+        used == 0 || self.outs[holders.clone()].iter().all(|holder| holder.sender.is_taken(used - 1, holder.mailbox()))
+    }
+
+    /// The memory in which a long message to some targets comes in chunks; `None` if it is still taken.
+    pub fn memory_for_chunks(&self, outs: &Range<usize>, holders: &Range<usize>) -> Option<*mut u8> {
+        let out = &self.outs[outs.start];
+        (0..SLOTS).all(|slot| self.is_slot_free(out, holders, slot)).then(|| out.memory.wrapping_add(SMALLS))
     }
 
     /// Bytes of a chunk of a long message.
@@ -235,16 +260,16 @@ impl Link {
         SLOTS * self.slot / CHUNKS as usize / 64 * 64
     }
 
-    /// Where an address lies for all processes.
+    /// Where a slot lies for all processes, in cache lines.
     #[inline(always)]
-    pub fn position(&self, at: *const u8) -> u64 {
-        self.segment.position(at) as u64
+    pub fn place(&self, slot: *const u8) -> u32 {
+        (self.segment.position(slot) / LINE) as u32
     }
 
-    /// The address of so many bytes at a position that another process has named; `None` if there are none.
+    /// The address of so many bytes, `offset` bytes behind a place that another process has named; `None` if there are none.
     #[inline(always)]
-    pub fn at(&self, position: u64, bytes: usize) -> Option<*mut u8> {
-        self.segment.at(usize::try_from(position).ok()?, bytes)
+    pub fn at(&self, place: u32, offset: usize, bytes: usize) -> Option<*mut u8> {
+        self.segment.at((place as usize * LINE).checked_add(offset)?, bytes)
     }
 
     /// Keeps what MPI is sending until it has been sent. Takes a lock; allocates where there have never been so many.
@@ -253,6 +278,11 @@ impl Link {
         detached.extend(sent);
         // what failed is the receiver's to notice
         detached.retain_mut(|(request, _)| matches!(request.test(), Ok(false)));
+    }
+
+    /// Bytes for the messages to one process.
+    pub fn bytes(&self) -> usize {
+        SMALLS + SLOTS * self.slot
     }
 
     /// Whether a member of the node lives. A system call.

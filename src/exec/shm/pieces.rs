@@ -4,11 +4,12 @@ use std::ops::Range;
 
 use crate::error::{Error, Result};
 use crate::exec::buffers::{Blocks, Located, Shape};
-use crate::exec::copy::{Passage, bytes};
+use crate::exec::copy::{Passage, bytes, layout};
+use crate::exec::layout::Layout;
 use crate::exec::p2p::{accept, refuse_null};
+use crate::mpi::MPI_Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Known};
-use crate::mpi::MPI_Datatype;
 
 /// What messages of a process to itself, which pack what nothing else can, are sent with.
 #[derive(Clone, Copy)]
@@ -19,11 +20,13 @@ pub struct Own<'a> {
 }
 
 /// How the data of a block comes into a message and out of it.
-#[derive(Debug, Clone, Copy)]
-enum Way {
-    /// It lies from the address on.
-    InPlace,
-    Through(Passage),
+#[derive(Debug)]
+enum How {
+    /// It lies behind one another, so far from the block's address.
+    InPlace(isize),
+    Layout(Layout),
+    /// By MPI alone.
+    Passage(Passage),
 }
 
 /// A block.
@@ -31,49 +34,64 @@ pub struct Piece {
     /// Of which field, and of which slot.
     pub field: u32,
     pub slot: u32,
-    /// In a call: where its data lies, or its first element.
-    pub at: *mut u8,
+    /// In a call: the address of its first element.
+    at: *mut u8,
     /// Bytes of data.
     pub bytes: usize,
-    block: Option<Located>,
-    way: Way,
+    count: i64,
+    how: How,
     accepted: Option<MPI_Datatype>,
+    /// What is known of the datatype holds as long as none has been freed.
+    freed: u64,
 }
 
 impl Piece {
     pub fn new(field: usize, slot: u32) -> Piece {
-        let (at, block, way) = (std::ptr::null_mut(), None, Way::InPlace);
-        Piece { field: field as u32, slot, at, bytes: 0, block, way, accepted: None }
+        let (at, how) = (std::ptr::null_mut(), How::InPlace(0));
+        Piece { field: field as u32, slot, at, bytes: 0, count: 0, how, accepted: None, freed: 0 }
     }
 
-    /// Finds the block.
+    /// Finds the block. Asks MPI nothing, and allocates nothing, where datatype and count are those of the call before.
     ///
     /// # Safety
-    /// The datatype must be a datatype; `known` belongs to the side.
+    /// The datatype must be a datatype; `known` belongs to the side, and is at `freed`.
     #[inline(always)]
-    pub unsafe fn bind(&mut self, side: &Blocks, known: &Known, comm: &Comm) -> Result<()> {
+    pub unsafe fn bind(&mut self, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
         let block = side.locate(self.slot as usize)?;
+        self.at = block.at;
+        if self.accepted == Some(block.datatype)
+            && self.count == block.count
+            && self.freed == freed
+            && !(block.at.is_null() && self.bytes > 0)
+        {
+            return Ok(());
+        }
         // SAFETY: the caller vouches for the datatype.
         unsafe {
-            accept(&mut self.accepted, block.datatype, side, self.slot as usize, comm)?;
+            if self.accepted != Some(block.datatype) || self.freed != freed {
+                accept(&mut self.accepted, block.datatype, side, self.slot as usize, comm)?;
+            }
             refuse_null(&block, side)?;
+            (self.count, self.freed) = (block.count, freed);
             if let Some(size) = known.dense(block.datatype)? {
-                (self.at, self.bytes, self.way) = (block.at, (size * block.count) as usize, Way::InPlace);
+                (self.bytes, self.how) = ((size * block.count) as usize, How::InPlace(0));
                 return Ok(());
             }
-            self.bind_derived(block, known, comm)
+            self.bind_derived(&block, known, comm).inspect_err(|_| self.accepted = None)
         }
     }
 
-    unsafe fn bind_derived(&mut self, block: Located, known: &Known, comm: &Comm) -> Result<()> {
+    unsafe fn bind_derived(&mut self, block: &Located, known: &Known, comm: &Comm) -> Result<()> {
         // SAFETY: as for `bind`.
         unsafe {
-            let data = known.data(block.datatype, block.count, comm)?;
-            self.block = Some(block);
-            self.bytes = usize::try_from(bytes(&block)?).unwrap_or(usize::MAX);
-            (self.at, self.way) = match data.in_place {
-                Some(offset) => (block.at.wrapping_offset(offset as isize), Way::InPlace),
-                None => (block.at, Way::Through(Passage::choose(&block, comm)?)),
+            self.bytes = usize::try_from(bytes(block)?).unwrap_or(usize::MAX);
+            self.how = match layout(block, known)? {
+                _ if self.bytes == 0 => How::InPlace(0),
+                Some(layout) => match layout.contiguous() {
+                    Some(offset) => How::InPlace(offset as isize),
+                    None => How::Layout(layout),
+                },
+                None => How::Passage(Passage::without_layout(block, comm)?),
             };
         }
         Ok(())
@@ -87,13 +105,18 @@ impl Piece {
     /// Whether any range of its bytes can be copied by itself.
     #[inline(always)]
     pub fn is_divisible(&self) -> bool {
-        matches!(self.way, Way::InPlace)
+        !matches!(self.how, How::Passage(_))
     }
 
-    /// Its address, if its data lies there without gaps.
+    /// Where its data lies, if that is behind one another.
     #[inline(always)]
     pub fn in_place(&self) -> Option<*mut u8> {
-        matches!(self.way, Way::InPlace).then_some(self.at)
+        if let How::InPlace(offset) = self.how { Some(self.at.wrapping_offset(offset)) } else { None }
+    }
+
+    fn block(&self) -> Located {
+        // what MPI packs has a datatype that has been accepted
+        Located { at: self.at, count: self.count, datatype: self.accepted.unwrap_or_else(datatype::byte) }
     }
 
     /// Brings all of it into a message.
@@ -104,13 +127,13 @@ impl Piece {
     pub unsafe fn pack(&self, into: *mut u8, own: Own) -> Result<()> {
         // SAFETY: the caller vouches for both ends.
         unsafe {
-            match (self.way, &self.block) {
-                (Way::InPlace, _) => copy(self.at, into, self.bytes),
-                (Way::Through(passage), Some(block)) => {
+            match &self.how {
+                How::InPlace(offset) => copy(self.at.wrapping_offset(*offset), into, self.bytes),
+                How::Layout(layout) => layout.pack(self.at, into),
+                How::Passage(passage) => {
                     let into = std::slice::from_raw_parts_mut(into, self.bytes);
-                    passage.pack(block, into, own.me, own.tag, own.comm)?;
+                    passage.pack(&self.block(), into, own.me, own.tag, own.comm)?;
                 }
-                (Way::Through(_), None) => {}
             }
         }
         Ok(())
@@ -124,14 +147,14 @@ impl Piece {
     pub unsafe fn unpack(&self, from: *const u8, own: Own) -> Result<()> {
         // SAFETY: the caller vouches for both ends.
         unsafe {
-            match (self.way, &self.block) {
-                (Way::InPlace, _) => copy(from, self.at, self.bytes),
-                (Way::Through(passage), Some(block)) => {
-                    // what packs only reads here
+            match &self.how {
+                How::InPlace(offset) => copy(from, self.at.wrapping_offset(*offset), self.bytes),
+                How::Layout(layout) => layout.unpack(from, self.at),
+                How::Passage(passage) => {
+                    // what unpacks only reads here
                     let from = std::slice::from_raw_parts_mut(from.cast_mut(), self.bytes);
-                    passage.unpack(from, block, own.me, own.tag, own.comm)?;
+                    passage.unpack(from, &self.block(), own.me, own.tag, own.comm)?;
                 }
-                (Way::Through(_), None) => {}
             }
         }
         Ok(())
@@ -151,18 +174,16 @@ impl Piece {
         }
         // SAFETY: the caller vouches for both ends.
         unsafe {
-            match (self.way, &self.block) {
-                (Way::InPlace, _) => copy(from, self.at, bytes),
-                (Way::Through(passage), Some(block)) => {
-                    let count = bytes / size(block.datatype)?.max(1);
-                    let short = Located { count: count as i64, ..*block };
-                    let from = std::slice::from_raw_parts_mut(from.cast_mut(), count * size(block.datatype)?);
-                    passage.unpack(from, &short, own.me, own.tag, own.comm)?;
-                }
-                (Way::Through(_), None) => {}
-            }
+            let How::Passage(passage) = &self.how else {
+                self.unpack_part(0..bytes, from);
+                return Ok(());
+            };
+            let block = self.block();
+            let size = (datatype::size(block.datatype)? as usize).max(1);
+            let short = Located { count: (bytes / size) as i64, ..block };
+            let from = std::slice::from_raw_parts_mut(from.cast_mut(), bytes / size * size);
+            passage.unpack(from, &short, own.me, own.tag, own.comm)
         }
-        Ok(())
     }
 
     /// Brings some of its bytes into a message. It must be divisible.
@@ -171,7 +192,13 @@ impl Piece {
     /// As for `pack`.
     unsafe fn pack_part(&self, part: Range<usize>, into: *mut u8) {
         // SAFETY: the caller vouches for both ends.
-        unsafe { copy(self.at.wrapping_add(part.start), into, part.len()) };
+        unsafe {
+            match &self.how {
+                How::Layout(layout) => layout.pack_part(self.at, part.start, part.end, into),
+                How::InPlace(offset) => copy(self.at.wrapping_offset(*offset).wrapping_add(part.start), into, part.len()),
+                How::Passage(_) => {}
+            }
+        }
     }
 
     /// Brings some of its bytes out of a message. It must be divisible.
@@ -180,7 +207,13 @@ impl Piece {
     /// As for `unpack`.
     unsafe fn unpack_part(&self, part: Range<usize>, from: *const u8) {
         // SAFETY: the caller vouches for both ends.
-        unsafe { copy(from, self.at.wrapping_add(part.start), part.len()) };
+        unsafe {
+            match &self.how {
+                How::Layout(layout) => layout.unpack_part(from, part.start, part.end, self.at),
+                How::InPlace(offset) => copy(from, self.at.wrapping_offset(*offset).wrapping_add(part.start), part.len()),
+                How::Passage(_) => {}
+            }
+        }
     }
 }
 
@@ -271,13 +304,4 @@ pub unsafe fn unpack_part(pieces: &[Piece], part: Range<usize>, from: *const u8)
 /// Whether all blocks of a side are one.
 pub fn is_one(side: &Blocks) -> bool {
     matches!(side.shape, Shape::One { .. })
-}
-
-/// Bytes of an element.
-///
-/// # Safety
-/// The datatype must be a datatype.
-unsafe fn size(datatype: MPI_Datatype) -> Result<usize> {
-    // SAFETY: the caller vouches for the handle.
-    Ok(unsafe { datatype::size(datatype) }? as usize)
 }

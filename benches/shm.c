@@ -1,0 +1,688 @@
+/* Processes that share memory: ours beside what the MPI offers, and beside what the memory itself needs.
+ *
+ * Cases, 2 processes: 1 and 8 edges to the other one (alltoallv), 8 B to 4 MiB; 2-D 5-point on a periodic grid (alltoall); a 27-point halo of doubles
+ * (alltoallw, subarrays). More processes: random graphs with 6 targets, 3 with 4 processes (alltoallv, gather, and reduce with a sum of doubles), and the
+ * halo.
+ *
+ * Alternatives: start and wait of our plan; our blocking call; the MPI's own blocking call and persistent collective, where it has one; Irecv, Isend, Waitall;
+ * Startall; a chain of Sendrecv; and, between 2 processes,
+ *   floor    the exchange written by hand over a window of MPI_Win_allocate_shared: up to 56 bytes in the cache line of the flag that announces them, up to
+ *            512 KiB one copy into one of two slots and one out of it, longer messages through a ring of 8 chunks of 128 KiB, reads and writes in turn.
+ *            All blocks for the other process are one message, a halo's are packed into it by loops; blocks for the process itself are copied.
+ *   packing  the loops of the halo alone: into private memory and out of it.
+ * For gather the MPI's own is MPI_Neighbor_allgather, for reduce the same with a sum over what came.
+ *
+ * In each call of each alternative the process first writes a word of each cache line that it sends, and at last reads a word of each line that has come (of a
+ * halo one word a block): else a receiver that copies from the sender's memory finds the unchanged bytes in its own cache from the second call on, and
+ * seems up to four times as fast as it is. What writing and reading take without an exchange, `touch`, is subtracted from the others' times.
+ * What each delivers is checked before it is timed; where the MPI's own collective puts blocks of repeated edges in other slots, a note says so.
+ *
+ * Where processes share cores and the MPI's wait keeps the core, so that a call takes milliseconds, persistent forms are left out, and there are few calls.
+ *
+ * With 2 processes the rounds of a case are spread over several passes over all cases, each with new memory, so that both distances of the cores are
+ * seen. The run ends with a list of goals, and whether they are met. Method: see measure.h. benches/compare repeats runs, tuned and not. */
+#define _GNU_SOURCE
+#include "edges.h"
+#include <sched.h>
+#include <stdatomic.h>
+
+/* ---- the floor */
+
+enum { LINE_WORDS = 7, SLOT = 512 << 10, CHUNK = 128 << 10, CHUNKS = 8, APART = 128 };
+
+/* not moved by the compiler's knowledge of types */
+typedef uint64_t __attribute__((may_alias)) word;
+
+/* one direction; `got` alone is written by the receiver */
+typedef struct {
+  struct {
+    _Alignas(APART) _Atomic uint64_t number;
+    uint64_t words[LINE_WORDS];
+  } lines[2];
+  _Alignas(APART) _Atomic uint64_t slots;
+  _Alignas(APART) _Atomic uint64_t put;
+  _Alignas(APART) _Atomic uint64_t got;
+  _Alignas(APART) char data[CHUNKS * CHUNK];
+} direction;
+
+_Static_assert(2 * SLOT <= CHUNKS * CHUNK, "two slots fit");
+
+/* both directions, and how far they are; all cases use the same */
+static MPI_Win window = MPI_WIN_NULL;
+static direction *outward, *inward;
+static uint64_t lines_done, slots_done, chunks_put, chunks_got;
+
+static void open_floor(void) {
+  if (!line) return;
+  void *base;
+  MPI_Aint bytes;
+  int unit;
+  MPI_Win_allocate_shared(me == 0 ? 2 * sizeof(direction) + APART : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
+  MPI_Win_shared_query(window, 0, &bytes, &unit, &base);
+  direction *both = (direction *)(((uintptr_t)base + APART - 1) / APART * APART);
+  outward = &both[me], inward = &both[1 - me];
+  memset(outward, 0, sizeof *outward);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void close_floor(void) {
+  if (window != MPI_WIN_NULL) MPI_Win_free(&window);
+}
+
+typedef struct {
+  char *at;
+  size_t bytes;
+} segment;
+
+/* A message in one piece or several, or a halo's boxes; and what the process sends to itself. */
+struct shared {
+  size_t bytes;
+  int out, in, own;
+  segment *sent, *received;
+  int *boxes, *own_from, *own_to; /* numbers of blocks */
+  char *private;                  /* where packing alone packs to */
+};
+
+static void append(segment *list, int *count, char *at, size_t bytes) {
+  if (*count && list[*count - 1].at + list[*count - 1].bytes == at) list[*count - 1].bytes += bytes;
+  else list[(*count)++] = (segment){at, bytes};
+}
+
+static size_t block_bytes(const problem *p, int i) {
+  if (!p->boxes_out) return (size_t)p->counts_out[i]; /* MPI_BYTE */
+  const int *extent = p->boxes_out[i].extent;
+  return sizeof(double) * extent[0] * extent[1] * extent[2];
+}
+
+/* with 2 processes: the block that comes from where block i goes to, and was sent as the peer's block i */
+static int arrives_as(const problem *p, int i) { return p->cartesian ? i ^ 1 : i; }
+
+static void make_shared(problem *p) {
+  struct shared *s = p->peer = need(sizeof *s);
+  s->sent = need(sizeof(segment) * p->out), s->received = need(sizeof(segment) * p->in);
+  s->boxes = need(sizeof(int) * p->out), s->own_from = need(sizeof(int) * p->out), s->own_to = need(sizeof(int) * p->out);
+  for (int i = 0; i < p->out; i++) {
+    int j = arrives_as(p, i);
+    if (p->targets[i] == me) {
+      s->own_from[s->own] = i, s->own_to[s->own++] = j;
+      continue;
+    }
+    s->bytes += block_bytes(p, i);
+    if (p->boxes_out) {
+      s->boxes[s->out++] = i;
+    } else {
+      append(s->sent, &s->out, p->send + p->bytes_out[i], block_bytes(p, i));
+      append(s->received, &s->in, p->recv + p->bytes_in[j], block_bytes(p, i));
+    }
+  }
+  s->private = need(s->bytes);
+}
+
+static void free_shared(problem *p) {
+  struct shared *s = p->peer;
+  if (!s) return;
+  free(s->sent), free(s->received), free(s->boxes), free(s->own_from), free(s->own_to), free(s->private), free(s);
+}
+
+/* rows of one double are a loop of their own */
+static double *pack(const problem *p, const box *b, double *to) {
+  const double *field = (const double *)(const void *)p->send;
+  const int width = b->extent[2];
+  for (int x = 0; x < b->extent[0]; x++) {
+    const double *row = field + ((size_t)(b->start[0] + x) * p->full + b->start[1]) * p->full + b->start[2];
+    if (width == 1)
+      for (int y = 0; y < b->extent[1]; y++) to[y] = row[(size_t)y * p->full];
+    else
+      for (int y = 0; y < b->extent[1]; y++) memcpy(to + (size_t)y * width, row + (size_t)y * p->full, sizeof(double) * width);
+    to += (size_t)b->extent[1] * width;
+  }
+  return to;
+}
+
+static const double *unpack(const problem *p, const box *b, const double *from) {
+  double *field = (double *)(void *)p->recv;
+  const int width = b->extent[2];
+  for (int x = 0; x < b->extent[0]; x++) {
+    double *row = field + ((size_t)(b->start[0] + x) * p->full + b->start[1]) * p->full + b->start[2];
+    if (width == 1)
+      for (int y = 0; y < b->extent[1]; y++) row[(size_t)y * p->full] = from[y];
+    else
+      for (int y = 0; y < b->extent[1]; y++) memcpy(row + (size_t)y * p->full, from + (size_t)y * width, sizeof(double) * width);
+    from += (size_t)b->extent[1] * width;
+  }
+  return from;
+}
+
+/* a box to another one of the same extent in the same field */
+static void copy_box(const problem *p, const box *from, const box *to) {
+  double *field = (double *)(void *)p->send;
+  const int width = from->extent[2];
+  for (int x = 0; x < from->extent[0]; x++) {
+    const double *source = field + ((size_t)(from->start[0] + x) * p->full + from->start[1]) * p->full + from->start[2];
+    double *target = field + ((size_t)(to->start[0] + x) * p->full + to->start[1]) * p->full + to->start[2];
+    if (width == 1)
+      for (int y = 0; y < from->extent[1]; y++) target[(size_t)y * p->full] = source[(size_t)y * p->full];
+    else
+      for (int y = 0; y < from->extent[1]; y++) memcpy(target + (size_t)y * p->full, source + (size_t)y * p->full, sizeof(double) * width);
+  }
+}
+
+static void put_all(const problem *p, char *to) {
+  const struct shared *s = p->peer;
+  double *at = (double *)(void *)to;
+  for (int i = 0; i < s->out; i++) {
+    if (p->boxes_out) at = pack(p, &p->boxes_out[s->boxes[i]], at);
+    else memcpy(to, s->sent[i].at, s->sent[i].bytes), to += s->sent[i].bytes;
+  }
+}
+
+/* the k-th block that leaves is the k-th one that comes */
+static void get_all(const problem *p, const char *from) {
+  const struct shared *s = p->peer;
+  const double *at = (const double *)(const void *)from;
+  if (p->boxes_in)
+    for (int i = 0; i < s->out; i++) at = unpack(p, &p->boxes_in[s->boxes[i]], at);
+  else
+    for (int j = 0; j < s->in; j++) memcpy(s->received[j].at, from, s->received[j].bytes), from += s->received[j].bytes;
+}
+
+static void copy_own(const problem *p) {
+  const struct shared *s = p->peer;
+  for (int i = 0; i < s->own; i++) {
+    int from = s->own_from[i], to = s->own_to[i];
+    if (p->boxes_out) copy_box(p, &p->boxes_out[from], &p->boxes_in[to]);
+    else memcpy(p->recv + p->bytes_in[to], p->send + p->bytes_out[from], block_bytes(p, from));
+  }
+}
+
+/* other programs may need the core */
+static void spin(long *vain) {
+  if (++*vain % 20000 == 0) sched_yield();
+}
+
+static void await(_Atomic uint64_t *flag, uint64_t number) {
+  long vain = 0;
+  while (atomic_load_explicit(flag, memory_order_acquire) < number) spin(&vain);
+}
+
+/* The next message's line or slot is the one of the message before the last, which the other process has taken: its last message came after that. */
+static void by_line(const problem *p) {
+  const struct shared *s = p->peer;
+  const uint64_t number = ++lines_done;
+  uint64_t *to = outward->lines[number % 2].words;
+  for (int i = 0; i < s->out; i++)
+    for (size_t w = 0; w < s->sent[i].bytes / sizeof(word); w++) *to++ = ((const word *)(const void *)s->sent[i].at)[w];
+  atomic_store_explicit(&outward->lines[number % 2].number, number, memory_order_release);
+  copy_own(p);
+  await(&inward->lines[number % 2].number, number);
+  const uint64_t *from = inward->lines[number % 2].words;
+  for (int j = 0; j < s->in; j++)
+    for (size_t w = 0; w < s->received[j].bytes / sizeof(word); w++) ((word *)(void *)s->received[j].at)[w] = *from++;
+}
+
+static void by_slot(const problem *p) {
+  const uint64_t number = ++slots_done;
+  put_all(p, outward->data + number % 2 * SLOT);
+  atomic_store_explicit(&outward->slots, number, memory_order_release);
+  copy_own(p);
+  await(&inward->slots, number);
+  get_all(p, inward->data + number % 2 * SLOT);
+}
+
+/* where in a list of segments */
+typedef struct {
+  const segment *of;
+  size_t done;
+} cursor;
+
+/* copies the next bytes of a list, out of it or into it */
+static void advance(cursor *c, char *chunk, size_t bytes, int out) {
+  while (bytes) {
+    size_t piece = c->of->bytes - c->done < bytes ? c->of->bytes - c->done : bytes;
+    char *at = c->of->at + c->done;
+    memcpy(out ? chunk : at, out ? at : chunk, piece);
+    chunk += piece, bytes -= piece, c->done += piece;
+    if (c->done == c->of->bytes) c->of++, c->done = 0;
+  }
+}
+
+static void by_ring(const problem *p) {
+  const struct shared *s = p->peer;
+  cursor from = {s->sent, 0}, to = {s->received, 0};
+  size_t left_out = s->bytes, left_in = s->bytes;
+  long vain = 0;
+  copy_own(p);
+  while (left_out || left_in) {
+    int moved = 0;
+    if (left_out && chunks_put - atomic_load_explicit(&outward->got, memory_order_acquire) < CHUNKS) {
+      size_t bytes = left_out < CHUNK ? left_out : CHUNK;
+      advance(&from, outward->data + chunks_put % CHUNKS * CHUNK, bytes, 1);
+      atomic_store_explicit(&outward->put, ++chunks_put, memory_order_release);
+      left_out -= bytes, moved = 1;
+    }
+    if (left_in && atomic_load_explicit(&inward->put, memory_order_acquire) > chunks_got) {
+      size_t bytes = left_in < CHUNK ? left_in : CHUNK;
+      advance(&to, inward->data + chunks_got % CHUNKS * CHUNK, bytes, 0);
+      atomic_store_explicit(&inward->got, ++chunks_got, memory_order_release);
+      left_in -= bytes, moved = 1;
+    }
+    if (!moved) spin(&vain);
+  }
+}
+
+static void through_memory(problem *p) {
+  const size_t bytes = p->peer->bytes;
+  if (bytes <= LINE_WORDS * sizeof(word) && !p->boxes_out) by_line(p);
+  else if (bytes <= SLOT) by_slot(p);
+  else by_ring(p);
+}
+
+static void packing_alone(problem *p) {
+  put_all(p, p->peer->private);
+  copy_own(p);
+  get_all(p, p->peer->private);
+}
+
+/* ---- alternatives beside those of edges.h */
+
+static void sendrecv(problem *p) {
+  for (int i = 0; i < p->out; i++) {
+    int j = arrives_as(p, i);
+    MPI_Sendrecv(p->send + p->bytes_out[i], p->counts_out[i], p->type, p->targets[i], 6, p->recv + p->bytes_in[j], p->counts_in[j], p->type, p->sources[j], 6,
+                 p->comm, MPI_STATUS_IGNORE);
+  }
+}
+
+/* elements of the common block */
+static int common(const problem *p) { return (int)(p->room_out / sizeof(double)); }
+
+static void our_gather(problem *p) { MPIX_Neighbor_gather(p->send, common(p), p->type, p->recv, common(p), p->type, p->comm); }
+static void our_reduce(problem *p) { MPIX_Neighbor_reduce(p->send, common(p), p->type, p->sum, common(p), p->type, MPI_SUM, p->comm); }
+static void native_gather(problem *p) { MPI_Neighbor_allgather(p->send, common(p), p->type, p->recv, common(p), p->type, p->comm); }
+
+static void native_reduce(problem *p) {
+  native_gather(p);
+  add_blocks(p);
+}
+
+static void reduce_by_hand(problem *p) {
+  by_hand(p);
+  add_blocks(p);
+}
+
+static void reduce_by_startall(problem *p) {
+  persistent(p);
+  add_blocks(p);
+}
+
+/* ---- each call writes what it sends and reads what it gets; values stay, so that they can be checked */
+
+enum { CACHE_LINE = 64 };
+
+static volatile uint64_t result;
+
+static void write_lines(char *at, size_t bytes) {
+  for (size_t b = 0; b < bytes; b += CACHE_LINE) {
+    volatile word *w = (word *)(void *)(at + b);
+    *w = *w;
+  }
+}
+
+static uint64_t read_lines(const char *at, size_t bytes) {
+  uint64_t all = 0;
+  for (size_t b = 0; b < bytes; b += CACHE_LINE) all ^= *(const volatile word *)(const void *)(at + b);
+  return all;
+}
+
+static void write_blocks(problem *p) {
+  if (p->boxes_out)
+    for (int i = 0; i < p->out; i++) write_lines(p->send + p->first_out[i], 1);
+  else write_lines(p->send, p->room_out);
+}
+
+static void read_blocks(problem *p) {
+  uint64_t all = 0;
+  if (p->boxes_in)
+    for (int j = 0; j < p->in; j++) all ^= read_lines(p->recv + p->first_in[j], 1);
+  else all = read_lines(result_of(p), room_of_result(p));
+  result = all;
+}
+
+static void touch_step(problem *p) {
+  write_blocks(p);
+  read_blocks(p);
+}
+
+#define STEP(name)                    \
+  static void name##_step(problem *p) { \
+    write_blocks(p);                  \
+    name(p);                          \
+    read_blocks(p);                   \
+  }
+
+STEP(plan)
+STEP(ours)
+STEP(native)
+#ifdef NATIVE_INIT
+STEP(native_plan)
+#endif
+STEP(by_hand)
+STEP(persistent)
+STEP(sendrecv)
+STEP(through_memory)
+STEP(packing_alone)
+STEP(our_gather)
+STEP(our_reduce)
+STEP(native_gather)
+STEP(native_reduce)
+STEP(reduce_by_hand)
+STEP(reduce_by_startall)
+
+/* ---- cases */
+
+enum { PLAN, BLOCKING, NATIVE, NATIVE_PLAN, BY_HAND, STARTALL, SENDRECV, FLOOR, PACKING, TOUCH, KINDS, BEST = KINDS };
+
+static const char *const names[] = {"plan", "blocking", "native", "nat_plan", "by_hand", "startall", "sendrecv", "floor", "packing", "touch"};
+
+/* FEWEST: samples without which no goal is judged */
+enum { PAIR_PASSES = 5, MOST_CASES = 40, FEWEST = 3 };
+
+/* what is known of a case after some passes */
+typedef struct {
+  char label[32];
+  int number[KINDS]; /* of the alternative, or -1 */
+  int slow;
+  int calls[MOST];
+  samples near, far;
+} figures;
+
+static figures cases[MOST_CASES];
+static int case_number, pass, passes = 1;
+
+/* seconds without those of touching the buffers, or NAN where there is no such alternative or no sample */
+static double seconds_of(figures *f, int kind, int far) {
+  samples *s = far ? &f->far : &f->near;
+  if (kind == BEST) {
+    double best = NAN;
+    for (int k = NATIVE; k <= SENDRECV; k++) best = fmin(best, seconds_of(f, k, far));
+    return best;
+  }
+  if (f->number[kind] < 0 || !s->count) return NAN;
+  return typical(s->times[f->number[kind]], s->count) - (kind == TOUCH ? 0 : seconds_of(f, TOUCH, far));
+}
+
+static void print_number(const char *format, double value) {
+  char text[32];
+  snprintf(text, sizeof text, format, value);
+  /* as wide */
+  if (isnan(value)) printf("%*s", (int)strlen(text), "-");
+  else printf("%s", text);
+}
+
+static void print_figures(figures *f, int far) {
+  samples *s = far ? &f->far : &f->near;
+  if (me != 0 || !s->count) return;
+  printf("%-20s %-5s %4d", f->label, far ? "far" : line ? "near" : "all", s->count);
+  for (int k = 0; k < KINDS; k++) print_number(" %10.3f", seconds_of(f, k, far) * 1e6);
+  double of_plan = seconds_of(f, PLAN, far);
+  print_number("  %7.2f", seconds_of(f, NATIVE, far) / of_plan);
+  print_number(" %7.2f", seconds_of(f, BEST, far) / of_plan);
+  print_number(" %7.2f", of_plan / seconds_of(f, FLOOR, far));
+  printf("\n");
+  fflush(stdout);
+}
+
+static void print_columns(void) {
+  if (me != 0) return;
+  printf("%-20s %-5s %4s", "# case", "cores", "rnds");
+  for (int k = 0; k < KINDS; k++) printf(" %10s", names[k]);
+  printf("  %7s %7s %7s\n", "nat/pl", "best/pl", "pl/flr");
+}
+
+/* Whether messages by hand take milliseconds, as those of MPIs that keep the core while they wait do where processes share cores. */
+static int is_slow(problem *p) {
+  double start = 0, slowest;
+  for (int i = 0; i < 3; i++) {
+    if (i == 1) start = MPI_Wtime();
+    by_hand(p);
+  }
+  double mine = (MPI_Wtime() - start) / 2;
+  MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  return crowded && slowest > 5e-3;
+}
+
+/* Checks the alternatives, and times this pass's part of the rounds; ends with the problem. */
+static void compare_on(problem *p, const char *what, const char *size, void (*run[KINDS])(problem *)) {
+  figures *f = &cases[case_number++];
+  alternative list[KINDS];
+  int alternatives = 0, few_calls = least_calls, few_rounds = least_rounds;
+  run[TOUCH] = touch_step;
+  if (pass == 0) {
+    snprintf(f->label, sizeof f->label, "%s, %s", what, size);
+    f->slow = is_slow(p);
+  }
+  /* the MPI's other forms wait in the same way */
+  if (f->slow) least_calls = 3, least_rounds = 3, run[NATIVE_PLAN] = run[STARTALL] = NULL;
+  for (int k = 0; k < KINDS; k++) {
+    f->number[k] = run[k] ? alternatives : -1;
+    if (run[k]) list[alternatives++] = (alternative){names[k], run[k], p};
+  }
+  if (pass == 0) {
+    for (int k = 0; k < KINDS; k++) {
+      if (!run[k] || k == PACKING || k == TOUCH) continue;
+      const alternative *a = &list[f->number[k]];
+      if (k != NATIVE && k != NATIVE_PLAN) expect_same(a);
+      else if (!delivers_same(a) && me == 0) printf("# %s, %s: the MPI's own puts other bytes than messages by hand do\n", f->label, a->name);
+    }
+    make_samples(&f->near, alternatives), make_samples(&f->far, alternatives);
+    calibrate_batches(list, alternatives, f->calls);
+  }
+  sample_rounds(list, alternatives, f->calls, rounds * pass / passes, rounds * (pass + 1) / passes, budget / passes, &f->near, &f->far);
+  least_calls = few_calls, least_rounds = few_rounds;
+  if (pass + 1 == passes) print_figures(f, 0), print_figures(f, 1);
+  if (p->native_plan != MPI_REQUEST_NULL) MPI_Request_free(&p->native_plan);
+  MPIX_Request_free(&p->plan);
+  free_shared(p);
+  release(p);
+}
+
+/* all to all, with blocks */
+static void exchange_on(problem *p, const char *what, const char *size) {
+  void (*run[KINDS])(problem *) = {[PLAN] = plan_step, [BLOCKING] = ours_step, [NATIVE] = native_step, [BY_HAND] = by_hand_step, [STARTALL] = persistent_step};
+  finish_graph(p);
+  make_plan(p);
+#ifdef NATIVE_INIT
+  make_native_plan(p);
+  run[NATIVE_PLAN] = native_plan_step;
+#endif
+  if (line) {
+    make_shared(p);
+    run[FLOOR] = through_memory_step;
+    if (p->types_in) run[PACKING] = packing_alone_step;
+    else run[SENDRECV] = sendrecv_step;
+  }
+  compare_on(p, what, size, run);
+}
+
+static void ring(int degree, int bytes) {
+  problem p;
+  char what[32];
+  ring_edges(&p, degree);
+  equal_blocks(&p, bytes);
+  snprintf(what, sizeof what, "%d edge%s", degree, degree > 1 ? "s" : "");
+  exchange_on(&p, what, size_name(bytes));
+}
+
+static void grid(int bytes) {
+  problem p;
+  grid_edges(&p);
+  equal_blocks(&p, bytes);
+  exchange_on(&p, "2-D", size_name(bytes));
+}
+
+static void halo(int width) {
+  problem p;
+  char size[20];
+  halo_edges(&p, width);
+  snprintf(size, sizeof size, "%d^3", width);
+  exchange_on(&p, "halo", size);
+}
+
+static int random_targets(void) { return n - 1 < 6 ? n - 1 : 6; }
+
+static void random_graph(int bytes) {
+  problem p;
+  random_edges(&p, random_targets());
+  equal_blocks(&p, bytes);
+  exchange_on(&p, "random", size_name(bytes));
+}
+
+static void common_on(int bytes, int reduce) {
+  void (*gathers[KINDS])(problem *) = {
+      [PLAN] = plan_step, [BLOCKING] = our_gather_step, [NATIVE] = native_gather_step, [BY_HAND] = by_hand_step, [STARTALL] = persistent_step};
+  void (*reduces[KINDS])(problem *) = {
+      [PLAN] = plan_step, [BLOCKING] = our_reduce_step, [NATIVE] = native_reduce_step, [BY_HAND] = reduce_by_hand_step, [STARTALL] = reduce_by_startall_step};
+  problem p;
+  random_edges(&p, random_targets());
+  common_block(&p, bytes, reduce);
+  finish_graph(&p);
+  if (reduce) MPIX_Neighbor_reduce_plan(p.send, common(&p), p.type, p.sum, common(&p), p.type, MPI_SUM, p.comm, MPI_INFO_NULL, &p.plan);
+  else MPIX_Neighbor_gather_plan(p.send, common(&p), p.type, p.recv, common(&p), p.type, p.comm, MPI_INFO_NULL, &p.plan);
+  compare_on(&p, reduce ? "reduce" : "gather", size_name(bytes), reduce ? reduces : gathers);
+}
+
+static int wanted(const char *only, const char *what) { return !*only || !strcmp(only, what); }
+
+static void run_pair(const char *only) {
+  static const int sizes[] = {8, 512, 4 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}, degrees[] = {1, 8};
+  for (size_t d = 0; d < 2 && wanted(only, "ring"); d++)
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) ring(degrees[d], sizes[s]);
+  if (wanted(only, "grid")) grid(8), grid(4 << 10);
+  if (wanted(only, "halo")) halo(8), halo(16), halo(64);
+}
+
+static void run_many(const char *only) {
+  static const int sizes[] = {8, 8 << 10, 64 << 10}, common_sizes[] = {8, 1 << 10, 8 << 10, 64 << 10};
+  for (size_t s = 0; s < 3 && wanted(only, "random"); s++) random_graph(sizes[s]);
+  if (wanted(only, "halo")) halo(32);
+  for (int reduce = 0; reduce < 2; reduce++)
+    for (size_t s = 0; s < 4 && wanted(only, reduce ? "reduce" : "gather"); s++) common_on(common_sizes[s], reduce);
+}
+
+/* ---- goals */
+
+/* With a limit of at least 1 on a peer's time over ours; with FLOOR and PACKING at most, on our time over that. */
+typedef struct {
+  const char *label;
+  int ours, peer;
+  double limit;
+} goal;
+
+static const goal pair_goals[] = {
+    {"1 edge, 8 B", PLAN, BEST, 2},        {"8 edges, 8 B", PLAN, BEST, 5},       {"2-D, 8 B", PLAN, BEST, 4},         {"halo, 8^3", PLAN, NATIVE, 7},
+    {"halo, 16^3", PLAN, NATIVE, 5},       {"halo, 64^3", PLAN, NATIVE, 3},       {"1 edge, 4 KiB", PLAN, BEST, 1.1},  {"1 edge, 64 KiB", PLAN, BEST, 2.5},
+    {"1 edge, 1 MiB", PLAN, BEST, 1.4},    {"1 edge, 8 B", PLAN, FLOOR, 1.5},     {"1 edge, 512 B", PLAN, FLOOR, 1.25}, {"1 edge, 4 KiB", PLAN, FLOOR, 1.25},
+    {"1 edge, 64 KiB", PLAN, FLOOR, 1.25}, {"1 edge, 256 KiB", PLAN, FLOOR, 1.25}, {"halo, 64^3", PLAN, PACKING, 1.05},
+};
+
+/* only where processes share cores */
+static const goal crowd_goals[] = {
+#ifdef OPEN_MPI
+    {"random, 8 B", PLAN, NATIVE, 1.4}, {"random, 8 KiB", PLAN, NATIVE, 4}, {"random, 64 KiB", PLAN, NATIVE, 2.5},
+#else
+    {"random, 8 B", PLAN, NATIVE, 50},
+#endif
+};
+
+static const goal common_goals[] = {
+    {"gather, 8 B", BLOCKING, NATIVE, 2}, {"gather, 1 KiB", BLOCKING, NATIVE, 2}, {"gather, 8 KiB", BLOCKING, NATIVE, 2}, {"gather, 64 KiB", BLOCKING, NATIVE, 2},
+    {"reduce, 8 B", BLOCKING, NATIVE, 2}, {"reduce, 1 KiB", BLOCKING, NATIVE, 2}, {"reduce, 8 KiB", BLOCKING, NATIVE, 2}, {"reduce, 64 KiB", BLOCKING, NATIVE, 2},
+};
+
+/* what medians of the same thing differ by */
+static const double noise = 0.02;
+
+static void print_outcome(double measured, int met) {
+  if (isnan(measured)) printf("  %13s", "-");
+  else printf("  %6.2f %6s", measured, met ? "met" : "MISSED");
+}
+
+/* how often ours is as fast as a peer, or with FLOOR and PACKING how many times as long it takes */
+static double ratio_of(figures *f, int ours, int peer, int far) {
+  /* too few to tell */
+  if ((far ? &f->far : &f->near)->count < FEWEST) return NAN;
+  double of_us = seconds_of(f, ours, far), other = seconds_of(f, peer, far);
+  return peer == FLOOR || peer == PACKING ? of_us / other : other / of_us;
+}
+
+static void print_goals(const goal *goals, size_t count) {
+  for (size_t g = 0; g < count; g++) {
+    const goal *wish = &goals[g];
+    int at_most = wish->peer == FLOOR || wish->peer == PACKING, c = 0;
+    while (c < case_number && strcmp(cases[c].label, wish->label)) c++;
+    if (c == case_number) continue;
+    char text[80];
+    if (at_most) snprintf(text, sizeof text, "%s: at most %.2f times the %s", wish->label, wish->limit, names[wish->peer]);
+    else snprintf(text, sizeof text, "%s: %.1f times as fast as %s", wish->label, wish->limit, wish->peer == BEST ? "the best of the MPI" : "native");
+    printf("%-56s", text);
+    for (int far = 0; far < (line ? 2 : 1); far++) {
+      double ratio = ratio_of(&cases[c], wish->ours, wish->peer, far);
+      print_outcome(ratio, at_most ? ratio <= wish->limit : ratio >= wish->limit);
+    }
+    for (int far = 0; far < (line && wish->peer != FLOOR ? 2 : 0); far++) print_number("  %8.2f", ratio_of(&cases[c], FLOOR, wish->peer, far));
+    printf("\n");
+  }
+}
+
+/* the case in which ours loses most to what the MPI offers for the same: blocking beside blocking, plan beside the faster of both */
+static void print_never_slower(void) {
+  const figures *where[2] = {NULL, NULL};
+  int in_call[2];
+  double least[2] = {NAN, NAN};
+  for (int far = 0; far < 2; far++)
+    for (int c = 0; c < case_number; c++) {
+      figures *f = &cases[c];
+      double native_of_plan = fmin(seconds_of(f, NATIVE, far), seconds_of(f, NATIVE_PLAN, far)) / seconds_of(f, PLAN, far);
+      double native_of_call = seconds_of(f, NATIVE, far) / seconds_of(f, BLOCKING, far), worse = fmin(native_of_plan, native_of_call);
+      if (isnan(worse) || worse >= least[far] || (far ? &f->far : &f->near)->count < FEWEST) continue;
+      least[far] = worse, where[far] = f, in_call[far] = native_of_call == worse;
+    }
+  printf("%-56s", "nowhere slower than native (2 % are noise)");
+  for (int far = 0; far < (line ? 2 : 1); far++) print_outcome(least[far], least[far] >= 1 - noise);
+  for (int far = 0; far < 2; far++)
+    if (where[far]) printf("  %s (%s)", where[far]->label, in_call[far] ? "blocking" : "plan");
+  printf("\n");
+}
+
+#define GOALS(list) print_goals(list, sizeof list / sizeof *list)
+
+static void print_summary(void) {
+  if (me != 0) return;
+  if (line) printf("# %-54s  %13s  %13s  %18s\n", "goal", "near", "far", "floor: near, far");
+  else printf("# %-54s  %13s\n", "goal", "measured");
+  if (line) GOALS(pair_goals);
+  if (crowded && n > 2) GOALS(crowd_goals);
+  if (n == 16) GOALS(common_goals);
+  print_never_slower();
+}
+
+int main(int argc, char **argv) {
+  rounds = 0;
+  const char *only = begin(argc, argv, "shm [--rounds N] [--seconds S] [--quantile Q] [--only ring|grid|halo|random|gather|reduce]");
+  if (rounds <= 0) rounds = crowded ? 15 : 60;
+  if (line) passes = rounds < PAIR_PASSES ? rounds : PAIR_PASSES, least_rounds = 2;
+  open_floor();
+  print_header("microseconds a call, and ratios: native / plan, best of the MPI / plan, plan / floor");
+  if (me == 0 && n > 2) printf("# random: %d targets\n", random_targets());
+  print_columns();
+  for (pass = 0; pass < passes; pass++) {
+    case_number = 0;
+    if (n == 2) run_pair(only);
+    else if (n > 2) run_many(only);
+  }
+  print_distances();
+  print_summary();
+  close_floor();
+  end();
+  return 0;
+}
