@@ -74,8 +74,10 @@ enum Receiving {
     /// It is there, and stays until it is folded.
     Here,
     Chunks(Chunks),
-    /// By MPI. Whether the receive was posted before the message came: then it may yet come otherwise, if the sender is in error.
+    /// By MPI, in one message. Whether the receive was posted before the message came: then it may yet come otherwise, if the sender is in error.
     Mpi(Request, bool),
+    /// By MPI, in a message for each block.
+    MpiEach,
 }
 
 /// Where chunks are taken.
@@ -114,6 +116,8 @@ struct Recv {
     /// A message that lay in its line, is put together, or came by MPI.
     words: [u64; WORDS],
     buffer: Vec<u8>,
+    /// Of a message for each block.
+    requests: Vec<Request>,
     /// Blocks of it that have not been folded.
     unfolded: usize,
     /// Whether its mailbox waits to be emptied.
@@ -129,6 +133,7 @@ impl Send {
 
 impl Recv {
     fn new(pieces: Range<usize>) -> Recv {
+        let blocks = pieces.len();
         Recv {
             pieces,
             bytes: 0,
@@ -136,6 +141,7 @@ impl Recv {
             data: std::ptr::null(),
             words: [0; WORDS],
             buffer: Vec::new(),
+            requests: Vec::with_capacity(if blocks > 1 { blocks } else { 0 }),
             unfolded: 0,
             in_mailbox: false,
         }
@@ -578,35 +584,49 @@ impl Shm {
     fn send_by_mpi(&mut self, k: usize) -> Result<()> {
         let tag = self.link.tag(self.number);
         let detach = self.started_only && self.sends()[k].bytes <= self.link.slot;
-        let Self { link, all, each, inputs, to_all, comm, me, tag: own_tag, by_mpi, .. } = self;
+        let Self { link, all, each, inputs, to_all, comm, me, tag: own_tag, by_mpi, folding, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
         send.state = Sending::Done;
         let (pieces, bytes) = (&inputs[send.pieces.clone()], send.bytes);
         let own = Own { me: *me, tag: *own_tag, comm };
         // SAFETY: the caller of `bind` vouches for the blocks until the call is complete; memory of our own is left alone until MPI has sent it.
         unsafe {
-            let send_from = |at: *const u8, rank| message::send(Mode::Standard, &bytes_at(at, bytes as u64), rank, tag, comm);
+            let send_from =
+                |at: *const u8, bytes: usize, rank| message::send(Mode::Standard, &bytes_at(at, bytes as u64), rank, tag, comm);
             if detach {
                 for out in &link.outs[send.outs.clone()] {
                     let mut buffer = Vec::new();
                     enlarge(&mut buffer, bytes)?;
                     pieces::pack(pieces, buffer.as_mut_ptr(), own)?;
-                    link.detach([(send_from(buffer.as_ptr(), out.rank)?, buffer)]);
+                    link.detach([(send_from(buffer.as_ptr(), bytes, out.rank)?, buffer)]);
                 }
                 return Ok(());
             }
             *by_mpi = true;
-            let alone = if let [piece] = pieces { piece.in_place() } else { None };
-            let at = match alone {
-                Some(at) => at,
-                None => {
-                    enlarge(&mut send.buffer, bytes)?;
-                    pieces::pack(pieces, send.buffer.as_mut_ptr(), own)?;
-                    send.buffer.as_mut_ptr()
+            if bytes <= link.slot || (folding.is_some() && pieces.len() > 1) {
+                enlarge(&mut send.buffer, bytes)?;
+                pieces::pack(pieces, send.buffer.as_mut_ptr(), own)?;
+                for out in &link.outs[send.outs.clone()] {
+                    send.requests.push(send_from(send.buffer.as_ptr(), bytes, out.rank)?);
                 }
-            };
-            for out in &link.outs[send.outs.clone()] {
-                send.requests.push(send_from(at, out.rank)?);
+                return Ok(());
+            }
+            // each block for itself: those that lie in one piece need not be copied
+            enlarge(&mut send.buffer, pieces::gapped(pieces))?;
+            let mut next = send.buffer.as_mut_ptr();
+            for piece in pieces.iter().filter(|piece| piece.bytes > 0) {
+                let at = match piece.in_place() {
+                    Some(at) => at,
+                    None => {
+                        piece.pack(next, own)?;
+                        let at = next;
+                        next = next.wrapping_add(piece.bytes);
+                        at
+                    }
+                };
+                for out in &link.outs[send.outs.clone()] {
+                    send.requests.push(send_from(at, piece.bytes, out.rank)?);
+                }
             }
         }
         Ok(())
@@ -741,6 +761,7 @@ impl Shm {
                 let chunks = *chunks;
                 self.take_chunks(i, chunks)
             }
+            Receiving::MpiEach => self.take_each(i),
             Receiving::Mpi(request, posted) => {
                 let came = match request.test_receive() {
                     Ok(Some(status)) => status.bytes,
@@ -754,6 +775,58 @@ impl Shm {
                 }
             }
         }
+    }
+
+    /// Completes a message that comes by MPI block by block. Whether it has come to its end.
+    fn take_each(&mut self, i: usize) -> Result<bool> {
+        let mut done = true;
+        for k in 0..self.recvs[i].requests.len() {
+            match self.recvs[i].requests[k].test() {
+                Ok(came) => done &= came,
+                Err(e) => self.note(e),
+            }
+        }
+        if !done {
+            return Ok(false);
+        }
+        let recv = &mut self.recvs[i];
+        recv.requests.clear();
+        recv.in_mailbox = false;
+        recv.state = Receiving::Done;
+        let (recv, own) = (&self.recvs[i], self.own());
+        let mut from = recv.buffer.as_ptr();
+        for piece in self.outputs[recv.pieces.clone()].iter().filter(|piece| piece.in_place().is_none()) {
+            // SAFETY: the caller of `bind` vouches for the blocks; the buffer has room for those that it is for.
+            unsafe { piece.unpack(from, own) }?;
+            from = from.wrapping_add(piece.bytes);
+        }
+        Ok(true)
+    }
+
+    /// Whether a message comes block by block where it comes by MPI.
+    fn comes_in_pieces(&self, i: usize) -> bool {
+        let recv = &self.recvs[i];
+        recv.bytes > self.link.ins[i].slot && recv.pieces.len() > 1 && !self.to_all && self.folding.is_none()
+    }
+
+    /// Posts the receives of a message that comes by MPI block by block.
+    fn post_each(&mut self, i: usize) -> Result<()> {
+        let tag = self.link.tag(self.number);
+        let Self { link, outputs, recvs, comm, .. } = self;
+        let (recv, rank) = (&mut recvs[i], link.ins[i].rank);
+        let pieces = &outputs[recv.pieces.clone()];
+        enlarge(&mut recv.buffer, pieces::gapped(pieces))?;
+        let mut next = recv.buffer.as_mut_ptr();
+        recv.state = Receiving::MpiEach;
+        for piece in pieces.iter().filter(|piece| piece.bytes > 0) {
+            let at = piece.in_place().unwrap_or(next);
+            if piece.in_place().is_none() {
+                next = next.wrapping_add(piece.bytes);
+            }
+            // SAFETY: the caller of `bind` vouches for the blocks; the buffer has room for those that it is for, and is left alone.
+            recv.requests.push(unsafe { message::receive(at, piece.bytes as u64, Some(rank), Some(tag), comm) }?);
+        }
+        Ok(())
     }
 
     /// Takes a receive back: the message is in the mailbox, as its sender takes it to be shorter.
@@ -1015,6 +1088,13 @@ impl Shm {
 
     /// Begins to receive the message of a process by MPI if it comes that way.
     fn look_for_message(&mut self, i: usize, tag: i32) -> Result<()> {
+        if self.comes_in_pieces(i) {
+            // what is found waits for the receives
+            return match message::probe(Some(self.link.ins[i].rank), tag, false, &self.comm)? {
+                Some(_) => self.post_each(i),
+                None => Ok(()),
+            };
+        }
         let matched = message::has_matched_probe();
         let Some(probed) = message::probe(Some(self.link.ins[i].rank), tag, matched, &self.comm)? else { return Ok(()) };
         let bytes = probed.status.bytes;
@@ -1028,6 +1108,9 @@ impl Shm {
     /// Posts the receive of a message that the sender will send by MPI, as it is long and the caller may not come back soon.
     #[cold]
     fn post(&mut self, i: usize) -> Result<()> {
+        if self.comes_in_pieces(i) {
+            return self.post_each(i);
+        }
         let bytes = self.recvs[i].bytes as u64;
         let at = self.room(i, bytes)?;
         let (rank, tag) = (self.link.ins[i].rank, self.link.tag(self.number));
@@ -1120,7 +1203,7 @@ impl Shm {
             match recv.state {
                 Receiving::Waits => source.mailbox().header(self.number).is_some(),
                 Receiving::Chunks(c) => source.mailbox().written().wrapping_sub(c.before) > c.taken,
-                Receiving::Mpi(..) => true,
+                Receiving::Mpi(..) | Receiving::MpiEach => true,
                 Receiving::Here | Receiving::Done => false,
             }
         });

@@ -238,6 +238,11 @@ pub fn total(pieces: &[Piece]) -> usize {
     pieces.iter().fold(0usize, |sum, piece| sum.saturating_add(piece.bytes))
 }
 
+/// Bytes of those pieces that do not lie in one piece.
+pub fn gapped(pieces: &[Piece]) -> usize {
+    pieces.iter().filter(|piece| piece.in_place().is_none()).map(|piece| piece.bytes).sum()
+}
+
 /// Brings pieces into a message.
 ///
 /// # Safety
