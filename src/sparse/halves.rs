@@ -257,7 +257,9 @@ mod tests {
     #[cfg(loom)]
     #[test]
     fn no_interleaving_mixes_exchanges() {
-        loom::model(|| run(2, 3, 1));
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.check(|| run(2, 3, 1));
     }
 
     #[cfg(not(loom))]
