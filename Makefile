@@ -206,7 +206,7 @@ test-rust:
 
 # the protocol of the shared-memory mailboxes in all orders that the memory model allows
 test-model:
-	RUSTFLAGS="--cfg loom" cargo test --quiet --locked --no-default-features --target-dir target/loom --lib -- mailbox::model
+	RUSTFLAGS="--cfg loom" cargo test --quiet --locked --no-default-features --target-dir target/loom --lib -- mailbox::model halves::
 
 # the same protocol with threads, under what sees races in a run; both need parts of a nightly toolchain, and are skipped where these are not there
 test-miri:

@@ -1,5 +1,7 @@
 /* MPIX_Sparse_exchange by each protocol: every message arrives once, whole, in order, and nothing else does. */
+#define _GNU_SOURCE
 #include "sparse.h"
+#include <unistd.h>
 
 /* MPI's probes, counted: a hint chooses between them */
 static int matched_probes, plain_probes;
@@ -88,6 +90,13 @@ static void lengthy(list *l, int s, int round, int size) {
   add(l, (s + 1) % size, 2);
 }
 
+/* more bytes to one process than an inbox in shared memory has room for, in many and in few messages; short ones behind long ones */
+static void flood(list *l, int s, int round, int size) {
+  static const int lengths[] = {9000, 0, 32768, 17, 32769, 20000, 1};
+  int n = 20 + 30 * ((s + round) % 2);
+  for (int i = 0; i < n; i++) add(l, i % 11 == 10 ? (s + i) % size : round / 2 % size, lengths[(i + s) % 7]);
+}
+
 static const struct {
   pattern pattern;
   int rounds;
@@ -97,6 +106,7 @@ static const struct {
   /* what finds senders by looking for bytes that are not zero loses these */
   {{"zeros", mixed_lengths, 1}, 4}, {{"zeros in order", in_order, 1}, 1}, {{"in order", in_order, 0}, 2}, {{"burst", burst, 0}, 2},
   {{"uneven", uneven, 0}, 2}, {{"limits", limits, 0}, 24}, {{"lengthy", lengthy, 0}, 2}, {{"mixed lengths", mixed_lengths, 0}, 12},
+  {{"flood", flood, 0}, 5},
 };
 enum { PATTERNS = sizeof table / sizeof *table };
 
@@ -158,6 +168,31 @@ static void described(const char *protocol) {
   CHECK(length == (int)strlen(text) && text[length - 1] == '\n', "length %d", length);
 }
 
+/* Processes of one node go by memory that they share: unless the hints have it that they are on several. */
+static void memory(void) {
+  char text[1000];
+  int length;
+  MPI_Info info = hint("mpix_sparse", "inbox");
+  exchange("inbox", &FEW_SHORT, 0, info, MPI_COMM_WORLD);
+  described("inbox");
+  /* who comes late is not dead: the others look for that after a tenth of a second */
+  for (int r = 0; r < 2; r++) {
+    if (test_rank == r % test_size) usleep(350000);
+    exchange("inbox of a late process", &FEW_SHORT, r, info, MPI_COMM_WORLD);
+  }
+  MPI_Info_set(info, "mpix_node_size", "1");
+  for (int r = 0; r < 3; r++) exchange("inbox on several nodes", &FEW_SHORT, r, info, MPI_COMM_WORLD);
+  OK(MPIX_Sparse_describe(MPI_COMM_WORLD, sizeof text, text, &length));
+  CHECK(test_size == 1 || strstr(text, "protocol nbx: instead of inbox: not all processes share memory"), "\"%s\"", text);
+  MPI_Info_free(&info);
+  MPI_Comm fresh;
+  MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
+  for (int r = 0; r < 3; r++) exchange("auto on one node", &MIXED_LENGTHS, r, MPI_INFO_NULL, fresh);
+  OK(MPIX_Sparse_describe(fresh, sizeof text, text, &length));
+  CHECK(test_size == 1 || strstr(text, "protocol inbox: by the model"), "\"%s\"", text);
+  MPI_Comm_free(&fresh);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   const char *forced = getenv("MPIX_SPARSE");
@@ -173,6 +208,7 @@ int main(int argc, char **argv) {
   if (!forced) {
     nodes();
     probes();
+    memory();
   }
   mixed();
   return test_finish();

@@ -5,7 +5,7 @@
 
 #include "test.h"
 
-static const char *const protocols[] = {"auto", "nbx", "nbx_probe", "nbx_node", "pex", "pcx", "pcx_library", "rsx", "crystal"};
+static const char *const protocols[] = {"auto", "nbx", "nbx_probe", "nbx_node", "pex", "pcx", "pcx_library", "rsx", "crystal", "inbox"};
 enum { PROTOCOLS = sizeof protocols / sizeof *protocols };
 
 /* what one process sends in one exchange; lengths in bytes */
@@ -133,15 +133,16 @@ static inline void few_short(list *l, int s, int round, int size) {
 }
 static const pattern FEW_SHORT = {"few short", few_short, 0};
 
-/* as few_short, with lengths around the limits of slots (4096 bytes), of the router's heads (8192 with prefix and labels) and of MPI's eager messages */
+/* as few_short, with lengths around the limits of slots (4096 bytes), of the router's heads (8192 with prefix and labels), of inboxes (32768) and of MPI's
+   eager messages */
 static inline void mixed_lengths(list *l, int s, int round, int size) {
-  static const int lengths[] = {0, 1, 4, 17, 400, 4088, 4095, 4096, 4097, 4100, 8143, 8144, 8145, 8152, 8160, 8161, 8168, 8176, 8192, 8193, 16384, 65536, 65537, 160000};
+  static const int lengths[] = {0, 1, 4, 17, 400, 4088, 4095, 4096, 4097, 4100, 8143, 8144, 8145, 8152, 8160, 8161, 8168, 8176, 8192, 8193, 16384, 32768, 32769, 65536, 65537, 160000};
   uint64_t seed = mix3(round, s, size);
   int n = seed % 7 == 0 ? 0 : (int)(mix(seed) % 8);
   for (int i = 0; i < n; i++) {
     uint64_t h = mix2(seed, i);
     int target = h % 13 == 0 ? MPI_PROC_NULL : i > 0 && h % 5 == 0 ? l->targets[i - 1] : (int)((h >> 8) % (uint64_t)size);
-    add(l, target, lengths[(h >> 20) % (h & 64 ? 24 : 5)]);
+    add(l, target, lengths[(h >> 20) % (h & 64 ? 26 : 5)]);
   }
 }
 static const pattern MIXED_LENGTHS = {"mixed lengths", mixed_lengths, 0};

@@ -339,7 +339,7 @@ static void queries(void) {
 
 static void bad_hints(void) {
   static const char *const bad[][3] = {
-    {"mpix_sparse", "fastest", "info key mpix_sparse = \"fastest\" is not one of auto, nbx, nbx_probe, nbx_node, pex, pcx, pcx_library, rsx, crystal"},
+    {"mpix_sparse", "fastest", "info key mpix_sparse = \"fastest\" is not one of auto, nbx, nbx_probe, nbx_node, pex, pcx, pcx_library, rsx, crystal, inbox"},
     {"mpix_node_size", "0", "info key mpix_node_size = \"0\" is not one of"},
     {"mpix_node_size", "many", "info key mpix_node_size = \"many\" is not one of"},
     {"mpix_node_size", "-1", "info key mpix_node_size = \"-1\""},

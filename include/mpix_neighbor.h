@@ -1109,7 +1109,7 @@ int MPIX_Request_testsome_source(MPIX_Request request,
 //   entries each. Messages of no elements arrive too.
 // - `recvtype`: what the receiver takes messages as; the type signature of each message must be that of a whole number of elements.
 // - `info`: hints, or `MPI_INFO_NULL`; equal on all processes, may be freed afterwards. `mpix_sparse` = `auto` (default), `nbx`, `nbx_probe`, `nbx_node`,
-//   `pex`, `pcx`, `pcx_library`, `rsx`, `crystal`: the protocol; `mpix_sparse_targets`: about the most messages that a process sends;
+//   `pex`, `pcx`, `pcx_library`, `rsx`, `crystal`, `inbox`: the protocol; `mpix_sparse_targets`: about the most messages that a process sends;
 //   `mpix_node_size`: as if each so many processes were a node; `mpix_matched_probe` = `true` (default), `false`; `mpix_loggp`: the machine's parameters,
 //   a preset or a file. Environment variables of the same names in capitals override them. docs/sparse.md tells what each does.
 // - `comm`: an intracommunicator.

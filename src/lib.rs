@@ -61,3 +61,7 @@ mod request;
 mod setup;
 #[cfg(feature = "mpi")]
 mod sparse;
+// it needs no MPI, and its tests none either
+#[cfg(all(test, not(feature = "mpi")))]
+#[path = "sparse/halves.rs"]
+mod halves;

@@ -58,6 +58,8 @@ pub enum Protocol {
     Rsx,
     /// Crystal router: messages travel together through the dimensions of a hypercube.
     Crystal,
+    /// Inboxes in memory that all processes share.
+    Inbox,
 }
 
 /// A protocol's line in the table.
@@ -70,7 +72,7 @@ pub struct Entry {
 }
 
 /// All protocols, in the order of [`Protocol`]. Hints, dispatch, tests and benches derive from it.
-pub static PROTOCOLS: [Entry; 8] = [
+pub static PROTOCOLS: [Entry; 9] = [
     Entry { protocol: Protocol::Nbx, name: "nbx" },
     Entry { protocol: Protocol::NbxProbe, name: "nbx_probe" },
     Entry { protocol: Protocol::NbxNode, name: "nbx_node" },
@@ -79,6 +81,7 @@ pub static PROTOCOLS: [Entry; 8] = [
     Entry { protocol: Protocol::PcxLibrary, name: "pcx_library" },
     Entry { protocol: Protocol::Rsx, name: "rsx" },
     Entry { protocol: Protocol::Crystal, name: "crystal" },
+    Entry { protocol: Protocol::Inbox, name: "inbox" },
 ];
 
 impl Protocol {
@@ -107,6 +110,12 @@ pub const CONTROL_BYTES: u64 = 16;
 
 /// Bytes of the receives that `nbx` and `nbx_node` post ahead. A longer message is announced.
 pub const POSTED_BYTES: u64 = 4096;
+
+/// Bytes that an inbox in shared memory has room for in one exchange, messages and [`CONTROL_BYTES`] for each. What does not fit travels by MPI.
+pub const INBOX_ROOM: u64 = 256 << 10;
+
+/// Most bytes of a message that goes through an inbox. A longer one is announced there.
+pub const INBOX_LONG: u64 = 32 << 10;
 
 /// Bytes of PEX's word for each process, and of RSX's counter.
 const WORD_BYTES: u64 = 8;
@@ -205,6 +214,14 @@ fn nbx(machine: &Loggp, processes: u32, k: f64, bytes: u64) -> f64 {
     exchange(machine, k, bytes, travel, 0.0) + barrier(machine, processes)
 }
 
+/// Inboxes: all bytes pass once, and one message's way tells that they are there; or what is too much travels as plain messages.
+fn inbox(machine: &Loggp, messages: u32, bytes: u64) -> f64 {
+    let all = bytes.saturating_add(CONTROL_BYTES).saturating_mul(u64::from(messages));
+    let gate = (machine.latency + 2.0 * machine.overhead).max(machine.gap);
+    let fits = bytes <= INBOX_LONG && all <= INBOX_ROOM;
+    gate + if fits { machine.transfer(all) } else { exchange(machine, messages.into(), bytes, plain(machine, bytes), 1.0) }
+}
+
 /// Predicted time of an exchange in microseconds, from a common start until the last process has all its messages and knows it. With
 /// the parts of the module, P processes, k messages of b bytes:
 ///
@@ -217,10 +234,11 @@ fn nbx(machine: &Loggp, processes: u32, k: f64, bytes: u64) -> f64 {
 /// | `pcx`, `pcx_library` | recursive halving of P counters of 4 bytes; exchange of k with a probe for each |
 /// | `rsx` | exchange of k words of 8 bytes, acknowledged; barrier; exchange of k with a probe for each |
 /// | `crystal` | ceil(log2 P) rounds of k (b + 16) / 2 bytes |
+/// | `inbox` | where all share a node: k (b + 16) bytes pass, and one way; above [`INBOX_LONG`], or [`INBOX_ROOM`] in all, exchange of k with a probe for each |
 ///
 /// A round of the barrier has 16 bytes. Of a process's k messages, k (P - n) / (P - 1) leave its node of n processes; those to one node
 /// travel together, each behind a header of 16 bytes. The alltoall is Bruck's, ceil(log2 P) rounds of about 4 P bytes, or an exchange of
-/// P - 1 words, whichever takes less time. The halving has floor(log2 P) rounds of 2 P, P, P / 2, ... bytes, and where P is no power of
+/// P - 1 words, whichever takes less time. Where the processes do not share a node there is no `inbox`: its time is infinite. The halving has floor(log2 P) rounds of 2 P, P, P / 2, ... bytes, and where P is no power of
 /// two, two more of 4 P and 4 bytes.
 ///
 /// A process's messages to itself are none: alone it needs no time. Cost: O(log P). Processes that ask the same get the same bits.
@@ -249,6 +267,8 @@ pub fn predict_exchange(protocol: Protocol, machine: &Loggp, load: &Load) -> f64
         Protocol::Pcx | Protocol::PcxLibrary => reduce_scatter(machine, processes) + data(1.0),
         Protocol::Rsx => exchange(machine, k, WORD_BYTES, ACKNOWLEDGED, 0.0) + barrier(machine, processes) + data(1.0),
         Protocol::Crystal => crystal(machine, processes, messages, bytes),
+        Protocol::Inbox if load.per_node < processes => f64::INFINITY,
+        Protocol::Inbox => inbox(machine, messages, bytes),
     }
 }
 
@@ -684,6 +704,24 @@ mod tests {
         assert_eq!(best(&m, &load, &[]), None);
     }
 
+    /// Jaguar, 8 processes on one node, by hand: 6 messages of 512 bytes and their headers; what is too long, or too much, goes as with PCX.
+    #[test]
+    fn inboxes_by_hand() {
+        let m = Loggp::preset("jaguar").unwrap();
+        let time =
+            |per_node, messages, bytes| predict_exchange(Protocol::Inbox, &m, &Load { processes: 8, per_node, messages, bytes });
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-4, "{a} {b}");
+        // L + 2 o = 13.4, 6 * 528 bytes
+        near(time(8, 6, 512), 13.4 + 3167.0 * 0.00058);
+        near(time(8, 0, 0), 13.4);
+        assert_eq!(time(7, 6, 512), f64::INFINITY);
+        for (messages, bytes) in [(1, INBOX_LONG + 1), (INBOX_ROOM as u32 / 1040 + 1, 1024)] {
+            let more = time(8, messages, bytes);
+            near(more, 13.4 + exchange(&m, messages.into(), bytes, EAGER, 1.0));
+            assert!(time(8, messages - 1, bytes) < more && time(8, messages, bytes - 1) <= more);
+        }
+    }
+
     #[test]
     fn long_messages_travel_otherwise() {
         let m = Loggp::preset("big_red").unwrap();
@@ -704,7 +742,8 @@ mod tests {
         for entry in &PROTOCOLS {
             for m in PRESETS.iter().map(|p| p.values) {
                 let time = |p, messages, bytes| {
-                    predict_exchange(entry.protocol, &m, &Load { processes: p, per_node: 4, messages, bytes })
+                    let per_node = if entry.protocol == Protocol::Inbox { p } else { 4 };
+                    predict_exchange(entry.protocol, &m, &Load { processes: p, per_node, messages, bytes })
                 };
                 assert_eq!((time(1, 6, 512), time(0, 6, 512)), (0.0, 0.0), "a process's messages to itself are copies");
                 assert!(time(2, 0, 0) > 0.0, "{}: that nothing comes has to be found out", entry.name);

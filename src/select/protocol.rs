@@ -26,6 +26,8 @@ pub enum WhyProtocol {
     Predicted(Load, f64),
     /// The MPI library's windows are not safe on this communicator, and `rsx` needs one.
     NoWindow,
+    /// `inbox` needs memory that all processes share, and they do not.
+    NoMemory,
     /// A nonblocking exchange cannot make what the other choice needs.
     Local,
     /// To measure it.
@@ -44,6 +46,7 @@ impl fmt::Display for WhyProtocol {
             WhyProtocol::NoWindow => {
                 write!(f, "instead of rsx: windows on parts of MPI_COMM_WORLD are not safe in Open MPI before version 5")
             }
+            WhyProtocol::NoMemory => write!(f, "instead of inbox: not all processes share memory"),
             WhyProtocol::Local => write!(f, "a nonblocking exchange does not make a window or a map of nodes"),
             WhyProtocol::Tried => write!(f, "it has its turn, as protocols are being compared"),
             WhyProtocol::Measured(time, model) => {
@@ -122,9 +125,9 @@ pub struct Chooser {
 }
 
 impl Chooser {
-    /// The protocol of the next exchange. `load` and `like` are those of the exchange before; `like` is `None` if there was none. Hints, load and likeness
-    /// are equal on all processes.
-    pub fn choose(&mut self, hints: &SparseHints, load: &Load, like: Option<Likeness>) -> ProtocolChoice {
+    /// The protocol of the next exchange. `load` and `like` are those of the exchange before; `like` is `None` if there was none. `shares`: whether all processes
+    /// share memory. All of that is equal on all processes.
+    pub fn choose(&mut self, hints: &SparseHints, load: &Load, like: Option<Likeness>, shares: bool) -> ProtocolChoice {
         self.timed = None;
         if let Some(protocol) = hints.protocol {
             return ProtocolChoice { protocol, why: WhyProtocol::Asked };
@@ -137,7 +140,7 @@ impl Chooser {
             load.messages = targets;
         }
         let by_model = || {
-            let (protocol, time) = candidates(hints, &load)[0];
+            let (protocol, time) = candidates(hints, &load, shares)[0];
             ProtocolChoice { protocol, why: WhyProtocol::Predicted(load, time) }
         };
         let Some(class) = like.and_then(|like| self.class(like)) else {
@@ -152,9 +155,7 @@ impl Chooser {
             return by_model();
         }
         if trial.candidates.is_empty() {
-            let best = candidates(hints, &load);
-            let worth = best.iter().take_while(|c| c.1 <= WORTH_A_TRY * best[0].1);
-            trial.candidates = worth.map(|c| c.0).collect();
+            trial.candidates = worth_a_try(&candidates(hints, &load, shares));
             trial.times = vec![Vec::new(); trial.candidates.len()];
         }
         let nth = (trial.exchanges - BEFORE_TRIAL - 1) as usize;
@@ -223,20 +224,34 @@ fn median(times: &mut [u16]) -> u16 {
     times.get(times.len() / 2).copied().unwrap_or(UNMEASURED)
 }
 
-/// Protocols that `auto` may take, with predicted times, the best one first. Not the MPI library's census, which tells nothing about the other processes;
-/// remote summation only where it is predicted to be best, as it needs a window; nodes only where there are several, with several processes.
-fn candidates(hints: &SparseHints, load: &Load) -> Vec<(Protocol, f64)> {
+/// Protocols that `auto` may take, with predicted times, the first choice first and the others from the least time on. Not the MPI library's census, which tells
+/// nothing about the other processes; remote summation only where it is predicted to be best, as it needs a window; nodes only where there are several, with several
+/// processes. Inboxes only where processes share memory, and then before all others: the model takes the others' messages for no dearer than a copy of their
+/// bytes.
+fn candidates(hints: &SparseHints, load: &Load, shares: bool) -> Vec<(Protocol, f64)> {
     let machine = hints.loggp.unwrap_or_default();
     let nodes = load.per_node > 1 && load.per_node < load.processes;
-    let fits = |p: Protocol| p != Protocol::PcxLibrary && (nodes || p != Protocol::NbxNode);
+    let fits = |p: Protocol| match p {
+        Protocol::PcxLibrary => false,
+        Protocol::NbxNode => nodes,
+        Protocol::Inbox => shares,
+        _ => true,
+    };
     let mut list: Vec<(Protocol, f64)> = (PROTOCOLS.iter())
         .filter(|e| fits(e.protocol))
         .map(|e| (e.protocol, predict_exchange(e.protocol, &machine, load)))
         .collect();
-    list.sort_by(|a, b| a.1.total_cmp(&b.1));
+    list.sort_by(|a, b| (a.0 != Protocol::Inbox).cmp(&(b.0 != Protocol::Inbox)).then(a.1.total_cmp(&b.1)));
     let best = list[0].0;
     list.retain(|c| c.0 != Protocol::Rsx || best == Protocol::Rsx);
     list
+}
+
+/// Those of the candidates that are worth a trial: the first one, and all whose predicted times are not far from the least.
+fn worth_a_try(candidates: &[(Protocol, f64)]) -> Vec<Protocol> {
+    let least = candidates.iter().map(|c| c.1).fold(f64::INFINITY, f64::min);
+    let worth = candidates.iter().enumerate().filter(|(i, c)| *i == 0 || c.1 <= WORTH_A_TRY * least);
+    worth.map(|(_, c)| c.0).collect()
 }
 
 #[cfg(test)]
@@ -250,7 +265,7 @@ mod tests {
         let mut taken = Vec::new();
         let mut known = None;
         for _ in 0..exchanges {
-            let choice = chooser.choose(&SparseHints::default(), &LOAD, Some(like));
+            let choice = chooser.choose(&SparseHints::default(), &LOAD, Some(like), false);
             // the time of the exchange before comes with this one
             if let Some((ticket, code)) = known.take() {
                 chooser.enter(ticket, code);
@@ -273,18 +288,18 @@ mod tests {
     #[test]
     fn hints_decide_and_the_model_begins() {
         let hints = SparseHints { protocol: Some(Protocol::Rsx), ..SparseHints::default() };
-        let choice = Chooser::default().choose(&hints, &LOAD, None);
+        let choice = Chooser::default().choose(&hints, &LOAD, None, false);
         assert_eq!((choice.protocol, choice.why), (Protocol::Rsx, WhyProtocol::Asked));
         let mut chooser = Chooser::default();
         let taken = run(&mut chooser, (3, 6), BEFORE_TRIAL as usize, |_| 1.0);
-        let best = candidates(&SparseHints::default(), &LOAD)[0].0;
+        let best = candidates(&SparseHints::default(), &LOAD, false)[0].0;
         assert!(taken.iter().all(|c| c.protocol == best && matches!(c.why, WhyProtocol::Predicted(..))));
     }
 
     #[test]
     fn the_fastest_candidate_stays() {
-        let candidates = candidates(&SparseHints::default(), &LOAD);
-        let worth: Vec<Protocol> = candidates.iter().filter(|c| c.1 <= WORTH_A_TRY * candidates[0].1).map(|c| c.0).collect();
+        let candidates = candidates(&SparseHints::default(), &LOAD, false);
+        let worth = worth_a_try(&candidates);
         assert!(worth.len() > 2, "{candidates:?}");
         for &fastest in &worth {
             let mut chooser = Chooser::default();
@@ -297,16 +312,41 @@ mod tests {
             assert_eq!(last.protocol, fastest);
             assert!(matches!(last.why, WhyProtocol::Measured(..)), "{}", last.why);
             // another class begins anew
-            let other = chooser.choose(&SparseHints::default(), &LOAD, Some((9, 12)));
+            let other = chooser.choose(&SparseHints::default(), &LOAD, Some((9, 12)), false);
             assert!(matches!(other.why, WhyProtocol::Predicted(..)));
         }
+    }
+
+    /// Where processes share memory inboxes come first, whatever the model has for the others; elsewhere never.
+    #[test]
+    fn inboxes_begin_where_memory_is_shared() {
+        for (messages, bytes) in [(0, 0), (1, 8), (6, 512), (50, 64), (6, 1 << 20)] {
+            for processes in [2, 16, 100] {
+                let load = Load { processes, per_node: processes, messages, bytes };
+                let with = candidates(&SparseHints::default(), &load, true);
+                assert_eq!(with[0].0, Protocol::Inbox);
+                assert!(with[1..].is_sorted_by(|a, b| a.1 <= b.1));
+                let without = candidates(&SparseHints::default(), &load, false);
+                assert_eq!(with[1..], without.iter().filter(|c| c.0 != Protocol::Rsx).copied().collect::<Vec<_>>()[..]);
+                assert_eq!(worth_a_try(&with)[0], Protocol::Inbox);
+            }
+        }
+        let choice = Chooser::default().choose(&SparseHints::default(), &LOAD, None, true);
+        assert!(choice.protocol == Protocol::Inbox && matches!(choice.why, WhyProtocol::Predicted(..)), "{}", choice.why);
+    }
+
+    /// The first candidate has its turns also where another one is predicted to take far less time, and that one too.
+    #[test]
+    fn the_first_and_the_least_are_worth_a_try() {
+        let list = [(Protocol::Inbox, 9.0), (Protocol::Crystal, 1.0), (Protocol::Pex, 2.5), (Protocol::Nbx, 2.6)];
+        assert_eq!(worth_a_try(&list), [Protocol::Inbox, Protocol::Crystal, Protocol::Pex]);
     }
 
     #[test]
     fn without_times_the_model_stays() {
         let mut chooser = Chooser::default();
         for _ in 0..400 {
-            let choice = chooser.choose(&SparseHints::default(), &LOAD, Some((3, 6)));
+            let choice = chooser.choose(&SparseHints::default(), &LOAD, Some((3, 6)), false);
             if let Some(ticket) = chooser.ticket() {
                 chooser.enter(ticket, UNMEASURED);
             }
@@ -318,7 +358,7 @@ mod tests {
     fn classes_are_bounded() {
         let mut chooser = Chooser::default();
         for i in 0..1000 {
-            chooser.choose(&SparseHints::default(), &LOAD, Some((i, i)));
+            chooser.choose(&SparseHints::default(), &LOAD, Some((i, i)), false);
         }
         assert_eq!(chooser.trials.len(), MOST_CLASSES);
     }
@@ -327,10 +367,10 @@ mod tests {
     fn sizes_around_a_power_of_two_are_one_class() {
         let mut chooser = Chooser::default();
         for i in 0..1000 {
-            chooser.choose(&SparseHints::default(), &LOAD, Some((3, 11 + i % 2)));
+            chooser.choose(&SparseHints::default(), &LOAD, Some((3, 11 + i % 2)), false);
         }
         assert_eq!(chooser.trials.len(), 1);
-        chooser.choose(&SparseHints::default(), &LOAD, Some((3, 14)));
+        chooser.choose(&SparseHints::default(), &LOAD, Some((3, 14)), false);
         assert_eq!(chooser.trials.len(), 2);
     }
 }

@@ -125,8 +125,14 @@ impl Inbox {
         Ok(at)
     }
 
+    /// Enters a message whose bytes lie in room that it has.
+    #[inline]
+    pub fn enter(&mut self, source: u32, at: *mut u8, bytes: u64) {
+        self.messages.push(Arrived { source, at, bytes });
+    }
+
     /// Room for bytes, aligned for any type.
-    fn room(&mut self, bytes: u64) -> Result<*mut u8> {
+    pub fn room(&mut self, bytes: u64) -> Result<*mut u8> {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let full = self.chunks.last().is_none_or(|c| c.capacity() * ALIGN - self.taken < bytes);
         if full && bytes > 0 {

@@ -31,6 +31,8 @@ use crate::select::{Chooser, Class, ProtocolChoice, UNMEASURED, WhyProtocol, tim
 mod barrier;
 mod census;
 mod crystal;
+mod halves;
+mod inbox;
 pub mod mailbox;
 mod mirror;
 mod nbx;
@@ -114,6 +116,8 @@ pub struct Wires {
     size: u32,
     /// Whether a process that waits must give its core away: where processes share cores, unless the MPI does that.
     yields: bool,
+    /// Whether processes share cores.
+    crowded: bool,
     /// Whether windows can be made.
     windows: bool,
     /// Processes of the fullest node.
@@ -151,6 +155,8 @@ pub struct Wires {
     sums: Option<rsx::Sums>,
     router: Option<crystal::Router>,
     nodes: Option<nbx_node::Nodes>,
+    /// Where all processes share memory.
+    inboxes: Option<inbox::Inboxes>,
 }
 
 /// Wires, which the communicator and what runs on it own together.
@@ -238,7 +244,8 @@ fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
     list.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The wires of a communicator. The first call on it is collective: two duplicates, a split by nodes, two reductions of a few words.
+/// The wires of a communicator. The first call on it is collective: two duplicates, a split by nodes, two
+/// reductions of a few words, and where all processes are on one node the making of memory that they share.
 ///
 /// # Safety
 /// `comm` must be a communicator.
@@ -339,10 +346,13 @@ impl Wires {
         if low != -high {
             return Err(Error::Disagreement { what: SparseHints::AGREED }.into());
         }
+        // with the wires, so that nonblocking exchanges have it too; all processes agree, as either all or none see all of them on their node
+        let inboxes = if size > 1 && node.processes == size { inbox::Inboxes::new(&comm, size)? } else { None };
         Ok(Wires {
             rank,
             size,
             yields: node.crowded && !mpi::wait_yields(),
+            crowded: node.crowded,
             // SAFETY: a live communicator.
             windows: unsafe { window::can_be_made(comm.raw()) }?,
             per_node: u32::try_from(-nodes).unwrap_or(1),
@@ -369,6 +379,7 @@ impl Wires {
             sums: None,
             router: None,
             nodes: None,
+            inboxes,
             comm: Arc::new(comm),
         })
     }
@@ -386,6 +397,11 @@ impl Wires {
     /// Processes of the fullest node, as these hints have it.
     fn per_node(&self, hints: &SparseHints) -> u32 {
         hints.node_size.map_or(self.per_node, |n| n.min(self.size))
+    }
+
+    /// Whether all processes share memory, and these hints do not have it otherwise.
+    fn shares_memory(&self, hints: &SparseHints) -> bool {
+        self.inboxes.is_some() && self.per_node(hints) >= self.size
     }
 
     fn tag(&self, kind: Kind) -> i32 {
@@ -418,7 +434,12 @@ impl Wires {
             bytes: bytes.checked_div(messages).unwrap_or(0),
         };
         let like = self.stats.map(|last| (last.messages, last.bytes));
-        let choice = self.chooser.choose(hints, &load, like);
+        let shares = self.shares_memory(hints);
+        let choice = self.chooser.choose(hints, &load, like, shares);
+        if choice.protocol == Protocol::Inbox && !shares && self.size > 1 {
+            self.chooser.forget();
+            return ProtocolChoice { protocol: Protocol::Nbx, why: WhyProtocol::NoMemory };
+        }
         if choice.protocol == Protocol::Rsx && !self.windows {
             self.chooser.forget();
             return ProtocolChoice { protocol: Protocol::Nbx, why: WhyProtocol::NoWindow };
@@ -492,6 +513,7 @@ enum Run {
     Pcx(pcx::Run),
     Rsx(rsx::Run),
     Crystal(crystal::Run),
+    Inbox(inbox::Run),
 }
 
 impl Run {
@@ -511,6 +533,7 @@ impl Run {
                 Protocol::PcxLibrary => Run::Pcx(pcx::Run::start(wires, sends, pcx::Census::Library)?),
                 Protocol::Rsx => Run::Rsx(rsx::Run::start(wires, sends)?),
                 Protocol::Crystal => Run::Crystal(crystal::Run::start(wires, sends)?),
+                Protocol::Inbox => Run::Inbox(inbox::Run::start(wires, sends)?),
             })
         }
     }
@@ -531,6 +554,7 @@ impl Run {
                 Run::Pcx(run) => run.progress(wires, inbox),
                 Run::Rsx(run) => run.progress(wires, inbox),
                 Run::Crystal(run) => run.progress(wires, sends, inbox),
+                Run::Inbox(run) => run.progress(wires, inbox),
             }
         }
     }
@@ -685,11 +709,13 @@ impl Exchange {
     pub fn wait_with(&mut self, mut each: impl FnMut(&Inbox, Range<usize>)) -> Result<()> {
         /// Polls in vain before the core is given away.
         const POLLS: u32 = 4;
-        let (yields, outstanding) = {
+        /// Polls in vain before the process sleeps, if there is what wakes it.
+        const WAKEFUL: u32 = 64;
+        let (yields, crowded, outstanding) = {
             let wires = self.wires.hold();
-            (wires.yields, Arc::clone(&wires.outstanding))
+            (wires.yields, wires.crowded, Arc::clone(&wires.outstanding))
         };
-        let (mut polls, mut shown) = (0, 0);
+        let (mut polls, mut shown) = (0u32, 0);
         let begin = self.spent.map(|_| mpi::time());
         loop {
             let done = self.go_on()?;
@@ -703,9 +729,16 @@ impl Exchange {
                 return self.end(begin);
             }
             outstanding.advance();
-            polls += 1;
-            if yields && polls % POLLS == 0 {
-                std::thread::yield_now();
+            polls = polls.wrapping_add(1);
+            if !crowded || polls % POLLS != 0 {
+                continue;
+            }
+            match &self.run {
+                Some(Run::Inbox(run)) if polls > WAKEFUL && outstanding.is_empty() => run.sleep(),
+                // that protocol rarely enters MPI, which so does not give the core away
+                Some(Run::Inbox(_)) => std::thread::yield_now(),
+                _ if yields => std::thread::yield_now(),
+                _ => {}
             }
         }
     }

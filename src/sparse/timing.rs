@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::hints::SparseHints;
 use crate::measure::together;
 use crate::model::fit::median;
-use crate::model::{Load, PROTOCOLS};
+use crate::model::{Load, PROTOCOLS, Protocol};
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::message::bytes_at;
@@ -43,8 +43,8 @@ pub struct Timing {
 pub struct Timed {
     /// What an exchange had to do, for [`predict_exchange`](crate::model::predict_exchange).
     pub load: Load,
-    /// Microseconds of an exchange, in the order of [`PROTOCOLS`].
-    pub times: Vec<f64>,
+    /// Microseconds of an exchange, in the order of [`PROTOCOLS`]. `None`: the protocol cannot run here.
+    pub times: Vec<Option<f64>>,
 }
 
 /// Times exchanges by all protocols. Collective; `timing` is the same on all processes. `progress` is called on process 0, with the part that is done.
@@ -71,6 +71,8 @@ pub fn times(comm: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<
 struct Lane {
     wires: Shared,
     hints: SparseHints,
+    /// Whether the protocol can run here.
+    runs: bool,
     batches: Vec<f64>,
 }
 
@@ -88,7 +90,8 @@ fn run(part: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<Timed>
         let wires = Arc::new(Guarded::new(wires));
         let node_size = timing.per_node.or(of_environment.node_size);
         let hints = SparseHints { protocol: Some(protocol), node_size, ..of_environment };
-        Ok(Lane { wires, hints, batches: Vec::new() })
+        let runs = protocol != Protocol::Inbox || wires.hold().shares_memory(&hints);
+        Ok(Lane { wires, hints, runs, batches: Vec::new() })
     };
     let mut lanes = PROTOCOLS.iter().map(|e| lane(e.protocol)).collect::<Result<Vec<Lane>>>()?;
     let per_node = lanes[0].wires.hold().per_node(&lanes[0].hints);
@@ -103,7 +106,7 @@ fn run(part: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<Timed>
         // collective, as all of this is
         lane.wires.hold().sums = None;
     }
-    let times = lanes.into_iter().map(|lane| median(lane.batches).unwrap_or(0.0)).collect();
+    let times = lanes.into_iter().map(|lane| median(lane.batches)).collect();
     Ok(Timed { load: Load { processes: size, per_node, messages, bytes: timing.bytes }, times })
 }
 
@@ -133,7 +136,7 @@ fn batches(
         let others = |_| random.different(messages, size - 1).into_iter().map(|i| i + u32::from(i >= me)).collect();
         let rounds: Vec<Vec<u32>> = (0..warm + exchanges as usize).map(others).collect();
         let steps = lanes.len();
-        for (i, lane) in lanes.iter_mut().enumerate() {
+        for (i, lane) in lanes.iter_mut().enumerate().filter(|(_, lane)| lane.runs) {
             for targets in &rounds[..warm] {
                 lane.exchange(targets, timing.bytes, buffer)?;
             }

@@ -21,7 +21,7 @@ mod compared {
 
     #[cfg(feature = "mpi")]
     use super::{Arguments, Failure};
-    use crate::sparse::{Parameters, cells, least, plural};
+    use crate::sparse::{Parameters, cells, finite, least, plural};
     use crate::table::Table;
 
     /// The most processes that are measured.
@@ -38,8 +38,9 @@ mod compared {
     #[derive(Serialize)]
     pub struct Compared {
         pub protocol: &'static str,
-        pub measured_us: f64,
-        pub predicted_us: f64,
+        /// `null` where the protocol cannot run, as below.
+        pub measured_us: Option<f64>,
+        pub predicted_us: Option<f64>,
         /// `null` where nothing is predicted.
         pub ratio: Option<f64>,
     }
@@ -58,16 +59,17 @@ mod compared {
 
     impl Case {
         /// `times` in the order of the table of protocols.
-        pub fn new(machine: &Loggp, load: &Load, times: &[f64]) -> Case {
+        pub fn new(machine: &Loggp, load: &Load, times: &[Option<f64>]) -> Case {
             let protocols: Vec<Compared> = (PROTOCOLS.iter().zip(times))
                 .map(|(e, &measured_us)| {
-                    let predicted_us = predict_exchange(e.protocol, machine, load);
-                    let ratio = (predicted_us > 0.0).then(|| measured_us / predicted_us);
+                    let predicted_us = finite(predict_exchange(e.protocol, machine, load));
+                    let ratio =
+                        measured_us.zip(predicted_us).filter(|t| t.1 > 0.0).map(|(measured, predicted)| measured / predicted);
                     Compared { protocol: e.name, measured_us, predicted_us, ratio }
                 })
                 .collect();
-            let best = |time: fn(&Compared) -> f64| {
-                let times: Vec<_> = protocols.iter().map(|p| Some(time(p))).collect();
+            let best = |time: fn(&Compared) -> Option<f64>| {
+                let times: Vec<_> = protocols.iter().map(time).collect();
                 least(&times).map_or("", |i| protocols[i].protocol)
             };
             let (best, best_predicted) = (best(|p| p.measured_us), best(|p| p.predicted_us));
@@ -91,7 +93,7 @@ mod compared {
         pub fn text(&self) -> String {
             let mut table = Table::new(["processes", "times"].into_iter().chain(PROTOCOLS.iter().map(|e| e.name)));
             for case in &self.cases {
-                let of = |time: fn(&Compared) -> f64| -> Vec<_> { case.protocols.iter().map(|p| Some(time(p))).collect() };
+                let of = |time: fn(&Compared) -> Option<f64>| -> Vec<_> { case.protocols.iter().map(time).collect() };
                 let mut row = |name: String, what: &str, cells: Vec<String>| {
                     table.row([name, what.into()].into_iter().chain(cells));
                 };
@@ -241,10 +243,10 @@ mod compared {
 
         fn report(machine: Loggp) -> Report {
             let load = Load { processes: 4, per_node: 2, messages: 3, bytes: 100 };
-            // half of what is predicted for the first protocol, as much for the second, and so on
-            let predicted = PROTOCOLS.iter().map(|e| predict_exchange(e.protocol, &machine, &load));
-            let times: Vec<f64> =
-                predicted.enumerate().map(|(i, us)| if us > 0.0 { us * (i + 1) as f64 / 2.0 } else { 5.0 }).collect();
+            // half of what is predicted for the first protocol, as much for the second, and so on; the last one cannot run on two nodes
+            let predicted = PROTOCOLS.iter().map(|e| finite(predict_exchange(e.protocol, &machine, &load)));
+            let measured = |(i, us): (usize, Option<f64>)| us.map(|us| if us > 0.0 { us * (i + 1) as f64 / 2.0 } else { 5.0 });
+            let times: Vec<Option<f64>> = predicted.enumerate().map(measured).collect();
             Report {
                 library: "Some MPI".into(),
                 messages: 6,
@@ -271,7 +273,8 @@ mod compared {
             assert_eq!(rows.len(), 5, "{text}");
             assert_eq!((rows[0][3], rows[0][10]), ("nbx", "crystal"));
             assert_eq!((&rows[2][1..3], &rows[3][1..3]), (&["4", "measured"][..], &["", "predicted"][..]));
-            assert_eq!(rows[4][1..11], ["", "ratio", "0.50", "1.00", "1.50", "2.00", "2.50", "3.00", "3.50", "4.00"]);
+            assert_eq!(rows[4][1..12], ["", "ratio", "0.50", "1.00", "1.50", "2.00", "2.50", "3.00", "3.50", "4.00", "-"]);
+            assert_eq!((rows[0][11], rows[2][11], rows[3][11]), ("inbox", "-", "-"));
             // half of a long time is the least here, the least prediction is another's
             let case = &report.cases[0];
             assert_eq!((case.best, case.best_predicted), ("nbx", "crystal"));

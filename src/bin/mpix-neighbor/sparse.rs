@@ -105,7 +105,8 @@ pub fn least(times: &[Option<f64>]) -> Option<usize> {
 #[derive(Serialize)]
 struct Prediction {
     protocol: &'static str,
-    predicted_us: f64,
+    /// `null` where the protocol cannot run.
+    predicted_us: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -191,9 +192,9 @@ fn predict(model: String, machine: &Loggp, arguments: &Arguments) -> Machine {
         let &Arguments { messages, bytes, per_node, .. } = arguments;
         let load = Load { processes, per_node: per_node.unwrap_or(1), messages, bytes };
         let protocols: Vec<Prediction> = (PROTOCOLS.iter())
-            .map(|e| Prediction { protocol: e.name, predicted_us: predict_exchange(e.protocol, machine, &load) })
+            .map(|e| Prediction { protocol: e.name, predicted_us: finite(predict_exchange(e.protocol, machine, &load)) })
             .collect();
-        let times: Vec<_> = protocols.iter().map(|p| Some(p.predicted_us)).collect();
+        let times: Vec<_> = protocols.iter().map(|p| p.predicted_us).collect();
         Case {
             processes,
             best: least(&times).map_or("", |i| protocols[i].protocol),
@@ -203,6 +204,11 @@ fn predict(model: String, machine: &Loggp, arguments: &Arguments) -> Machine {
         }
     };
     Machine { parameters: Parameters::new(model, machine), cases: arguments.processes.iter().map(case).collect() }
+}
+
+/// A predicted time; none of what cannot run.
+pub fn finite(us: f64) -> Option<f64> {
+    us.is_finite().then_some(us)
 }
 
 /// The chart of k(P).
@@ -233,12 +239,14 @@ fn chart(machines: &[(String, Loggp)], processes: &[u32]) -> Result<Curves, Fail
 
 impl Machine {
     fn text(&self) -> String {
+        // what can run in none of the cases has no column
+        let columns: Vec<usize> =
+            (0..PROTOCOLS.len()).filter(|&i| self.cases.iter().any(|c| c.protocols[i].predicted_us.is_some())).collect();
+        let row = |c: &Case| columns.iter().map(|&i| c.protocols[i].predicted_us).collect();
         let times = Times {
             heading: "processes",
-            protocols: PROTOCOLS.iter().map(|e| e.name).collect(),
-            cases: (self.cases.iter())
-                .map(|c| (c.processes.to_string(), c.protocols.iter().map(|p| Some(p.predicted_us)).collect()))
-                .collect(),
+            protocols: columns.iter().map(|&i| PROTOCOLS[i].name).collect(),
+            cases: self.cases.iter().map(|c| (c.processes.to_string(), row(c))).collect(),
         };
         format!("{}\n\n{}", self.parameters, times.table())
     }
