@@ -1381,12 +1381,11 @@ impl Executor for Shm {
             recv.unfolded = recv.pieces.len();
             self.receiving.push(i as u32);
             if recv.bytes > self.link.ins[i].slot {
-                if self.started_only
-                    && let Err(e) = self.post(i)
-                {
+                let by_mpi = self.started_only || self.link.ins[i].long_by_mpi;
+                if by_mpi && let Err(e) = self.post(i) {
                     self.note(e);
                 }
-                self.link.ins[i].mailbox().begin(self.number, !self.started_only);
+                self.link.ins[i].mailbox().begin(self.number, !by_mpi);
             }
         }
         if let Some(mut folding) = self.folding.take() {

@@ -130,7 +130,7 @@ impl Inboxes {
             return Ok(None);
         }
         let bytes = size_of::<Head>() + 2 * HALF;
-        let segment = Segment::new(bytes, comm)?;
+        let segment = Segment::new(bytes, usize::MAX, comm)?;
         Ok(segment.map(|segment| Inboxes { memory: Arc::new(Memory { segment, size }), number: 0 }))
     }
 }

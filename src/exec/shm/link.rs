@@ -72,6 +72,8 @@ pub struct In {
     pub back: Option<usize>,
     /// Bytes of a message in a slot of that process at the most.
     pub slot: usize,
+    /// Whether longer ones come by MPI, which needs one copy for them where the kernel permits that.
+    pub long_by_mpi: bool,
 }
 
 /// The shared memory of one operation of a neighborhood, as one process sees it.
@@ -154,6 +156,9 @@ pub fn make(team: &Team, n: &Neighborhood, common: &[bool], bytes: usize, genera
     let part = if edges { mailboxes + memories * memory } else { 0 };
     let Some(segment) = Segment::new(part, LARGEST, team.comm())? else { return Ok(None) };
     let segment = Arc::new(segment);
+    if edges {
+        Bell::at(segment.part(team.me())).claim();
+    }
     // who sends to me hears at which place among my mailboxes its own are
     let mut places = vec![u32::MAX; team.size()];
     for (place, &(_, member)) in sources.iter().enumerate() {
@@ -191,6 +196,7 @@ pub fn make(team: &Team, n: &Neighborhood, common: &[bool], bytes: usize, genera
                 mailbox: mailbox(team.me(), k, operation),
                 back: targets.iter().position(|t| t.0 == rank),
                 slot: slots[member as usize] as usize * PAGE,
+                long_by_mpi: bell(member as usize).reads_owner(),
             })
             .collect();
         next = next.wrapping_add(memory * if common { outs.len().min(1) } else { outs.len() });

@@ -7,7 +7,7 @@
 //! Memory order: who sleeps stores `asleep`, then looks once more; who has changed what it waits for then loads `asleep`. Both have a fence between their two
 //! steps (sequentially consistent), so that not both can miss the other's. A lost call would cost no more than [`NAP`].
 
-use std::sync::atomic::{AtomicU32, Ordering, fence};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::time::Duration;
 
 /// How long a process sleeps at the most: then it lets MPI move other messages.
@@ -22,6 +22,9 @@ struct State {
     /// Rings; the word at which the kernel looks.
     rings: AtomicU32,
     asleep: AtomicU32,
+    /// The process, and where it has this.
+    process: AtomicU32,
+    address: AtomicU64,
 }
 
 impl Bell {
@@ -31,6 +34,25 @@ impl Bell {
     /// The bell at an address in shared memory, which must outlive it.
     pub fn at(memory: *mut u8) -> Bell {
         Bell(memory.cast())
+    }
+
+    /// Says whose it is: the caller's.
+    pub fn claim(&self) {
+        self.state().process.store(std::process::id(), Ordering::Relaxed);
+        self.state().address.store(self.0.addr() as u64, Ordering::Relaxed);
+    }
+
+    /// Whether the kernel lets the caller read the memory of the process whose it is, which has claimed it: then MPI needs one copy for a message of any length.
+    pub fn reads_owner(&self) -> bool {
+        let (process, address) = (self.state().process.load(Ordering::Relaxed), self.state().address.load(Ordering::Relaxed));
+        let mut word = 0u64;
+        let own = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: size_of::<u64>() };
+        let at = address as usize + std::mem::offset_of!(State, address);
+        let other = libc::iovec { iov_base: std::ptr::without_provenance_mut(at), iov_len: size_of::<u64>() };
+        // SAFETY: writes a local; what the other address is the kernel finds out.
+        let read = unsafe { libc::process_vm_readv(process as libc::pid_t, &own, 1, &other, 1, 0) };
+        // in another container the number may be another process's
+        read == size_of::<u64>() as isize && word == address
     }
 
     #[inline]
