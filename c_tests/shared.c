@@ -365,8 +365,8 @@ int main(int argc, char **argv) {
   me = test_rank, n = test_size;
   alarm(getenv("TEST_ALARM") ? (unsigned)atoi(getenv("TEST_ALARM")) : 100);
   const char *shared = getenv("MPIX_SHARED_MEMORY");
-  size_t most = shared && atol(shared) > 0 ? (size_t)atol(shared) : 1 << 20;
-  slot = most / 2 / 4096 * 4096, chunk = 2 * slot / 8 / 64 * 64;
+  size_t most = shared && atol(shared) > 0 ? (size_t)atol(shared) : 10 << 20;
+  slot = (most - (most > 32768 ? 32768 : 0)) / 8 / 4096 * 4096, chunk = slot < 131072 ? slot : 131072;
   MPI_Type_contiguous(2, MPI_UNSIGNED, &affine_type);
   MPI_Type_commit(&affine_type);
   MPI_Op_create(compose, 0, &affine_op);

@@ -193,7 +193,7 @@ fn share_memory(
             &part
         }
     };
-    Ok(link::make(team, n, &common, hints.shared_memory as usize, generation)?.unwrap_or_default())
+    Ok(link::make(team, n, &common, (hints.shared_memory as usize, hints.single_copy), generation)?.unwrap_or_default())
 }
 
 /// A schedule and what runs it.

@@ -33,6 +33,7 @@ const FUSE: Names = ("mpix_fuse", "MPIX_FUSE");
 /// Of persistent collectives alone; no environment variable.
 const MATCH: &str = "mpix_match";
 const SHARED_MEMORY: Names = ("mpix_shared_memory", "MPIX_SHARED_MEMORY");
+const SINGLE_COPY: Names = ("mpix_single_copy", "MPIX_SINGLE_COPY");
 const VERIFY: Names = ("mpix_verify", "MPIX_NEIGHBOR_VERIFY");
 const SPARSE: Names = ("mpix_sparse", "MPIX_SPARSE");
 const SPARSE_TARGETS: Names = ("mpix_sparse_targets", "MPIX_SPARSE_TARGETS");
@@ -88,9 +89,12 @@ pub struct Hints {
     /// `mpix_fuse`: whether the blocks of several fields travel as one message: always or never. `None` (`auto`, default): where the model says that
     /// it pays.
     pub fuse: Option<bool>,
-    /// `mpix_shared_memory`: most bytes of shared memory for the messages of an operation from one process to another one on its node (default 5 MiB). Below
+    /// `mpix_shared_memory`: most bytes of shared memory for the messages of an operation from one process to another one on its node (default 10 MiB). Below
     /// [`LEAST_SHARED`], all messages go by MPI.
     pub shared_memory: u64,
+    /// `mpix_single_copy`: whether messages that are longer than a slot of shared memory are left to MPI where the kernel lets a process read another
+    /// one's memory, so that one copy is enough (default `true`).
+    pub single_copy: bool,
     /// `mpix_verify`: `false` (default) or `true`.
     pub verify: bool,
     /// `mpix_whole_communicator` = `true`: the caller promises that all processes of the communicator make every call, and that none of them waits
@@ -114,7 +118,8 @@ impl Default for Hints {
             graph_limit: 1 << 24,
             reduce_order: FoldOrder::Source,
             fuse: None,
-            shared_memory: 5 << 20,
+            shared_memory: 10 << 20,
+            single_copy: true,
             verify: false,
             whole_communicator: false,
             nodes: None,
@@ -167,6 +172,9 @@ impl Hints {
         if let Some(v) = value(SHARED_MEMORY)? {
             hints.shared_memory = v.number(0..=1 << 30)?;
         }
+        if let Some(v) = value(SINGLE_COPY)? {
+            hints.single_copy = v.choose(&truth)?;
+        }
         if let Some(v) = value(VERIFY)? {
             hints.verify = v.choose(&truth)?;
         }
@@ -199,7 +207,7 @@ impl Hints {
 
     /// The keys of the hints that all processes must agree on, for an error.
     pub const AGREED: &str = "one of the info keys mpix_schedule, mpix_split, mpix_seed, mpix_duplex, mpix_weight_unit, mpix_loggp, \
-         mpix_graph_limit, mpix_fuse, mpix_shared_memory, mpix_verify, mpix_whole_communicator, mpix_nodes, or its environment variable, or a file of LogGP parameters,";
+         mpix_graph_limit, mpix_fuse, mpix_shared_memory, mpix_single_copy, mpix_verify, mpix_whole_communicator, mpix_nodes, or its environment variable, or a file of LogGP parameters,";
 
     /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on: all but
     /// the window and the order of reductions.
@@ -225,6 +233,7 @@ impl Hints {
             self.fuse.map_or(0, |fuse| 1 + u64::from(fuse)),
             self.verify.into(),
             self.shared_memory,
+            self.single_copy.into(),
             self.loggp.is_some().into(),
             self.whole_communicator.into(),
         ];

@@ -39,8 +39,8 @@ pub const MPIX_NEIGHBOR_REDUCE: c_int = 4;
 ///   `mpix_schedule` = `auto` (default), `measure`, `direct`, `dimension_order`, `linear_permutation`, `random_rounds`, `edge_coloring`,
 ///   `distributed_coloring`, `scatter_binomial`, `scatter_optimal`, `combining`, `node_aware`; `mpix_split` = `true` (default), `false`: whether messages may be cut; `mpix_weight_unit`: bytes that a weight of 1 stands
 ///   for (default 1); `mpix_loggp`: the machine's parameters, a preset or a file (default: those that `MPIX_Loggp_get` gives); `mpix_seed`, `mpix_duplex`, `mpix_round_window`, `mpix_graph_limit`;
-///   `mpix_reduce_order` = `source` (default), `any`; `mpix_fuse` = `auto` (default), `true`, `false`: for several fields; `mpix_shared_memory`: most bytes of shared memory for the messages to one process of the node (default 5 MiB;
-///   below 64 KiB none); `mpix_verify` = `false` (default), `true`; `mpix_whole_communicator` = `false` (default), `true`:
+///   `mpix_reduce_order` = `source` (default), `any`; `mpix_fuse` = `auto` (default), `true`, `false`: for several fields; `mpix_shared_memory`: most bytes of shared memory for the messages to one process of the node (default 10 MiB;
+///   below 64 KiB none); `mpix_single_copy` = `true` (default), `false`; `mpix_verify` = `false` (default), `true`; `mpix_whole_communicator` = `false` (default), `true`:
 ///   the promise that all processes of `comm` make every call, and that none waits for the return of another one's call before it makes its own.
 ///   Without it no process passes on blocks of others but of its own neighbors; the `scatter_` schedules do, for `MPIX_NEIGHBOR_ALLTOALL` alone, where one process sends to
 ///   others, to each once, and nobody else sends. `combining`, for `MPIX_NEIGHBOR_GATHER` and `MPIX_NEIGHBOR_ALLTOALL` on a Cartesian communicator on

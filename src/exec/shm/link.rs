@@ -19,10 +19,10 @@ use crate::mpi::segment::Segment;
 use crate::neighborhood::{Neighborhood, Rank};
 
 /// Most bytes for the messages of an operation that a process sends.
-pub const MOST: usize = 64 << 20;
+pub const MOST: usize = 128 << 20;
 
-/// Large slots of a target's memory.
-const SLOTS: usize = 4;
+/// Large slots of a target's memory: as many as messages can be there at a time.
+const SLOTS: usize = LINES as usize;
 
 /// Bytes of a small slot, of which each line of the target's mailbox has its own.
 pub const SMALL: usize = 4096;
@@ -30,8 +30,9 @@ pub const SMALL: usize = 4096;
 /// Bytes of all small slots.
 const SMALLS: usize = LINES as usize * SMALL;
 
-/// Chunks of long messages that are there at a time.
+/// Chunks of long messages that are there at a time, and bytes of one at the most: together they stay in a core's cache.
 pub const CHUNKS: u64 = 8;
+const LONGEST_CHUNK: usize = 128 << 10;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
@@ -136,10 +137,17 @@ fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
     (list.into_iter()).filter(|&(_, r)| r != me && seen.insert(r)).filter_map(|(_, r)| Some((r, team.member(r)?))).collect()
 }
 
-/// Makes the links of `operations` operations of a neighborhood, those at `common` positions with one memory for all targets; `bytes` is the most for a target. `None`
+/// Makes the links of `operations` operations of a neighborhood, those at `common` positions with one memory for all targets; `bytes` is the most for a target, `single_copy` whether long messages go by MPI where
+/// that needs one copy for them. `None`
 /// on all processes of the node where there is no shared memory, or no edge within the node. `generation` counts neighborhoods of the communicator, equally on all processes. Collective over the
 /// node: what `Segment::new` does and an exchange of a number with each process.
-pub fn make(team: &Team, n: &Neighborhood, common: &[bool], bytes: usize, generation: u64) -> Result<Option<Vec<Arc<Link>>>> {
+pub fn make(
+    team: &Team,
+    n: &Neighborhood,
+    common: &[bool],
+    (bytes, single_copy): (usize, bool),
+    generation: u64,
+) -> Result<Option<Vec<Arc<Link>>>> {
     // what cannot wait for room goes by MPI
     let (first_tag, tags) = tags::shared(message::largest_tag()?);
     let tags = tags / (GENERATIONS * 3);
@@ -196,7 +204,7 @@ pub fn make(team: &Team, n: &Neighborhood, common: &[bool], bytes: usize, genera
                 mailbox: mailbox(team.me(), k, operation),
                 back: targets.iter().position(|t| t.0 == rank),
                 slot: slots[member as usize] as usize * PAGE,
-                long_by_mpi: bell(member as usize).reads_owner(),
+                long_by_mpi: single_copy && bell(member as usize).reads_owner(),
             })
             .collect();
         next = next.wrapping_add(memory * if common { outs.len().min(1) } else { outs.len() });
@@ -263,7 +271,7 @@ impl Link {
 
     /// Bytes of a chunk of a long message.
     pub fn chunk(&self) -> usize {
-        SLOTS * self.slot / CHUNKS as usize / 64 * 64
+        (SLOTS * self.slot / CHUNKS as usize / LINE * LINE).min(LONGEST_CHUNK)
     }
 
     /// Where a slot lies for all processes, in cache lines.
