@@ -728,7 +728,7 @@ impl Slot {
 
     /// Whether a process that waits must give its core away.
     pub fn yields(&self) -> bool {
-        self.making.waiting == Waiting::Yield
+        self.making.waiting == Waiting::Yield || self.making.link.as_ref().is_some_and(|link| link.crowded)
     }
 
     /// The operation's tags.

@@ -133,7 +133,11 @@ impl State {
     fn start_all(&mut self) -> Result<()> {
         if let Some(joined) = &mut self.joined {
             // SAFETY: whoever made the request vouches for the buffers.
-            unsafe { joined.put() }?;
+            let put = unsafe { joined.put() };
+            if let Err(e) = put {
+                // neighbors count on the others
+                self.note(e);
+            }
         }
         for k in 0..self.loans.len() {
             let tag = self.tags[self.loans[k].tag];

@@ -3,6 +3,8 @@
 //! What can be flattened is copied straight from one layout to the other, without a buffer. Other blocks are packed by MPI into a buffer that is kept, and
 //! unpacked from there. Only blocks that do not fit in the `int` of `MPI_Pack`, or that lie at `MPI_BOTTOM`, travel as a message to the process itself.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::buffers::Located;
 use super::layout::Layout;
 use super::p2p::Large;
@@ -131,6 +133,9 @@ impl Copy {
 /// # Safety
 /// As for `Copy::run`.
 unsafe fn carry(from: &Located, into: &Located, me: i32, tag: i32, comm: &Comm) -> Result<()> {
+    // two threads must not get each other's
+    static CARRYING: Mutex<()> = Mutex::new(());
+    let _carrying = CARRYING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut large = Large::default();
     let message = || p2p::Message { at: from.at, count: 0, datatype: from.datatype, peer: me };
     let (mut send, mut recv) = (message(), message());

@@ -62,8 +62,8 @@ struct Send {
     /// Of one that goes in chunks: where they lie, and for each target the chunks before the message.
     memory: *mut u8,
     before: Vec<u64>,
-    /// What goes by MPI, and where it is put together, if it must be.
-    requests: Vec<Request>,
+    /// What goes by MPI, to which target, and where it is put together, if it must be.
+    requests: Vec<(u32, Request)>,
     buffer: Vec<u8>,
 }
 
@@ -190,8 +190,12 @@ pub struct Shm {
     rest_runs: bool,
     origins: Vec<Origin>,
     folding: Option<Box<Folding>>,
-    /// Blocks for a reduction that come by messages.
+    /// Blocks for a reduction that come by messages: where they lie, of which sources they are, and by source, how they are described.
     scratch: Vec<u8>,
+    far: Vec<u32>,
+    far_counts: Vec<i64>,
+    far_displs: Vec<i64>,
+    far_datatypes: Vec<MPI_Datatype>,
     failure: Option<Box<Error>>,
     /// Whether anything that is sent went by MPI.
     by_mpi: bool,
@@ -219,6 +223,14 @@ const PATIENCE: Duration = Duration::from_millis(100);
 // SAFETY: addresses in buffers of the caller's and in shared memory, at which whoever completes the call may look, memory of its own, and handles, which
 // may be used in any thread that may call MPI.
 unsafe impl std::marker::Send for Shm {}
+
+/// Takes a receive back. Whether that has come to an end: what has begun to come cannot be taken back, and may never be complete.
+#[cold]
+fn take_back(request: &mut Request) -> bool {
+    /// More than a process needs that lives.
+    const TRIES: u32 = 100_000;
+    request.is_null() || (request.cancel().is_ok() && (0..TRIES).any(|_| !matches!(request.test_cancelled(), Ok(None))))
+}
 
 /// What an executor is made of.
 pub struct Parts<'a> {
@@ -275,6 +287,8 @@ impl Shm {
         });
         let rest = (!schedule.ops().is_empty())
             .then(|| Box::new(P2p::new(Arc::clone(&comm), None, n.rank(), parts.waiting, parts.window, &schedule)));
+        let far: Vec<u32> = (0..).zip(&origins).filter(|o| *o.1 == Origin::Rest).map(|o| o.0).collect();
+        let far_entries = if parts.fold.is_some() { origins.len() } else { 0 };
         Shm {
             link: Arc::clone(link),
             comm,
@@ -302,6 +316,11 @@ impl Shm {
             folding: parts.fold.map(|order| Box::new(Folding::new(order, &origins))),
             origins,
             scratch: Vec::new(),
+            far_counts: vec![0; far_entries],
+            far_displs: vec![0; far_entries],
+            // matches whatever is sent
+            far_datatypes: vec![message::packed(); far_entries],
+            far,
             failure: None,
             by_mpi: false,
             polls: 0,
@@ -406,13 +425,15 @@ impl Shm {
         // SAFETY: as for `bind_fields`; what is received for a reduction goes into memory of our own.
         unsafe {
             let Some(folding) = &self.folding else { return rest.bind(buffers) };
-            let (sources, bytes) = (self.origins.len(), folding.bytes());
-            enlarge(&mut self.scratch, sources * bytes)?;
-            let counts = vec![bytes as i64; sources];
-            let displs: Vec<i64> = (0..sources).map(|source| (source * bytes) as i64).collect();
-            // matches whatever is sent
-            let datatypes = vec![message::packed(); sources];
-            let shape = Shape::General { counts: Ints::Wide(&counts), displs: Ints::Wide(&displs), datatypes: &datatypes };
+            let bytes = folding.bytes();
+            let needed = self.far.len().checked_mul(bytes).ok_or(Error::NoMemory { bytes: usize::MAX })?;
+            enlarge(&mut self.scratch, needed)?;
+            for (place, &source) in self.far.iter().enumerate() {
+                self.far_counts[source as usize] = bytes as i64;
+                self.far_displs[source as usize] = (place * bytes) as i64;
+            }
+            let (counts, displs) = (Ints::Wide(&self.far_counts), Ints::Wide(&self.far_displs));
+            let shape = Shape::General { counts, displs, datatypes: &self.far_datatypes };
             let output = Blocks {
                 base: self.scratch.as_mut_ptr(),
                 datatype: message::packed(),
@@ -607,8 +628,8 @@ impl Shm {
             if folding.is_some() && pieces.len() > 1 {
                 enlarge(&mut send.buffer, bytes)?;
                 pieces::pack(pieces, send.buffer.as_mut_ptr(), own)?;
-                for out in &link.outs[send.outs.clone()] {
-                    send.requests.push(send_from(send.buffer.as_ptr(), bytes, out.rank)?);
+                for o in send.outs.clone() {
+                    send.requests.push((o as u32, send_from(send.buffer.as_ptr(), bytes, link.outs[o].rank)?));
                 }
                 return Ok(());
             }
@@ -625,8 +646,8 @@ impl Shm {
                         at
                     }
                 };
-                for out in &link.outs[send.outs.clone()] {
-                    send.requests.push(send_from(at, piece.bytes, out.rank)?);
+                for o in send.outs.clone() {
+                    send.requests.push((o as u32, send_from(at, piece.bytes, link.outs[o].rank)?));
                 }
             }
         }
@@ -705,6 +726,12 @@ impl Shm {
     #[cold]
     fn give_up(&mut self, i: usize, error: Box<Error>) -> Result<bool> {
         self.recvs[i].state = Receiving::Done;
+        self.skip_peer(i);
+        Err(error)
+    }
+
+    /// Leaves the blocks of a process out of the reduction.
+    fn skip_peer(&mut self, i: usize) {
         for position in 0..self.folding.as_ref().map_or(0, |f| f.chain.len()) {
             if let Some(folding) = &mut self.folding
                 && matches!(folding.chain[position].1, Origin::Peer(peer, _) if peer as usize == i)
@@ -712,7 +739,6 @@ impl Shm {
                 folding.skip(position);
             }
         }
-        Err(error)
     }
 
     /// Ends a message that comes by no way that there is.
@@ -743,8 +769,11 @@ impl Shm {
             Ok(()) if whole && outputs[recv.pieces.clone()].iter().all(Piece::is_divisible) => Into::Place,
             Ok(()) => Into::Buffer,
         };
-        if into == Into::Buffer {
-            enlarge(&mut recv.buffer, bytes as usize)?;
+        let (mut into, mut checked) = (into, checked);
+        if into == Into::Buffer
+            && let Err(e) = enlarge(&mut recv.buffer, bytes as usize)
+        {
+            (into, checked) = (Into::Nowhere, Err(e));
         }
         recv.state =
             Receiving::Chunks(Chunks { taken: 0, all: bytes.div_ceil(chunk), bytes, memory: memory as u32, chunk, before, into });
@@ -781,13 +810,32 @@ impl Shm {
     /// Completes a message that comes by MPI block by block. Whether it has come to its end.
     fn take_each(&mut self, i: usize) -> Result<bool> {
         let mut done = true;
-        for k in 0..self.recvs[i].requests.len() {
-            match self.recvs[i].requests[k].test() {
-                Ok(came) => done &= came,
+        let lengths: usize = self.recvs[i].requests.len();
+        for k in 0..lengths {
+            if self.recvs[i].requests[k].is_null() {
+                continue;
+            }
+            match self.recvs[i].requests[k].test_receive() {
+                Ok(Some(status)) => {
+                    let recv = &self.recvs[i];
+                    let expected = self.outputs[recv.pieces.clone()].iter().filter(|piece| piece.bytes > 0).nth(k);
+                    let expected = expected.map_or(0, |piece| piece.bytes as u64);
+                    if status.bytes != expected {
+                        let slots = self.outputs[recv.pieces.clone()].iter().map(|p| p.slot).collect();
+                        self.note(Error::Length { rank: self.link.ins[i].rank, slots, sent: status.bytes, expected }.into());
+                    }
+                }
+                Ok(None) => done = false,
                 Err(e) => self.note(e),
             }
         }
         if !done {
+            if self.link.ins[i].mailbox().header(self.number).is_some() {
+                // its sender takes it to be shorter
+                self.cancel_each(i);
+                self.recvs[i].state = Receiving::Waits;
+                return self.step_recv(i);
+            }
             return Ok(false);
         }
         let recv = &mut self.recvs[i];
@@ -802,6 +850,20 @@ impl Shm {
             from = from.wrapping_add(piece.bytes);
         }
         Ok(true)
+    }
+
+    /// Takes back the receives of a message that was to come block by block.
+    #[cold]
+    fn cancel_each(&mut self, i: usize) {
+        let recv = &mut self.recvs[i];
+        let mut all = true;
+        for mut request in recv.requests.drain(..) {
+            all &= take_back(&mut request);
+        }
+        if !all {
+            // MPI may still write there
+            std::mem::forget(std::mem::take(&mut recv.buffer));
+        }
     }
 
     /// Whether a message comes block by block where it comes by MPI.
@@ -834,8 +896,7 @@ impl Shm {
     #[cold]
     fn take_back(&mut self, i: usize) -> Result<bool> {
         if let Receiving::Mpi(request, _) = &mut self.recvs[i].state {
-            request.cancel()?;
-            while request.test_cancelled()?.is_none() {}
+            take_back(request);
         }
         self.recvs[i].state = Receiving::Waits;
         self.step_recv(i)
@@ -897,6 +958,7 @@ impl Shm {
             Into::Buffer => self.complete(i, chunks.bytes as usize),
             Into::Nowhere => {
                 recv.state = Receiving::Done;
+                self.skip_peer(i);
                 Ok(true)
             }
         }
@@ -963,7 +1025,8 @@ impl Shm {
             Some(rest) if self.rest_runs => rest.arrived(source)?,
             _ => true,
         };
-        Ok(there.then(|| self.scratch.as_ptr().wrapping_add(source * bytes)))
+        let place = self.far.binary_search(&(source as u32)).unwrap_or(0);
+        Ok(there.then(|| self.scratch.as_ptr().wrapping_add(place * bytes)))
     }
 
     /// Does what can be done without waiting, once. Whether all has come to its end. Errors are noted.
@@ -989,6 +1052,11 @@ impl Shm {
                 self.note(e);
             }
             match self.recvs[i].state {
+                // the sender may wait for what has been taken out
+                Receiving::Chunks(_) => {
+                    changed = true;
+                    k += 1;
+                }
                 Receiving::Done => {
                     self.receiving.swap_remove(k);
                     changed = true;
@@ -996,13 +1064,13 @@ impl Shm {
                 _ => k += 1,
             }
         }
-        if changed && self.link.crowded {
-            self.ring();
-        }
         if self.folding.is_some()
             && let Err(e) = self.fold_all()
         {
             self.note(e);
+        }
+        if (changed || self.folding.is_some()) && self.link.crowded {
+            self.ring();
         }
         let here = self.sending.is_empty() && self.receiving.is_empty();
         here && !self.rest_runs && !self.has_more()
@@ -1023,7 +1091,7 @@ impl Shm {
         let mut failed = None;
         if self.by_mpi {
             let sends = if self.to_all { &mut self.all } else { &mut self.each };
-            for request in sends.iter_mut().flat_map(|s| &mut s.requests) {
+            for (_, request) in sends.iter_mut().flat_map(|s| &mut s.requests) {
                 match request.test() {
                     Ok(done) => more |= !done,
                     Err(e) => failed = Some(e),
@@ -1096,10 +1164,14 @@ impl Shm {
                 None => Ok(()),
             };
         }
-        let matched = message::has_matched_probe();
-        let Some(probed) = message::probe(Some(self.link.ins[i].rank), tag, matched, &self.comm)? else { return Ok(()) };
-        let bytes = probed.status.bytes;
-        let at = self.room(i, bytes)?;
+        let source = Some(self.link.ins[i].rank);
+        // there must be room before the message is taken out of MPI's queue
+        let Some(found) = message::probe(source, tag, false, &self.comm)? else { return Ok(()) };
+        let at = match self.room(i, found.status.bytes) {
+            Ok(at) => at,
+            Err(e) => return self.give_up(i, e).map(|_| ()),
+        };
+        let Some(probed) = message::probe(source, tag, message::has_matched_probe(), &self.comm)? else { return Ok(()) };
         // SAFETY: the caller of `bind` vouches for the block, in which there is room; a buffer is as long, and left alone until the message is complete.
         let request = unsafe { probed.receive(at, &self.comm) }?;
         self.recvs[i].state = Receiving::Mpi(request, false);
@@ -1238,21 +1310,35 @@ impl Shm {
     #[cold]
     fn look_for_dead(&mut self) {
         let gone = |rank: u32| Box::new(Error::Gone { rank });
+        // what they have left behind is taken first
+        self.enter_mpi();
         for k in (0..self.receiving.len()).rev() {
             let i = self.receiving[k] as usize;
-            let source = &self.link.ins[i];
-            // what it has left behind is taken first
-            if self.link.lives(source.member) || matches!(self.step_recv(i), Ok(true)) {
+            if self.link.lives(self.link.ins[i].member) {
                 continue;
+            }
+            match self.step_recv(i) {
+                Ok(true) => continue,
+                Ok(false) => {}
+                Err(e) => {
+                    self.note(e);
+                    continue;
+                }
             }
             let source = &self.link.ins[i];
             let rank = source.rank;
             match &mut self.recvs[i].state {
-                Receiving::Here | Receiving::Done => continue,
+                // a message that has been found comes
+                Receiving::Here | Receiving::Done | Receiving::Mpi(_, false) => continue,
                 Receiving::Chunks(c) if source.mailbox().written().wrapping_sub(c.before) > c.taken => continue,
-                // what is posted must not be written to any more; the request itself is lost with its sender
-                Receiving::Mpi(request, true) => drop(request.cancel()),
-                _ => {}
+                Receiving::Mpi(request, true) => {
+                    if !take_back(request) {
+                        // MPI may still write there
+                        std::mem::forget(std::mem::take(&mut self.recvs[i].buffer));
+                    }
+                }
+                Receiving::MpiEach => self.cancel_each(i),
+                Receiving::Waits | Receiving::Chunks(_) => {}
             }
             self.receiving.swap_remove(k);
             if let Err(e) = self.give_up(i, gone(rank)) {
@@ -1269,13 +1355,25 @@ impl Shm {
                 self.note(gone(rank));
             }
         }
-        if self.by_mpi {
-            let dead = self.link.outs.iter().find(|o| !self.link.lives(o.member)).map(|o| o.rank);
-            if let Some(rank) = dead {
-                // requests to a process that has ended may never be complete
-                self.end_sends();
-                self.note(gone(rank));
+        let mut dead = None;
+        let Self { link, all, each, to_all, .. } = self;
+        for send in if *to_all { all } else { each } {
+            let before = send.requests.len();
+            send.requests.retain_mut(|(out, request)| {
+                let out = &link.outs[*out as usize];
+                let lost = !link.lives(out.member) && !matches!(request.test(), Ok(true));
+                if lost {
+                    dead = Some(out.rank);
+                }
+                !lost
+            });
+            if send.requests.len() < before {
+                // MPI may still read there
+                std::mem::forget(std::mem::take(&mut send.buffer));
             }
+        }
+        if let Some(rank) = dead {
+            self.note(gone(rank));
         }
     }
 
@@ -1364,6 +1462,7 @@ impl Executor for Shm {
         self.tag = tag;
         self.number = self.link.take_number();
         self.active = true;
+        self.polls = 0;
         self.sending.clear();
         self.receiving.clear();
         if let Some(rest) = &mut self.rest {
@@ -1417,6 +1516,9 @@ impl Executor for Shm {
             return self.end().map(|()| true);
         }
         self.polls = self.polls.wrapping_add(1);
+        if self.polls == TESTS {
+            self.since = Instant::now();
+        }
         if self.polls.is_multiple_of(TESTS) {
             self.enter_mpi();
         }

@@ -18,6 +18,7 @@ pub mod comm;
 pub mod datatype;
 pub mod errors;
 pub mod info;
+pub mod leftover;
 pub mod message;
 pub mod node;
 pub mod op;

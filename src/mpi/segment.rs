@@ -245,7 +245,9 @@ fn share(
 fn named(node: &Comm, me: u32, length: usize) -> Result<Option<OwnedFd>> {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let name = |process: u64, number: u64| CString::new(format!("/mpix-neighbor-{process}-{number}")).ok();
-    let number = u64::from(MADE.fetch_add(1, Ordering::Relaxed));
+    // one that another process has left behind, with the same number in another container, is not in the way
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+    let number = now << 16 | u64::from(MADE.fetch_add(1, Ordering::Relaxed) & 0xffff);
     let open = |name: &CString, flags: libc::c_int| {
         // SAFETY: a name; the file that is opened is owned from here on.
         unsafe {
@@ -256,7 +258,10 @@ fn named(node: &Comm, me: u32, length: usize) -> Result<Option<OwnedFd>> {
     let own = name(std::process::id().into(), number);
     let make = |length| {
         let file = open(own.as_ref()?, libc::O_CREAT | libc::O_EXCL)?;
-        enlarge(&file, length).then_some(file)
+        // a file system that is too small is found here, not when memory is written
+        let length = libc::off_t::try_from(length).ok()?;
+        // SAFETY: an open file.
+        unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length) == 0 }.then_some(file)
     };
     let mut count = number.to_le_bytes();
     coll::broadcast(node, &mut count, 0)?;

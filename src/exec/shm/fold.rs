@@ -32,9 +32,11 @@ pub struct Folding {
     order: FoldOrder,
     /// What is reduced: source slots that are processes, and where their blocks come from.
     pub chain: Vec<(u32, Origin)>,
-    /// What of that is done, and how much; where the order is that of the sources that many at the beginning.
+    /// What of that is done, how much, how many blocks are in the result, and the first that is not done.
     done: Vec<bool>,
     count_done: usize,
+    folded: usize,
+    next: usize,
     /// By source slot, the position in `chain`.
     of_source: Vec<Option<u32>>,
     op: Option<MPI_Op>,
@@ -67,6 +69,8 @@ impl Folding {
             done: vec![false; chain.len()],
             chain,
             count_done: 0,
+            folded: 0,
+            next: 0,
             of_source,
             op: None,
             accepted: None,
@@ -95,6 +99,10 @@ impl Folding {
     /// Handles must be valid and the result as large as said.
     pub unsafe fn bind(&mut self, op: MPI_Op, side: &Blocks, known: &Known, comm: &Comm, alone: &Comm) -> Result<()> {
         self.own.clear();
+        if self.chain.is_empty() {
+            // nothing is looked at
+            return Ok(());
+        }
         let result = side.locate(0)?;
         // SAFETY: the caller vouches for handles and memory.
         unsafe {
@@ -156,7 +164,7 @@ impl Folding {
     /// The process's own blocks must be readable.
     pub unsafe fn start(&mut self, own: super::Own) -> Result<()> {
         self.done.fill(false);
-        (self.count_done, self.at) = (0, 0);
+        (self.count_done, self.folded, self.next, self.at) = (0, 0, 0, 0);
         for own_block in &mut self.own {
             if let Way::Through(passage) = &own_block.way {
                 // SAFETY: the caller vouches for the block.
@@ -175,7 +183,7 @@ impl Folding {
     /// Positions in the chain whose turn may have come.
     pub fn candidates(&self) -> std::ops::Range<usize> {
         match self.order {
-            FoldOrder::Source => self.count_done..(self.count_done + 1).min(self.chain.len()),
+            FoldOrder::Source => self.next..(self.next + 1).min(self.chain.len()),
             FoldOrder::Any => 0..self.chain.len(),
         }
     }
@@ -200,6 +208,9 @@ impl Folding {
         if !std::mem::replace(&mut self.done[position], true) {
             self.count_done += 1;
         }
+        while self.done.get(self.next) == Some(&true) {
+            self.next += 1;
+        }
     }
 
     /// Makes a block part of the result.
@@ -207,8 +218,9 @@ impl Folding {
     /// # Safety
     /// `data` must be readable for the bytes of a block, and the result writable.
     pub unsafe fn fold(&mut self, position: usize, data: *const u8, own: super::Own) -> Result<()> {
-        let (first, last) = (self.count_done == 0, self.count_done + 1 == self.chain.len());
+        let (first, last) = (self.folded == 0, self.count_done + 1 == self.chain.len());
         self.skip(position);
+        self.folded += 1;
         let (Some(result), Some(op)) = (self.result, self.op) else { return Ok(()) };
         // SAFETY: the caller vouches for data and result; kept blocks are as long as the result.
         unsafe {

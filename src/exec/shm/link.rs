@@ -13,6 +13,7 @@ use super::super::tags;
 use super::waiting::Bell;
 use crate::error::Result;
 use crate::mpi::coll;
+use crate::mpi::leftover;
 use crate::mpi::message::{self, Request};
 use crate::mpi::node::Team;
 use crate::mpi::segment::Segment;
@@ -106,11 +107,10 @@ unsafe impl Sync for Link {}
 impl Drop for Link {
     fn drop(&mut self) {
         let detached = std::mem::take(self.detached.get_mut().unwrap_or_else(PoisonError::into_inner));
-        for (mut request, memory) in detached {
-            // what MPI still reads must stay; after its end nothing may be asked
-            if !crate::mpi::is_usable() || matches!(request.test(), Ok(false)) {
-                std::mem::forget(memory);
-            }
+        if !detached.is_empty() {
+            // who waits for these must not take this process to have ended
+            std::mem::forget(Arc::clone(&self.segment));
+            leftover::leave(detached);
         }
     }
 }

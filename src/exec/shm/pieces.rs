@@ -66,18 +66,23 @@ impl Piece {
         {
             return Ok(());
         }
-        // SAFETY: the caller vouches for the datatype.
+        // SAFETY: the caller vouches for the datatype. What is known must not outlive an error.
+        unsafe { self.look_at(&block, side, known, freed, comm).inspect_err(|_| self.accepted = None) }
+    }
+
+    unsafe fn look_at(&mut self, block: &Located, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
+        // SAFETY: as for `bind`.
         unsafe {
             if self.accepted != Some(block.datatype) || self.freed != freed {
                 accept(&mut self.accepted, block.datatype, side, self.slot as usize, comm)?;
             }
-            refuse_null(&block, side)?;
+            refuse_null(block, side)?;
             (self.count, self.freed) = (block.count, freed);
             if let Some(size) = known.dense(block.datatype)? {
                 (self.bytes, self.how) = ((size * block.count) as usize, How::InPlace(0));
                 return Ok(());
             }
-            self.bind_derived(&block, known, comm).inspect_err(|_| self.accepted = None)
+            self.bind_derived(block, known, comm)
         }
     }
 
