@@ -1064,12 +1064,14 @@ impl Shm {
                 _ => k += 1,
             }
         }
-        if self.folding.is_some()
-            && let Err(e) = self.fold_all()
-        {
-            self.note(e);
+        if let Some(folding) = &self.folding {
+            let before = folding.count_done();
+            if let Err(e) = self.fold_all() {
+                self.note(e);
+            }
+            changed |= self.folding.as_ref().is_some_and(|folding| folding.count_done() > before);
         }
-        if (changed || self.folding.is_some()) && self.link.crowded {
+        if changed && self.link.crowded {
             self.ring();
         }
         let here = self.sending.is_empty() && self.receiving.is_empty();

@@ -198,6 +198,11 @@ impl Folding {
         self.of_source.get(source).copied().flatten().is_none_or(|position| self.done[position as usize])
     }
 
+    /// How many blocks are part of the result, or passed over.
+    pub fn count_done(&self) -> usize {
+        self.count_done
+    }
+
     /// Whether all is done.
     pub fn is_complete(&self) -> bool {
         self.count_done == self.chain.len()
