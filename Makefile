@@ -36,7 +36,7 @@ PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
 BENCHES := exchange rounds dsde persistent overlap fuse shm nodes
 
-.PHONY: all lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-model test-miri test-tsan test-c c-tests test-mpis test-clients bench header install \
+.PHONY: all check lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-model test-miri test-tsan test-c c-tests test-mpis test-clients bench header install \
   examples clean deps
 
 all: lib
@@ -183,6 +183,18 @@ demo:
 	@scripts/demo
 
 # ---- tests
+
+# what a developer runs all day: one MPI, each line of the table once with few processes
+check:
+	@scripts/deps test
+	cargo fmt --check
+	cargo clippy --quiet --locked --no-default-features --features tool --all-targets --target-dir target/pure -- -D warnings
+	cargo clippy --quiet --locked --all-targets --target-dir $(TARGET) -- -D warnings
+	cargo test --quiet --locked --no-default-features --features tool --target-dir target/pure
+	@$(MAKE) --no-print-directory $(addprefix $(OUT)/,$(C_TESTS))
+	c_tests/names $(LIB)
+	c_tests/run --quick
+	@echo "make check: all passed"
 
 test:
 	@scripts/deps test
