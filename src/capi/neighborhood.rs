@@ -8,6 +8,7 @@ use super::{args, boundary};
 use crate::cartesian::Grid;
 use crate::error::{Argument, Class, Error, Result};
 use crate::handle::{self, Operation, SetCall};
+use crate::logging;
 use crate::mpi::message::bytes_at;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm, MPI_Group, MPI_Info, comm};
@@ -394,6 +395,7 @@ impl Lists {
                 let ranks = args::array(names[1], ranks, degree)?;
                 let weights = match topology::is_unweighted(weights) {
                     true => None,
+                    false if weights.is_null() && degree > 0 => return Err(null_weights(names[2], degree)),
                     false => Some(args::array(names[2], weights, degree)?),
                 };
                 let slots: Vec<Neighbor> = neighborhood::slots(ranks, weights, mpi::proc_null(), size, (names[1], names[2]))?;
@@ -406,9 +408,17 @@ impl Lists {
     }
 }
 
+/// NULL is not what says that there are no weights, unless the MPI has it so.
+fn null_weights(name: &'static str, length: usize) -> Box<Error> {
+    Error::NullWeights { argument: Argument::new(name), length }.into()
+}
+
 /// Where weights are to be written; no entries if they are not wanted.
 unsafe fn weights(name: &'static str, pointer: *mut c_int, room: usize) -> Result<Results<c_int>> {
     let wanted = if topology::is_unweighted(pointer) { 0 } else { room };
+    if pointer.is_null() && wanted > 0 {
+        return Err(null_weights(name, wanted));
+    }
     // SAFETY: the caller vouches for the array.
     unsafe { Results::array(name, pointer, wanted) }
 }
@@ -459,6 +469,9 @@ unsafe fn set(
         if unsafe { comm::is_inter(comm) }? {
             return Err(Error::Intercommunicator.into());
         }
+        logging::start();
+        // SAFETY: the caller vouches for the handles.
+        unsafe { logging::unknown_keys(info, comm) };
         // what finds the sources is collective: before anything else can be in error
         let neighborhood = neighborhood();
         let request = (|| {
@@ -470,7 +483,14 @@ unsafe fn set(
             })
         })();
         // SAFETY: as above.
-        unsafe { handle::set(comm, request) }
+        unsafe {
+            handle::set(comm, request)?;
+            for operation in Operation::ALL.into_iter().filter(|operation| operations & operation.bit() != 0) {
+                let set = handle::lookup(comm, operation)?;
+                logging::made(comm, || set.describe());
+            }
+        }
+        Ok(())
     })
 }
 

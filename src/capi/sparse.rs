@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::args::{self, Entry, Results};
 use super::boundary;
+use crate::environment;
 use crate::error::{Argument, Class, Error, Result};
 use crate::exec::buffers::{Blocks, Names, RECV, SEND, Shape};
 use crate::hints::SparseHints;
+use crate::logging;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Known, Owned as Datatype};
 use crate::mpi::message::Block;
@@ -243,6 +245,7 @@ unsafe fn begin<T>(
     // SAFETY: the caller vouches for `comm` and `info`.
     unsafe {
         let shared = sparse::wires(comm)?;
+        logging::unknown_keys(info, comm);
         let (hints, understood) = sparse_hints(info);
         let call = understood.and_then(|()| {
             let mut call = read(&shared.hold())?;
@@ -269,7 +272,7 @@ pub unsafe fn sparse_hints(info: MPI_Info) -> (Option<SparseHints>, Result<()>) 
         return (None, Ok(()));
     }
     // SAFETY: the caller vouches for `info`.
-    let (hints, understood) = SparseHints::read(|key| unsafe { info::get(info, key) }, sparse::environment, sparse::file);
+    let (hints, understood) = SparseHints::read(|key| unsafe { info::get(info, key) }, environment::variable, environment::text);
     (Some(hints), understood)
 }
 
