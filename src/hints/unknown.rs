@@ -73,10 +73,8 @@ fn nearest<'a>(name: &str, known: impl Iterator<Item = (&'static str, &'a Names)
     };
     let name = bare(name);
     let likeness = |names: &Names| {
-        [names.0, names.1]
-            .map(|known| strsim::normalized_damerau_levenshtein(&name, &bare(known)))
-            .into_iter()
-            .fold(0.0, f64::max)
+        let names = [names.0, names.1].into_iter().filter(|known| !known.is_empty());
+        names.map(|known| strsim::normalized_damerau_levenshtein(&name, &bare(known))).fold(0.0, f64::max)
     };
     (known.map(|(text, names)| (likeness(names), text)))
         .filter(|&(likeness, _)| likeness >= ALIKE)
