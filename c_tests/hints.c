@@ -90,6 +90,15 @@ static void misspelled(void) {
   CHECK(times("unknown info key mpix_sprase: is mpix_sparse meant?") == expected, "%s", said);
   CHECK(times("unknown info key") == expected, "%s", said);
   OK(MPIX_Sparse_free(&result));
+  /* a plan too */
+  int mine = me, have = -1;
+  MPIX_Request plan;
+  MPI_Info_set(info, "mpix_macth", "plan");
+  listen();
+  OK(MPIX_Neighbor_gather_plan(&mine, 1, MPI_INT, &have, 1, MPI_INT, comm, info, &plan));
+  heard();
+  CHECK(times("unknown info key mpix_macth: is mpix_match meant?") == expected, "%s", said);
+  OK(MPIX_Request_free(&plan));
   /* an error that the program ignores */
   MPI_Info_set(info, "mpix_schedule", "fastest");
   listen();

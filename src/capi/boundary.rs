@@ -151,6 +151,7 @@ unsafe fn other_than_run(slot: &Arc<Slot>, comm: MPI_Comm, then: Then, fields: R
             }
             Then::Plan(info, place) => {
                 let place = Results::one("request", place)?;
+                logging::unknown_keys(info, comm);
                 let from_info = |key: &str| if info::is_null(info) { Ok(None) } else { info::get(info, key) };
                 let fuse = hints::fuse(from_info, environment::variable)?.unwrap_or(slot.hints().fuse);
                 let kind = if hints::matches_alone(from_info)? { Kind::MatchingAlone } else { Kind::Persistent };

@@ -7,6 +7,7 @@ use super::boundary;
 use crate::environment;
 use crate::error::{Argument, Error, Result};
 use crate::hints::{Hints, Measuring};
+use crate::logging;
 use crate::measure;
 use crate::model::{Loggp, Parameters};
 use crate::mpi::comm::{self, Owned};
@@ -106,6 +107,8 @@ pub unsafe extern "C" fn MPIX_Loggp_measure(info: MPI_Info, comm: MPI_Comm, para
         // SAFETY: the caller vouches for the arguments.
         unsafe {
             intracommunicator(comm)?;
+            logging::start();
+            logging::unknown_keys(info, comm);
             let arguments = (|| {
                 let measuring = Measuring::read(|key| info::get(info, key), environment::variable)?;
                 Ok((Results::one("parameters", parameters)?, measuring))
