@@ -1,5 +1,5 @@
-/* What is said of hints: misspelled keys and variables in the log, where each hint in effect comes from, weights that are NULL. The environment of the line of
-   the table says which level the log has. */
+/* What is said of hints: misspelled keys and variables in the log, where each hint in effect comes
+   from, weights that are NULL. The environment of the line of the table sets the log's level. */
 #define _GNU_SOURCE
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
-/* Limits of a process: on file sizes, open files and memory. Calls work without shared memory then, on all processes together, and nobody waits for one that has
-   run into a limit. Files of parameters that are none: devices, pipes, directories, secrets. TEST_NO_MEMFD: there are no files without names. */
+/* Limits of a process: file sizes, open files, memory. Calls then work without shared memory, on all
+   processes together, and nobody waits for one that has reached a limit. Names of parameter files that
+   are none: devices, pipes, directories, secrets. TEST_NO_MEMFD: there are no files without names. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -91,7 +92,8 @@ static rlim_t address_space(void) {
 enum limit { FILE_SIZE, FILES, MEMORY, LIMITS };
 static const char *NAMES[LIMITS] = {"file size", "open files", "memory"};
 
-/* a set call and a sparse exchange on new communicators while some processes are at a limit: no sharing on any process where `falls_back`, and no error */
+/* a set call and a sparse exchange on new communicators while some processes are at a limit: no error,
+   and where `falls_back` no process shares memory */
 static void at_limit(enum limit limit, int limited, int falls_back, const char *who) {
   static int files[5000];
   char what[100];

@@ -1,4 +1,5 @@
-/* For the script `privileged`: sets a neighborhood and prints whether the kernel takes the program to have more rights than its user, and which hints hold. */
+/* For the script `privileged`: sets a neighborhood, and prints whether the program has more rights than
+   its user, and which hints are in effect. */
 #include <sys/auxv.h>
 
 #include "test.h"

@@ -1,7 +1,9 @@
-//! What the library takes from outside the program: environment variables and small files of parameters.
+//! What the library takes from outside the program: environment variables and small files of
+//! parameters.
 //!
-//! All reads go through here, so that a program that runs with more rights than its user (setuid, setgid, file capabilities) takes nothing from that user's
-//! environment: the rule of `secure_getenv`. Files are read with care, as a name may come from anywhere.
+//! All reads go through here, so that a program that runs with more rights than its user (setuid,
+//! setgid, file capabilities) takes nothing from that user's environment: the rule of
+//! `secure_getenv`. Files are read with care, as a name may come from anywhere.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
@@ -11,9 +13,11 @@ use std::path::Path;
 /// Most bytes of a file of parameters. One has about 100.
 pub const LARGEST_FILE: u64 = 1 << 16;
 
-/// The value of an environment variable. `None` for all of them in a program with more rights than its user.
+/// The value of an environment variable. `None` for all of them in a program with more rights than
+/// its user.
 ///
-/// What is no UTF-8 is kept with replacement characters, so that whoever parses it finds it wrong and does not take the variable to be unset.
+/// What is no UTF-8 is kept with replacement characters, so that whoever parses it finds it wrong
+/// and does not take the variable to be unset.
 pub fn variable(name: &str) -> Option<String> {
     if is_privileged() {
         return None;
@@ -35,12 +39,15 @@ fn is_privileged() -> bool {
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// The text of a file of parameters: a regular file of at most [`LARGEST_FILE`] bytes. Never waits for anybody to write, and reads no device.
+/// The text of a file of parameters: a regular file of at most [`LARGEST_FILE`] bytes. Never waits
+/// for anybody to write, and reads no device.
 ///
 /// # Errors
-/// What the system says; `InvalidInput` for what is no such file, `InvalidData` for what is no UTF-8.
+/// What the system says; `InvalidInput` for what is no such file, `InvalidData` for what is no
+/// UTF-8.
 pub fn text(path: &Path) -> Result<String> {
-    // opening a device can have effects, so it is looked at first; and again when it is open, as names can change hands
+    // opening a device can have effects, so it is looked at first; and again when it is open, as
+    // names can change hands
     check(&std::fs::metadata(path)?)?;
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)?;
     check(&file.metadata()?)?;

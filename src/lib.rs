@@ -21,7 +21,8 @@
 //!
 //! Beside them stands `model`: the LogGP cost model and a simulator, which run the schedules of all processes in simulated time.
 //!
-//! `environment` is the only way to environment variables and files of parameters; `logging` says on standard error what `MPIX_NEIGHBOR_LOG` asks for.
+//! `environment` is the only way to environment variables and files of parameters; `logging` writes
+//! to standard error what `MPIX_NEIGHBOR_LOG` asks for.
 //!
 //! Without the feature `mpi` only the pure half is built: neighborhoods, schedules, their checks and the model.
 

@@ -1,12 +1,15 @@
-//! What the library says on standard error beside its errors, where the environment variable `MPIX_NEIGHBOR_LOG` asks for it.
+//! What the library says on standard error beside its errors, where the environment variable
+//! `MPIX_NEIGHBOR_LOG` asks for it.
 //!
-//! The facade is the crate `log`. Its level is `off` until [`start`] has read the variable, and a message that is not asked for costs the comparison of two
-//! numbers. No message stands on the data path. A Rust program that has a logger of its own gets the messages there.
+//! The facade is the crate `log`. Its level is `off` until [`start`] has read the variable, and a
+//! message that is not asked for costs the comparison of two numbers. No message stands on the data
+//! path. A Rust program that has a logger of its own gets the messages there.
 //!
 //! - `error`: each error that a call reports, also where the program's error handler ignores it.
-//! - `warn`: what most likely is a mistake, or slower than it need be. The program gets what it asked for nevertheless.
+//! - `warn`: what most likely is a mistake, or slower than it need be. The program gets what it
+//!   asked for nevertheless.
 //! - `info`: what was chosen, on process 0 of the communicator.
-//! - `debug`: the same, and hints in effect, on every process.
+//! - `debug`: the same on every process.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -62,7 +65,8 @@ fn rank() -> Option<u32> {
     mpi::is_usable().then(|| unsafe { comm::rank(comm::world()) }.ok()).flatten()
 }
 
-/// Reads the variable, the first time; the MPI is known to be the right one. Call it before anything is logged.
+/// Reads the variable, the first time; the MPI is known to be the right one. Call it before
+/// anything is logged.
 pub fn start() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
@@ -87,8 +91,9 @@ pub fn start() {
     });
 }
 
-/// Names the keys of an info object that look as if they were hints and are none: on process 0 of the communicator as warnings, on the others, which as a rule
-/// have the same ones, at level `debug`.
+/// Names the keys of an info object that look as if they were hints and are none: on process 0 of
+/// the communicator as warnings, on the others, which as a rule have the same ones, at level
+/// `debug`.
 ///
 /// # Safety
 /// `info` must be an info object or `MPI_INFO_NULL`, `comm` a communicator.
@@ -113,7 +118,8 @@ fn first_time(text: &str) -> bool {
     SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned())
 }
 
-/// Says what a call has made: on process 0 of the communicator at level `info`, on the others at level `debug`. `text` has several lines.
+/// Says what a call has made: on process 0 of the communicator at level `info`, on the others at
+/// level `debug`. `text` has several lines.
 ///
 /// # Safety
 /// `comm` must be a communicator.

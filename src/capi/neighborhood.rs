@@ -49,7 +49,8 @@ pub const MPIX_NEIGHBOR_REDUCE: c_int = 4;
 ///   `node_aware`, for the same operations, always needs it; `mpix_nodes`: as if each so many processes, or those with equal numbers in a list of a
 ///   number for each process, shared a node (default: the real nodes). Environment variables of the same names in capitals
 ///   (but `MPIX_NEIGHBOR_VERIFY`) override them. All but `mpix_round_window` and `mpix_reduce_order` must be the same on all processes. Unknown
-///   keys are ignored (with `MPIX_NEIGHBOR_LOG=warn` those that begin with `mpix_` are named on standard error), unknown values are errors.
+///   keys are ignored (with `MPIX_NEIGHBOR_LOG=warn` those that begin with `mpix_` are named on
+///   standard error), unknown values are errors.
 /// - `comm`: an intracommunicator. Duplicates of it do not inherit its neighborhoods.
 ///
 /// Collective over `comm`. Errors in the arguments of one process, and lists that do not match, are reported on all; nothing is changed

@@ -1171,8 +1171,8 @@ pub unsafe extern "C" fn MPIX_Sparse_plan_free(plan: *mut MPIX_Sparse_plan) -> c
     })
 }
 
-/// A few lines for a person about the sparse exchanges on a communicator: which protocol served the last one and why, how processes wait, the
-/// hints in effect and where they come from.
+/// A few lines for a person about the sparse exchanges on a communicator: which protocol served the
+/// last one and why, how processes wait, the hints in effect and where they come from.
 ///
 /// - `length`: characters that `string` has room for, the final null included. 0: nothing is written to `string`.
 /// - `string`: where the text is written, cut off if it is longer; each line ends with a line feed.

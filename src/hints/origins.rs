@@ -30,7 +30,8 @@ impl Origin {
 /// A hint that somebody gave: its info key, the value as text, and who.
 pub type Given = (&'static str, String, Origin);
 
-/// The hints that somebody gave. They are no part of what hints are: the same values from other places are equal.
+/// The hints that somebody gave. They are no part of what hints are: the same values from other
+/// places are equal.
 #[derive(Debug, Clone, Default)]
 pub struct Origins(pub Vec<Given>);
 
@@ -40,7 +41,8 @@ impl PartialEq for Origins {
     }
 }
 
-/// Hints of a neighborhood in the order of docs/tuning.md, and what holds where nobody says anything.
+/// Hints of a neighborhood in the order of docs/tuning.md, and what holds where nobody says
+/// anything.
 const NEIGHBORHOOD: [(Names, &str); 15] = [
     (SCHEDULE, "auto"),
     (WEIGHT_UNIT, "not given"),

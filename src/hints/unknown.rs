@@ -40,7 +40,8 @@ const OTHERS: [&str; 6] =
 /// How much of a name must be right, without the prefix that all have, for it to be meant.
 const ALIKE: f64 = 0.6;
 
-/// What is to be said of an info key that begins as the library's do and is none of them. `None` for the library's, and for all others.
+/// What is to be said of an info key that begins as the library's do and is none of them. `None`
+/// for the library's, and for all others.
 pub fn key(key: &str) -> Option<String> {
     let known = |names: &Names| names.0 == key;
     if HINTS.iter().any(known) || !key.get(..4)?.eq_ignore_ascii_case("mpix") {
@@ -53,7 +54,8 @@ pub fn key(key: &str) -> Option<String> {
     })
 }
 
-/// What is to be said of an environment variable that is nearly one of the library's. `None` for the library's, and for all others.
+/// What is to be said of an environment variable that is nearly one of the library's. `None` for
+/// the library's, and for all others.
 pub fn variable(name: &str) -> Option<String> {
     let known = |names: &Names| names.1 == name;
     if OTHERS.contains(&name) || HINTS.iter().any(known) || !name.get(..4)?.eq_ignore_ascii_case("mpix") {
@@ -65,7 +67,8 @@ pub fn variable(name: &str) -> Option<String> {
     Some(format!("unknown environment variable {}: is {meant} meant?", shown(name)))
 }
 
-/// The one of the `known` that is nearest to a name, if one is near. A hint's key and its variable stand for one another: some differ by more than their letters' size.
+/// The one of the `known` that is nearest to a name, if one is near. A hint's key and its variable
+/// stand for one another: some differ by more than their letters' size.
 fn nearest<'a>(name: &str, known: impl Iterator<Item = (&'static str, &'a Names)>) -> Option<&'static str> {
     let bare = |name: &str| {
         let name = name.to_ascii_lowercase().replace('-', "_");

@@ -1,6 +1,7 @@
 //! Memory that the processes of a node share.
 //!
-//! One anonymous file (`memfd_create`), sealed so that nobody can change its length, which the others open through `/proc`; where that is not possible (processes of different containers) one in
+//! One anonymous file (`memfd_create`), sealed so that nobody can change its length, which the
+//! others open through `/proc`; where that is not possible (processes of different containers) one in
 //! `/dev/shm`, whose name is removed as soon as all have opened it. Either is gone with the last process that has it, however that ends. Not a window of MPI:
 //! freeing one is collective, and what hangs on a communicator does not go at the same time everywhere.
 //!
@@ -195,7 +196,8 @@ fn say_why(length: usize, failure: Option<io::Error>) {
     }
 }
 
-/// A file of `length` bytes that has no name, and keeps its length: nobody can take away what others have mapped.
+/// Makes a file of `length` bytes without a name. Its length is sealed: nobody can take away what
+/// others have mapped.
 fn anonymous(length: usize) -> io::Result<OwnedFd> {
     let create = |flags| {
         // SAFETY: a new file, which is owned from here on.
@@ -212,7 +214,8 @@ fn anonymous(length: usize) -> io::Result<OwnedFd> {
     Ok(file)
 }
 
-/// An error if a file of `length` bytes is above the limit of the process (`ulimit -f`): making one would end the process by a signal.
+/// Fails where a file of `length` bytes exceeds the limit of the process (`ulimit -f`). Enlarging one
+/// beyond it raises SIGXFSZ, which ends the process.
 fn fits_limit(length: usize) -> io::Result<()> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the struct is a local.
@@ -271,7 +274,8 @@ fn identity(file: RawFd) -> io::Result<(u64, u64, u64)> {
     }
 }
 
-/// Makes a file on process 0 and opens it on the others; `None` on all if that fails on one, which notes why in `failure`. Collective.
+/// Makes a file on process 0 and opens it on the others; `None` on all if that fails on one, which
+/// notes why in `failure`. Collective.
 fn share(
     node: &Comm,
     me: u32,
