@@ -247,6 +247,7 @@ test-c:
 	c_tests/fortran
 	@$(MAKE) --no-print-directory tool-mpi
 	c_tests/crash
+	c_tests/privileged
 	c_tests/loggp-tool
 	c_tests/sparse-tool
 	@$(MAKE) --no-print-directory $(OUT)/nodes

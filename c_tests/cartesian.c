@@ -130,7 +130,7 @@ static void weighted_lists(void) {
       if (lists[s][i] == me && k-- == 0) break;
     CHECK(have[j] == value(s, me, i, 0), "weighted lists: slot %d: %d", j, have[j]);
   }
-  char text[1000];
+  char text[4000];
   int length;
   OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, cart, sizeof text, text, &length));
   const char *asked = getenv("MPIX_SCHEDULE");
@@ -239,7 +239,7 @@ static void self(void) {
   OK(MPIX_Neighborhood_set_topology(ALL_OPERATIONS, MPI_INFO_NULL, cart));
   check_cartesian(cart, 3, "three periodic dimensions of one process");
   /* self edges are copied, never sent */
-  char text[1000];
+  char text[4000];
   int length;
   OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, cart, sizeof text, text, &length));
   CHECK(strstr(text, ", 0 messages;"), "%s", text);

@@ -205,7 +205,7 @@ static void order(void) {
   MPI_Comm_set_errhandler(comm, h);
   MPI_Errhandler_free(&h);
   setenv("MPIX_LOGGP_FILE", "/nowhere/loggp", 1);
-  FAILS(MPIX_Loggp_get(comm, &p), MPI_ERR_INFO_VALUE, "environment variable MPIX_LOGGP_FILE = \"/nowhere/loggp\" is no file of LogGP parameters: ");
+  FAILS(MPIX_Loggp_get(comm, &p), MPI_ERR_INFO_VALUE, "environment variable MPIX_LOGGP_FILE = \"/nowhere/loggp\" cannot be read: No such file");
   unsetenv("MPIX_LOGGP_FILE");
   write_file(usual, "latency = 1\n");
   snprintf(text, sizeof text, "the file %s is no file of LogGP parameters: overhead is missing", usual);

@@ -1594,7 +1594,8 @@ module mpix_neighbor
   end interface MPIX_Neighborhood_get
 
   ! A few lines for a person about the neighborhood that a communicator has for an operation: the caller's degrees,
-  ! which schedule runs it and why, its rounds and messages, how processes wait.
+  ! which schedule runs it and why, its rounds and messages, how processes wait, the hints in effect and where they come
+  ! from.
   public :: MPIX_Neighborhood_describe
   interface MPIX_Neighborhood_describe
     subroutine MPIX_Neighborhood_describe_f08(operation, comm, string, resultlen, ierror) &
@@ -3051,7 +3052,7 @@ module mpix_neighbor
   end interface
 
   ! A few lines for a person about the sparse exchanges on a communicator: which protocol served the last one and why,
-  ! how processes wait.
+  ! how processes wait, the hints in effect and where they come from.
   public :: MPIX_Sparse_describe
   interface MPIX_Sparse_describe
     subroutine MPIX_Sparse_describe_f08(comm, string, resultlen, ierror) &

@@ -591,7 +591,8 @@ int MPIX_Neighbor_error_string(MPI_Comm comm, int length, char *string, int *res
 //   `node_aware`, for the same operations, always needs it; `mpix_nodes`: as if each so many processes, or those with equal numbers in a list of a
 //   number for each process, shared a node (default: the real nodes). Environment variables of the same names in capitals
 //   (but `MPIX_NEIGHBOR_VERIFY`) override them. All but `mpix_round_window` and `mpix_reduce_order` must be the same on all processes. Unknown
-//   keys are ignored, unknown values are errors.
+//   keys are ignored (with `MPIX_NEIGHBOR_LOG=warn` those that begin with `mpix_` are named on
+//   standard error), unknown values are errors.
 // - `comm`: an intracommunicator. Duplicates of it do not inherit its neighborhoods.
 //
 // Collective over `comm`. Errors in the arguments of one process, and lists that do not match, are reported on all; nothing is changed
@@ -711,7 +712,7 @@ int MPIX_Neighborhood_get(int operation,
                           int *targetweights);
 
 // A few lines for a person about the neighborhood that a communicator has for an operation: the caller's degrees, which schedule runs it and
-// why, its rounds and messages, how processes wait.
+// why, its rounds and messages, how processes wait, the hints in effect and where they come from.
 //
 // - `operation`: one of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL`, `MPIX_NEIGHBOR_REDUCE`.
 // - `length`: characters that `string` has room for, the final null included. 0: nothing is written to `string`.
@@ -1358,17 +1359,15 @@ int MPIX_Sparse_plan_result(MPIX_Sparse_plan plan, MPIX_Sparse_result *result);
 // Local. Errors: `MPI_ERR_OTHER` where a run is under way (nothing is freed then).
 int MPIX_Sparse_plan_free(MPIX_Sparse_plan *plan);
 
-// A few lines for a person about the sparse exchanges on a communicator: which protocol served the last one and why, how processes wait.
+// A few lines for a person about the sparse exchanges on a communicator: which protocol served the
+// last one and why, how processes wait, the hints in effect and where they come from.
 //
 // - `length`: characters that `string` has room for, the final null included. 0: nothing is written to `string`.
 // - `string`: where the text is written, cut off if it is longer; each line ends with a line feed.
 // - `resultlen`: length of the whole text, without the null.
 //
 // Collective over `comm` before the first exchange on it, which it then prepares; local afterwards. Errors: `MPI_ERR_ARG`.
-int MPIX_Sparse_describe(MPI_Comm comm,
-                         int length,
-                         char *string,
-                         int *resultlen);
+int MPIX_Sparse_describe(MPI_Comm comm, int length, char *string, int *resultlen);
 
 #ifdef __cplusplus
 }  // extern "C"

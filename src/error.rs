@@ -175,6 +175,14 @@ pub enum Error {
         /// Entries needed.
         length: usize,
     },
+    /// A null array of weights, which are not needed.
+    #[error("{argument} is NULL, but {length} entries are needed, or MPI_UNWEIGHTED for none")]
+    NullWeights {
+        /// Which array.
+        argument: Argument,
+        /// Entries needed.
+        length: usize,
+    },
     /// A null pointer where a result is to be written.
     #[error("{argument} is NULL")]
     NullResult {
@@ -270,6 +278,14 @@ pub enum Error {
         /// Who names it, and its name.
         origin: String,
         /// Why not.
+        reason: String,
+    },
+    /// A file that should hold the machine's parameters and cannot be read.
+    #[error("{origin} cannot be read: {reason}")]
+    LoggpUnread {
+        /// Who names it, and its name.
+        origin: String,
+        /// What the system says, or what it is.
         reason: String,
     },
     /// A parameter of the machine that cannot be one.
@@ -496,6 +512,7 @@ impl Error {
             Error::NegativeCount { .. } | Error::TooLarge { .. } | Error::Narrow { .. } => Class::Count,
             Error::Negative { .. }
             | Error::NullArray { .. }
+            | Error::NullWeights { .. }
             | Error::NullResult { .. }
             | Error::Operations { .. }
             | Error::UnknownClass { .. }
@@ -517,7 +534,7 @@ impl Error {
             Error::Active { .. } | Error::NotPersistent { .. } | Error::Stale { .. } | Error::TooManyStarted { .. } => {
                 Class::Request
             }
-            Error::HintValue { .. } | Error::LoggpFile { .. } => Class::InfoValue,
+            Error::HintValue { .. } | Error::LoggpFile { .. } | Error::LoggpUnread { .. } => Class::InfoValue,
             Error::Lists { .. } | Error::Disagreement { .. } => Class::Mismatch,
             Error::SelfEdge { .. }
             | Error::Truncated { .. }

@@ -889,7 +889,8 @@ impl Slot {
             "{} on process {}: {}, {}, {}\n\
              schedule {}: {}, {}; {}\n\
              shared memory: {}\n\
-             waiting: {}; verification {}\n",
+             waiting: {}; verification {}\n\
+             {}",
             self.operation.name(),
             n.rank(),
             edges(n.sources(), "source", "sources"),
@@ -905,6 +906,7 @@ impl Slot {
                 Waiting::Yield => "polling and yielding the core, as the node has more processes than cores",
             },
             if self.hints.verify { "on" } else { "off" },
+            self.hints.describe(),
         )
     }
 }

@@ -1,11 +1,16 @@
 //! Hints: info keys and environment variables, as typed values.
 //!
-//! An environment variable overrides the info key. Unknown keys are ignored; a value that is not understood is an error. Both are
-//! read when a neighborhood is set, never later.
+//! An environment variable overrides the info key. Unknown keys are ignored ([`unknown`] has what the
+//! log says of them); a value that is not understood is an error. Both are read when a neighborhood is
+//! set, never later.
 
 #![forbid(unsafe_code)]
 
-use std::io::{self, ErrorKind::NotADirectory, ErrorKind::NotFound};
+pub mod origins;
+pub mod unknown;
+
+use std::cell::RefCell;
+use std::io::{self, ErrorKind::NotADirectory, ErrorKind::NotFound, ErrorKind::PermissionDenied};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +19,7 @@ use crate::locality::Placement;
 use crate::model::{FileError, Loggp, PRESETS, PROTOCOLS, Protocol};
 use crate::random::mix;
 use crate::schedule::{ALGORITHMS, Algorithm, FoldOrder, Tuning};
+use origins::{ExchangeOrigins, Origin, Origins};
 
 /// A hint's names: (info key, environment variable).
 type Names = (&'static str, &'static str);
@@ -102,6 +108,8 @@ pub struct Hints {
     pub whole_communicator: bool,
     /// `mpix_nodes`: as if processes shared nodes in this way. `None`: the real nodes.
     pub nodes: Option<Placement>,
+    /// Where the values come from.
+    pub origins: Origins,
 }
 
 impl Default for Hints {
@@ -123,6 +131,7 @@ impl Default for Hints {
             verify: false,
             whole_communicator: false,
             nodes: None,
+            origins: Origins::default(),
         }
     }
 }
@@ -132,10 +141,11 @@ impl Hints {
     pub fn read(
         info: impl Fn(&str) -> Result<Option<String>>,
         env: impl Fn(&str) -> Option<String>,
-        file: impl Fn(&str) -> std::result::Result<String, String>,
+        file: impl Fn(&Path) -> io::Result<String>,
     ) -> Result<Hints> {
         let mut hints = Hints::default();
-        let value = |names| find(names, &info, &env);
+        let given = RefCell::default();
+        let value = |names| note(&given, find(names, &info, &env)?, names);
         let truth = TRUTH;
         if let Some(v) = value(SCHEDULE)? {
             let mut allowed = vec![("auto", ScheduleHint::Auto), ("measure", ScheduleHint::Measure)];
@@ -168,6 +178,7 @@ impl Hints {
         }
         if let Some(fuse) = fuse(&info, &env)? {
             hints.fuse = fuse;
+            value(FUSE)?;
         }
         if let Some(v) = value(SHARED_MEMORY)? {
             hints.shared_memory = v.number(0..=1 << 30)?;
@@ -184,6 +195,7 @@ impl Hints {
         if let Some(v) = value(NODES)? {
             hints.nodes = Some(Placement::parse(&v.text).ok_or_else(|| v.wrong(Placement::TEXT.into()))?);
         }
+        hints.origins = Origins(given.into_inner());
         Ok(hints)
     }
 
@@ -198,9 +210,15 @@ impl Hints {
         env: impl Fn(&str) -> Option<String>,
         file: impl Fn(&Path) -> io::Result<String>,
     ) -> Result<Hints> {
-        self.loggp = self.loggp.or(known);
+        if let (None, Some(known)) = (self.loggp, known) {
+            self.loggp = Some(known);
+            self.machine_from(&known, Origin::Communicator);
+        }
         if self.loggp.is_none() {
             self.site_loggp = site_loggp(env, file)?;
+        }
+        if let Some(site) = self.site_loggp {
+            self.machine_from(&site, Origin::File);
         }
         Ok(self)
     }
@@ -272,12 +290,19 @@ pub fn site_loggp(env: impl Fn(&str) -> Option<String>, file: impl Fn(&Path) -> 
             None => return Ok(None),
         },
     };
-    let wrong = |reason: String| Error::LoggpFile { origin: origin.clone(), reason };
     match file(&path) {
-        Ok(text) => Ok(Some(text.parse().map_err(|e: FileError| wrong(e.to_string()))?)),
+        Ok(text) => {
+            let wrong = |e: FileError| Error::LoggpFile { origin, reason: e.without_content() };
+            Ok(Some(text.parse().map_err(wrong)?))
+        }
         // nobody said that there is one
-        Err(e) if matches!(e.kind(), NotFound | NotADirectory) && env(LOGGP_FILE).is_none() => Ok(None),
-        Err(e) => Err(wrong(e.to_string()).into()),
+        Err(e) if matches!(e.kind(), NotFound | NotADirectory | PermissionDenied) && env(LOGGP_FILE).is_none() => {
+            if e.kind() == PermissionDenied {
+                log::warn!("{origin} is not looked at: {e}");
+            }
+            Ok(None)
+        }
+        Err(e) => Err(Error::LoggpUnread { origin, reason: e.to_string() }.into()),
     }
 }
 
@@ -335,9 +360,15 @@ fn find(
     env: impl Fn(&str) -> Option<String>,
 ) -> Result<Option<Value>> {
     Ok(match env(variable) {
-        Some(text) => Some(Value { origin: "environment variable", key: variable, text }),
-        None => info(key)?.map(|text| Value { origin: "info key", key, text }),
+        Some(text) => Some(Value { origin: Origin::Environment, key: variable, text }),
+        None => info(key)?.map(|text| Value { origin: Origin::Info, key, text }),
     })
+}
+
+/// Keeps in mind who gave a value.
+fn note(given: &RefCell<Vec<origins::Given>>, value: Option<Value>, names: Names) -> Result<Option<Value>> {
+    given.borrow_mut().extend(value.iter().map(|v| (names.0, v.text.trim().to_owned(), v.origin)));
+    Ok(value)
 }
 
 /// `mpix_match` of a persistent collective: whether its starts match with one another alone (`plan`), whatever is started beside it, and not with all
@@ -367,11 +398,20 @@ pub struct SparseHints {
     pub matched_probe: bool,
     /// `mpix_loggp`, as in [`Hints`].
     pub loggp: Option<Loggp>,
+    /// Where the values come from.
+    pub origins: ExchangeOrigins,
 }
 
 impl Default for SparseHints {
     fn default() -> Self {
-        SparseHints { protocol: None, targets: None, node_size: None, matched_probe: true, loggp: None }
+        SparseHints {
+            protocol: None,
+            targets: None,
+            node_size: None,
+            matched_probe: true,
+            loggp: None,
+            origins: ExchangeOrigins::default(),
+        }
     }
 }
 
@@ -380,10 +420,11 @@ impl SparseHints {
     pub fn read(
         info: impl Fn(&str) -> Result<Option<String>>,
         env: impl Fn(&str) -> Option<String>,
-        file: impl Fn(&str) -> std::result::Result<String, String>,
+        file: impl Fn(&Path) -> io::Result<String>,
     ) -> (SparseHints, Result<()>) {
         let mut hints = SparseHints::default();
-        let value = |names| find(names, &info, &env);
+        let given = RefCell::default();
+        let value = |names| note(&given, find(names, &info, &env)?, names);
         let h = &mut hints;
         let results = [
             value(SPARSE).and_then(|v| {
@@ -409,13 +450,14 @@ impl SparseHints {
                 Ok(())
             }),
         ];
+        hints.came_from(&given.into_inner());
         (hints, results.into_iter().collect())
     }
 
     /// The hints of the environment alone.
     pub fn from_environment(
         env: impl Fn(&str) -> Option<String>,
-        file: impl Fn(&str) -> std::result::Result<String, String>,
+        file: impl Fn(&Path) -> io::Result<String>,
     ) -> Result<SparseHints> {
         let (hints, understood) = SparseHints::read(|_| Ok(None), env, file);
         understood.map(|()| hints)
@@ -448,7 +490,7 @@ fn digest(values: &[u64]) -> i64 {
 }
 
 struct Value {
-    origin: &'static str,
+    origin: Origin,
     key: &'static str,
     text: String,
 }
@@ -462,18 +504,27 @@ impl Value {
     }
 
     /// A preset's name, or the name of a file.
-    fn loggp(&self, file: impl Fn(&str) -> std::result::Result<String, String>) -> Result<Loggp> {
-        let text = self.text.trim();
-        if let Some(values) = Loggp::preset(text) {
+    fn loggp(&self, file: impl Fn(&Path) -> io::Result<String>) -> Result<Loggp> {
+        let name = self.text.trim();
+        if let Some(values) = Loggp::preset(name) {
             return Ok(values);
         }
-        let presets: Vec<&str> = PRESETS.iter().map(|p| p.name).collect();
-        let allowed = |reason: String| self.wrong(format!("{}, or a file of LogGP parameters ({reason})", presets.join(", ")));
-        file(text).map_err(allowed)?.parse().map_err(|e: FileError| allowed(e.to_string()))
+        let origin = || format!("{} {} = \"{}\"", self.origin.of_value(), self.key, self.text);
+        match file(Path::new(name)) {
+            Ok(text) => {
+                let wrong = |e: FileError| Error::LoggpFile { origin: origin(), reason: e.without_content() };
+                Ok(text.parse().map_err(wrong)?)
+            }
+            Err(e) if e.kind() == NotFound => {
+                let presets: Vec<&str> = PRESETS.iter().map(|p| p.name).collect();
+                Err(self.wrong(format!("{}, or a file of LogGP parameters ({e})", presets.join(", "))))
+            }
+            Err(e) => Err(Error::LoggpUnread { origin: origin(), reason: e.to_string() }.into()),
+        }
     }
 
     fn wrong(&self, allowed: String) -> Box<Error> {
-        Error::HintValue { origin: self.origin, key: self.key.into(), value: self.text.clone(), allowed }.into()
+        Error::HintValue { origin: self.origin.of_value(), key: self.key.into(), value: self.text.clone(), allowed }.into()
     }
 
     fn choose<T: Copy>(&self, allowed: &[(&str, T)]) -> Result<T> {
@@ -491,9 +542,11 @@ mod tests {
 
     fn read(info: &[(&str, &str)], env: &[(&str, &str)]) -> Result<Hints> {
         let get = |list: &[(&str, &str)], key: &str| list.iter().find(|e| e.0 == key).map(|e| e.1.to_string());
-        let file = |name: &str| match name {
-            "machine" => Ok("latency = 1\noverhead = 2\ngap = 3\ngap_per_byte = 4\neager = 5\n".into()),
-            _ => Err("no such file".into()),
+        let file = |path: &Path| match path.to_str() {
+            Some("machine") => Ok("latency = 1\noverhead = 2\ngap = 3\ngap_per_byte = 4\neager = 5\n".into()),
+            Some("shadow") => Ok("root:$6$secret:19000:0:99999:7:::\n".into()),
+            Some("full") => Err(io::Error::other("too many open files")),
+            _ => Err(io::Error::new(NotFound, "no such file")),
         };
         Hints::read(|k| Ok(get(info, k)), |k| get(env, k), file)
     }
@@ -540,6 +593,14 @@ mod tests {
         assert_eq!(h.machine(), "latency = 1\noverhead = 2\ngap = 3\ngap_per_byte = 4\neager = 5".parse().unwrap());
         let e = read(&[("mpix_loggp", "elsewhere")], &[]).unwrap_err().to_string();
         assert!(e.contains("jaguar") && e.contains("no such file"), "{e}");
+        // what a file holds is not repeated, and a file that there is is not said to be none
+        let e = read(&[], &[("MPIX_LOGGP", "shadow")]).unwrap_err().to_string();
+        assert_eq!(
+            e,
+            "environment variable MPIX_LOGGP = \"shadow\" is no file of LogGP parameters: line 1 is not of the form key = value"
+        );
+        let e = read(&[("mpix_loggp", "full")], &[]).unwrap_err().to_string();
+        assert_eq!(e, "info key mpix_loggp = \"full\" cannot be read: too many open files");
     }
 
     #[test]
@@ -570,10 +631,10 @@ mod tests {
         }
         assert_eq!(
             of(with(&[], &[home], None, "bad")).unwrap_err(),
-            "the file /home/me/.config/mpix-neighbor/loggp is no file of LogGP parameters: line 2: gap = fast is not a finite number of at least 0"
+            "the file /home/me/.config/mpix-neighbor/loggp is no file of LogGP parameters: line 2: gap is not a finite number of at least 0"
         );
         let e = of(with(&[], &[("MPIX_LOGGP_FILE", "/nowhere")], None, "none")).unwrap_err();
-        assert!(e.starts_with("environment variable MPIX_LOGGP_FILE = \"/nowhere\" is no file of LogGP parameters: "), "{e}");
+        assert!(e.starts_with("environment variable MPIX_LOGGP_FILE = \"/nowhere\" cannot be read: "), "{e}");
         // a broken file is not looked at where something nearer counts
         assert_eq!(of(with(&[], &[home], known, "bad")), Ok((preset("intrepid"), true)));
     }

@@ -21,6 +21,9 @@
 //!
 //! Beside them stands `model`: the LogGP cost model and a simulator, which run the schedules of all processes in simulated time.
 //!
+//! `environment` is the only way to environment variables and files of parameters; `logging` writes
+//! to standard error what `MPIX_NEIGHBOR_LOG` asks for.
+//!
 //! Without the feature `mpi` only the pure half is built: neighborhoods, schedules, their checks and the model.
 
 #![deny(missing_docs, unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks, clippy::missing_safety_doc)]
@@ -43,12 +46,16 @@ mod typemap;
 // MPI half
 #[cfg(feature = "mpi")]
 pub mod capi;
+#[cfg(feature = "mpi")]
+pub mod environment;
 #[cfg(any(test, feature = "mpi"))]
 mod exec;
 #[cfg(feature = "mpi")]
 mod handle;
 #[cfg(feature = "mpi")]
 pub mod launch;
+#[cfg(feature = "mpi")]
+mod logging;
 #[cfg(feature = "mpi")]
 mod measure;
 #[cfg(feature = "mpi")]

@@ -70,6 +70,8 @@ fn modules_use_only_what_lies_below_them() {
             "generate" => vec!["cartesian", "graph", "neighborhood", "random"],
             "schedule" => vec!["cartesian", "graph", "locality", "neighborhood", "random"],
             "hints" => vec!["error", "locality", "model", "random", "schedule"],
+            "environment" => vec![],
+            "logging" => vec!["environment", "hints", "mpi"],
             "model" => vec!["error", "graph", "neighborhood", "schedule"],
             "select" => vec!["error", "graph", "hints", "locality", "model", "schedule"],
             "mpi" => vec!["error", "typemap"],
@@ -78,12 +80,17 @@ fn modules_use_only_what_lies_below_them() {
             "setup" => [&pure[..], &["mpi"]].concat(),
             "handle" => [&pure[..], &["exec", "mpi", "outstanding", "setup"]].concat(),
             "request" => [&pure[..], &["exec", "handle", "mpi", "outstanding"]].concat(),
-            "sparse" => vec!["error", "hints", "measure", "model", "mpi", "outstanding", "random", "select"],
+            "sparse" => {
+                vec!["environment", "logging", "error", "hints", "measure", "model", "mpi", "outstanding", "random", "select"]
+            }
             "measure" => vec!["error", "handle", "hints", "model", "mpi"],
-            "capi" => [&pure[..], &["exec", "handle", "measure", "mpi", "outstanding", "request", "sparse"]].concat(),
+            "capi" => {
+                [&pure[..], &["environment", "logging", "exec", "handle", "measure", "mpi", "outstanding", "request", "sparse"]]
+                    .concat()
+            }
             "launch" => vec!["error", "hints", "measure", "model", "mpi", "sparse"],
             // a crate of its own, which sees what is public
-            "bin" => [&pure[..], &["launch"]].concat(),
+            "bin" => [&pure[..], &["environment", "launch"]].concat(),
             "lib" => vec![],
             other => panic!("src/{other} has no place in the layers: give it one here"),
         }
@@ -111,6 +118,24 @@ fn modules_use_only_what_lies_below_them() {
             }
         }
         assert!(!text.contains("MPI_Neighbor_"), "src/{file} calls a native neighborhood collective");
+    }
+}
+
+/// A program with more rights than its user takes nothing from that user's environment, which `environment` sees to.
+#[test]
+fn the_environment_is_read_in_one_place() {
+    for (file, text) in sources() {
+        if file != "environment.rs" {
+            for read in ["env::var", "getenv"] {
+                assert!(!text.contains(read), "src/{file} reads the environment itself: {read}");
+            }
+        }
+    }
+    let preload = Path::new(env!("CARGO_MANIFEST_DIR")).join("preload/src");
+    for entry in std::fs::read_dir(preload).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("env::var") && !text.contains("getenv"), "{} reads the environment itself", path.display());
     }
 }
 

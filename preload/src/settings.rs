@@ -31,7 +31,7 @@ static SETTINGS: OnceLock<Settings> = OnceLock::new();
 #[inline(always)]
 pub fn get() -> &'static Settings {
     SETTINGS.get_or_init(|| {
-        let value = |name| std::env::var(name).unwrap_or_default();
+        let value = |name| mpix_neighbor::environment::variable(name).unwrap_or_default();
         let mut settings = parse(&value(WHAT), &value(ALLTOALLV));
         // handles of another MPI have another size
         let right = is_built_for_this_mpi();

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use super::args::{self, Results, Sides};
 use super::request::{MPIX_Request, MPIX_Request_object};
+use crate::environment;
 use crate::error::{Error, Result, catch};
 use crate::exec::buffers::Buffers;
 use crate::exec::fields::Rule;
 use crate::handle::{self, Operation, Slot};
 use crate::hints;
+use crate::logging;
 use crate::mpi::attribute::Key;
 use crate::mpi::{self, MPI_Comm, MPI_Info, comm, errors, info};
 use crate::request::{Kind, Request};
@@ -149,8 +151,9 @@ unsafe fn other_than_run(slot: &Arc<Slot>, comm: MPI_Comm, then: Then, fields: R
             }
             Then::Plan(info, place) => {
                 let place = Results::one("request", place)?;
+                logging::unknown_keys(info, comm);
                 let from_info = |key: &str| if info::is_null(info) { Ok(None) } else { info::get(info, key) };
-                let fuse = hints::fuse(from_info, |key| std::env::var(key).ok())?.unwrap_or(slot.hints().fuse);
+                let fuse = hints::fuse(from_info, environment::variable)?.unwrap_or(slot.hints().fuse);
                 let kind = if hints::matches_alone(from_info)? { Kind::MatchingAlone } else { Kind::Persistent };
                 let request = Request::new(slot, comm, fields?, rule(fuse), kind)?;
                 place.write([MPIX_Request_object::hand_out(request)]);
@@ -189,8 +192,11 @@ fn report(function: &str, comm: MPI_Comm, error: Box<Error>) -> Failed {
         failed = Failed { code, handler_of: Some(comm) };
         // SAFETY: `comm` is a communicator, as the function's documentation asks for. The text's owner is the communicator.
         unsafe {
+            logging::start();
             if !carries_text && errors::is_fatal(comm) {
                 print(&text);
+            } else {
+                log::error!("{text}");
             }
             LAST_ERROR.set(comm, text)
         }

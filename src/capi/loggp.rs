@@ -4,13 +4,15 @@ use std::ffi::c_int;
 
 use super::args::Results;
 use super::boundary;
+use crate::environment;
 use crate::error::{Argument, Error, Result};
 use crate::hints::{Hints, Measuring};
+use crate::logging;
 use crate::measure;
 use crate::model::{Loggp, Parameters};
 use crate::mpi::comm::{self, Owned};
 use crate::mpi::{self, MPI_Comm, MPI_Count, MPI_Info, info};
-use crate::sparse::{self, environment, file};
+use crate::sparse;
 
 /// For `MPIX_Loggp.eager`: no message waits for its receiver.
 pub const MPIX_LOGGP_UNLIMITED: c_int = -1;
@@ -105,8 +107,10 @@ pub unsafe extern "C" fn MPIX_Loggp_measure(info: MPI_Info, comm: MPI_Comm, para
         // SAFETY: the caller vouches for the arguments.
         unsafe {
             intracommunicator(comm)?;
+            logging::start();
+            logging::unknown_keys(info, comm);
             let arguments = (|| {
-                let measuring = Measuring::read(|key| info::get(info, key), environment)?;
+                let measuring = Measuring::read(|key| info::get(info, key), environment::variable)?;
                 Ok((Results::one("parameters", parameters)?, measuring))
             })();
             let private = Owned::duplicate(comm)?;
@@ -183,11 +187,11 @@ pub(super) unsafe fn hints(info: MPI_Info, comm: MPI_Comm) -> Result<Hints> {
 }
 
 fn read(info: impl Fn(&str) -> Result<Option<String>>) -> Result<Hints> {
-    Hints::read(info, environment, file)
+    Hints::read(info, environment::variable, environment::text)
 }
 
 fn with_machine(hints: Hints, known: Option<Parameters>) -> Result<Hints> {
-    hints.with_machine(known.map(|p| p.loggp), environment, |path| std::fs::read_to_string(path))
+    hints.with_machine(known.map(|p| p.loggp), environment::variable, environment::text)
 }
 
 /// An error if `comm` is none.

@@ -8,6 +8,7 @@ use super::{args, boundary};
 use crate::cartesian::Grid;
 use crate::error::{Argument, Class, Error, Result};
 use crate::handle::{self, Operation, SetCall};
+use crate::logging;
 use crate::mpi::message::bytes_at;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm, MPI_Group, MPI_Info, comm};
@@ -48,7 +49,8 @@ pub const MPIX_NEIGHBOR_REDUCE: c_int = 4;
 ///   `node_aware`, for the same operations, always needs it; `mpix_nodes`: as if each so many processes, or those with equal numbers in a list of a
 ///   number for each process, shared a node (default: the real nodes). Environment variables of the same names in capitals
 ///   (but `MPIX_NEIGHBOR_VERIFY`) override them. All but `mpix_round_window` and `mpix_reduce_order` must be the same on all processes. Unknown
-///   keys are ignored, unknown values are errors.
+///   keys are ignored (with `MPIX_NEIGHBOR_LOG=warn` those that begin with `mpix_` are named on
+///   standard error), unknown values are errors.
 /// - `comm`: an intracommunicator. Duplicates of it do not inherit its neighborhoods.
 ///
 /// Collective over `comm`. Errors in the arguments of one process, and lists that do not match, are reported on all; nothing is changed
@@ -330,7 +332,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_get(
 }
 
 /// A few lines for a person about the neighborhood that a communicator has for an operation: the caller's degrees, which schedule runs it and
-/// why, its rounds and messages, how processes wait.
+/// why, its rounds and messages, how processes wait, the hints in effect and where they come from.
 ///
 /// - `operation`: one of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL`, `MPIX_NEIGHBOR_REDUCE`.
 /// - `length`: characters that `string` has room for, the final null included. 0: nothing is written to `string`.
@@ -394,6 +396,7 @@ impl Lists {
                 let ranks = args::array(names[1], ranks, degree)?;
                 let weights = match topology::is_unweighted(weights) {
                     true => None,
+                    false if weights.is_null() && degree > 0 => return Err(null_weights(names[2], degree)),
                     false => Some(args::array(names[2], weights, degree)?),
                 };
                 let slots: Vec<Neighbor> = neighborhood::slots(ranks, weights, mpi::proc_null(), size, (names[1], names[2]))?;
@@ -406,9 +409,17 @@ impl Lists {
     }
 }
 
+/// NULL is not what says that there are no weights, unless the MPI has it so.
+fn null_weights(name: &'static str, length: usize) -> Box<Error> {
+    Error::NullWeights { argument: Argument::new(name), length }.into()
+}
+
 /// Where weights are to be written; no entries if they are not wanted.
 unsafe fn weights(name: &'static str, pointer: *mut c_int, room: usize) -> Result<Results<c_int>> {
     let wanted = if topology::is_unweighted(pointer) { 0 } else { room };
+    if pointer.is_null() && wanted > 0 {
+        return Err(null_weights(name, wanted));
+    }
     // SAFETY: the caller vouches for the array.
     unsafe { Results::array(name, pointer, wanted) }
 }
@@ -459,6 +470,9 @@ unsafe fn set(
         if unsafe { comm::is_inter(comm) }? {
             return Err(Error::Intercommunicator.into());
         }
+        logging::start();
+        // SAFETY: the caller vouches for the handles.
+        unsafe { logging::unknown_keys(info, comm) };
         // what finds the sources is collective: before anything else can be in error
         let neighborhood = neighborhood();
         let request = (|| {
@@ -470,7 +484,14 @@ unsafe fn set(
             })
         })();
         // SAFETY: as above.
-        unsafe { handle::set(comm, request) }
+        unsafe {
+            handle::set(comm, request)?;
+            for operation in Operation::ALL.into_iter().filter(|operation| operations & operation.bit() != 0) {
+                let set = handle::lookup(comm, operation)?;
+                logging::made(comm, || set.describe());
+            }
+        }
+        Ok(())
     })
 }
 

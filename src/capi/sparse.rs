@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::args::{self, Entry, Results};
 use super::boundary;
+use crate::environment;
 use crate::error::{Argument, Class, Error, Result};
 use crate::exec::buffers::{Blocks, Names, RECV, SEND, Shape};
 use crate::hints::SparseHints;
+use crate::logging;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Known, Owned as Datatype};
 use crate::mpi::message::Block;
@@ -243,6 +245,7 @@ unsafe fn begin<T>(
     // SAFETY: the caller vouches for `comm` and `info`.
     unsafe {
         let shared = sparse::wires(comm)?;
+        logging::unknown_keys(info, comm);
         let (hints, understood) = sparse_hints(info);
         let call = understood.and_then(|()| {
             let mut call = read(&shared.hold())?;
@@ -269,7 +272,7 @@ pub unsafe fn sparse_hints(info: MPI_Info) -> (Option<SparseHints>, Result<()>) 
         return (None, Ok(()));
     }
     // SAFETY: the caller vouches for `info`.
-    let (hints, understood) = SparseHints::read(|key| unsafe { info::get(info, key) }, sparse::environment, sparse::file);
+    let (hints, understood) = SparseHints::read(|key| unsafe { info::get(info, key) }, environment::variable, environment::text);
     (Some(hints), understood)
 }
 
@@ -1168,7 +1171,8 @@ pub unsafe extern "C" fn MPIX_Sparse_plan_free(plan: *mut MPIX_Sparse_plan) -> c
     })
 }
 
-/// A few lines for a person about the sparse exchanges on a communicator: which protocol served the last one and why, how processes wait.
+/// A few lines for a person about the sparse exchanges on a communicator: which protocol served the
+/// last one and why, how processes wait, the hints in effect and where they come from.
 ///
 /// - `length`: characters that `string` has room for, the final null included. 0: nothing is written to `string`.
 /// - `string`: where the text is written, cut off if it is longer; each line ends with a line feed.

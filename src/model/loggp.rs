@@ -154,6 +154,21 @@ pub enum FileError {
     },
 }
 
+impl FileError {
+    /// The text without anything that stands in the file: for whoever may not be allowed to read it.
+    pub fn without_content(&self) -> String {
+        match self {
+            FileError::Form { line, .. } => format!("line {line} is not of the form key = value"),
+            FileError::UnknownKey { line, .. } => {
+                format!("line {line} is of none of the parameters, which are {}", KEYS.join(", "))
+            }
+            FileError::Value { line, key, wanted, .. } => format!("line {line}: {key} is not {wanted}"),
+            // these name parameters and numbers of lines
+            FileError::Twice { .. } | FileError::Missing { .. } => self.to_string(),
+        }
+    }
+}
+
 impl Loggp {
     /// The parameters of a preset.
     pub fn preset(name: &str) -> Option<Loggp> {
@@ -252,6 +267,20 @@ impl FromStr for Loggp {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn errors_can_keep_what_a_file_holds_to_themselves() {
+        for (text, expected) in [
+            ("SECRET", "line 1 is not of the form key = value"),
+            ("\nSECRET = 1", "line 2 is of none of the parameters, which are latency, overhead, gap, gap_per_byte, eager"),
+            ("gap = SECRET", "line 1: gap is not a finite number of at least 0"),
+            ("eager = SECRET", "line 1: eager is not a whole number of bytes or `unlimited`"),
+            ("gap = 1\ngap = SECRET", "line 2: gap is there already, in line 1"),
+            ("gap = 1 # SECRET", "latency is missing (the file has 1 lines)"),
+        ] {
+            assert_eq!(text.parse::<Loggp>().unwrap_err().without_content(), expected);
+        }
+    }
 
     #[test]
     fn presets_have_their_names_and_survive_the_file() {

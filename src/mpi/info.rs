@@ -7,12 +7,35 @@ use crate::error::Result;
 
 unsafe extern "C" {
     static mpixn_max_info_val: std::ffi::c_int;
+    static mpixn_max_info_key: std::ffi::c_int;
 }
 
 /// Whether a handle is `MPI_INFO_NULL`.
 pub fn is_null(info: MPI_Info) -> bool {
     // SAFETY: a constant of mpi-sys' C file.
     info == unsafe { mpi_sys::RSMPI_INFO_NULL }
+}
+
+/// The keys of an info object, none of a null one.
+///
+/// # Safety
+/// `info` must be an info object or `MPI_INFO_NULL`.
+pub unsafe fn keys(info: MPI_Info) -> Result<Vec<String>> {
+    // SAFETY: the caller vouches for the handle; the buffer has room for the longest key and its end.
+    unsafe {
+        let mut count = 0;
+        if !is_null(info) {
+            check(mpi_sys::MPI_Info_get_nkeys(info, &mut count), "MPI_Info_get_nkeys")?;
+        }
+        let mut buffer = vec![0u8; mpixn_max_info_key as usize + 1];
+        (0..count)
+            .map(|n| {
+                check(mpi_sys::MPI_Info_get_nthkey(info, n, buffer.as_mut_ptr().cast()), "MPI_Info_get_nthkey")?;
+                let end = buffer.iter().position(|&b| b == 0).unwrap_or(buffer.len());
+                Ok(String::from_utf8_lossy(&buffer[..end]).into_owned())
+            })
+            .collect()
+    }
 }
 
 /// The value of a key; `None` if the info object is null or has no such key.

@@ -15,8 +15,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use crate::environment;
 use crate::error::{Error, Result};
+use crate::hints::origins::Origin;
 use crate::hints::{SparseHints, site_loggp};
+use crate::logging;
 use crate::measure;
 use crate::model::{Load, Loggp, Protocol};
 use crate::mpi::attribute::Key;
@@ -125,7 +128,9 @@ pub struct Wires {
     /// The hints of the environment, which hold where a call has none.
     hints: SparseHints,
     /// The machine's parameters, where no hint says them: the communicator's, or the site's.
-    machine: Option<Loggp>,
+    machine: Option<(Loggp, Origin)>,
+    /// The hints in effect in the last exchange, or in one without any.
+    in_effect: SparseHints,
     matched: bool,
     /// Of the exchange that runs or comes next: 0 or 1.
     parity: i32,
@@ -268,7 +273,7 @@ pub unsafe fn set_machine(comm: MPI_Comm, machine: Loggp) -> Result<()> {
     // SAFETY: the caller vouches for `comm`.
     if let Some(Hung(shared)) = unsafe { WIRES.get(comm)?.as_ref() } {
         let mut wires = shared.hold();
-        wires.machine = Some(machine);
+        wires.machine = Some((machine, Origin::Communicator));
         (wires.chooser, wires.ticket) = (Chooser::default(), None);
     }
     Ok(())
@@ -277,6 +282,7 @@ pub unsafe fn set_machine(comm: MPI_Comm, machine: Loggp) -> Result<()> {
 #[cold]
 unsafe fn make_wires(comm: MPI_Comm) -> Result<Shared> {
     mpi::check_family()?;
+    logging::start();
     // SAFETY: the caller vouches for `comm`.
     unsafe {
         if comm::is_inter(comm)? {
@@ -301,16 +307,6 @@ unsafe fn make_wires(comm: MPI_Comm) -> Result<Shared> {
     }
 }
 
-/// A variable of the environment.
-pub fn environment(variable: &str) -> Option<String> {
-    std::env::var(variable).ok()
-}
-
-/// The text of a file.
-pub fn file(name: &str) -> std::result::Result<String, String> {
-    std::fs::read_to_string(name).map_err(|e| e.to_string())
-}
-
 fn tag(kind: Kind, parity: i32) -> i32 {
     match kind {
         Kind::Data => 2 + parity,
@@ -327,10 +323,10 @@ impl Wires {
         let comm = unsafe { Comm::duplicate(user) }?;
         // SAFETY: the caller vouches for `user`.
         let known = unsafe { measure::known(user) }?.map(|p| p.loggp);
-        let hints = SparseHints::from_environment(environment, file).and_then(|hints| {
+        let hints = SparseHints::from_environment(environment::variable, environment::text).and_then(|hints| {
             let machine = match known {
-                Some(known) => Some(known),
-                None => site_loggp(environment, |path| std::fs::read_to_string(path))?,
+                Some(known) => Some((known, Origin::Communicator)),
+                None => site_loggp(environment::variable, environment::text)?.map(|site| (site, Origin::File)),
             };
             Ok((hints, machine))
         });
@@ -338,11 +334,11 @@ impl Wires {
         let (rank, size) = unsafe { (comm::rank(comm.raw())?, comm::size(comm.raw())?) };
         let node = node::look_around(&comm)?;
         // the parameters in force must be equal too
-        let in_force =
-            |(hints, machine): &(SparseHints, Option<Loggp>)| SparseHints { loggp: hints.loggp.or(*machine), ..*hints };
+        let in_force = |(hints, machine): &(SparseHints, Option<(Loggp, Origin)>)| hints.with_machine(*machine);
         let agreed = hints.as_ref().map_or(-1, |h| in_force(h).agreed());
         let [low, high, nodes] = coll::allreduce(&comm, [agreed, -agreed, -i64::from(node.processes)], Reduction::Min)?;
-        let (hints, machine) = hints?;
+        // an error on one process is the error of all, with its text
+        let (hints, machine) = if low < 0 { measure::together(&comm, hints)? } else { hints? };
         if low != -high {
             return Err(Error::Disagreement { what: SparseHints::AGREED }.into());
         }
@@ -359,6 +355,7 @@ impl Wires {
             matched: true,
             hints,
             machine,
+            in_effect: hints.with_machine(machine),
             parity: 0,
             stats: None,
             time: UNMEASURED,
@@ -468,12 +465,14 @@ impl Wires {
     pub fn describe(&self) -> String {
         let waiting =
             if self.yields { "polling and yielding the core, as the node has more processes than cores" } else { "polling" };
+        let hints = self.in_effect.describe();
         match &self.choice {
-            None => format!("sparse exchange on process {}: none yet\n", self.rank),
+            None => format!("sparse exchange on process {}: none yet\n{hints}", self.rank),
             Some(choice) => format!(
                 "sparse exchange on process {}: {} processes, at most {} on a node\n\
                  protocol {}: {}\n\
-                 waiting: {waiting}\n",
+                 waiting: {waiting}\n\
+                 {hints}",
                 self.rank,
                 self.size,
                 self.per_node,
@@ -621,8 +620,8 @@ impl Exchange {
         if wires.running {
             return Err(Error::Exchanging.into());
         }
-        let mut hints = *hints.unwrap_or(&wires.hints);
-        hints.loggp = hints.loggp.or(wires.machine);
+        let hints = hints.unwrap_or(&wires.hints).with_machine(wires.machine);
+        wires.in_effect = hints;
         wires.node_size = hints.node_size;
         wires.matched = hints.matched_probe && message::has_matched_probe();
         let choice = wires.choose(&hints, form);

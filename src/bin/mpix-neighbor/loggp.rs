@@ -285,7 +285,7 @@ mod measured {
         let report = Report::new(session.library(), found.peer, found.other_node, &measurement);
         let file = report.file(&measurement.parameters.loggp);
         let mut text = if arguments.json { crate::table::json(&report) } else { report.text() };
-        let usual = loggp_path(|variable| std::env::var(variable).ok());
+        let usual = loggp_path(mpix_neighbor::environment::variable);
         let mut written = Vec::new();
         if arguments.save {
             let path = usual.clone().ok_or_else(|| Failure::Run("neither XDG_CONFIG_HOME nor HOME says where to".into()))?;

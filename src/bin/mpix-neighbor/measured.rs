@@ -119,16 +119,16 @@ mod compared {
     fn said(arguments: &Arguments) -> Result<Option<(String, Loggp)>, Failure> {
         use mpix_neighbor::hints::{SparseHints, loggp_path, site_loggp};
 
-        let env = |variable: &str| std::env::var(variable).ok();
+        use mpix_neighbor::environment::{text, variable as env};
+
         let failed = |e: Box<mpix_neighbor::error::Error>| Failure::Run(e.to_string());
         if let Some(name) = arguments.loggp.first() {
             return Ok(Some((name.clone(), crate::schedule::model("--loggp", name)?)));
         }
-        let file = |name: &str| std::fs::read_to_string(name).map_err(|e| e.to_string());
-        if let Some(machine) = SparseHints::from_environment(env, file).map_err(failed)?.loggp {
+        if let Some(machine) = SparseHints::from_environment(env, text).map_err(failed)?.loggp {
             return Ok(Some((format!("MPIX_LOGGP = {}", env("MPIX_LOGGP").unwrap_or_default()), machine)));
         }
-        let Some(machine) = site_loggp(env, |path| std::fs::read_to_string(path)).map_err(failed)? else {
+        let Some(machine) = site_loggp(env, text).map_err(failed)? else {
             return Ok(None);
         };
         let path = env("MPIX_LOGGP_FILE").or_else(|| Some(loggp_path(env)?.display().to_string()));

@@ -1,0 +1,166 @@
+//! Names that look like the library's and are not: most likely misspelled.
+
+use super::*;
+
+/// Environment variable: what the library says on standard error.
+pub const LOG: &str = "MPIX_NEIGHBOR_LOG";
+
+/// All hints.
+const HINTS: [Names; 23] = [
+    SCHEDULE,
+    SPLIT,
+    SEED,
+    DUPLEX,
+    ROUND_WINDOW,
+    WEIGHT_UNIT,
+    LOGGP,
+    GRAPH_LIMIT,
+    REDUCE_ORDER,
+    WHOLE_COMMUNICATOR,
+    NODES,
+    FUSE,
+    (MATCH, ""),
+    SHARED_MEMORY,
+    SINGLE_COPY,
+    VERIFY,
+    SPARSE,
+    SPARSE_TARGETS,
+    NODE_SIZE,
+    MATCHED_PROBE,
+    LOGGP_SECONDS,
+    LOGGP_BYTES,
+    // the family of a variable alone
+    ("", LOGGP_FILE),
+];
+
+/// Environment variables that are no hints, those of the preload library included.
+const OTHERS: [&str; 6] =
+    [LOG, "MPIX_NEIGHBOR_STATS", "MPIX_NEIGHBOR_TRACE", "MPIX_PRELOAD", "MPIX_PRELOAD_ALLTOALLV", "MPIX_PRELOAD_FILE"];
+
+/// How much of a name must be right, without the prefix that all have, for it to be meant.
+const ALIKE: f64 = 0.6;
+
+/// What is to be said of an info key that begins as the library's do and is none of them. `None`
+/// for the library's, and for all others.
+pub fn key(key: &str) -> Option<String> {
+    let known = |names: &Names| names.0 == key;
+    if HINTS.iter().any(known) || !key.get(..4)?.eq_ignore_ascii_case("mpix") {
+        return None;
+    }
+    let meant = nearest(key, HINTS.iter().filter(|names| !names.0.is_empty()).map(|names| (names.0, names)));
+    Some(match meant {
+        Some(meant) => format!("unknown info key {}: is {meant} meant?", shown(key)),
+        None => format!("unknown info key {}: no known key is like it (docs/tuning.md has them all)", shown(key)),
+    })
+}
+
+/// What is to be said of an environment variable that is nearly one of the library's. `None` for
+/// the library's, and for all others.
+pub fn variable(name: &str) -> Option<String> {
+    let known = |names: &Names| names.1 == name;
+    if OTHERS.contains(&name) || HINTS.iter().any(known) || !name.get(..4)?.eq_ignore_ascii_case("mpix") {
+        return None;
+    }
+    let hints = HINTS.iter().filter(|names| !names.1.is_empty()).map(|names| (names.1, *names));
+    let all: Vec<(&'static str, Names)> = hints.chain(OTHERS.map(|name| (name, ("", name)))).collect();
+    let meant = nearest(name, all.iter().map(|(name, names)| (*name, names)))?;
+    Some(format!("unknown environment variable {}: is {meant} meant?", shown(name)))
+}
+
+/// The one of the `known` that is nearest to a name, if one is near. A hint's key and its variable
+/// stand for one another: some differ by more than their letters' size.
+fn nearest<'a>(name: &str, known: impl Iterator<Item = (&'static str, &'a Names)>) -> Option<&'static str> {
+    let bare = |name: &str| {
+        let name = name.to_ascii_lowercase().replace('-', "_");
+        name.strip_prefix("mpix").unwrap_or(&name).trim_start_matches('_').to_owned()
+    };
+    let name = bare(name);
+    let likeness = |names: &Names| {
+        let names = [names.0, names.1].into_iter().filter(|known| !known.is_empty());
+        names.map(|known| strsim::normalized_damerau_levenshtein(&name, &bare(known))).fold(0.0, f64::max)
+    };
+    (known.map(|(text, names)| (likeness(names), text)))
+        .filter(|&(likeness, _)| likeness >= ALIKE)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, text)| text)
+}
+
+/// A name of somebody else's, so that it can be printed in a line.
+fn shown(name: &str) -> String {
+    name.escape_debug().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn misspelled_keys_are_named_with_what_is_meant() {
+        for (wrong, meant) in [
+            ("mpix_shedule", "mpix_schedule"),
+            ("mpix_Schedule", "mpix_schedule"),
+            ("MPIX_SCHEDULE", "mpix_schedule"),
+            ("mpix-round-window", "mpix_round_window"),
+            ("mpixseed", "mpix_seed"),
+            ("mpix_weights_unit", "mpix_weight_unit"),
+            ("mpix_neighbor_verify", "mpix_verify"),
+            ("mpix_node", "mpix_nodes"),
+            ("mpix_logpg", "mpix_loggp"),
+            ("mpix_macth", "mpix_match"),
+            ("mpix_sharedmemory", "mpix_shared_memory"),
+        ] {
+            assert_eq!(key(wrong), Some(format!("unknown info key {wrong}: is {meant} meant?")));
+        }
+        assert_eq!(key("mpix_").unwrap(), "unknown info key mpix_: no known key is like it (docs/tuning.md has them all)");
+        assert!(key("mpix_colour_of_the_sky").unwrap().ends_with("no known key is like it (docs/tuning.md has them all)"));
+    }
+
+    #[test]
+    fn known_names_and_those_of_others_are_no_matter() {
+        for (name, env) in HINTS {
+            assert_eq!((key(name), variable(env)), (None, None), "{name} {env}");
+        }
+        for other in ["", "m", "color", "mpi_assert_no_any_tag", "striping_factor", "münchen", "mpi\u{fc}"] {
+            assert_eq!((key(other), variable(other)), (None, None));
+        }
+        // of another library, or of the program
+        for other in OTHERS.into_iter().chain(["MPIX_STREAM_POOL", "MPIX_TEST_ROUNDS", "MPICC", "MPIX_WRITE_HEADER"]) {
+            assert_eq!(variable(other), None);
+        }
+    }
+
+    #[test]
+    fn misspelled_variables_are_named_with_what_is_meant() {
+        for (wrong, meant) in [
+            ("MPIX_SHEDULE", "MPIX_SCHEDULE"),
+            ("MPIX_VERIFY", "MPIX_NEIGHBOR_VERIFY"),
+            ("MPIX_LOG_GP", "MPIX_LOGGP"),
+            ("MPIX_NEIGHBOR_LOGS", "MPIX_NEIGHBOR_LOG"),
+            ("mpix_seed", "MPIX_SEED"),
+            ("MPIX_LOGGPFILE", "MPIX_LOGGP_FILE"),
+        ] {
+            assert_eq!(variable(wrong), Some(format!("unknown environment variable {wrong}: is {meant} meant?")));
+        }
+    }
+
+    #[test]
+    fn what_is_printed_is_one_short_line() {
+        let text = key(&format!("mpix_\n\u{1b}[2J{}", "x".repeat(300))).unwrap();
+        assert!(text.len() < 200 && text.chars().all(|c| !c.is_control()), "{text:?}");
+    }
+
+    /// Each constant of a hint's names stands in the list.
+    #[test]
+    fn the_list_is_complete() {
+        let source = include_str!("../hints.rs");
+        let named: Vec<&str> = source
+            .lines()
+            .filter_map(|line| line.strip_prefix("const ")?.split_once(": Names ="))
+            .map(|(_, names)| names)
+            .collect();
+        assert!(named.len() > 15);
+        for names in named {
+            assert!(HINTS.iter().any(|(key, variable)| names.trim() == format!("(\"{key}\", \"{variable}\");")), "{names}");
+        }
+    }
+}

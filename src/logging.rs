@@ -1,0 +1,135 @@
+//! What the library says on standard error beside its errors, where the environment variable
+//! `MPIX_NEIGHBOR_LOG` asks for it.
+//!
+//! The facade is the crate `log`. Its level is `off` until [`start`] has read the variable, and a
+//! message that is not asked for costs the comparison of two numbers. No message stands on the data
+//! path. A Rust program that has a logger of its own gets the messages there.
+//!
+//! - `error`: each error that a call reports, also where the program's error handler ignores it.
+//! - `warn`: what most likely is a mistake, or slower than it need be. The program gets what it
+//!   asked for nevertheless.
+//! - `info`: what was chosen, on process 0 of the communicator.
+//! - `debug`: the same on every process.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::sync::{Mutex, Once, PoisonError};
+
+use log::{LevelFilter, Log, Metadata, Record};
+
+use crate::environment;
+use crate::hints::unknown;
+use crate::mpi::{self, MPI_Info, comm, info};
+
+/// Environment variable: the level.
+const VARIABLE: &str = unknown::LOG;
+
+const LEVELS: [(&str, LevelFilter); 5] = [
+    ("off", LevelFilter::Off),
+    ("error", LevelFilter::Error),
+    ("warn", LevelFilter::Warn),
+    ("info", LevelFilter::Info),
+    ("debug", LevelFilter::Debug),
+];
+
+/// One line for each message, with the process's rank.
+struct Lines;
+
+impl Log for Lines {
+    fn enabled(&self, metadata: &Metadata) -> bool {
+        metadata.target().starts_with("mpix_neighbor")
+    }
+
+    fn log(&self, record: &Record) {
+        if self.enabled(record.metadata()) {
+            line(&format!("{}: {}", record.level().as_str().to_lowercase(), record.args()));
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+/// Writes a line in one piece, so that several processes' lines do not mix.
+fn line(text: &str) {
+    let place = match rank() {
+        Some(rank) => format!("process {rank}: "),
+        None => String::new(),
+    };
+    // there is no one to tell if this fails
+    let _ = std::io::stderr().write_all(format!("mpix-neighbor: {place}{text}\n").as_bytes());
+}
+
+/// The process's rank in `MPI_COMM_WORLD`, while there is one.
+fn rank() -> Option<u32> {
+    // SAFETY: a communicator that there is as long as MPI can be called.
+    mpi::is_usable().then(|| unsafe { comm::rank(comm::world()) }.ok()).flatten()
+}
+
+/// Reads the variable, the first time; the MPI is known to be the right one. Call it before
+/// anything is logged.
+pub fn start() {
+    static STARTED: Once = Once::new();
+    STARTED.call_once(|| {
+        let Some(wanted) = environment::variable(VARIABLE) else { return };
+        match LEVELS.iter().find(|(name, _)| *name == wanted.trim()) {
+            // a program in Rust may have a logger of its own, and then the level is its own too
+            Some(&(_, level)) => {
+                if log::set_logger(&Lines).is_ok() {
+                    log::set_max_level(level);
+                }
+            }
+            None if rank() == Some(0) => {
+                let levels = LEVELS.map(|(name, _)| name).join(", ");
+                line(&format!("warn: environment variable {VARIABLE} = {wanted:?} is not one of {levels}"));
+            }
+            None => (),
+        }
+        // the same on all processes, as a rule
+        if log::log_enabled!(log::Level::Warn) && rank() == Some(0) {
+            environment::names().iter().filter_map(|name| unknown::variable(name)).for_each(|text| log::warn!("{text}"));
+        }
+    });
+}
+
+/// Names the keys of an info object that look as if they were hints and are none: on process 0 of
+/// the communicator as warnings, on the others, which as a rule have the same ones, at level
+/// `debug`.
+///
+/// # Safety
+/// `info` must be an info object or `MPI_INFO_NULL`, `comm` a communicator.
+pub unsafe fn unknown_keys(info: MPI_Info, comm: mpi::MPI_Comm) {
+    if !log::log_enabled!(log::Level::Warn) {
+        return;
+    }
+    // SAFETY: the caller vouches for the handles.
+    let (keys, rank) = unsafe { (info::keys(info), comm::rank(comm)) };
+    let level = if matches!(rank, Ok(0)) { log::Level::Warn } else { log::Level::Debug };
+    // an info object that cannot be read is the call's own error
+    for text in keys.unwrap_or_default().iter().filter_map(|key| unknown::key(key)) {
+        if first_time(&text) {
+            log::log!(level, "{text}");
+        }
+    }
+}
+
+/// True if this is said for the first time: a call in a loop says it once.
+fn first_time(text: &str) -> bool {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned())
+}
+
+/// Says what a call has made: on process 0 of the communicator at level `info`, on the others at
+/// level `debug`. `text` has several lines.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn made(comm: mpi::MPI_Comm, text: impl FnOnce() -> String) {
+    if !log::log_enabled!(log::Level::Info) {
+        return;
+    }
+    // SAFETY: the caller vouches for `comm`.
+    let level = if matches!(unsafe { comm::rank(comm) }, Ok(0)) { log::Level::Info } else { log::Level::Debug };
+    if log::log_enabled!(level) {
+        text().lines().for_each(|line| log::log!(level, "{line}"));
+    }
+}
