@@ -377,6 +377,14 @@ pub enum Error {
         /// The most that may be started while one is under way.
         limit: u32,
     },
+    /// A verified collective of more fields than there are tags.
+    #[error("nfields is {fields}, but calls that are verified (mpix_verify) take at most {limit} fields")]
+    TooManyFields {
+        /// As given.
+        fields: usize,
+        /// The most.
+        limit: usize,
+    },
     /// Tags beyond those that each MPI has.
     #[error("this MPI has no tags for requests that match alone (mpix_match=plan)")]
     NoTags,
@@ -503,6 +511,7 @@ impl Error {
             | Error::Source { .. }
             | Error::OfPlan
             | Error::Parameter { .. }
+            | Error::TooManyFields { .. }
             | Error::Schedule { .. } => Class::Arg,
             Error::Rank { .. } => Class::Rank,
             Error::NotInCommunicator { .. } => Class::Group,

@@ -17,6 +17,7 @@ use crate::exec::buffers::Buffers;
 use crate::exec::check::{Check, Findings};
 use crate::exec::fields::{Joined, Rule};
 use crate::exec::lasting::Lasting;
+use crate::exec::tags::MOST_FIELDS;
 use crate::handle::{COLLECTIVES, Loan, Slot, no_buffers};
 use crate::mpi::{MPI_Comm, message};
 use crate::outstanding::Advance;
@@ -631,6 +632,9 @@ impl State {
 
     /// Binds each field. Returns what is wrong with a self edge.
     unsafe fn bind_each(&mut self, slot: &Slot, fields: &[Buffers]) -> Result<Option<Box<Error>>> {
+        if fields.len() > MOST_FIELDS {
+            return Err(Error::TooManyFields { fields: fields.len(), limit: MOST_FIELDS }.into());
+        }
         let n = slot.neighborhood();
         let mut self_edge = None;
         for (tag, field) in fields.iter().enumerate() {
@@ -658,7 +662,7 @@ impl State {
             return Ok(());
         }
         if self.verification.is_some() {
-            self.tags.fill(tags.verified());
+            tags.verified(&mut self.tags);
             return Ok(());
         }
         if self.one_round {

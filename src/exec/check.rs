@@ -28,7 +28,7 @@ struct Intent {
     operation: i64,
     /// Bytes of the block, by its type signature; of several fields the sum.
     bytes: i64,
-    /// A number that, but for chance, differs where the fields' bytes do.
+    /// A number that, but for chance, differs where the fields' bytes or their number do.
     digest: i64,
     count: i64,
     element: i64,
@@ -71,7 +71,9 @@ pub struct Findings {
 unsafe fn intents(list: &[Neighbor], fields: &[&Blocks], operation: usize) -> Result<Vec<Intent>> {
     (list.iter().enumerate())
         .map(|(slot, neighbor)| {
-            let mut intent = Intent { operation: operation as i64, slot: slot as i64, ..Intent::default() };
+            // as many fields at both ends: each has a tag of its own
+            let digest = fields.len() as i64;
+            let mut intent = Intent { operation: operation as i64, slot: slot as i64, digest, ..Intent::default() };
             // where there is no process nothing is looked at
             for side in fields.iter().filter(|_| neighbor.rank.is_some()) {
                 let block = side.locate(slot)?;
