@@ -385,6 +385,9 @@ pub enum Error {
         /// The most.
         limit: usize,
     },
+    /// A request is started again whose start has failed half-way.
+    #[error("an earlier start failed while its messages were posted, and MPI may still send some of them: make the request anew")]
+    Lost,
     /// Tags beyond those that each MPI has.
     #[error("this MPI has no tags for requests that match alone (mpix_match=plan)")]
     NoTags,
@@ -523,7 +526,7 @@ impl Error {
             Error::Intercommunicator | Error::SparseIntercommunicator | Error::Alone | Error::FreedCommunicator { .. } => {
                 Class::Comm
             }
-            Error::Active { .. } | Error::NotPersistent { .. } | Error::Stale { .. } | Error::TooManyStarted { .. } => {
+            Error::Active { .. } | Error::NotPersistent { .. } | Error::Stale { .. } | Error::Lost | Error::TooManyStarted { .. } => {
                 Class::Request
             }
             Error::HintValue { .. } | Error::LoggpFile { .. } => Class::InfoValue,

@@ -133,6 +133,9 @@ impl State {
     #[inline(always)]
     fn start_all(&mut self) -> Result<()> {
         if let Some(joined) = &mut self.joined {
+            if joined.is_lost() {
+                return Err(Error::Lost.into());
+            }
             // SAFETY: whoever made the request vouches for the buffers.
             let put = unsafe { joined.put() };
             if let Err(e) = put {
@@ -143,6 +146,9 @@ impl State {
         for k in 0..self.loans.len() {
             let tag = self.tags[self.loans[k].tag];
             if let Err(e) = self.loans[k].executor.start(tag) {
+                if let Some(joined) = &mut self.joined {
+                    joined.lose();
+                }
                 if k == 0 {
                     return Err(e);
                 }

@@ -149,9 +149,10 @@ impl Check {
         let mut check = Check { me, mine_out, mine_in, error, sources, targets, self_edges, told, heard, requests };
         let mut receives = 0;
         if let Err(e) = check.post(&mut receives, comm) {
-            check.requests.abandon(receives);
-            // MPI may still read what was being sent
-            std::mem::forget(std::mem::take(&mut check.told));
+            if check.requests.abandon(|i| i < receives) {
+                // MPI may still read what was being sent
+                std::mem::forget(std::mem::take(&mut check.told));
+            }
             return Err(e);
         }
         Ok(check)
