@@ -36,7 +36,7 @@ PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
 BENCHES := exchange rounds dsde persistent overlap fuse shm nodes
 
-.PHONY: all check lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-model test-miri test-tsan test-c c-tests test-mpis test-clients bench header install \
+.PHONY: all check lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-model test-miri test-tsan test-tsan-c fuzz test-c c-tests test-mpis test-clients bench header install \
   examples clean deps
 
 all: lib
@@ -231,6 +231,10 @@ test-tsan:
 	  RUSTFLAGS=-Zsanitizer=thread cargo +nightly test --quiet --locked --no-default-features -Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') \
 	    --target-dir target/tsan --lib -- mailbox; \
 	else echo "test-tsan: skipped, as there are no sources of the standard library (rustup component add rust-src --toolchain nightly)"; fi
+
+# the library and a C program with threads under the same, for the MPI behind MPICC; needs no nightly toolchain
+test-tsan-c:
+	c_tests/tsan
 
 # everything that needs the MPI behind MPICC
 test-c:

@@ -110,6 +110,41 @@ static void test_fields(const graph *g, uint64_t seed, int fields, int form, int
   OK(MPIX_Request_free(&request));
 }
 
+/* as many fields at both ends: verification finds where process 0 has one more, which is empty; and there is a most */
+static void verified_numbers(MPI_Comm comm) {
+  enum { TOO_MANY = 882 };
+  int right = (test_rank + 1) % test_size, left = (test_rank + test_size - 1) % test_size, verify = -1, class = -1;
+  MPIX_Neighbor_error_class(MPIX_ERR_VERIFY, &verify);
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_verify", "true");
+  OK(MPIX_Neighbor_alltoall_set(1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, info, comm));
+  MPI_Info_free(&info);
+  int from = 7, into = 0, none = 0, counts[TOO_MANY] = {0};
+  const void *sendbufs[TOO_MANY];
+  void *recvbufs[TOO_MANY];
+  MPI_Aint displs[TOO_MANY] = {0};
+  MPI_Datatype types[TOO_MANY];
+  for (int f = 0; f < TOO_MANY; f++) sendbufs[f] = &none, recvbufs[f] = &none, types[f] = MPI_INT;
+  int last = test_rank == 0 && test_size > 1;
+  sendbufs[last] = &from, recvbufs[last] = &into, counts[last] = 1;
+  int code = MPIX_Neighbor_alltoallw_fields(last + 1, sendbufs, counts, displs, types, recvbufs, counts, displs, types, comm);
+  if (test_size > 1 && (test_rank == 0 || left == 0 || right == 0)) {
+    MPI_Error_class(code, &class);
+    CHECK(class == verify, "class %d", class);
+    CHECK(into == (test_rank == 0 || left == 0 ? 0 : 7), "%d", into);
+  } else {
+    OK(code);
+    CHECK(into == 7, "%d", into);
+  }
+  counts[last] = 0;
+  MPI_Error_class(MPIX_Neighbor_alltoallw_fields(TOO_MANY, sendbufs, counts, displs, types, recvbufs, counts, displs, types, comm), &class);
+  CHECK(class == MPI_ERR_ARG, "class %d", class);
+  sendbufs[TOO_MANY - 2] = &from, recvbufs[TOO_MANY - 2] = &into, counts[TOO_MANY - 2] = 1, into = 0;
+  OK(MPIX_Neighbor_alltoallw_fields(TOO_MANY - 1, sendbufs, counts, displs, types, recvbufs, counts, displs, types, comm));
+  CHECK(into == 7, "%d", into);
+}
+
 static void errors(MPI_Comm comm) {
   int self = test_rank, counts[2] = {1, -3}, class = -1;
   MPI_Aint displs[2] = {0, 0};
@@ -195,6 +230,7 @@ int main(int argc, char **argv) {
   }
   errors(comm);
   verified(comm);
+  verified_numbers(comm);
   MPI_Comm_free(&comm);
   return test_finish();
 }

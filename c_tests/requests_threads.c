@@ -1,5 +1,5 @@
 /* Threads: each with a communicator of its own, and two that complete different requests of one communicator; schedules of several rounds, so that each
-   moves the other's requests forward. */
+   moves the other's requests forward. One that asks for a communicator's neighborhood while collectives run on it, and an operator that does. */
 #include "test.h"
 #include <pthread.h>
 
@@ -60,6 +60,67 @@ static void *complete(void *argument) {
   return NULL;
 }
 
+enum { QUERIES = 200 };
+static MPI_Comm asked;
+static int indegree;
+
+/* asks for all that can be asked for; returns how many answers are wrong, or differ in more than the choice among schedules that are measured */
+static int ask(int operation) {
+  static _Thread_local char text[2000];
+  static _Thread_local int sources[64], targets[64], sourceweights[64], targetweights[64];
+  int in = -1, out = -1, weighted = -1, length = 0, bad = 0;
+  bad += MPIX_Neighborhood_get_count(operation, asked, &in, &out, &weighted) != MPI_SUCCESS || in != indegree || out != indegree || weighted != 0;
+  bad += MPIX_Neighborhood_get(operation, asked, 64, sources, sourceweights, 64, targets, targetweights) != MPI_SUCCESS;
+  for (int k = 0; k < in; k++) bad += sources[k] != k || targets[k] != k;
+  bad += MPIX_Neighborhood_describe(operation, asked, sizeof text, text, &length) != MPI_SUCCESS;
+  bad += length < 50 || !strstr(text, "schedule ") || !strstr(text, "verification off");
+  return bad;
+}
+
+static int operator_errors;
+static void asking_sum(void *in, void *inout, int *length, MPI_Datatype *type) {
+  (void)type;
+  for (int i = 0; i < *length; i++) ((int *)inout)[i] += ((int *)in)[i];
+  operator_errors += ask(MPIX_NEIGHBOR_REDUCE);
+}
+
+static void *query(void *argument) {
+  int *bad = argument;
+  for (int k = 0; k < QUERIES; k++) *bad += ask(MPIX_NEIGHBOR_ALLTOALL) + ask(MPIX_NEIGHBOR_REDUCE);
+  return NULL;
+}
+
+static void queries(const int *all) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  /* the first calls change the schedule */
+  if (!getenv("MPIX_SCHEDULE")) MPI_Info_set(info, "mpix_schedule", "measure");
+  MPI_Comm_dup(MPI_COMM_WORLD, &asked);
+  indegree = test_size;
+  int *send = malloc((size_t)test_size * COUNT * sizeof(int)), *have = malloc((size_t)test_size * COUNT * sizeof(int));
+  OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_REDUCE, test_size, all, MPI_UNWEIGHTED, test_size, all, MPI_UNWEIGHTED, info, asked));
+  MPI_Info_free(&info);
+  pthread_t thread;
+  int bad = 0;
+  pthread_create(&thread, NULL, query, &bad);
+  MPI_Op op;
+  MPI_Op_create(asking_sum, 0, &op);
+  for (int r = 0; r < REPEATS; r++) {
+    fill(send, 5000 + r);
+    OK(MPIX_Neighbor_alltoall(send, COUNT, MPI_INT, have, COUNT, MPI_INT, asked));
+    CHECK(errors_in(have, 5000 + r) == 0, "call %d", r);
+    int one = test_rank + 1, sum = 0;
+    OK(MPIX_Neighbor_reduce(&one, 1, MPI_INT, &sum, 1, MPI_INT, op, asked));
+    CHECK(sum == test_size * (test_size + 1) / 2, "%d", sum);
+  }
+  pthread_join(thread, NULL);
+  CHECK(bad == 0, "%d answers are wrong", bad);
+  CHECK(operator_errors == 0, "an operator got %d wrong answers", operator_errors);
+  MPI_Op_free(&op);
+  MPI_Comm_free(&asked);
+  free(send), free(have);
+}
+
 int main(int argc, char **argv) {
   int provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -101,5 +162,6 @@ int main(int argc, char **argv) {
   }
   for (int t = 0; t < THREADS; t++) free(send[t]), free(have[t]);
   for (int t = 0; t <= THREADS; t++) MPI_Comm_free(&comms[t]);
+  queries(all);
   return test_finish();
 }

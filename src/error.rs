@@ -393,6 +393,17 @@ pub enum Error {
         /// The most that may be started while one is under way.
         limit: u32,
     },
+    /// A verified collective of more fields than there are tags.
+    #[error("nfields is {fields}, but calls that are verified (mpix_verify) take at most {limit} fields")]
+    TooManyFields {
+        /// As given.
+        fields: usize,
+        /// The most.
+        limit: usize,
+    },
+    /// A request is started again whose start has failed half-way.
+    #[error("an earlier start failed while its messages were posted, and MPI may still send some of them: make the request anew")]
+    Lost,
     /// Tags beyond those that each MPI has.
     #[error("this MPI has no tags for requests that match alone (mpix_match=plan)")]
     NoTags,
@@ -520,6 +531,7 @@ impl Error {
             | Error::Source { .. }
             | Error::OfPlan
             | Error::Parameter { .. }
+            | Error::TooManyFields { .. }
             | Error::Schedule { .. } => Class::Arg,
             Error::Rank { .. } => Class::Rank,
             Error::NotInCommunicator { .. } => Class::Group,
@@ -531,7 +543,7 @@ impl Error {
             Error::Intercommunicator | Error::SparseIntercommunicator | Error::Alone | Error::FreedCommunicator { .. } => {
                 Class::Comm
             }
-            Error::Active { .. } | Error::NotPersistent { .. } | Error::Stale { .. } | Error::TooManyStarted { .. } => {
+            Error::Active { .. } | Error::NotPersistent { .. } | Error::Stale { .. } | Error::Lost | Error::TooManyStarted { .. } => {
                 Class::Request
             }
             Error::HintValue { .. } | Error::LoggpFile { .. } | Error::LoggpUnread { .. } => Class::InfoValue,

@@ -89,6 +89,8 @@ pub struct Slot {
     /// Borrowed while a collective runs.
     runner: RefCell<Runner>,
     trial: RefCell<Option<Trial>>,
+    /// What is told of both: other threads may ask while a collective runs.
+    shown: Mutex<Shown>,
     /// What nonblocking calls have used and the next ones can.
     spare: Mutex<Vec<Loan>>,
     /// Whether the neighborhood has been freed, or another one set in its place.
@@ -97,8 +99,9 @@ pub struct Slot {
     orphaned: Arc<AtomicBool>,
 }
 
-// SAFETY: requests share a neighborhood with its communicator and may be completed in another thread than the one that started them. Completing uses
-// what is locked or atomic alone; all else is used by calls on the communicator, which are made one after the other, as MPI asks.
+// SAFETY: requests share a neighborhood with its communicator and may be completed in another thread than the one that started them, and any thread may
+// ask for its properties. Both use what is locked, atomic or never changes; `runner`, `trial` and `extents` are used by calls that start collectives on the
+// communicator, which are made one after the other, as MPI asks.
 unsafe impl Send for Slot {}
 // SAFETY: as above.
 unsafe impl Sync for Slot {}
@@ -206,6 +209,22 @@ struct Runner {
     any_order: Option<Any>,
 }
 
+/// What `describe` tells of the schedule that runs, and of others that are compared with it.
+#[derive(Clone)]
+struct Shown {
+    choice: Choice,
+    rounds: usize,
+    messages: usize,
+    others: Vec<&'static str>,
+}
+
+impl Shown {
+    fn of(runner: &Runner, trial: Option<&Trial>) -> Shown {
+        let others = trial.iter().flat_map(|t| t.runners.iter().map(|r| r.choice.algorithm.name())).collect();
+        Shown { choice: runner.choice, rounds: runner.schedule.rounds(), messages: runner.schedule.messages(), others }
+    }
+}
+
 /// The schedules whose times the first calls compare.
 struct Trial {
     runners: Vec<Runner>,
@@ -258,7 +277,7 @@ static HANDLE: Key<Handle> = Key::new();
 pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Arc<Slot>> {
     // SAFETY: the caller vouches for `comm`; the value lives as long as the attribute. MPI lets a program ask for a communicator's properties
     // while a collective runs on it in another thread, so that nothing here is exclusive; what a collective changes is in a `RefCell`
-    // of its own, and collectives on one communicator do not run at the same time.
+    // of its own, which queries leave alone, and collectives on one communicator do not run at the same time.
     let handle = unsafe { HANDLE.get(comm)?.as_ref() };
     (handle.and_then(|h| h.slots[operation as usize].as_ref()))
         .ok_or_else(|| Error::NoNeighborhood { operation: operation.name() }.into())
@@ -369,6 +388,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
             outstanding: Arc::clone(&handle.outstanding),
             extents: Extents::default(),
             timed: AtomicBool::new(trial.is_some() && !request.hints.verify),
+            shown: Mutex::new(Shown::of(&first, trial.as_ref())),
             runner: RefCell::new(first),
             trial: RefCell::new(trial),
             spare: Mutex::default(),
@@ -817,6 +837,7 @@ impl Slot {
             }
             runner.choice = choice;
             *trial = None;
+            *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = Shown::of(&runner, None);
             self.timed.store(false, Ordering::Relaxed);
         }
         result
@@ -876,13 +897,9 @@ impl Slot {
             let processes = Neighborhood::multiplicities(list).len();
             format!("{} ({})", count(list.len(), one, many), count(processes, "process", "processes"))
         };
-        // a reduction's operator may ask
-        let (Ok(runner), Ok(trial)) = (self.runner.try_borrow(), self.trial.try_borrow()) else {
-            return format!("{} on process {}: a collective is running\n", self.operation.name(), n.rank());
-        };
-        let others: Vec<&str> = (trial.iter()).flat_map(|t| t.runners.iter().map(|r| r.choice.algorithm.name())).collect();
-        let why = match &others[..] {
-            [] => runner.choice.why.to_string(),
+        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let why = match &shown.others[..] {
+            [] => shown.choice.why.to_string(),
             others => format!("the first calls compare it with {}", others.join(", ")),
         };
         format!(
@@ -896,9 +913,9 @@ impl Slot {
             edges(n.sources(), "source", "sources"),
             edges(n.targets(), "target", "targets"),
             if n.weighted() { "weighted" } else { "unweighted" },
-            runner.choice.algorithm.name(),
-            count(runner.schedule.rounds(), "round", "rounds"),
-            count(runner.schedule.messages(), "message", "messages"),
+            shown.choice.algorithm.name(),
+            count(shown.rounds, "round", "rounds"),
+            count(shown.messages, "message", "messages"),
             why,
             self.sharing(),
             match self.making.waiting {

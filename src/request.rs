@@ -17,6 +17,7 @@ use crate::exec::buffers::Buffers;
 use crate::exec::check::{Check, Findings};
 use crate::exec::fields::{Joined, Rule};
 use crate::exec::lasting::Lasting;
+use crate::exec::tags::MOST_FIELDS;
 use crate::handle::{COLLECTIVES, Loan, Slot, no_buffers};
 use crate::mpi::{MPI_Comm, message};
 use crate::outstanding::Advance;
@@ -132,6 +133,9 @@ impl State {
     #[inline(always)]
     fn start_all(&mut self) -> Result<()> {
         if let Some(joined) = &mut self.joined {
+            if joined.is_lost() {
+                return Err(Error::Lost.into());
+            }
             // SAFETY: whoever made the request vouches for the buffers.
             let put = unsafe { joined.put() };
             if let Err(e) = put {
@@ -142,6 +146,9 @@ impl State {
         for k in 0..self.loans.len() {
             let tag = self.tags[self.loans[k].tag];
             if let Err(e) = self.loans[k].executor.start(tag) {
+                if let Some(joined) = &mut self.joined {
+                    joined.lose();
+                }
                 if k == 0 {
                     return Err(e);
                 }
@@ -631,6 +638,9 @@ impl State {
 
     /// Binds each field. Returns what is wrong with a self edge.
     unsafe fn bind_each(&mut self, slot: &Slot, fields: &[Buffers]) -> Result<Option<Box<Error>>> {
+        if fields.len() > MOST_FIELDS {
+            return Err(Error::TooManyFields { fields: fields.len(), limit: MOST_FIELDS }.into());
+        }
         let n = slot.neighborhood();
         let mut self_edge = None;
         for (tag, field) in fields.iter().enumerate() {
@@ -658,7 +668,7 @@ impl State {
             return Ok(());
         }
         if self.verification.is_some() {
-            self.tags.fill(tags.verified());
+            tags.verified(&mut self.tags);
             return Ok(());
         }
         if self.one_round {

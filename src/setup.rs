@@ -271,7 +271,12 @@ fn negotiate(comm: &Comm, mut negotiation: Negotiation) -> Result<Schedule> {
         let posted = unsafe {
             (requests.post_receives(&in_messages, TAG, comm)).and_then(|()| requests.post_sends(&out_messages, TAG, comm))
         };
-        posted.inspect_err(|_| requests.abandon(in_messages.len()))?;
+        posted.inspect_err(|_| {
+            if requests.abandon(|i| i < in_messages.len()) {
+                // MPI may still read what was being sent
+                std::mem::forget(std::mem::take(&mut out));
+            }
+        })?;
         // others may need this core to answer
         while !requests.is_empty() && !requests.test().map_err(|(_, error)| error)? {
             std::thread::yield_now();

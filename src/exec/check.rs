@@ -28,7 +28,7 @@ struct Intent {
     operation: i64,
     /// Bytes of the block, by its type signature; of several fields the sum.
     bytes: i64,
-    /// A number that, but for chance, differs where the fields' bytes do.
+    /// A number that, but for chance, differs where the fields' bytes or their number do.
     digest: i64,
     count: i64,
     element: i64,
@@ -71,7 +71,9 @@ pub struct Findings {
 unsafe fn intents(list: &[Neighbor], fields: &[&Blocks], operation: usize) -> Result<Vec<Intent>> {
     (list.iter().enumerate())
         .map(|(slot, neighbor)| {
-            let mut intent = Intent { operation: operation as i64, slot: slot as i64, ..Intent::default() };
+            // as many fields at both ends: each has a tag of its own
+            let digest = fields.len() as i64;
+            let mut intent = Intent { operation: operation as i64, slot: slot as i64, digest, ..Intent::default() };
             // where there is no process nothing is looked at
             for side in fields.iter().filter(|_| neighbor.rank.is_some()) {
                 let block = side.locate(slot)?;
@@ -147,9 +149,10 @@ impl Check {
         let mut check = Check { me, mine_out, mine_in, error, sources, targets, self_edges, told, heard, requests };
         let mut receives = 0;
         if let Err(e) = check.post(&mut receives, comm) {
-            check.requests.abandon(receives);
-            // MPI may still read what was being sent
-            std::mem::forget(std::mem::take(&mut check.told));
+            if check.requests.abandon(|i| i < receives) {
+                // MPI may still read what was being sent
+                std::mem::forget(std::mem::take(&mut check.told));
+            }
             return Err(e);
         }
         Ok(check)

@@ -84,6 +84,8 @@ pub struct Joined {
     comm: Arc<Comm>,
     /// For messages to oneself.
     tag: i32,
+    /// Whether MPI may still send from the buffer when all is over.
+    lost: bool,
     _own: Vec<Owned>,
 }
 
@@ -112,8 +114,19 @@ impl Joined {
             let input = Side::of(&inputs, n.targets(), (n.rank(), near), rule, comm, &mut own)?;
             let output = Side::of(&outputs, n.sources(), (n.rank(), near), rule, comm, &mut own)?;
             let (taken, me) = (vec![false; n.sources().len()], n.rank() as i32);
-            Ok(Joined { input, output, taken, me, comm: Arc::clone(comm), tag, _own: own })
+            Ok(Joined { input, output, taken, me, comm: Arc::clone(comm), tag, lost: false, _own: own })
         }
+    }
+
+    /// Notes that a start has failed half-way: MPI may still send from the buffer.
+    #[cold]
+    pub fn lose(&mut self) {
+        self.lost = true;
+    }
+
+    /// Whether a start has failed half-way.
+    pub fn is_lost(&self) -> bool {
+        self.lost
     }
 
     /// Puts short messages together.
@@ -176,6 +189,14 @@ impl Joined {
     /// Whether on this process no field but the first has anything left to do.
     pub fn all(&self) -> bool {
         self.input.joined.iter().chain(&self.output.joined).all(|&joined| joined)
+    }
+}
+
+impl Drop for Joined {
+    fn drop(&mut self) {
+        if self.lost {
+            std::mem::forget(std::mem::take(&mut self.input.buffer));
+        }
     }
 }
 

@@ -245,6 +245,12 @@ impl Large {
         Ok(())
     }
 
+    /// Keeps a datatype of a message.
+    #[cold]
+    pub fn keep(&mut self, datatype: datatype::Owned) {
+        self.0.push(datatype);
+    }
+
     /// Lets go of the datatypes: no message uses them any more.
     #[inline]
     pub fn clear(&mut self) {
@@ -284,6 +290,8 @@ pub struct P2p {
     failure: Option<Box<Error>>,
     large: Large,
     scratch: Vec<u8>,
+    /// Whether a start has failed half-way, and what is bound is left to MPI.
+    lost: bool,
     pack: Vec<u8>,
     /// The last datatype of self edges.
     known: Known,
@@ -356,6 +364,7 @@ impl P2p {
             failure: None,
             large: Large::default(),
             scratch: Vec::new(),
+            lost: false,
             pack: Vec::new(),
             known: Known::default(),
             accepted: Accepted { messages: vec![None; sorted.messages.len()], ..Accepted::default() },
@@ -495,7 +504,19 @@ impl P2p {
         let posted = recvs.len();
         // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
         let received = unsafe { self.requests.post_receives(&self.messages[recvs], self.tag, &self.comm) };
-        received.and_then(|()| self.post_own()).inspect_err(|_| self.requests.abandon(posted))
+        received.and_then(|()| self.post_own()).inspect_err(|_| {
+            if self.requests.abandon(|i| i < posted) {
+                self.lose();
+            }
+        })
+    }
+
+    /// Leaves memory of ours to MPI, which may still read there. Only binding makes new one.
+    #[cold]
+    fn lose(&mut self) {
+        self.lost = true;
+        self.parts.lose();
+        std::mem::forget(std::mem::take(&mut self.scratch));
     }
 
     /// Posts all of the next round but its receives.
@@ -808,6 +829,7 @@ impl Executor for P2p {
         self.copies.clear();
         self.reduces.clear();
         self.large.clear();
+        self.lost = false;
         // SAFETY: the caller vouches for the buffers.
         unsafe {
             self.prepare_fold(buffers).and_then(|scratch| {
@@ -824,6 +846,9 @@ impl Executor for P2p {
         self.unpacked.fill(false);
         if self.sorted.rounds.is_empty() {
             return Ok(());
+        }
+        if self.lost {
+            return Err(Error::Lost.into());
         }
         let posted = match self.ahead(P2p::start_ahead) {
             Some(posted) => posted,

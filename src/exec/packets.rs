@@ -1,7 +1,7 @@
 //! The executor of schedules with packets: rounds of messages of which some are put together here, and some are as long as they come.
 //!
 //! A whole block is sent from, or received in, the caller's buffer, as by `p2p.rs`. A packet is put together in a kept buffer when its round begins, as
-//! `packet.rs` says, with the data of its blocks as bytes, and received into another one: its length comes with it, by `MPI_Mprobe`. When its round
+//! `packet.rs` says, with the data of its blocks as bytes, and received into another one: its length comes with it, by a probe. When its round
 //! ends, what is in it for the caller is taken out. What is for others is sent on from there, or copied into another packet.
 //!
 //! A block that is longer than where it belongs is an error of class `MPI_ERR_TRUNCATE`, as in MPI; what is for others is sent on all the same. A
@@ -85,6 +85,10 @@ pub struct Packets {
     large_packets: Large,
     pack: Vec<u8>,
     known: Known,
+    /// Whether a round has failed half-way, and what is bound is left to MPI.
+    lost: bool,
+    /// Where messages go for which there is no memory.
+    sink: Vec<u8>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -147,6 +151,8 @@ impl Packets {
             large_packets: Large::default(),
             pack: Vec::new(),
             known: Known::default(),
+            lost: false,
+            sink: Vec::new(),
             schedule: schedule.clone(),
         };
         for op in schedule.ops() {
@@ -392,12 +398,21 @@ impl Packets {
         (self.found, self.round) = (0, self.round + 1);
         self.probed.clear();
         self.peers.clear();
-        let mut receives = 0;
         // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
-        unsafe { self.post_ops(&mut receives) }.inspect_err(|_| self.requests.abandon(receives))
+        unsafe { self.post_ops() }
     }
 
-    unsafe fn post_ops(&mut self, receives: &mut usize) -> Result<()> {
+    /// Lets go of what has been posted of a round. Memory in which MPI may still read is left to it.
+    #[cold]
+    fn give_up(&mut self) {
+        let Self { requests, peers, .. } = self;
+        if requests.abandon(|i| peers.get(i).is_some_and(|peer| peer.0)) {
+            self.buffers.iter_mut().for_each(|buffer| std::mem::forget(std::mem::take(buffer)));
+            self.lost = true;
+        }
+    }
+
+    unsafe fn post_ops(&mut self) -> Result<()> {
         let r = self.round - 1;
         // SAFETY: as for `post`.
         unsafe {
@@ -407,7 +422,6 @@ impl Packets {
                         let message = Message { peer: from as i32, ..self.own(block).message };
                         self.requests.post_receives(&[message], self.tag, &self.comm)?;
                         self.peers.push((true, from));
-                        *receives += 1;
                     }
                     Op::Recv { from, into, .. } => self.probed.push((from, into)),
                     Op::Send { to, block, .. } => {
@@ -435,23 +449,62 @@ impl Packets {
         Ok(())
     }
 
-    /// Receives what has been found.
-    fn receive(&mut self, probed: Probed) -> Result<()> {
-        let (from, into) = self.probed[self.found];
+    /// Looks for the next message whose length comes with it, and begins to receive it. Whether it was there.
+    fn look(&mut self, from: Rank, waits: bool) -> Result<bool> {
+        // its length first: there must be room before the message is taken out of MPI's queue
+        let bytes = if waits {
+            message::wait_unmatched(from, self.tag, &self.comm)?.bytes
+        } else {
+            let Some(found) = message::probe(Some(from), self.tag, false, &self.comm)? else { return Ok(false) };
+            found.status.bytes
+        };
+        let into = self.probed[self.found].1;
         let buffer = if let Block::Packet(k) = into { k as usize } else { self.schedule.packets() + into.slot() };
-        let length = usize::try_from(probed.status.bytes).unwrap_or(usize::MAX);
-        enlarge(&mut self.buffers[buffer], length)?;
+        let mut length = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let message = match enlarge(&mut self.buffers[buffer], length).and_then(|()| self.bytes(buffer, 0..length, from)) {
+            Ok(message) => message,
+            Err(e) => {
+                // its sender must not wait for ever, nor those to whom this process passes on what it holds
+                let message = self.sink(length, from)?;
+                self.note(Err(e));
+                length = 0;
+                message
+            }
+        };
         if let Block::Packet(k) = into {
             self.packets[k as usize] = 0..length;
         } else {
             self.scratch[into.slot()] = (buffer, 0..length);
         }
-        let message = self.bytes(buffer, 0..length, from)?;
+        // nobody else receives with this tag
+        let matched = message::has_matched_probe();
+        let Some(probed) = message::probe(Some(from), self.tag, matched, &self.comm)? else { return Ok(false) };
+        self.receive(probed, &message, from)
+    }
+
+    /// A message of so many bytes of which only some are kept: all parts of it go to one place, one after the other.
+    #[cold]
+    fn sink(&mut self, length: usize, from: Rank) -> Result<Message> {
+        const ROOM: usize = 1 << 16;
+        enlarge(&mut self.sink, ROOM)?;
+        let (at, parts) = (self.sink.as_mut_ptr(), length.div_ceil(ROOM));
+        let mut blocks = Vec::new();
+        blocks.try_reserve_exact(parts).map_err(|_| Error::NoMemory { bytes: length })?;
+        blocks.extend((0..parts).map(|k| (at, (length - k * ROOM).min(ROOM) as i32, datatype::byte())));
+        // SAFETY: bytes are a committed type.
+        let all = unsafe { datatype::Owned::joined(&blocks) }?;
+        let message = Message { at: std::ptr::null_mut(), count: 1, datatype: all.raw(), peer: from as i32 };
+        self.large_packets.keep(all);
+        Ok(message)
+    }
+
+    /// Receives what has been found.
+    fn receive(&mut self, probed: Probed, message: &Message, from: Rank) -> Result<bool> {
         // SAFETY: nothing touches the buffer until the round is complete.
-        unsafe { self.requests.post_probed(probed, &message, &self.comm) }?;
+        unsafe { self.requests.post_probed(probed, message, &self.comm) }?;
         self.peers.push((true, from));
         self.found += 1;
-        Ok(())
+        Ok(true)
     }
 
     /// Finishes the posted round, whose messages are complete, and posts the next one, if there is one.
@@ -486,8 +539,7 @@ impl Packets {
     fn block(&mut self) -> Result<()> {
         while self.round > 0 {
             while let Some(&(from, _)) = self.probed.get(self.found) {
-                let probed = message::wait_for(from, self.tag, &self.comm)?;
-                self.receive(probed)?;
+                self.look(from, true)?;
             }
             let completed = if self.requests.is_empty() { Ok(()) } else { self.requests.wait() };
             self.advance(completed)?;
@@ -498,11 +550,9 @@ impl Packets {
     fn poll(&mut self) -> Result<bool> {
         while self.round > 0 {
             while let Some(&(from, _)) = self.probed.get(self.found) {
-                let matched = message::has_matched_probe();
-                let Some(probed) = message::probe(Some(from), self.tag, matched, &self.comm)? else {
+                if !self.look(from, false)? {
                     return Ok(false);
-                };
-                self.receive(probed)?;
+                }
             }
             let completed = if self.requests.is_empty() { Ok(true) } else { self.requests.test() };
             if let Ok(false) = completed {
@@ -516,6 +566,9 @@ impl Packets {
     /// Comes back to where nothing is under way. `ended` is how the last step did.
     fn end(&mut self, ended: Result<()>) -> Result<()> {
         self.round = 0;
+        if !self.requests.is_empty() {
+            self.give_up();
+        }
         self.large_packets.clear();
         ended.and(self.failure.take().map_or(Ok(()), Err))
     }
@@ -525,6 +578,7 @@ impl Executor for Packets {
     unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
         self.copies.clear();
         self.large.clear();
+        self.lost = false;
         // SAFETY: the caller vouches for the buffers.
         unsafe { self.bind_blocks(buffers).and_then(|()| self.bind_copies()) }?;
         for outer in 0..self.members.len() {
@@ -540,6 +594,9 @@ impl Executor for Packets {
         (self.tag, self.round) = (tag, 0);
         if self.schedule.rounds() == 0 {
             return Ok(());
+        }
+        if self.lost {
+            return Err(Error::Lost.into());
         }
         self.post().or_else(|e| self.end(Err(e)))
     }

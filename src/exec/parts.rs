@@ -130,6 +130,12 @@ impl Parts {
         self.pieces.is_empty()
     }
 
+    /// Leaves the buffer to MPI, which may still send from there.
+    #[cold]
+    pub fn lose(&mut self) {
+        std::mem::forget(std::mem::take(&mut self.buffer));
+    }
+
     /// Forgets which datatypes MPI has accepted.
     pub fn forget_datatypes(&mut self) {
         self.stages.iter_mut().for_each(|stage| stage.accepted = None);

@@ -6,19 +6,27 @@
 //!
 //! A persistent collective may have tags of its own, from above those: then its starts match with one another alone.
 //!
-//! Verified collectives survive that neighbors call different operations, and then do not count alike. They have one tag, and turns: the rounds of one
-//! begin when those of all before it are complete here.
+//! Verified collectives survive that neighbors call different operations, and then do not count alike. They have one tag for each field, and turns: the
+//! rounds of one begin when those of all before it are complete here. The fields of a call run side by side, each in rounds of its own, so that with one tag
+//! for all of them a block could arrive in another field's.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 
-/// Tags from here on go by number. Those below: 1 to 3 of operations, 4 to 6 of verified ones, 64 of negotiations, 101 and 102 of verification.
+/// Tags from here on go by number. Those below: 1 to 3 of operations, 4 to 6 of verified ones (their first fields), 64 of negotiations, 101 and 102 of
+/// verification.
 const FIRST: u32 = 128;
 
 /// So many collectives of an operation have different tags: the least `MPI_TAG_UB` that the standard allows is 32767, for three operations.
 pub const NUMBERS: u32 = 10_000;
+
+/// Tags of the other fields of verified collectives, up to `FIRST_SHARED`.
+const FIRST_FIELD: u32 = FIRST + 3 * NUMBERS;
+
+/// Most fields of a verified collective: each has a tag below the least `MPI_TAG_UB` that the standard allows.
+pub const MOST_FIELDS: usize = 1 + (FIRST_SHARED as usize - FIRST_FIELD as usize) / 3;
 
 /// Tags from here on belong to messages that were meant for shared memory, half of all that there are at the most; those of persistent collectives that match
 /// alone follow.
@@ -90,9 +98,11 @@ impl Tags {
         1 + self.operation as i32
     }
 
-    /// The tag of all verified collectives.
-    pub fn verified(&self) -> i32 {
-        4 + self.operation as i32
+    /// The tags of all verified collectives, one for each field. Calls with more than `MOST_FIELDS` are in error, and send nothing.
+    pub fn verified(&self, tags: &mut [i32]) {
+        for (field, tag) in (0u32..).zip(tags.iter_mut().take(MOST_FIELDS)) {
+            *tag = (field.checked_sub(1).map_or(4, |others| FIRST_FIELD + 3 * others) + self.operation) as i32;
+        }
     }
 
     /// Tags of the next collectives, one for each entry of `tags`.
@@ -168,7 +178,10 @@ mod tests {
         let all = [Tags::new(0), Tags::new(1), Tags::new(2)];
         let mut seen = std::collections::HashSet::new();
         for tags in &all {
-            assert!(seen.insert(tags.one()) && seen.insert(tags.verified()));
+            assert!(seen.insert(tags.one()));
+            let mut fields = [0; MOST_FIELDS];
+            tags.verified(&mut fields);
+            assert!(fields.into_iter().all(|tag| tag > 0 && tag <= 32767 && seen.insert(tag)));
             for _ in 0..NUMBERS {
                 let tag = next(tags).unwrap();
                 assert!(seen.insert(tag) && tag <= 32767 && tag >= FIRST as i32);

@@ -404,20 +404,13 @@ pub fn probe(source: Option<u32>, tag: i32, matched: bool, comm: &Comm) -> Resul
     }
 }
 
-/// Waits for the next message of a process, in MPI: `MPI_Mprobe`, or `MPI_Probe` where the MPI has no matched probe.
-pub fn wait_for(source: u32, tag: i32, comm: &Comm) -> Result<Probed> {
+/// Waits for the next message of a process, in MPI, and leaves it in the queue.
+pub fn wait_unmatched(source: u32, tag: i32, comm: &Comm) -> Result<Status> {
     let mut status = MaybeUninit::<MPI_Status>::uninit();
     // SAFETY: results are locals, which MPI has written when it says success; constants are of mpi-sys' C file.
     unsafe {
-        let mut message = None;
-        if has_matched_probe() {
-            let handle = message.insert(mpi_sys::RSMPI_MESSAGE_NULL);
-            let rc = mpi_sys::MPI_Mprobe(source as c_int, tag, comm.raw(), handle, status.as_mut_ptr());
-            check(rc, "MPI_Mprobe")?;
-        } else {
-            check(mpi_sys::MPI_Probe(source as c_int, tag, comm.raw(), status.as_mut_ptr()), "MPI_Probe")?;
-        }
-        Ok(Probed { status: Status::of(status.assume_init_ref())?, message })
+        check(mpi_sys::MPI_Probe(source as c_int, tag, comm.raw(), status.as_mut_ptr()), "MPI_Probe")?;
+        Status::of(status.assume_init_ref())
     }
 }
 

@@ -191,21 +191,29 @@ impl Requests {
         found
     }
 
-    /// Gives up: cancels what can be cancelled (the first `receives` requests) and lets go of the rest.
+    /// Gives up: cancels what can be cancelled (the requests that are receives, by position) and lets go of the rest. Returns whether MPI may still read what is sent: that
+    /// memory must then stay as it is for ever.
     #[cold]
-    pub fn abandon(&mut self, receives: usize) {
+    pub fn abandon(&mut self, receives: impl Fn(usize) -> bool) -> bool {
+        let mut read = false;
         for (i, request) in self.requests[..self.used].iter_mut().enumerate().filter(|(_, r)| **r != null()) {
             // SAFETY: live requests; the status array has room for one. Errors have no one to go to.
             unsafe {
-                if i < receives {
+                if receives(i) {
                     mpi_sys::MPI_Cancel(request);
                     mpi_sys::MPI_Wait(request, self.statuses.as_mut_ptr());
                 } else {
-                    mpi_sys::MPI_Request_free(request);
+                    let mut done = 0;
+                    let rc = mpi_sys::MPI_Test(request, &mut done, self.statuses.as_mut_ptr());
+                    if rc == super::success() && done == 0 {
+                        mpi_sys::MPI_Request_free(request);
+                        read = true;
+                    }
                 }
             }
         }
         self.used = 0;
+        read
     }
 }
 

@@ -65,9 +65,11 @@ impl P2p {
     fn post_ahead(&mut self, window: &mut Window) -> Result<()> {
         let done = self.post_window(window).and_then(|()| self.post_own());
         done.inspect_err(|_| {
-            self.requests.abandon(0);
+            if self.requests.abandon(|_| false) {
+                self.lose();
+            }
             for receives in &mut window.receives {
-                receives.abandon(usize::MAX);
+                receives.abandon(|_| true);
             }
         })
     }

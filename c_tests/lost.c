@@ -1,0 +1,195 @@
+/* What the library does when a function of MPI, or malloc, fails in the middle of a call: memory in which MPI may still read stays as it is, no message that has come
+   is lost, and no neighbor waits for ever. MPI's functions pass here: the send before the one that fails is a lazy one, that reads its buffer later, as MPI may. */
+#include <mpi.h>
+
+#include "test.h"
+
+extern void *__libc_malloc(size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_calloc(size_t, size_t);
+
+/* from which size on there is no memory; 0: there is all */
+static size_t scarce;
+static int refused;
+
+static int refuse(size_t size) { return scarce > 0 && size >= scarce && ++refused; }
+void *malloc(size_t size) { return refuse(size) ? NULL : __libc_malloc(size); }
+void *realloc(void *at, size_t size) { return refuse(size) ? NULL : __libc_realloc(at, size); }
+void *calloc(size_t n, size_t size) { return refuse(n * size) ? NULL : __libc_calloc(n, size); }
+
+enum { MOST = 8 };
+typedef struct {
+  const void *buffer;
+  int count, target, tag;
+  MPI_Datatype type;
+  MPI_Comm comm;
+  MPI_Request request;
+} sent;
+/* sends from now on until one fails: -1: all are MPI's */
+static int left = -1, lazy_count, failed;
+static sent lazy[MOST], lost;
+
+static int query(void *state, MPI_Status *status) {
+  (void)state;
+  MPI_Status_set_elements(status, MPI_BYTE, 0);
+  MPI_Status_set_cancelled(status, 0);
+  return MPI_SUCCESS;
+}
+static int release(void *state) {
+  (void)state;
+  return MPI_SUCCESS;
+}
+static int cancel(void *state, int complete) {
+  (void)state, (void)complete;
+  return MPI_SUCCESS;
+}
+
+int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
+  if (left < 0) return PMPI_Isend(buffer, count, type, target, tag, comm, request);
+  sent s = {buffer, count, target, tag, type, comm, MPI_REQUEST_NULL};
+  if (left-- == 0) {
+    /* it gets what it should have got all the same, so that its call comes to its end */
+    int size;
+    MPI_Type_size(type, &size);
+    void *copy = malloc((size_t)count * (size_t)size + 1);
+    memcpy(copy, buffer, (size_t)count * (size_t)size);
+    s.buffer = copy, lost = s, failed++;
+    return MPI_ERR_OTHER;
+  }
+  MPI_Grequest_start(query, release, cancel, NULL, request);
+  s.request = *request;
+  if (lazy_count < MOST) lazy[lazy_count++] = s;
+  return MPI_SUCCESS;
+}
+
+/* memory that has been freed is another's */
+static void scribble(void) {
+  void *blocks[2000];
+  for (int k = 0; k < 2000; k++) {
+    size_t size = 16 + (size_t)(k % 200) * 24;
+    blocks[k] = malloc(size);
+    memset(blocks[k], 0xee, size);
+  }
+  for (int k = 0; k < 2000; k++) free(blocks[k]);
+}
+
+/* MPI reads what it has been given, now */
+static void send_late(void) {
+  left = -1;
+  CHECK(failed == 1 && lazy_count > 0, "%d sends failed, after %d", failed, lazy_count);
+  for (int k = 0; k < lazy_count; k++) {
+    OK(PMPI_Send(lazy[k].buffer, lazy[k].count, lazy[k].type, lazy[k].target, lazy[k].tag, lazy[k].comm));
+    MPI_Grequest_complete(lazy[k].request);
+  }
+  OK(PMPI_Send(lost.buffer, lost.count, lost.type, lost.target, lost.tag, lost.comm));
+  free((void *)(uintptr_t)lost.buffer);
+  lazy_count = failed = 0;
+}
+
+static MPI_Comm set(const char *schedule, const char *nodes, int in, const int *sources, int out, const int *targets) {
+  MPI_Comm comm;
+  MPI_Info info;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_schedule", schedule);
+  MPI_Info_set(info, "mpix_shared_memory", "0");
+  MPI_Info_set(info, "mpix_fuse", "true");
+  MPI_Info_set(info, "mpix_whole_communicator", "true");
+  if (nodes) MPI_Info_set(info, "mpix_nodes", nodes);
+  OK(MPIX_Neighbor_alltoall_set(in, sources, MPI_UNWEIGHTED, out, targets, MPI_UNWEIGHTED, info, comm));
+  MPI_Info_free(&info);
+  return comm;
+}
+
+/* process 0 sends to process 1, twice, two short fields put together; the second send fails. A plan, whose start fails, cannot be started again */
+static void fused(int plan) {
+  int peers[2] = {1 - test_rank, 1 - test_rank}, sends = test_rank == 0 ? 2 : 0, comes = test_rank == 1 ? 2 : 0, class = -1;
+  MPI_Comm comm = set("direct", NULL, comes, peers, sends, peers);
+  int from[2][2][50], into[2][2][50] = {0}, counts[4] = {50, 50, 50, 50};
+  for (int k = 0; k < 200; k++) from[k / 100][k / 50 % 2][k % 50] = test_value(0, 0, k);
+  const void *sendbufs[2] = {from[0], from[1]};
+  void *recvbufs[2] = {into[0], into[1]};
+  MPI_Aint displs[4] = {0, sizeof from[0][0], 0, sizeof from[0][0]};
+  MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT};
+  if (test_rank == 1) {
+    OK(MPIX_Neighbor_alltoallw_fields(2, sendbufs, counts, displs, types, recvbufs, counts, displs, types, comm));
+    CHECK(!memcmp(from, into, sizeof from), "what MPI sent late is not what the call was given (plan %d)", plan);
+  } else if (test_rank == 0) {
+    MPIX_Request request = NULL;
+    if (plan) OK(MPIX_Neighbor_alltoallw_fields_plan(2, sendbufs, counts, displs, types, recvbufs, counts, displs, types, comm, MPI_INFO_NULL, &request));
+    left = 1;
+    int code = plan ? MPIX_Request_start(&request)
+                    : MPIX_Ineighbor_alltoallw_fields(2, sendbufs, counts, displs, types, recvbufs, counts, displs, types, comm, &request);
+    CHECK(code != MPI_SUCCESS, "a send failed, but not the call");
+    left = -1;
+    if (plan) {
+      MPI_Error_class(MPIX_Request_start(&request), &class);
+      CHECK(class == MPI_ERR_REQUEST, "class %d", class);
+      OK(MPIX_Request_free(&request));
+    }
+    CHECK(request == NULL, "there is a request");
+    scribble();
+    send_late();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Comm_free(&comm);
+}
+
+/* blocks that travel in packets: process 0 puts one together for each of two others on another node; the second send fails */
+static void packets(void) {
+  if (test_size < 3) return;
+  int sources[2] = {0, 0}, targets[4] = {1, 2, 1, 2}, in = test_rank == 1 || test_rank == 2 ? 2 : 0, out = test_rank == 0 ? 4 : 0;
+  MPI_Comm comm = set("node_aware", "1", in, sources, out, targets);
+  int from[4][30], into[2][30] = {{0}};
+  for (int k = 0; k < 120; k++) from[k / 30][k % 30] = test_value(0, 0, k);
+  MPIX_Request request = NULL;
+  if (test_rank == 0) {
+    left = 1;
+    int code = MPIX_Ineighbor_alltoall(from, 30, MPI_INT, into, 30, MPI_INT, comm, &request);
+    CHECK(code != MPI_SUCCESS, "a send failed, but not the call");
+    scribble();
+    send_late();
+  } else {
+    OK(MPIX_Neighbor_alltoall(from, 30, MPI_INT, into, 30, MPI_INT, comm));
+    for (int j = 0; j < in; j++) CHECK(!memcmp(into[j], from[2 * j + test_rank - 1], sizeof into[j]), "packet of process %d, block %d", test_rank, j);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Comm_free(&comm);
+}
+
+/* process 2, alone on its node, gets a packet for which it has no memory: it says so, nobody waits for ever, and the next call is not disturbed */
+static void no_memory(void) {
+  if (test_size < 3) return;
+  enum { LONG = 600000 };
+  int sources[2] = {0, 1}, targets[1] = {2}, in = test_rank == 2 ? 2 : 0, out = test_rank < 2 ? 1 : 0;
+  MPI_Comm comm = set("node_aware", "2", in, sources, out, targets);
+  int *from = calloc(LONG, sizeof(int)), *into = calloc(2 * LONG, sizeof(int));
+  for (int k = 0; k < LONG; k++) from[k] = test_value(test_rank, 0, k);
+  for (int call = 0; call < 3; call++) {
+    int length = call == 0 ? 10 : LONG, class = MPI_SUCCESS;
+    memset(into, 0, 2 * LONG * sizeof(int));
+    if (test_rank == 2 && call == 1) scarce = 1 << 20;
+    int code = MPIX_Neighbor_alltoall(from, length, MPI_INT, into, length, MPI_INT, comm);
+    scarce = 0;
+    MPI_Error_class(code, &class);
+    if (test_rank == 2 && call == 1) {
+      CHECK(class == MPI_ERR_NO_MEM && refused > 0, "class %d, %d refused", class, refused);
+      continue;
+    }
+    CHECK(code == MPI_SUCCESS, "call %d: %s", call, test_message(code));
+    int bad = 0;
+    for (int k = 0; k < in * length; k++) bad += into[k] != test_value(k / length, 0, k % length);
+    CHECK(bad == 0, "call %d: %d ints are wrong", call, bad);
+  }
+  free(from), free(into);
+  MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv) {
+  test_init(&argc, &argv);
+  if (test_size >= 2) fused(0), fused(1);
+  packets();
+  no_memory();
+  return test_finish();
+}
