@@ -102,6 +102,8 @@ pub struct Hints {
     pub whole_communicator: bool,
     /// `mpix_nodes`: as if processes shared nodes in this way. `None`: the real nodes.
     pub nodes: Option<Placement>,
+    /// No hint, but what the set call finds out: true if a process may have blocks in device memory, as a driver of devices is in it.
+    pub devices: bool,
 }
 
 impl Default for Hints {
@@ -123,6 +125,7 @@ impl Default for Hints {
             verify: false,
             whole_communicator: false,
             nodes: None,
+            devices: false,
         }
     }
 }

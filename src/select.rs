@@ -201,6 +201,9 @@ fn forbidden(algorithm: Algorithm, hints: &Hints, operations: Operations, stenci
     // where there is no stencil, that is why
     let neighbors = matches!(entry.build, Build::Stencil(_)) && stencil.is_none_or(Stencil::closed);
     let unserved = entry.unserved(operations);
+    if unserved.is_none() && entry.forwards() && hints.devices && hints.schedule != ScheduleHint::Only(algorithm) {
+        return Some("it passes blocks on in the memory of the host, and a process may have them on a device");
+    }
     if unserved.is_some() || !entry.forwards() || hints.whole_communicator || neighbors {
         return unserved;
     }
@@ -404,6 +407,24 @@ mod tests {
         assert_eq!(chosen(&Hints::default(), 8).algorithm, Algorithm::Direct);
         assert_eq!(chosen(&auto, 32).algorithm, Algorithm::Direct);
         assert_eq!(chosen(&auto, 1).algorithm, Algorithm::Direct);
+    }
+
+    /// Blocks may lie on a device where a driver is in a process: what passes them on is taken where it is asked for alone.
+    #[test]
+    fn nothing_is_passed_on_where_blocks_may_lie_on_devices() {
+        let input = |devices| {
+            let hints = Hints { devices, whole_communicator: true, ..Hints::default() };
+            let n = Neighborhood::from_ranks(0, &[0], &[0]);
+            let input = Input { neighborhood: &n, processes: 9, directions: None, star: None, stencil: None };
+            candidates(&hints, &input, Outline { nodes: 3, operations: ALLTOALL, ..FEW })
+        };
+        assert!(input(false).iter().any(|a| a.entry().forwards()));
+        assert!(!input(true).iter().any(|a| a.entry().forwards()));
+        let asked = Hints { devices: true, whole_communicator: true, schedule: ScheduleHint::Only(Algorithm::NodeAware), ..Hints::default() };
+        let n = Neighborhood::from_ranks(0, &[0], &[0]);
+        let input = Input { neighborhood: &n, processes: 9, directions: None, star: None, stencil: None };
+        let choice = select(&asked, &input, Outline { nodes: 3, operations: ALLTOALL, ..FEW }).unwrap();
+        assert_eq!(choice, Next::Take(Choice { algorithm: Algorithm::NodeAware, why: Why::Asked }));
     }
 
     /// Combining serves no reduction, and needs a stencil; where blocks leave the neighborhood of their source, also the promise.
