@@ -137,6 +137,23 @@ $(OUT)/passthrough: benches/passthrough.c
 	@mkdir -p $(OUT)
 	@$(MPICC) $(CFLAGS) $< -o $@
 
+# device memory without a device: stand-ins for the drivers, and what makes the MPI take their memory
+DRIVERS := $(addprefix $(OUT)/drivers/,libcuda.so.1 libamdhip64.so.5 libamdhip64.so.6)
+$(OUT)/drivers/libcuda.so.1: DRIVER =
+$(OUT)/drivers/libamdhip64.so.5: DRIVER = -DHIP_VERSION=5
+$(OUT)/drivers/libamdhip64.so.6: DRIVER = -DHIP_VERSION=6
+
+$(DRIVERS): c_tests/device/driver.c
+	@mkdir -p $(OUT)/drivers
+	@$(MPICC) $(CFLAGS) $(DRIVER) -shared -fPIC $< -o $@
+
+$(OUT)/libdevice_mpi.so: c_tests/device/mpi.c
+	@mkdir -p $(OUT)
+	@$(MPICC) $(CFLAGS) -shared -fPIC $< -o $@ -ldl
+
+$(OUT)/device: c_tests/device/device.h $(OUT)/libdevice_mpi.so $(DRIVERS)
+$(OUT)/device: LINK = -L$(OUT) -ldevice_mpi -L$(LIBDIR) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../$(LIBDIR)' -ldl
+
 $(OUT)/%: c_tests/%.c $(wildcard c_tests/*.h) include/mpix_neighbor.h $(LIB)
 	@mkdir -p $(OUT)
 	@echo $(MPICC) $<
