@@ -31,7 +31,7 @@ WITH_FORTRAN = $(shell $(MPIFC) --version >/dev/null 2>&1 && echo yes)
 
 C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks crash_peer
 FORTRAN_TESTS := $(foreach t,$(wildcard c_tests/fortran_*.F90),$(basename $(notdir $t)).f08 $(basename $(notdir $t)).mpi) fortran_mpif
-PRELOAD_TESTS := neighbor requests threads alltoallv quiet
+PRELOAD_TESTS := neighbor requests threads alltoallv quiet device
 PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
 BENCHES := exchange rounds dsde persistent overlap fuse shm nodes
@@ -151,6 +151,7 @@ $(OUT)/libdevice_mpi.so: c_tests/device/mpi.c
 	@mkdir -p $(OUT)
 	@$(MPICC) $(CFLAGS) -shared -fPIC $< -o $@ -ldl
 
+$(OUT)/preload_device: c_tests/device/device.h $(OUT)/libdevice_mpi.so $(DRIVERS)
 $(OUT)/device: c_tests/device/device.h $(OUT)/libdevice_mpi.so $(DRIVERS)
 $(OUT)/device: LINK = -L$(OUT) -ldevice_mpi -L$(LIBDIR) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../$(LIBDIR)' -ldl
 
