@@ -9,6 +9,7 @@ enum { LONGEST = 40000, FIELDS = 3 };
 
 extern int standin_device_blocks(void);
 extern int standin_messages(void);
+extern int standin_staged(void);
 
 static int me, size;
 
@@ -192,6 +193,31 @@ static void test_reuse(MPI_Comm comm) {
   graph_free(&g);
 }
 
+/* what is long goes from device to device in MPI's way, without the memory of the host; each end may be a device's or not */
+static void test_long(MPI_Comm comm) {
+  enum { COUNT = 5000 };
+  /* where slots are longer than that it may */
+  const char *shared = getenv("MPIX_SHARED_MEMORY");
+  int slots = shared && atoi(shared) > 200000;
+  graph g = graph_new(size);
+  for (int s = 0; s < size; s++)
+    for (int t = 0; t < size; t++)
+      if (s != t) insert(&g.targets[s], &g.outdegree[s], g.outdegree[s], t), insert(&g.sources[t], &g.indegree[t], g.indegree[t], s);
+  memory first = memory_of(1, 0, DEVICE);
+  graph_set(&g, MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL, MPI_INFO_NULL, comm);
+  for (int round = 0; round < 16; round++) {
+    memory send = memory_of(size * COUNT, me + round, (me * 3 + round) % 4 % 3 ? DEVICE : HOST), recv = memory_of(size * COUNT, -1, (me + round / 4) % 4 ? DEVICE : HOST);
+    int staged = standin_staged(), last = (size - 1) * COUNT - 1;
+    if (round % 2) OK(MPIX_Neighbor_gather(send.at, COUNT, MPI_INT, recv.at, COUNT, MPI_INT, comm));
+    else OK(MPIX_Neighbor_alltoall(send.at, COUNT, MPI_INT, recv.at, COUNT, MPI_INT, comm));
+    if (size > 1) CHECK(recv.image[last] == (me == size - 1 ? size - 2 : size - 1) + round, "round %d: %d", round, recv.image[last]);
+    CHECK(standin_staged() == staged || slots, "round %d: %d of the messages went through the memory of the host", round, standin_staged() - staged);
+    memory_free(&send), memory_free(&recv);
+  }
+  memory_free(&first);
+  graph_free(&g);
+}
+
 /* memory that the processor may touch goes as all other: by shared memory, without a message */
 static void test_host_kinds(MPI_Comm comm) {
   enum { COUNT = 500 };
@@ -369,6 +395,7 @@ int main(int argc, char **argv) {
   }
   test_host_kinds(comm);
   test_reuse(comm);
+  test_long(comm);
   if (!getenv("MPIX_NEIGHBOR_VERIFY") && !getenv("MPIX_SCHEDULE")) {
     test_errors(comm);
     test_choice(comm);

@@ -182,7 +182,8 @@ fn share_memory(
     generation: u64,
 ) -> Result<Vec<Arc<Link>>> {
     // verified collectives survive that neighbors call different ones, which mailboxes do not
-    if hints.verify || hints.shared_memory < hints::LEAST_SHARED {
+    let bytes = hints.shared_bytes();
+    if hints.verify || bytes < hints::LEAST_SHARED {
         return Ok(Vec::new());
     }
     let common: Vec<bool> = operations.iter().map(|&o| o == Operation::Gather).collect();
@@ -196,7 +197,7 @@ fn share_memory(
             &part
         }
     };
-    Ok(link::make(team, n, &common, (hints.shared_memory as usize, hints.single_copy), generation)?.unwrap_or_default())
+    Ok(link::make(team, n, &common, (bytes as usize, hints.single_copy), generation)?.unwrap_or_default())
 }
 
 /// A schedule and what runs it.
@@ -510,7 +511,7 @@ fn agree(comm: &Comm, request: Result<SetCall>) -> Result<SetCall> {
         Err(_) => (0, 0),
     };
     let failed = if request.is_err() { i64::from(me) } else { i64::MAX };
-    let devices = i64::from(device::is_present());
+    let devices = i64::from(device::is_in_use());
     let lowest = coll::allreduce(comm, [failed, operations, -operations, hints, -hints, -devices], Reduction::Min)?;
     if lowest[0] != i64::MAX {
         let root = lowest[0] as u32;

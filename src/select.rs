@@ -409,22 +409,20 @@ mod tests {
         assert_eq!(chosen(&auto, 1).algorithm, Algorithm::Direct);
     }
 
-    /// Blocks may lie on a device where a driver is in a process: what passes them on is taken where it is asked for alone.
+    /// What passes blocks on is an error where they lie on a device: it is taken where it is asked for alone.
     #[test]
-    fn nothing_is_passed_on_where_blocks_may_lie_on_devices() {
-        let input = |devices| {
-            let hints = Hints { devices, whole_communicator: true, ..Hints::default() };
-            let n = Neighborhood::from_ranks(0, &[0], &[0]);
-            let input = Input { neighborhood: &n, processes: 9, directions: None, star: None, stencil: None };
-            candidates(&hints, &input, Outline { nodes: 3, operations: ALLTOALL, ..FEW })
-        };
-        assert!(input(false).iter().any(|a| a.entry().forwards()));
-        assert!(!input(true).iter().any(|a| a.entry().forwards()));
-        let asked = Hints { devices: true, whole_communicator: true, schedule: ScheduleHint::Only(Algorithm::NodeAware), ..Hints::default() };
+    fn nothing_is_passed_on_unasked_where_blocks_may_lie_on_devices() {
         let n = Neighborhood::from_ranks(0, &[0], &[0]);
         let input = Input { neighborhood: &n, processes: 9, directions: None, star: None, stencil: None };
-        let choice = select(&asked, &input, Outline { nodes: 3, operations: ALLTOALL, ..FEW }).unwrap();
-        assert_eq!(choice, Next::Take(Choice { algorithm: Algorithm::NodeAware, why: Why::Asked }));
+        let outline = Outline { nodes: 3, operations: ALLTOALL, ..FEW };
+        let forwards = |devices| {
+            let hints = Hints { devices, whole_communicator: true, ..Hints::default() };
+            candidates(&hints, &input, outline).iter().any(|a| a.entry().forwards())
+        };
+        assert!(forwards(false) && !forwards(true));
+        let schedule = ScheduleHint::Only(Algorithm::NodeAware);
+        let asked = Hints { devices: true, whole_communicator: true, schedule, ..Hints::default() };
+        assert!(unfit(Algorithm::NodeAware, &asked, &input, outline).is_none());
     }
 
     /// Combining serves no reduction, and needs a stencil; where blocks leave the neighborhood of their source, also the promise.

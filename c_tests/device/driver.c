@@ -18,7 +18,7 @@ typedef struct {
 
 enum { MOST = 4096 };
 static allocation all[MOST];
-static int count, asked;
+static int count, asked, used;
 
 static allocation *find(const void *address) {
   const char *p = address;
@@ -38,6 +38,7 @@ void *standin_allocate(size_t bytes, int kind, void *where) {
   close(file);
   if (at == MAP_FAILED || alias == MAP_FAILED) return NULL;
   all[count++] = (allocation){at, alias, bytes, kind};
+  used = 1;
   return at;
 }
 
@@ -67,13 +68,34 @@ int cuPointerGetAttributes(unsigned n, const int *attributes, void **data, uintp
   allocation *a = find((void *)address);
   asked++;
   /* before the first allocation the program has not initialized it */
-  if (count == 0) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!used) return CUDA_ERROR_NOT_INITIALIZED;
   for (unsigned i = 0; i < n; i++) {
     unsigned *answer = data[i];
     if (attributes[i] == MEMORY_TYPE) *answer = !a ? 0 : a->kind == REGISTERED ? HOST : ON_DEVICE;
     else if (attributes[i] == IS_MANAGED) *answer = a && a->kind == MANAGED;
     else return CUDA_ERROR_INVALID_VALUE;
   }
+  return CUDA_SUCCESS;
+}
+
+/* two devices, of which the program uses the second one by the runtime */
+int cuCtxGetCurrent(void **context) {
+  *context = NULL;
+  return used ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+int cuDeviceGetCount(int *devices) {
+  *devices = 2;
+  return used ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+int cuDeviceGet(int *device, int ordinal) {
+  *device = ordinal + 70;
+  return CUDA_SUCCESS;
+}
+
+int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) {
+  *flags = 0, *active = used && device == 71;
   return CUDA_SUCCESS;
 }
 

@@ -4,11 +4,14 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
-static int device_blocks, messages;
+static int device_blocks, messages, staged;
 
 /* how many blocks in device memory MPI has been given, and how many messages in all */
 int standin_device_blocks(void) { return device_blocks; }
 int standin_messages(void) { return messages; }
+
+/* how many messages of a process to itself went from or to device memory */
+int standin_staged(void) { return staged; }
 
 static void *at(const void *buffer) {
   static void *(*alias)(const void *);
@@ -46,8 +49,11 @@ int MPI_Recv_init(void *buf, int count, MPI_Datatype type, int source, int tag, 
 
 int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int recvcount,
                  MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
+  int blocks = device_blocks;
   messages++;
-  return PMPI_Sendrecv(at(sendbuf), sendcount, sendtype, dest, sendtag, at(recvbuf), recvcount, recvtype, source, recvtag, comm, status);
+  sendbuf = at(sendbuf), recvbuf = at(recvbuf);
+  staged += device_blocks > blocks;
+  return PMPI_Sendrecv(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype, source, recvtag, comm, status);
 }
 
 /* what the preload library passes on, and what it compares with */

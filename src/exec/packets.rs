@@ -253,7 +253,9 @@ impl Packets {
     pub unsafe fn refuse_devices(&self, buffers: &Buffers, devices: &Devices) -> Result<()> {
         let why = || {
             let name = self.schedule.algorithm().name();
-            format!("the schedule {name} passes blocks on in the memory of the host; mpix_schedule=direct sends them from where they are")
+            format!(
+                "the schedule {name} passes blocks on in the memory of the host; mpix_schedule=direct sends them from where they are"
+            )
         };
         // SAFETY: the datatypes have been accepted.
         unsafe { refuse(devices, buffers, self.own.iter().map(|own| own.block), why) }

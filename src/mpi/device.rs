@@ -51,6 +51,10 @@ type AddressRange = unsafe extern "C" fn(*mut usize, *mut usize, usize) -> c_int
 struct Cuda {
     attributes: unsafe extern "C" fn(c_uint, *const c_int, *mut *mut c_void, usize) -> c_int,
     range: Option<AddressRange>,
+    current: Option<unsafe extern "C" fn(*mut *mut c_void) -> c_int>,
+    count: Option<unsafe extern "C" fn(*mut c_int) -> c_int>,
+    device: Option<unsafe extern "C" fn(*mut c_int, c_int) -> c_int>,
+    state: Option<unsafe extern "C" fn(c_int, *mut c_uint, *mut c_int) -> c_int>,
 }
 
 /// Functions of HIP.
@@ -97,9 +101,11 @@ pub fn look() {
     }
 }
 
-/// True if a driver is in the process.
-pub fn is_present() -> bool {
-    !DRIVERS.load(Ordering::Relaxed).is_null()
+/// True if the process uses a device: it has a context of CUDA, or HIP is in it. On clusters with GPUs an MPI may bring CUDA's driver into processes that do not.
+pub fn is_in_use() -> bool {
+    let drivers = DRIVERS.load(Ordering::Acquire);
+    // SAFETY: what is there is never freed.
+    unsafe { drivers.as_ref() }.is_some_and(|drivers| drivers.hip.is_some() || drivers.cuda.is_some_and(|cuda| cuda.is_in_use()))
 }
 
 /// What blocks of one call are asked about. `None` where no driver has been found.
@@ -184,8 +190,32 @@ impl Cuda {
             Some(Cuda {
                 attributes: library.function(c"cuPointerGetAttributes")?,
                 range: library.function(c"cuMemGetAddressRange_v2"),
+                current: library.function(c"cuCtxGetCurrent"),
+                count: library.function(c"cuDeviceGetCount"),
+                device: library.function(c"cuDeviceGet"),
+                state: library.function(c"cuDevicePrimaryCtxGetState"),
             })
         }
+    }
+
+    /// True if this thread has a context, or a device has its primary one, which CUDA's runtime uses.
+    fn is_in_use(&self) -> bool {
+        let mut context = std::ptr::null_mut();
+        // SAFETY: the result is a local.
+        if self.current.is_some_and(|current| unsafe { current(&mut context) } == SUCCESS) && !context.is_null() {
+            return true;
+        }
+        let (Some(count), Some(device), Some(state)) = (self.count, self.device, self.state) else { return false };
+        let mut devices = 0;
+        // SAFETY: the result is a local.
+        if unsafe { count(&mut devices) } != SUCCESS {
+            return false;
+        }
+        (0..devices).any(|i| {
+            let (mut handle, mut flags, mut active) = (0, 0, 0);
+            // SAFETY: the results are locals; the handle is a device's where the first call has succeeded.
+            unsafe { device(&mut handle, i) == SUCCESS && state(handle, &mut flags, &mut active) == SUCCESS && active != 0 }
+        })
     }
 
     fn holds(&self, address: usize) -> bool {

@@ -60,14 +60,7 @@ impl Piece {
     ///
     /// # Safety
     /// As for `bind`.
-    pub unsafe fn find_device(
-        &mut self,
-        devices: &Devices,
-        side: &Blocks,
-        known: &Known,
-        freed: u64,
-        comm: &Comm,
-    ) -> Result<()> {
+    pub unsafe fn find_device(&mut self, devices: &Devices, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
         // SAFETY: the caller vouches for the datatype, which has been accepted.
         unsafe {
             let is = device::holds(devices, &self.block())?;
