@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
+#include <stddef.h>
 
 static int device_blocks, messages, staged;
 
