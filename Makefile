@@ -31,7 +31,7 @@ WITH_FORTRAN = $(shell $(MPIFC) --version >/dev/null 2>&1 && echo yes)
 
 C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks crash_peer
 FORTRAN_TESTS := $(foreach t,$(wildcard c_tests/fortran_*.F90),$(basename $(notdir $t)).f08 $(basename $(notdir $t)).mpi) fortran_mpif
-PRELOAD_TESTS := neighbor requests threads alltoallv quiet
+PRELOAD_TESTS := neighbor requests threads alltoallv quiet device
 PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
 BENCHES := exchange rounds dsde persistent overlap fuse shm nodes
@@ -136,6 +136,24 @@ $(OUT)/preload_fortran_%: c_tests/preload_fortran.F90
 $(OUT)/passthrough: benches/passthrough.c
 	@mkdir -p $(OUT)
 	@$(MPICC) $(CFLAGS) $< -o $@
+
+# device memory without a device: stand-ins for the drivers, and what makes the MPI take their memory
+DRIVERS := $(addprefix $(OUT)/drivers/,libcuda.so.1 libamdhip64.so.5 libamdhip64.so.6)
+$(OUT)/drivers/libcuda.so.1: DRIVER =
+$(OUT)/drivers/libamdhip64.so.5: DRIVER = -DHIP_VERSION=5
+$(OUT)/drivers/libamdhip64.so.6: DRIVER = -DHIP_VERSION=6
+
+$(DRIVERS): c_tests/device/driver.c
+	@mkdir -p $(OUT)/drivers
+	@$(MPICC) $(CFLAGS) $(DRIVER) -shared -fPIC $< -o $@
+
+$(OUT)/libdevice_mpi.so: c_tests/device/mpi.c
+	@mkdir -p $(OUT)
+	@$(MPICC) $(CFLAGS) -shared -fPIC $< -o $@ -ldl
+
+$(OUT)/preload_device: c_tests/device/device.h $(OUT)/libdevice_mpi.so $(DRIVERS)
+$(OUT)/device: c_tests/device/device.h $(OUT)/libdevice_mpi.so $(DRIVERS)
+$(OUT)/device: LINK = -L$(OUT) -ldevice_mpi -L$(LIBDIR) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../$(LIBDIR)' -ldl
 
 $(OUT)/%: c_tests/%.c $(wildcard c_tests/*.h) include/mpix_neighbor.h $(LIB)
 	@mkdir -p $(OUT)

@@ -203,6 +203,16 @@ pub enum Error {
         /// Elements.
         count: i64,
     },
+    /// A block in device memory, where the library would have to touch it.
+    #[error("{argument} has block {slot} in device memory, and {why}")]
+    Device {
+        /// Which buffer.
+        argument: Argument,
+        /// Which block.
+        slot: usize,
+        /// Why the library would touch it, and what helps.
+        why: String,
+    },
     /// A datatype that MPI does not take for communication (not committed, or no datatype).
     #[error("{argument} cannot be used for communication: {text}")]
     Datatype {
@@ -536,7 +546,7 @@ impl Error {
             Error::Rank { .. } => Class::Rank,
             Error::NotInCommunicator { .. } => Class::Group,
             Error::NullHandle { class, .. } | Error::Remote { class, .. } => *class,
-            Error::InPlace { .. } | Error::NullBuffer { .. } => Class::Buffer,
+            Error::InPlace { .. } | Error::NullBuffer { .. } | Error::Device { .. } => Class::Buffer,
             Error::Datatype { .. } => Class::Type,
             Error::Operator { .. } => Class::Op,
             Error::NoNeighborhood { .. } | Error::NoTopology => Class::Topology,

@@ -3,7 +3,7 @@
 //! Setting is collective; what it makes serves all later calls, which need only the processes at the other ends of their edges. Nothing is
 //! made later but more executors for requests. When the communicator is freed, MPI's attribute callback drops all of it.
 
-use std::cell::{RefCell, RefMut};
+use std::cell::{Cell, RefCell, RefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -24,6 +24,7 @@ use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Known;
+use crate::mpi::device;
 use crate::mpi::node::Team;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm};
@@ -86,6 +87,8 @@ pub struct Slot {
     extents: Extents,
     /// Whether calls are timed.
     timed: AtomicBool,
+    /// Addresses of the buffers of the last blocking calls: with others comes a look whether a driver of devices has been loaded meanwhile.
+    seen: [Cell<(*mut u8, *mut u8)>; 2],
     /// Borrowed while a collective runs.
     runner: RefCell<Runner>,
     trial: RefCell<Option<Trial>>,
@@ -182,7 +185,8 @@ fn share_memory(
     generation: u64,
 ) -> Result<Vec<Arc<Link>>> {
     // verified collectives survive that neighbors call different ones, which mailboxes do not
-    if hints.verify || hints.shared_memory < hints::LEAST_SHARED {
+    let bytes = hints.shared_bytes();
+    if hints.verify || bytes < hints::LEAST_SHARED {
         return Ok(Vec::new());
     }
     let common: Vec<bool> = operations.iter().map(|&o| o == Operation::Gather).collect();
@@ -196,7 +200,7 @@ fn share_memory(
             &part
         }
     };
-    Ok(link::make(team, n, &common, (hints.shared_memory as usize, hints.single_copy), generation)?.unwrap_or_default())
+    Ok(link::make(team, n, &common, (bytes as usize, hints.single_copy), generation)?.unwrap_or_default())
 }
 
 /// A schedule and what runs it.
@@ -308,6 +312,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     };
     // SAFETY: as above.
     let grid = unsafe { grid(comm) };
+    device::look();
     let request = agree(&private, request)?;
     match_lists(&private, &request.neighborhood)?;
     let (neighborhood, directions) = find_directions(&private, request.neighborhood, grid.as_ref())?;
@@ -389,6 +394,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
             extents: Extents::default(),
             timed: AtomicBool::new(trial.is_some() && !request.hints.verify),
             shown: Mutex::new(Shown::of(&first, trial.as_ref())),
+            seen: Default::default(),
             runner: RefCell::new(first),
             trial: RefCell::new(trial),
             spare: Mutex::default(),
@@ -525,7 +531,8 @@ fn agree(comm: &Comm, request: Result<SetCall>) -> Result<SetCall> {
         Err(_) => (0, 0),
     };
     let failed = if request.is_err() { i64::from(me) } else { i64::MAX };
-    let lowest = coll::allreduce(comm, [failed, operations, -operations, hints, -hints], Reduction::Min)?;
+    let devices = i64::from(device::is_in_use());
+    let lowest = coll::allreduce(comm, [failed, operations, -operations, hints, -hints, -devices], Reduction::Min)?;
     if lowest[0] != i64::MAX {
         let root = lowest[0] as u32;
         let remote = share_error(comm, request.as_ref().err().map(|e| &**e), root, me)?;
@@ -537,7 +544,7 @@ fn agree(comm: &Comm, request: Result<SetCall>) -> Result<SetCall> {
     if lowest[3] != -lowest[4] {
         return Err(Error::Disagreement { what: Hints::AGREED }.into());
     }
-    request
+    request.map(|request| SetCall { hints: Hints { devices: lowest[5] < 0, ..request.hints }, ..request })
 }
 
 /// Tells all processes the error of process `root`. Collective.
@@ -783,6 +790,9 @@ impl Slot {
     /// The buffers must be what the C prototype asks for.
     #[inline]
     pub unsafe fn run(&self, buffers: &Buffers) -> Result<()> {
+        if self.seen[0].get() != (buffers.input.base, buffers.output.base) {
+            self.see(buffers);
+        }
         // SAFETY: the caller vouches for the buffers.
         unsafe {
             if self.timed.load(Ordering::Relaxed) {
@@ -791,6 +801,19 @@ impl Slot {
             let mut runner = self.runner()?;
             let algorithm = runner.choice.algorithm;
             self.execute(runner.executor_for(buffers)?, algorithm, buffers)
+        }
+    }
+
+    /// Remembers buffers, and looks for a driver where they are new: it may have been loaded since the last look, as CUDA's runtime does with its first
+    /// allocation. At `MPI_BOTTOM` each call may have others.
+    #[cold]
+    fn see(&self, buffers: &Buffers) {
+        let (new, [last, other]) = ((buffers.input.base, buffers.output.base), &self.seen);
+        if other.replace(last.replace(new)) != new {
+            device::look();
+        }
+        if new.0.is_null() || new.1.is_null() {
+            last.set((std::ptr::null_mut(), std::ptr::without_provenance_mut(1)));
         }
     }
 

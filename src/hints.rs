@@ -56,6 +56,11 @@ pub const MOST_EDGES: u64 = 1 << 27;
 /// Fewest bytes of shared memory with which it is used.
 pub const LEAST_SHARED: u64 = 1 << 16;
 
+/// Bytes of shared memory without a hint, and where a process uses a device: blocks in its memory that are longer than a slot are left to MPI, which may move them
+/// without the host's memory. Slots then have 16 KiB.
+const DEFAULT_SHARED: u64 = 10 << 20;
+const SHARED_WITH_DEVICES: u64 = 160 << 10;
+
 /// Which schedule the caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScheduleHint {
@@ -110,6 +115,8 @@ pub struct Hints {
     pub nodes: Option<Placement>,
     /// Where the values come from.
     pub origins: Origins,
+    /// No hint, but what the set call finds out: true if a process uses a device, and so may have blocks in its memory.
+    pub devices: bool,
 }
 
 impl Default for Hints {
@@ -126,12 +133,13 @@ impl Default for Hints {
             graph_limit: 1 << 24,
             reduce_order: FoldOrder::Source,
             fuse: None,
-            shared_memory: 10 << 20,
+            shared_memory: DEFAULT_SHARED,
             single_copy: true,
             verify: false,
             whole_communicator: false,
             nodes: None,
             origins: Origins::default(),
+            devices: false,
         }
     }
 }
@@ -257,6 +265,11 @@ impl Hints {
         ];
         values.extend(self.nodes.iter().flat_map(Placement::words));
         digest(&values)
+    }
+
+    /// Most bytes of shared memory for the messages of an operation to one process.
+    pub fn shared_bytes(&self) -> u64 {
+        if self.devices && self.shared_memory == DEFAULT_SHARED { SHARED_WITH_DEVICES } else { self.shared_memory }
     }
 
     /// The parameters of the machine.

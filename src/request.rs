@@ -19,7 +19,7 @@ use crate::exec::fields::{Joined, Rule};
 use crate::exec::lasting::Lasting;
 use crate::exec::tags::MOST_FIELDS;
 use crate::handle::{COLLECTIVES, Loan, Slot, no_buffers};
-use crate::mpi::{MPI_Comm, message};
+use crate::mpi::{MPI_Comm, device, message};
 use crate::outstanding::Advance;
 use crate::schedule::Schedule;
 
@@ -334,6 +334,7 @@ impl Request {
     /// The buffers must be what the C prototypes ask for, until the request is complete, or freed if it is persistent.
     pub unsafe fn new(slot: &Arc<Slot>, user: MPI_Comm, fields: &[Buffers], rule: Rule, kind: Kind) -> Result<Request> {
         let persistent = kind != Kind::Once;
+        device::look();
         // SAFETY: the caller vouches for the buffers.
         unsafe {
             let state = if slot.verifies() {
@@ -361,6 +362,7 @@ impl Request {
     /// # Safety
     /// As for `new`.
     pub unsafe fn verified(slot: &Arc<Slot>, user: MPI_Comm, fields: Result<&[Buffers]>, count: usize) -> Result<()> {
+        device::look();
         // SAFETY: the caller vouches for the buffers.
         let state = unsafe { State::verified(slot, fields, count) }?;
         let run = Run::Shared(Arc::new(Mutex::new(state)));

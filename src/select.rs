@@ -201,6 +201,9 @@ fn forbidden(algorithm: Algorithm, hints: &Hints, operations: Operations, stenci
     // where there is no stencil, that is why
     let neighbors = matches!(entry.build, Build::Stencil(_)) && stencil.is_none_or(Stencil::closed);
     let unserved = entry.unserved(operations);
+    if unserved.is_none() && entry.forwards() && hints.devices && hints.schedule != ScheduleHint::Only(algorithm) {
+        return Some("it passes blocks on in the memory of the host, and a process may have them on a device");
+    }
     if unserved.is_some() || !entry.forwards() || hints.whole_communicator || neighbors {
         return unserved;
     }
@@ -404,6 +407,22 @@ mod tests {
         assert_eq!(chosen(&Hints::default(), 8).algorithm, Algorithm::Direct);
         assert_eq!(chosen(&auto, 32).algorithm, Algorithm::Direct);
         assert_eq!(chosen(&auto, 1).algorithm, Algorithm::Direct);
+    }
+
+    /// What passes blocks on is an error where they lie on a device: it is taken where it is asked for alone.
+    #[test]
+    fn nothing_is_passed_on_unasked_where_blocks_may_lie_on_devices() {
+        let n = Neighborhood::from_ranks(0, &[0], &[0]);
+        let input = Input { neighborhood: &n, processes: 9, directions: None, star: None, stencil: None };
+        let outline = Outline { nodes: 3, operations: ALLTOALL, ..FEW };
+        let forwards = |devices| {
+            let hints = Hints { devices, whole_communicator: true, ..Hints::default() };
+            candidates(&hints, &input, outline).iter().any(|a| a.entry().forwards())
+        };
+        assert!(forwards(false) && !forwards(true));
+        let schedule = ScheduleHint::Only(Algorithm::NodeAware);
+        let asked = Hints { devices: true, whole_communicator: true, schedule, ..Hints::default() };
+        assert!(unfit(Algorithm::NodeAware, &asked, &input, outline).is_none());
     }
 
     /// Combining serves no reduction, and needs a stencil; where blocks leave the neighborhood of their source, also the promise.

@@ -232,7 +232,7 @@ unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: MPI_Co
     let edges: Vec<Edge> = targets.iter().map(|t| [t.weight, weighted.into()]).collect();
     let bytes = size_of::<Edge>() as u64;
     let send = |(t, edge): (&Neighbor, &Edge)| {
-        t.rank.map(|target| Outgoing { target, block: bytes_at((&raw const *edge).cast(), bytes), bytes })
+        t.rank.map(|target| Outgoing { target, block: bytes_at((&raw const *edge).cast(), bytes), bytes, device: false })
     };
     let sends = Sends { list: targets.iter().zip(&edges).filter_map(send).collect(), dense: true };
     // SAFETY: the caller vouches for the handles; the edges outlive the exchange.

@@ -13,7 +13,7 @@ use crate::logging;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Known, Owned as Datatype};
 use crate::mpi::message::Block;
-use crate::mpi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, comm, info};
+use crate::mpi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, comm, device, info};
 use crate::neighborhood;
 use crate::sparse::mailbox::{Arrived, Inbox, Layout, Outgoing, Sends};
 use crate::sparse::plan::Plan;
@@ -157,6 +157,8 @@ impl Send {
             let (extent, dense) = examine(&SEND, self.datatype, &wires.send, wires.comm())?;
             let size = if dense { extent } else { datatype::size(self.datatype)? };
             let shape = self.counts.shape(n)?;
+            device::look();
+            let devices = device::devices();
             let blocks = Blocks { base: self.buffer.cast_mut().cast(), datatype: self.datatype, extent, shape, names: &SEND };
             let mut list = Vec::with_capacity(n);
             for (i, target) in targets.iter().enumerate() {
@@ -168,7 +170,8 @@ impl Send {
                     return Err(Error::NullBuffer { argument: Argument::new(SEND.buffer), count: at.count }.into());
                 }
                 let block = Block { at: at.at, count: at.count, datatype: at.datatype };
-                list.push(Outgoing { target, block, bytes: bytes as u64 });
+                let device = devices.as_ref().map_or(Ok(false), |devices| devices.hold_block(&block))?;
+                list.push(Outgoing { target, block, bytes: bytes as u64, device });
             }
             Ok(Sends { list, dense })
         }
@@ -899,11 +902,18 @@ pub unsafe extern "C" fn MPIX_Sparse_copy(result: MPIX_Sparse_result, maxcount: 
             if recvbuf.is_null() && needed > 0 && result.kind.derived.is_none() {
                 return Err(Error::NullBuffer { argument: Argument::new("recvbuf"), count: needed as i64 }.into());
             }
+            device::look();
+            let devices = device::devices();
+            let datatype = result.kind.derived.as_ref().map_or(mpi::message::packed(), Datatype::raw);
             let mut at: *mut u8 = recvbuf.cast();
             for m in &result.packed.messages {
                 let count = result.count(m);
                 match &result.kind.derived {
                     _ if m.bytes == 0 => {}
+                    kind if devices.as_ref().map_or(Ok(false), |devices| devices.hold(at, 1, datatype))? => {
+                        let elements = if kind.is_some() { count as i64 } else { m.bytes as i64 };
+                        mpi::message::unflatten_by_message(m.at, m.bytes, at, elements, datatype, &result.comm)?;
+                    }
                     None => std::ptr::copy_nonoverlapping(m.at, at, m.bytes as usize),
                     Some(datatype) => {
                         mpi::message::unflatten(m.at, m.bytes, at, count as i64, datatype.raw(), &result.comm)?;

@@ -6,11 +6,13 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::buffers::Located;
+use super::device;
 use super::layout::Layout;
 use super::p2p::Large;
 use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Known;
+use crate::mpi::device::Devices;
 use crate::mpi::{datatype, p2p};
 
 /// A copy that has been checked.
@@ -86,6 +88,20 @@ impl Copy {
             };
             Ok(Some(Copy { from, into, how }))
         }
+    }
+
+    /// Leaves a copy that has been prepared to MPI, if one of its ends lies on a device.
+    ///
+    /// # Safety
+    /// As for `prepare`.
+    pub unsafe fn find_devices(&mut self, devices: &Devices) -> Result<()> {
+        // SAFETY: the caller vouches for the datatypes.
+        unsafe {
+            if device::holds(devices, &self.from)? || device::holds(devices, &self.into)? {
+                self.how = How::Message;
+            }
+        }
+        Ok(())
     }
 
     /// Bytes of buffer that it needs.

@@ -12,12 +12,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::buffers::{Blocks, Buffers, Ints, Located, Shape};
-use super::copy::Way;
+use super::copy::{Passage, Way};
+use super::device;
 use super::p2p::{accept, refuse_null};
 use crate::error::Result;
 use crate::mpi::MPI_Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Known, Owned};
+use crate::mpi::device::{Devices, devices};
+use crate::mpi::message::packed;
 use crate::neighborhood::{Neighbor, Neighborhood, Rank};
 
 /// When the blocks of an edge are joined.
@@ -200,6 +203,19 @@ impl Drop for Joined {
     }
 }
 
+/// True if one of the blocks lies in device memory: then MPI brings each of them to a buffer of ours, or takes it from there.
+fn any_on_device(devices: &Option<Devices>, blocks: &[(Located, i64)]) -> Result<bool> {
+    for (block, _) in blocks.iter().filter(|_| devices.is_some()) {
+        // SAFETY: the datatype has been accepted.
+        if let Some(devices) = devices
+            && unsafe { device::holds(devices, block) }?
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 impl Side {
     unsafe fn of(
         fields: &[&Blocks],
@@ -210,6 +226,7 @@ impl Side {
         own: &mut Vec<Owned>,
     ) -> Result<Side> {
         let (mut side, known, mut accepted) = (Side::default(), Known::default(), None);
+        let devices = devices();
         // slots of short messages, and where these begin in the buffer
         let mut short = Vec::new();
         for (slot, neighbor) in list.iter().enumerate() {
@@ -235,9 +252,10 @@ impl Side {
                     bytes = bytes.saturating_add(length);
                 }
             }
+            let on_device = any_on_device(&devices, &blocks)?;
             if rank == me || !rule.joins(blocks.len(), bytes) {
                 side.push(first.count, first.at.addr() as i64, first.datatype, false);
-            } else if bytes <= SHORT {
+            } else if on_device || bytes <= SHORT {
                 let begin = side.buffer.len().next_multiple_of(LINE);
                 side.buffer.resize(begin + bytes as usize, 0);
                 let mut at = begin;
@@ -246,11 +264,13 @@ impl Side {
                     at = bytes.end;
                     // SAFETY: as above.
                     let (way, _) = unsafe { Way::of(&block, &known, comm) }?;
+                    let way = if on_device { Way::Through(Passage::Message) } else { way };
                     side.pieces.push(Piece { block, bytes, way });
                 }
                 side.of_slot[slot] = first_piece..side.pieces.len();
                 short.push((slot, begin));
-                side.push(bytes, 0, datatype::byte(), true);
+                // where the other end is none of a device's it may have a datatype of its own for a long one
+                side.push(bytes, 0, if bytes <= SHORT { datatype::byte() } else { packed() }, true);
             } else {
                 // lengths of one message fit in int, and so do counts of elements with data
                 let count = |block: &Located| i32::try_from(block.count).unwrap_or(i32::MAX);

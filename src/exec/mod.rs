@@ -7,6 +7,8 @@ pub mod check;
 #[cfg(feature = "mpi")]
 mod copy;
 #[cfg(feature = "mpi")]
+mod device;
+#[cfg(feature = "mpi")]
 pub mod fields;
 #[cfg(feature = "mpi")]
 pub mod lasting;
@@ -29,6 +31,8 @@ pub mod world;
 
 #[cfg(feature = "mpi")]
 use crate::error::{Error, Result};
+#[cfg(feature = "mpi")]
+use crate::mpi;
 
 /// Runs a schedule over one transport, one collective at a time, any number of times.
 #[cfg(feature = "mpi")]
@@ -91,7 +95,10 @@ impl Any {
     pub unsafe fn bind_near(&mut self, fields: &[buffers::Buffers]) -> Result<()> {
         match self {
             // SAFETY: the caller vouches for the buffers.
-            Any::Shm(executor) => unsafe { executor.bind_fields(fields) },
+            Any::Shm(executor) => unsafe {
+                executor.bind_fields(fields)?;
+                mpi::device::devices().map_or(Ok(()), |devices| executor.find_devices(fields, &devices))
+            },
             _ => Err(Error::Internal("this executor takes one field".into()).into()),
         }
     }
@@ -107,6 +114,10 @@ impl Executor for Any {
                 Any::P2p(executor) => executor.bind(buffers),
                 Any::Shm(executor) => executor.bind(buffers),
                 Any::Packets(executor) => executor.bind(buffers),
+            }?;
+            match mpi::device::devices() {
+                None => Ok(()),
+                Some(devices) => self.find_devices(buffers, &devices),
             }
         }
     }

@@ -25,6 +25,7 @@ use crate::mpi::{MPI_Datatype, MPI_Op, datatype, op};
 use crate::neighborhood::Rank;
 use crate::schedule::{Block, Op, Schedule};
 
+mod device;
 mod window;
 
 use window::Window;

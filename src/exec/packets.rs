@@ -18,11 +18,13 @@ use std::sync::Arc;
 
 use super::buffers::{Buffers, Located};
 use super::copy::{Copy, Way};
+use super::device::refuse;
 use super::p2p::{Large, POLLS, Waiting, accept, enlarge, refuse_null, self_edge};
 use super::{Executor, packet};
 use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Known};
+use crate::mpi::device::Devices;
 use crate::mpi::message::{self, Probed};
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::{self, MPI_Datatype};
@@ -247,6 +249,22 @@ impl Packets {
             own.located = located;
         }
         Ok(())
+    }
+
+    /// An error if a block that has just been bound lies in device memory.
+    ///
+    /// # Safety
+    /// As for `Executor::bind`.
+    #[cold]
+    pub unsafe fn refuse_devices(&self, buffers: &Buffers, devices: &Devices) -> Result<()> {
+        let why = || {
+            let name = self.schedule.algorithm().name();
+            format!(
+                "the schedule {name} passes blocks on in the memory of the host; mpix_schedule=direct sends them from where they are"
+            )
+        };
+        // SAFETY: the datatypes have been accepted.
+        unsafe { refuse(devices, buffers, self.own.iter().map(|own| own.block), why) }
     }
 
     unsafe fn bind_copies(&mut self) -> Result<()> {

@@ -11,10 +11,12 @@ use std::collections::HashMap;
 
 use super::buffers::{Blocks, Buffers, Located, Shape};
 use super::copy::{Passage, Way};
+use super::device;
 use super::p2p::{Large, enlarge};
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Known};
+use crate::mpi::device::Devices;
 use crate::mpi::p2p::Message;
 use crate::mpi::{self, MPI_Datatype};
 use crate::neighborhood::Rank;
@@ -212,6 +214,22 @@ impl Parts {
             // SAFETY: bytes are a committed type.
             unsafe {
                 large.fill(message, &bytes, || side_of(stage.block, buffers).count_argument(stage.block.slot()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves blocks that lie on a device to MPI to pack. Those without gaps stay where they are.
+    ///
+    /// # Safety
+    /// As for `bind`, which has been called.
+    pub unsafe fn find_devices(&mut self, devices: &Devices) -> Result<()> {
+        for bound in self.stages.iter_mut().filter_map(|stage| stage.bound.as_mut()) {
+            if let Bound { located, place: Place::Here { passage, .. }, .. } = bound {
+                // SAFETY: the datatype has been accepted.
+                if unsafe { device::holds(devices, located) }? {
+                    *passage = Passage::Message;
+                }
             }
         }
         Ok(())

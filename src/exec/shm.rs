@@ -32,6 +32,7 @@ use crate::mpi::{MPI_Datatype, MPI_Op};
 use crate::neighborhood::Neighborhood;
 use crate::schedule::{Block, FoldOrder, Op, Schedule};
 
+mod device;
 mod fold;
 pub mod link;
 mod pieces;
@@ -534,7 +535,7 @@ impl Shm {
                 Some(chunks) => in_chunks &= chunks,
             }
         }
-        if !in_chunks {
+        if !in_chunks || self.sends_from_device(k) {
             return self.send_by_mpi(k).map(|()| true);
         }
         match self.link.memory_for_chunks(&send.outs, &self.holders(send)) {
@@ -637,6 +638,13 @@ impl Shm {
             enlarge(&mut send.buffer, pieces::gapped(pieces))?;
             let mut next = send.buffer.as_mut_ptr();
             for piece in pieces.iter().filter(|piece| piece.bytes > 0) {
+                if let Some(block) = piece.on_device() {
+                    for o in send.outs.clone() {
+                        let request = message::send(Mode::Standard, &block, link.outs[o].rank, tag, comm)?;
+                        send.requests.push((o as u32, request));
+                    }
+                    continue;
+                }
                 let at = match piece.in_place() {
                     Some(at) => at,
                     None => {
@@ -844,7 +852,7 @@ impl Shm {
         recv.state = Receiving::Done;
         let (recv, own) = (&self.recvs[i], self.own());
         let mut from = recv.buffer.as_ptr();
-        for piece in self.outputs[recv.pieces.clone()].iter().filter(|piece| piece.in_place().is_none()) {
+        for piece in self.outputs[recv.pieces.clone()].iter().filter(|piece| piece.is_gapped()) {
             // SAFETY: the caller of `bind` vouches for the blocks; the buffer has room for those that it is for.
             unsafe { piece.unpack(from, own) }?;
             from = from.wrapping_add(piece.bytes);
@@ -882,6 +890,11 @@ impl Shm {
         let mut next = recv.buffer.as_mut_ptr();
         recv.state = Receiving::MpiEach;
         for piece in pieces.iter().filter(|piece| piece.bytes > 0) {
+            if let Some(block) = piece.on_device() {
+                // SAFETY: the caller of `bind` vouches for the block.
+                recv.requests.push(unsafe { message::receive_block(&block, rank, tag, comm) }?);
+                continue;
+            }
             let at = piece.in_place().unwrap_or(next);
             if piece.in_place().is_none() {
                 next = next.wrapping_add(piece.bytes);
@@ -1186,6 +1199,9 @@ impl Shm {
         if self.comes_in_pieces(i) {
             return self.post_each(i);
         }
+        if let Some(posted) = self.post_to_device(i) {
+            return posted;
+        }
         let bytes = self.recvs[i].bytes as u64;
         let at = self.room(i, bytes)?;
         let (rank, tag) = (self.link.ins[i].rank, self.link.tag(self.number));
@@ -1482,7 +1498,7 @@ impl Executor for Shm {
             recv.unfolded = recv.pieces.len();
             self.receiving.push(i as u32);
             if recv.bytes > self.link.ins[i].slot {
-                let by_mpi = self.started_only || self.link.ins[i].long_by_mpi;
+                let by_mpi = self.started_only || self.link.ins[i].long_by_mpi || self.receives_on_device(i);
                 if by_mpi && let Err(e) = self.post(i) {
                     self.note(e);
                 }

@@ -211,6 +211,21 @@ pub unsafe fn receive(at: *mut u8, bytes: u64, source: Option<u32>, tag: Option<
     Ok(request)
 }
 
+/// `MPI_Irecv` of a block as it lies, from a process.
+///
+/// # Safety
+/// The block must be writable, and be left alone, until the request is complete.
+pub unsafe fn receive_block(block: &Block, source: u32, tag: i32, comm: &Comm) -> Result<Request> {
+    let mut request = Request::default();
+    // SAFETY: the caller vouches for the block; the request is a local.
+    unsafe {
+        let (count, datatype, _large) = block.narrow()?;
+        let (at, source) = (block.at.cast_mut().cast(), source as c_int);
+        check(mpi_sys::MPI_Irecv(at, count, datatype, source, tag, comm.raw(), &mut request.0), "MPI_Irecv")?;
+    }
+    Ok(request)
+}
+
 /// Messages that are sent and received again and again, in the order in which they were added. Freed when dropped.
 #[derive(Debug, Default)]
 pub struct Persistent {
@@ -340,6 +355,24 @@ pub unsafe fn unflatten(
             let from = std::slice::from_raw_parts(from, bytes as usize);
             return super::datatype::unpack(from, into, count, datatype, comm);
         }
+        unflatten_by_message(from, bytes, into, count, datatype, comm)
+    }
+}
+
+/// The same by a message to oneself alone: `MPI_Sendrecv`.
+///
+/// # Safety
+/// As for `unflatten`.
+pub unsafe fn unflatten_by_message(
+    from: *const u8,
+    bytes: u64,
+    into: *mut u8,
+    count: i64,
+    datatype: MPI_Datatype,
+    comm: &Comm,
+) -> Result<()> {
+    // SAFETY: the caller vouches for both.
+    unsafe {
         let me = super::comm::rank(comm.raw())?;
         let (room, datatype, _large) = Block { at: into, count, datatype }.narrow()?;
         let (length, packed, _other) = bytes_at(from, bytes).narrow()?;

@@ -16,6 +16,7 @@ pub mod attribute;
 pub mod coll;
 pub mod comm;
 pub mod datatype;
+pub mod device;
 pub mod errors;
 pub mod info;
 pub mod leftover;

@@ -160,7 +160,7 @@ impl Run {
         inboxes.number += 1;
         let mut outbox = Outbox::default();
         for o in sends.list.iter().filter(|o| o.target != wires.rank) {
-            let long = o.bytes > INBOX_LONG;
+            let long = o.bytes > INBOX_LONG || o.device;
             let room = HEADER + if long { 0 } else { o.bytes.next_multiple_of(HEADER) };
             let header = Header { source: wires.rank, what: if long { ANNOUNCED } else { MESSAGE }, bytes: o.bytes };
             let by_mpi = match memory.half(o.target, number).reserve(room, INBOX_ROOM) {

@@ -16,6 +16,8 @@ pub struct Outgoing {
     pub block: Block,
     /// Bytes that it carries.
     pub bytes: u64,
+    /// True if the block lies in device memory, which MPI alone may touch.
+    pub device: bool,
 }
 
 /// Everything that a process sends in an exchange, in the order of its list.
@@ -38,13 +40,13 @@ impl Outgoing {
         }
         // SAFETY: the caller vouches for both.
         unsafe {
-            if dense {
+            if dense && !self.device {
                 std::ptr::copy_nonoverlapping(self.block.at, into, self.bytes as usize);
                 return Ok(());
             }
             let room = i32::try_from(self.bytes).is_ok() && i32::try_from(self.block.count).is_ok();
             // an absolute datatype at MPI_BOTTOM: MPICH takes no null address for packing
-            if room && !self.block.at.is_null() {
+            if room && !self.block.at.is_null() && !self.device {
                 let into = std::slice::from_raw_parts_mut(into, self.bytes as usize);
                 return datatype::pack(self.block.at, self.block.count, self.block.datatype, into, comm).map(|_| ());
             }

@@ -117,7 +117,7 @@ impl Run {
         }
         let list = (outgoing.into_iter().zip(&envelopes)).map(|(target, e)| {
             let bytes = size_of_val(&e[..]) as u64;
-            Outgoing { target, block: bytes_at(e.as_ptr().cast(), bytes), bytes }
+            Outgoing { target, block: bytes_at(e.as_ptr().cast(), bytes), bytes, device: false }
         });
         let list = Sends { list: list.collect(), dense: true };
         let mut arrived = Inbox::default();

@@ -162,7 +162,8 @@ impl Lane {
             let at = i * bytes as usize;
             bytes_at(buffer[at..at + bytes as usize].as_ptr(), bytes)
         };
-        let list = targets.iter().enumerate().map(|(i, &target)| Outgoing { target, block: block(i), bytes }).collect();
+        let list =
+            targets.iter().enumerate().map(|(i, &target)| Outgoing { target, block: block(i), bytes, device: false }).collect();
         // SAFETY: the buffer is borrowed until the exchange is done, and kept by `run` after an error; the datatype is predefined.
         let mut exchange =
             unsafe { Exchange::start(&self.wires, Some(&self.hints), Sends { list, dense: true }, Form::Blocking) }?;

@@ -5,11 +5,14 @@ use std::ops::Range;
 use crate::error::{Error, Result};
 use crate::exec::buffers::{Blocks, Located, Shape};
 use crate::exec::copy::{Passage, bytes, layout};
+use crate::exec::device;
 use crate::exec::layout::Layout;
 use crate::exec::p2p::{accept, refuse_null};
 use crate::mpi::MPI_Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Known};
+use crate::mpi::device::Devices;
+use crate::mpi::message;
 
 /// What messages of a process to itself, which pack what nothing else can, are sent with.
 #[derive(Clone, Copy)]
@@ -43,12 +46,45 @@ pub struct Piece {
     accepted: Option<MPI_Datatype>,
     /// What is known of the datatype holds as long as none has been freed.
     freed: u64,
+    /// True if its data lies in device memory.
+    device: bool,
 }
 
 impl Piece {
     pub fn new(field: usize, slot: u32) -> Piece {
         let (at, how) = (std::ptr::null_mut(), How::InPlace(0));
-        Piece { field: field as u32, slot, at, bytes: 0, count: 0, how, accepted: None, freed: 0 }
+        Piece { field: field as u32, slot, at, bytes: 0, count: 0, how, accepted: None, freed: 0, device: false }
+    }
+
+    /// Leaves a block that has just been bound to MPI, where it lies on a device.
+    ///
+    /// # Safety
+    /// As for `bind`.
+    pub unsafe fn find_device(&mut self, devices: &Devices, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
+        // SAFETY: the caller vouches for the datatype, which has been accepted.
+        unsafe {
+            let is = device::holds(devices, &self.block())?;
+            let was = std::mem::replace(&mut self.device, is);
+            if self.device {
+                self.how = How::Passage(Passage::Message);
+            } else if was {
+                // what the call before made of it is another address's
+                self.forget();
+                self.bind(side, known, freed, comm)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The block as messages have it, if it lies on a device.
+    pub fn on_device(&self) -> Option<message::Block> {
+        let Located { at, count, datatype } = self.block();
+        self.device.then_some(message::Block { at, count, datatype })
+    }
+
+    /// True if it is packed where it is sent by MPI.
+    pub fn is_gapped(&self) -> bool {
+        self.in_place().is_none() && !self.device
     }
 
     /// Finds the block. Asks MPI nothing, and allocates nothing, where datatype and count are those of the call before.
@@ -245,7 +281,7 @@ pub fn total(pieces: &[Piece]) -> usize {
 
 /// Bytes of those pieces that do not lie in one piece.
 pub fn gapped(pieces: &[Piece]) -> usize {
-    pieces.iter().filter(|piece| piece.in_place().is_none()).map(|piece| piece.bytes).sum()
+    pieces.iter().filter(|piece| piece.is_gapped()).map(|piece| piece.bytes).sum()
 }
 
 /// Brings pieces into a message.

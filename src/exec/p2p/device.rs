@@ -1,0 +1,34 @@
+//! Device memory in the point-to-point executor: self edges, and blocks that are packed, go through MPI.
+
+use super::P2p;
+use crate::error::Result;
+use crate::exec::buffers::Buffers;
+use crate::exec::device::{no_reduction, refuse};
+use crate::mpi::device::Devices;
+use crate::schedule::Block;
+
+impl P2p {
+    /// Changes what has just been bound over to MPI, where it lies on a device. Parts of a block without gaps are sent from there.
+    ///
+    /// # Safety
+    /// As for `Executor::bind`.
+    #[cold]
+    pub unsafe fn find_devices(&mut self, buffers: &Buffers, devices: &Devices) -> Result<()> {
+        // SAFETY: the caller vouches for the buffers, whose datatypes have been accepted.
+        unsafe {
+            if self.fold.is_some() {
+                return refuse(devices, buffers, self.blocks(), no_reduction);
+            }
+            for copy in &mut self.copies {
+                copy.find_devices(devices)?;
+            }
+            self.parts.find_devices(devices)
+        }
+    }
+
+    /// All blocks that the schedule names.
+    pub fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
+        let pairs = self.sorted.copies.iter().chain(&self.sorted.reduces);
+        self.sorted.messages.iter().map(|message| message.1).chain(pairs.flat_map(|&(from, into)| [from, into]))
+    }
+}

@@ -1,0 +1,74 @@
+//! Device memory in the shared-memory executor. Each end of an edge looks at its own blocks alone.
+//!
+//! A short message is brought from the device to its slot, and from a slot to the device, by a message of the process to itself: a start leaves nothing to do.
+//! A long one is sent from there as it lies, as it is where the kernel needs one copy: its receiver has posted a receive, or looks for it. A receiver that has
+//! a device always posts, which tells the sender not to send in chunks.
+
+use super::{Receiving, Shm};
+use crate::error::Result;
+use crate::exec::buffers::Buffers;
+use crate::exec::device::{no_reduction, refuse};
+use crate::mpi::device::Devices;
+use crate::mpi::message;
+use crate::schedule::Block;
+
+impl Shm {
+    /// Changes what has just been bound over to MPI, where it lies on a device.
+    ///
+    /// # Safety
+    /// As for `Executor::bind`.
+    #[cold]
+    pub unsafe fn find_devices(&mut self, fields: &[Buffers], devices: &Devices) -> Result<()> {
+        let Some(first) = fields.first() else { return Ok(()) };
+        let freed = self.known[0][0].freed()?;
+        // SAFETY: the caller vouches for the buffers, whose datatypes have been accepted.
+        unsafe {
+            if let Some(folding) = &self.folding {
+                let near = self.inputs.iter().map(|piece| Block::Input(piece.slot));
+                let own = self.self_edges.iter().map(|edge| Block::Input(edge.0));
+                let far = self.rest.iter().flat_map(|rest| rest.blocks()).filter(|b| matches!(b, Block::Input(_)));
+                let result = (!folding.chain.is_empty()).then_some(Block::Output(0));
+                return refuse(devices, first, near.chain(own).chain(far).chain(result), no_reduction);
+            }
+            let sent = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
+            for piece in &mut self.inputs[..sent] {
+                let (side, known) = (&fields[piece.field as usize].input, &self.known[piece.field as usize][0]);
+                piece.find_device(devices, side, known, freed, &self.comm)?;
+            }
+            for piece in &mut self.outputs {
+                let (side, known) = (&fields[piece.field as usize].output, &self.known[piece.field as usize][1]);
+                piece.find_device(devices, side, known, freed, &self.comm)?;
+            }
+            for copy in &mut self.copies {
+                copy.find_devices(devices)?;
+            }
+            match &mut self.rest {
+                Some(rest) => rest.find_devices(first, devices),
+                None => Ok(()),
+            }
+        }
+    }
+
+    /// Posts the receive of a long message into a device's memory, if it is one block that lies there. `None` if not.
+    pub(super) fn post_to_device(&mut self, i: usize) -> Option<Result<()>> {
+        let Self { link, outputs, recvs, comm, .. } = self;
+        let recv = &mut recvs[i];
+        let [piece] = &outputs[recv.pieces.clone()] else { return None };
+        let block = piece.on_device()?;
+        let (rank, tag) = (link.ins[i].rank, link.tag(self.number));
+        // SAFETY: the caller of `bind` vouches for the block.
+        let posted = unsafe { message::receive_block(&block, rank, tag, comm) };
+        recv.data = std::ptr::null();
+        Some(posted.map(|request| recv.state = Receiving::Mpi(request, true)))
+    }
+
+    /// True if a block of the message from process `i` lies on a device.
+    pub(super) fn receives_on_device(&self, i: usize) -> bool {
+        self.outputs[self.recvs[i].pieces.clone()].iter().any(|piece| piece.on_device().is_some())
+    }
+
+    /// True if a block of message `k` lies on a device.
+    pub(super) fn sends_from_device(&self, k: usize) -> bool {
+        self.inputs[self.sends()[k].pieces.clone()].iter().any(|piece| piece.on_device().is_some())
+    }
+}
