@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use mpix_neighbor::model::loggp::PRESETS;
-use mpix_neighbor::model::{Loggp, Options, Run, simulate};
-use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Block, Build, Entry, Op, Schedule, Tuning, world_schedules_on};
+use mpix_neighbor::model::{Loggp, Options, Run, bytes_of, simulate};
+use mpix_neighbor::schedule::plan::ratio;
+use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Build, Entry, Op, Schedule, Tuning, world_schedules_on};
 use serde::Serialize;
 
 use crate::chart::{Bar, Chart, MAX_LANES, time};
@@ -220,7 +221,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         };
         let trace = arguments.chart.is_some();
         let options = Options { window: arguments.window, half_duplex, trace, ..Options::default() };
-        let run = simulate(&schedules, &|p, block| bytes_of(&problem, arguments.unit, p, block), &model, &options)?;
+        let run = simulate(&schedules, &|p, block| bytes_of(&problem.world, arguments.unit.into(), p, block), &model, &options)?;
         report.algorithms.push(figures(entry, &problem, &schedules, &tuning, arguments.unit, bound, run.total, scheduling_us));
         if let Some(file) = &arguments.chart {
             let svg = chart(arguments, &report, &run)?.svg();
@@ -268,12 +269,6 @@ fn fastest<T>(body: impl Fn() -> T) -> (T, f64) {
     (result, us)
 }
 
-/// Length of a block that a process sends.
-fn bytes_of(problem: &Problem, unit: u32, p: u32, block: Block) -> u64 {
-    let target = problem.world.get(p as usize).and_then(|n| n.targets().get(block.slot()));
-    u64::from(target.map_or(0, |n| n.weight)) * u64::from(unit)
-}
-
 #[allow(clippy::too_many_arguments)]
 fn figures(
     entry: &Entry,
@@ -298,7 +293,7 @@ fn figures(
         pieces: parts.count(),
         rounds_of_a_process: schedules.iter().map(Schedule::rounds).max().unwrap_or(0),
         cost_bytes: cost.map(|c| c * f64::from(unit)),
-        cost_ratio: cost.filter(|_| bound > 0.0).map(|c| c / bound),
+        cost_ratio: cost.filter(|_| problem.graph.edges() > 0).map(|c| ratio(c, bound)),
         predicted_us,
         scheduling_us,
     }
