@@ -247,6 +247,21 @@ fn every_algorithm_delivers_every_block_once() {
     assert_eq!(seen, all);
 }
 
+/// The example of the docs comes to the same.
+#[test]
+fn the_script_of_the_docs_checks_too() {
+    if Command::new("python3").arg("--version").output().is_err() {
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/check_schedule.py");
+    let run = |export: &str| Command::new("python3").args([script, &file("script.json", export)]).output().unwrap();
+    let export = printed(&["schedule", "--generate", "star:9", "--unit", "4096", "--nodes", "3", "--export", "-"]);
+    let output = run(&export);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.lines().count() == 8, "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!run(&export.replacen("{\"output\":0}", "{\"output\":1}", 1)).status.success());
+}
+
 /// The checker finds what is wrong: a message less, another target, a part that comes twice.
 #[test]
 fn the_checker_checks() {

@@ -209,7 +209,7 @@ fn nodes_of_processes() {
 #[test]
 fn shells_and_man() {
     for (shell, sign) in [
-        ("bash", "complete -F _mpix-neighbor"),
+        ("bash", "-o bashdefault -o default mpix-neighbor"),
         ("zsh", "#compdef mpix-neighbor"),
         ("fish", "complete -c mpix-neighbor"),
         ("elvish", "edit:completion:arg-completer[mpix-neighbor]"),
