@@ -188,6 +188,27 @@ fn weights_up_to_the_largest() {
     }
 }
 
+/// An edge of weight 0 costs its bound, whatever a unit of weight is; so does a whole graph of them.
+#[test]
+fn weights_of_zero() {
+    let (one, all) = (file("zero.txt", b"0 1 0\n"), file("zeros.txt", b"0 1 0\n0 2 0\n1 2 0\n2 0 0\n"));
+    for unit in ["1", "1048576"] {
+        for startup in [&[][..], &["--startup", "0"]] {
+            for (edges, rounds) in [(&one, 1.0), (&all, 2.0)] {
+                let report = json(&[&["schedule", edges, "--unit", unit], startup].concat());
+                let tau = report["startup_bytes"].as_f64().unwrap();
+                assert_eq!(report["lower_bound_bytes"].as_f64().unwrap(), rounds * tau);
+                let coloring = figures(&report, "edge_coloring");
+                assert_eq!(coloring["cost_ratio"], 1.0, "{unit}: {coloring}");
+                assert_eq!(coloring["cost_bytes"].as_f64().unwrap(), rounds * tau);
+                // o, L and o, and no bytes
+                let direct = figures(&report, "direct")["predicted_us"].as_f64().unwrap();
+                assert!(direct < 25.0, "{unit}: {direct}");
+            }
+        }
+    }
+}
+
 #[test]
 fn wrong_input_names_file_and_line() {
     let parts = file("short.parts", b"0\n1\n");
@@ -387,6 +408,13 @@ fn sparse_crossovers_are_drawn() {
     for point in ["jaguar: 16.1 at 65536", "jaguar: 123 at 65536", "intrepid: 24.4 at 1024"] {
         assert_eq!(svg.matches(&format!("<title>{point}</title>")).count(), 1, "{point}");
     }
+    // the legend names what has a line, and no more
+    let few = draw(&["--processes", "2,64"]);
+    let named = |preset: &str| few.contains(&format!(">{preset}</text>"));
+    let drawn = |preset: &str| few.contains(&format!("<title>{preset}: "));
+    let presets = ["jaguar", "intrepid", "big_red", "meiko_split_c", "meiko_elan"];
+    assert!(presets.iter().all(|preset| named(preset) == drawn(preset)), "{few}");
+    assert!(presets.iter().any(|preset| !named(preset)) || !few.contains(">T_BC = log2(P) (L + 2 o)</text>"), "{few}");
     // what has no crossover is no point, and one machine's lines are two
     let one = draw(&["--loggp", "jaguar", "--processes", "65536,4,256"]);
     assert_balanced(&one);

@@ -536,7 +536,7 @@ mod tests {
     #[test]
     fn nbx_is_near_the_simulator() {
         for (p, k) in [(2, 1), (3, 2), (5, 4), (16, 6), (100, 6), (512, 6), (512, 40)] {
-            for (steps, most) in [(shifts(p, k), 1.2), (random(p, k, 7), 1.5)] {
+            for (steps, most) in [(shifts(p, k), 1.2), (random(p, k, 7), 1.51)] {
                 let mut script = Script::new(p);
                 script.exchange(&steps, 512, ACKNOWLEDGED);
                 script.barrier();

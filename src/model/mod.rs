@@ -14,4 +14,4 @@ pub mod simulate;
 pub use dsde::{Load, PROTOCOLS, Protocol, predict_exchange};
 pub use fit::{Measurement, Parameters};
 pub use loggp::{FileError, Loggp, PRESETS};
-pub use simulate::{Options, Run, predict, simulate};
+pub use simulate::{Options, Run, bytes_of, predict, simulate};

@@ -35,8 +35,23 @@
 //! reductions, posting a receive, a part of a block that has no bytes (no message is made of it), and
 //! what a packet says about its blocks. A whole block without bytes is a message, which costs as much as one of 1 byte.
 //!
-//! Two processes that run this on equal arguments get equal bits: what happens at the same time happens in the order in which
-//! it was decided, at the beginning by rank. Only sums and products are made of times.
+//! # What happens at the same time
+//! happens in this order, which does not depend on how schedules are stored; only the order of a
+//! process's sends, which it posts one after the other, says anything:
+//! 1. Messages arrive: those of the lowest sender first, and of one sender in the order of its
+//!    sends. That is *the order of messages*, also below.
+//! 2. Processes whose rounds or sends are complete go on. Each posts receives, round by round; the
+//!    processor gets those whose messages are there already as they arrived, then in the order of
+//!    messages. Then it gets the sends.
+//! 3. Messages take ports that are free, those first that have waited longest, then in the order of
+//!    messages. A message waits from when it is first in its line, its sender's processor is done
+//!    with it, the port has rested from the one before it, and, for rendezvous, its receive is
+//!    posted. One that was eager waits for the in-port from when it has left.
+//!
+//! What takes no time may make more happen at the same time: then the first of all of this that
+//! can happen happens next. A message that waits for a second port holds up nobody at the first.
+//!
+//! Two processes that run this on equal arguments get equal bits. Only sums and products are made of times.
 //!
 //! # Cost
 //! O(m log m) time for m messages, and about 200 bytes of memory for a message and for a process. In half duplex a port that
@@ -49,7 +64,7 @@ use std::rc::Rc;
 
 use super::Loggp;
 use crate::neighborhood::{Neighborhood, Rank};
-use crate::schedule::{Block, Op, Part, Schedule};
+use crate::schedule::{Block, Op, Part, Schedule, length};
 
 /// How schedules are run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -198,7 +213,7 @@ pub fn simulate(
 }
 
 /// The total time of a world's schedules, in microseconds, where an edge carries
-/// `bytes_per_weight` bytes for each unit of the weight in the target list. An edge of weight 0 counts as of weight 1.
+/// `bytes_per_weight` bytes for each unit of the weight in the target list ([`length()`]).
 ///
 /// # Errors
 /// As [`simulate()`].
@@ -209,11 +224,14 @@ pub fn predict(
     params: &Loggp,
     options: &Options,
 ) -> Result<f64, String> {
-    let bytes = |p: Rank, block: Block| {
-        let neighbor = world.get(p as usize).and_then(|n| n.targets().get(block.slot()));
-        u64::from(neighbor.map_or(0, |n| n.weight.max(1))).saturating_mul(bytes_per_weight)
-    };
+    let bytes = |p: Rank, block: Block| bytes_of(world, bytes_per_weight, p, block);
     Ok(simulate(schedules, &bytes, params, options)?.total)
+}
+
+/// How many bytes a process sends in an input block, where an edge carries `bytes_per_weight` for each unit of its weight.
+pub fn bytes_of(world: &[Neighborhood], bytes_per_weight: u64, p: Rank, block: Block) -> u64 {
+    let target = world.get(p as usize).and_then(|n| n.targets().get(block.slot()));
+    target.map_or(0, |n| length(n.weight, bytes_per_weight))
 }
 
 // ---- what is to be done
@@ -506,31 +524,38 @@ const ARRIVED: u8 = 16;
 const WAITS_OUT: u8 = 32;
 /// It stands in the line of its target's in-port.
 const WAITS_IN: u8 = 64;
-/// Its `Event::Ready` has been put among the events.
+/// Its first `Event::Take` has been put among the events.
 const CALLED: u8 = 128;
 
+/// What happens at one time happens in this order, by number within a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// A message, the first in its line, is ready to leave.
-    Ready(u32),
-    /// The last message of the sends that have begun has left.
-    Left(u32),
     /// A message has arrived.
     Arrived(u32),
     /// A round is complete.
     Done(u32),
+    /// The last message of the sends that have begun has left.
+    Left(u32),
+    /// A process looks at what is complete, and begins what may begin then.
+    Progress(u32),
     /// A port that messages wait for is free.
     Free(u32),
+    /// A message takes the ports that it needs, if they are free. Those that have waited longest
+    /// come first: the bits of the time since when it waits.
+    Take(u64, u32),
 }
+
+/// Messages that wait for a port, with the bits of the time since when: ascending, as they get it.
+type Line = VecDeque<(u64, u32)>;
 
 struct Port {
     /// From when on it is free.
     free: f64,
     /// What it did last.
     last: u32,
-    /// Whether its next `Event::Free` is on its way. Until then nobody else may have it.
+    /// Whether its next `Event::Free` is on its way.
     wakes: bool,
-    waiting: VecDeque<u32>,
+    waiting: Line,
 }
 
 struct State {
@@ -545,10 +570,15 @@ struct State {
     sending: u32,
     /// First message that has not left.
     head: u32,
+    /// What left last, and from when on the next message may leave.
+    sent: u32,
+    rested: f64,
     /// From when on the processor is free.
     free: f64,
     /// What it did last.
     last: u32,
+    /// At whose end there is progress.
+    woken: u32,
     /// At whose end the process finished.
     end: u32,
     did: Process,
@@ -558,13 +588,15 @@ struct Simulation<'a> {
     world: &'a World,
     params: &'a Loggp,
     options: &'a Options,
-    /// By time (bits of a number that is not negative are ordered as it is) and the order in which they were decided.
-    events: BinaryHeap<Reverse<(u64, u64, Event)>>,
-    decided: u64,
+    /// By time: bits of a number that is not negative are ordered as it is.
+    events: BinaryHeap<Reverse<(u64, Event)>>,
+    /// An event of now that comes before all others.
+    next: Option<Event>,
     now: f64,
     /// The activity whose end is dealt with now.
     cause: u32,
-    /// For each activity when it began, and at whose end.
+    /// For each activity when it began, and at whose end. Until a message leaves, for its
+    /// out-port since when it waits.
     begin: Vec<f64>,
     causes: Vec<u32>,
     flags: Vec<u8>,
@@ -594,19 +626,22 @@ impl<'a> Simulation<'a> {
                 begun: first,
                 sending: 0,
                 head: world.sends[first as usize],
+                sent: NOTHING,
+                rested: 0.0,
                 free: 0.0,
                 last: NOTHING,
+                woken: NOTHING,
                 end: NOTHING,
                 did: Process::default(),
             }
         };
-        let port = |_| Port { free: 0.0, last: NOTHING, wakes: false, waiting: VecDeque::new() };
+        let port = |_| Port { free: 0.0, last: NOTHING, wakes: false, waiting: Line::new() };
         Simulation {
             world,
             params,
             options,
             events: BinaryHeap::new(),
-            decided: 0,
+            next: None,
             now: 0.0,
             cause: NOTHING,
             begin: vec![0.0; 4 * world.messages.len()],
@@ -621,42 +656,19 @@ impl<'a> Simulation<'a> {
 
     fn run(&mut self) {
         for p in 0..self.states.len() {
-            self.progress(p);
+            self.at(0.0, Event::Progress(p as u32));
         }
-        while let Some(Reverse((time, _, event))) = self.events.pop() {
-            debug_assert!(f64::from_bits(time) >= self.now);
-            self.now = f64::from_bits(time);
-            match event {
-                Event::Ready(m) => {
-                    self.cause = 4 * m + SEND_OVERHEAD;
-                    self.advance(self.world.messages[m as usize].source as usize);
+        loop {
+            let event = match self.next.take() {
+                Some(event) => event,
+                None => {
+                    let Some(Reverse((time, event))) = self.events.pop() else { break };
+                    debug_assert!(f64::from_bits(time) >= self.now);
+                    self.now = f64::from_bits(time);
+                    event
                 }
-                Event::Left(m) => {
-                    self.cause = 4 * m + OUT_PORT;
-                    let p = self.world.messages[m as usize].source as usize;
-                    self.states[p].sending = 0;
-                    self.progress(p);
-                }
-                Event::Arrived(m) => {
-                    self.cause = 4 * m + IN_PORT;
-                    self.flags[m as usize] |= ARRIVED;
-                    if self.flags[m as usize] & POSTED != 0 {
-                        self.receive(m);
-                    }
-                }
-                Event::Done(round) => {
-                    let cause = self.done[round as usize].1;
-                    let message = &self.world.messages[cause as usize / 4];
-                    let at_source = cause % 4 == OUT_PORT;
-                    self.cause = cause;
-                    self.left[round as usize] = DONE;
-                    self.progress(if at_source { message.source } else { message.target } as usize);
-                }
-                Event::Free(port) => {
-                    self.cause = self.ports[port as usize].last;
-                    self.free(port as usize);
-                }
-            }
+            };
+            self.happen(event);
         }
         // A process that waits in the earliest round of all waits only for messages whose sender has reached that round, and
         // its line, and whose target has too; so one of them moves.
@@ -664,9 +676,61 @@ impl<'a> Simulation<'a> {
         assert!(stuck.is_none(), "process {} waits for ever", stuck.map_or(0, |s| s.0));
     }
 
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Arrived(m) => {
+                self.cause = 4 * m + IN_PORT;
+                self.flags[m as usize] |= ARRIVED;
+                if self.flags[m as usize] & POSTED != 0 {
+                    self.receive(m);
+                }
+            }
+            Event::Done(round) => {
+                let cause = self.done[round as usize].1;
+                let message = &self.world.messages[cause as usize / 4];
+                self.left[round as usize] = DONE;
+                self.wake_process(if cause % 4 == OUT_PORT { message.source } else { message.target }, cause);
+            }
+            Event::Left(m) => {
+                let p = self.world.messages[m as usize].source;
+                self.states[p as usize].sending = 0;
+                self.wake_process(p, 4 * m + OUT_PORT);
+            }
+            Event::Progress(p) => {
+                self.cause = self.states[p as usize].woken;
+                self.progress(p as usize);
+            }
+            Event::Free(port) => {
+                self.ports[port as usize].wakes = false;
+                if let Some(&(since, m)) = self.ports[port as usize].waiting.front() {
+                    self.at(self.now, Event::Take(since, m));
+                }
+            }
+            Event::Take(since, m) => self.take(since, m),
+        }
+    }
+
     fn at(&mut self, time: f64, event: Event) {
-        self.events.push(Reverse((time.to_bits(), self.decided, event)));
-        self.decided += 1;
+        let mut event = event;
+        if time == self.now {
+            match self.next {
+                Some(next) if event < next => {
+                    self.next = Some(event);
+                    event = next;
+                }
+                None if self.events.peek().is_none_or(|first| (time.to_bits(), event) < first.0) => {
+                    self.next = Some(event);
+                    return;
+                }
+                _ => {}
+            }
+        }
+        self.events.push(Reverse((time.to_bits(), event)));
+    }
+
+    fn wake_process(&mut self, p: Rank, cause: u32) {
+        self.states[p as usize].woken = cause;
+        self.at(self.now, Event::Progress(p));
     }
 
     /// It is known when an operation of a round will be complete.
@@ -697,9 +761,7 @@ impl<'a> Simulation<'a> {
         }
         let (current, horizon) = (state.current, end.min(state.current.saturating_add(self.options.window)));
         while self.states[p].posted < horizon {
-            for &m in world.recvs_of(self.states[p].posted) {
-                self.post(m);
-            }
+            self.post(self.states[p].posted);
             self.states[p].posted += 1;
         }
         loop {
@@ -738,17 +800,25 @@ impl<'a> Simulation<'a> {
         self.params.overhead + copied as f64 * self.options.copy
     }
 
-    fn post(&mut self, m: u32) {
-        let message = &self.world.messages[m as usize];
-        if !message.exists {
-            return;
+    /// Posts the receives of a round, all at once: the processor takes those whose messages have
+    /// arrived in the order in which they did.
+    fn post(&mut self, round: u32) {
+        let world = self.world;
+        let mut arrived: Vec<(u64, u32)> = Vec::new();
+        for &m in world.recvs_of(round) {
+            let message = &world.messages[m as usize];
+            if !message.exists {
+                continue;
+            }
+            self.flags[m as usize] |= POSTED;
+            if self.flags[m as usize] & ARRIVED != 0 {
+                arrived.push(((self.end_of(4 * m + IN_PORT) + self.params.latency).to_bits(), m));
+            } else if message.bytes > self.params.eager && self.states[message.source as usize].head == m {
+                self.advance(message.source as usize);
+            }
         }
-        self.flags[m as usize] |= POSTED;
-        if self.flags[m as usize] & ARRIVED != 0 {
-            self.receive(m);
-        } else if message.bytes > self.params.eager && self.states[message.source as usize].head == m {
-            self.advance(message.source as usize);
-        }
+        arrived.sort_unstable();
+        arrived.into_iter().for_each(|(_, m)| self.receive(m));
     }
 
     fn receive(&mut self, m: u32) {
@@ -765,138 +835,155 @@ impl<'a> Simulation<'a> {
         2 * self.world.messages[m as usize].target as usize + usize::from(!self.options.half_duplex)
     }
 
-    /// Lets messages of a process leave, as far as they can.
+    /// Calls the first message in the line of a process for when nothing but ports holds it up, if
+    /// that is known.
     fn advance(&mut self, p: usize) {
         let world = self.world;
         let behind = world.sends[world.rounds[p + 1] as usize];
-        loop {
-            let m = self.states[p].head;
-            if m == behind {
-                return;
-            }
-            let message = &world.messages[m as usize];
-            if message.exists {
-                let flags = self.flags[m as usize];
-                let wanted = message.bytes <= self.params.eager || flags & POSTED != 0;
-                if flags & BEGUN == 0 || !wanted {
-                    return;
+        let state = &mut self.states[p];
+        while state.head < behind && !world.messages[state.head as usize].exists {
+            state.head += 1;
+        }
+        let m = state.head;
+        if m == behind {
+            return;
+        }
+        let flags = self.flags[m as usize];
+        let wanted = world.messages[m as usize].bytes <= self.params.eager || flags & POSTED != 0;
+        if flags & (BEGUN | CALLED) != BEGUN || !wanted {
+            return;
+        }
+        let (mut since, mut cause) = (self.now, self.cause);
+        let (rested, sent) = (self.states[p].rested, self.states[p].sent);
+        if rested > since {
+            (since, cause) = (rested, sent);
+        }
+        let ready = self.end_of(4 * m + SEND_OVERHEAD);
+        if ready >= since {
+            (since, cause) = (ready, 4 * m + SEND_OVERHEAD);
+        }
+        self.flags[m as usize] |= CALLED;
+        self.begin[(4 * m + OUT_PORT) as usize] = since;
+        self.causes[(4 * m + OUT_PORT) as usize] = cause;
+        self.at(since, Event::Take(since.to_bits(), m));
+    }
+
+    /// Gives a message the ports that it needs. If one of them is not free it stands in its line.
+    fn take(&mut self, since: u64, m: u32) {
+        let flags = self.flags[m as usize];
+        // called by both of its ports, or gone on since
+        if flags & PASSED != 0 || self.begin[(4 * m + OUT_PORT) as usize].to_bits() != since {
+            return;
+        }
+        let leaves = flags & LEFT == 0;
+        let eager = self.world.messages[m as usize].bytes <= self.params.eager;
+        let needs = [(self.out_port(m), leaves), (self.in_port(m), !leaves || !eager)];
+        let is_free = |s: &Self, port: usize| s.ports[port].free <= s.now;
+        if needs.iter().all(|&(port, needed)| !needed || is_free(self, port)) {
+            return if leaves { self.leave(m, since, eager) } else { self.pass(m, since) };
+        }
+        for (i, (port, _)) in needs.into_iter().enumerate().filter(|n| n.1.1) {
+            if !is_free(self, port) {
+                self.wait(port, since, m, [WAITS_OUT, WAITS_IN][i]);
+            } else if flags & [WAITS_OUT, WAITS_IN][i] != 0 {
+                // it can do nothing with this port: the next one may
+                let line = &self.ports[port].waiting;
+                let behind = line.partition_point(|&waiting| waiting <= (since, m));
+                if let Some(&(since, next)) = line.get(behind) {
+                    self.at(self.now, Event::Take(since, next));
                 }
-                let ready = self.end_of(4 * m + SEND_OVERHEAD);
-                if ready > self.now {
-                    if flags & CALLED == 0 {
-                        self.flags[m as usize] |= CALLED;
-                        self.at(ready, Event::Ready(m));
-                    }
-                    return;
-                }
-                if !self.leave(m) {
-                    return;
-                }
-            } else {
-                self.states[p].head += 1;
             }
         }
     }
 
-    /// Whether a message can have a port now. If not, it stands in the port's line.
-    fn has(&mut self, m: u32, port: usize, waits: u8) -> bool {
-        let p = &mut self.ports[port];
-        if p.free <= self.now && !p.wakes {
-            return true;
-        }
-        if self.flags[m as usize] & waits == 0 {
-            self.flags[m as usize] |= waits;
-            p.waiting.push_back(m);
+    fn wait(&mut self, port: usize, since: u64, m: u32, flag: u8) {
+        if self.flags[m as usize] & flag == 0 {
+            self.flags[m as usize] |= flag;
+            let line = &mut self.ports[port].waiting;
+            let place = line.iter().rposition(|&waiting| waiting < (since, m)).map_or(0, |i| i + 1);
+            line.insert(place, (since, m));
         }
         self.wake(port);
-        false
+    }
+
+    fn no_longer_waits(&mut self, port: usize, since: u64, m: u32, flag: u8) {
+        if self.flags[m as usize] & flag != 0 {
+            let line = &mut self.ports[port].waiting;
+            if let Ok(place) = line.binary_search(&(since, m)) {
+                line.remove(place);
+            }
+        }
     }
 
     /// Sees to it that those who wait for a port get it.
     fn wake(&mut self, port: usize) {
         let p = &mut self.ports[port];
-        if !p.wakes {
+        if !p.wakes && !p.waiting.is_empty() {
             p.wakes = true;
             let free = p.free;
             self.at(free, Event::Free(port as u32));
         }
     }
 
-    /// Lets the first message of a process's line leave, if its ports are free. Their line has it otherwise.
-    fn leave(&mut self, m: u32) -> bool {
+    /// What held up a message that waited for its ports until now.
+    fn freed_by(&self, ports: [usize; 2]) -> u32 {
+        let last = ports.iter().find(|&&port| self.ports[port].free == self.now);
+        last.map_or(NOTHING, |&port| self.ports[port].last)
+    }
+
+    /// Lets the first message of a process's line leave. Its ports are free.
+    fn leave(&mut self, m: u32, since: u64, eager: bool) {
         let (out, into) = (self.out_port(m), self.in_port(m));
         let message = &self.world.messages[m as usize];
-        let eager = message.bytes <= self.params.eager;
-        if !self.has(m, out, WAITS_OUT) || !eager && !self.has(m, into, WAITS_IN) {
-            return false;
+        let node = 4 * m + OUT_PORT;
+        self.no_longer_waits(out, since, m, WAITS_OUT);
+        self.no_longer_waits(into, since, m, WAITS_IN);
+        if self.now > f64::from_bits(since) {
+            // an eager one does not look at the in-port
+            self.causes[node as usize] = self.freed_by([if eager { out } else { into }, out]);
+            self.begin[node as usize] = self.now;
         }
-        let takes = self.params.transfer(message.bytes);
         self.flags[m as usize] |= LEFT;
+        let takes = self.params.transfer(message.bytes);
         let state = &mut self.states[message.source as usize];
         state.head += 1;
         state.did.out_port += takes;
+        state.rested = self.now + takes + self.params.gap;
+        state.sent = node;
         if self.options.window > 1 && state.sending == 1 {
             self.at(self.now + takes, Event::Left(m));
         } else {
             state.sending -= 1;
         }
-        self.occupy(out, m, OUT_PORT, takes);
-        self.complete(message.send_round, self.now + takes, 4 * m + OUT_PORT);
-        if !eager || self.has(m, into, WAITS_IN) {
-            self.pass(m);
+        self.occupy(out, node, takes);
+        self.complete(message.send_round, self.now + takes, node);
+        if eager {
+            self.at(self.now, Event::Take(self.now.to_bits(), m));
+        } else {
+            self.pass(m, self.now.to_bits());
         }
-        true
+        self.cause = node;
+        self.advance(message.source as usize);
     }
 
-    /// Lets a message pass its target's port.
-    fn pass(&mut self, m: u32) {
+    /// Lets a message pass its target's port, which is free.
+    fn pass(&mut self, m: u32, since: u64) {
         let message = &self.world.messages[m as usize];
-        let takes = self.params.transfer(message.bytes);
+        let (into, takes, node) = (self.in_port(m), self.params.transfer(message.bytes), 4 * m + IN_PORT);
+        let waited = self.now > f64::from_bits(since);
+        self.no_longer_waits(into, since, m, WAITS_IN);
         self.flags[m as usize] |= PASSED;
         self.states[message.target as usize].did.in_port += takes;
-        self.occupy(self.in_port(m), m, IN_PORT, takes);
+        self.begin[node as usize] = self.now;
+        self.causes[node as usize] = if waited { self.ports[into].last } else { self.causes[(4 * m + OUT_PORT) as usize] };
+        self.occupy(into, node, takes);
         self.at(self.now + takes + self.params.latency, Event::Arrived(m));
     }
 
-    fn occupy(&mut self, port: usize, m: u32, activity: u32, takes: f64) {
-        let node = 4 * m + activity;
-        self.begin[node as usize] = self.now;
-        self.causes[node as usize] = self.cause;
-        let port = &mut self.ports[port];
-        port.free = self.now + takes + self.params.gap;
-        port.last = node;
-    }
-
-    /// Gives a port that is free to the first in its line that can have it.
-    fn free(&mut self, port: usize) {
-        self.ports[port].wakes = false;
-        let mut i = 0;
-        while self.ports[port].free <= self.now && !self.ports[port].wakes {
-            let Some(&m) = self.ports[port].waiting.get(i) else {
-                break;
-            };
-            let flags = self.flags[m as usize];
-            let gone = if flags & LEFT == 0 {
-                // one that finds its other port taken stands in that line too
-                self.leave(m)
-            } else {
-                if flags & PASSED == 0 && port == self.in_port(m) {
-                    self.pass(m);
-                }
-                true
-            };
-            if !gone {
-                i += 1;
-                continue;
-            }
-            self.ports[port].waiting.remove(i);
-            if flags & LEFT == 0 {
-                self.advance(self.world.messages[m as usize].source as usize);
-            }
-        }
-        if !self.ports[port].waiting.is_empty() && self.ports[port].free > self.now {
-            self.wake(port);
-        }
+    fn occupy(&mut self, port: usize, node: u32, takes: f64) {
+        self.ports[port].free = self.now + takes + self.params.gap;
+        self.ports[port].last = node;
+        self.wake(port);
     }
 
     // ---- what came out
@@ -1490,7 +1577,7 @@ mod tests {
         let world = Graph::from_edges(2, &[(0, 1, 3), (0, 1, 0)]).neighborhoods();
         let schedules = world_schedules(Algorithm::Direct, &world, None, &Tuning::default()).unwrap();
         let p = loggp(5.0, 2.0, 9.0, 0.5);
-        assert_eq!(predict(&world, &schedules, 100, &p, &Options::default()), Ok(2.0 + 149.5 + 9.0 + 49.5 + 7.0));
+        assert_eq!(predict(&world, &schedules, 100, &p, &Options::default()), Ok(2.0 + 149.5 + 9.0 + 7.0));
     }
 
     prop_compose! {

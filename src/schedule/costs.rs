@@ -1,4 +1,13 @@
-//! What messages cost, for algorithms whose schedules depend on it.
+//! What messages cost, for algorithms whose schedules depend on it, and how long the message of an edge is.
+
+/// The length of the message on an edge: its weight, in units of which there are `scale` in a unit of weight. With bytes as that unit it
+/// is what the LogGP model lets travel; bounds, costs of rounds, plans and predictions count nothing else.
+///
+/// An edge of weight 0 has a message of length 0. It is a message all the same, as one of no bytes is for MPI: it is in a round, never cut, and
+/// costs its startup there; under LogGP it costs o at both ends, g and L, and no G.
+pub fn length(weight: u32, scale: u64) -> u64 {
+    u64::from(weight).saturating_mul(scale)
+}
 
 /// LogGP's parameters, and what a unit of weight is. Times in any unit; equal on all processes.
 #[derive(Debug, Clone, Copy, PartialEq)]

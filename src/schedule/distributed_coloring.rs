@@ -250,9 +250,10 @@ fn peers(me: Rank, list: &[crate::neighborhood::Neighbor], mut order: Vec<(u32, 
 
 /// The order of magnitude of a weight: its highest two bits.
 fn class(weight: u32) -> u32 {
-    match weight.max(1).ilog2() {
-        0 => 0,
-        log => 2 * log + (weight >> (log - 1) & 1),
+    match weight.checked_ilog2() {
+        None => 0,
+        Some(0) => 1,
+        Some(log) => 2 * log + (weight >> (log - 1) & 1),
     }
 }
 
@@ -886,7 +887,7 @@ mod tests {
     #[test]
     fn classes_of_weights() {
         let classes: Vec<u32> = [0, 1, 2, 3, 4, 5, 6, 7, 8].into_iter().map(class).collect();
-        assert_eq!(classes, [0, 0, 2, 3, 4, 4, 5, 5, 6]);
+        assert_eq!(classes, [0, 1, 2, 3, 4, 4, 5, 5, 6]);
         assert_eq!(class(u32::MAX), 63);
     }
 

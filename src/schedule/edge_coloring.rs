@@ -33,7 +33,7 @@ const CUT: f64 = 0.05;
 
 pub(super) fn plan(graph: &Graph, tuning: &Tuning) -> Plan {
     let (ports, ends) = ports(graph);
-    let lengths: Vec<u32> = graph.iter().map(|e| e.2.max(1)).collect();
+    let lengths: Vec<u32> = graph.iter().map(|e| e.2).collect();
     let degree = graph.max_degree();
     let uncut = if tuning.half_duplex {
         Plan::uncut(Algorithm::EdgeColoring, graph, &half_duplex::color(ports, &ends))

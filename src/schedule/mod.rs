@@ -52,7 +52,7 @@ mod scatter_optimal;
 pub mod verify;
 
 pub use combining::Stencil;
-pub use costs::Costs;
+pub use costs::{Costs, length};
 pub use distributed_coloring::Negotiation;
 pub use fold::FoldOrder;
 pub use part::Part;

@@ -20,7 +20,7 @@
 //!
 //! Source: what MPI libraries do for dense collectives on clusters of multiprocessors, here for any graph.
 
-use super::{Algorithm, Block, Op, Schedule, Shares, Tuning};
+use super::{Algorithm, Block, Op, Schedule, Shares, Tuning, length};
 use crate::graph::Graph;
 use crate::locality::Locality;
 use crate::neighborhood::{Neighborhood, Rank};
@@ -63,7 +63,7 @@ impl Ends {
 }
 
 fn weight(graph: &Graph, edge: u32) -> f64 {
-    graph.weight(edge as usize).max(1).into()
+    length(graph.weight(edge as usize), 1) as f64
 }
 
 /// What travels between nodes, and by whom.
@@ -84,14 +84,17 @@ fn bundles(graph: &Graph, ends: &Ends, nodes: &Locality, startup: f64) -> Vec<Bu
         let total: f64 = edges.iter().map(|&e| weight(graph, e)).sum();
         let fair = f64::min(leaves[from as usize], arrives[to as usize]);
         let most = usize::max(nodes.members(from).len(), nodes.members(to).len());
-        let parts = ((total / fair - 1e-9).ceil().min(total / startup) as usize).clamp(1, most);
+        // without bytes there is nothing to share
+        let parts = if total == 0.0 { 1.0 } else { (total / fair - 1e-9).ceil().min(total / startup) };
+        let parts = (parts as usize).clamp(1, most);
         // the part in which the middle of an edge lies
         let mut before = 0.0;
         let part_of: Vec<usize> = (edges.iter())
             .map(|&e| {
                 let middle = before + weight(graph, e) / 2.0;
                 before += weight(graph, e);
-                (middle / total * parts as f64) as usize
+                // the middle of an edge of no length may be the end of all
+                ((middle / total * parts as f64) as usize).min(parts - 1)
             })
             .collect();
         for part in 0..parts {
@@ -430,7 +433,9 @@ mod tests {
         // 16 edges: two messages if each has bytes as dear as its startup
         assert_eq!(count(512, 4096.0), 4);
         assert_eq!(count(100_000, 4096.0), 8);
-        assert_eq!(count(0, 0.0), 8);
+        assert_eq!(count(1, 0.0), 8);
+        // without bytes there is nothing to share
+        assert_eq!(count(0, 0.0), 2);
     }
 
     /// A process that sends to all has a message for each node; so has one that receives from all.

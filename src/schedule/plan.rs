@@ -4,7 +4,7 @@
 //! A share is a list of steps of five words: round, edge, begin, end, of how much. Edges of a process are counted from 0, those that leave it in
 //! matching order, and those that arrive by source, and for each source in matching order; the word is twice that, and one more if it arrives.
 
-use super::{Algorithm, Block, Op, Part, Schedule};
+use super::{Algorithm, Block, Op, Part, Schedule, length};
 use crate::graph::Graph;
 use crate::neighborhood::{Neighborhood, Rank};
 
@@ -35,9 +35,9 @@ pub struct Plan {
     pub algorithm: Algorithm,
     /// Number of rounds.
     pub rounds: u32,
-    /// Units of length to a unit of weight. An edge of weight `w` is `max(w, 1) * scale` long.
+    /// Units of length to a unit of weight: [`length()`]'s.
     pub scale: u32,
-    /// All pieces, in any order. The pieces of an edge cover it once.
+    /// All pieces, in any order. The pieces of an edge cover it once; that of an edge of length 0 is empty, all others are not.
     pub pieces: Vec<Piece>,
 }
 
@@ -46,14 +46,18 @@ impl Plan {
     pub fn uncut(algorithm: Algorithm, graph: &Graph, rounds_of: &[u32]) -> Plan {
         let rounds = rounds_of.iter().max().map_or(0, |r| r + 1);
         let pieces = (rounds_of.iter().enumerate())
-            .map(|(e, &round)| Piece { edge: e as u32, round, begin: 0, end: length(graph, e, 1) })
+            .map(|(e, &round)| Piece { edge: e as u32, round, begin: 0, end: graph.weight(e) })
             .collect();
         Plan { algorithm, rounds, scale: 1, pieces }
     }
 
     /// Length of an edge.
+    ///
+    /// # Panics
+    /// If it is 2^32 or more.
     pub fn length(&self, graph: &Graph, edge: usize) -> u32 {
-        length(graph, edge, self.scale)
+        let length = length(graph.weight(edge), self.scale.into());
+        u32::try_from(length).unwrap_or_else(|_| panic!("a length of {length}"))
     }
 
     /// The longest piece of each round, in units of weight.
@@ -97,7 +101,11 @@ impl Plan {
             let [source, target] = ends(piece);
             let departure = (e - graph.edges_of(source as Rank).start) as u32;
             for (process, edge) in [(source, 2 * departure), (target, 2 * arrivals[e] + 1)] {
-                let step = [piece.round, edge, piece.begin, piece.end, self.length(graph, e)];
+                let step = match self.length(graph, e) {
+                    // a block that is expected to be empty travels whole
+                    0 => [piece.round, edge, 0, 1, 1],
+                    length => [piece.round, edge, piece.begin, piece.end, length],
+                };
                 shares[next[process]..][..STEP].copy_from_slice(&step);
                 next[process] += STEP;
             }
@@ -150,11 +158,6 @@ pub fn schedule(algorithm: Algorithm, n: &Neighborhood, share: &[u32]) -> Schedu
     Schedule::from_numbered(algorithm, ops, super::self_copies(n))
 }
 
-/// Length of an edge; an edge without weight still carries a message.
-fn length(graph: &Graph, edge: usize, scale: u32) -> u32 {
-    graph.weight(edge).max(1) * scale
-}
-
 /// The cost that no plan with one message in and one out at a time is below: the largest, over all processes and both sides, of a startup
 /// for each message and their weights. In units of weight.
 pub fn lower_bound(graph: &Graph, startup: f64) -> f64 {
@@ -163,6 +166,11 @@ pub fn lower_bound(graph: &Graph, startup: f64) -> f64 {
         (degrees.iter().zip(loads)).map(|(&d, &w)| startup * f64::from(d) + w as f64).fold(0.0, f64::max)
     };
     side(&degrees.0, &loads.0).max(side(&degrees.1, &loads.1))
+}
+
+/// The ratio of a cost to its bound. It is 1 where both are 0, as for messages without bytes whose startup is free.
+pub fn ratio(cost: f64, bound: f64) -> f64 {
+    if cost == bound { 1.0 } else { cost / bound }
 }
 
 #[cfg(test)]

@@ -125,8 +125,9 @@ pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Plan, 
             }
         }
         lengths.clear();
-        lengths.extend(chosen.iter().map(|c| c.1.length));
-        let lambda = if left as f64 <= few { Lambda::One } else { lambda };
+        // messages of no length are whole in any case
+        lengths.extend(chosen.iter().map(|c| c.1.length).filter(|&length| length > 0));
+        let lambda = if left as f64 <= few || lengths.is_empty() { Lambda::One } else { lambda };
         let threshold = threshold(lambda, &mut lengths, tuning.startup);
         for &(p, Message { length, edge }) in &chosen {
             let begin = plan.length(graph, edge as usize) - length;

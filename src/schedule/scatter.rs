@@ -14,7 +14,7 @@
 //! Cost: one message for each target; a block travels once for each step of its way, and beyond the bytes of blocks each message of several ones has
 //! 8 bytes for each. A process keeps the blocks that it passes on, the source what it sends packed.
 
-use super::{Algorithm, Block, Costs, Input, Op, Schedule, Tuning};
+use super::{Algorithm, Block, Costs, Input, Op, Schedule, Tuning, length};
 use crate::neighborhood::{Neighborhood, Rank};
 
 /// A neighborhood of all processes in which one, the hub, sends to some others, to each once, and no other process sends.
@@ -49,7 +49,7 @@ impl Star {
     /// The star of which `n` is the hub.
     pub fn of_hub(n: &Neighborhood) -> Star {
         let weights = n.targets_in_order().into_iter().filter(|t| t.1 != n.rank()).map(|t| n.targets()[t.0 as usize].weight);
-        let total: f64 = weights.map(|w| f64::from(w.max(1))).sum();
+        let total: f64 = weights.map(|w| length(w, 1) as f64).sum();
         let targets = others(n);
         Star { hub: n.rank(), weight: total / targets.len().max(1) as f64, targets }
     }
@@ -268,7 +268,7 @@ mod tests {
         let one = Neighborhood::new(1, vec![neighbor(None, 9), neighbor(Some(0), 0)], vec![neighbor(None, 1)], true);
         let two = Neighborhood::new(2, vec![neighbor(Some(0), 5)], vec![], true);
         let world = [hub, one, two];
-        assert_eq!(Star::find(&world), Some(Star { hub: 0, targets: vec![2, 1], weight: 3.0 }));
+        assert_eq!(Star::find(&world), Some(Star { hub: 0, targets: vec![2, 1], weight: 2.5 }));
         assert_eq!(
             text(Algorithm::ScatterBinomial, &world),
             "process 0\nround 0: send Input(2) to 1;\nround 1: send Input(1) to 2;\n\

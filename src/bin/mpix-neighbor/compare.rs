@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use mpix_neighbor::graph::Graph;
-use mpix_neighbor::schedule::plan::lower_bound;
+use mpix_neighbor::schedule::plan::{lower_bound, ratio};
 use mpix_neighbor::schedule::random_rounds::{Lambda, Variant, plan_variant};
 use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Build, Tuning, world_schedules};
 use serde::Serialize;
@@ -252,7 +252,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
                 progress.inc(1);
             }
             let of = |value: fn(&Outcome) -> f64| statistic.of(outcomes.iter().map(value).collect());
-            let ratios: Vec<f64> = outcomes.iter().zip(&bounds).map(|(o, bound)| o.cost / bound.max(f64::MIN_POSITIVE)).collect();
+            let ratios: Vec<f64> = outcomes.iter().zip(&bounds).map(|(o, &bound)| ratio(o.cost, bound)).collect();
             result.cells.push(Cell {
                 method: name,
                 unit,

@@ -100,7 +100,7 @@ impl Curves {
         }
         self.grid(&mut svg, &scale);
         self.lines(&mut svg, &scale, &shown);
-        self.legend(&mut svg, top);
+        self.legend(&mut svg, top, &shown);
         svg.push_str("</svg>\n");
         svg
     }
@@ -191,7 +191,10 @@ impl Curves {
         }
     }
 
-    fn legend(&self, svg: &mut String, top: f64) {
+    /// What has no line is not in it.
+    fn legend(&self, svg: &mut String, top: f64, shown: &[Vec<(f64, f64)>]) {
+        let drawn =
+            |of: &dyn Fn(&Curve) -> bool| self.curves.iter().zip(shown).any(|(curve, points)| of(curve) && !points.is_empty());
         let x = LEFT + WIDTH + 20.0;
         let mut y = top + 10.0;
         let mut line = |color: &str, dashes: &str, text: &str| {
@@ -204,11 +207,14 @@ impl Curves {
             );
             y += 20.0;
         };
-        for name in self.names() {
+        for name in self.names().into_iter().filter(|name| drawn(&|curve| curve.name == *name)) {
             line(self.color(name), "", name);
         }
-        line("#222", "", self.styles[0]);
-        line("#222", " stroke-dasharray=\"6 4\"", self.styles[1]);
+        for (dashed, dashes) in [(false, ""), (true, " stroke-dasharray=\"6 4\"")] {
+            if drawn(&|curve| curve.dashed == dashed) {
+                line("#222", dashes, self.styles[usize::from(dashed)]);
+            }
+        }
     }
 }
 
@@ -232,7 +238,9 @@ mod tests {
     #[test]
     fn nothing_is_drawn_at_no_place() {
         let curve = |name: &str, dashed, points: &[(f64, f64)]| Curve { name: name.into(), dashed, points: points.to_vec() };
-        for points in [[(1.0, 1.0), (2.0, 1e9)], [(3.0, -1.0), (4294967295.0, 0.0)], [(5.0, f64::INFINITY), (6.0, f64::NAN)]] {
+        for (points, lines) in
+            [([(1.0, 1.0), (2.0, 1e9)], 1), ([(3.0, -1.0), (4294967295.0, 0.0)], 0), ([(5.0, f64::INFINITY), (6.0, f64::NAN)], 0)]
+        {
             let curves = Curves {
                 title: "a < b".into(),
                 subtitles: vec!["c & d".into()],
@@ -243,7 +251,9 @@ mod tests {
             let svg = curves.svg();
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
             assert!(svg.contains("a &lt; b") && svg.contains("c &amp; d"));
-            assert_eq!(svg.matches(">m</text>").count(), 1);
+            for entry in ["m", "n", "one", "other"] {
+                assert_eq!(svg.matches(&format!(">{entry}</text>")).count(), lines, "{entry}");
+            }
         }
     }
 }

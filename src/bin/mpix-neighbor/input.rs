@@ -10,6 +10,7 @@ use mpix_neighbor::neighborhood::Neighborhood;
 use crate::Failure;
 use crate::generator::Generator;
 use crate::readers::{self, MAX_PROCESSES, Owners};
+use crate::text::{input_name, is_standard_input, printable, read};
 
 /// A graph and what is known beside it.
 pub struct Problem {
@@ -46,7 +47,7 @@ enum Format {
 /// The options that say which graph.
 #[derive(Args)]
 pub struct Source {
-    /// Graph: edge list, Matrix Market matrix (.mtx) or METIS graph (.graph, .metis)
+    /// Graph: edge list, Matrix Market matrix (.mtx) or METIS graph (.graph, .metis), also compressed by gzip; - is standard input
     #[arg(required_unless_present = "generate", conflicts_with = "generate")]
     file: Option<PathBuf>,
 
@@ -66,7 +67,7 @@ pub struct Source {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PROCESSES)), conflicts_with = "generate")]
     ranks: Option<u32>,
 
-    /// Which process has which row or vertex: a number on each line, as METIS writes them
+    /// Which process has which row or vertex: a number on each line, as METIS writes them; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "generate")]
     partition: Option<PathBuf>,
 }
@@ -85,13 +86,14 @@ impl Source {
         let Some(file) = &self.file else {
             return Err(Failure::Usage("neither a file nor --generate is given".into()));
         };
-        let by_name = match file.extension().and_then(|e| e.to_str()) {
+        let plain = if file.extension().is_some_and(|e| e == "gz") { file.with_extension("") } else { file.clone() };
+        let by_name = match plain.extension().and_then(|e| e.to_str()) {
             Some("mtx") => Format::Mtx,
             Some("graph" | "metis") => Format::Metis,
             _ => Format::Edges,
         };
         let format = self.format.unwrap_or(by_name);
-        let name = file.display().to_string();
+        let name = input_name(file);
         let text = read(file)?;
         let pattern = match format {
             Format::Edges if self.partition.is_some() => {
@@ -109,10 +111,10 @@ impl Source {
                 )));
             }
             (Some(file), ranks) => {
-                let parts = readers::partition(&file.display().to_string(), &read(file)?, pattern.rows)?;
+                let parts = readers::partition(&input_name(file), &read(file)?, pattern.rows)?;
                 let needed = parts.iter().max().map_or(1, |p| p + 1);
                 if ranks.is_some_and(|r| r < needed) {
-                    let file = file.display();
+                    let file = input_name(file);
                     return Err(Failure::Run(format!("{file}: has part {}, but --ranks is {}", needed - 1, ranks.unwrap_or(0))));
                 }
                 (Owners::Parts(parts, ranks.unwrap_or(needed)), format!("parts of {}", short(file)))
@@ -127,11 +129,8 @@ impl Source {
 
 /// The name of a file without its directory.
 fn short(file: &Path) -> String {
-    file.file_name().map_or_else(|| file.display().to_string(), |n| n.to_string_lossy().into_owned())
-}
-
-/// The text of a file. Bytes that are no text stand only in comments, if the file is right.
-pub fn read(file: &Path) -> Result<String, Failure> {
-    let bytes = std::fs::read(file).map_err(|e| Failure::Run(format!("{}: {e}", file.display())))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    match file.file_name() {
+        Some(name) if !is_standard_input(file) => printable(&name.to_string_lossy()),
+        _ => input_name(file),
+    }
 }

@@ -4,7 +4,7 @@
 //! `schedule` takes a graph from a file or a generator and shows what each algorithm makes of it; `compare` sets the algorithms for general
 //! graphs side by side on the test sets of IrregPC; `docs/schedules.md` explains the figures. `sparse` predicts the times of the protocols for
 //! dynamic sparse data exchange (`docs/sparse-model.md`). Under an MPI launcher `sparse --compare` also measures them, and `loggp` the LogGP
-//! parameters.
+//! parameters. `completions` and `man` print or write what shells and `man` know of it.
 //!
 //! Exit code: 0, or 2 if the command line is wrong, 1 if the input is or a file cannot be read or written.
 
@@ -13,10 +13,12 @@
 mod chart;
 mod compare;
 mod curves;
+mod export;
 mod generator;
 mod input;
 mod loggp;
 mod measured;
+mod pages;
 #[cfg(any(test, feature = "mpi"))]
 mod plot;
 mod ports;
@@ -24,11 +26,12 @@ mod readers;
 mod schedule;
 mod sparse;
 mod table;
+mod text;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// What schedules for a graph of messages and protocols for sparse exchanges cost.
 #[derive(Parser)]
@@ -44,6 +47,8 @@ enum Command {
     Compare(compare::Arguments),
     Sparse(sparse::Arguments),
     Loggp(loggp::Arguments),
+    Completions(pages::Completions),
+    Man(pages::Man),
 }
 
 /// Why there is no result.
@@ -67,6 +72,8 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Sparse(arguments) => sparse::run(&arguments),
         Command::Loggp(arguments) => loggp::run(&arguments),
+        Command::Completions(arguments) => pages::completions(&arguments, Arguments::command()),
+        Command::Man(arguments) => pages::man(&arguments, Arguments::command()),
     };
     let (code, text) = match done.and_then(|text| print(&text)) {
         Ok(()) => return ExitCode::SUCCESS,
@@ -74,14 +81,19 @@ fn main() -> ExitCode {
         Err(Failure::Run(text)) => (1, text),
     };
     // nothing is left to do if even this cannot be written
-    let _ = writeln!(std::io::stderr(), "error: {text}");
+    let _ = writeln!(std::io::stderr(), "error: {}", text::printable(&text));
     ExitCode::from(code)
 }
 
 /// Writes to standard output. That nobody reads on is no failure.
 fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    unless_nobody_reads(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Whether something was written to standard output, if there is anybody who reads it.
+pub fn unless_nobody_reads(written: std::io::Result<()>) -> Result<(), Failure> {
+    match written {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::Run(format!("standard output: {e}"))),
         _ => Ok(()),
     }
@@ -93,7 +105,6 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        use clap::CommandFactory;
         Arguments::command().debug_assert();
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use mpix_neighbor::graph::Graph;
 use mpix_neighbor::neighborhood::Neighborhood;
 use mpix_neighbor::schedule::plan::lower_bound;
-use mpix_neighbor::schedule::{Block, Op, Plan, Schedule};
+use mpix_neighbor::schedule::{Block, Op, Plan, Schedule, length};
 
 /// A number of time that can be ordered; never NaN.
 #[derive(PartialEq)]
@@ -46,7 +46,7 @@ pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
         }
         next[p] += 1;
         let port = &mut free[graph.target(edge) as usize];
-        *port = port.max(now) + startup + f64::from(graph.weight(edge).max(1));
+        *port = port.max(now) + startup + length(graph.weight(edge), 1) as f64;
         end = end.max(*port);
         ready.push((Time(*port), std::cmp::Reverse(p)));
     }
@@ -109,7 +109,7 @@ pub fn of_schedules(world: &[Neighborhood], schedules: &[Schedule]) -> Option<Ve
                 let Op::Send { to, block, part } = *op else { continue };
                 let Block::Input(slot) = block else { return None };
                 let (begin, end, of) = part.fraction();
-                let length = f64::from(n.targets()[slot as usize].weight.max(1)) * f64::from(end - begin) / f64::from(of);
+                let length = length(n.targets()[slot as usize].weight, 1) as f64 * f64::from(end - begin) / f64::from(of);
                 messages.push(Message { round: schedule.number(r), source: n.rank(), target: to, length });
             }
         }

@@ -3,6 +3,8 @@
 
 use mpix_neighbor::graph::Graph;
 
+use crate::text::shown;
+
 /// More processes than this are taken for a mistake: tables of this many are made.
 pub const MAX_PROCESSES: u32 = 1 << 22;
 
@@ -45,7 +47,7 @@ impl<'a> Lines<'a> {
     fn number(&self, what: &str, word: Option<&str>, range: std::ops::RangeInclusive<u64>) -> Result<u64, String> {
         let word = word.ok_or_else(|| self.error(format_args!("{what} is missing")))?;
         (word.parse::<u64>().ok().filter(|n| range.contains(n))).ok_or_else(|| {
-            self.error(format_args!("{what} '{word}' is not a whole number from {} to {}", range.start(), range.end()))
+            self.error(format_args!("{what} '{}' is not a whole number from {} to {}", shown(word), range.start(), range.end()))
         })
     }
 }
@@ -66,7 +68,7 @@ pub fn edge_list(name: &str, text: &str, ranks: Option<u32>) -> Result<Graph, St
             None => 1,
         };
         if let Some(word) = words.next() {
-            return Err(lines.error(format_args!("'{word}' behind 'source target weight'")));
+            return Err(lines.error(format_args!("'{}' behind 'source target weight'", shown(word))));
         }
         edges.push((source, target, weight));
     }
@@ -104,18 +106,26 @@ pub fn matrix_market(name: &str, text: &str) -> Result<Pattern, String> {
         return Err(format!("{name}:1: not the banner of a Matrix Market matrix"));
     }
     if format != "coordinate" {
-        return Err(format!("{name}:1: format '{format}' is not 'coordinate': a dense matrix has no halo worth a schedule"));
+        return Err(format!(
+            "{name}:1: format '{}' is not 'coordinate': a dense matrix has no halo worth a schedule",
+            shown(format)
+        ));
     }
     let values = match field {
         "pattern" => 0,
         "real" | "integer" => 1,
         "complex" => 2,
-        _ => return Err(format!("{name}:1: field '{field}' is not pattern, real, integer or complex")),
+        _ => return Err(format!("{name}:1: field '{}' is not pattern, real, integer or complex", shown(field))),
     };
     let mirrored = match symmetry {
         "general" => false,
         "symmetric" | "skew-symmetric" | "hermitian" => true,
-        _ => return Err(format!("{name}:1: symmetry '{symmetry}' is not general, symmetric, skew-symmetric or hermitian")),
+        _ => {
+            return Err(format!(
+                "{name}:1: symmetry '{}' is not general, symmetric, skew-symmetric or hermitian",
+                shown(symmetry)
+            ));
+        }
     };
     let size = lines.next_full('%').ok_or_else(|| lines.end("the line 'rows columns entries' is missing"))?;
     let mut words = size.split_whitespace();
@@ -136,7 +146,7 @@ pub fn matrix_market(name: &str, text: &str) -> Result<Pattern, String> {
             return Err(lines.error(format_args!("{} values behind row and column, not {values}", rest.len())));
         }
         if let Some(word) = rest.iter().find(|w| w.parse::<f64>().is_err()) {
-            return Err(lines.error(format_args!("'{word}' is not a number")));
+            return Err(lines.error(format_args!("'{}' is not a number", shown(word))));
         }
         entries.push((row, column));
         if mirrored && row != column {
@@ -159,7 +169,7 @@ pub fn metis(name: &str, text: &str) -> Result<Pattern, String> {
     let edges = lines.number("number of edges", words.next(), 0..=u64::MAX / 2)?;
     let format = words.next().unwrap_or("0");
     if format.len() > 3 || format.chars().any(|c| c != '0' && c != '1') {
-        return Err(lines.error(format_args!("format '{format}' is not three digits 0 or 1")));
+        return Err(lines.error(format_args!("format '{}' is not three digits 0 or 1", shown(format))));
     }
     let flag = |place: usize| format.len() > place && format.as_bytes()[format.len() - 1 - place] == b'1';
     let (edge_weights, vertex_weights, vertex_sizes) = (flag(0), flag(1), flag(2));
@@ -168,7 +178,7 @@ pub fn metis(name: &str, text: &str) -> Result<Pattern, String> {
         None => 1,
     };
     if let Some(word) = words.next() {
-        return Err(lines.error(format_args!("'{word}' behind 'vertices edges fmt ncon'")));
+        return Err(lines.error(format_args!("'{}' behind 'vertices edges fmt ncon'", shown(word))));
     }
     let mut pattern = Pattern { rows: vertices as u32, columns: vertices as u32, ..Pattern::default() };
     for v in 0..vertices as u32 {
@@ -207,7 +217,7 @@ pub fn partition(name: &str, text: &str, rows: u32) -> Result<Vec<u32>, String> 
         let mut words = line.split_whitespace();
         parts.push(lines.number("part", words.next(), 0..=u64::from(MAX_PROCESSES - 1))? as u32);
         if let Some(word) = words.next() {
-            return Err(lines.error(format_args!("'{word}' behind the part")));
+            return Err(lines.error(format_args!("'{}' behind the part", shown(word))));
         }
     }
     if parts.len() as u64 != u64::from(rows) {

@@ -4,15 +4,21 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use mpix_neighbor::locality::{Locality, Placement};
 use mpix_neighbor::model::loggp::PRESETS;
-use mpix_neighbor::model::{Loggp, Options, Run, simulate};
-use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Block, Build, Entry, Op, Schedule, Tuning, world_schedules_on};
+use mpix_neighbor::model::{FileError, Loggp, Options, Run, bytes_of, simulate};
+use mpix_neighbor::schedule::plan::ratio;
+use mpix_neighbor::schedule::{
+    ALGORITHMS, Algorithm, Build, Entry, Op, Schedule, Tuning, schedules_on_nodes, world_schedules_on,
+};
 use serde::Serialize;
 
 use crate::chart::{Bar, Chart, MAX_LANES, time};
 use crate::compare::timed;
-use crate::input::{Problem, Source, read};
+use crate::export::Export;
+use crate::input::{Problem, Source};
 use crate::table::Table;
+use crate::text::{input_name, is_standard_input, read, shown};
 use crate::{Failure, ports};
 
 /// Show what each algorithm makes of a graph: rounds, messages, costs, and the run under the LogGP model
@@ -32,7 +38,7 @@ pub struct Arguments {
     #[command(flatten)]
     search: Search,
 
-    /// LogGP parameters: a preset or a file
+    /// LogGP parameters: a preset or a file; - is standard input
     #[arg(long, value_name = "PRESET|FILE", default_value = "jaguar")]
     model: String,
 
@@ -52,9 +58,17 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     window: u32,
 
+    /// Which processes share a node, for node_aware: a number of processes to a node, or the node of each process, as 0,0,1,1
+    #[arg(long, value_name = "N|LIST", value_parser = placement)]
+    nodes: Option<Placement>,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
+
+    /// Write the schedules of all processes as JSON (docs/schedule-format.md) to a file; - is standard output, where nothing else is printed then
+    #[arg(long, value_name = "FILE")]
+    export: Option<PathBuf>,
 
     /// Draw the run of the one --algorithm as an SVG
     #[arg(long, value_name = "FILE")]
@@ -93,6 +107,10 @@ fn algorithm(name: &str) -> Result<Algorithm, String> {
     let names: Vec<&str> = ALGORITHMS.iter().map(|e| e.name).collect();
     let entry = ALGORITHMS.iter().find(|e| e.name == name);
     entry.map(|e| e.algorithm).ok_or_else(|| format!("not one of {}", names.join(", ")))
+}
+
+fn placement(text: &str) -> Result<Placement, String> {
+    Placement::parse(text).ok_or_else(|| format!("not {}", Placement::TEXT))
 }
 
 /// A number of bytes, also with k, M or G behind it (powers of 1024).
@@ -166,12 +184,17 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     if arguments.chart.is_some() && arguments.algorithms.len() != 1 {
         return Err(Failure::Usage("--chart needs one --algorithm".into()));
     }
+    let exported_only = arguments.export.as_deref().is_some_and(|file| file.as_os_str() == "-");
+    if exported_only && arguments.json {
+        return Err(Failure::Usage("--export - and --json both write to standard output".into()));
+    }
     let model = model("--model", &arguments.model)?;
     let startup = arguments.startup.unwrap_or_else(|| model.startup_bytes());
     if !startup.is_finite() {
         return Err(Failure::Usage(format!("the model {} has no time per byte: give --startup", arguments.model)));
     }
     let problem = arguments.source.problem()?;
+    let nodes = arguments.nodes.as_ref().map(|placement| locality(placement, problem.world.len())).transpose()?;
     let half_duplex = arguments.duplex == Duplex::Half;
     let split = arguments.split == Split::Yes;
     let startup_units = startup / f64::from(arguments.unit);
@@ -204,12 +227,15 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         algorithms: Vec::new(),
         unfit: Vec::new(),
     };
+    let node_of = nodes.as_ref().map(|nodes| (0..nodes.processes()).map(|p| nodes.node_of(p)).collect());
+    let mut export = (arguments.export.as_ref())
+        .map(|file| (file, Export::new(&problem.name, &problem.world, arguments.unit, half_duplex, node_of)));
     let named = !arguments.algorithms.is_empty();
     for entry in &ALGORITHMS {
         if named && !arguments.algorithms.contains(&entry.algorithm) {
             continue;
         }
-        let made = make(entry, &problem, &tuning);
+        let made = make(entry, &problem, nodes.as_ref(), &tuning);
         let (schedules, scheduling_us) = match made {
             Ok(made) => made,
             Err(reason) if named => return Err(Failure::Run(format!("{} does not fit: {reason}", entry.name))),
@@ -220,14 +246,33 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         };
         let trace = arguments.chart.is_some();
         let options = Options { window: arguments.window, half_duplex, trace, ..Options::default() };
-        let run = simulate(&schedules, &|p, block| bytes_of(&problem, arguments.unit, p, block), &model, &options)?;
+        let run = simulate(&schedules, &|p, block| bytes_of(&problem.world, arguments.unit.into(), p, block), &model, &options)?;
         report.algorithms.push(figures(entry, &problem, &schedules, &tuning, arguments.unit, bound, run.total, scheduling_us));
+        if let Some((_, export)) = &mut export {
+            export.push(entry.name, &schedules);
+        }
         if let Some(file) = &arguments.chart {
             let svg = chart(arguments, &report, &run)?.svg();
             std::fs::write(file, svg).map_err(|e| Failure::Run(format!("{}: {e}", file.display())))?;
         }
     }
+    if let Some((file, export)) = export {
+        export.write(file)?;
+    }
+    if exported_only {
+        return Ok(String::new());
+    }
     Ok(if arguments.json { crate::table::json(&report) } else { report.text() })
+}
+
+/// The nodes of all processes.
+fn locality(placement: &Placement, processes: usize) -> Result<Locality, Failure> {
+    if let Placement::Listed(names) = placement
+        && names.len() != processes
+    {
+        return Err(Failure::Usage(format!("--nodes names the nodes of {} processes, but there are {processes}", names.len())));
+    }
+    placement.locality(processes as u32).map_err(Failure::Usage)
 }
 
 /// A preset's parameters, or a file's, as `option` names them.
@@ -236,19 +281,40 @@ pub fn model(option: &str, name: &str) -> Result<Loggp, Failure> {
         return Ok(model);
     }
     let file = Path::new(name);
-    if !file.exists() {
+    let is_missing = |file: &Path| file.metadata().is_err_and(|e| e.kind() == std::io::ErrorKind::NotFound);
+    if !is_standard_input(file) && is_missing(file) {
         let names: Vec<&str> = PRESETS.iter().map(|p| p.name).collect();
         return Err(Failure::Usage(format!("{option} {name} is neither a file nor one of {}", names.join(", "))));
     }
-    read(file)?.parse().map_err(|e| Failure::Run(format!("{name}: {e}")))
+    let wrong = |e: FileError| {
+        let e = match e {
+            FileError::Form { line, text } => FileError::Form { line, text: shown(&text) },
+            FileError::UnknownKey { line, key } => FileError::UnknownKey { line, key: shown(&key) },
+            FileError::Value { line, key, value, wanted } => FileError::Value { line, key, value: shown(&value), wanted },
+            other => other,
+        };
+        Failure::Run(format!("{}: {e}", input_name(file)))
+    };
+    read(file)?.parse().map_err(wrong)
 }
 
 /// The schedules of all processes, and what one process needs to make its own, in microseconds.
-fn make(entry: &Entry, problem: &Problem, tuning: &Tuning) -> Result<(Vec<Schedule>, f64), &'static str> {
+fn make(
+    entry: &Entry,
+    problem: &Problem,
+    nodes: Option<&Locality>,
+    tuning: &Tuning,
+) -> Result<(Vec<Schedule>, f64), &'static str> {
     if let Build::Global(plan) = entry.build {
         // every process makes the plan of all and takes its own schedule out of it
         let (plan, us) = fastest(|| plan(&problem.graph, tuning));
         return Ok((plan.schedules(&problem.graph, &problem.world), us));
+    }
+    if let (Build::Nodes(_), Some(nodes)) = (entry.build, nodes) {
+        return Ok(fastest(|| schedules_on_nodes(&problem.world, nodes, tuning)));
+    }
+    if let Build::Nodes(_) = entry.build {
+        return Err("it needs to know which processes share a node: --nodes");
     }
     let (grid, directions) = (problem.grid.as_ref(), problem.directions.as_deref());
     let (schedules, us) = fastest(|| world_schedules_on(entry.algorithm, &problem.world, grid, directions, tuning));
@@ -266,12 +332,6 @@ fn fastest<T>(body: impl Fn() -> T) -> (T, f64) {
         (result, us) = (again.0, us.min(again.1));
     }
     (result, us)
-}
-
-/// Length of a block that a process sends.
-fn bytes_of(problem: &Problem, unit: u32, p: u32, block: Block) -> u64 {
-    let target = problem.world.get(p as usize).and_then(|n| n.targets().get(block.slot()));
-    u64::from(target.map_or(0, |n| n.weight)) * u64::from(unit)
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -298,7 +358,7 @@ fn figures(
         pieces: parts.count(),
         rounds_of_a_process: schedules.iter().map(Schedule::rounds).max().unwrap_or(0),
         cost_bytes: cost.map(|c| c * f64::from(unit)),
-        cost_ratio: cost.filter(|_| bound > 0.0).map(|c| c / bound),
+        cost_ratio: cost.filter(|_| problem.graph.edges() > 0).map(|c| ratio(c, bound)),
         predicted_us,
         scheduling_us,
     }

@@ -35,7 +35,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub per_node: Option<u32>,
 
-    /// LogGP parameters: a preset or a file; may be repeated [default: jaguar, and for --crossover all presets; for --compare MPIX_LOGGP, the
+    /// LogGP parameters: a preset or a file (- is standard input); may be repeated [default: jaguar, and for --crossover all presets; for --compare MPIX_LOGGP, the
     /// library's file, or what is measured]
     #[arg(long, value_name = "PRESET|FILE")]
     pub loggp: Vec<String>,

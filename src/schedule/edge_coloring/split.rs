@@ -70,6 +70,8 @@ impl Shop {
         // where startups are free, or nearly, no one is served by ever more and ever shorter rounds
         let total: f64 = lengths.iter().map(|&l| f64::from(l)).sum();
         let startup = tuning.startup.max(total / lengths.len().max(1) as f64 / CUTS_OF_MEAN);
+        // where nothing costs anything, rounds count
+        let startup = if startup > 0.0 { startup } else { 1.0 };
         Shop { ports, ends, lengths, startup, split: tuning.split, budget: tuning.budget, left }
     }
 
@@ -105,6 +107,7 @@ impl Shop {
         let (per_message, per_rest, weight) = steep;
         let startup = self.startup;
         let mut left: Vec<u32> = self.lengths.clone();
+        let mut done = vec![false; left.len()];
         let mut rest = vec![0.0f64; self.ports];
         let mut total = 0.0;
         for (&(a, b), &length) in self.ends.iter().zip(&self.lengths) {
@@ -133,8 +136,8 @@ impl Shop {
                 gains.clear();
                 gains.extend(open.iter().filter_map(|&e| {
                     let length = left[e as usize];
-                    // without splitting the cut says which messages are not served yet
-                    if length > cut && !split {
+                    // without splitting the cut says which messages are not served yet; nor are any beside messages of no length
+                    if length > cut && (!split || cut == 0) {
                         return None;
                     }
                     let loses = if length <= cut { startup + f64::from(length) } else { f64::from(cut) };
@@ -153,12 +156,13 @@ impl Shop {
             let round: Vec<(u32, u32)> = matched.into_iter().map(|e| (e, left[e as usize].min(cut))).collect();
             for &(e, length) in &round {
                 left[e as usize] -= length;
-                let loses = f64::from(length) + if left[e as usize] == 0 { startup } else { 0.0 };
+                done[e as usize] = left[e as usize] == 0;
+                let loses = f64::from(length) + if done[e as usize] { startup } else { 0.0 };
                 let (a, b) = self.ends[e as usize];
                 rest[a as usize] -= loses;
                 rest[b as usize] -= loses;
             }
-            open.retain(|&e| left[e as usize] > 0);
+            open.retain(|&e| !done[e as usize]);
             rounds.push(round);
         }
         Some(rounds)

@@ -1,0 +1,200 @@
+//! `mpix-neighbor schedule --export`: the schedules of all processes as JSON, for others to check or
+//! to run. docs/schedule-format.md describes the format; whatever changes its meaning needs a new version.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use mpix_neighbor::neighborhood::{Neighborhood, Rank};
+use mpix_neighbor::schedule::{Block, Op, Part, Schedule};
+use serde::Serialize;
+
+use crate::Failure;
+use crate::text::printable;
+
+const FORMAT: &str = "mpix-neighbor-schedule";
+const VERSION: u32 = 1;
+
+/// All that is exported.
+#[derive(Serialize)]
+pub struct Export {
+    format: &'static str,
+    version: u32,
+    tool: String,
+    graph: String,
+    processes: usize,
+    unit_bytes: u32,
+    half_duplex: bool,
+    /// The node of each process, where nodes are given.
+    nodes: Option<Vec<u32>>,
+    neighborhoods: Vec<Lists>,
+    schedules: Vec<World>,
+}
+
+/// The lists of a process; `null` where an entry is `MPI_PROC_NULL`.
+#[derive(Serialize)]
+struct Lists {
+    sources: Vec<Option<Source>>,
+    targets: Vec<Option<Target>>,
+}
+
+/// An entry of a list of sources: which block arrives.
+#[derive(Serialize)]
+struct Source {
+    rank: Rank,
+    target_slot: u32,
+}
+
+#[derive(Serialize)]
+struct Target {
+    rank: Rank,
+    weight: u32,
+    source_slot: u32,
+}
+
+#[derive(Serialize)]
+struct World {
+    algorithm: &'static str,
+    processes: Vec<Process>,
+}
+
+#[derive(Serialize)]
+struct Process {
+    rounds: Vec<Round>,
+    scratch_blocks: u32,
+    packets: Vec<Vec<Place>>,
+}
+
+#[derive(Serialize)]
+struct Round {
+    number: u32,
+    operations: Vec<Operation>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Place {
+    Input(u32),
+    Output(u32),
+    Scratch(u32),
+    Packet(u32),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "op", rename_all = "lowercase")]
+enum Operation {
+    Recv { from: Rank, into: Place, part: [u32; 3] },
+    Send { to: Rank, block: Place, part: [u32; 3] },
+    Copy { from: Place, into: Place },
+    Reduce { from: Place, into: Place },
+}
+
+impl From<Block> for Place {
+    fn from(block: Block) -> Place {
+        match block {
+            Block::Input(slot) => Place::Input(slot),
+            Block::Output(slot) => Place::Output(slot),
+            Block::Scratch(slot) => Place::Scratch(slot),
+            Block::Packet(slot) => Place::Packet(slot),
+        }
+    }
+}
+
+impl From<&Op> for Operation {
+    fn from(op: &Op) -> Operation {
+        let fraction = |part: Part| <[u32; 3]>::from(part.fraction());
+        match *op {
+            Op::Recv { from, into, part } => Operation::Recv { from, into: into.into(), part: fraction(part) },
+            Op::Send { to, block, part } => Operation::Send { to, block: block.into(), part: fraction(part) },
+            Op::Copy { from, into } => Operation::Copy { from: from.into(), into: into.into() },
+            Op::Reduce { from, into } => Operation::Reduce { from: from.into(), into: into.into() },
+        }
+    }
+}
+
+impl From<&Schedule> for Process {
+    fn from(schedule: &Schedule) -> Process {
+        let round = |r| Round { number: schedule.number(r), operations: schedule.round(r).iter().map(Operation::from).collect() };
+        Process {
+            rounds: (0..schedule.rounds()).map(round).collect(),
+            scratch_blocks: schedule.scratch_blocks(),
+            packets: (0..schedule.packets()).map(|k| schedule.packet(k).iter().map(|&block| block.into()).collect()).collect(),
+        }
+    }
+}
+
+/// The lists of all processes, each entry with the slot at the other end: the k-th edge of the
+/// source to the target meets the k-th of the target from the source.
+fn lists(world: &[Neighborhood]) -> Vec<Lists> {
+    let mut slots: HashMap<(Rank, Rank), Vec<[u32; 2]>> = HashMap::new();
+    for n in world {
+        for (slot, to) in n.targets_in_order() {
+            slots.entry((n.rank(), to)).or_default().push([slot, 0]);
+        }
+    }
+    for n in world {
+        let mut met: HashMap<Rank, usize> = HashMap::new();
+        for (slot, from) in n.sources_in_order() {
+            let k = met.entry(from).or_default();
+            if let Some(edge) = slots.get_mut(&(from, n.rank())).and_then(|edges| edges.get_mut(*k)) {
+                edge[1] = slot;
+            }
+            *k += 1;
+        }
+    }
+    let mut lists: Vec<Lists> = (world.iter())
+        .map(|n| Lists {
+            sources: n.sources().iter().map(|_| None).collect(),
+            targets: n.targets().iter().map(|_| None).collect(),
+        })
+        .collect();
+    for ((from, to), edges) in slots {
+        for [target_slot, source_slot] in edges {
+            let weight = world[from as usize].targets()[target_slot as usize].weight;
+            lists[from as usize].targets[target_slot as usize] = Some(Target { rank: to, weight, source_slot });
+            lists[to as usize].sources[source_slot as usize] = Some(Source { rank: from, target_slot });
+        }
+    }
+    lists
+}
+
+impl Export {
+    /// An export of no schedules yet.
+    pub fn new(graph: &str, world: &[Neighborhood], unit_bytes: u32, half_duplex: bool, nodes: Option<Vec<u32>>) -> Export {
+        Export {
+            format: FORMAT,
+            version: VERSION,
+            tool: format!("mpix-neighbor {}", env!("CARGO_PKG_VERSION")),
+            graph: graph.to_owned(),
+            processes: world.len(),
+            unit_bytes,
+            half_duplex,
+            nodes,
+            neighborhoods: lists(world),
+            schedules: Vec::new(),
+        }
+    }
+
+    /// Adds the schedules of all processes by one algorithm.
+    pub fn push(&mut self, algorithm: &'static str, schedules: &[Schedule]) {
+        self.schedules.push(World { algorithm, processes: schedules.iter().map(Process::from).collect() });
+    }
+
+    /// Writes it to a file, or to standard output if that is `-`.
+    pub fn write(&self, file: &Path) -> Result<(), Failure> {
+        if file.as_os_str() == "-" {
+            let done = self.write_to(std::io::stdout().lock());
+            return crate::unless_nobody_reads(done);
+        }
+        let failed = |e: std::io::Error| Failure::Run(format!("{}: {e}", printable(&file.display().to_string())));
+        File::create(file).and_then(|open| self.write_to(open)).map_err(failed)
+    }
+
+    fn write_to(&self, out: impl Write) -> std::io::Result<()> {
+        let mut out = BufWriter::new(out);
+        serde_json::to_writer(&mut out, self)?;
+        out.write_all(b"\n")?;
+        out.flush()
+    }
+}
