@@ -31,7 +31,7 @@ WITH_FORTRAN = $(shell $(MPIFC) --version >/dev/null 2>&1 && echo yes)
 
 C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks crash_peer
 FORTRAN_TESTS := $(foreach t,$(wildcard c_tests/fortran_*.F90),$(basename $(notdir $t)).f08 $(basename $(notdir $t)).mpi) fortran_mpif
-PRELOAD_TESTS := neighbor requests threads alltoallv quiet
+PRELOAD_TESTS := neighbor requests threads alltoallv quiet passed
 PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
 BENCHES := exchange rounds dsde persistent overlap fuse shm nodes
