@@ -28,6 +28,7 @@ use crate::mpi::node::Team;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm};
 use crate::neighborhood::{self, Neighborhood, Rank};
+use crate::observe::{self, Record};
 use crate::outstanding::{self, Outstanding};
 use crate::schedule::{Algorithm, Block, FoldOrder, Input, Op, Operations, Schedule};
 use crate::select::{self, Choice};
@@ -51,6 +52,11 @@ impl Operation {
     /// The bit in a set of operations.
     pub fn bit(self) -> i32 {
         1 << self as i32
+    }
+
+    /// A word for it.
+    pub fn word(self) -> &'static str {
+        ["gather", "alltoall", "reduce"][self as usize]
     }
 
     /// Name of the constant.
@@ -128,6 +134,8 @@ struct Making {
     window: u32,
     /// The memory that it shares with neighbors, where it does.
     link: Option<Arc<Link>>,
+    /// What is counted and traced, where the environment asks for it.
+    record: Option<Arc<Record>>,
 }
 
 /// What an executor is for.
@@ -146,6 +154,14 @@ struct Purpose {
 impl Making {
     /// The executor of a schedule, which is not folded.
     fn executor(&self, schedule: &Schedule, purpose: Purpose) -> Any {
+        let mut executor = self.unobserved(schedule, purpose);
+        if let Some(record) = &self.record {
+            executor.observe(record);
+        }
+        executor
+    }
+
+    fn unobserved(&self, schedule: &Schedule, purpose: Purpose) -> Any {
         let (comm, me) = (Arc::clone(&self.comm), self.neighborhood.rank());
         if schedule.algorithm().entry().forwards() {
             return Any::Packets(Box::new(Packets::new(comm, me, self.waiting, schedule)));
@@ -274,6 +290,7 @@ pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Arc
 /// # Safety
 /// `comm` must be an intracommunicator.
 pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
+    let began = Instant::now();
     // SAFETY: the caller vouches for `comm`.
     let (private, waiting, team, generation) = unsafe {
         match HANDLE.get(comm)?.as_ref() {
@@ -316,6 +333,8 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
     let mut links = share_memory(&team, &neighborhood, &request.hints, &wanted, processes, generation)?.into_iter();
     // from here on nothing can fail for reasons that differ between processes, short of MPI itself
+    // SAFETY: the caller vouches for `comm`.
+    let observed = unsafe { observe::Set::begin(comm, began) };
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
     let handle = unsafe {
         if HANDLE.get(comm)?.is_null() {
@@ -353,6 +372,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
             waiting,
             window: request.hints.window,
             link: links.next(),
+            record: observed.as_ref().map(|set| set.record(operation.word())),
         };
         let mut runners: Vec<Runner> =
             built.iter().map(|built| Runner::new(built.clone(), operation, &request.hints, &making)).collect();
@@ -375,7 +395,13 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
             stale: AtomicBool::new(false),
             orphaned: Arc::clone(&orphaned),
         };
+        if let Some(record) = &slot.making.record {
+            record.describe(slot.schedule_line());
+        }
         handle.replace(operation, Some(Arc::new(slot)));
+    }
+    if let Some(observed) = &observed {
+        observed.end();
     }
     Ok(())
 }
@@ -637,6 +663,17 @@ impl Slot {
     /// Runs what has been started to its end.
     #[inline]
     fn wait_for(&self, executor: &mut Any) -> Result<()> {
+        if let Some(record) = &self.making.record {
+            let begin = Instant::now();
+            let waited = self.wait_unobserved(executor);
+            record.waited(begin);
+            return waited;
+        }
+        self.wait_unobserved(executor)
+    }
+
+    #[inline(always)]
+    fn wait_unobserved(&self, executor: &mut Any) -> Result<()> {
         if self.outstanding.is_empty() {
             return executor.wait();
         }
@@ -711,6 +748,12 @@ impl Slot {
         }
     }
 
+    /// What is counted and traced, where the environment asks for it.
+    #[inline(always)]
+    pub fn record(&self) -> Option<&Record> {
+        self.making.record.as_deref()
+    }
+
     /// The hints that it was set with.
     pub fn hints(&self) -> &Hints {
         &self.hints
@@ -763,7 +806,26 @@ impl Slot {
     /// The buffers must be what the C prototype asks for.
     #[inline]
     pub unsafe fn run(&self, buffers: &Buffers) -> Result<()> {
-        // SAFETY: the caller vouches for the buffers.
+        if let Some(record) = &self.making.record {
+            // SAFETY: the caller vouches for the buffers.
+            return unsafe { self.run_observed(record, buffers) };
+        }
+        // SAFETY: as above.
+        unsafe { self.run_unobserved(buffers) }
+    }
+
+    #[cold]
+    unsafe fn run_observed(&self, record: &Record, buffers: &Buffers) -> Result<()> {
+        let call = record.begin();
+        // SAFETY: as for `run`.
+        let done = unsafe { self.run_unobserved(buffers) };
+        record.end(&call, None);
+        done
+    }
+
+    #[inline(always)]
+    unsafe fn run_unobserved(&self, buffers: &Buffers) -> Result<()> {
+        // SAFETY: as for `run`.
         unsafe {
             if self.timed.load(Ordering::Relaxed) {
                 return self.run_timed(buffers);
@@ -818,6 +880,9 @@ impl Slot {
             runner.choice = choice;
             *trial = None;
             self.timed.store(false, Ordering::Relaxed);
+            if let Some(record) = &self.making.record {
+                record.describe(schedule_line(&runner, &runner.choice.why.to_string()));
+            }
         }
         result
     }
@@ -868,10 +933,14 @@ impl Slot {
         )
     }
 
+    /// One line about the schedule.
+    fn schedule_line(&self) -> String {
+        self.describe().lines().nth(1).unwrap_or_default().to_owned()
+    }
+
     /// Some lines for a person: lists, schedule and why, way of waiting.
     pub fn describe(&self) -> String {
         let n = &self.making.neighborhood;
-        let count = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
         let edges = |list: &[neighborhood::Neighbor], one: &str, many: &str| {
             let processes = Neighborhood::multiplicities(list).len();
             format!("{} ({})", count(list.len(), one, many), count(processes, "process", "processes"))
@@ -887,7 +956,7 @@ impl Slot {
         };
         format!(
             "{} on process {}: {}, {}, {}\n\
-             schedule {}: {}, {}; {}\n\
+             {}\n\
              shared memory: {}\n\
              waiting: {}; verification {}\n",
             self.operation.name(),
@@ -895,10 +964,7 @@ impl Slot {
             edges(n.sources(), "source", "sources"),
             edges(n.targets(), "target", "targets"),
             if n.weighted() { "weighted" } else { "unweighted" },
-            runner.choice.algorithm.name(),
-            count(runner.schedule.rounds(), "round", "rounds"),
-            count(runner.schedule.messages(), "message", "messages"),
-            why,
+            schedule_line(&runner, &why),
             self.sharing(),
             match self.making.waiting {
                 Waiting::Block => "in MPI",
@@ -907,6 +973,21 @@ impl Slot {
             if self.hints.verify { "on" } else { "off" },
         )
     }
+}
+
+/// A number of things.
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// What runs, and why.
+fn schedule_line(runner: &Runner, why: &str) -> String {
+    format!(
+        "schedule {}: {}, {}; {why}",
+        runner.choice.algorithm.name(),
+        count(runner.schedule.rounds(), "round", "rounds"),
+        count(runner.schedule.messages(), "message", "messages"),
+    )
 }
 
 impl Trial {

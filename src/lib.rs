@@ -19,6 +19,8 @@
 //! mpi       the only module that touches mpi_sys; every return code becomes a Result
 //! ```
 //!
+//! `observe` counts and traces what they do, where the environment asks for it.
+//!
 //! Beside them stands `model`: the LogGP cost model and a simulator, which run the schedules of all processes in simulated time.
 //!
 //! Without the feature `mpi` only the pure half is built: neighborhoods, schedules, their checks and the model.
@@ -53,6 +55,8 @@ pub mod launch;
 mod measure;
 #[cfg(feature = "mpi")]
 mod mpi;
+#[cfg(feature = "mpi")]
+mod observe;
 #[cfg(feature = "mpi")]
 mod outstanding;
 #[cfg(feature = "mpi")]

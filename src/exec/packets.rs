@@ -27,6 +27,7 @@ use crate::mpi::message::{self, Probed};
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::{self, MPI_Datatype};
 use crate::neighborhood::Rank;
+use crate::observe;
 use crate::schedule::{Block, Op, Schedule};
 
 /// A block of the caller's.
@@ -85,6 +86,8 @@ pub struct Packets {
     large_packets: Large,
     pack: Vec<u8>,
     known: Known,
+    /// What is counted and traced, where somebody asks.
+    record: Option<Arc<observe::Record>>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -147,6 +150,7 @@ impl Packets {
             large_packets: Large::default(),
             pack: Vec::new(),
             known: Known::default(),
+            record: None,
             schedule: schedule.clone(),
         };
         for op in schedule.ops() {
@@ -171,6 +175,12 @@ impl Packets {
             }
         }
         executor
+    }
+
+    /// Counts and traces what this executor does from now on.
+    pub fn observe(&mut self, record: &Arc<observe::Record>) {
+        self.requests.count(record.tally(observe::Way::Mpi));
+        self.record = Some(Arc::clone(record));
     }
 
     /// Notes in which round an output block comes.
@@ -431,6 +441,11 @@ impl Packets {
             for copy in &self.copies[self.first_copies[r]..self.first_copies[r + 1]] {
                 copy.run(&mut self.pack, self.me, self.tag, &self.comm)?;
             }
+        }
+        if let Some(record) = &self.record {
+            let copies = &self.copies[self.first_copies[r]..self.first_copies[r + 1]];
+            record.sent(observe::Way::Own, copies.len(), copies.iter().map(Copy::bytes).sum());
+            record.round(self.round);
         }
         Ok(())
     }
