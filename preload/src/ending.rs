@@ -28,23 +28,12 @@ const SIGNALS: [(c_int, &str, bool); 10] = [
     (libc::SIGSEGV, "SIGSEGV", true),
 ];
 
-type Sigaction = unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
-
-/// The C library's `sigaction`: UCX, which MPICH may use, has one of that name too, which keeps UCX's own handlers.
-fn sigaction() -> Sigaction {
-    // SAFETY: a C string.
-    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__sigaction".as_ptr()) };
-    // SAFETY: the function of this name has this type.
-    if found.is_null() { libc::sigaction } else { unsafe { std::mem::transmute::<*mut c_void, Sigaction>(found) } }
-}
-
 /// Libraries of the MPIs, and of those below them, whose handlers only print.
 const MPIS: [&str; 7] = ["libmpi", "libopen-pal", "libopen-rte", "libpmix", "libprrte", "libucs", "libfabric"];
 
 /// What a handler needs.
 struct Prepared {
     rank: c_int,
-    sigaction: Sigaction,
     /// Children that are forked have another one, and tell nothing.
     process: c_int,
     /// What stood there before, by signal; `None` where ours is not installed.
@@ -109,28 +98,21 @@ fn install() {
         first = true;
         let file = settings::get().file.as_deref().and_then(|f| CString::new(f.as_bytes()).ok());
         // SAFETY: takes nothing.
-        let (process, sigaction) = (unsafe { libc::getpid() }, sigaction());
-        Prepared {
-            rank,
-            process,
-            sigaction,
-            before: SIGNALS.map(|(signal, ..)| replaceable(sigaction, signal)),
-            file,
-            program: program(),
-        }
+        let process = unsafe { libc::getpid() };
+        Prepared { rank, process, before: SIGNALS.map(|(signal, ..)| replaceable(signal)), file, program: program() }
     });
     if !first {
         return;
     }
     for (index, (signal, ..)) in SIGNALS.into_iter().enumerate() {
-        if let Some(prepared) = PREPARED.get().filter(|p| p.before[index].is_some()) {
+        if PREPARED.get().is_some_and(|p| p.before[index].is_some()) {
             // SAFETY: the structure is filled as the call asks for; the handler has the type that SA_SIGINFO says.
             unsafe {
                 let mut action: libc::sigaction = std::mem::zeroed();
                 action.sa_sigaction = handler as *const () as usize;
                 action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
                 libc::sigemptyset(&mut action.sa_mask);
-                (prepared.sigaction)(signal, &action, std::ptr::null_mut());
+                libc::sigaction(signal, &action, std::ptr::null_mut());
             }
         }
     }
@@ -146,11 +128,11 @@ fn program() -> String {
 }
 
 /// The action that a signal has, if ours may stand before it: the default, or a handler of the MPI's libraries.
-fn replaceable(sigaction: Sigaction, signal: c_int) -> Option<libc::sigaction> {
+fn replaceable(signal: c_int) -> Option<libc::sigaction> {
     // SAFETY: the structure is written by the call; `dladdr` looks at no more than the address, and the name that it gives ends with a null.
     unsafe {
         let mut old: libc::sigaction = std::mem::zeroed();
-        if sigaction(signal, std::ptr::null(), &mut old) != 0 || old.sa_sigaction == libc::SIG_IGN {
+        if libc::sigaction(signal, std::ptr::null(), &mut old) != 0 || old.sa_sigaction == libc::SIG_IGN {
             return None;
         }
         if old.sa_sigaction != libc::SIG_DFL {
@@ -181,7 +163,7 @@ unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, _context
             tell(prepared, "killed by ", name);
         }
         if let Some(before) = &prepared.before[index] {
-            (prepared.sigaction)(signal, before, std::ptr::null_mut());
+            libc::sigaction(signal, before, std::ptr::null_mut());
         }
         let fault = matches!(signal, libc::SIGILL | libc::SIGBUS | libc::SIGFPE | libc::SIGSEGV);
         // a fault comes again when the instruction is repeated; other signals are pending until this returns
