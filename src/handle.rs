@@ -29,6 +29,7 @@ use crate::mpi::node::Team;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm};
 use crate::neighborhood::{self, Neighborhood, Rank};
+use crate::observe::{self, Record};
 use crate::outstanding::{self, Outstanding};
 use crate::schedule::{Algorithm, Block, FoldOrder, Input, Op, Operations, Schedule};
 use crate::select::{self, Choice};
@@ -52,6 +53,11 @@ impl Operation {
     /// The bit in a set of operations.
     pub fn bit(self) -> i32 {
         1 << self as i32
+    }
+
+    /// A word for it.
+    pub fn word(self) -> &'static str {
+        ["gather", "alltoall", "reduce"][self as usize]
     }
 
     /// Name of the constant.
@@ -134,6 +140,8 @@ struct Making {
     window: u32,
     /// The memory that it shares with neighbors, where it does.
     link: Option<Arc<Link>>,
+    /// What is counted and traced, where the environment asks for it.
+    record: Option<Arc<Record>>,
 }
 
 /// What an executor is for.
@@ -152,6 +160,14 @@ struct Purpose {
 impl Making {
     /// The executor of a schedule, which is not folded.
     fn executor(&self, schedule: &Schedule, purpose: Purpose) -> Any {
+        let mut executor = self.unobserved(schedule, purpose);
+        if let Some(record) = &self.record {
+            executor.observe(record);
+        }
+        executor
+    }
+
+    fn unobserved(&self, schedule: &Schedule, purpose: Purpose) -> Any {
         let (comm, me) = (Arc::clone(&self.comm), self.neighborhood.rank());
         if schedule.algorithm().entry().forwards() {
             return Any::Packets(Box::new(Packets::new(comm, me, self.waiting, schedule)));
@@ -214,7 +230,6 @@ struct Runner {
 }
 
 /// What `describe` tells of the schedule that runs, and of others that are compared with it.
-#[derive(Clone)]
 struct Shown {
     choice: Choice,
     rounds: usize,
@@ -226,6 +241,15 @@ impl Shown {
     fn of(runner: &Runner, trial: Option<&Trial>) -> Shown {
         let others = trial.iter().flat_map(|t| t.runners.iter().map(|r| r.choice.algorithm.name())).collect();
         Shown { choice: runner.choice, rounds: runner.schedule.rounds(), messages: runner.schedule.messages(), others }
+    }
+
+    fn line(&self) -> String {
+        let why = match &self.others[..] {
+            [] => self.choice.why.to_string(),
+            others => format!("the first calls compare it with {}", others.join(", ")),
+        };
+        let (rounds, messages) = (count(self.rounds, "round", "rounds"), count(self.messages, "message", "messages"));
+        format!("schedule {}: {rounds}, {messages}; {why}", self.choice.algorithm.name())
     }
 }
 
@@ -297,6 +321,7 @@ pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Arc
 /// # Safety
 /// `comm` must be an intracommunicator.
 pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
+    let began = Instant::now();
     // SAFETY: the caller vouches for `comm`.
     let (private, waiting, team, generation) = unsafe {
         match HANDLE.get(comm)?.as_ref() {
@@ -340,6 +365,8 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
     let mut links = share_memory(&team, &neighborhood, &request.hints, &wanted, processes, generation)?.into_iter();
     // from here on nothing can fail for reasons that differ between processes, short of MPI itself
+    // SAFETY: the caller vouches for `comm`.
+    let observed = unsafe { observe::Set::begin(comm, began) };
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
     let handle = unsafe {
         if HANDLE.get(comm)?.is_null() {
@@ -377,6 +404,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
             waiting,
             window: request.hints.window,
             link: links.next(),
+            record: observed.as_ref().map(|set| set.record(operation.word())),
         };
         let mut runners: Vec<Runner> =
             built.iter().map(|built| Runner::new(built.clone(), operation, &request.hints, &making)).collect();
@@ -401,7 +429,13 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
             stale: AtomicBool::new(false),
             orphaned: Arc::clone(&orphaned),
         };
+        if let Some(record) = &slot.making.record {
+            record.describe(slot.schedule_line());
+        }
         handle.replace(operation, Some(Arc::new(slot)));
+    }
+    if let Some(observed) = &observed {
+        observed.end();
     }
     Ok(())
 }
@@ -664,6 +698,17 @@ impl Slot {
     /// Runs what has been started to its end.
     #[inline]
     fn wait_for(&self, executor: &mut Any) -> Result<()> {
+        if let Some(record) = &self.making.record {
+            let begin = Instant::now();
+            let waited = self.wait_unobserved(executor);
+            record.waited(begin);
+            return waited;
+        }
+        self.wait_unobserved(executor)
+    }
+
+    #[inline(always)]
+    fn wait_unobserved(&self, executor: &mut Any) -> Result<()> {
         if self.outstanding.is_empty() {
             return executor.wait();
         }
@@ -738,6 +783,12 @@ impl Slot {
         }
     }
 
+    /// What is counted and traced, where the environment asks for it.
+    #[inline(always)]
+    pub fn record(&self) -> Option<&Record> {
+        self.making.record.as_deref()
+    }
+
     /// The hints that it was set with.
     pub fn hints(&self) -> &Hints {
         &self.hints
@@ -793,7 +844,26 @@ impl Slot {
         if self.seen[0].get() != (buffers.input.base, buffers.output.base) {
             self.see(buffers);
         }
-        // SAFETY: the caller vouches for the buffers.
+        if let Some(record) = &self.making.record {
+            // SAFETY: the caller vouches for the buffers.
+            return unsafe { self.run_observed(record, buffers) };
+        }
+        // SAFETY: as above.
+        unsafe { self.run_unobserved(buffers) }
+    }
+
+    #[cold]
+    unsafe fn run_observed(&self, record: &Record, buffers: &Buffers) -> Result<()> {
+        let call = record.begin();
+        // SAFETY: as for `run`.
+        let done = unsafe { self.run_unobserved(buffers) };
+        record.end(&call, None);
+        done
+    }
+
+    #[inline(always)]
+    unsafe fn run_unobserved(&self, buffers: &Buffers) -> Result<()> {
+        // SAFETY: as for `run`.
         unsafe {
             if self.timed.load(Ordering::Relaxed) {
                 return self.run_timed(buffers);
@@ -862,6 +932,9 @@ impl Slot {
             *trial = None;
             *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = Shown::of(&runner, None);
             self.timed.store(false, Ordering::Relaxed);
+            if let Some(record) = &self.making.record {
+                record.describe(self.schedule_line());
+            }
         }
         result
     }
@@ -912,22 +985,21 @@ impl Slot {
         )
     }
 
+    /// One line about the schedule that runs, and why.
+    fn schedule_line(&self) -> String {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).line()
+    }
+
     /// Some lines for a person: lists, schedule and why, way of waiting.
     pub fn describe(&self) -> String {
         let n = &self.making.neighborhood;
-        let count = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
         let edges = |list: &[neighborhood::Neighbor], one: &str, many: &str| {
             let processes = Neighborhood::multiplicities(list).len();
             format!("{} ({})", count(list.len(), one, many), count(processes, "process", "processes"))
         };
-        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let why = match &shown.others[..] {
-            [] => shown.choice.why.to_string(),
-            others => format!("the first calls compare it with {}", others.join(", ")),
-        };
         format!(
             "{} on process {}: {}, {}, {}\n\
-             schedule {}: {}, {}; {}\n\
+             {}\n\
              shared memory: {}\n\
              waiting: {}; verification {}\n\
              {}",
@@ -936,10 +1008,7 @@ impl Slot {
             edges(n.sources(), "source", "sources"),
             edges(n.targets(), "target", "targets"),
             if n.weighted() { "weighted" } else { "unweighted" },
-            shown.choice.algorithm.name(),
-            count(shown.rounds, "round", "rounds"),
-            count(shown.messages, "message", "messages"),
-            why,
+            self.schedule_line(),
             self.sharing(),
             match self.making.waiting {
                 Waiting::Block => "in MPI",
@@ -949,6 +1018,11 @@ impl Slot {
             self.hints.describe(),
         )
     }
+}
+
+/// A number of things.
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 impl Trial {

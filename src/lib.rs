@@ -19,6 +19,8 @@
 //! mpi       the only module that touches mpi_sys; every return code becomes a Result
 //! ```
 //!
+//! `observe` counts and traces what they do, where the environment asks for it.
+//!
 //! Beside them stands `model`: the LogGP cost model and a simulator, which run the schedules of all processes in simulated time.
 //!
 //! `environment` is the only way to environment variables and files of parameters; `logging` writes
@@ -60,6 +62,8 @@ mod logging;
 mod measure;
 #[cfg(feature = "mpi")]
 mod mpi;
+#[cfg(feature = "mpi")]
+mod observe;
 #[cfg(feature = "mpi")]
 mod outstanding;
 #[cfg(feature = "mpi")]

@@ -8,6 +8,7 @@
 //! request; where datatypes are needed after the start (rounds, reductions) they duplicate derived ones.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use smallvec::SmallVec;
 
@@ -43,6 +44,8 @@ pub struct Request {
     user: MPI_Comm,
     persistent: bool,
     active: bool,
+    /// Number of the start in a trace.
+    mark: u64,
     run: Run,
 }
 
@@ -353,7 +356,7 @@ impl Request {
             };
             let alone = state.verification.is_none() && state.loans.iter().all(|loan| loan.executor.posts_at_once());
             let run = if alone { Run::Own(state) } else { Run::Shared(Arc::new(Mutex::new(state))) };
-            Ok(Request { slot: Arc::clone(slot), user, persistent, active: false, run })
+            Ok(Request { slot: Arc::clone(slot), user, persistent, active: false, mark: 0, run })
         }
     }
 
@@ -366,7 +369,7 @@ impl Request {
         // SAFETY: the caller vouches for the buffers.
         let state = unsafe { State::verified(slot, fields, count) }?;
         let run = Run::Shared(Arc::new(Mutex::new(state)));
-        let mut request = Request { slot: Arc::clone(slot), user, persistent: false, active: false, run };
+        let mut request = Request { slot: Arc::clone(slot), user, persistent: false, active: false, mark: 0, run };
         request.begin()?;
         request.wait()
     }
@@ -399,6 +402,25 @@ impl Request {
     /// Starts what is bound.
     #[inline(always)]
     pub fn begin(&mut self) -> Result<()> {
+        if self.slot.record().is_some() {
+            return self.begin_observed();
+        }
+        self.begin_unobserved()
+    }
+
+    #[cold]
+    fn begin_observed(&mut self) -> Result<()> {
+        let slot = Arc::clone(&self.slot);
+        let Some(record) = slot.record() else { return self.begin_unobserved() };
+        let call = record.begin();
+        self.mark = record.under_way();
+        let begun = self.begin_unobserved();
+        record.end(&call, Some("start"));
+        begun
+    }
+
+    #[inline(always)]
+    fn begin_unobserved(&mut self) -> Result<()> {
         let (tags, outstanding) = (self.slot.tags(), self.slot.outstanding());
         match &mut self.run {
             Run::Own(state) => {
@@ -461,6 +483,7 @@ impl Request {
         if !self.active {
             return Ok(());
         }
+        let began = self.slot.record().map(|_| Instant::now());
         let outstanding = self.slot.outstanding();
         match &mut self.run {
             Run::Own(state) => match &mut state.loans[..] {
@@ -474,6 +497,9 @@ impl Request {
             },
             Run::Shared(shared) => outstanding.until(self.slot.yields(), || Ok(lock(shared).test()))?,
         }
+        if let (Some(record), Some(began)) = (self.slot.record(), began) {
+            record.waited(began);
+        }
         self.complete()
     }
 
@@ -484,6 +510,9 @@ impl Request {
             return Ok(());
         }
         let (slot, persistent) = (&self.slot, self.persistent);
+        if let Some(record) = slot.record() {
+            record.over(self.mark);
+        }
         let failure = match &mut self.run {
             Run::Own(state) => state.complete(slot, persistent),
             Run::Shared(shared) => {
@@ -532,7 +561,12 @@ impl Request {
     /// Waits until `done`, and moves all requests forward meanwhile.
     pub fn until(&mut self, mut done: impl FnMut(&mut Request) -> Result<bool>) -> Result<()> {
         let slot = Arc::clone(&self.slot);
-        slot.outstanding().until(slot.yields(), || done(self))
+        let began = slot.record().map(|_| Instant::now());
+        let waited = slot.outstanding().until(slot.yields(), || done(self));
+        if let (Some(record), Some(began)) = (slot.record(), began) {
+            record.waited(began);
+        }
+        waited
     }
 }
 

@@ -75,14 +75,25 @@ fn modules_use_only_what_lies_below_them() {
             "model" => vec!["error", "graph", "neighborhood", "schedule"],
             "select" => vec!["error", "graph", "hints", "locality", "model", "schedule"],
             "mpi" => vec!["error", "typemap"],
-            "exec" => vec!["error", "mpi", "neighborhood", "schedule", "typemap"],
+            "exec" => vec!["error", "mpi", "neighborhood", "observe", "schedule", "typemap"],
+            "observe" => vec!["environment", "error", "mpi"],
             "outstanding" => vec!["error", "mpi"],
             "setup" => [&pure[..], &["mpi"]].concat(),
-            "handle" => [&pure[..], &["exec", "mpi", "outstanding", "setup"]].concat(),
-            "request" => [&pure[..], &["exec", "handle", "mpi", "outstanding"]].concat(),
-            "sparse" => {
-                vec!["environment", "logging", "error", "hints", "measure", "model", "mpi", "outstanding", "random", "select"]
-            }
+            "handle" => [&pure[..], &["exec", "mpi", "observe", "outstanding", "setup"]].concat(),
+            "request" => [&pure[..], &["exec", "handle", "mpi", "observe", "outstanding"]].concat(),
+            "sparse" => vec![
+                "environment",
+                "logging",
+                "error",
+                "hints",
+                "measure",
+                "model",
+                "mpi",
+                "observe",
+                "outstanding",
+                "random",
+                "select",
+            ],
             "measure" => vec!["error", "handle", "hints", "model", "mpi"],
             "capi" => {
                 [&pure[..], &["environment", "logging", "exec", "handle", "measure", "mpi", "outstanding", "request", "sparse"]]

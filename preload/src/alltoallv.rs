@@ -15,10 +15,11 @@ use std::time::Instant;
 use mpi_sys::{MPI_Aint, MPI_Count};
 use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Group, MPI_Request, MPI_Status};
 
-use crate::blocks::{Block, Blocks, Ints};
+use crate::blocks::{Block, Blocks, Ints, Sides};
 use crate::errors::{self, SUCCESS};
 use crate::interpose::interpose;
-use crate::report::{self, Kind};
+use crate::passed::{self, Why};
+use crate::report::{self, Kind, Mode};
 use crate::requests::Patience;
 use crate::{guard, settings, state};
 
@@ -151,6 +152,7 @@ pub unsafe fn run(kind: Kind, comm: MPI_Comm, send: Blocks, recv: Blocks, native
     };
     // SAFETY: a constant of mpi-sys' C file.
     if comm == unsafe { mpi_sys::RSMPI_COMM_NULL } {
+        passed::count(kind, Mode::Blocking, || Why::Arguments);
         return native();
     }
     // SAFETY: the caller vouches for the arguments.
@@ -159,6 +161,7 @@ pub unsafe fn run(kind: Kind, comm: MPI_Comm, send: Blocks, recv: Blocks, native
         let begin = Instant::now();
         let Some(private) = private(comm, fewest) else {
             drop(_inside);
+            passed::count(kind, Mode::Blocking, || unlooked(comm, fewest));
             return native();
         };
         let blocks = present(&send, private.processes).zip(present(&recv, private.processes));
@@ -178,10 +181,36 @@ pub unsafe fn run(kind: Kind, comm: MPI_Comm, send: Blocks, recv: Blocks, native
         }
     };
     match code {
-        None => native(),
+        None => {
+            passed::count(kind, Mode::Blocking, || match passed::refused(&Sides { send, recv }) {
+                Why::InPlace => Why::InPlace,
+                _ => Why::Dense,
+            });
+            native()
+        }
         // SAFETY: as above. What goes wrong under way is not the arguments' fault.
         Some(code) if code != SUCCESS => unsafe { errors::raise(comm, errors::class(code)) },
         Some(code) => code,
+    }
+}
+
+/// Why calls on a communicator are not looked at.
+///
+/// # Safety
+/// `comm` must be a communicator.
+#[cold]
+unsafe fn unlooked(comm: MPI_Comm, fewest: u32) -> Why {
+    let _inside = guard::enter();
+    let (mut inter, mut processes) = (0, 0);
+    // SAFETY: the caller vouches for the communicator; results are locals.
+    unsafe {
+        mpi_sys::MPI_Comm_test_inter(comm, &mut inter);
+        mpi_sys::MPI_Comm_size(comm, &mut processes);
+    }
+    match inter {
+        0 if (processes as u32) < fewest => Why::Small,
+        0 => Why::NotMade,
+        _ => Why::Intercommunicator,
     }
 }
 

@@ -12,6 +12,7 @@ use crate::blocks::{Blocks, Ints, Sides};
 use crate::errors::{SUCCESS, finish};
 use crate::interpose::interpose;
 use crate::next::next;
+use crate::passed::{self, Why};
 use crate::report::{self, Kind, Mode};
 use crate::{guard, requests, settings, state};
 
@@ -31,15 +32,21 @@ pub unsafe fn blocking(
 ) -> c_int {
     // SAFETY: the caller vouches for `comm`.
     let Some(state) = (unsafe { state::of(comm) }) else {
+        // SAFETY: as above.
+        passed::count(kind, Mode::Blocking, || unsafe { passed::stateless(comm) });
         return native();
     };
     // SAFETY: the caller vouches for the arguments.
     let code = unsafe {
         let _inside = guard::enter();
-        report::blocking(kind, state, sides, || ours(state.shadow), || twin(state.shadow))
+        report::blocking(kind, state, &sides, || ours(state.shadow), || twin(state.shadow))
+    };
+    let refused = || {
+        passed::count(kind, Mode::Blocking, || passed::refused(&sides()));
+        native()
     };
     // SAFETY: the caller vouches for `comm`.
-    unsafe { finish(code, comm, native) }
+    unsafe { finish(code, comm, refused) }
 }
 
 /// Starts a nonblocking collective, or makes a persistent one. `ours` does so on a shadow, `native` passes it on.
@@ -56,14 +63,17 @@ pub unsafe fn request(
 ) -> c_int {
     // SAFETY: the caller vouches for `comm`.
     let Some(state) = (unsafe { state::keep(comm) }) else {
+        // SAFETY: as above.
+        passed::count(kind, mode, || unsafe { passed::stateless(comm) });
         return native();
     };
     let Some(shadow) = state.for_requests.filter(|_| !request.is_null()) else {
+        passed::count(kind, mode, || if request.is_null() { Why::Arguments } else { Why::Rounds });
         return native();
     };
     let code = {
         let mut table = requests::table();
-        let begin = settings::get().report.then(Instant::now);
+        let begin = settings::get().counts.then(Instant::now);
         let mut mine = std::ptr::null_mut();
         let code = ours(shadow, &mut mine);
         let spent = begin.map(|begin| begin.elapsed());
@@ -87,8 +97,12 @@ pub unsafe fn request(
             code
         }
     };
+    let refused = || {
+        passed::count(kind, mode, || passed::refused(&sides()));
+        native()
+    };
     // SAFETY: the caller vouches for `comm`.
-    unsafe { finish(code, comm, native) }
+    unsafe { finish(code, comm, refused) }
 }
 
 /// Makes a persistent collective whose starts match with one another alone, as those of MPI do. The program's own hints are for the MPI.

@@ -6,11 +6,11 @@
 
 use std::ffi::c_int;
 
-use mpi_sys::{MPI_Comm, MPI_Info};
+use mpi_sys::{MPI_Comm, MPI_Info, MPI_Request};
 
 use crate::errors::SUCCESS;
 use crate::interpose::interpose;
-use crate::{guard, state};
+use crate::{guard, passed, state};
 
 /// A communicator with a topology has been made, if `code` is success: it has no attributes yet.
 ///
@@ -22,6 +22,7 @@ pub unsafe fn made(code: c_int, newcomm: *const MPI_Comm) -> c_int {
         if code == SUCCESS && *newcomm != mpi_sys::RSMPI_COMM_NULL {
             let _inside = guard::enter();
             state::attach(*newcomm, *newcomm);
+            passed::seen(*newcomm);
         }
     }
     code
@@ -37,10 +38,13 @@ pub unsafe fn duplicated(code: c_int, comm: MPI_Comm, newcomm: *const MPI_Comm) 
     }
     // SAFETY: as in `made`. The new communicator has the program's attributes; the old one's shadow has not.
     unsafe {
+        let _inside = guard::enter();
         if let Some(state) = state::of(comm) {
-            let _inside = guard::enter();
             state::attach(*newcomm, state.shadow);
+        } else if let Some(why) = passed::failed(comm) {
+            passed::fail(*newcomm, why);
         }
+        passed::seen(*newcomm);
     }
     code
 }
@@ -84,6 +88,17 @@ interpose! {
     fn MPI_Comm_dup(comm: MPI_Comm, newcomm: *mut MPI_Comm) |native| {
         // SAFETY: where MPI has written its result; MPI has taken `comm`.
         unsafe { duplicated(native(), comm, newcomm) }
+    }
+
+    fn MPI_Comm_idup(comm: MPI_Comm, newcomm: *mut MPI_Comm, request: *mut MPI_Request) |native| {
+        let code = native();
+        // SAFETY: where MPI has written its result; MPI has taken `comm`.
+        unsafe {
+            if code == SUCCESS && state::of(comm).is_some() {
+                passed::duplicated_later(*newcomm);
+            }
+        }
+        code
     }
 
     fn MPI_Comm_dup_with_info(comm: MPI_Comm, info: MPI_Info, newcomm: *mut MPI_Comm) |native| {

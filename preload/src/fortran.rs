@@ -230,6 +230,11 @@ fortran! { mpi_ MPI_:
         native()
     }
 
+    abort ABORT Abort (comm: *const Integer, errorcode: *const Integer) |native| {
+        crate::ending::aborting();
+        native()
+    }
+
     wait WAIT Wait (request: *mut Integer, status: *mut MPI_Status) |native| {
         with_requests(1, request, status, || 1, native, |r, s, native| complete::wait(r, s, native))
     }

@@ -1,8 +1,8 @@
-//! What was taken over: counted always, timed on demand, told at the end.
+//! What was taken over: counted always, timed on demand, told at the end. What a signal handler calls of this neither allocates nor locks.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
-use std::fmt::Write as _;
+use std::fmt::{self, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -14,8 +14,9 @@ use crate::blocks::Sides;
 use crate::compare::{self, Comparison};
 use crate::errors::SUCCESS;
 use crate::flaws::{self, FLAWS};
+use crate::passed::{self, PASSED, REASONS};
 use crate::state::{self, State};
-use crate::{guard, settings};
+use crate::{ending, guard, settings};
 
 unsafe extern "C" {
     fn mpixp_int64() -> MPI_Datatype;
@@ -53,7 +54,8 @@ pub enum Mode {
 
 const KINDS: usize = 7;
 const MODES: usize = 3;
-const ROWS: usize = KINDS * MODES;
+/// Functions of the report.
+pub const ROWS: usize = KINDS * MODES;
 
 /// Names, by kind; one for each mode follows.
 const NAMES: [&str; KINDS] = [
@@ -66,13 +68,33 @@ const NAMES: [&str; KINDS] = [
     "alltoallw",
 ];
 
-fn name(row: usize) -> String {
-    let (kind, mode) = (NAMES[row / MODES], row % MODES);
-    let capital = |name: &str| name[..1].to_uppercase() + &name[1..];
-    match mode {
-        0 => format!("MPI_{}", capital(kind)),
-        1 => format!("MPI_I{kind}"),
-        _ => format!("MPI_{}_init", capital(kind)),
+/// The name of a row's function. Written without allocating, as a signal handler must.
+struct Name(usize);
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let (kind, mode) = (NAMES[self.0 / MODES], self.0 % MODES);
+        let (first, rest) = kind.split_at(1);
+        let first = first.chars().next().map_or(' ', |c| c.to_ascii_uppercase());
+        match mode {
+            0 => write!(f, "MPI_{first}{rest}"),
+            1 => write!(f, "MPI_I{kind}"),
+            _ => write!(f, "MPI_{first}{rest}_init"),
+        }
+    }
+}
+
+/// A name, filled up with spaces.
+struct Wide(usize);
+
+impl fmt::Display for Wide {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        /// As wide as the longest name.
+        const WIDTH: usize = 28;
+        let (kind, mode) = (NAMES[self.0 / MODES].len(), self.0 % MODES);
+        let length = kind + [4, 5, 9][mode];
+        write!(f, "{}", Name(self.0))?;
+        (length..WIDTH).try_for_each(|_| f.write_char(' '))
     }
 }
 
@@ -121,7 +143,8 @@ fn nanoseconds(time: Duration) -> u64 {
     time.as_nanos() as u64
 }
 
-fn index(kind: Kind, mode: Mode) -> usize {
+/// The row of a function.
+pub fn index(kind: Kind, mode: Mode) -> usize {
     kind as usize * MODES + mode as usize
 }
 
@@ -137,7 +160,7 @@ pub unsafe fn blocking(
     ours: impl Fn() -> c_int,
     twin: impl Fn() -> c_int,
 ) -> c_int {
-    if settings::get().report {
+    if settings::get().counts {
         // SAFETY: the caller vouches for the arguments.
         return unsafe { watched(kind, state, sides(), &ours, &twin) };
     }
@@ -188,7 +211,7 @@ pub unsafe fn count(kind: Kind, mode: Mode, state: &State, sides: &Sides, spent:
 pub fn started(kind: Kind, mode: Mode, state: &State, bytes: u64, spent: Duration) {
     let row = index(kind, mode);
     add(&TABLE[row].calls, 1);
-    if !settings::get().report {
+    if !settings::get().counts {
         return;
     }
     add(&TABLE[row].bytes, bytes);
@@ -228,35 +251,77 @@ pub fn description(shadow: MPI_Comm) -> String {
 pub fn describe(shadow: MPI_Comm) {
     // the first line is of the process, the second one of the schedule
     let text = description(shadow);
-    let line = text.lines().nth(1).unwrap_or_default();
+    let Some(line) = text.lines().nth(1) else { return };
     if let Ok(mut schedules) = SCHEDULES.lock() {
         *schedules.entry(line.to_owned()).or_default() += 1;
     }
 }
 
+/// Columns of a row.
+const COLUMNS: usize = 8;
+/// Where the calls begin that the MPI gets wrong, and those that went on to it.
+const AT_FLAWS: usize = ROWS * COLUMNS;
+const AT_PASSED: usize = AT_FLAWS + FLAWS.len();
+const NUMBERS: usize = AT_PASSED + ROWS * REASONS;
+
+/// Whose numbers a report has.
+pub enum Scope<'a> {
+    /// A launch that came to its end.
+    Launch {
+        /// Its processes.
+        processes: c_int,
+    },
+    /// One process, as the launch did not come to its end.
+    Process {
+        /// Which one.
+        rank: c_int,
+        /// What ended it, in two parts.
+        how: &'a str,
+        /// The second part.
+        name: &'a str,
+    },
+}
+
+/// All numbers of this process.
+pub fn snapshot() -> [u64; NUMBERS] {
+    let mut numbers = [0; NUMBERS];
+    let rows = (TABLE.iter())
+        .flat_map(|r| [&r.calls, &r.communicators, &r.bytes, &r.nanoseconds, &r.compared, &r.differing, &r.ours, &r.native]);
+    for (number, counter) in numbers.iter_mut().zip(rows.chain(&FLAWED).chain(PASSED.iter().flatten())) {
+        *number = counter.load(Ordering::Relaxed);
+    }
+    numbers
+}
+
 /// Collects from all processes, and prints on process 0 of `MPI_COMM_WORLD`. Collective.
 pub fn finish() {
     let _inside = guard::enter();
-    state::describe_all();
-    let mine: Vec<u64> = (TABLE.iter())
-        .flat_map(|r| [&r.calls, &r.communicators, &r.bytes, &r.nanoseconds, &r.compared, &r.differing, &r.ours, &r.native])
-        .chain(&FLAWED)
-        .map(|counter| counter.load(Ordering::Relaxed))
-        .collect();
+    let first = ending::finishing();
+    if settings::get().report {
+        state::describe_all();
+    }
+    let mine = snapshot();
     // SAFETY: MPI is not finalized yet; constants of mpi-sys' C file.
-    let (sum, most, rank, size) = unsafe {
+    let (sum, most, rank, processes) = unsafe {
         let world = mpi_sys::RSMPI_COMM_WORLD;
         let (mut rank, mut size) = (0, 0);
         mpi_sys::MPI_Comm_rank(world, &mut rank);
         mpi_sys::MPI_Comm_size(world, &mut size);
         (reduce(&mine, mpi_sys::RSMPI_SUM, world), reduce(&mine, mpi_sys::RSMPI_MAX, world), rank, size)
     };
-    if rank == 0 {
-        let text = text(&sum, &most, size);
+    if rank != 0 || !first {
+        return;
+    }
+    if settings::get().report {
+        let mut text = String::new();
+        // writing to a string does not fail
+        let _ = write(&mut text, &sum, &most, &Scope::Launch { processes });
+        let _ = write_schedules(&mut text);
         use std::io::Write;
         // there is no one to tell if this fails
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
+    ending::add_line(&sum, processes);
 }
 
 unsafe fn reduce(mine: &[u64], op: MPI_Op, comm: MPI_Comm) -> Vec<u64> {
@@ -267,60 +332,142 @@ unsafe fn reduce(mine: &[u64], op: MPI_Op, comm: MPI_Comm) -> Vec<u64> {
     result
 }
 
-fn text(sum: &[u64], most: &[u64], processes: c_int) -> String {
-    const COLUMNS: usize = 8;
-    let mut text = String::new();
-    let taken: u64 = sum[..ROWS * COLUMNS].chunks(COLUMNS).map(|row| row[0]).sum();
-    let p = "mpix-neighbor preload:";
-    // writing to a string does not fail
-    let _ = writeln!(text, "{p} {taken} calls taken over on {processes} processes");
-    let rows = || (sum.chunks(COLUMNS).zip(most.chunks(COLUMNS)).take(ROWS).enumerate()).filter(|(_, (sum, _))| sum[0] > 0);
-    let seconds = |nanoseconds: u64| nanoseconds as f64 * 1e-9;
+/// "1 call", "2 calls".
+struct Counted(u64, &'static str);
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        // "process" is the one word here that ends with s
+        let plural = if self.0 == 1 {
+            ""
+        } else if self.1.ends_with('s') {
+            "es"
+        } else {
+            "s"
+        };
+        write!(f, "{} {}{plural}", self.0, self.1)
+    }
+}
+
+/// Every line begins with this.
+const P: &str = "mpix-neighbor preload:";
+
+fn seconds(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 * 1e-9
+}
+
+/// Rows with calls: their numbers, sums and largest.
+fn rows<'a>(sum: &'a [u64], most: &'a [u64]) -> impl Iterator<Item = (usize, &'a [u64], &'a [u64])> {
+    (0..ROWS).filter_map(move |row| {
+        let columns = row * COLUMNS..(row + 1) * COLUMNS;
+        (sum[columns.clone()][0] > 0).then(|| (row, &sum[columns.clone()], &most[columns]))
+    })
+}
+
+/// Functions, reasons and calls that went on to the MPI.
+fn passed_on(sum: &[u64]) -> impl Iterator<Item = (usize, usize, u64)> + '_ {
+    (sum[AT_PASSED..].iter().enumerate()).filter(|(_, calls)| **calls > 0).map(|(i, &calls)| (i / REASONS, i % REASONS, calls))
+}
+
+/// Writes the report.
+pub fn write(out: &mut dyn fmt::Write, sum: &[u64], most: &[u64], scope: &Scope) -> fmt::Result {
+    let taken: u64 = rows(sum, most).map(|row| row.1[0]).sum();
+    let passed: u64 = passed_on(sum).map(|p| p.2).sum();
+    let taken_over = Counted(taken, "call");
+    match *scope {
+        Scope::Launch { processes } => {
+            writeln!(out, "{P} {taken_over} taken over on {}", Counted(processes.unsigned_abs().into(), "process"))?;
+        }
+        Scope::Process { rank, how, name } => {
+            writeln!(out, "{P} process {rank}: {how}{name}; what follows is of this process alone")?;
+            writeln!(out, "{P} {taken_over} taken over on process {rank}")?;
+        }
+    }
     if taken > 0 {
-        let head = ["communicators", "calls", "bytes sent", "most", "seconds"];
-        let _ = writeln!(
-            text,
-            "{p} {:28} {:>13} {:>10} {:>14} {:>14} {:>10}",
-            "function", head[0], head[1], head[2], head[3], head[4]
-        );
-        for (row, (sum, most)) in rows() {
-            let _ = writeln!(
-                text,
-                "{p} {:28} {:>13} {:>10} {:>14} {:>14} {:>10.6}",
-                name(row),
+        writeln!(
+            out,
+            "{P} {:28} {:>13} {:>10} {:>14} {:>14} {:>10}",
+            "function", "communicators", "calls", "bytes sent", "most", "seconds"
+        )?;
+        for (row, sum, most) in rows(sum, most) {
+            writeln!(
+                out,
+                "{P} {} {:>13} {:>10} {:>14} {:>14} {:>10.6}",
+                Wide(row),
                 most[1],
                 sum[0],
                 sum[2],
                 most[2],
                 seconds(most[3])
-            );
+            )?;
         }
-        let _ = writeln!(
-            text,
-            "{p} communicators, most bytes and seconds: of the process with most; calls and bytes: of all processes"
-        );
+        if let Scope::Launch { .. } = scope {
+            writeln!(
+                out,
+                "{P} communicators, most bytes and seconds: of the process with most; calls and bytes: of all processes"
+            )?;
+        }
+    }
+    if passed > 0 {
+        writeln!(out, "{P} {} went on to the MPI", Counted(passed, "call"))?;
+        for (row, why, calls) in passed_on(sum) {
+            writeln!(out, "{P} {}: {} {}", Name(row), Counted(calls, "call"), passed::TEXTS[why].1)?;
+        }
     }
     if settings::get().compare {
-        for (row, (sum, most)) in rows().filter(|(_, (sum, _))| sum[4] > 0) {
-            let _ = writeln!(
-                text,
-                "{p} {} compared: {} calls, {} differ; {:.6} seconds here, {:.6} in the MPI",
-                name(row),
-                sum[4],
+        for (row, sum, most) in rows(sum, most).filter(|row| row.1[4] > 0) {
+            let differ = if sum[5] == 1 { "differs" } else { "differ" };
+            writeln!(
+                out,
+                "{P} {} compared: {}, {} {differ}; {:.6} seconds here, {:.6} in the MPI",
+                Name(row),
+                Counted(sum[4], "call"),
                 sum[5],
                 seconds(most[6]),
                 seconds(most[7])
-            );
+            )?;
         }
     }
+    for (flaw, &calls) in FLAWS.iter().zip(&sum[AT_FLAWS..AT_PASSED]).filter(|(_, calls)| **calls > 0) {
+        let were = if calls == 1 { "was one" } else { "were ones" };
+        writeln!(out, "{P} {} {were} that {} gets wrong: {}", Counted(calls, "call"), flaws::MPI, flaw.text)?;
+    }
+    Ok(())
+}
+
+/// Writes which schedules process 0 has.
+fn write_schedules(out: &mut String) -> fmt::Result {
     if let Ok(schedules) = SCHEDULES.lock() {
-        for (line, communicators) in schedules.iter() {
-            let plural = if *communicators == 1 { "" } else { "s" };
-            let _ = writeln!(text, "{p} {communicators} communicator{plural} of process 0: {line}");
+        for (line, &communicators) in schedules.iter() {
+            writeln!(out, "{P} {} of process 0: {line}", Counted(communicators, "communicator"))?;
         }
     }
-    for (flaw, calls) in FLAWS.iter().zip(&sum[ROWS * COLUMNS..]).filter(|(_, calls)| **calls > 0) {
-        let _ = writeln!(text, "{p} {calls} calls were ones that {} gets wrong: {}", flaws::MPI, flaw.text);
+    Ok(())
+}
+
+/// Writes the line of a launch: fields `key=value` with spaces between them, as docs/preload.md says.
+pub fn write_line(out: &mut dyn fmt::Write, program: &str, sum: &[u64], scope: &Scope) -> fmt::Result {
+    let all = || rows(sum, sum);
+    let (taken, bytes): (u64, u64) = (all().map(|r| r.1[0]).sum(), all().map(|r| r.1[2]).sum());
+    let passed: u64 = passed_on(sum).map(|p| p.2).sum();
+    write!(out, "mpix-neighbor-preload=1 program={program}")?;
+    match *scope {
+        Scope::Launch { processes } => write!(out, " end=finalize processes={processes}")?,
+        Scope::Process { rank, how, name } => {
+            let end = match (how, name) {
+                (_, name) if !name.is_empty() => name,
+                ("MPI_Abort", _) => "abort",
+                _ => "exit",
+            };
+            write!(out, " end={end} process={rank}")?;
+        }
     }
-    text
+    write!(out, " taken={taken} bytes={bytes} passed={passed}")?;
+    for (row, columns, _) in all() {
+        write!(out, " taken.{}={}", Name(row), columns[0])?;
+    }
+    for (row, why, calls) in passed_on(sum) {
+        write!(out, " passed.{}.{}={calls}", Name(row), passed::TEXTS[why].0)?;
+    }
+    out.write_char('\n')
 }

@@ -1,6 +1,6 @@
 //! What the environment says. Read once, at the first call. It must be the same on all processes.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, OsString, c_char};
 use std::sync::OnceLock;
 
 unsafe extern "C" {
@@ -9,6 +9,8 @@ unsafe extern "C" {
 
 /// Environment variable: a list, separated by commas, of `off`, `report`, `compare`.
 const WHAT: &str = "MPIX_PRELOAD";
+/// Environment variable: a file to which each launch adds a line.
+const FILE: &str = "MPIX_PRELOAD_FILE";
 /// Environment variable: the fewest processes of a communicator on which sparse `MPI_Alltoallv` calls are looked for; unset or 0: none.
 const ALLTOALLV: &str = "MPIX_PRELOAD_ALLTOALLV";
 
@@ -19,6 +21,10 @@ pub struct Settings {
     pub off: bool,
     /// Calls are counted and timed, and process 0 says at the end what they were.
     pub report: bool,
+    /// A file to which process 0 adds a line for the launch.
+    pub file: Option<OsString>,
+    /// Calls are counted, for the report or the file.
+    pub counts: bool,
     /// Blocking calls are made twice, by the MPI too, and the results compared.
     pub compare: bool,
     /// The fewest processes for which all-to-all calls are looked at.
@@ -33,6 +39,8 @@ pub fn get() -> &'static Settings {
     SETTINGS.get_or_init(|| {
         let value = |name| mpix_neighbor::environment::variable(name).unwrap_or_default();
         let mut settings = parse(&value(WHAT), &value(ALLTOALLV));
+        settings.file = Some(value(FILE)).filter(|file| !file.is_empty()).map(OsString::from);
+        settings.counts = settings.report || settings.file.is_some();
         // handles of another MPI have another size
         let right = is_built_for_this_mpi();
         settings.off |= !right;

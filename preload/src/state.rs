@@ -10,13 +10,14 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use mpi_sys::MPI_Comm;
 use mpix_neighbor::capi::{
-    MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_GATHER, MPIX_Neighborhood_get, MPIX_Neighborhood_get_count,
+    MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_GATHER, MPIX_Neighbor_error_string, MPIX_Neighborhood_get, MPIX_Neighborhood_get_count,
     MPIX_Neighborhood_set_topology,
 };
 
 use crate::errors::{self, SUCCESS};
 use crate::flaws::{self, Facts};
-use crate::{guard, report, settings};
+use crate::passed::{self, Why};
+use crate::{ending, guard, report, settings};
 
 type DeleteFn = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
 
@@ -139,8 +140,11 @@ unsafe fn pointer(comm: MPI_Comm) -> *const State {
 pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm) {
     // SAFETY: the caller vouches for the communicators; all results are locals.
     unsafe {
-        let Some(keyval) = keyval() else { return };
-        let Some(shadow) = duplicate(from) else { return };
+        ending::prepare();
+        let Some((keyval, shadow)) = keyval().and_then(|keyval| Some((keyval, duplicate(from)?))) else {
+            passed::fail(comm, Why::NotMade);
+            return;
+        };
         // frees the shadow again where it is dropped
         let mut state = State {
             owner: Mutex::new(comm),
@@ -153,7 +157,9 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm) {
             turn: AtomicU32::new(0),
         };
         let operations = MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL;
-        if MPIX_Neighborhood_set_topology(operations, mpi_sys::RSMPI_INFO_NULL, shadow) != SUCCESS {
+        let code = MPIX_Neighborhood_set_topology(operations, mpi_sys::RSMPI_INFO_NULL, shadow);
+        if code != SUCCESS {
+            refused(comm, shadow, code);
             return;
         }
         state.for_requests = if posts_at_once(shadow) { Some(shadow) } else { direct(shadow, operations) };
@@ -171,6 +177,50 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm) {
         if mpi_sys::MPI_Comm_set_attr(comm, keyval, value.cast_mut().cast()) != SUCCESS {
             drop(Arc::from_raw(value));
         }
+    }
+}
+
+/// No neighborhood could be made: says so once, on one process, whether there is to be a report or not.
+unsafe fn refused(comm: MPI_Comm, shadow: MPI_Comm, code: c_int) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    let is_hint = errors::class(code) == mpi_sys::MPI_ERR_INFO_VALUE as c_int;
+    // SAFETY: the caller vouches for the communicators.
+    let speaks = unsafe {
+        passed::fail(comm, if is_hint { Why::Hint } else { Why::NotMade });
+        speaks(shadow)
+    };
+    // whoever was there when it was said need not say it again of another communicator
+    if SAID.swap(true, Ordering::Relaxed) || !speaks {
+        return;
+    }
+    let (mut text, mut length) = ([0u8; 1024], 0);
+    // SAFETY: the buffer is as long as said; the result is a local.
+    let asked = unsafe { MPIX_Neighbor_error_string(shadow, text.len() as c_int, text.as_mut_ptr().cast(), &mut length) };
+    let written = if asked == SUCCESS { (length.max(0) as usize).min(text.len() - 1) } else { 0 };
+    let text = String::from_utf8_lossy(&text[..written]).into_owned();
+    let what = if is_hint { "a hint is in error" } else { "no neighborhood can be made" };
+    let line = format!("mpix-neighbor preload: NOTHING IS TAKEN OVER, calls go on to the MPI: {what}: {text}\n");
+    use std::io::Write;
+    // there is no one to tell if this fails
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+/// Whether this process speaks for a communicator: process 0 of `MPI_COMM_WORLD` if it is in there, else the first one.
+unsafe fn speaks(comm: MPI_Comm) -> bool {
+    let (mut world, mut rank) = (0, 0);
+    // SAFETY: the caller vouches for the communicator; all else are locals, which are freed again; constants of mpi-sys' C file.
+    unsafe {
+        let mut groups = [mpi_sys::RSMPI_GROUP_NULL; 2];
+        mpi_sys::MPI_Comm_rank(mpi_sys::RSMPI_COMM_WORLD, &mut world);
+        mpi_sys::MPI_Comm_rank(comm, &mut rank);
+        let [ours, all] = &mut groups;
+        mpi_sys::MPI_Comm_group(comm, ours);
+        mpi_sys::MPI_Comm_group(mpi_sys::RSMPI_COMM_WORLD, all);
+        let (first, mut here) = (0, mpi_sys::RSMPI_UNDEFINED);
+        mpi_sys::MPI_Group_translate_ranks(*all, 1, &first, *ours, &mut here);
+        mpi_sys::MPI_Group_free(ours);
+        mpi_sys::MPI_Group_free(all);
+        world == 0 || (here == mpi_sys::RSMPI_UNDEFINED && rank == 0)
     }
 }
 

@@ -104,6 +104,12 @@ impl Copy {
         Ok(())
     }
 
+    /// Bytes that it copies, for those who count.
+    pub fn bytes(&self) -> u64 {
+        // SAFETY: `prepare` was given datatypes; they are asked for while the call runs.
+        unsafe { bytes(&self.from) }.map_or(0, |bytes| bytes as u64)
+    }
+
     /// Bytes of buffer that it needs.
     pub fn buffer(&self) -> usize {
         match self.how {

@@ -88,6 +88,15 @@ impl From<p2p::P2p> for Any {
 
 #[cfg(feature = "mpi")]
 impl Any {
+    /// Counts and traces what it does from now on.
+    pub fn observe(&mut self, record: &std::sync::Arc<crate::observe::Record>) {
+        match self {
+            Any::P2p(executor) => executor.observe(record),
+            Any::Shm(executor) => executor.observe(record),
+            Any::Packets(executor) => executor.observe(record),
+        }
+    }
+
     /// Binds several fields, which are exchanged together by shared memory, of an executor that has no other edges.
     ///
     /// # Safety

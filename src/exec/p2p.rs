@@ -23,6 +23,7 @@ use crate::mpi::datatype::Known;
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::{MPI_Datatype, MPI_Op, datatype, op};
 use crate::neighborhood::Rank;
+use crate::observe::{Record, Way};
 use crate::schedule::{Block, Op, Schedule};
 
 mod device;
@@ -294,6 +295,8 @@ pub struct P2p {
     /// Whether a start has failed half-way, and what is bound is left to MPI.
     lost: bool,
     pack: Vec<u8>,
+    /// What is counted and traced, where somebody asks.
+    record: Option<Arc<Record>>,
     /// The last datatype of self edges.
     known: Known,
     accepted: Accepted,
@@ -367,6 +370,7 @@ impl P2p {
             scratch: Vec::new(),
             lost: false,
             pack: Vec::new(),
+            record: None,
             known: Known::default(),
             accepted: Accepted { messages: vec![None; sorted.messages.len()], ..Accepted::default() },
             sorted,
@@ -536,7 +540,24 @@ impl P2p {
             // SAFETY: as for `post`; `bind` has made the buffer long enough.
             unsafe { copy.run(&mut self.pack, self.me, self.tag, &self.comm) }?;
         }
+        if let Some(record) = &self.record {
+            self.observe_round(record);
+        }
         Ok(())
+    }
+
+    /// Counts and traces the round that has just been posted.
+    #[cold]
+    fn observe_round(&self, record: &Record) {
+        let Round { copies, .. } = self.sorted.rounds[self.round - 1].clone();
+        record.sent(Way::Own, copies.len(), self.copies[copies].iter().map(Copy::bytes).sum());
+        record.round(self.round);
+    }
+
+    /// Counts and traces what this executor does from now on.
+    pub fn observe(&mut self, record: &Arc<Record>) {
+        self.requests.count(record.tally(Way::Mpi));
+        self.record = Some(Arc::clone(record));
     }
 
     /// Packs blocks whose first parts are about to be sent.

@@ -29,6 +29,7 @@ use crate::mpi::message::{self, Probed};
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::{self, MPI_Datatype};
 use crate::neighborhood::Rank;
+use crate::observe;
 use crate::schedule::{Block, Op, Schedule};
 
 /// A block of the caller's.
@@ -91,6 +92,8 @@ pub struct Packets {
     lost: bool,
     /// Where messages go for which there is no memory.
     sink: Vec<u8>,
+    /// What is counted and traced, where somebody asks.
+    record: Option<Arc<observe::Record>>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -155,6 +158,7 @@ impl Packets {
             known: Known::default(),
             lost: false,
             sink: Vec::new(),
+            record: None,
             schedule: schedule.clone(),
         };
         for op in schedule.ops() {
@@ -179,6 +183,12 @@ impl Packets {
             }
         }
         executor
+    }
+
+    /// Counts and traces what this executor does from now on.
+    pub fn observe(&mut self, record: &Arc<observe::Record>) {
+        self.requests.count(record.tally(observe::Way::Mpi));
+        self.record = Some(Arc::clone(record));
     }
 
     /// Notes in which round an output block comes.
@@ -463,6 +473,11 @@ impl Packets {
             for copy in &self.copies[self.first_copies[r]..self.first_copies[r + 1]] {
                 copy.run(&mut self.pack, self.me, self.tag, &self.comm)?;
             }
+        }
+        if let Some(record) = &self.record {
+            let copies = &self.copies[self.first_copies[r]..self.first_copies[r + 1]];
+            record.sent(observe::Way::Own, copies.len(), copies.iter().map(Copy::bytes).sum());
+            record.round(self.round);
         }
         Ok(())
     }

@@ -30,6 +30,7 @@ use crate::mpi::datatype::Known;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::{MPI_Datatype, MPI_Op};
 use crate::neighborhood::Neighborhood;
+use crate::observe::{Record, Way};
 use crate::schedule::{Block, FoldOrder, Op, Schedule};
 
 mod device;
@@ -201,6 +202,8 @@ pub struct Shm {
     /// Whether anything that is sent went by MPI.
     by_mpi: bool,
     polls: u32,
+    /// What is counted and traced, where somebody asks.
+    record: Option<Arc<Record>>,
     /// When processes were last looked for that have ended.
     since: Instant,
     /// Since when messages have waited for room.
@@ -325,6 +328,7 @@ impl Shm {
             failure: None,
             by_mpi: false,
             polls: 0,
+            record: None,
             since: Instant::now(),
             waiting_since: None,
         }
@@ -446,6 +450,23 @@ impl Shm {
         }
     }
 
+    /// Counts the edges to the process itself.
+    #[cold]
+    fn observe_own(&self, record: &Record) {
+        match &self.folding {
+            Some(folding) => record.sent(Way::Own, self.self_edges.len(), (self.self_edges.len() * folding.bytes()) as u64),
+            None => record.sent(Way::Own, self.copies.len(), self.copies.iter().map(Copy::bytes).sum()),
+        }
+    }
+
+    /// Counts and traces what this executor does from now on.
+    pub fn observe(&mut self, record: &Arc<Record>) {
+        if let Some(rest) = &mut self.rest {
+            rest.observe(record);
+        }
+        self.record = Some(Arc::clone(record));
+    }
+
     #[inline(always)]
     fn sends(&self) -> &[Send] {
         if self.to_all { &self.all } else { &self.each }
@@ -487,6 +508,9 @@ impl Shm {
 
     #[inline(always)]
     fn put(&self, send: &Send, bytes: u32, place: u32, words: &[u64]) {
+        if let Some(record) = &self.record {
+            record.sent(Way::Shared, send.outs.len(), bytes as u64 * send.outs.len() as u64);
+        }
         for out in &self.link.outs[send.outs.clone()] {
             let acks = out.back.map_or(0, |back| self.link.ins[back].mailbox().acks());
             out.sender.put(self.number, out.mailbox(), Header { bytes, place, acks }, words);
@@ -547,8 +571,11 @@ impl Shm {
     /// Announces a message that comes in chunks.
     fn begin_chunks(&mut self, k: usize, memory: *mut u8) -> Result<()> {
         let chunk = self.link.chunk();
-        let Self { link, all, each, inputs, to_all, comm, me, tag, .. } = self;
+        let Self { link, all, each, inputs, to_all, comm, me, tag, record, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
+        if let Some(record) = record {
+            record.sent(Way::Shared, send.outs.len(), (send.bytes * send.outs.len()) as u64);
+        }
         let pieces = &inputs[send.pieces.clone()];
         let count = send.bytes.div_ceil(chunk) as u64;
         let mut packed = Ok(());
@@ -607,15 +634,19 @@ impl Shm {
         let tag = self.link.tag(self.number);
         // for a long one the receiver has posted a receive, or looks for it; where a short one found no room it may be busy with earlier ones
         let detach = self.sends()[k].bytes <= self.link.slot;
-        let Self { link, all, each, inputs, to_all, comm, me, tag: own_tag, by_mpi, folding, .. } = self;
+        let Self { link, all, each, inputs, to_all, comm, me, tag: own_tag, by_mpi, folding, record, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
         send.state = Sending::Done;
         let (pieces, bytes) = (&inputs[send.pieces.clone()], send.bytes);
         let own = Own { me: *me, tag: *own_tag, comm };
         // SAFETY: the caller of `bind` vouches for the blocks until the call is complete; memory of our own is left alone until MPI has sent it.
         unsafe {
-            let send_from =
-                |at: *const u8, bytes: usize, rank| message::send(Mode::Standard, &bytes_at(at, bytes as u64), rank, tag, comm);
+            let send_from = |at: *const u8, bytes: usize, rank| {
+                if let Some(record) = &*record {
+                    record.sent(Way::Mpi, 1, bytes as u64);
+                }
+                message::send(Mode::Standard, &bytes_at(at, bytes as u64), rank, tag, comm)
+            };
             if detach {
                 for out in &link.outs[send.outs.clone()] {
                     let mut buffer = Vec::new();
@@ -1520,6 +1551,9 @@ impl Executor for Shm {
             if let Err(e) = copied {
                 self.note(e);
             }
+        }
+        if let Some(record) = &self.record {
+            self.observe_own(record);
         }
         Ok(())
     }

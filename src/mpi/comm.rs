@@ -1,7 +1,10 @@
 //! Communicators and process groups.
 
 use std::ffi::c_int;
+use std::mem::ManuallyDrop;
+use std::sync::{Arc, OnceLock};
 
+use super::tally::Tally;
 use super::{MPI_Comm, MPI_Group, check};
 use crate::error::Result;
 
@@ -58,7 +61,11 @@ pub unsafe fn is_inter(comm: MPI_Comm) -> Result<bool> {
 
 /// A communicator of our own; freed when dropped.
 #[derive(Debug)]
-pub struct Owned(MPI_Comm);
+pub struct Owned {
+    comm: MPI_Comm,
+    /// Counts the messages of `message.rs`, where somebody asks.
+    tally: OnceLock<Arc<Tally>>,
+}
 
 // SAFETY: a handle, which may be used in any thread that may call MPI. Collective calls on it are made one after the other, as MPI asks.
 unsafe impl Send for Owned {}
@@ -76,8 +83,8 @@ impl Owned {
         unsafe {
             let mut copy = mpi_sys::RSMPI_COMM_NULL;
             check(mpi_sys::MPI_Comm_dup_with_info(comm, mpi_sys::RSMPI_INFO_NULL, &mut copy), "MPI_Comm_dup_with_info")?;
-            let copy = Owned(copy);
-            check(mpi_sys::MPI_Comm_set_errhandler(copy.0, mpi_sys::RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
+            let copy = Owned::from(copy);
+            check(mpi_sys::MPI_Comm_set_errhandler(copy.comm, mpi_sys::RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
             Ok(copy)
         }
     }
@@ -88,8 +95,11 @@ impl Owned {
         unsafe {
             let mut node = mpi_sys::RSMPI_COMM_NULL;
             let shared = mpi_sys::RSMPI_COMM_TYPE_SHARED;
-            check(mpi_sys::MPI_Comm_split_type(self.0, shared, 0, mpi_sys::RSMPI_INFO_NULL, &mut node), "MPI_Comm_split_type")?;
-            Ok(Owned(node))
+            check(
+                mpi_sys::MPI_Comm_split_type(self.comm, shared, 0, mpi_sys::RSMPI_INFO_NULL, &mut node),
+                "MPI_Comm_split_type",
+            )?;
+            Ok(Owned::from(node))
         }
     }
 
@@ -98,20 +108,41 @@ impl Owned {
         // SAFETY: a live communicator; the other handle is a local.
         unsafe {
             let mut part = mpi_sys::RSMPI_COMM_NULL;
-            check(mpi_sys::MPI_Comm_split(self.0, color as c_int, 0, &mut part), "MPI_Comm_split")?;
-            Ok(Owned(part))
+            check(mpi_sys::MPI_Comm_split(self.comm, color as c_int, 0, &mut part), "MPI_Comm_split")?;
+            Ok(Owned::from(part))
         }
     }
 
     /// A communicator of the caller alone. Collective over `self`.
     pub fn alone(&self) -> Result<Owned> {
         // SAFETY: a live communicator.
-        self.split(unsafe { rank(self.0) }?)
+        self.split(unsafe { rank(self.comm) }?)
+    }
+
+    fn from(comm: MPI_Comm) -> Owned {
+        Owned { comm, tally: OnceLock::new() }
+    }
+
+    /// `MPI_COMM_WORLD`, which is not freed.
+    pub fn world() -> ManuallyDrop<Owned> {
+        ManuallyDrop::new(Owned::from(world()))
+    }
+
+    /// Counts the single messages that are sent from now on (`message.rs`). Once.
+    pub fn count(&self, tally: Arc<Tally>) {
+        // an earlier one stays
+        let _ = self.tally.set(tally);
+    }
+
+    /// Where messages are counted.
+    #[inline(always)]
+    pub fn tally(&self) -> Option<&Tally> {
+        self.tally.get().map(|tally| &**tally)
     }
 
     /// The handle.
     pub fn raw(&self) -> MPI_Comm {
-        self.0
+        self.comm
     }
 }
 
@@ -119,7 +150,7 @@ impl Drop for Owned {
     fn drop(&mut self) {
         if super::is_usable() {
             // SAFETY: a live communicator that no one else has. An error here has no one to go to.
-            unsafe { mpi_sys::MPI_Comm_free(&mut self.0) };
+            unsafe { mpi_sys::MPI_Comm_free(&mut self.comm) };
         }
     }
 }
@@ -128,6 +159,21 @@ impl Drop for Owned {
 pub fn is_null_group(group: MPI_Group) -> bool {
     // SAFETY: a constant of mpi-sys' C file.
     group == unsafe { mpi_sys::RSMPI_GROUP_NULL }
+}
+
+/// Ranks in `MPI_COMM_WORLD` of a communicator's processes; `None` for processes of another world.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn members(comm: MPI_Comm) -> Result<Vec<Option<c_int>>> {
+    // SAFETY: the caller vouches for `comm`; the group that is made is freed.
+    unsafe {
+        let mut group = mpi_sys::RSMPI_GROUP_NULL;
+        check(mpi_sys::MPI_Comm_group(comm, &mut group), "MPI_Comm_group")?;
+        let translated = translate(group, world());
+        check(mpi_sys::MPI_Group_free(&mut group), "MPI_Group_free")?;
+        translated
+    }
 }
 
 /// Ranks in `comm` of the processes of `group`, in the group's order; `None` for a process that is not in `comm`.

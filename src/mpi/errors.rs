@@ -141,6 +141,23 @@ pub unsafe fn is_fatal(comm: MPI_Comm) -> bool {
     }
 }
 
+/// Makes calls on a communicator whose errors come back as codes, and puts its error handler back.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn returning<T>(comm: MPI_Comm, calls: impl FnOnce() -> Result<T>) -> Result<T> {
+    // SAFETY: the caller vouches for `comm`; the handle is a local that is freed again.
+    unsafe {
+        let mut handler = mpi_sys::RSMPI_ERRORS_RETURN;
+        check(mpi_sys::MPI_Comm_get_errhandler(comm, &mut handler), "MPI_Comm_get_errhandler")?;
+        check(mpi_sys::MPI_Comm_set_errhandler(comm, mpi_sys::RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
+        let done = calls();
+        mpi_sys::MPI_Comm_set_errhandler(comm, handler);
+        mpi_sys::MPI_Errhandler_free(&mut handler);
+        done
+    }
+}
+
 /// Calls the communicator's error handler.
 ///
 /// # Safety

@@ -190,6 +190,9 @@ pub unsafe fn send(mode: Mode, block: &Block, target: u32, tag: i32, comm: &Comm
                 check(mpi_sys::MPI_Issend(at, count, datatype, target, tag, comm.raw(), &mut request.0), "MPI_Issend")
             }
         }?;
+        if let Some(tally) = comm.tally() {
+            tally.add(1, (i64::from(count) * super::datatype::size(datatype).unwrap_or(0)) as u64);
+        }
     }
     Ok(request)
 }

@@ -27,6 +27,7 @@ pub mod p2p;
 pub mod pair;
 pub mod segment;
 pub mod start;
+pub mod tally;
 pub mod topology;
 pub mod typemap;
 pub mod window;

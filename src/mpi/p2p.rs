@@ -1,10 +1,12 @@
 //! Point-to-point messages and requests.
 
 use std::ffi::c_int;
+use std::sync::Arc;
 
 use super::comm::Owned as Comm;
 use super::message::Probed;
-use super::{MPI_Datatype, MPI_Request, MPI_Status, check, failed};
+use super::tally::Tally;
+use super::{MPI_Datatype, MPI_Request, MPI_Status, check, datatype, failed};
 use crate::error::{Error, Result};
 
 unsafe extern "C" {
@@ -59,6 +61,18 @@ pub unsafe fn exchange_with_self(send: &Message, recv: &Message, tag: c_int, com
     )
 }
 
+/// Counts messages that have been sent.
+///
+/// # Safety
+/// Their datatypes must be datatypes.
+#[cold]
+unsafe fn count(tally: &Tally, messages: &[Message]) {
+    // SAFETY: the caller vouches for the datatypes.
+    let bytes = |m: &Message| i64::from(m.count) * unsafe { datatype::size(m.datatype) }.unwrap_or(0);
+    let there = || messages.iter().filter(|m| m.peer != super::proc_null());
+    tally.add(there().count() as u64, there().map(|m| bytes(m) as u64).sum());
+}
+
 /// Requests, and room for their statuses.
 #[derive(Default)]
 pub struct Requests {
@@ -66,9 +80,16 @@ pub struct Requests {
     requests: Vec<MPI_Request>,
     used: usize,
     statuses: Vec<MPI_Status>,
+    /// Counts what is sent, where somebody asks.
+    tally: Option<Arc<Tally>>,
 }
 
 impl Requests {
+    /// Counts what is sent from now on.
+    pub fn count(&mut self, tally: &Arc<Tally>) {
+        self.tally = Some(Arc::clone(tally));
+    }
+
     /// Makes room for `n` requests, so that posting does not allocate.
     pub fn reserve(&mut self, n: usize) {
         self.requests.resize(self.requests.len().max(n), null());
@@ -104,6 +125,10 @@ impl Requests {
             let rc = unsafe { mpi_sys::MPI_Isend(m.at.cast(), m.count, m.datatype, m.peer, tag, comm.raw(), request) };
             check(rc, "MPI_Isend")?;
             self.used += 1;
+        }
+        if let Some(tally) = &self.tally {
+            // SAFETY: MPI has just taken these datatypes.
+            unsafe { count(tally, messages) };
         }
         Ok(())
     }

@@ -169,6 +169,7 @@ impl Run {
                     if !long {
                         // SAFETY: the caller vouches for the block; the place has been reserved, and nobody else writes there.
                         unsafe { o.pack(memory.at(o.target, number, at + HEADER), sends.dense, &wires.comm) }?;
+                        wires.observed.iter().for_each(|observed| observed.in_memory(o.bytes));
                     }
                     long.then_some(rest)
                 }

@@ -14,6 +14,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Instant;
 
 use crate::environment;
 use crate::error::{Error, Result};
@@ -28,6 +29,7 @@ use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::datatype::Known;
 use crate::mpi::node;
 use crate::mpi::{self, MPI_Comm, message, window};
+use crate::observe;
 use crate::outstanding::{self, Advance, Outstanding};
 use crate::select::{Chooser, Class, ProtocolChoice, UNMEASURED, WhyProtocol, time_code};
 
@@ -162,6 +164,8 @@ pub struct Wires {
     nodes: Option<nbx_node::Nodes>,
     /// Where all processes share memory.
     inboxes: Option<inbox::Inboxes>,
+    /// What is counted and traced, where the environment asks for it.
+    observed: Option<observe::Sparse>,
 }
 
 /// Wires, which the communicator and what runs on it own together.
@@ -344,6 +348,13 @@ impl Wires {
         }
         // with the wires, so that nonblocking exchanges have it too; all processes agree, as either all or none see all of them on their node
         let inboxes = if size > 1 && node.processes == size { inbox::Inboxes::new(&comm, size)? } else { None };
+        let slots = nbx::Slots::new(&comm)?;
+        // SAFETY: the caller vouches for `user`.
+        let observed = unsafe { observe::Sparse::new(user) };
+        if let Some(observed) = &observed {
+            comm.count(observed.tally());
+            slots.count(observed.tally());
+        }
         Ok(Wires {
             rank,
             size,
@@ -370,13 +381,14 @@ impl Wires {
             largest_tag: message::largest_tag()?,
             outstanding: outstanding::of_process()?,
             barrier: Barrier::new(rank, size, tag(Kind::Barrier, 0)),
-            slots: Some(nbx::Slots::new(&comm)?),
+            slots: Some(slots),
             words: pex::Words::default(),
             census: None,
             sums: None,
             router: None,
             nodes: None,
             inboxes,
+            observed,
             comm: Arc::new(comm),
         })
     }
@@ -591,6 +603,8 @@ pub struct Exchange {
     spent: Option<f64>,
     /// What went wrong: then it goes no further.
     failure: Option<Box<Error>>,
+    /// What is counted and traced, where the environment asks for it.
+    observed: Option<observe::Exchange>,
 }
 
 // SAFETY: addresses in buffers of the caller's, at which whoever completes the exchange may look, memory of its own, and handles, which may be used in any
@@ -628,8 +642,13 @@ impl Exchange {
         // from here on no other exchange can begin before this one's end, also if something fails
         wires.running = true;
         wires.choice = Some(choice);
-        let mut exchange =
-            Exchange { wires: Arc::clone(shared), sends, inbox: Inbox::default(), run: None, spent: None, failure: None };
+        let observed = wires.observed.as_mut().map(|o| o.begin(choice.protocol.name(), || choice.why.to_string()));
+        let (inbox, run, spent, failure) = (Inbox::default(), None, None, None);
+        let mut exchange = Exchange { wires: Arc::clone(shared), sends, inbox, run, spent, failure, observed };
+        if let Some(observed) = &exchange.observed {
+            let own = exchange.sends.list.iter().filter(|o| o.target == wires.rank);
+            own.for_each(|o| observed.record().sent(observe::Way::Own, 1, o.bytes));
+        }
         let begin = wires.chooser.wants_time().then(mpi::time);
         if wires.size > 1 {
             // SAFETY: the caller vouches for the blocks.
@@ -688,6 +707,9 @@ impl Exchange {
     /// Everything has come and gone, in a call that began at `begin`.
     fn end(&mut self, begin: Option<f64>) -> Result<()> {
         self.spend(begin);
+        if let Some(observed) = &mut self.observed {
+            observed.end();
+        }
         let mut wires = self.wires.hold();
         if wires.running {
             wires.parity ^= 1;
@@ -715,6 +737,7 @@ impl Exchange {
             (wires.yields, wires.crowded, Arc::clone(&wires.outstanding))
         };
         let (mut polls, mut shown) = (0u32, 0);
+        let waiting = self.observed.as_ref().map(|_| Instant::now());
         let begin = self.spent.map(|_| mpi::time());
         loop {
             let done = self.go_on()?;
@@ -725,6 +748,9 @@ impl Exchange {
                 shown = ready;
             }
             if done {
+                if let (Some(observed), Some(waiting)) = (&self.observed, waiting) {
+                    observed.record().waited(waiting);
+                }
                 return self.end(begin);
             }
             outstanding.advance();

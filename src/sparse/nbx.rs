@@ -62,6 +62,11 @@ impl Slots {
         Ok(slots)
     }
 
+    /// Counts the messages that are sent from now on.
+    pub fn count(&self, tally: std::sync::Arc<crate::mpi::tally::Tally>) {
+        self.comm.count(tally);
+    }
+
     /// Posts the oldest slot anew, which makes it the youngest.
     fn post(&mut self) -> Result<()> {
         let at = self.buffers[self.oldest].as_mut_ptr().cast();

@@ -4,12 +4,14 @@
 //! Cost of a run: one message for each entry of the list, no search for senders, no allocation.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::mailbox::{Inbox, Sends};
 use super::{Shared, Wires};
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::Persistent;
+use crate::observe::{Call, Record, Way};
 use crate::outstanding::Outstanding;
 
 /// A plan.
@@ -22,6 +24,8 @@ pub struct Plan {
     yields: bool,
     outstanding: Arc<Outstanding>,
     active: bool,
+    /// What is counted and traced, where the environment asks for it.
+    record: Option<Arc<Record>>,
 }
 
 impl Plan {
@@ -52,6 +56,7 @@ impl Plan {
             yields: *yields,
             outstanding: Arc::clone(outstanding),
             active: false,
+            record: wires.observed.as_ref().map(|observed| observed.plan()),
             sends,
         })
     }
@@ -61,13 +66,27 @@ impl Plan {
         if self.active {
             return Err(Error::Exchanging.into());
         }
+        let call = self.record.as_ref().map(|record| record.begin());
         self.requests.start()?;
         self.active = true;
         for &(i, into) in &self.own {
             // SAFETY: whoever made the plan vouches for the blocks; as many bytes were received there before.
             unsafe { self.sends.list[i].pack(into, self.sends.dense, &self.comm) }?;
         }
+        if let (Some(record), Some(call)) = (&self.record, call) {
+            self.observe(record, &call);
+        }
         Ok(())
+    }
+
+    /// Counts what a start has sent.
+    #[cold]
+    fn observe(&self, record: &Record, call: &Call) {
+        let all: u64 = self.sends.list.iter().map(|o| o.bytes).sum();
+        let own: u64 = self.own.iter().map(|&(i, _)| self.sends.list[i].bytes).sum();
+        record.sent(Way::Mpi, self.sends.list.len() - self.own.len(), all - own);
+        record.sent(Way::Own, self.own.len(), own);
+        record.end(call, None);
     }
 
     /// Whether a run is under way.
@@ -86,6 +105,11 @@ impl Plan {
     /// Waits until the run is done.
     pub fn wait(&mut self) -> Result<()> {
         let outstanding = Arc::clone(&self.outstanding);
-        outstanding.until(self.yields, || self.test())
+        let began = self.record.as_ref().map(|_| Instant::now());
+        outstanding.until(self.yields, || self.test())?;
+        if let (Some(record), Some(began)) = (&self.record, began) {
+            record.waited(began);
+        }
+        Ok(())
     }
 }

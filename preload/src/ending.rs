@@ -1,0 +1,251 @@
+//! Programs that end before `MPI_Finalize`: by a signal, by `MPI_Abort`, or by leaving.
+//!
+//! Handlers are installed only where a report is wanted, and only in the place of the default action or of a handler of the MPI's own, which then runs as if it
+//! had been alone. A handler of the program's stays, whether it is installed earlier or later. What runs in a handler neither allocates nor locks: it formats
+//! into an array on the stack and calls `write`.
+
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::errors::SUCCESS;
+use crate::report::{self, Scope};
+use crate::{guard, settings};
+
+/// Signals that end a process, their names, and whether the fault of a process itself raises them.
+const SIGNALS: [(c_int, &str, bool); 10] = [
+    (libc::SIGHUP, "SIGHUP", false),
+    (libc::SIGINT, "SIGINT", false),
+    (libc::SIGTERM, "SIGTERM", false),
+    (libc::SIGXCPU, "SIGXCPU", false),
+    (libc::SIGXFSZ, "SIGXFSZ", true),
+    (libc::SIGILL, "SIGILL", true),
+    (libc::SIGABRT, "SIGABRT", true),
+    (libc::SIGBUS, "SIGBUS", true),
+    (libc::SIGFPE, "SIGFPE", true),
+    (libc::SIGSEGV, "SIGSEGV", true),
+];
+
+/// Libraries of the MPIs, and of those below them, whose handlers only print.
+const MPIS: [&str; 7] = ["libmpi", "libopen-pal", "libopen-rte", "libpmix", "libprrte", "libucs", "libfabric"];
+
+/// What a handler needs.
+struct Prepared {
+    rank: c_int,
+    /// Children that are forked have another one, and tell nothing.
+    process: c_int,
+    /// What stood there before, by signal; `None` where ours is not installed.
+    before: [Option<libc::sigaction>; SIGNALS.len()],
+    /// Where a launch's line goes.
+    file: Option<CString>,
+    program: String,
+}
+
+static PREPARED: OnceLock<Prepared> = OnceLock::new();
+
+/// Set by whoever reports first.
+static TOLD: AtomicBool = AtomicBool::new(false);
+
+/// Text in an array.
+pub struct Text {
+    bytes: [u8; 16384],
+    used: usize,
+}
+
+impl Text {
+    fn new() -> Text {
+        Text { bytes: [0; 16384], used: 0 }
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..self.used]
+    }
+}
+
+impl fmt::Write for Text {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let length = text.len().min(self.bytes.len() - self.used);
+        self.bytes[self.used..self.used + length].copy_from_slice(&text.as_bytes()[..length]);
+        self.used += length;
+        if length == text.len() { Ok(()) } else { Err(fmt::Error) }
+    }
+}
+
+/// Makes ready for an end before `MPI_Finalize`, once, as soon as MPI is there.
+#[inline]
+pub fn prepare() {
+    if PREPARED.get().is_none() && settings::get().counts {
+        install();
+    }
+}
+
+#[cold]
+fn install() {
+    let _inside = guard::enter();
+    let (mut initialized, mut finalized, mut rank) = (0, 0, 0);
+    // SAFETY: may be called at any time; results are locals; MPI is there where the rank is asked for.
+    unsafe {
+        mpi_sys::MPI_Initialized(&mut initialized);
+        mpi_sys::MPI_Finalized(&mut finalized);
+        if initialized == 0 || finalized != 0 || mpi_sys::MPI_Comm_rank(mpi_sys::RSMPI_COMM_WORLD, &mut rank) != SUCCESS {
+            return;
+        }
+    }
+    let mut first = false;
+    PREPARED.get_or_init(|| {
+        first = true;
+        let file = settings::get().file.as_deref().and_then(|f| CString::new(f.as_bytes()).ok());
+        // SAFETY: takes nothing.
+        let process = unsafe { libc::getpid() };
+        Prepared { rank, process, before: SIGNALS.map(|(signal, ..)| replaceable(signal)), file, program: program() }
+    });
+    if !first {
+        return;
+    }
+    for (index, (signal, ..)) in SIGNALS.into_iter().enumerate() {
+        if PREPARED.get().is_some_and(|p| p.before[index].is_some()) {
+            // SAFETY: the structure is filled as the call asks for; the handler has the type that SA_SIGINFO says.
+            unsafe {
+                let mut action: libc::sigaction = std::mem::zeroed();
+                action.sa_sigaction = handler as *const () as usize;
+                action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+                libc::sigemptyset(&mut action.sa_mask);
+                libc::sigaction(signal, &action, std::ptr::null_mut());
+            }
+        }
+    }
+    // SAFETY: a function that takes nothing; it stays as long as the process, as preloaded libraries are not unloaded.
+    unsafe { libc::atexit(leaving) };
+}
+
+/// The name of the program, without what would end a field of the line.
+fn program() -> String {
+    let path = std::env::args_os().next().unwrap_or_default();
+    let name = std::path::Path::new(&path).file_name().unwrap_or_default().to_string_lossy();
+    name.chars().map(|c| if c.is_whitespace() || c.is_control() || c == '=' { '_' } else { c }).collect()
+}
+
+/// The action that a signal has, if ours may stand before it: the default, or a handler of the MPI's libraries.
+fn replaceable(signal: c_int) -> Option<libc::sigaction> {
+    // SAFETY: the structure is written by the call; `dladdr` looks at no more than the address, and the name that it gives ends with a null.
+    unsafe {
+        let mut old: libc::sigaction = std::mem::zeroed();
+        if libc::sigaction(signal, std::ptr::null(), &mut old) != 0 || old.sa_sigaction == libc::SIG_IGN {
+            return None;
+        }
+        if old.sa_sigaction != libc::SIG_DFL {
+            let mut info: libc::Dl_info = std::mem::zeroed();
+            if libc::dladdr(old.sa_sigaction as *const c_void, &mut info) == 0 || info.dli_fname.is_null() {
+                return None;
+            }
+            let path = CStr::from_ptr(info.dli_fname).to_string_lossy();
+            let file = path.rsplit('/').next().unwrap_or_default();
+            if !MPIS.iter().any(|library| file.starts_with(library)) {
+                return None;
+            }
+        }
+        Some(old)
+    }
+}
+
+/// Reports, and lets the signal do what it did before.
+unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, _context: *mut c_void) {
+    // SAFETY: `errno` is the thread's own; the rest is async-signal-safe: atomics, formatting into the stack, `write`, `sigaction`, `raise`.
+    unsafe {
+        let errno = *libc::__errno_location();
+        let Some(prepared) = PREPARED.get() else { return };
+        let Some(index) = SIGNALS.iter().position(|s| s.0 == signal) else { return };
+        let (_, name, own) = SIGNALS[index];
+        // what a launcher sends to all of them process 0 tells of
+        if own || prepared.rank == 0 {
+            tell(prepared, "killed by ", name);
+        }
+        if let Some(before) = &prepared.before[index] {
+            libc::sigaction(signal, before, std::ptr::null_mut());
+        }
+        let fault = matches!(signal, libc::SIGILL | libc::SIGBUS | libc::SIGFPE | libc::SIGSEGV);
+        // a fault comes again when the instruction is repeated; other signals are pending until this returns
+        if !(fault && !info.is_null() && (*info).si_code > 0) {
+            libc::raise(signal);
+        }
+        *libc::__errno_location() = errno;
+    }
+}
+
+/// Tells what this process alone knows, unless someone has.
+fn tell(prepared: &Prepared, how: &str, name: &str) {
+    // SAFETY: takes nothing.
+    if unsafe { libc::getpid() } != prepared.process || TOLD.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let mine = report::snapshot();
+    let scope = Scope::Process { rank: prepared.rank, how, name };
+    if settings::get().report {
+        let mut text = Text::new();
+        // what does not fit is cut off
+        let _ = report::write(&mut text, &mine, &mine, &scope);
+        put(libc::STDERR_FILENO, text.as_bytes());
+    }
+    if let Some(file) = &prepared.file {
+        let mut line = Text::new();
+        let _ = report::write_line(&mut line, &prepared.program, &mine, &scope);
+        let _ = append(file, line.as_bytes());
+    }
+}
+
+fn put(file: c_int, bytes: &[u8]) -> bool {
+    // SAFETY: as many bytes as are said.
+    unsafe { libc::write(file, bytes.as_ptr().cast(), bytes.len()) == bytes.len() as isize }
+}
+
+/// Adds a line to a file by one `write`. False, with `errno` set, if that fails.
+fn append(file: &CStr, bytes: &[u8]) -> bool {
+    // SAFETY: a C string; the descriptor is our own.
+    unsafe {
+        let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC | libc::O_NONBLOCK;
+        let descriptor = libc::open(file.as_ptr(), flags, 0o666 as libc::c_uint);
+        if descriptor < 0 {
+            return false;
+        }
+        let written = put(descriptor, bytes);
+        let errno = *libc::__errno_location();
+        libc::close(descriptor);
+        *libc::__errno_location() = errno;
+        written
+    }
+}
+
+/// Tells of a call of `MPI_Abort`.
+pub fn aborting() {
+    prepare();
+    if let Some(prepared) = PREPARED.get() {
+        tell(prepared, "MPI_Abort", "");
+    }
+}
+
+/// Tells of a process that leaves without `MPI_Finalize`.
+extern "C" fn leaving() {
+    if let Some(prepared) = PREPARED.get().filter(|p| p.rank == 0) {
+        tell(prepared, "left without MPI_Finalize", "");
+    }
+}
+
+/// The whole report is about to be made: nobody else is to tell.
+pub fn finishing() -> bool {
+    prepare();
+    !TOLD.swap(true, Ordering::AcqRel)
+}
+
+/// Adds the line of a launch that has come to its end.
+pub fn add_line(sum: &[u64], processes: c_int) {
+    let Some((prepared, file)) = PREPARED.get().and_then(|p| Some((p, p.file.as_ref()?))) else { return };
+    let mut line = String::new();
+    // writing to a string does not fail
+    let _ = report::write_line(&mut line, &prepared.program, sum, &Scope::Launch { processes });
+    if !append(file, line.as_bytes()) {
+        let error = std::io::Error::last_os_error();
+        eprintln!("mpix-neighbor preload: cannot append to {}, the file of MPIX_PRELOAD_FILE: {error}", file.to_string_lossy());
+    }
+}

@@ -1,0 +1,24 @@
+//! Counters of messages, for those who ask what a program sends.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Messages that have been started, and their bytes.
+#[derive(Debug, Default)]
+pub struct Tally {
+    messages: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Tally {
+    /// Adds messages that carry `bytes` bytes together.
+    #[cold]
+    pub fn add(&self, messages: u64, bytes: u64) {
+        self.messages.fetch_add(messages, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Messages, and bytes.
+    pub fn get(&self) -> [u64; 2] {
+        [self.messages.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed)]
+    }
+}

@@ -1,0 +1,248 @@
+//! Statistics at the end of MPI.
+//!
+//! All processes of a communicator have the same records for it, as setting a neighborhood is collective. Of these processes the first of `MPI_COMM_WORLD` prints:
+//! the others send it theirs, in one message each on `MPI_COMM_WORLD`. Nothing here is collective, and every wait has an end: where a process has died, or does not
+//! see the same environment, the table says how many have reported.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use super::{Observer, Output, Record, STATS, lock, say};
+use crate::error::Result;
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::message::{self, Mode, Request, bytes_at};
+use crate::mpi::{comm, errors};
+
+/// How long a process waits for another one that sends nothing, or takes nothing.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Of the messages here: one that programs are not likely to have, and every MPI allows.
+const TAG: i32 = 31_013;
+
+/// Numbers of a row: calls, time waited, and messages and bytes by way.
+const NUMBERS: usize = 8;
+
+/// A row of the table, of one process or several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Row {
+    /// Number of the neighborhood on its processes, and name of the operation.
+    number: u32,
+    name: String,
+    sums: [u64; NUMBERS],
+    /// Longest time that a process waited, in nanoseconds.
+    most: u64,
+    processes: u32,
+    text: String,
+}
+
+/// Rows by group and place in it.
+type Table = BTreeMap<(u64, u32, String), Row>;
+
+impl Row {
+    fn of(record: &Record) -> Row {
+        let waited = record.waited.load(Ordering::Relaxed);
+        let mut sums = [0; NUMBERS];
+        (sums[0], sums[1]) = (record.calls.load(Ordering::Relaxed), waited);
+        for (i, way) in record.ways.iter().enumerate() {
+            [sums[2 + 2 * i], sums[3 + 2 * i]] = way.get();
+        }
+        let text = lock(&record.text).clone();
+        Row { number: record.group.number, name: record.name.to_owned(), sums, most: waited, processes: 1, text }
+    }
+
+    fn add(&mut self, other: &Row) {
+        self.sums.iter_mut().zip(other.sums).for_each(|(a, b)| *a += b);
+        self.most = self.most.max(other.most);
+        self.processes += other.processes;
+    }
+
+    /// A line of a message. The text stays at home: it is the printing process's that is printed.
+    fn write(&self, hash: u64, out: &mut String) {
+        let _ = write!(out, "{hash} {} {}", self.number, self.name);
+        for n in self.sums {
+            let _ = write!(out, " {n}");
+        }
+        out.push('\n');
+    }
+
+    fn read(line: &str) -> Option<(u64, Row)> {
+        let mut words = line.split(' ');
+        let (hash, number, name) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?, words.next()?.to_owned());
+        let mut sums = [0; NUMBERS];
+        for n in &mut sums {
+            *n = words.next()?.parse().ok()?;
+        }
+        Some((hash, Row { number, name, sums, most: sums[1], processes: 1, text: String::new() }))
+    }
+}
+
+fn enter(table: &mut Table, hash: u64, row: Row) {
+    match table.entry((hash, row.number, row.name.clone())) {
+        std::collections::btree_map::Entry::Occupied(mut known) => known.get_mut().add(&row),
+        std::collections::btree_map::Entry::Vacant(place) => drop(place.insert(row)),
+    }
+}
+
+/// Collects and prints.
+pub fn finish(observer: &Observer) {
+    let Some(output) = &observer.stats else { return };
+    let records = lock(&observer.seen).records.clone();
+    // errors of this must not end the program
+    // SAFETY: `MPI_COMM_WORLD` is a communicator as long as MPI is usable, as it is in this callback.
+    let collected = unsafe { errors::returning(comm::world(), || collect(observer.rank, &records)) };
+    match collected {
+        Ok((table, reported)) if !table.is_empty() => {
+            for group in groups(&records, observer.rank) {
+                put(output, &text(&table, &records, group, &reported));
+            }
+        }
+        Ok(_) => {}
+        Err(e) => say(&format!("process {}: no statistics: {e}", observer.rank)),
+    }
+}
+
+/// Groups of which this process prints.
+fn groups(records: &[std::sync::Arc<Record>], me: u32) -> BTreeSet<u64> {
+    records.iter().filter(|r| r.group.leader() == me).map(|r| r.group.hash).collect()
+}
+
+/// Sends what others print, and receives what this process prints. Who has reported comes with it.
+fn collect(me: u32, records: &[std::sync::Arc<Record>]) -> Result<(Table, BTreeSet<u32>)> {
+    let world = Comm::world();
+    let mut letters: BTreeMap<u32, String> = BTreeMap::new();
+    let (mut table, mut expected) = (Table::new(), BTreeSet::new());
+    for record in records {
+        let (leader, hash) = (record.group.leader(), record.group.hash);
+        if leader == me {
+            expected.extend(record.group.members.iter().copied().filter(|&m| m != me));
+            enter(&mut table, hash, Row::of(record));
+        } else {
+            Row::of(record).write(hash, letters.entry(leader).or_default());
+        }
+    }
+    let mut sends: Vec<(Request, String)> = Vec::new();
+    for (leader, letter) in letters {
+        let block = bytes_at(letter.as_ptr(), letter.len() as u64);
+        // SAFETY: the text stays until the message is complete, or for ever.
+        let request = unsafe { message::send(Mode::Standard, &block, leader, TAG, &world) }?;
+        sends.push((request, letter));
+    }
+    let mut reported = BTreeSet::from([me]);
+    let mut progress = Instant::now();
+    while !(expected.is_empty() && sends.is_empty()) && progress.elapsed() < PATIENCE {
+        let before = expected.len() + sends.len();
+        // one that failed is not asked again
+        let pending = |request: &mut Request| matches!(request.test(), Ok(false));
+        sends.retain_mut(|(request, _)| pending(request));
+        let mut failed = None;
+        expected.retain(|&source| match receive(source, &world) {
+            Ok(None) => true,
+            Ok(Some(letter)) => {
+                letter.lines().filter_map(Row::read).for_each(|(hash, row)| enter(&mut table, hash, row));
+                reported.insert(source);
+                false
+            }
+            Err(e) => {
+                failed = Some(e);
+                false
+            }
+        });
+        if let Some(e) = failed {
+            say(&format!("process {me}: statistics of another process are lost: {e}"));
+        }
+        if expected.len() + sends.len() < before {
+            progress = Instant::now();
+        } else {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+    // MPI may still read there
+    sends.into_iter().for_each(|(_, letter)| std::mem::forget(letter));
+    Ok((table, reported))
+}
+
+/// What a process has sent, if it has.
+fn receive(source: u32, world: &Comm) -> Result<Option<String>> {
+    let Some(found) = message::probe(Some(source), TAG, false, world)? else { return Ok(None) };
+    let mut bytes = vec![0u8; found.status.bytes as usize];
+    // SAFETY: there is room for the message that has been found, and nobody touches the bytes until it is complete.
+    let mut request = unsafe { message::receive(bytes.as_mut_ptr(), bytes.len() as u64, Some(source), Some(TAG), world) }?;
+    let begin = Instant::now();
+    while !request.test()? {
+        if begin.elapsed() > PATIENCE {
+            // MPI may still write there
+            std::mem::forget(bytes);
+            return Ok(Some(String::new()));
+        }
+        std::thread::yield_now();
+    }
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// The table of a group.
+fn text(table: &Table, records: &[std::sync::Arc<Record>], hash: u64, reported: &BTreeSet<u32>) -> String {
+    const P: &str = "mpix-neighbor stats:";
+    let mut out = String::new();
+    let Some(group) = records.iter().map(|r| &r.group).find(|g| g.hash == hash) else { return out };
+    let (size, here) = (group.size, group.members.iter().filter(|m| reported.contains(m)).count());
+    let world = group.leader();
+    let processes = if size == 1 { "process" } else { "processes" };
+    let _ = writeln!(out, "{P} {here} of {size} {processes}, the first of them process {world} of MPI_COMM_WORLD");
+    let _ = writeln!(
+        out,
+        "{P} {:>3} {:14} {:>10} {:>10} {:>14} {:>10} {:>14} {:>10} {:>14} {:>11} {:>11}",
+        "set", "operation", "calls", "shared", "bytes", "MPI", "bytes", "self", "bytes", "waited", "most"
+    );
+    let rows = || table.range((hash, 0, String::new())..).take_while(|(key, _)| key.0 == hash).map(|(_, row)| row);
+    for row in rows() {
+        let [calls, waited, shared, a, mpi, b, own, c] = row.sums;
+        let (waited, most) = (waited as f64 * 1e-9, row.most as f64 * 1e-9);
+        let (number, name) = (row.number, &row.name);
+        let _ = writeln!(
+            out,
+            "{P} {number:>3} {name:14} {calls:>10} {shared:>10} {a:>14} {mpi:>10} {b:>14} {own:>10} {c:>14} {waited:>11.6} {most:>11.6}"
+        );
+    }
+    let _ = writeln!(out, "{P} sums over the processes; waited: seconds; most: of the process that waited longest");
+    for row in rows().filter(|row| !row.text.is_empty()) {
+        let _ = writeln!(out, "{P} {} {}, process {world}: {}", row.number, row.name, row.text);
+    }
+    out
+}
+
+/// Writes a table in one piece.
+fn put(output: &Output, text: &str) {
+    use std::io::Write;
+    match output {
+        // there is no one to tell if this fails
+        Output::Stderr => drop(std::io::stderr().write_all(text.as_bytes())),
+        Output::File(file) => {
+            let opened = std::fs::OpenOptions::new().append(true).create(true).open(file);
+            if let Err(e) = opened.and_then(|mut f| f.write_all(text.as_bytes())) {
+                say(&format!("no statistics: {STATS}: cannot append to {file}: {e}"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Row, Table, enter};
+
+    #[test]
+    fn rows_travel_and_add_up() {
+        let sums = [3, 500, 6, 48, 2, 16, 1, 8];
+        let row = Row { number: 2, name: "alltoall".into(), sums, most: 500, processes: 1, text: String::new() };
+        let mut line = String::new();
+        row.write(7, &mut line);
+        assert_eq!(Row::read(line.trim_end()), Some((7, row.clone())));
+        assert_eq!(Row::read("7 2 alltoall 1 2"), None);
+        let mut table = Table::new();
+        enter(&mut table, 7, row.clone());
+        enter(&mut table, 7, Row { most: 900, ..row });
+        let all = table.values().next().unwrap();
+        assert_eq!((all.sums[0], all.sums[3], all.most, all.processes), (6, 96, 900, 2));
+    }
+}

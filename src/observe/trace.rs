@@ -1,0 +1,310 @@
+//! The trace: the Chrome trace event format, one lane a process, which Perfetto and chrome://tracing open.
+//!
+//! Each process writes events to a file of its own beside the one asked for, `FILE.RANK.part`: one JSON object a line, through a buffer of 64 KiB, so that a
+//! write comes once in some hundred events. When MPI is finalized it renames that to `FILE.RANK.done`. Process 0 waits for the others' (not longer than
+//! `PATIENCE` for one that makes no progress), and merges all into one array. Of a process that died there is what it wrote last; half a line at its end is left out.
+//!
+//! Times are microseconds of the clock of the day, which all hosts share as far as they are synchronized; within a process they advance by the monotonic clock.
+//! Merging moves the origin to the earliest first event.
+
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use super::{TRACE, lock, say};
+
+/// Bytes that are kept before they are written.
+const BUFFER: usize = 1 << 16;
+/// Events of a process. More are counted, not written.
+const MOST: u64 = 1 << 20;
+/// How long process 0 waits for parts of others that do not come to their end.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The file of a process.
+pub fn part(file: &str, rank: u32) -> PathBuf {
+    PathBuf::from(format!("{file}.{rank}.part"))
+}
+
+fn done(file: &str, rank: u32) -> PathBuf {
+    PathBuf::from(format!("{file}.{rank}.done"))
+}
+
+/// The events of a process.
+pub struct Lane {
+    file: String,
+    rank: u32,
+    /// Both clocks at the same time.
+    begin: Instant,
+    wall: Duration,
+    ids: AtomicU64,
+    threads: AtomicU32,
+    writer: Mutex<Writer>,
+}
+
+struct Writer {
+    file: File,
+    buffer: String,
+    events: u64,
+    dropped: u64,
+    failed: Option<io::Error>,
+}
+
+impl Writer {
+    fn line(&mut self, write: impl FnOnce(&mut String)) {
+        if self.events >= MOST {
+            self.dropped += 1;
+            return;
+        }
+        self.events += 1;
+        write(&mut self.buffer);
+        self.buffer.push('\n');
+        if self.buffer.len() > BUFFER - 512 {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.failed.is_none()
+            && let Err(e) = self.file.write_all(self.buffer.as_bytes())
+        {
+            self.failed = Some(e);
+        }
+        self.buffer.clear();
+    }
+}
+
+/// Nanoseconds as microseconds.
+struct Micros(u128);
+
+impl std::fmt::Display for Micros {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        write!(f, "{}.{:03}", self.0 / 1000, self.0 % 1000)
+    }
+}
+
+impl Lane {
+    /// Opens the file of a process.
+    pub fn open(file: &str, rank: u32) -> io::Result<Lane> {
+        // what an earlier program has left
+        let _ = std::fs::remove_file(done(file, rank));
+        let opened = OpenOptions::new().write(true).create(true).truncate(true).open(part(file, rank))?;
+        hold(&opened);
+        if rank == 0 {
+            // to say now, not at the end, what is wrong with it
+            OpenOptions::new().write(true).create(true).truncate(true).open(file).inspect_err(|_| {
+                let _ = std::fs::remove_file(part(file, rank));
+            })?;
+        }
+        let writer = Writer { file: opened, buffer: String::with_capacity(BUFFER), events: 0, dropped: 0, failed: None };
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let (ids, threads) = (AtomicU64::new(0), AtomicU32::new(0));
+        let lane = Lane { file: file.to_owned(), rank, begin: Instant::now(), wall, ids, threads, writer: Mutex::new(writer) };
+        lane.event("M", "process_name", lane.begin, &format!("\"args\":{{\"name\":\"process {rank}\"}}"));
+        lane.event("M", "process_sort_index", lane.begin, &format!("\"args\":{{\"sort_index\":{rank}}}"));
+        // what is there now stays, also if the process dies
+        lock(&lane.writer).flush();
+        Ok(lane)
+    }
+
+    /// A small number of the calling thread.
+    fn thread(&self) -> u32 {
+        thread_local! {
+            static NUMBER: Cell<Option<u32>> = const { Cell::new(None) };
+        }
+        NUMBER.get().unwrap_or_else(|| {
+            let number = self.threads.fetch_add(1, Ordering::Relaxed);
+            NUMBER.set(Some(number));
+            number
+        })
+    }
+
+    fn nanoseconds(&self, at: Instant) -> u128 {
+        (self.wall + at.saturating_duration_since(self.begin)).as_nanos()
+    }
+
+    fn event(&self, phase: &str, name: &str, at: Instant, rest: &str) {
+        let (ts, rank, thread) = (Micros(self.nanoseconds(at)), self.rank, self.thread());
+        lock(&self.writer).line(|line| {
+            // writing to a string does not fail
+            let _ = write!(line, "{{\"ts\":{ts},\"ph\":\"{phase}\",\"pid\":{rank},\"tid\":{thread},\"name\":\"{name}\",{rest}}}");
+        });
+    }
+
+    /// Something that took from `begin` until now.
+    pub fn span(&self, name: &str, category: &str, begin: Instant, arguments: &str) {
+        // the first set call began before there was a lane
+        let begin = begin.max(self.begin);
+        let duration = Micros(begin.elapsed().as_nanos());
+        self.event("X", name, begin, &format!("\"dur\":{duration},\"cat\":\"{category}\",\"args\":{{{arguments}}}"));
+    }
+
+    /// Something that happens now.
+    pub fn instant(&self, name: &str, arguments: &str) {
+        self.event("i", name, Instant::now(), &format!("\"s\":\"t\",\"cat\":\"round\",\"args\":{{{arguments}}}"));
+    }
+
+    /// Something that is under way from now on, beside other things. Returns its number.
+    pub fn under_way(&self, name: &str) -> u64 {
+        let id = self.ids.fetch_add(1, Ordering::Relaxed) + 1;
+        self.event("b", name, Instant::now(), &format!("\"id2\":{{\"local\":\"{id}\"}},\"cat\":\"under way\",\"args\":{{}}"));
+        id
+    }
+
+    /// The end of it.
+    pub fn over(&self, name: &str, id: u64) {
+        self.event("e", name, Instant::now(), &format!("\"id2\":{{\"local\":\"{id}\"}},\"cat\":\"under way\",\"args\":{{}}"));
+    }
+
+    /// Closes the process's file, and merges all where this is process 0.
+    pub fn finish(&self, processes: u32) {
+        let (dropped, failed) = {
+            let mut writer = lock(&self.writer);
+            writer.flush();
+            (writer.dropped, writer.failed.take())
+        };
+        if let Some(e) = failed {
+            say(&format!("process {}: the trace is not complete: {TRACE}: {}: {e}", self.rank, self.file));
+        }
+        if dropped > 0 {
+            say(&format!("process {}: the trace has the first {MOST} events; {dropped} more were left out", self.rank));
+        }
+        // without it process 0 waits in vain, and takes the part
+        let _ = std::fs::rename(part(&self.file, self.rank), done(&self.file, self.rank));
+        if self.rank == 0
+            && let Err(e) = self.merge(processes)
+        {
+            say(&format!("the parts of the trace could not be merged: {TRACE}: {}: {e}", self.file));
+        }
+    }
+
+    /// Whether a part belongs to this program, and not to an earlier one that died.
+    fn is_of_this_run(&self, path: &Path, since: u128) -> bool {
+        first_time(path).is_some_and(|first| first >= since)
+    }
+
+    /// Merges the parts of all processes.
+    fn merge(&self, processes: u32) -> io::Result<()> {
+        let since = process_start().unwrap_or(0);
+        // a part that is not closed, with its length when that was last looked at
+        let mut open: Vec<(u32, u64)> = (0..processes).filter(|&r| part(&self.file, r).exists()).map(|r| (r, 0)).collect();
+        open.retain(|&(rank, _)| self.is_of_this_run(&part(&self.file, rank), since));
+        let mut progress = Instant::now();
+        while !open.is_empty() && progress.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(2));
+            let before = open.len();
+            open.retain_mut(|(rank, length)| match std::fs::metadata(part(&self.file, *rank)) {
+                Ok(_) if !is_held(&part(&self.file, *rank)) => false,
+                Ok(metadata) => {
+                    if metadata.len() > *length {
+                        (*length, progress) = (metadata.len(), Instant::now());
+                    }
+                    true
+                }
+                Err(_) => false,
+            });
+            if open.len() < before {
+                progress = Instant::now();
+            }
+        }
+        let parts: Vec<PathBuf> = (0..processes)
+            .flat_map(|rank| [done(&self.file, rank), part(&self.file, rank)])
+            .filter(|path| self.is_of_this_run(path, since))
+            .collect();
+        let origin = parts.iter().filter_map(|path| first_time(path)).min().unwrap_or(0);
+        // a reader never sees half of it
+        let unfinished = format!("{}.merging", self.file);
+        let mut out = BufWriter::new(File::create(&unfinished)?);
+        out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")?;
+        let mut first = true;
+        for path in &parts {
+            let mut reader = BufReader::new(File::open(path)?);
+            let mut line = Vec::new();
+            while reader.read_until(b'\n', &mut line)? > 0 {
+                // a process that was killed may have left half of one
+                if line.ends_with(b"}\n")
+                    && let Some((time, rest)) = split_time(&line[..line.len() - 1])
+                {
+                    let separator = if first { "" } else { ",\n" };
+                    write!(out, "{separator}{{\"ts\":{}", Micros(time.saturating_sub(origin)))?;
+                    out.write_all(rest)?;
+                    first = false;
+                }
+                line.clear();
+            }
+        }
+        out.write_all(b"\n]}\n")?;
+        out.flush()?;
+        drop(out);
+        std::fs::rename(&unfinished, &self.file)?;
+        for path in &parts {
+            let _ = std::fs::remove_file(path);
+        }
+        Ok(())
+    }
+}
+
+/// Locks a part as long as its process lives. Where that cannot be, the part counts as one that is not held.
+fn hold(file: &File) {
+    // SAFETY: a descriptor that is open.
+    unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) };
+}
+
+/// Whether the process of a part lives, as far as its lock tells.
+fn is_held(path: &Path) -> bool {
+    // SAFETY: a descriptor that is open, and closed again, which gives the lock back.
+    File::open(path).is_ok_and(|file| unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } != 0)
+}
+
+/// The time of an event in nanoseconds, and what follows it in its line.
+fn split_time(line: &[u8]) -> Option<(u128, &[u8])> {
+    let text = line.strip_prefix(b"{\"ts\":")?;
+    let end = text.iter().position(|&c| c == b',')?;
+    let (time, rest) = text.split_at(end);
+    let (whole, fraction) = std::str::from_utf8(time).ok()?.split_once('.')?;
+    if fraction.len() != 3 {
+        return None;
+    }
+    Some((whole.parse::<u128>().ok()?.checked_mul(1000)?.checked_add(fraction.parse().ok()?)?, rest))
+}
+
+/// The time of the first event in a part.
+fn first_time(path: &Path) -> Option<u128> {
+    let mut line = Vec::new();
+    let file = File::open(path).ok()?;
+    BufReader::new(io::Read::take(file, 4096)).read_until(b'\n', &mut line).ok()?;
+    split_time(&line).map(|split| split.0)
+}
+
+/// When this process began, in nanoseconds of the clock of the day, or a little earlier.
+fn process_start() -> Option<u128> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
+    // the name of the program, in parentheses, may have anything in it
+    let ticks: f64 = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
+    let up: f64 = uptime.split_whitespace().next()?.parse().ok()?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_nanos();
+    // SAFETY: takes a number, touches nothing.
+    let frequency = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
+    // both are cut to hundredths
+    let age = (up - ticks / frequency + 0.02).max(0.0);
+    Some(now.saturating_sub((age * 1e9) as u128))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Micros, split_time};
+
+    #[test]
+    fn times_of_lines_are_found() {
+        assert_eq!(split_time(b"{\"ts\":12.034,\"ph\":\"X\"}"), Some((12034, &b",\"ph\":\"X\"}"[..])));
+        assert_eq!(split_time(b"{\"ts\":12.0"), None);
+        assert_eq!(split_time(b"{\"ph\":\"X\",\"ts\":12.034}"), None);
+        assert_eq!(Micros(12034).to_string(), "12.034");
+    }
+}
