@@ -29,14 +29,14 @@ FORTRAN_LINK := -L$(LIBDIR) -lmpix_neighbor_fortran -lmpix_neighbor -Wl,-rpath,'
 # a wrapper may have no compiler behind it
 WITH_FORTRAN = $(shell $(MPIFC) --version >/dev/null 2>&1 && echo yes)
 
-C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks crash_peer
+C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks crash_peer fuzz
 FORTRAN_TESTS := $(foreach t,$(wildcard c_tests/fortran_*.F90),$(basename $(notdir $t)).f08 $(basename $(notdir $t)).mpi) fortran_mpif
 PRELOAD_TESTS := neighbor requests threads alltoallv quiet
 PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
 BENCHES := exchange rounds dsde persistent overlap fuse shm nodes
 
-.PHONY: all lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-model test-miri test-tsan test-tsan-c test-c c-tests test-mpis test-clients bench header install \
+.PHONY: all lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-model test-miri test-tsan test-tsan-c test-c fuzz c-tests test-mpis test-clients bench header install \
   examples clean deps
 
 all: lib
@@ -235,6 +235,7 @@ test-c:
 	c_tests/install
 	c_tests/leaks
 	c_tests/run
+	c_tests/fuzz 60
 	c_tests/examples
 	c_tests/fortran
 	@$(MAKE) --no-print-directory tool-mpi
@@ -250,6 +251,18 @@ test-preload:
 	@$(MAKE) --no-print-directory preload $(addprefix $(OUT)/preload_,$(PRELOAD_TESTS) $(PRELOAD_FORTRAN)) $(OUT)/libpreload_tool.so
 	cargo clippy --quiet --locked --package mpix-neighbor-preload --all-targets --target-dir $(TARGET) -- -D warnings
 	c_tests/preload
+
+# random cases for an hour, or SECONDS: MPIs and numbers of processes in turn. A case that fails is printed with the command that repeats it
+SECONDS ?= 3600
+fuzz:
+	@scripts/deps test
+	@$(MAKE) --no-print-directory build/mpicc.openmpi/fuzz MPICC=mpicc.openmpi
+	@$(MAKE) --no-print-directory build/mpicc.mpich/fuzz MPICC=mpicc.mpich
+	@end=$$(($$(date +%s) + $(SECONDS))); \
+	while left=$$((end - $$(date +%s))); [ $$left -gt 0 ]; do \
+	  slice=$$((left < 240 ? left / 2 + 1 : 120)); \
+	  for mpi in openmpi mpich; do MPICC=mpicc.$$mpi MPIRUN=mpirun.$$mpi c_tests/fuzz $$slice || exit 1; done; \
+	done
 
 # only the table
 c-tests: $(addprefix $(OUT)/,$(C_TESTS))

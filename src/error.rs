@@ -526,9 +526,11 @@ impl Error {
             Error::Intercommunicator | Error::SparseIntercommunicator | Error::Alone | Error::FreedCommunicator { .. } => {
                 Class::Comm
             }
-            Error::Active { .. } | Error::NotPersistent { .. } | Error::Stale { .. } | Error::Lost | Error::TooManyStarted { .. } => {
-                Class::Request
-            }
+            Error::Active { .. }
+            | Error::NotPersistent { .. }
+            | Error::Stale { .. }
+            | Error::Lost
+            | Error::TooManyStarted { .. } => Class::Request,
             Error::HintValue { .. } | Error::LoggpFile { .. } => Class::InfoValue,
             Error::Lists { .. } | Error::Disagreement { .. } => Class::Mismatch,
             Error::SelfEdge { .. }
