@@ -220,7 +220,8 @@ test-tsan:
 	    --target-dir target/tsan --lib -- mailbox; \
 	else echo "test-tsan: skipped, as there are no sources of the standard library (rustup component add rust-src --toolchain nightly)"; fi
 
-# the library and a C program with threads under the same, for the MPI behind MPICC; needs no nightly toolchain
+# the library and a C program with threads under the same, for the MPI behind MPICC; needs no
+# nightly toolchain
 test-tsan-c:
 	c_tests/tsan
 
@@ -252,7 +253,8 @@ test-preload:
 	cargo clippy --quiet --locked --package mpix-neighbor-preload --all-targets --target-dir $(TARGET) -- -D warnings
 	c_tests/preload
 
-# random cases for an hour, or SECONDS: MPIs and numbers of processes in turn. A case that fails is printed with the command that repeats it
+# random cases for an hour, or SECONDS: MPIs and numbers of processes in turn. A case that fails is
+# printed with the command that repeats it
 SECONDS ?= 3600
 fuzz:
 	@scripts/deps test
