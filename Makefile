@@ -29,7 +29,7 @@ FORTRAN_LINK := -L$(LIBDIR) -lmpix_neighbor_fortran -lmpix_neighbor -Wl,-rpath,'
 # a wrapper may have no compiler behind it
 WITH_FORTRAN = $(shell $(MPIFC) --version >/dev/null 2>&1 && echo yes)
 
-C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks crash_peer statistics
+C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks crash_peer statistics fuzz
 FORTRAN_TESTS := $(foreach t,$(wildcard c_tests/fortran_*.F90),$(basename $(notdir $t)).f08 $(basename $(notdir $t)).mpi) fortran_mpif
 PRELOAD_TESTS := neighbor requests threads alltoallv quiet passed device
 PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
@@ -250,7 +250,8 @@ test-tsan:
 	    --target-dir target/tsan --lib -- mailbox; \
 	else echo "test-tsan: skipped, as there are no sources of the standard library (rustup component add rust-src --toolchain nightly)"; fi
 
-# the library and a C program with threads under the same, for the MPI behind MPICC; needs no nightly toolchain
+# the library and a C program with threads under the same, for the MPI behind MPICC; needs no
+# nightly toolchain
 test-tsan-c:
 	c_tests/tsan
 
@@ -265,6 +266,7 @@ test-c:
 	c_tests/install
 	c_tests/leaks
 	c_tests/run
+	c_tests/fuzz 60
 	c_tests/examples
 	c_tests/fortran
 	@$(MAKE) --no-print-directory tool-mpi
@@ -282,6 +284,19 @@ test-preload:
 	@$(MAKE) --no-print-directory preload $(addprefix $(OUT)/preload_,$(PRELOAD_TESTS) $(PRELOAD_FORTRAN)) $(OUT)/libpreload_tool.so
 	cargo clippy --quiet --locked --package mpix-neighbor-preload --all-targets --target-dir $(TARGET) -- -D warnings
 	c_tests/preload
+
+# random cases for an hour, or SECONDS: MPIs and numbers of processes in turn. A case that fails is
+# printed with the command that repeats it
+SECONDS ?= 3600
+fuzz:
+	@scripts/deps test
+	@$(MAKE) --no-print-directory build/mpicc.openmpi/fuzz MPICC=mpicc.openmpi
+	@$(MAKE) --no-print-directory build/mpicc.mpich/fuzz MPICC=mpicc.mpich
+	@end=$$(($$(date +%s) + $(SECONDS))); \
+	while left=$$((end - $$(date +%s))); [ $$left -gt 0 ]; do \
+	  slice=$$((left < 240 ? left / 2 + 1 : 120)); \
+	  for mpi in openmpi mpich; do MPICC=mpicc.$$mpi MPIRUN=mpirun.$$mpi c_tests/fuzz $$slice || exit 1; done; \
+	done
 
 # only the table
 c-tests: $(addprefix $(OUT)/,$(C_TESTS))

@@ -110,7 +110,8 @@ static void test_fields(const graph *g, uint64_t seed, int fields, int form, int
   OK(MPIX_Request_free(&request));
 }
 
-/* as many fields at both ends: verification finds where process 0 has one more, which is empty; and there is a most */
+/* as many fields at both ends: verification finds where process 0 has one more, which is empty; and
+   there is a most */
 static void verified_numbers(MPI_Comm comm) {
   enum { TOO_MANY = 882 };
   int right = (test_rank + 1) % test_size, left = (test_rank + test_size - 1) % test_size, verify = -1, class = -1;

@@ -1,10 +1,13 @@
-/* A differential fuzzer: random neighborhoods, hints, collectives of all forms, nested datatypes, sparse exchanges and messages of the user's between them, on
-   several communicators at a time. Every process draws what all do from one seed, and so knows what must arrive; each draws the layouts of its own buffers. What
-   arrives is compared byte by byte with the typemap, guards around the buffers included.
+/* A differential fuzzer: random neighborhoods, hints, collectives of all forms, nested datatypes,
+   sparse exchanges and messages of the user's between them, on several communicators at a time.
+   Every process draws what all do from one seed, and so knows what must arrive; each draws the
+   layouts of its own buffers. What arrives is compared byte by byte with the typemap, guards around
+   the buffers included.
 
      fuzz [--seconds S] [--cases N] [--seed X] [--case K] [--log]
 
-   runs random cases for S seconds (10) or N cases; `--case K` only that one of the seed. A failing case prints what it did and the command that repeats it. */
+   runs random cases for S seconds (10) or N cases; `--case K` only that one of the seed. A failing
+   case prints what it did and the command that repeats it. */
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* Random collectives for the fuzzer: buffers of random layout with guards around them, the call in any of its forms, and what it must have brought. */
+/* Random collectives for the fuzzer: buffers of random layout with guards around them, the call in
+   any of its forms, and what it must have brought. */
 #ifndef FUZZ_CALLS_H
 #define FUZZ_CALLS_H
 
@@ -330,7 +331,8 @@ static inline int call_issue(call *c, MPI_Info info) {
   return rc;
 }
 
-/* makes a random call of an operation; one that is persistent is not started. `shared` is the same on all processes, `own` is not */
+/* makes a random call of an operation; one that is persistent is not started. `shared` is the same
+   on all processes, `own` is not */
 static inline void call_make(call *c, world *w, int operation, int mode, random_stream *shared, random_stream *own) {
   static const int moduli[6] = {1, 1, 2, 4, 6, 12};
   memset(c, 0, sizeof *c);

@@ -1,4 +1,5 @@
-/* Sparse exchanges, and messages of the user's, for the fuzzer: what each process sends follows from a key that all have. */
+/* Sparse exchanges, and messages of the user's, for the fuzzer: what each process sends follows
+   from a key that all have. */
 #ifndef FUZZ_SPARSE_H
 #define FUZZ_SPARSE_H
 

@@ -1,5 +1,6 @@
-/* Random nested datatypes for the fuzzer, each with the typemap that it must have. The typemap is worked out here, not asked of MPI: some MPIs pack a few such
-   types wrongly. A type that the MPI packs or unpacks wrongly by itself is replaced. */
+/* Random nested datatypes for the fuzzer, each with the typemap that it must have. The typemap is
+   worked out here, not asked of MPI: some MPIs pack a few such types wrongly. A type that the MPI
+   packs or unpacks wrongly by itself is replaced. */
 #ifndef FUZZ_TYPES_H
 #define FUZZ_TYPES_H
 
@@ -98,7 +99,8 @@ static inline int tiles(const layout *l, long elements) {
   return good;
 }
 
-/* the child again and again: typemap of what is made by a call that MPI has made `type` by; frees the child */
+/* the child again and again: typemap of what is made by a call that MPI has made `type` by; frees
+   the child */
 static inline layout composed(layout *child, MPI_Datatype type, int places, const long *place) {
   layout l = {.type = type, .derived = 1, .units = child->units * places, .entries = child->entries * places};
   l.at = malloc((size_t)l.entries * sizeof *l.at + 1), l.basic = malloc((size_t)l.entries + 1);
@@ -304,7 +306,8 @@ static inline int mpi_knows(const layout *l, int elements, MPI_Comm comm) {
   return good;
 }
 
-/* a committed type of so many units, of which `elements` behind one another touch no byte twice. Random where few are needed */
+/* a committed type of so many units, of which `elements` behind one another touch no byte twice.
+   Random where few are needed */
 static inline layout random_layout(random_stream *r, const unit *u, int units, long elements, MPI_Comm comm) {
   layout l = {0};
   types_made++;

@@ -1,5 +1,7 @@
-/* What the library does when a function of MPI, or malloc, fails in the middle of a call: memory in which MPI may still read stays as it is, no message that has come
-   is lost, and no neighbor waits for ever. MPI's functions pass here: the send before the one that fails is a lazy one, that reads its buffer later, as MPI may. */
+/* What the library does when a function of MPI, or malloc, fails in the middle of a call: memory in
+   which MPI may still read stays as it is, no message that has come is lost, and no neighbor waits
+   for ever. MPI's functions pass here: the send before the one that fails is a lazy one, that reads
+   its buffer later, as MPI may. */
 #include <mpi.h>
 
 #include "test.h"
@@ -102,7 +104,8 @@ static MPI_Comm set(const char *schedule, const char *nodes, int in, const int *
   return comm;
 }
 
-/* process 0 sends to process 1, twice, two short fields put together; the second send fails. A plan, whose start fails, cannot be started again */
+/* process 0 sends to process 1, twice, two short fields put together; the second send fails. A
+   plan, whose start fails, cannot be started again */
 static void fused(int plan) {
   int peers[2] = {1 - test_rank, 1 - test_rank}, sends = test_rank == 0 ? 2 : 0, comes = test_rank == 1 ? 2 : 0, class = -1;
   MPI_Comm comm = set("direct", NULL, comes, peers, sends, peers);
@@ -136,7 +139,8 @@ static void fused(int plan) {
   MPI_Comm_free(&comm);
 }
 
-/* blocks that travel in packets: process 0 puts one together for each of two others on another node; the second send fails */
+/* blocks that travel in packets: process 0 puts one together for each of two others on another
+   node; the second send fails */
 static void packets(void) {
   if (test_size < 3) return;
   int sources[2] = {0, 0}, targets[4] = {1, 2, 1, 2}, in = test_rank == 1 || test_rank == 2 ? 2 : 0, out = test_rank == 0 ? 4 : 0;
@@ -158,7 +162,8 @@ static void packets(void) {
   MPI_Comm_free(&comm);
 }
 
-/* process 2, alone on its node, gets a packet for which it has no memory: it says so, nobody waits for ever, and the next call is not disturbed */
+/* process 2, alone on its node, gets a packet for which it has no memory: it says so, nobody waits
+   for ever, and the next call is not disturbed */
 static void no_memory(void) {
   if (test_size < 3) return;
   enum { LONG = 600000 };

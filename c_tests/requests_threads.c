@@ -64,7 +64,8 @@ enum { QUERIES = 200 };
 static MPI_Comm asked;
 static int indegree;
 
-/* asks for all that can be asked for; returns how many answers are wrong, or differ in more than the choice among schedules that are measured */
+/* asks for all that can be asked for; returns how many answers are wrong, or differ in more than
+   the choice among schedules that are measured */
 static int ask(int operation) {
   static _Thread_local char text[2000];
   static _Thread_local int sources[64], targets[64], sourceweights[64], targetweights[64];

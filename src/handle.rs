@@ -108,9 +108,10 @@ pub struct Slot {
     orphaned: Arc<AtomicBool>,
 }
 
-// SAFETY: requests share a neighborhood with its communicator and may be completed in another thread than the one that started them, and any thread may
-// ask for its properties. Both use what is locked, atomic or never changes; `runner`, `trial` and `extents` are used by calls that start collectives on the
-// communicator, which are made one after the other, as MPI asks.
+// SAFETY: requests share a neighborhood with its communicator and may be completed in another
+// thread than the one that started them, and any thread may ask for its properties. Both use what
+// is locked, atomic or never changes; `runner`, `trial` and `extents` are used by calls that start
+// collectives on the communicator, which are made one after the other, as MPI asks.
 unsafe impl Send for Slot {}
 // SAFETY: as above.
 unsafe impl Sync for Slot {}
@@ -303,9 +304,10 @@ static HANDLE: Key<Handle> = Key::new();
 /// `comm` must be a communicator. The reference must not be alive when a neighborhood of the communicator is set or freed.
 #[inline]
 pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Arc<Slot>> {
-    // SAFETY: the caller vouches for `comm`; the value lives as long as the attribute. MPI lets a program ask for a communicator's properties
-    // while a collective runs on it in another thread, so that nothing here is exclusive; what a collective changes is in a `RefCell`
-    // of its own, which queries leave alone, and collectives on one communicator do not run at the same time.
+    // SAFETY: the caller vouches for `comm`; the value lives as long as the attribute. MPI lets a
+    // program ask for a communicator's properties while a collective runs on it in another thread,
+    // so that nothing here is exclusive; what a collective changes is in a `RefCell` of its own,
+    // which queries leave alone, and collectives on one communicator do not run at the same time.
     let handle = unsafe { HANDLE.get(comm)?.as_ref() };
     (handle.and_then(|h| h.slots[operation as usize].as_ref()))
         .ok_or_else(|| Error::NoNeighborhood { operation: operation.name() }.into())

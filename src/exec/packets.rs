@@ -1,17 +1,22 @@
-//! The executor of schedules with packets: rounds of messages of which some are put together here, and some are as long as they come.
+//! The executor of schedules with packets: rounds of messages of which some are put together here,
+//! and some are as long as they come.
 //!
-//! A whole block is sent from, or received in, the caller's buffer, as by `p2p.rs`. A packet is put together in a kept buffer when its round begins, as
-//! `packet.rs` says, with the data of its blocks as bytes, and received into another one: its length comes with it, by a probe. When its round
-//! ends, what is in it for the caller is taken out. What is for others is sent on from there, or copied into another packet.
+//! A whole block is sent from, or received in, the caller's buffer, as by `p2p.rs`. A packet is put
+//! together in a kept buffer when its round begins, as `packet.rs` says, with the data of its
+//! blocks as bytes, and received into another one: its length comes with it, by a probe. When its
+//! round ends, what is in it for the caller is taken out. What is for others is sent on from there,
+//! or copied into another packet.
 //!
-//! A block that is longer than where it belongs is an error of class `MPI_ERR_TRUNCATE`, as in MPI; what is for others is sent on all the same. A
-//! shorter one fills what it fills.
+//! A block that is longer than where it belongs is an error of class `MPI_ERR_TRUNCATE`, as in MPI;
+//! what is for others is sent on all the same. A shorter one fills what it fills.
 //!
-//! In a packet, input blocks that are one place in memory, and scratch blocks that came as one, follow one another as one.
+//! In a packet, input blocks that are one place in memory, and scratch blocks that came as one,
+//! follow one another as one.
 //!
-//! Rounds do not overlap. Cost beyond MPI's: one copy of each byte where a packet is put together and one where it is taken out, none where it is
-//! passed on by itself; as much memory as all packets that a process puts together or receives. No allocation once the longest ones have been seen. Counts above
-//! `INT_MAX` make a datatype for each such block or packet and call.
+//! Rounds do not overlap. Cost beyond MPI's: one copy of each byte where a packet is put together
+//! and one where it is taken out, none where it is passed on by itself; as much memory as all
+//! packets that a process puts together or receives. No allocation once the longest ones have been
+//! seen. Counts above `INT_MAX` make a datatype for each such block or packet and call.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -430,7 +435,8 @@ impl Packets {
         unsafe { self.post_ops() }
     }
 
-    /// Lets go of what has been posted of a round. Memory in which MPI may still read is left to it.
+    /// Lets go of what has been posted of a round. Memory in which MPI may still read is left to
+    /// it.
     #[cold]
     fn give_up(&mut self) {
         let Self { requests, peers, .. } = self;
@@ -482,7 +488,8 @@ impl Packets {
         Ok(())
     }
 
-    /// Looks for the next message whose length comes with it, and begins to receive it. Whether it was there.
+    /// Looks for the next message whose length comes with it, and begins to receive it. Whether it
+    /// was there.
     fn look(&mut self, from: Rank, waits: bool) -> Result<bool> {
         // its length first: there must be room before the message is taken out of MPI's queue
         let bytes = if waits {
@@ -497,7 +504,8 @@ impl Packets {
         let message = match enlarge(&mut self.buffers[buffer], length).and_then(|()| self.bytes(buffer, 0..length, from)) {
             Ok(message) => message,
             Err(e) => {
-                // its sender must not wait for ever, nor those to whom this process passes on what it holds
+                // its sender must not wait for ever, nor those to whom this process passes on what
+                // it holds
                 let message = self.sink(length, from)?;
                 self.note(Err(e));
                 length = 0;
@@ -515,7 +523,8 @@ impl Packets {
         self.receive(probed, &message, from)
     }
 
-    /// A message of so many bytes of which only some are kept: all parts of it go to one place, one after the other.
+    /// A message of so many bytes of which only some are kept: all parts of it go to one place, one
+    /// after the other.
     #[cold]
     fn sink(&mut self, length: usize, from: Rank) -> Result<Message> {
         const ROOM: usize = 1 << 16;

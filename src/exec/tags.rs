@@ -1,22 +1,26 @@
 //! Tags of collectives on the private communicator.
 //!
-//! Messages of two processes meet in the order in which they are posted. Where all messages of a collective are posted when it starts, one tag serves all
-//! collectives of an operation, as all processes start them in one order. Where later rounds are posted later, those of two collectives that are under
-//! way at a time may be posted in either order: each collective has a tag of its own, by its number. Neighbors count alike.
+//! Messages of two processes meet in the order in which they are posted. Where all messages of a
+//! collective are posted when it starts, one tag serves all collectives of an operation, as all
+//! processes start them in one order. Where later rounds are posted later, those of two collectives
+//! that are under way at a time may be posted in either order: each collective has a tag of its
+//! own, by its number. Neighbors count alike.
 //!
-//! A persistent collective may have tags of its own, from above those: then its starts match with one another alone.
+//! A persistent collective may have tags of its own, from above those: then its starts match with
+//! one another alone.
 //!
-//! Verified collectives survive that neighbors call different operations, and then do not count alike. They have one tag for each field, and turns: the
-//! rounds of one begin when those of all before it are complete here. The fields of a call run side by side, each in rounds of its own, so that with one tag
-//! for all of them a block could arrive in another field's.
+//! Verified collectives survive that neighbors call different operations, and then do not count
+//! alike. They have one tag for each field, and turns: the rounds of one begin when those of all
+//! before it are complete here. The fields of a call run side by side, each in rounds of its own,
+//! so that with one tag for all of them a block could arrive in another field's.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 
-/// Tags from here on go by number. Those below: 1 to 3 of operations, 4 to 6 of verified ones (their first fields), 64 of negotiations, 101 and 102 of
-/// verification.
+/// Tags from here on go by number. Those below: 1 to 3 of operations, 4 to 6 of verified ones
+/// (their first fields), 64 of negotiations, 101 and 102 of verification.
 const FIRST: u32 = 128;
 
 /// So many collectives of an operation have different tags: the least `MPI_TAG_UB` that the standard allows is 32767, for three operations.
@@ -25,7 +29,8 @@ pub const NUMBERS: u32 = 10_000;
 /// Tags of the other fields of verified collectives, up to `FIRST_SHARED`.
 const FIRST_FIELD: u32 = FIRST + 3 * NUMBERS;
 
-/// Most fields of a verified collective: each has a tag below the least `MPI_TAG_UB` that the standard allows.
+/// Most fields of a verified collective: each has a tag below the least `MPI_TAG_UB` that the
+/// standard allows.
 pub const MOST_FIELDS: usize = 1 + (FIRST_SHARED as usize - FIRST_FIELD as usize) / 3;
 
 /// Tags from here on belong to messages that were meant for shared memory, half of all that there are at the most; those of persistent collectives that match
@@ -98,7 +103,8 @@ impl Tags {
         1 + self.operation as i32
     }
 
-    /// The tags of all verified collectives, one for each field. Calls with more than `MOST_FIELDS` are in error, and send nothing.
+    /// The tags of all verified collectives, one for each field. Calls with more than `MOST_FIELDS`
+    /// are in error, and send nothing.
     pub fn verified(&self, tags: &mut [i32]) {
         for (field, tag) in (0u32..).zip(tags.iter_mut().take(MOST_FIELDS)) {
             *tag = (field.checked_sub(1).map_or(4, |others| FIRST_FIELD + 3 * others) + self.operation) as i32;

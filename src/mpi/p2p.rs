@@ -216,8 +216,9 @@ impl Requests {
         found
     }
 
-    /// Gives up: cancels what can be cancelled (the requests that are receives, by position) and lets go of the rest. Returns whether MPI may still read what is sent: that
-    /// memory must then stay as it is for ever.
+    /// Gives up: cancels what can be cancelled (the requests that are receives, by position) and
+    /// lets go of the rest. Returns whether MPI may still read what is sent: that memory must then
+    /// stay as it is for ever.
     #[cold]
     pub fn abandon(&mut self, receives: impl Fn(usize) -> bool) -> bool {
         let mut read = false;
