@@ -71,18 +71,16 @@ pub fn start() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
         let Some(wanted) = environment::variable(VARIABLE) else { return };
-        match LEVELS.iter().find(|(name, _)| *name == wanted.trim()) {
-            // a program in Rust may have a logger of its own, and then the level is its own too
-            Some(&(_, level)) => {
-                if log::set_logger(&Lines).is_ok() {
-                    log::set_max_level(level);
-                }
-            }
-            None if rank() == Some(0) => {
+        let Some(&(_, level)) = LEVELS.iter().find(|(name, _)| *name == wanted.trim()) else {
+            if rank() == Some(0) {
                 let levels = LEVELS.map(|(name, _)| name).join(", ");
                 line(&format!("warn: environment variable {VARIABLE} = {wanted:?} is not one of {levels}"));
             }
-            None => (),
+            return;
+        };
+        // a program in Rust may have a logger of its own, and then the level is its own too
+        if log::set_logger(&Lines).is_ok() {
+            log::set_max_level(level);
         }
         // the same on all processes, as a rule
         if log::log_enabled!(log::Level::Warn) && rank() == Some(0) {
