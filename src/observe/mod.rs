@@ -406,24 +406,3 @@ impl Exchange {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Output, Settings};
-
-    fn settings(stats: &str, trace: &str) -> Settings {
-        Settings::from_environment(|name| Some(if name == super::STATS { stats } else { trace }.to_owned()))
-    }
-
-    #[test]
-    fn variables_mean_what_the_documentation_says() {
-        for off in ["", "0", "off", " 0 "] {
-            let s = settings(off, off);
-            assert!(s.stats.is_none() && s.trace.is_none(), "{off:?}");
-        }
-        assert!(matches!(settings("1", "").stats, Some(Output::Stderr)));
-        assert!(matches!(settings("run/table", "").stats, Some(Output::File(file)) if file == "run/table"));
-        assert_eq!(settings("", "t.json").trace.as_deref(), Some("t.json"));
-        assert!(Settings::from_environment(|_| None).stats.is_none());
-    }
-}

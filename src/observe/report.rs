@@ -226,23 +226,3 @@ fn put(output: &Output, text: &str) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Row, Table, enter};
-
-    #[test]
-    fn rows_travel_and_add_up() {
-        let sums = [3, 500, 6, 48, 2, 16, 1, 8];
-        let row = Row { number: 2, name: "alltoall".into(), sums, most: 500, processes: 1, text: String::new() };
-        let mut line = String::new();
-        row.write(7, &mut line);
-        assert_eq!(Row::read(line.trim_end()), Some((7, row.clone())));
-        assert_eq!(Row::read("7 2 alltoall 1 2"), None);
-        let mut table = Table::new();
-        enter(&mut table, 7, row.clone());
-        enter(&mut table, 7, Row { most: 900, ..row });
-        let all = table.values().next().unwrap();
-        assert_eq!((all.sums[0], all.sums[3], all.most, all.processes), (6, 96, 900, 2));
-    }
-}

@@ -295,16 +295,3 @@ fn process_start() -> Option<u128> {
     let age = (up - ticks / frequency + 0.02).max(0.0);
     Some(now.saturating_sub((age * 1e9) as u128))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Micros, split_time};
-
-    #[test]
-    fn times_of_lines_are_found() {
-        assert_eq!(split_time(b"{\"ts\":12.034,\"ph\":\"X\"}"), Some((12034, &b",\"ph\":\"X\"}"[..])));
-        assert_eq!(split_time(b"{\"ts\":12.0"), None);
-        assert_eq!(split_time(b"{\"ph\":\"X\",\"ts\":12.034}"), None);
-        assert_eq!(Micros(12034).to_string(), "12.034");
-    }
-}
