@@ -205,11 +205,10 @@ impl Drop for Joined {
 
 /// True if one of the blocks lies in device memory: then MPI brings each of them to a buffer of ours, or takes it from there.
 fn any_on_device(devices: &Option<Devices>, blocks: &[(Located, i64)]) -> Result<bool> {
-    for (block, _) in blocks.iter().filter(|_| devices.is_some()) {
+    let Some(devices) = devices else { return Ok(false) };
+    for (block, _) in blocks {
         // SAFETY: the datatype has been accepted.
-        if let Some(devices) = devices
-            && unsafe { device::holds(devices, block) }?
-        {
+        if unsafe { device::holds(devices, block) }? {
             return Ok(true);
         }
     }
