@@ -471,9 +471,7 @@ impl Shm {
     fn has_room(&self, send: &Send) -> bool {
         let free = |i: usize| {
             let out = &self.link.outs[i];
-            // only long messages are counted in chunks
-            let chunks = out.chunks.load(Ordering::Relaxed);
-            out.sender.is_free(self.number, out.mailbox()) && (chunks == 0 || out.mailbox().read() == chunks)
+            out.sender.is_free(self.number, out.mailbox()) && out.chunks_are_taken()
         };
         self.holders(send).all(free)
     }
@@ -529,7 +527,7 @@ impl Shm {
         let send = &self.sends()[k];
         let mut in_chunks = true;
         for out in &self.link.outs[send.outs.clone()] {
-            match out.mailbox().begun(self.number) {
+            match out.begun(self.number) {
                 None => return Ok(false),
                 Some(chunks) => in_chunks &= chunks,
             }
@@ -575,7 +573,7 @@ impl Shm {
         let send = &self.sends()[k];
         let Sending::Chunks(done, all) = send.state else { return Ok(false) };
         let outs = &self.link.outs[send.outs.clone()];
-        if outs.iter().zip(&send.before).any(|(out, before)| out.mailbox().read() + CHUNKS <= before + done) {
+        if outs.iter().zip(&send.before).any(|(out, &before)| !out.has_room_for_chunk(before, done)) {
             return Ok(false);
         }
         let chunk = self.link.chunk();
@@ -615,8 +613,10 @@ impl Shm {
         unsafe {
             let send_from =
                 |at: *const u8, bytes: usize, rank| message::send(Mode::Standard, &bytes_at(at, bytes as u64), rank, tag, comm);
+            // whoever is dead takes nothing from MPI's queues either
+            let living = |o: &usize| !link.outs[*o].is_gone();
             if detach {
-                for out in &link.outs[send.outs.clone()] {
+                for out in send.outs.clone().filter(living).map(|o| &link.outs[o]) {
                     let mut buffer = Vec::new();
                     enlarge(&mut buffer, bytes)?;
                     pieces::pack(pieces, buffer.as_mut_ptr(), own)?;
@@ -628,7 +628,7 @@ impl Shm {
             if folding.is_some() && pieces.len() > 1 {
                 enlarge(&mut send.buffer, bytes)?;
                 pieces::pack(pieces, send.buffer.as_mut_ptr(), own)?;
-                for o in send.outs.clone() {
+                for o in send.outs.clone().filter(living) {
                     send.requests.push((o as u32, send_from(send.buffer.as_ptr(), bytes, link.outs[o].rank)?));
                 }
                 return Ok(());
@@ -646,7 +646,7 @@ impl Shm {
                         at
                     }
                 };
-                for o in send.outs.clone() {
+                for o in send.outs.clone().filter(living) {
                     send.requests.push((o as u32, send_from(at, piece.bytes, link.outs[o].rank)?));
                 }
             }
@@ -1296,12 +1296,12 @@ impl Shm {
                 let send = &self.sends()[k as usize];
                 match send.state {
                     Sending::Waits if send.bytes > self.link.slot => {
-                        self.link.outs[send.outs.clone()].iter().all(|out| out.mailbox().begun(self.number).is_some())
+                        self.link.outs[send.outs.clone()].iter().all(|out| out.begun(self.number).is_some())
                     }
                     Sending::Waits => self.has_room(send),
                     Sending::Chunks(done, _) => {
-                        let outs = self.link.outs[send.outs.clone()].iter().zip(&send.before);
-                        outs.into_iter().all(|(out, before)| out.mailbox().read() + CHUNKS > before + done)
+                        let mut outs = self.link.outs[send.outs.clone()].iter().zip(&send.before);
+                        outs.all(|(out, &before)| out.has_room_for_chunk(before, done))
                     }
                     Sending::Done => false,
                 }
@@ -1319,6 +1319,7 @@ impl Shm {
             if self.link.lives(self.link.ins[i].member) {
                 continue;
             }
+            self.link.note_gone();
             match self.step_recv(i) {
                 Ok(true) => continue,
                 Ok(false) => {}
@@ -1347,15 +1348,18 @@ impl Shm {
                 self.note(e);
             }
         }
-        for k in (0..self.sending.len()).rev() {
-            let i = self.sending[k] as usize;
-            let outs = self.sends()[i].outs.clone();
-            let dead = self.link.outs[outs].iter().find(|o| !self.link.lives(o.member)).map(|o| o.rank);
-            if let Some(rank) = dead {
-                self.sending.swap_remove(k);
-                self.send_mut(i).state = Sending::Done;
-                self.note(gone(rank));
+        // a message goes on without the targets that are dead: the others wait for it
+        for k in 0..self.sending.len() {
+            let holders = self.holders(&self.sends()[self.sending[k] as usize]);
+            for o in holders {
+                let out = &self.link.outs[o];
+                if !out.is_gone() && !self.link.lives(out.member) {
+                    self.link.give_up(o);
+                }
             }
+        }
+        if let Some(out) = self.link.outs.iter().find(|out| out.is_gone()) {
+            self.note(gone(out.rank));
         }
         let mut dead = None;
         let Self { link, all, each, to_all, .. } = self;
@@ -1442,6 +1446,10 @@ impl Shm {
         }
         if self.link.crowded {
             self.ring();
+        }
+        if self.link.any_gone() {
+            // known from an earlier call
+            self.look_for_dead();
         }
     }
 }
