@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::buffers::{Blocks, Buffers, Located, Shape};
+use super::buffers::{self, Blocks, Buffers, Located, Shape};
 use super::copy::Copy;
 use super::parts::{Finder, Parts};
 use super::{Executor, copy};
@@ -232,7 +232,8 @@ impl Large {
     #[cold]
     unsafe fn repeat(&mut self, message: &mut Message, block: &Located, argument: Argument) -> Result<()> {
         // SAFETY: as for `fill`.
-        let extent = unsafe { datatype::extent(block.datatype) }?;
+        let (extent, size) = unsafe { (datatype::extent(block.datatype)?, datatype::size(block.datatype)?) };
+        buffers::length(block.count, size, || argument.clone())?;
         // a datatype can repeat another one INT_MAX times INT_MAX times
         let most = i64::from(i32::MAX) * i64::from(i32::MAX);
         if block.count > most || block.count.checked_mul(extent).is_none() {
@@ -473,10 +474,11 @@ impl P2p {
                 return Ok(Scratch::NONE);
             }
             let (true_lb, true_extent) = datatype::true_extent(result.datatype)?;
-            let too_large = || Error::TooLarge { argument: buffers.output.count_argument(0), count: result.count, extent };
-            // from the lowest to the highest byte of all elements; a negative extent walks downward
-            let steps = extent.checked_mul((result.count - 1).max(0)).ok_or_else(too_large)?;
-            let length = steps.unsigned_abs() as usize + true_extent as usize;
+            let argument = || buffers.output.count_argument(0);
+            let too_large = || Error::TooLarge { argument: argument(), count: result.count, extent };
+            // from the lowest to the highest byte of all elements
+            let steps = buffers::steps(result.count, extent, argument)?;
+            let length = steps.unsigned_abs() as usize + buffers::length(1, true_extent, argument)?;
             let stride = length.next_multiple_of(LINE);
             let needed = stride.checked_mul(self.scratch_blocks).and_then(|n| n.checked_add(2 * LINE)).ok_or_else(too_large)?;
             enlarge(&mut self.scratch, needed)?;

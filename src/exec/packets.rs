@@ -16,7 +16,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::buffers::{Buffers, Located};
+use super::buffers::{self, Buffers, Located};
 use super::copy::{Copy, Way};
 use super::p2p::{Large, POLLS, Waiting, accept, enlarge, refuse_null, self_edge};
 use super::{Executor, packet};
@@ -230,9 +230,7 @@ impl Packets {
                 accept(&mut own.accepted, located.datatype, side, slot, &self.comm)?;
                 refuse_null(&located, side)?;
                 let (way, size) = Way::of(&located, &own.known, &self.comm)?;
-                let length = located.count.checked_mul(size).and_then(|length| usize::try_from(length).ok());
-                let too_large = || Error::TooLarge { argument: argument(), count: located.count, extent: size };
-                own.length = length.ok_or_else(too_large)?;
+                own.length = buffers::length(located.count, size, argument)?;
                 own.way = way;
                 if own.direct {
                     self.large.fill(&mut own.message, &located, argument)?;

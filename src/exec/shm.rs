@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::buffers::{Blocks, Buffers, Ints, Shape};
+use super::buffers::{self, Blocks, Buffers, Ints, Shape};
 use super::copy::Copy;
 use super::mailbox::{Header, IN_CHUNKS, IN_LINE, INLINE, WORDS};
 use super::p2p::{P2p, accept, enlarge, self_edge};
@@ -358,13 +358,13 @@ impl Shm {
             }
         }
         for send in if self.to_all { &mut self.all } else { &mut self.each } {
-            send.bytes = pieces::total(&self.inputs[send.pieces.clone()]);
+            send.bytes = pieces::total(&self.inputs[send.pieces.clone()])?;
         }
         if first.op.is_none() {
             for recv in &mut self.recvs {
                 // a block that all targets get travels once
                 let last = if self.to_all { recv.pieces.end.min(recv.pieces.start + 1) } else { recv.pieces.end };
-                recv.bytes = pieces::total(&self.outputs[recv.pieces.start..last]);
+                recv.bytes = pieces::total(&self.outputs[recv.pieces.start..last])?;
             }
         }
         Ok(())
@@ -414,7 +414,8 @@ impl Shm {
         for recv in &mut self.recvs {
             // a block that all targets get travels once
             let blocks = if self.to_all { recv.pieces.len().min(1) } else { recv.pieces.len() };
-            recv.bytes = blocks * folding.bytes();
+            let bytes = blocks.checked_mul(folding.bytes()).filter(|&bytes| bytes <= buffers::MOST as usize);
+            recv.bytes = bytes.ok_or(Error::NoMemory { bytes: usize::MAX })?;
         }
         Ok(())
     }
