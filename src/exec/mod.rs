@@ -8,6 +8,7 @@ pub mod check;
 mod copy;
 #[cfg(feature = "mpi")]
 pub mod fields;
+pub mod guards;
 #[cfg(feature = "mpi")]
 pub mod lasting;
 pub mod layout;

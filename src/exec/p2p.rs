@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 
 use super::buffers::{self, Blocks, Buffers, Located, Shape};
 use super::copy::Copy;
+use super::guards::Guards;
 use super::parts::{Finder, Parts};
 use super::{Executor, copy};
 use crate::error::{Argument, Error, Result};
@@ -268,6 +269,8 @@ pub struct P2p {
     /// The messages, bound.
     messages: Vec<Message>,
     parts: Parts,
+    /// Where the MPI writes longer messages past their receives.
+    guards: Option<Box<Guards>>,
     copies: Vec<Copy>,
     reduces: Vec<(*mut u8, *mut u8)>,
     fold: Option<Fold>,
@@ -346,6 +349,7 @@ impl P2p {
             scratch_blocks: schedule.scratch_blocks() as usize,
             messages: sorted.messages.iter().map(nothing).collect(),
             parts,
+            guards: Guards::new(sorted.messages.len()),
             copies: Vec::with_capacity(sorted.copies.len()),
             reduces: Vec::with_capacity(sorted.reduces.len()),
             fold: None,
@@ -449,6 +453,17 @@ impl P2p {
         Ok(())
     }
 
+    /// Guards the receives, where the MPI needs that.
+    #[inline]
+    unsafe fn guard(&mut self) -> Result<()> {
+        let Some(guards) = &mut self.guards else { return Ok(()) };
+        for i in self.sorted.rounds.iter().flat_map(|round| round.recvs.clone()) {
+            // SAFETY: the messages have been bound, and none is under way.
+            unsafe { guards.apply(i, &mut self.messages[i]) }?;
+        }
+        Ok(())
+    }
+
     /// Checks the operator and lays out the scratch blocks.
     #[inline]
     unsafe fn prepare_fold(&mut self, buffers: &Buffers) -> Result<Scratch> {
@@ -496,7 +511,10 @@ impl P2p {
         let recvs = self.sorted.rounds[self.round].recvs.clone();
         let posted = recvs.len();
         // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
-        let received = unsafe { self.requests.post_receives(&self.messages[recvs], self.tag, &self.comm) };
+        let received = unsafe { self.requests.post_receives(&self.messages[recvs.clone()], self.tag, &self.comm) };
+        if let (Ok(()), Some(guards)) = (&received, &self.guards) {
+            self.requests.expect(guards.limits(recvs));
+        }
         received.and_then(|()| self.post_own()).inspect_err(|_| self.requests.abandon(posted))
     }
 
@@ -815,7 +833,8 @@ impl Executor for P2p {
             self.prepare_fold(buffers).and_then(|scratch| {
                 self.bind_side(&buffers.output, false)?;
                 self.bind_side(&buffers.input, true)?;
-                self.bind_others(buffers, &scratch)
+                self.bind_others(buffers, &scratch)?;
+                self.guard()
             })
         }
     }

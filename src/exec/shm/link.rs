@@ -181,7 +181,7 @@ pub fn make(
     // what cannot wait for room goes by MPI
     let (first_tag, tags) = tags::shared(message::largest_tag()?);
     let tags = tags / (GENERATIONS * 3);
-    if tags == 0 {
+    if tags < 2 {
         return Ok(None);
     }
     let (targets, sources) = (on_node(n.targets_in_order(), n.rank(), team), on_node(n.sources_in_order(), n.rank(), team));
@@ -273,7 +273,12 @@ impl Link {
 
     /// The tag of a message of collective `number` that goes by MPI.
     pub fn tag(&self, number: u64) -> i32 {
-        (self.first_tag + number % self.tags) as i32
+        (self.first_tag + number % (self.tags / 2)) as i32
+    }
+
+    /// The tag of the messages of collective `number` that go by MPI block by block: their receiver must know that more follow.
+    pub fn tag_of_blocks(&self, number: u64) -> i32 {
+        self.tag(number) + (self.tags / 2) as i32
     }
 
     /// Where message `number` to some targets, of `bytes` bytes, can lie; `None` if its place is still taken. The lines that it uses are free. What is used by
