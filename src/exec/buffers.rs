@@ -119,8 +119,8 @@ pub struct Located {
     pub datatype: MPI_Datatype,
 }
 
-/// Most bytes of a block: no machine addresses more. Sums of a few of them do not overflow.
-pub const MOST: i64 = 1 << 57;
+/// Most bytes of a block: no machine addresses more, and a few of them together do not overflow.
+pub const MOST: i64 = 1 << 60;
 
 /// Returns the bytes of `count` elements of `size` bytes each. The one place where counts become lengths: every path calls it.
 ///
