@@ -234,7 +234,7 @@ impl Large {
     unsafe fn repeat(&mut self, message: &mut Message, block: &Located, argument: Argument) -> Result<()> {
         // SAFETY: as for `fill`.
         let (extent, size) = unsafe { (datatype::extent(block.datatype)?, datatype::size(block.datatype)?) };
-        buffers::length(block.count, size, || argument.clone())?;
+        buffers::length(block.count, size, || argument)?;
         // a datatype can repeat another one INT_MAX times INT_MAX times
         let most = i64::from(i32::MAX) * i64::from(i32::MAX);
         if block.count > most || block.count.checked_mul(extent).is_none() {
