@@ -90,6 +90,77 @@ static void again(MPI_Comm comm) {
   OK(MPIX_Request_free(&plan));
 }
 
+/* a count whose bytes no memory holds is an error of all functions, whether the product wraps around or not, and nothing is moved */
+static void refused(int code, const char *what, MPI_Count count) {
+  int class;
+  MPI_Error_class(code, &class);
+  CHECK(class == MPI_ERR_COUNT && strstr(test_message(code), "exceed the address range"), "%s, %lld elements: %d, %s", what, (long long)count, code,
+        code == MPI_SUCCESS ? "no error" : test_message(code));
+}
+
+static void too_large(MPI_Comm comm) {
+  struct {
+    MPI_Count count;
+    MPI_Datatype type;
+  } const cases[] = {{((MPI_Count)1 << 62) + 1, MPI_INT}, {INT64_MAX, MPI_DOUBLE}, {INT64_MAX, MPI_BYTE}, {((MPI_Count)1 << 62) + 1, MPI_BYTE}};
+  MPI_Datatype derived;
+  MPI_Type_vector(2, 1, 2, MPI_INT, &derived);
+  MPI_Type_commit(&derived);
+  double send[4] = {1, 2, 3, 4}, have[4];
+  for (int k = 0; k < 6; k++) {
+    MPI_Count count = cases[k % 4].count, counts[1] = {count};
+    MPI_Datatype type = k < 4 ? cases[k].type : derived, types[1] = {type};
+    MPI_Aint displs[1] = {0};
+    MPIX_Request request;
+    const void *sends[2] = {send, send};
+    void *haves[2] = {have, have};
+    MPI_Count two[2] = {count, count};
+    MPI_Aint zero[2] = {0, 0};
+    MPI_Datatype both[2] = {type, type};
+    for (int i = 0; i < 4; i++) have[i] = -1;
+    refused(MPIX_Neighbor_alltoall_c(send, count, type, have, count, type, comm), "alltoall", count);
+    refused(MPIX_Neighbor_alltoallv_c(send, counts, displs, type, have, counts, displs, type, comm), "alltoallv", count);
+    refused(MPIX_Neighbor_alltoallw_c(send, counts, displs, types, have, counts, displs, types, comm), "alltoallw", count);
+    refused(MPIX_Neighbor_alltoallw_fields_c(2, sends, two, zero, both, haves, two, zero, both, comm), "fields", count);
+    refused(MPIX_Neighbor_gather_c(send, count, type, have, count, type, comm), "gather", count);
+    refused(MPIX_Neighbor_gatherv_c(send, count, type, have, counts, displs, type, comm), "gatherv", count);
+    refused(MPIX_Ineighbor_alltoall_c(send, count, type, have, count, type, comm, &request), "ialltoall", count);
+    refused(MPIX_Neighbor_gather_plan_c(send, count, type, have, count, type, comm, MPI_INFO_NULL, &request), "gather plan", count);
+    if (k < 2) {
+      refused(MPIX_Neighbor_reduce_c(send, count, type, have, count, type, MPI_SUM, comm), "reduce", count);
+      refused(MPIX_Neighbor_reducev_c(send, counts, displs, type, have, count, type, MPI_SUM, comm), "reducev", count);
+      refused(MPIX_Neighbor_reduce_plan_c(send, count, type, have, count, type, MPI_SUM, comm, MPI_INFO_NULL, &request), "reduce plan", count);
+    }
+    MPIX_Sparse_result result;
+    refused(MPIX_Sparse_exchange_c(1, &right, send, counts, displs, type, type, MPI_INFO_NULL, comm, &result), "sparse", count);
+    MPIX_Sparse_plan plan;
+    refused(MPIX_Sparse_plan_create_c(1, &right, send, counts, displs, type, type, MPI_INFO_NULL, comm, &plan), "sparse plan", count);
+    for (int i = 0; i < 4; i++) CHECK(have[i] == -1, "double %d was written", i);
+    /* the neighborhood still works */
+    OK(MPIX_Neighbor_alltoall_c(&me, 1, MPI_INT, have, 1, MPI_INT, comm));
+    int first;
+    memcpy(&first, have, sizeof first);
+    CHECK(first == left, "from process %d: %d", left, first);
+  }
+  MPI_Type_free(&derived);
+}
+
+static void nothing(void *in, void *inout, int *length, MPI_Datatype *type) { (void)in, (void)inout, (void)length, (void)type; }
+
+/* a reduction whose elements lie so far apart that memory for two of its results is longer than any */
+static void far_apart(MPI_Comm comm) {
+  MPI_Datatype apart;
+  MPI_Op op;
+  MPI_Type_create_resized(MPI_INT, 0, (MPI_Aint)1 << 62, &apart);
+  MPI_Type_commit(&apart);
+  MPI_Op_create(nothing, 1, &op);
+  int have = -1;
+  refused(MPIX_Neighbor_reduce_c(&me, 2, apart, &have, 2, apart, op, comm), "reduce of elements far apart", 2);
+  CHECK(have == -1, "the result was written");
+  MPI_Op_free(&op);
+  MPI_Type_free(&apart);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank, n = test_size, left = (me + n - 1) % n, right = (me + 1) % n;
@@ -99,6 +170,10 @@ int main(int argc, char **argv) {
   repeated(comm);
   far_away(comm);
   again(comm);
+  too_large(comm);
+  int twice[2][2] = {{left, left}, {right, right}};
+  OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_REDUCE, 2, twice[0], MPI_UNWEIGHTED, 2, twice[1], MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
+  far_apart(comm);
   MPI_Comm_free(&comm);
   /* both ends, and what MPI keeps between them */
   double free_memory = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);

@@ -7,7 +7,7 @@ use super::args::{self, Entry, Results};
 use super::boundary;
 use crate::environment;
 use crate::error::{Argument, Class, Error, Result};
-use crate::exec::buffers::{Blocks, Names, RECV, SEND, Shape};
+use crate::exec::buffers::{Blocks, Names, RECV, SEND, Shape, length};
 use crate::hints::SparseHints;
 use crate::logging;
 use crate::mpi::comm::Owned as Comm;
@@ -164,8 +164,7 @@ impl Send {
             for (i, target) in targets.iter().enumerate() {
                 let at = blocks.locate(i)?;
                 let Some(target) = target.rank else { continue };
-                let bytes = (at.count.checked_mul(size))
-                    .ok_or_else(|| Box::new(Error::TooLarge { argument: blocks.count_argument(i), count: at.count, extent }))?;
+                let bytes = length(at.count, size, || blocks.count_argument(i))?;
                 if at.at.is_null() && bytes > 0 && dense {
                     return Err(Error::NullBuffer { argument: Argument::new(SEND.buffer), count: at.count }.into());
                 }

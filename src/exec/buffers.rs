@@ -119,6 +119,38 @@ pub struct Located {
     pub datatype: MPI_Datatype,
 }
 
+/// Most bytes of a block: no machine addresses more, and a few of them together do not overflow.
+pub const MOST: i64 = 1 << 60;
+
+/// Returns the bytes of `count` elements of `size` bytes each. The one place where counts become lengths: every path calls it.
+///
+/// # Errors
+/// No memory is that long; `argument` names the count.
+#[inline(always)]
+pub fn length(count: i64, size: i64, argument: impl FnOnce() -> Argument) -> Result<usize> {
+    match count.checked_mul(size) {
+        Some(bytes @ 0..=MOST) => Ok(bytes as usize),
+        _ => Err(too_large(count, size, argument())),
+    }
+}
+
+/// Returns the distance in bytes from the first of `count` elements to the last; a negative extent walks downward.
+///
+/// # Errors
+/// As for [`length`].
+#[inline]
+pub fn steps(count: i64, extent: i64, argument: impl FnOnce() -> Argument) -> Result<i64> {
+    match (count - 1).max(0).checked_mul(extent) {
+        Some(steps) if (-MOST..=MOST).contains(&steps) => Ok(steps),
+        _ => Err(too_large(count, extent, argument())),
+    }
+}
+
+#[cold]
+fn too_large(count: i64, extent: i64, argument: Argument) -> Box<Error> {
+    Error::TooLarge { argument, count, extent }.into()
+}
+
 impl Blocks<'_> {
     /// Finds block `slot`.
     #[inline]

@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::buffers::Located;
+use super::buffers::{self, Located};
 use super::device;
 use super::layout::Layout;
 use super::p2p::Large;
@@ -62,7 +62,8 @@ impl Copy {
         if from.datatype == into.datatype && from.count == into.count {
             // SAFETY: the caller vouches for the datatypes.
             if let Some(size) = unsafe { known.dense(from.datatype) }? {
-                return Ok(Some(Copy { from, into, how: How::Bytes((size * from.count) as usize) }));
+                let bytes = buffers::length(from.count, size, || Argument::new(buffers::SEND.count))?;
+                return Ok(Some(Copy { from, into, how: How::Bytes(bytes) }));
             }
         }
         // SAFETY: the caller vouches for the datatypes.
@@ -75,6 +76,7 @@ impl Copy {
             if length != expected {
                 return Ok(None);
             }
+            buffers::length(from.count, datatype::size(from.datatype)?, || Argument::new(buffers::SEND.count))?;
             if length == 0 {
                 return Ok(Some(Copy { from, into, how: How::Nothing }));
             }

@@ -144,6 +144,12 @@ impl Sender {
         }
     }
 
+    /// Gives up on a receiver that is dead: to the sender its mailbox is empty from now on.
+    #[cold]
+    pub fn give_up(&self) {
+        self.low.store(u64::MAX, Release);
+    }
+
     /// Puts message `number` in, which `is_free` allows: its header, and `words` words, which lie in the line.
     #[inline(always)]
     pub fn put(&self, number: u64, mailbox: &Mailbox, header: Header, words: &[u64]) {
@@ -274,6 +280,21 @@ mod tests {
         sender.put(5 * LINES + 1, &mailbox, HEADER, &[]);
         assert!(mailbox.header(1).is_none() && mailbox.header(LINES + 1).is_none() && mailbox.header(5 * LINES + 1).is_some());
         assert!(sender.is_taken(1, &mailbox) && !sender.is_taken(5 * LINES + 1, &mailbox));
+    }
+
+    #[test]
+    fn nothing_waits_for_a_receiver_that_is_dead() {
+        let (mailbox, sender) = (mailbox(), Sender::default());
+        (0..LINES).for_each(|n| sender.put(n, &mailbox, HEADER, &[]));
+        assert!(!sender.is_free(LINES, &mailbox) && !sender.is_taken(0, &mailbox));
+        sender.give_up();
+        // old news do not revive it
+        sender.learn(3);
+        for n in LINES..4 * LINES {
+            assert!(sender.is_free(n, &mailbox));
+            sender.put(n, &mailbox, HEADER, &[]);
+            assert!(sender.is_taken(n, &mailbox));
+        }
     }
 
     #[test]

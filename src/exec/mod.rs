@@ -10,6 +10,7 @@ mod copy;
 mod device;
 #[cfg(feature = "mpi")]
 pub mod fields;
+pub mod guards;
 #[cfg(feature = "mpi")]
 pub mod lasting;
 pub mod layout;

@@ -13,8 +13,9 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::buffers::{Blocks, Buffers, Located, Shape};
+use super::buffers::{self, Blocks, Buffers, Located, Shape};
 use super::copy::Copy;
+use super::guards::Guards;
 use super::parts::{Finder, Parts};
 use super::{Executor, copy};
 use crate::error::{Argument, Error, Result};
@@ -234,7 +235,8 @@ impl Large {
     #[cold]
     unsafe fn repeat(&mut self, message: &mut Message, block: &Located, argument: Argument) -> Result<()> {
         // SAFETY: as for `fill`.
-        let extent = unsafe { datatype::extent(block.datatype) }?;
+        let (extent, size) = unsafe { (datatype::extent(block.datatype)?, datatype::size(block.datatype)?) };
+        buffers::length(block.count, size, || argument)?;
         // a datatype can repeat another one INT_MAX times INT_MAX times
         let most = i64::from(i32::MAX) * i64::from(i32::MAX);
         if block.count > most || block.count.checked_mul(extent).is_none() {
@@ -275,6 +277,8 @@ pub struct P2p {
     /// The messages, bound.
     messages: Vec<Message>,
     parts: Parts,
+    /// Where the MPI writes longer messages past their receives.
+    guards: Option<Box<Guards>>,
     copies: Vec<Copy>,
     reduces: Vec<(*mut u8, *mut u8)>,
     fold: Option<Fold>,
@@ -357,6 +361,7 @@ impl P2p {
             scratch_blocks: schedule.scratch_blocks() as usize,
             messages: sorted.messages.iter().map(nothing).collect(),
             parts,
+            guards: Guards::new(sorted.messages.len()),
             copies: Vec::with_capacity(sorted.copies.len()),
             reduces: Vec::with_capacity(sorted.reduces.len()),
             fold: None,
@@ -462,6 +467,17 @@ impl P2p {
         Ok(())
     }
 
+    /// Guards the receives, where the MPI needs that.
+    #[inline]
+    unsafe fn guard(&mut self) -> Result<()> {
+        let Some(guards) = &mut self.guards else { return Ok(()) };
+        for i in self.sorted.rounds.iter().flat_map(|round| round.recvs.clone()) {
+            // SAFETY: the messages have been bound, and none is under way.
+            unsafe { guards.apply(i, &mut self.messages[i]) }?;
+        }
+        Ok(())
+    }
+
     /// Checks the operator and lays out the scratch blocks.
     #[inline]
     unsafe fn prepare_fold(&mut self, buffers: &Buffers) -> Result<Scratch> {
@@ -487,10 +503,11 @@ impl P2p {
                 return Ok(Scratch::NONE);
             }
             let (true_lb, true_extent) = datatype::true_extent(result.datatype)?;
-            let too_large = || Error::TooLarge { argument: buffers.output.count_argument(0), count: result.count, extent };
-            // from the lowest to the highest byte of all elements; a negative extent walks downward
-            let steps = extent.checked_mul((result.count - 1).max(0)).ok_or_else(too_large)?;
-            let length = steps.unsigned_abs() as usize + true_extent as usize;
+            let argument = || buffers.output.count_argument(0);
+            let too_large = || Error::TooLarge { argument: argument(), count: result.count, extent };
+            // from the lowest to the highest byte of all elements
+            let steps = buffers::steps(result.count, extent, argument)?;
+            let length = steps.unsigned_abs() as usize + buffers::length(1, true_extent, argument)?;
             let stride = length.next_multiple_of(LINE);
             let needed = stride.checked_mul(self.scratch_blocks).and_then(|n| n.checked_add(2 * LINE)).ok_or_else(too_large)?;
             enlarge(&mut self.scratch, needed)?;
@@ -508,7 +525,10 @@ impl P2p {
         let recvs = self.sorted.rounds[self.round].recvs.clone();
         let posted = recvs.len();
         // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
-        let received = unsafe { self.requests.post_receives(&self.messages[recvs], self.tag, &self.comm) };
+        let received = unsafe { self.requests.post_receives(&self.messages[recvs.clone()], self.tag, &self.comm) };
+        if let (Ok(()), Some(guards)) = (&received, &self.guards) {
+            self.requests.expect(guards.limits(recvs));
+        }
         received.and_then(|()| self.post_own()).inspect_err(|_| {
             if self.requests.abandon(|i| i < posted) {
                 self.lose();
@@ -857,7 +877,8 @@ impl Executor for P2p {
             self.prepare_fold(buffers).and_then(|scratch| {
                 self.bind_side(&buffers.output, false)?;
                 self.bind_side(&buffers.input, true)?;
-                self.bind_others(buffers, &scratch)
+                self.bind_others(buffers, &scratch)?;
+                self.guard()
             })
         }
     }

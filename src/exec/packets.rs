@@ -21,9 +21,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::buffers::{Buffers, Located};
+use super::buffers::{self, Buffers, Located};
 use super::copy::{Copy, Way};
 use super::device::refuse;
+use super::guards::Guards;
 use super::p2p::{Large, POLLS, Waiting, accept, enlarge, refuse_null, self_edge};
 use super::{Executor, packet};
 use crate::error::{Argument, Error, Result};
@@ -60,6 +61,8 @@ pub struct Packets {
     waiting: Waiting,
     schedule: Schedule,
     own: Vec<Own>,
+    /// Where the MPI writes longer messages past their receives: by index in `own`.
+    guards: Option<Box<Guards>>,
     /// Where in `own` an input or output block is; `NONE` for those that the schedule does not name.
     inputs: Vec<u32>,
     outputs: Vec<u32>,
@@ -141,6 +144,7 @@ impl Packets {
             tag: 0,
             waiting,
             own: Vec::new(),
+            guards: None,
             inputs: Vec::new(),
             outputs: Vec::new(),
             members,
@@ -175,6 +179,7 @@ impl Packets {
             }
         }
         (0..packets).flat_map(|k| schedule.packet(k)).for_each(|&block| executor.name(block, false));
+        executor.guards = Guards::new(executor.own.len());
         for r in 0..schedule.rounds() {
             for op in schedule.round(r) {
                 match *op {
@@ -253,9 +258,7 @@ impl Packets {
                 accept(&mut own.accepted, located.datatype, side, slot, &self.comm)?;
                 refuse_null(&located, side)?;
                 let (way, size) = Way::of(&located, &own.known, &self.comm)?;
-                let length = located.count.checked_mul(size).and_then(|length| usize::try_from(length).ok());
-                let too_large = || Error::TooLarge { argument: argument(), count: located.count, extent: size };
-                own.length = length.ok_or_else(too_large)?;
+                own.length = buffers::length(located.count, size, argument)?;
                 own.way = way;
                 if own.direct {
                     self.large.fill(&mut own.message, &located, argument)?;
@@ -453,8 +456,15 @@ impl Packets {
             for i in 0..self.schedule.round(r).len() {
                 match self.schedule.round(r)[i] {
                     Op::Recv { from, into: block @ Block::Output(_), .. } => {
-                        let message = Message { peer: from as i32, ..self.own(block).message };
+                        let mut message = Message { peer: from as i32, ..self.own(block).message };
+                        let k = self.outputs[block.slot()] as usize;
+                        if let Some(guards) = &mut self.guards {
+                            guards.apply(k, &mut message)?;
+                        }
                         self.requests.post_receives(&[message], self.tag, &self.comm)?;
+                        if let Some(guards) = &self.guards {
+                            self.requests.expect(guards.limits(k..k + 1));
+                        }
                         self.peers.push((true, from));
                     }
                     Op::Recv { from, into, .. } => self.probed.push((from, into)),

@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use super::buffers::{Blocks, Buffers, Located, Shape};
+use super::buffers::{self, Blocks, Buffers, Located, Shape};
 use super::copy::{Passage, Way};
 use super::device;
 use super::p2p::{Large, enlarge};
@@ -172,7 +172,7 @@ impl Parts {
             // SAFETY: `locate` has had the datatype accepted.
             let bound = unsafe {
                 let (way, size) = Way::of(&located, &stage.known, comm)?;
-                let length = located.count.checked_mul(size).ok_or_else(|| too_large(size))? as u64;
+                let length = buffers::length(located.count, size, || side.count_argument(stage.block.slot()))? as u64;
                 let place = match way {
                     Way::InPlace(at) => Place::There(at),
                     Way::Through(passage) => {

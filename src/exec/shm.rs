@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::buffers::{Blocks, Buffers, Ints, Shape};
+use super::buffers::{self, Blocks, Buffers, Ints, Shape};
 use super::copy::Copy;
 use super::mailbox::{Header, IN_CHUNKS, IN_LINE, INLINE, WORDS};
 use super::p2p::{P2p, accept, enlarge, self_edge};
@@ -27,6 +27,7 @@ use super::{Executor, p2p};
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Known;
+use crate::mpi::guard;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::{MPI_Datatype, MPI_Op};
 use crate::neighborhood::Neighborhood;
@@ -78,8 +79,10 @@ enum Receiving {
     Chunks(Chunks),
     /// By MPI, in one message. Whether the receive was posted before the message came: then it may yet come otherwise, if the sender is in error.
     Mpi(Request, bool),
-    /// By MPI, in a message for each block.
+    /// By MPI, in a message for each block. Those that are missing among the requests are looked for.
     MpiEach,
+    /// By MPI, in one message, which is looked for: a receive that was posted before its length is known could be overrun.
+    Sought,
 }
 
 /// Where chunks are taken.
@@ -118,8 +121,9 @@ struct Recv {
     /// A message that lay in its line, is put together, or came by MPI.
     words: [u64; WORDS],
     buffer: Vec<u8>,
-    /// Of a message for each block.
+    /// Of a message for each block, and where those go that are too long for theirs.
     requests: Vec<Request>,
+    strays: Vec<Vec<u8>>,
     /// Blocks of it that have not been folded.
     unfolded: usize,
     /// Whether its mailbox waits to be emptied.
@@ -144,6 +148,7 @@ impl Recv {
             words: [0; WORDS],
             buffer: Vec::new(),
             requests: Vec::with_capacity(if blocks > 1 { blocks } else { 0 }),
+            strays: Vec::new(),
             unfolded: 0,
             in_mailbox: false,
         }
@@ -199,6 +204,10 @@ pub struct Shm {
     far_displs: Vec<i64>,
     far_datatypes: Vec<MPI_Datatype>,
     failure: Option<Box<Error>>,
+    /// Whether MPI writes messages that are too long past their receives (`mpi/guard.rs`).
+    guarded: bool,
+    /// Whether a process sends several blocks.
+    several: bool,
     /// Whether anything that is sent went by MPI.
     by_mpi: bool,
     polls: u32,
@@ -234,6 +243,21 @@ fn take_back(request: &mut Request) -> bool {
     /// More than a process needs that lives.
     const TRIES: u32 = 100_000;
     request.is_null() || (request.cancel().is_ok() && (0..TRIES).any(|_| !matches!(request.test_cancelled(), Ok(None))))
+}
+
+/// Posts a receive, which a longer message cannot overrun.
+///
+/// # Safety
+/// As for [`message::receive`].
+unsafe fn receive(guarded: bool, at: *mut u8, bytes: u64, rank: u32, tag: i32, comm: &Comm) -> Result<Request> {
+    // SAFETY: the caller vouches for the bytes.
+    unsafe {
+        if guarded {
+            guard::receive(at, bytes, rank, tag, comm)
+        } else {
+            message::receive(at, bytes, Some(rank), Some(tag), comm)
+        }
+    }
 }
 
 /// What an executor is made of.
@@ -283,6 +307,7 @@ impl Shm {
             }
             recvs.push(Recv::new(begin..outputs.len()));
         }
+        let several = recvs.iter().any(|recv| recv.pieces.len() > 1);
         let remote = |rank: u32| rank != n.rank() && !link.has(rank);
         let schedule = parts.schedule.retained(|op| match *op {
             Op::Recv { from, .. } => remote(from),
@@ -326,6 +351,8 @@ impl Shm {
             far_datatypes: vec![message::packed(); far_entries],
             far,
             failure: None,
+            guarded: guard::is_needed(),
+            several,
             by_mpi: false,
             polls: 0,
             record: None,
@@ -363,13 +390,13 @@ impl Shm {
             }
         }
         for send in if self.to_all { &mut self.all } else { &mut self.each } {
-            send.bytes = pieces::total(&self.inputs[send.pieces.clone()]);
+            send.bytes = pieces::total(&self.inputs[send.pieces.clone()])?;
         }
         if first.op.is_none() {
             for recv in &mut self.recvs {
                 // a block that all targets get travels once
                 let last = if self.to_all { recv.pieces.end.min(recv.pieces.start + 1) } else { recv.pieces.end };
-                recv.bytes = pieces::total(&self.outputs[recv.pieces.start..last]);
+                recv.bytes = pieces::total(&self.outputs[recv.pieces.start..last])?;
             }
         }
         Ok(())
@@ -419,7 +446,8 @@ impl Shm {
         for recv in &mut self.recvs {
             // a block that all targets get travels once
             let blocks = if self.to_all { recv.pieces.len().min(1) } else { recv.pieces.len() };
-            recv.bytes = blocks * folding.bytes();
+            let bytes = blocks.checked_mul(folding.bytes()).filter(|&bytes| bytes <= buffers::MOST as usize);
+            recv.bytes = bytes.ok_or(Error::NoMemory { bytes: usize::MAX })?;
         }
         Ok(())
     }
@@ -493,9 +521,7 @@ impl Shm {
     fn has_room(&self, send: &Send) -> bool {
         let free = |i: usize| {
             let out = &self.link.outs[i];
-            // only long messages are counted in chunks
-            let chunks = out.chunks.load(Ordering::Relaxed);
-            out.sender.is_free(self.number, out.mailbox()) && (chunks == 0 || out.mailbox().read() == chunks)
+            out.sender.is_free(self.number, out.mailbox()) && out.chunks_are_taken()
         };
         self.holders(send).all(free)
     }
@@ -554,7 +580,7 @@ impl Shm {
         let send = &self.sends()[k];
         let mut in_chunks = true;
         for out in &self.link.outs[send.outs.clone()] {
-            match out.mailbox().begun(self.number) {
+            match out.begun(self.number) {
                 None => return Ok(false),
                 Some(chunks) => in_chunks &= chunks,
             }
@@ -603,7 +629,7 @@ impl Shm {
         let send = &self.sends()[k];
         let Sending::Chunks(done, all) = send.state else { return Ok(false) };
         let outs = &self.link.outs[send.outs.clone()];
-        if outs.iter().zip(&send.before).any(|(out, before)| out.mailbox().read() + CHUNKS <= before + done) {
+        if outs.iter().zip(&send.before).any(|(out, &before)| !out.has_room_for_chunk(before, done)) {
             return Ok(false);
         }
         let chunk = self.link.chunk();
@@ -631,7 +657,7 @@ impl Shm {
     /// Sends a message by MPI. The call's end waits for that to be complete, unless the message is put together in memory that can be left to MPI.
     #[cold]
     fn send_by_mpi(&mut self, k: usize) -> Result<()> {
-        let tag = self.link.tag(self.number);
+        let (tag, tag_of_blocks) = (self.link.tag(self.number), self.link.tag_of_blocks(self.number));
         // for a long one the receiver has posted a receive, or looks for it; where a short one found no room it may be busy with earlier ones
         let detach = self.sends()[k].bytes <= self.link.slot;
         let Self { link, all, each, inputs, to_all, comm, me, tag: own_tag, by_mpi, folding, record, .. } = self;
@@ -641,18 +667,20 @@ impl Shm {
         let own = Own { me: *me, tag: *own_tag, comm };
         // SAFETY: the caller of `bind` vouches for the blocks until the call is complete; memory of our own is left alone until MPI has sent it.
         unsafe {
-            let send_from = |at: *const u8, bytes: usize, rank| {
+            let send_from = |at: *const u8, bytes: usize, rank, tag| {
                 if let Some(record) = &*record {
                     record.sent(Way::Mpi, 1, bytes as u64);
                 }
                 message::send(Mode::Standard, &bytes_at(at, bytes as u64), rank, tag, comm)
             };
+            // whoever is dead takes nothing from MPI's queues either
+            let living = |o: &usize| !link.outs[*o].is_gone();
             if detach {
-                for out in &link.outs[send.outs.clone()] {
+                for out in send.outs.clone().filter(living).map(|o| &link.outs[o]) {
                     let mut buffer = Vec::new();
                     enlarge(&mut buffer, bytes)?;
                     pieces::pack(pieces, buffer.as_mut_ptr(), own)?;
-                    link.detach([(send_from(buffer.as_ptr(), bytes, out.rank)?, buffer)]);
+                    link.detach([(send_from(buffer.as_ptr(), bytes, out.rank, tag)?, buffer)]);
                 }
                 return Ok(());
             }
@@ -660,17 +688,18 @@ impl Shm {
             if folding.is_some() && pieces.len() > 1 {
                 enlarge(&mut send.buffer, bytes)?;
                 pieces::pack(pieces, send.buffer.as_mut_ptr(), own)?;
-                for o in send.outs.clone() {
-                    send.requests.push((o as u32, send_from(send.buffer.as_ptr(), bytes, link.outs[o].rank)?));
+                for o in send.outs.clone().filter(living) {
+                    send.requests.push((o as u32, send_from(send.buffer.as_ptr(), bytes, link.outs[o].rank, tag)?));
                 }
                 return Ok(());
             }
             // each block for itself: those that lie in one piece need not be copied
+            let tag = if pieces.len() > 1 { tag_of_blocks } else { tag };
             enlarge(&mut send.buffer, pieces::gapped(pieces))?;
             let mut next = send.buffer.as_mut_ptr();
-            for piece in pieces.iter().filter(|piece| piece.bytes > 0) {
+            for piece in pieces {
                 if let Some(block) = piece.on_device() {
-                    for o in send.outs.clone() {
+                    for o in send.outs.clone().filter(living) {
                         let request = message::send(Mode::Standard, &block, link.outs[o].rank, tag, comm)?;
                         send.requests.push((o as u32, request));
                     }
@@ -685,8 +714,8 @@ impl Shm {
                         at
                     }
                 };
-                for o in send.outs.clone() {
-                    send.requests.push((o as u32, send_from(at, piece.bytes, link.outs[o].rank)?));
+                for o in send.outs.clone().filter(living) {
+                    send.requests.push((o as u32, send_from(at, piece.bytes, link.outs[o].rank, tag)?));
                 }
             }
         }
@@ -831,6 +860,7 @@ impl Shm {
                 self.take_chunks(i, chunks)
             }
             Receiving::MpiEach => self.take_each(i),
+            Receiving::Sought => self.seek(i),
             Receiving::Mpi(request, posted) => {
                 let came = match request.test_receive() {
                     Ok(Some(status)) => status.bytes,
@@ -846,9 +876,56 @@ impl Shm {
         }
     }
 
+    /// Looks for a message that comes by MPI. Whether it has come to its end.
+    fn seek(&mut self, i: usize) -> Result<bool> {
+        if self.link.ins[i].mailbox().header(self.number).is_some() {
+            // its sender takes it to be shorter
+            self.recvs[i].state = Receiving::Waits;
+            return self.step_recv(i);
+        }
+        self.look_for_message(i)?;
+        Ok(matches!(self.recvs[i].state, Receiving::Done))
+    }
+
+    /// Receives what has come of the messages for each block.
+    #[cold]
+    fn seek_each(&mut self, i: usize) -> Result<()> {
+        if self.receives_on_device(i) {
+            return self.post_each(i);
+        }
+        let tag = self.link.tag_of_blocks(self.number);
+        let Self { link, outputs, recvs, comm, .. } = self;
+        let (recv, rank) = (&mut recvs[i], link.ins[i].rank);
+        let pieces = &outputs[recv.pieces.clone()];
+        enlarge(&mut recv.buffer, pieces::gapped(pieces))?;
+        while recv.requests.len() < pieces.len() {
+            let Some(found) = message::probe(Some(rank), tag, message::has_matched_probe(), comm)? else { break };
+            let piece = &pieces[recv.requests.len()];
+            let at = if found.status.bytes > piece.bytes as u64 {
+                let mut stray = Vec::new();
+                enlarge(&mut stray, found.status.bytes as usize)?;
+                recv.strays.push(stray);
+                recv.strays.last_mut().map_or(std::ptr::null_mut(), Vec::as_mut_ptr)
+            } else {
+                let begin = pieces::gapped(&pieces[..recv.requests.len()]);
+                piece.in_place().unwrap_or(recv.buffer.as_mut_ptr().wrapping_add(begin))
+            };
+            // SAFETY: there is room for the message, as has been looked; it is left alone until the request is complete.
+            recv.requests.push(unsafe { found.receive(at, comm) }?);
+        }
+        Ok(())
+    }
+
     /// Completes a message that comes by MPI block by block. Whether it has come to its end.
     fn take_each(&mut self, i: usize) -> Result<bool> {
         let mut done = true;
+        if self.recvs[i].requests.len() < self.recvs[i].pieces.len() {
+            if let Err(e) = self.seek_each(i) {
+                self.cancel_each(i);
+                return self.give_up(i, e);
+            }
+            done = self.recvs[i].requests.len() == self.recvs[i].pieces.len();
+        }
         let lengths: usize = self.recvs[i].requests.len();
         for k in 0..lengths {
             if self.recvs[i].requests[k].is_null() {
@@ -857,8 +934,7 @@ impl Shm {
             match self.recvs[i].requests[k].test_receive() {
                 Ok(Some(status)) => {
                     let recv = &self.recvs[i];
-                    let expected = self.outputs[recv.pieces.clone()].iter().filter(|piece| piece.bytes > 0).nth(k);
-                    let expected = expected.map_or(0, |piece| piece.bytes as u64);
+                    let expected = self.outputs[recv.pieces.start + k].bytes as u64;
                     if status.bytes != expected {
                         let slots = self.outputs[recv.pieces.clone()].iter().map(|p| p.slot).collect();
                         self.note(Error::Length { rank: self.link.ins[i].rank, slots, sent: status.bytes, expected }.into());
@@ -879,6 +955,7 @@ impl Shm {
         }
         let recv = &mut self.recvs[i];
         recv.requests.clear();
+        recv.strays.clear();
         recv.in_mailbox = false;
         recv.state = Receiving::Done;
         let (recv, own) = (&self.recvs[i], self.own());
@@ -902,25 +979,31 @@ impl Shm {
         if !all {
             // MPI may still write there
             std::mem::forget(std::mem::take(&mut recv.buffer));
+            std::mem::forget(std::mem::take(&mut recv.strays));
         }
+        recv.strays.clear();
+    }
+
+    /// Whether the blocks of a process, where they come by MPI, can come in a message each.
+    fn may_come_in_pieces(&self, i: usize) -> bool {
+        self.recvs[i].pieces.len() > 1 && !self.to_all && self.folding.is_none()
     }
 
     /// Whether a message comes block by block where it comes by MPI.
     fn comes_in_pieces(&self, i: usize) -> bool {
-        let recv = &self.recvs[i];
-        recv.bytes > self.link.ins[i].slot && recv.pieces.len() > 1 && !self.to_all && self.folding.is_none()
+        self.recvs[i].bytes > self.link.ins[i].slot && self.may_come_in_pieces(i)
     }
 
     /// Posts the receives of a message that comes by MPI block by block.
     fn post_each(&mut self, i: usize) -> Result<()> {
-        let tag = self.link.tag(self.number);
-        let Self { link, outputs, recvs, comm, .. } = self;
+        let tag = self.link.tag_of_blocks(self.number);
+        let Self { link, outputs, recvs, comm, guarded, .. } = self;
         let (recv, rank) = (&mut recvs[i], link.ins[i].rank);
         let pieces = &outputs[recv.pieces.clone()];
         enlarge(&mut recv.buffer, pieces::gapped(pieces))?;
         let mut next = recv.buffer.as_mut_ptr();
         recv.state = Receiving::MpiEach;
-        for piece in pieces.iter().filter(|piece| piece.bytes > 0) {
+        for piece in pieces {
             if let Some(block) = piece.on_device() {
                 // SAFETY: the caller of `bind` vouches for the block.
                 recv.requests.push(unsafe { message::receive_block(&block, rank, tag, comm) }?);
@@ -931,7 +1014,7 @@ impl Shm {
                 next = next.wrapping_add(piece.bytes);
             }
             // SAFETY: the caller of `bind` vouches for the blocks; the buffer has room for those that it is for, and is left alone.
-            recv.requests.push(unsafe { message::receive(at, piece.bytes as u64, Some(rank), Some(tag), comm) }?);
+            recv.requests.push(unsafe { receive(*guarded, at, piece.bytes as u64, rank, tag, comm) }?);
         }
         Ok(())
     }
@@ -1161,24 +1244,43 @@ impl Shm {
     /// Lets MPI move other messages, and looks for those of this call that come by MPI.
     #[cold]
     fn enter_mpi(&mut self) {
-        let tag = self.link.tag(self.number);
-        match message::probe(None, tag, false, &self.comm) {
-            Ok(Some(_)) => {
+        match self.may_have_come() {
+            Ok(true) => {
                 for k in 0..self.receiving.len() {
                     let i = self.receiving[k] as usize;
-                    if matches!(self.recvs[i].state, Receiving::Waits)
-                        && let Err(e) = self.look_for_message(i, tag)
+                    if matches!(self.recvs[i].state, Receiving::Waits | Receiving::MpiEach)
+                        && let Err(e) = self.look_for_any(i)
                     {
                         self.note(e);
                     }
                 }
             }
-            Ok(None) => {}
+            Ok(false) => {}
             Err(e) => self.note(e),
         }
         if !self.sending.is_empty() {
             self.lose_patience();
         }
+    }
+
+    /// Whether MPI has a message of this call that nobody has begun to receive. Lets MPI move others.
+    fn may_have_come(&self) -> Result<bool> {
+        let has = |tag: i32| message::probe(None, tag, false, &self.comm).map(|found| found.is_some());
+        Ok(has(self.link.tag(self.number))? || (self.several && has(self.link.tag_of_blocks(self.number))?))
+    }
+
+    /// Begins to receive the message of a process by MPI if it comes that way, in one message or several, whatever was expected.
+    fn look_for_any(&mut self, i: usize) -> Result<()> {
+        if matches!(self.recvs[i].state, Receiving::MpiEach) {
+            let source = Some(self.link.ins[i].rank);
+            if message::probe(source, self.link.tag(self.number), false, &self.comm)?.is_none() {
+                return Ok(());
+            }
+            // its sender takes it to be shorter
+            self.cancel_each(i);
+            self.recvs[i].state = Receiving::Waits;
+        }
+        self.look_for_message(i)
     }
 
     /// Sends by MPI what has waited for long: its receiver may be waiting for it while earlier messages are still in its mailbox.
@@ -1202,15 +1304,15 @@ impl Shm {
     }
 
     /// Begins to receive the message of a process by MPI if it comes that way.
-    fn look_for_message(&mut self, i: usize, tag: i32) -> Result<()> {
-        if self.comes_in_pieces(i) {
+    fn look_for_message(&mut self, i: usize) -> Result<()> {
+        let (source, tag) = (Some(self.link.ins[i].rank), self.link.tag(self.number));
+        if self.may_come_in_pieces(i)
+            && message::probe(source, self.link.tag_of_blocks(self.number), false, &self.comm)?.is_some()
+        {
             // what is found waits for the receives
-            return match message::probe(Some(self.link.ins[i].rank), tag, false, &self.comm)? {
-                Some(_) => self.post_each(i),
-                None => Ok(()),
-            };
+            self.recvs[i].state = Receiving::MpiEach;
+            return Ok(());
         }
-        let source = Some(self.link.ins[i].rank);
         // there must be room before the message is taken out of MPI's queue
         let Some(found) = message::probe(source, tag, false, &self.comm)? else { return Ok(()) };
         let at = match self.room(i, found.status.bytes) {
@@ -1227,6 +1329,11 @@ impl Shm {
     /// Posts the receive of a message that the sender will send by MPI, as it is long and the caller may not come back soon.
     #[cold]
     fn post(&mut self, i: usize) -> Result<()> {
+        if self.guarded && !self.started_only && !self.receives_on_device(i) {
+            // whoever waits can look for it, which leaves MPI its single copy
+            self.recvs[i].state = if self.comes_in_pieces(i) { Receiving::MpiEach } else { Receiving::Sought };
+            return Ok(());
+        }
         if self.comes_in_pieces(i) {
             return self.post_each(i);
         }
@@ -1237,7 +1344,7 @@ impl Shm {
         let at = self.room(i, bytes)?;
         let (rank, tag) = (self.link.ins[i].rank, self.link.tag(self.number));
         // SAFETY: as for `look_for_message`.
-        let request = unsafe { message::receive(at, bytes, Some(rank), Some(tag), &self.comm) }?;
+        let request = unsafe { receive(self.guarded, at, bytes, rank, tag, &self.comm) }?;
         self.recvs[i].state = Receiving::Mpi(request, true);
         Ok(())
     }
@@ -1334,7 +1441,7 @@ impl Shm {
             match recv.state {
                 Receiving::Waits => source.mailbox().header(self.number).is_some(),
                 Receiving::Chunks(c) => source.mailbox().written().wrapping_sub(c.before) > c.taken,
-                Receiving::Mpi(..) | Receiving::MpiEach => true,
+                Receiving::Mpi(..) | Receiving::MpiEach | Receiving::Sought => true,
                 Receiving::Here | Receiving::Done => false,
             }
         });
@@ -1343,12 +1450,12 @@ impl Shm {
                 let send = &self.sends()[k as usize];
                 match send.state {
                     Sending::Waits if send.bytes > self.link.slot => {
-                        self.link.outs[send.outs.clone()].iter().all(|out| out.mailbox().begun(self.number).is_some())
+                        self.link.outs[send.outs.clone()].iter().all(|out| out.begun(self.number).is_some())
                     }
                     Sending::Waits => self.has_room(send),
                     Sending::Chunks(done, _) => {
-                        let outs = self.link.outs[send.outs.clone()].iter().zip(&send.before);
-                        outs.into_iter().all(|(out, before)| out.mailbox().read() + CHUNKS > before + done)
+                        let mut outs = self.link.outs[send.outs.clone()].iter().zip(&send.before);
+                        outs.all(|(out, &before)| out.has_room_for_chunk(before, done))
                     }
                     Sending::Done => false,
                 }
@@ -1366,6 +1473,7 @@ impl Shm {
             if self.link.lives(self.link.ins[i].member) {
                 continue;
             }
+            self.link.note_gone();
             match self.step_recv(i) {
                 Ok(true) => continue,
                 Ok(false) => {}
@@ -1387,22 +1495,25 @@ impl Shm {
                     }
                 }
                 Receiving::MpiEach => self.cancel_each(i),
-                Receiving::Waits | Receiving::Chunks(_) => {}
+                Receiving::Waits | Receiving::Sought | Receiving::Chunks(_) => {}
             }
             self.receiving.swap_remove(k);
             if let Err(e) = self.give_up(i, gone(rank)) {
                 self.note(e);
             }
         }
-        for k in (0..self.sending.len()).rev() {
-            let i = self.sending[k] as usize;
-            let outs = self.sends()[i].outs.clone();
-            let dead = self.link.outs[outs].iter().find(|o| !self.link.lives(o.member)).map(|o| o.rank);
-            if let Some(rank) = dead {
-                self.sending.swap_remove(k);
-                self.send_mut(i).state = Sending::Done;
-                self.note(gone(rank));
+        // a message goes on without the targets that are dead: the others wait for it
+        for k in 0..self.sending.len() {
+            let holders = self.holders(&self.sends()[self.sending[k] as usize]);
+            for o in holders {
+                let out = &self.link.outs[o];
+                if !out.is_gone() && !self.link.lives(out.member) {
+                    self.link.give_up(o);
+                }
             }
+        }
+        if let Some(out) = self.link.outs.iter().find(|out| out.is_gone()) {
+            self.note(gone(out.rank));
         }
         let mut dead = None;
         let Self { link, all, each, to_all, .. } = self;
@@ -1489,6 +1600,10 @@ impl Shm {
         }
         if self.link.crowded {
             self.ring();
+        }
+        if self.link.any_gone() {
+            // known from an earlier call
+            self.look_for_dead();
         }
     }
 }

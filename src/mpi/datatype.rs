@@ -300,6 +300,26 @@ impl Owned {
         }
     }
 
+    /// One element that is the given blocks, each at its displacement. Committed.
+    ///
+    /// # Safety
+    /// The datatypes must be committed datatypes.
+    pub unsafe fn structure<const N: usize>(
+        counts: &[c_int; N],
+        displacements: &[MPI_Aint; N],
+        datatypes: &[MPI_Datatype; N],
+    ) -> Result<Owned> {
+        let mut all = Owned(null());
+        // SAFETY: the caller vouches for the handles; the arrays have N entries, the result is a local.
+        unsafe {
+            let (counts, displacements) = (counts.as_ptr(), displacements.as_ptr());
+            let rc = mpi_sys::MPI_Type_create_struct(N as c_int, counts, displacements, datatypes.as_ptr(), &mut all.0);
+            check(rc, "MPI_Type_create_struct")?;
+            check(mpi_sys::MPI_Type_commit(&mut all.0), "MPI_Type_commit")?;
+        }
+        Ok(all)
+    }
+
     /// One element that is `count` elements of `datatype`, for counts that do not fit in `int`: whole chunks of `INT_MAX` elements,
     /// and the rest behind them. Committed.
     ///

@@ -106,6 +106,11 @@ pub fn own_class(class: Class) -> c_int {
     codes()[number(class)].class
 }
 
+/// `MPI_ERR_TRUNCATE`.
+pub fn truncated() -> c_int {
+    plain(Class::Truncate).class
+}
+
 /// The code to return for an error, with its string set to `text`; and whether the code carries the text.
 pub fn code_for(error: &Error, text: &str) -> (c_int, bool) {
     let code = match (error.class(), error) {

@@ -33,7 +33,7 @@ pub struct Status {
 }
 
 impl Status {
-    fn of(status: &MPI_Status) -> Result<Status> {
+    pub(super) fn of(status: &MPI_Status) -> Result<Status> {
         let mut count = 0;
         // SAFETY: a status that MPI wrote; the result is a local.
         check(unsafe { mpi_sys::MPI_Get_count(status, packed(), &mut count) }, "MPI_Get_count")?;
@@ -159,7 +159,7 @@ impl Block {
     ///
     /// # Safety
     /// The datatype must be a committed datatype.
-    unsafe fn narrow(&self) -> Result<(c_int, MPI_Datatype, Option<Datatype>)> {
+    pub(super) unsafe fn narrow(&self) -> Result<(c_int, MPI_Datatype, Option<Datatype>)> {
         match c_int::try_from(self.count) {
             Ok(count) => Ok((count, self.datatype, None)),
             Err(_) => {
@@ -219,14 +219,29 @@ pub unsafe fn receive(at: *mut u8, bytes: u64, source: Option<u32>, tag: Option<
 /// # Safety
 /// The block must be writable, and be left alone, until the request is complete.
 pub unsafe fn receive_block(block: &Block, source: u32, tag: i32, comm: &Comm) -> Result<Request> {
-    let mut request = Request::default();
-    // SAFETY: the caller vouches for the block; the request is a local.
+    // SAFETY: the caller vouches for the block.
     unsafe {
         let (count, datatype, _large) = block.narrow()?;
-        let (at, source) = (block.at.cast_mut().cast(), source as c_int);
-        check(mpi_sys::MPI_Irecv(at, count, datatype, source, tag, comm.raw(), &mut request.0), "MPI_Irecv")?;
+        receive_typed(block.at.cast_mut(), count, datatype, source, tag, comm)
     }
-    Ok(request)
+}
+
+/// `MPI_Irecv` of elements of a datatype.
+///
+/// # Safety
+/// The elements must be writable, and be left alone, until the request is complete; the datatype must be committed.
+pub(super) unsafe fn receive_typed(
+    at: *mut u8,
+    count: c_int,
+    datatype: MPI_Datatype,
+    source: u32,
+    tag: i32,
+    comm: &Comm,
+) -> Result<Request> {
+    let mut request = Request::default();
+    // SAFETY: the caller vouches for the elements; the request is a local.
+    let rc = unsafe { mpi_sys::MPI_Irecv(at.cast(), count, datatype, source as c_int, tag, comm.raw(), &mut request.0) };
+    check(rc, "MPI_Irecv").map(|()| request)
 }
 
 /// Messages that are sent and received again and again, in the order in which they were added. Freed when dropped.

@@ -18,6 +18,7 @@ pub mod comm;
 pub mod datatype;
 pub mod device;
 pub mod errors;
+pub mod guard;
 pub mod info;
 pub mod leftover;
 pub mod message;
@@ -109,9 +110,13 @@ pub fn library_version() -> String {
 /// Whether waiting in MPI gives the core away where processes share cores. Open MPI does so when its launcher sees it; MPICH's wait keeps the core
 /// that its peer needs (milliseconds a call, seen in 4.0.2).
 pub fn wait_yields() -> bool {
+    is_open_mpi()
+}
+
+/// Whether the MPI is Open MPI.
+pub fn is_open_mpi() -> bool {
     // SAFETY: a string constant of the C file.
-    let family = unsafe { std::ffi::CStr::from_ptr(mpixn_family()) };
-    family == c"Open MPI"
+    unsafe { std::ffi::CStr::from_ptr(mpixn_family()) == c"Open MPI" }
 }
 
 /// An error if the program runs under an MPI of another family than the one that the library was built for.

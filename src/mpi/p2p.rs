@@ -4,9 +4,9 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use super::comm::Owned as Comm;
-use super::message::Probed;
+use super::message::{Probed, Status};
 use super::tally::Tally;
-use super::{MPI_Datatype, MPI_Request, MPI_Status, check, datatype, failed};
+use super::{MPI_Datatype, MPI_Request, MPI_Status, check, datatype, failed, guard};
 use crate::error::{Error, Result};
 
 unsafe extern "C" {
@@ -82,6 +82,8 @@ pub struct Requests {
     statuses: Vec<MPI_Status>,
     /// Counts what is sent, where somebody asks.
     tally: Option<Arc<Tally>>,
+    /// Of the first requests, the most bytes that may come. Empty where MPI finds all that are too long.
+    limits: Vec<u64>,
 }
 
 impl Requests {
@@ -95,6 +97,28 @@ impl Requests {
         self.requests.resize(self.requests.len().max(n), null());
         // SAFETY: a status is plain integers: all zeroes is one.
         self.statuses.resize_with(self.statuses.len().max(n), || unsafe { std::mem::zeroed() });
+        self.limits.reserve(n);
+    }
+
+    /// Sets the most bytes that may come with the last `limits.len()` receives that were posted, which are guarded.
+    pub fn expect(&mut self, limits: &[u64]) {
+        self.limits.resize(self.used - limits.len(), u64::MAX);
+        self.limits.extend_from_slice(limits);
+    }
+
+    /// Compares what has come with what may come.
+    #[cold]
+    fn check_lengths(&mut self, call: &'static str) -> std::result::Result<(), (usize, Box<Error>)> {
+        let limits = std::mem::take(&mut self.limits);
+        let expected = limits.iter().zip(&self.statuses).enumerate().filter(|(_, (limit, _))| **limit < u64::MAX);
+        let mut checked = Ok(());
+        for (i, (&limit, status)) in expected {
+            let length = Status::of(status).and_then(|came| guard::check_length(came.bytes, limit, call));
+            checked = checked.and(length.map_err(|e| (i, e)));
+        }
+        self.limits = limits;
+        self.limits.clear();
+        checked
     }
 
     /// `MPI_Irecv` of messages. The room for the requests must have been reserved.
@@ -179,6 +203,9 @@ impl Requests {
         let mut done = 0;
         // SAFETY: a live request; the result and the status are places of our own.
         check(unsafe { mpi_sys::MPI_Test(request, &mut done, &mut self.statuses[position]) }, "MPI_Test")?;
+        if let (true, Some(&limit)) = (done != 0, self.limits.get(position).filter(|&&limit| limit < u64::MAX)) {
+            guard::check_length(Status::of(&self.statuses[position])?.bytes, limit, "MPI_Test")?;
+        }
         Ok(done != 0)
     }
 
@@ -186,8 +213,9 @@ impl Requests {
     fn finish(&mut self, rc: c_int, call: &'static str) -> std::result::Result<(), (usize, Box<Error>)> {
         if rc == super::success() {
             self.used = 0;
-            return Ok(());
+            return if self.limits.is_empty() { Ok(()) } else { self.check_lengths(call) };
         }
+        self.limits.clear();
         Err(self.first_failure(rc, call))
     }
 
@@ -238,6 +266,7 @@ impl Requests {
                 }
             }
         }
+        self.limits.clear();
         self.used = 0;
         read
     }

@@ -225,7 +225,7 @@ impl Inbox {
         let mut typed = Inbox::default();
         for m in &self.messages {
             let count = layout.count(m.bytes).unwrap_or(0);
-            let (low, bytes) = layout.span(count);
+            let (low, bytes) = layout.span(count).ok_or(Error::NoMemory { bytes: usize::MAX })?;
             let at = typed.room(bytes)?;
             let first = at.wrapping_offset(-low as isize);
             if m.bytes > 0 {
@@ -272,14 +272,17 @@ impl Layout {
 
     /// Where room for `count` elements begins, relative to the address of the first one, and how many bytes it has. It begins a multiple of the alignment of a
     /// message away, so that the address is aligned as the room is.
-    pub fn span(&self, count: u64) -> (i64, u64) {
+    ///
+    /// `None` if no memory is that long.
+    pub fn span(&self, count: u64) -> Option<(i64, u64)> {
         if count == 0 {
-            return (0, 0);
+            return Some((0, 0));
         }
-        let last = (count as i64 - 1) * self.extent;
-        let low = (self.bounds.0 + last.min(0)).div_euclid(ALIGN as i64) * ALIGN as i64;
-        let high = self.bounds.1 + last.max(0);
-        (low, (high - low).max(0) as u64)
+        let last = i128::from(count - 1) * i128::from(self.extent);
+        let low = (i128::from(self.bounds.0) + last.min(0)).div_euclid(ALIGN as i128) * ALIGN as i128;
+        let high = i128::from(self.bounds.1) + last.max(0);
+        let bytes = i64::try_from((high - low).max(0)).ok()?;
+        Some((i64::try_from(low).ok()?, bytes as u64))
     }
 }
 
@@ -321,15 +324,18 @@ mod tests {
     #[test]
     fn spans_of_strided_and_backward_types() {
         let plain = Layout { size: 8, extent: 8, bounds: (0, 8) };
-        assert_eq!((plain.span(0), plain.span(3)), ((0, 0), (0, 24)));
+        assert_eq!((plain.span(0), plain.span(3)), (Some((0, 0)), Some((0, 24))));
         // data from byte 4 on; the whole element can be written
         let strided = Layout { size: 4, extent: 16, bounds: (0, 16) };
-        assert_eq!(strided.span(3), (0, 48));
+        assert_eq!(strided.span(3), Some((0, 48)));
         let backward = Layout { size: 4, extent: -8, bounds: (0, 4) };
-        assert_eq!(backward.span(3), (-16, 20));
+        assert_eq!(backward.span(3), Some((-16, 20)));
         let below = Layout { size: 4, extent: 4, bounds: (-4, 0) };
-        assert_eq!(below.span(1), (-16, 16));
+        assert_eq!(below.span(1), Some((-16, 16)));
         let absolute = Layout { size: 4, extent: 4, bounds: (1 << 40, (1 << 40) + 4) };
-        assert_eq!(absolute.span(1), (1 << 40, 4));
+        assert_eq!(absolute.span(1), Some((1 << 40, 4)));
+        // 2^24 elements 2^40 bytes apart
+        let wide = Layout { size: 4, extent: 1 << 40, bounds: (0, 4) };
+        assert_eq!((wide.span(1 << 24), wide.span(u64::MAX)), (None, None));
     }
 }

@@ -79,7 +79,10 @@ impl P2p {
         while window.posted < end {
             let recvs = self.sorted.rounds[window.posted].recvs.clone();
             // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
-            unsafe { window.receives[window.posted].post_receives(&self.messages[recvs], self.tag, &self.comm) }?;
+            unsafe { window.receives[window.posted].post_receives(&self.messages[recvs.clone()], self.tag, &self.comm) }?;
+            if let Some(guards) = &self.guards {
+                window.receives[window.posted].expect(guards.limits(recvs));
+            }
             window.posted += 1;
         }
         Ok(())

@@ -6,7 +6,7 @@
 
 use super::Origin;
 use crate::error::{Error, Result};
-use crate::exec::buffers::{Blocks, Located};
+use crate::exec::buffers::{self, Blocks, Located};
 use crate::exec::copy::Way;
 use crate::exec::p2p::{enlarge, refuse_null};
 use crate::mpi::comm::Owned as Comm;
@@ -115,16 +115,16 @@ impl Folding {
             }
             refuse_null(&result, side)?;
             let (way, size) = Way::of(&result, known, comm)?;
-            let too_large = || Error::TooLarge { argument: side.count_argument(0), count: result.count, extent: side.extent };
-            let bytes = size.checked_mul(result.count).ok_or_else(too_large)?;
-            (self.op, self.extent, self.bytes) = (Some(op), side.extent, bytes as usize);
+            let argument = || side.count_argument(0);
+            let bytes = buffers::length(result.count, size, argument)?;
+            (self.op, self.extent, self.bytes) = (Some(op), side.extent, bytes);
             self.in_place = if let Way::InPlace(at) = way { Some(at) } else { None };
             self.way = way;
             if self.predefined.is_none() && self.chain.len() > 1 {
                 let (true_lb, true_extent) = datatype::true_extent(result.datatype)?;
-                // from the lowest to the highest byte of all elements; a negative extent walks downward
-                let steps = side.extent.checked_mul((result.count - 1).max(0)).ok_or_else(too_large)?;
-                let length = steps.unsigned_abs() as usize + true_extent as usize;
+                // from the lowest to the highest byte of all elements
+                let steps = buffers::steps(result.count, side.extent, argument)?;
+                let length = steps.unsigned_abs() as usize + buffers::length(1, true_extent, argument)?;
                 self.stride = length.next_multiple_of(LINE) + LINE;
                 enlarge(&mut self.kept, 2 * self.stride + LINE)?;
                 let lowest = true_lb + steps.min(0);

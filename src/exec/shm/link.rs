@@ -5,7 +5,7 @@
 //! at most [`MOST`] for all targets; for gathers that much for all targets together. It is the system's only where it has been written.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::mailbox::{LINES, Mailbox, Sender};
@@ -62,6 +62,8 @@ pub struct Out {
     pub back: Option<usize>,
     /// Chunks that have been put into its mailbox.
     pub chunks: AtomicU64,
+    /// True once it was found dead: from then on no message waits for it.
+    gone: AtomicBool,
 }
 
 /// One process from which this one receives.
@@ -95,6 +97,8 @@ pub struct Link {
     pub bells: Vec<Bell>,
     /// Whether processes share cores.
     pub crowded: bool,
+    /// True once a process of it was found dead.
+    any_gone: AtomicBool,
     /// Messages that went by MPI from memory of their own, as long as MPI may read that.
     detached: Mutex<Vec<(Request, Vec<u8>)>>,
 }
@@ -120,6 +124,32 @@ impl Out {
     pub fn mailbox(&self) -> &Mailbox {
         // SAFETY: it lies in the segment, which lives as long as the link that holds this; it is all atomics.
         unsafe { &*self.mailbox }
+    }
+
+    /// Whether it was found dead.
+    #[inline]
+    pub fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Relaxed)
+    }
+
+    /// Whether all chunks that were put into its mailbox have been taken out.
+    #[inline(always)]
+    pub fn chunks_are_taken(&self) -> bool {
+        // only long messages are counted in chunks
+        let chunks = self.chunks.load(Ordering::Relaxed);
+        chunks == 0 || self.mailbox().read() == chunks || self.is_gone()
+    }
+
+    /// Whether chunk `done` can be put in of a message that has `before` chunks of the mailbox before it.
+    #[inline]
+    pub fn has_room_for_chunk(&self, before: u64, done: u64) -> bool {
+        self.mailbox().read() + CHUNKS > before + done || self.is_gone()
+    }
+
+    /// Returns how it takes the long message `number`, as [`Mailbox::begun`]. A dead process holds up none.
+    #[inline]
+    pub fn begun(&self, number: u64) -> Option<bool> {
+        self.mailbox().begun(number).or_else(|| self.is_gone().then_some(true))
     }
 }
 
@@ -151,7 +181,7 @@ pub fn make(
     // what cannot wait for room goes by MPI
     let (first_tag, tags) = tags::shared(message::largest_tag()?);
     let tags = tags / (GENERATIONS * 3);
-    if tags == 0 {
+    if tags < 2 {
         return Ok(None);
     }
     let (targets, sources) = (on_node(n.targets_in_order(), n.rank(), team), on_node(n.sources_in_order(), n.rank(), team));
@@ -195,6 +225,7 @@ pub fn make(
                 used: Default::default(),
                 back: sources.iter().position(|s| s.0 == rank),
                 chunks: AtomicU64::new(0),
+                gone: AtomicBool::new(false),
             })
             .collect();
         let ins = (sources.iter().enumerate())
@@ -219,6 +250,7 @@ pub fn make(
             bell: bell(team.me() as usize),
             bells: (0..team.size()).map(bell).collect(),
             crowded: team.crowded(),
+            any_gone: AtomicBool::new(false),
             detached: Mutex::default(),
         })
     });
@@ -241,7 +273,12 @@ impl Link {
 
     /// The tag of a message of collective `number` that goes by MPI.
     pub fn tag(&self, number: u64) -> i32 {
-        (self.first_tag + number % self.tags) as i32
+        (self.first_tag + number % (self.tags / 2)) as i32
+    }
+
+    /// The tag of the messages of collective `number` that go by MPI block by block: their receiver must know that more follow.
+    pub fn tag_of_blocks(&self, number: u64) -> i32 {
+        self.tag(number) + (self.tags / 2) as i32
     }
 
     /// Where message `number` to some targets, of `bytes` bytes, can lie; `None` if its place is still taken. The lines that it uses are free. What is used by
@@ -297,6 +334,25 @@ impl Link {
     /// Bytes for the messages to one process.
     pub fn bytes(&self) -> usize {
         SMALLS + SLOTS * self.slot
+    }
+
+    /// Writes the target at position `out` off: what is put in later is not for it, and waits for nothing that it has not done.
+    #[cold]
+    pub fn give_up(&self, out: usize) {
+        self.outs[out].gone.store(true, Ordering::Relaxed);
+        self.outs[out].sender.give_up();
+        self.note_gone();
+    }
+
+    /// Remembers that a process of the link is dead.
+    pub fn note_gone(&self) {
+        self.any_gone.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a process of the link was found dead.
+    #[inline(always)]
+    pub fn any_gone(&self) -> bool {
+        self.any_gone.load(Ordering::Relaxed)
     }
 
     /// Whether a member of the node lives. A system call.

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::exec::buffers::{Blocks, Located, Shape};
-use crate::exec::copy::{Passage, bytes, layout};
+use crate::exec::buffers::{self, Blocks, Located, Shape};
+use crate::exec::copy::{Passage, layout};
 use crate::exec::device;
 use crate::exec::layout::Layout;
 use crate::exec::p2p::{accept, refuse_null};
@@ -115,9 +115,12 @@ impl Piece {
             refuse_null(block, side)?;
             (self.count, self.freed) = (block.count, freed);
             if let Some(size) = known.dense(block.datatype)? {
-                (self.bytes, self.how) = ((size * block.count) as usize, How::InPlace(0));
+                self.bytes = buffers::length(block.count, size, || side.count_argument(self.slot as usize))?;
+                self.how = How::InPlace(0);
                 return Ok(());
             }
+            self.bytes =
+                buffers::length(block.count, datatype::size(block.datatype)?, || side.count_argument(self.slot as usize))?;
             self.bind_derived(block, known, comm)
         }
     }
@@ -125,7 +128,6 @@ impl Piece {
     unsafe fn bind_derived(&mut self, block: &Located, known: &Known, comm: &Comm) -> Result<()> {
         // SAFETY: as for `bind`.
         unsafe {
-            self.bytes = usize::try_from(bytes(block)?).unwrap_or(usize::MAX);
             self.how = match layout(block, known)? {
                 _ if self.bytes == 0 => How::InPlace(0),
                 Some(layout) => match layout.contiguous() {
@@ -275,8 +277,13 @@ unsafe fn copy(from: *const u8, into: *mut u8, bytes: usize) {
 }
 
 /// Bytes of pieces behind one another.
-pub fn total(pieces: &[Piece]) -> usize {
-    pieces.iter().fold(0usize, |sum, piece| sum.saturating_add(piece.bytes))
+///
+/// # Errors
+/// No memory is that long.
+#[inline(always)]
+pub fn total(pieces: &[Piece]) -> Result<usize> {
+    let sum = pieces.iter().fold(0usize, |sum, piece| sum.saturating_add(piece.bytes));
+    if sum > buffers::MOST as usize { Err(Error::NoMemory { bytes: sum }.into()) } else { Ok(sum) }
 }
 
 /// Bytes of those pieces that do not lie in one piece.

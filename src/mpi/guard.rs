@@ -1,0 +1,84 @@
+//! Receives that a longer message cannot write past.
+//!
+//! Open MPI's `ob1` fetches a long message straight into a contiguous receive buffer where a transport can read the sender's memory, and takes the length from
+//! the message alone (`mca_pml_ob1_recv_request_progress_rget`): it writes past the end of a receive that is too short, and then reports `MPI_ERR_TRUNCATE`.
+//! Seen in 4.1.4 (btl/vader, btl/self) and 5.0.11 (btl/sm, btl/self) for messages above the eager limit; not where the other process' memory cannot be read.
+//! A buffer with gaps is filled by copying, which stops at its end. So where this MPI shows the defect, in a message of the process to itself, a receive gets
+//! two spare bytes of ours behind its own, apart from it and from each other. Whoever takes such a receive compares the length that came.
+//!
+//! Cost: a datatype for each receive that is guarded, and one copy more of a long message. Nothing with all other MPIs.
+
+use std::ffi::c_int;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU8;
+
+use super::comm::{self, Owned as Comm};
+use super::datatype::{self, Owned as Datatype};
+use super::message::{Request, receive_typed};
+use super::p2p::{Message, exchange_with_self};
+use super::{MPI_Aint, MPI_Datatype};
+use crate::error::{Error, Result};
+
+/// What MPI writes of messages that are too long.
+static SPARE: [AtomicU8; 3] = [const { AtomicU8::new(0) }; 3];
+
+/// Whether receives must be guarded. The first call sends a message to the process itself.
+pub fn is_needed() -> bool {
+    static NEEDED: OnceLock<bool> = OnceLock::new();
+    // an MPI that cannot be asked gets no trust
+    *NEEDED.get_or_init(|| super::is_open_mpi() && overruns().unwrap_or(true))
+}
+
+/// Whether a message that is too long is written past the end of its receive.
+fn overruns() -> Result<bool> {
+    /// Above all eager limits.
+    const LONG: usize = 256 << 10;
+    const SHORT: usize = 1 << 10;
+    // SAFETY: the communicator that there always is, of this process alone.
+    let alone = unsafe { Comm::duplicate(comm::itself()) }?;
+    let (mut from, mut into) = (vec![1u8; LONG], vec![0u8; LONG]);
+    let end =
+        |at: &mut [u8], count: usize| Message { at: at.as_mut_ptr(), count: count as c_int, datatype: datatype::byte(), peer: 0 };
+    // SAFETY: both are as long as the message, so that nothing else can be overwritten. That it is too long is what is asked for.
+    let truncated = unsafe { exchange_with_self(&end(&mut from, LONG), &end(&mut into, SHORT), 0, &alone) };
+    Ok(truncated.is_err() && into[SHORT..].iter().any(|&byte| byte != 0))
+}
+
+/// A datatype of which one element at `at` is `count` elements of `datatype` there, and the spare bytes. Committed.
+///
+/// # Safety
+/// `datatype` must be a committed datatype.
+pub unsafe fn around(at: *const u8, count: c_int, datatype: MPI_Datatype) -> Result<Datatype> {
+    let spare = |k: usize| SPARE[k].as_ptr().addr().wrapping_sub(at.addr()) as isize;
+    // SAFETY: the caller vouches for the datatype.
+    unsafe {
+        Datatype::structure(
+            &[count, 1, 1],
+            &[0, spare(0) as MPI_Aint, spare(2) as MPI_Aint],
+            &[datatype, datatype::byte(), datatype::byte()],
+        )
+    }
+}
+
+/// `MPI_Irecv` of at most `bytes` bytes, which a longer message does not write past: then two bytes more are said to have come, or it is truncated.
+///
+/// # Safety
+/// As for [`super::message::receive`].
+pub unsafe fn receive(at: *mut u8, bytes: u64, source: u32, tag: i32, comm: &Comm) -> Result<Request> {
+    // SAFETY: the caller vouches for the bytes. MPI keeps the datatypes as long as it needs them.
+    unsafe {
+        let (count, datatype, _large) = super::message::bytes_at(at, bytes).narrow()?;
+        let all = around(at, count, datatype)?;
+        receive_typed(at, 1, all.raw(), source, tag, comm)
+    }
+}
+
+/// An error if more came than was expected.
+pub fn check_length(came: u64, expected: u64, call: &'static str) -> Result<()> {
+    if came <= expected {
+        return Ok(());
+    }
+    let code = super::errors::truncated();
+    let text = format!("it is longer than the {expected} bytes that are expected");
+    Err(Error::Mpi { call, code, text }.into())
+}
