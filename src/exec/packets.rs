@@ -23,6 +23,7 @@ use super::{Executor, packet};
 use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Known};
+use crate::mpi::liveness::Patience;
 use crate::mpi::message::{self, Probed};
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::{self, MPI_Datatype};
@@ -80,6 +81,7 @@ pub struct Packets {
     peers: Vec<(bool, Rank)>,
     /// The first message that failed.
     failure: Option<Box<Error>>,
+    patience: Patience,
     /// For the caller's blocks as long as they are bound, and for packets as long as the call runs.
     large: Large,
     large_packets: Large,
@@ -143,6 +145,7 @@ impl Packets {
             requests,
             peers: Vec::with_capacity(most),
             failure: None,
+            patience: Patience::default(),
             large: Large::default(),
             large_packets: Large::default(),
             pack: Vec::new(),
@@ -483,11 +486,32 @@ impl Packets {
         }
     }
 
+    /// Notes a poll in vain, and fails if the process has waited long enough to find that another one has ended.
+    fn be_patient(&mut self) -> Result<()> {
+        if self.patience.is_over() { self.look_for_dead() } else { Ok(()) }
+    }
+
+    /// Fails if a process of the communicator has ended. What it would have passed on is nobody's to make up: the call goes no further, and those that wait for this
+    /// process find the dead one themselves.
+    #[cold]
+    fn look_for_dead(&mut self) -> Result<()> {
+        self.patience.look_at_all(&self.comm).inspect_err(|_| {
+            self.requests.give_up_all(|position| self.peers[position].0);
+            // MPI may still be at work there
+            self.buffers.iter_mut().for_each(|buffer| std::mem::forget(std::mem::take(buffer)));
+        })
+    }
+
     fn block(&mut self) -> Result<()> {
         while self.round > 0 {
             while let Some(&(from, _)) = self.probed.get(self.found) {
-                let probed = message::wait_for(from, self.tag, &self.comm)?;
-                self.receive(probed)?;
+                match message::probe(Some(from), self.tag, message::has_matched_probe(), &self.comm)? {
+                    Some(probed) => self.receive(probed)?,
+                    None => self.be_patient()?,
+                }
+            }
+            while !self.requests.settle(&mut self.patience) {
+                self.look_for_dead()?;
             }
             let completed = if self.requests.is_empty() { Ok(()) } else { self.requests.wait() };
             self.advance(completed)?;
@@ -538,6 +562,7 @@ impl Executor for Packets {
 
     fn start(&mut self, tag: i32) -> Result<()> {
         (self.tag, self.round) = (tag, 0);
+        self.patience.restart();
         if self.schedule.rounds() == 0 {
             return Ok(());
         }
@@ -546,7 +571,10 @@ impl Executor for Packets {
 
     fn test(&mut self) -> Result<bool> {
         match self.poll() {
-            Ok(false) => Ok(false),
+            Ok(false) => match self.be_patient() {
+                Ok(()) => Ok(false),
+                Err(e) => self.end(Err(e)).map(|()| true),
+            },
             ended => self.end(ended.map(|_| ())).map(|()| true),
         }
     }

@@ -19,6 +19,7 @@ pub mod datatype;
 pub mod errors;
 pub mod info;
 pub mod leftover;
+pub mod liveness;
 pub mod message;
 pub mod node;
 pub mod op;

@@ -41,6 +41,8 @@ impl Counters {
     /// (`MPI_Win_lock_all`).
     pub fn new(count: usize, comm: &Comm) -> Result<Counters> {
         let mut memory = vec![0u64; count].into_boxed_slice();
+        // making a window blocks: only when all are here
+        coll::barrier(comm)?;
         // SAFETY: a live communicator; results are locals. The memory is the window's until that is freed.
         unsafe {
             let me = super::comm::rank(comm.raw())?;

@@ -23,6 +23,7 @@ use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::datatype::Known;
+use crate::mpi::liveness::Patience;
 use crate::mpi::node;
 use crate::mpi::{self, MPI_Comm, message, window};
 use crate::outstanding::{self, Advance, Outstanding};
@@ -592,6 +593,9 @@ pub struct Exchange {
     spent: Option<f64>,
     /// What went wrong: then it goes no further.
     failure: Option<Box<Error>>,
+    /// Messages that could not be sent, or did not come: it goes on to its end, as others count on it, and then fails.
+    loss: Option<Box<Error>>,
+    patience: Patience,
 }
 
 // SAFETY: addresses in buffers of the caller's, at which whoever completes the exchange may look, memory of its own, and handles, which may be used in any
@@ -618,6 +622,7 @@ impl Exchange {
     pub unsafe fn start(shared: &Shared, hints: Option<&SparseHints>, sends: Sends, form: Form) -> Result<Exchange> {
         let mut guard = shared.hold();
         let wires = &mut *guard;
+        wires.comm.is_whole()?;
         if wires.running {
             return Err(Error::Exchanging.into());
         }
@@ -629,8 +634,16 @@ impl Exchange {
         // from here on no other exchange can begin before this one's end, also if something fails
         wires.running = true;
         wires.choice = Some(choice);
-        let mut exchange =
-            Exchange { wires: Arc::clone(shared), sends, inbox: Inbox::default(), run: None, spent: None, failure: None };
+        let mut exchange = Exchange {
+            wires: Arc::clone(shared),
+            sends,
+            inbox: Inbox::default(),
+            run: None,
+            spent: None,
+            failure: None,
+            loss: None,
+            patience: Patience::default(),
+        };
         let begin = wires.chooser.wants_time().then(mpi::time);
         if wires.size > 1 {
             // SAFETY: the caller vouches for the blocks.
@@ -677,16 +690,23 @@ impl Exchange {
     #[inline]
     fn drive(&mut self) -> Result<bool> {
         if let Some(run) = &mut self.run {
+            let mut wires = self.wires.hold();
             // SAFETY: whoever started the exchange vouches for the blocks.
-            if !unsafe { run.progress(&mut self.wires.hold(), &self.sends, &mut self.inbox) }? {
+            if !unsafe { run.progress(&mut wires, &self.sends, &mut self.inbox) }? {
+                if self.patience.is_over() {
+                    // an exchange needs all processes
+                    self.patience.look_at_all(&wires.comm)?;
+                }
                 return Ok(false);
             }
-            self.run = None;
+            if let Some(Run::Inbox(run)) = self.run.take() {
+                self.loss = run.loss();
+            }
         }
         Ok(true)
     }
 
-    /// Everything has come and gone, in a call that began at `begin`.
+    /// Everything has come and gone, in a call that began at `begin`; fails if something has been lost.
     fn end(&mut self, begin: Option<f64>) -> Result<()> {
         self.spend(begin);
         let mut wires = self.wires.hold();
@@ -697,7 +717,7 @@ impl Exchange {
             wires.time = self.spent.map_or(UNMEASURED, |seconds| time_code(1e6 * seconds));
             wires.ticket = wires.chooser.ticket();
         }
-        Ok(())
+        self.loss.take().map_or(Ok(()), Err)
     }
 
     /// Goes on until the exchange is done.

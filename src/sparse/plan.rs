@@ -9,6 +9,7 @@ use super::mailbox::{Inbox, Sends};
 use super::{Shared, Wires};
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
+use crate::mpi::liveness::Patience;
 use crate::mpi::message::Persistent;
 use crate::outstanding::Outstanding;
 
@@ -22,6 +23,7 @@ pub struct Plan {
     yields: bool,
     outstanding: Arc<Outstanding>,
     active: bool,
+    patience: Patience,
 }
 
 impl Plan {
@@ -52,6 +54,7 @@ impl Plan {
             yields: *yields,
             outstanding: Arc::clone(outstanding),
             active: false,
+            patience: Patience::default(),
             sends,
         })
     }
@@ -61,6 +64,7 @@ impl Plan {
         if self.active {
             return Err(Error::Exchanging.into());
         }
+        self.patience.restart();
         self.requests.start()?;
         self.active = true;
         for &(i, into) in &self.own {
@@ -79,6 +83,13 @@ impl Plan {
     pub fn test(&mut self) -> Result<bool> {
         if self.active && self.requests.test()? {
             self.active = false;
+        }
+        if self.active && self.patience.is_over() {
+            // SAFETY: a live communicator.
+            let dead = unsafe { self.patience.look(self.comm.raw(), self.requests.pending().into_iter()) };
+            if let Some(&rank) = dead.first() {
+                return Err(Error::Gone { rank }.into());
+            }
         }
         Ok(!self.active)
     }
