@@ -27,6 +27,10 @@ int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, M
   count_call();
   return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
 }
+int MPI_Imrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request) {
+  count_call();
+  return PMPI_Imrecv(buffer, count, type, message, request);
+}
 int MPI_Issend(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
   count_call();
   return PMPI_Issend(buffer, count, type, target, tag, comm, request);

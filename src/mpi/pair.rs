@@ -38,7 +38,7 @@ impl Peer<'_> {
         let rc =
             unsafe { mpi_sys::MPI_Isend(at, length, datatype::byte(), self.rank as c_int, tag, self.comm.raw(), &mut request) };
         check(rc, "MPI_Isend")?;
-        self.finish(request)
+        self.finish(request, false)
     }
 
     /// `MPI_Irecv` of at most so many bytes, waited for.
@@ -51,12 +51,12 @@ impl Peer<'_> {
             mpi_sys::MPI_Irecv(at, length, datatype::byte(), rank, tag, self.comm.raw(), &mut request)
         };
         check(rc, "MPI_Irecv")?;
-        self.finish(request)
+        self.finish(request, true)
     }
 
     /// Waits for a message to or from the process, unless that has ended. `MPI_Send` and `MPI_Recv` would wait for ever; the executors do not use them either.
     #[inline]
-    fn finish(self, mut request: MPI_Request) -> Result<()> {
+    fn finish(self, mut request: MPI_Request, receives: bool) -> Result<()> {
         let (mut status, mut done, mut patience) = (empty_status(), 0, Patience::default());
         loop {
             // SAFETY: a live request; the results are locals.
@@ -65,12 +65,17 @@ impl Peer<'_> {
                 return Ok(());
             }
             if patience.is_over() {
-                self.look(&mut patience)?;
+                self.look(&mut patience).inspect_err(|_| {
+                    if receives {
+                        // SAFETY: a live request; nothing comes any more.
+                        unsafe { mpi_sys::MPI_Cancel(&mut request) };
+                    }
+                })?;
             }
         }
     }
 
-    /// Fails if the process has ended. The buffers of a measurement are not freed then.
+    /// Fails if the process has ended. MPI may still be at work in the buffers then.
     #[cold]
     fn look(self, patience: &mut Patience) -> Result<()> {
         // SAFETY: a live communicator.
@@ -94,7 +99,7 @@ impl Peer<'_> {
             std::thread::yield_now();
         }
         let meanwhile = meanwhile();
-        let waited = if done == 0 { self.finish(request) } else { Ok(()) };
+        let waited = if done == 0 { self.finish(request, false) } else { Ok(()) };
         meanwhile.and(waited)?;
         Ok(done != 0)
     }

@@ -232,7 +232,11 @@ impl Drop for Finalizer {
         for wires in &all {
             let mut wires = wires.hold();
             wires.close();
-            windows.extend(wires.sums.take());
+            // freeing a window takes all processes
+            match wires.comm.is_whole() {
+                Ok(()) => windows.extend(wires.sums.take()),
+                Err(_) => std::mem::forget(wires.sums.take()),
+            }
         }
         // freeing a window is collective, as making it was: in the order in which they were made no process waits for another one in a circle
         windows.sort_by_key(rsx::Sums::made);
