@@ -137,8 +137,12 @@ impl Stat {
 /// What a process tells of itself: number, start time, and the namespaces in which these mean something.
 pub type Card = [u64; 3];
 
-/// This process's card.
-pub fn card() -> Card {
+/// This process's card; read once.
+pub fn card() -> Result<Card> {
+    with_known(|known| *known.card.get_or_insert_with(read_card))
+}
+
+fn read_card() -> Card {
     use std::os::unix::fs::MetadataExt;
     let number = std::process::id();
     let start = Stat::of(number).map_or(0, |stat| stat.start);
@@ -183,6 +187,7 @@ impl Entry {
 #[derive(Debug, Default)]
 struct Known {
     processes: HashMap<u32, Entry>,
+    card: Option<Card>,
     /// The environments have been read, and reading them again tells no more.
     read: bool,
 }

@@ -28,7 +28,7 @@ pub fn look_around(comm: &Comm) -> Result<Node> {
     let node = comm.node()?;
     // SAFETY: a live communicator.
     let processes = unsafe { comm::size(node.raw()) }?;
-    let cards = coll::allgather_words(&node, liveness::card(), processes)?;
+    let cards = coll::allgather_words(&node, liveness::card()?, processes)?;
     liveness::introduce(&node, &cards)?;
     Ok(Node { processes, crowded: crowded(&node)? })
 }
@@ -75,7 +75,7 @@ impl Team {
     fn of(node: Comm, rank: u32, crowded: bool) -> Result<Team> {
         // SAFETY: a live communicator.
         let (me, size) = unsafe { (comm::rank(node.raw())?, comm::size(node.raw())?) };
-        let [number, start, spaces] = liveness::card();
+        let [number, start, spaces] = liveness::card()?;
         let all = coll::allgather_words(&node, [rank.into(), number, start, spaces], size)?;
         let cards: Vec<liveness::Card> = all.iter().map(|&[_, number, start, spaces]| [number, start, spaces]).collect();
         liveness::introduce(&node, &cards)?;
