@@ -52,7 +52,7 @@ static void report(int code) {
   char text[MPI_MAX_ERROR_STRING] = "no error";
   int length;
   double seconds = MPI_Wtime() - begin;
-  if (code != MPI_SUCCESS) MPI_Error_string(code, text, &length);
+  if (code != MPI_SUCCESS) MPIX_Neighbor_error_string(MPI_COMM_WORLD, sizeof text, text, &length);
   printf("process %d: %s: %.1f s: %s\n", test_rank, code == MPI_SUCCESS ? "ended" : "told", seconds, text);
   fflush(stdout);
 }
