@@ -766,7 +766,8 @@ impl P2p {
             std::mem::forget(std::mem::take(&mut self.scratch));
             self.parts.leak();
         }
-        ended.and(self.failure.take().map_or(Ok(()), Err))
+        // what came first: an MPI that knows of a death too refuses later messages
+        self.failure.take().map_or(ended, Err)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The few collectives that setting a neighborhood needs.
 //!
-//! All are MPI's nonblocking ones and one loop that waits, so that a process whose partner has ended is told so (`liveness.rs`). After such an error MPI may still
+//! All are MPI's nonblocking ones and one loop that waits, so that a process whose partner has ended is told so (`liveness.rs`). The loop does not give its core away,
+//! as MPI's own waits do not: on a machine with other work that would cost a time slice for each poll. MPIs that yield do so in each test. After such an error MPI may still
 //! be at work in the buffers, which are never freed then.
 
 use super::comm::Owned;
@@ -9,28 +10,22 @@ use super::message::Request;
 use super::{MPI_Comm, MPI_Datatype, MPI_Op, check};
 use crate::error::{Error, Result};
 
-/// Polls in vain before the core is given away between them.
-const POLLS: u32 = 64;
-
 /// Waits for a collective of all processes of `comm`, which is `raw`, or part of setting up such a communicator; then returns its buffers.
 fn complete<T>(raw: MPI_Comm, comm: Option<&Owned>, mut request: Request, buffers: T) -> Result<T> {
-    let (mut patience, mut polls) = (Patience::default(), 0u32);
+    let mut patience = Patience::default();
     let mut wait = || -> Result<()> {
         while !request.test()? {
             if patience.is_over() {
                 match comm {
                     Some(comm) => patience.look_at_all(comm)?,
-                    // SAFETY: callers pass a communicator.
-                    None => match unsafe { patience.look(raw, 0..super::comm::size(raw)?) }.first() {
-                        Some(&rank) => return Err(Error::Gone { rank }.into()),
-                        None => {}
-                    },
+                    None => {
+                        // SAFETY: callers pass a communicator.
+                        let dead = unsafe { patience.look(raw, 0..super::comm::size(raw)?) };
+                        if let Some(&rank) = dead.first() {
+                            return Err(Error::Gone { rank }.into());
+                        }
+                    }
                 }
-            }
-            polls = polls.saturating_add(1);
-            if polls >= POLLS {
-                // SAFETY: takes nothing, touches nothing.
-                unsafe { libc::sched_yield() };
             }
         }
         Ok(())
