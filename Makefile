@@ -29,7 +29,7 @@ FORTRAN_LINK := -L$(LIBDIR) -lmpix_neighbor_fortran -lmpix_neighbor -Wl,-rpath,'
 # a wrapper may have no compiler behind it
 WITH_FORTRAN = $(shell $(MPIFC) --version >/dev/null 2>&1 && echo yes)
 
-C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks crash_peer statistics fuzz
+C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks crash_peer statistics fuzz dead
 FORTRAN_TESTS := $(foreach t,$(wildcard c_tests/fortran_*.F90),$(basename $(notdir $t)).f08 $(basename $(notdir $t)).mpi) fortran_mpif
 PRELOAD_TESTS := neighbor requests threads alltoallv quiet passed device
 PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
@@ -271,6 +271,7 @@ test-c:
 	c_tests/fortran
 	@$(MAKE) --no-print-directory tool-mpi
 	c_tests/crash
+	c_tests/dead
 	c_tests/privileged
 	c_tests/statistics
 	c_tests/loggp-tool

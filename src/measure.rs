@@ -138,9 +138,21 @@ pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -
             let mut client = Client { peer, buffers, longest: options.longest.into(), clock: clock() };
             let measured = client.run(options.seconds * 1e6, &mut progress);
             // whatever happened, the other one is waiting
-            client.command(Command::Stop).and(measured).map(Some)
+            let done = client.command(Command::Stop).and(measured);
+            if done.is_err() {
+                // MPI may still be at work in the buffers
+                std::mem::forget(client);
+            }
+            done.map(Some)
         }
-        Some(peer) => serve(peer, buffers).map(|()| None),
+        Some(peer) => {
+            let mut buffers = buffers;
+            let done = serve(peer, &mut buffers);
+            if done.is_err() {
+                std::mem::forget(buffers);
+            }
+            done.map(|()| None)
+        }
         None => Ok(None),
     };
     idle_barrier(comm)?;
@@ -228,8 +240,8 @@ impl Command {
 }
 
 /// Does what process 0 asks for, until it is done.
-fn serve(peer: Peer, buffers: Buffers) -> Result<()> {
-    let Buffers { send, mut recv } = buffers;
+fn serve(peer: Peer, buffers: &mut Buffers) -> Result<()> {
+    let Buffers { send, recv } = buffers;
     loop {
         let mut command = [0; Command::LENGTH];
         peer.receive(&mut command, COMMAND)?;

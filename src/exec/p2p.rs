@@ -21,7 +21,8 @@ use super::{Executor, copy};
 use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Known;
-use crate::mpi::p2p::{Message, Requests};
+use crate::mpi::liveness::Patience;
+use crate::mpi::p2p::{Lost, Message, Requests};
 use crate::mpi::{MPI_Datatype, MPI_Op, datatype, op};
 use crate::neighborhood::Rank;
 use crate::observe::{Record, Way};
@@ -294,6 +295,9 @@ pub struct P2p {
     window: Option<Box<Window>>,
     /// The first message that failed.
     failure: Option<Box<Error>>,
+    patience: Patience,
+    /// MPI may still be at work in the buffers of this call.
+    stuck: bool,
     large: Large,
     scratch: Vec<u8>,
     /// Whether a start has failed half-way, and what is bound is left to MPI.
@@ -371,6 +375,8 @@ impl P2p {
             requests,
             window: Window::new(schedule, window).map(Box::new),
             failure: None,
+            patience: Patience::default(),
+            stuck: false,
             large: Large::default(),
             scratch: Vec::new(),
             lost: false,
@@ -735,6 +741,54 @@ impl P2p {
         Some(done)
     }
 
+    /// Gives up the messages of the posted rounds to and from processes that have ended. Those of others go on, in later rounds too, as neighbors wait for them.
+    #[cold]
+    #[inline(never)]
+    fn look_for_dead(&mut self, window: Option<&mut Window>) {
+        if self.round == 0 {
+            return;
+        }
+        let round = &self.sorted.rounds[self.round - 1];
+        // where rounds overlap, receives are apart from sends
+        let receives = if window.is_some() { 0 } else { round.recvs.len() };
+        let first = if window.is_some() { round.sends.start } else { round.recvs.start };
+        let mut lists = vec![(first, receives, &mut self.requests)];
+        if let Some(window) = window {
+            for (r, requests) in window.receives() {
+                let recvs = &self.sorted.rounds[r].recvs;
+                lists.push((recvs.start, recvs.len(), requests));
+            }
+        }
+        let pending: Vec<Vec<usize>> = lists.iter().map(|(.., requests)| requests.pending()).collect();
+        let peer = |message: usize| self.sorted.messages[message].0;
+        let wanted = lists.iter().zip(&pending).flat_map(|((first, ..), list)| list.iter().map(|k| peer(*first + k)));
+        // SAFETY: a live communicator.
+        let dead = unsafe { self.patience.look(self.comm.raw(), wanted) };
+        let mut gone = None;
+        for ((first, receives, requests), list) in lists.into_iter().zip(pending) {
+            for position in list.into_iter().filter(|k| dead.contains(&peer(first + k))) {
+                match requests.give_up(position, position < receives) {
+                    Lost::No => continue,
+                    Lost::Gone => {}
+                    Lost::Stuck => self.stuck = true,
+                }
+                gone.get_or_insert(peer(first + position));
+            }
+        }
+        if let Some(rank) = gone {
+            self.note(Err(Error::Gone { rank }.into()));
+        }
+    }
+
+    /// Waits for the messages of the posted round.
+    #[inline]
+    fn wait_round(&mut self) -> std::result::Result<(), (usize, Box<Error>)> {
+        while !self.requests.settle(&mut self.patience) {
+            self.look_for_dead(None);
+        }
+        self.requests.wait()
+    }
+
     /// Waits in MPI.
     #[inline]
     fn block(&mut self) -> Result<()> {
@@ -742,7 +796,7 @@ impl P2p {
             return done;
         }
         while self.round > 0 {
-            let completed = if self.requests.is_empty() { Ok(()) } else { self.requests.wait() };
+            let completed = if self.requests.is_empty() { Ok(()) } else { self.wait_round() };
             self.advance(completed)?;
         }
         Ok(())
@@ -771,7 +825,12 @@ impl P2p {
         if self.failure.is_none() {
             return ended;
         }
-        ended.and(self.failure.take().map_or(Ok(()), Err))
+        if std::mem::take(&mut self.stuck) {
+            std::mem::forget(std::mem::take(&mut self.scratch));
+            self.parts.leak();
+        }
+        // what came first: an MPI that knows of a death too refuses later messages
+        self.failure.take().map_or(ended, Err)
     }
 }
 
@@ -886,6 +945,7 @@ impl Executor for P2p {
     #[inline]
     fn start(&mut self, tag: i32) -> Result<()> {
         (self.tag, self.round, self.reduced) = (tag, 0, 0);
+        self.patience.restart();
         self.unpacked.fill(false);
         if self.sorted.rounds.is_empty() {
             return Ok(());
@@ -903,7 +963,14 @@ impl Executor for P2p {
     #[inline]
     fn test(&mut self) -> Result<bool> {
         match self.poll() {
-            Ok(false) => Ok(false),
+            Ok(false) => {
+                if self.patience.is_over() {
+                    let mut window = self.window.take();
+                    self.look_for_dead(window.as_deref_mut());
+                    self.window = window;
+                }
+                Ok(false)
+            }
             ended => self.end(ended.map(|_| ())).map(|()| true),
         }
     }

@@ -31,6 +31,7 @@ use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Known};
 use crate::mpi::device::Devices;
+use crate::mpi::liveness::Patience;
 use crate::mpi::message::{self, Probed};
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::{self, MPI_Datatype};
@@ -91,6 +92,7 @@ pub struct Packets {
     peers: Vec<(bool, Rank)>,
     /// The first message that failed.
     failure: Option<Box<Error>>,
+    patience: Patience,
     /// For the caller's blocks as long as they are bound, and for packets as long as the call runs.
     large: Large,
     large_packets: Large,
@@ -161,6 +163,7 @@ impl Packets {
             requests,
             peers: Vec::with_capacity(most),
             failure: None,
+            patience: Patience::default(),
             large: Large::default(),
             large_packets: Large::default(),
             pack: Vec::new(),
@@ -500,17 +503,12 @@ impl Packets {
 
     /// Looks for the next message whose length comes with it, and begins to receive it. Whether it
     /// was there.
-    fn look(&mut self, from: Rank, waits: bool) -> Result<bool> {
+    fn look(&mut self, from: Rank) -> Result<bool> {
         // its length first: there must be room before the message is taken out of MPI's queue
-        let bytes = if waits {
-            message::wait_unmatched(from, self.tag, &self.comm)?.bytes
-        } else {
-            let Some(found) = message::probe(Some(from), self.tag, false, &self.comm)? else { return Ok(false) };
-            found.status.bytes
-        };
+        let Some(found) = message::probe(Some(from), self.tag, false, &self.comm)? else { return Ok(false) };
         let into = self.probed[self.found].1;
         let buffer = if let Block::Packet(k) = into { k as usize } else { self.schedule.packets() + into.slot() };
-        let mut length = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let mut length = usize::try_from(found.status.bytes).unwrap_or(usize::MAX);
         let message = match enlarge(&mut self.buffers[buffer], length).and_then(|()| self.bytes(buffer, 0..length, from)) {
             Ok(message) => message,
             Err(e) => {
@@ -588,10 +586,31 @@ impl Packets {
         }
     }
 
+    /// Notes a poll in vain, and fails if the process has waited long enough to find that another one has ended.
+    fn be_patient(&mut self) -> Result<()> {
+        if self.patience.is_over() { self.look_for_dead() } else { Ok(()) }
+    }
+
+    /// Fails if a process of the communicator has ended. What it would have passed on is nobody's to make up: the call goes no further, and those that wait for this
+    /// process find the dead one themselves.
+    #[cold]
+    fn look_for_dead(&mut self) -> Result<()> {
+        self.patience.look_at_all(&self.comm).inspect_err(|_| {
+            self.requests.give_up_all(|position| self.peers[position].0);
+            // MPI may still be at work there
+            self.buffers.iter_mut().for_each(|buffer| std::mem::forget(std::mem::take(buffer)));
+        })
+    }
+
     fn block(&mut self) -> Result<()> {
         while self.round > 0 {
             while let Some(&(from, _)) = self.probed.get(self.found) {
-                self.look(from, true)?;
+                if !self.look(from)? {
+                    self.be_patient()?;
+                }
+            }
+            while !self.requests.settle(&mut self.patience) {
+                self.look_for_dead()?;
             }
             let completed = if self.requests.is_empty() { Ok(()) } else { self.requests.wait() };
             self.advance(completed)?;
@@ -602,7 +621,7 @@ impl Packets {
     fn poll(&mut self) -> Result<bool> {
         while self.round > 0 {
             while let Some(&(from, _)) = self.probed.get(self.found) {
-                if !self.look(from, false)? {
+                if !self.look(from)? {
                     return Ok(false);
                 }
             }
@@ -644,6 +663,7 @@ impl Executor for Packets {
 
     fn start(&mut self, tag: i32) -> Result<()> {
         (self.tag, self.round) = (tag, 0);
+        self.patience.restart();
         if self.schedule.rounds() == 0 {
             return Ok(());
         }
@@ -655,7 +675,10 @@ impl Executor for Packets {
 
     fn test(&mut self) -> Result<bool> {
         match self.poll() {
-            Ok(false) => Ok(false),
+            Ok(false) => match self.be_patient() {
+                Ok(()) => Ok(false),
+                Err(e) => self.end(Err(e)).map(|()| true),
+            },
             ended => self.end(ended.map(|_| ())).map(|()| true),
         }
     }

@@ -75,6 +75,14 @@ pub struct Parts {
     buffer: Vec<u8>,
 }
 
+impl Parts {
+    /// Lets go of the buffer, in which MPI may still be at work.
+    #[cold]
+    pub fn leak(&mut self) {
+        std::mem::forget(std::mem::take(&mut self.buffer));
+    }
+}
+
 /// Finds the blocks of a schedule that travel in parts, operation by operation.
 #[derive(Default)]
 pub struct Finder {

@@ -1,8 +1,69 @@
 //! The few collectives that setting a neighborhood needs.
+//!
+//! All are MPI's nonblocking ones and one loop that waits, so that a process whose partner has ended is told so (`liveness.rs`). The loop does not give its core away,
+//! as MPI's own waits do not: on a machine with other work that would cost a time slice for each poll. MPIs that yield do so in each test. After such an error MPI may still
+//! be at work in the buffers, which are never freed then.
 
 use super::comm::Owned;
-use super::{MPI_Datatype, MPI_Op, check};
-use crate::error::Result;
+use super::liveness::Patience;
+use super::message::Request;
+use super::{MPI_Comm, MPI_Datatype, MPI_Op, check};
+use crate::error::{Error, Result};
+
+/// Waits for a collective of all processes of `comm`, which is `raw`, or part of setting up such a communicator; then returns its buffers.
+fn complete<T>(raw: MPI_Comm, comm: Option<&Owned>, mut request: Request, buffers: T) -> Result<T> {
+    let mut patience = Patience::default();
+    let mut wait = || -> Result<()> {
+        while !request.test()? {
+            if patience.is_over() {
+                match comm {
+                    Some(comm) => patience.look_at_all(comm)?,
+                    None => {
+                        // SAFETY: callers pass a communicator.
+                        let dead = unsafe { patience.look(raw, 0..super::comm::size(raw)?) };
+                        if let Some(&rank) = dead.first() {
+                            return Err(Error::Gone { rank }.into());
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    };
+    match wait() {
+        Ok(()) => Ok(buffers),
+        Err(e) => {
+            // MPI may still write there
+            std::mem::forget(buffers);
+            Err(e)
+        }
+    }
+}
+
+/// Starts a collective with `post` on buffers that stay where they are, and waits for it.
+fn run<T>(comm: &Owned, call: &'static str, mut buffers: T, post: impl FnOnce(&mut T, &mut Request) -> i32) -> Result<T> {
+    comm.is_whole()?;
+    let mut request = Request::default();
+    check(post(&mut buffers, &mut request), call)?;
+    complete(comm.raw(), Some(comm), request, buffers)
+}
+
+/// A barrier of the processes of a communicator of the caller's, directly before an operation that MPI has in a blocking form only.
+///
+/// # Safety
+/// `comm` must be an intracommunicator, and all its processes must call this.
+pub(super) unsafe fn meet(comm: MPI_Comm) -> Result<()> {
+    let mut request = Request::default();
+    // SAFETY: the caller vouches for `comm`; the request is a local.
+    check(unsafe { mpi_sys::MPI_Ibarrier(comm, request.raw_mut()) }, "MPI_Ibarrier")?;
+    complete(comm, None, request, ())
+}
+
+/// `MPI_Ibarrier`, waited for. Collective.
+pub fn barrier(comm: &Owned) -> Result<()> {
+    // SAFETY: a live communicator.
+    run(comm, "MPI_Ibarrier", (), |(), request| unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), request.raw_mut()) })
+}
 
 /// Elementwise reductions.
 #[derive(Debug, Clone, Copy)]
@@ -58,161 +119,120 @@ impl Element for u64 {
     }
 }
 
-/// `MPI_Allreduce`. Collective.
+/// `MPI_Iallreduce`, waited for. Collective.
 pub fn allreduce<T: Element, const N: usize>(comm: &Owned, values: [T; N], with: Reduction) -> Result<[T; N]> {
     let mut result = [T::default(); N];
     allreduce_slice(comm, &values, &mut result, with)?;
     Ok(result)
 }
 
-/// `MPI_Allreduce` of as many elements on all processes. Collective.
+/// The same of as many elements on all processes. Collective.
 pub fn allreduce_slice<T: Element>(comm: &Owned, values: &[T], result: &mut [T], with: Reduction) -> Result<()> {
     assert_eq!(values.len(), result.len());
-    check(
+    let buffers = (values.to_vec(), result.to_vec());
+    let (_, reduced) = run(comm, "MPI_Iallreduce", buffers, |(send, recv), request| {
+        let (from, into, count) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), send.len() as i32);
         // SAFETY: both buffers hold as many elements of this datatype as are said.
-        unsafe {
-            mpi_sys::MPI_Allreduce(
-                values.as_ptr().cast(),
-                result.as_mut_ptr().cast(),
-                values.len() as i32,
-                T::datatype(),
-                with.op(),
-                comm.raw(),
-            )
-        },
-        "MPI_Allreduce",
-    )
+        unsafe { mpi_sys::MPI_Iallreduce(from, into, count, T::datatype(), with.op(), comm.raw(), request.raw_mut()) }
+    })?;
+    result.copy_from_slice(&reduced);
+    Ok(())
 }
 
-/// `MPI_Alltoall` of one number for each process. Collective; O(P) memory.
+/// `MPI_Ialltoall` of one number for each process, waited for. Collective; O(P) memory.
 pub fn alltoall(comm: &Owned, values: &[u32]) -> Result<Vec<u32>> {
-    let mut result = vec![0u32; values.len()];
-    check(
+    let buffers = (values.to_vec(), vec![0u32; values.len()]);
+    let (_, result) = run(comm, "MPI_Ialltoall", buffers, |(send, recv), request| {
+        let (from, into) = (send.as_ptr().cast(), recv.as_mut_ptr().cast());
         // SAFETY: both buffers hold one number for each process of the communicator, which is what callers pass.
         unsafe {
-            mpi_sys::MPI_Alltoall(
-                values.as_ptr().cast(),
-                1,
-                mpi_sys::RSMPI_UINT32_T,
-                result.as_mut_ptr().cast(),
-                1,
-                mpi_sys::RSMPI_UINT32_T,
-                comm.raw(),
-            )
-        },
-        "MPI_Alltoall",
-    )?;
-    Ok(result)
-}
-
-/// `MPI_Allgather` of one number of each of `size` processes. Collective; O(P) memory.
-pub fn allgather(comm: &Owned, value: u32, size: u32) -> Result<Vec<u32>> {
-    let mut result = vec![0u32; size as usize];
-    check(
-        // SAFETY: one number is sent; there is room for one of each process, as callers say how many there are.
-        unsafe {
             let number = mpi_sys::RSMPI_UINT32_T;
-            let into = result.as_mut_ptr().cast();
-            mpi_sys::MPI_Allgather((&raw const value).cast(), 1, number, into, 1, number, comm.raw())
-        },
-        "MPI_Allgather",
-    )?;
+            mpi_sys::MPI_Ialltoall(from, 1, number, into, 1, number, comm.raw(), request.raw_mut())
+        }
+    })?;
     Ok(result)
 }
 
-/// `MPI_Gather` of one number of each process to process 0, which alone gets them; the others get none. Collective.
+/// `MPI_Iallgather` of one number of each of `size` processes, waited for. Collective; O(P) memory.
+pub fn allgather(comm: &Owned, value: u32, size: u32) -> Result<Vec<u32>> {
+    let all = allgather_words(comm, [value.into()], size)?;
+    Ok(all.into_iter().map(|[number]| number as u32).collect())
+}
+
+/// The same of some words of each process.
+pub fn allgather_words<const N: usize>(comm: &Owned, words: [u64; N], size: u32) -> Result<Vec<[u64; N]>> {
+    let buffers = (Box::new(words), vec![[0u64; N]; size as usize]);
+    let (_, result) = run(comm, "MPI_Iallgather", buffers, |(send, recv), request| {
+        let (from, into, count) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), N as i32);
+        // SAFETY: N words are sent; there is room for as many of each process, as callers say how many there are.
+        unsafe {
+            let word = mpi_sys::RSMPI_UINT64_T;
+            mpi_sys::MPI_Iallgather(from, count, word, into, count, word, comm.raw(), request.raw_mut())
+        }
+    })?;
+    Ok(result)
+}
+
+/// `MPI_Igather` of one number of each process to process 0, waited for; process 0 alone gets them, the others get none. Collective.
 pub fn gather(comm: &Owned, value: u32) -> Result<Vec<u32>> {
-    let mut result = vec![0u32; at_root(comm)?];
-    check(
+    let buffers = (Box::new(value), vec![0u32; at_root(comm)?]);
+    let (_, result) = run(comm, "MPI_Igather", buffers, |(send, recv), request| {
+        let (from, into) = ((&raw const **send).cast(), recv.as_mut_ptr().cast());
         // SAFETY: one number is sent; on process 0 there is room for one of each process.
         unsafe {
-            mpi_sys::MPI_Gather(
-                (&raw const value).cast(),
-                1,
-                mpi_sys::RSMPI_UINT32_T,
-                result.as_mut_ptr().cast(),
-                1,
-                mpi_sys::RSMPI_UINT32_T,
-                0,
-                comm.raw(),
-            )
-        },
-        "MPI_Gather",
-    )?;
+            let number = mpi_sys::RSMPI_UINT32_T;
+            mpi_sys::MPI_Igather(from, 1, number, into, 1, number, 0, comm.raw(), request.raw_mut())
+        }
+    })?;
     Ok(result)
 }
 
-/// `MPI_Gatherv` of `counts[p]` numbers of each process `p` to process 0, which alone gets them, and alone knows the counts. Collective. There
-/// must be less than `INT_MAX` together.
+/// `MPI_Igatherv` of `counts[p]` numbers of each process `p` to process 0, waited for; process 0 alone gets them, and alone knows the counts. Collective.
+/// There must be less than `INT_MAX` together.
 pub fn gatherv(comm: &Owned, values: &[u32], counts: &[u32]) -> Result<Vec<u32>> {
     let (ints, displs, total) = layout(counts);
-    let mut result = vec![0u32; total];
-    check(
+    let buffers = (values.to_vec(), ints, displs, vec![0u32; total]);
+    let (_, _, _, result) = run(comm, "MPI_Igatherv", buffers, |(send, counts, displs, recv), request| {
+        let (from, count, into) = (send.as_ptr().cast(), send.len() as i32, recv.as_mut_ptr().cast());
         // SAFETY: on process 0 the result has room for as many numbers as are said, one process behind the other.
         unsafe {
-            mpi_sys::MPI_Gatherv(
-                values.as_ptr().cast(),
-                values.len() as i32,
-                mpi_sys::RSMPI_UINT32_T,
-                result.as_mut_ptr().cast(),
-                ints.as_ptr(),
-                displs.as_ptr(),
-                mpi_sys::RSMPI_UINT32_T,
-                0,
-                comm.raw(),
-            )
-        },
-        "MPI_Gatherv",
-    )?;
+            let number = mpi_sys::RSMPI_UINT32_T;
+            let (counts, displs) = (counts.as_ptr(), displs.as_ptr());
+            mpi_sys::MPI_Igatherv(from, count, number, into, counts, displs, number, 0, comm.raw(), request.raw_mut())
+        }
+    })?;
     Ok(result)
 }
 
-/// `MPI_Scatter` of one number to each process from process 0, which alone has them. Collective.
+/// `MPI_Iscatter` of one number to each process from process 0, which alone has them, waited for. Collective.
 pub fn scatter(comm: &Owned, values: &[u32]) -> Result<u32> {
     assert_eq!(values.len(), at_root(comm)?, "one number for each process");
-    let mut value = 0u32;
-    check(
+    let (_, value) = run(comm, "MPI_Iscatter", (values.to_vec(), Box::new(0u32)), |(send, recv), request| {
+        let (from, into) = (send.as_ptr().cast(), (&raw mut **recv).cast());
         // SAFETY: process 0 has a number for each process; there is room for one.
         unsafe {
-            mpi_sys::MPI_Scatter(
-                values.as_ptr().cast(),
-                1,
-                mpi_sys::RSMPI_UINT32_T,
-                (&raw mut value).cast(),
-                1,
-                mpi_sys::RSMPI_UINT32_T,
-                0,
-                comm.raw(),
-            )
-        },
-        "MPI_Scatter",
-    )?;
-    Ok(value)
+            let number = mpi_sys::RSMPI_UINT32_T;
+            mpi_sys::MPI_Iscatter(from, 1, number, into, 1, number, 0, comm.raw(), request.raw_mut())
+        }
+    })?;
+    Ok(*value)
 }
 
-/// `MPI_Scatterv` of `counts[p]` numbers to each process `p` from process 0, which alone has values and counts; `mine` come here. Collective.
+/// `MPI_Iscatterv` of `counts[p]` numbers to each process `p` from process 0, which alone has values and counts, waited for; `mine` come here. Collective.
 /// There must be less than `INT_MAX` together.
 pub fn scatterv(comm: &Owned, values: &[u32], counts: &[u32], mine: u32) -> Result<Vec<u32>> {
     let (ints, displs, total) = layout(counts);
     assert_eq!(values.len(), total, "as many numbers as are said");
-    let mut result = vec![0u32; mine as usize];
-    check(
+    let buffers = (values.to_vec(), ints, displs, vec![0u32; mine as usize]);
+    let (_, _, _, result) = run(comm, "MPI_Iscatterv", buffers, |(send, counts, displs, recv), request| {
+        let (from, into, room) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), mine as i32);
         // SAFETY: process 0 has as many numbers as are said, one process behind the other; there is room for those that come.
         unsafe {
-            mpi_sys::MPI_Scatterv(
-                values.as_ptr().cast(),
-                ints.as_ptr(),
-                displs.as_ptr(),
-                mpi_sys::RSMPI_UINT32_T,
-                result.as_mut_ptr().cast(),
-                mine as i32,
-                mpi_sys::RSMPI_UINT32_T,
-                0,
-                comm.raw(),
-            )
-        },
-        "MPI_Scatterv",
-    )?;
+            let number = mpi_sys::RSMPI_UINT32_T;
+            let (counts, displs) = (counts.as_ptr(), displs.as_ptr());
+            mpi_sys::MPI_Iscatterv(from, counts, displs, number, into, room, number, 0, comm.raw(), request.raw_mut())
+        }
+    })?;
     Ok(result)
 }
 
@@ -232,13 +252,13 @@ fn layout(counts: &[u32]) -> (Vec<i32>, Vec<i32>, usize) {
     (ints, displs, total as usize)
 }
 
-/// `MPI_Bcast` of bytes; `bytes` has the same length on all processes. Collective.
+/// `MPI_Ibcast` of bytes, waited for; `bytes` has the same length on all processes. Collective.
 pub fn broadcast(comm: &Owned, bytes: &mut [u8], root: u32) -> Result<()> {
-    check(
+    let sent = run(comm, "MPI_Ibcast", bytes.to_vec(), |copy, request| {
+        let (at, count, byte) = (copy.as_mut_ptr().cast(), copy.len() as i32, super::datatype::byte());
         // SAFETY: the buffer has the length that is said.
-        unsafe {
-            mpi_sys::MPI_Bcast(bytes.as_mut_ptr().cast(), bytes.len() as i32, super::datatype::byte(), root as i32, comm.raw())
-        },
-        "MPI_Bcast",
-    )
+        unsafe { mpi_sys::MPI_Ibcast(at, count, byte, root as i32, comm.raw(), request.raw_mut()) }
+    })?;
+    bytes.copy_from_slice(&sent);
+    Ok(())
 }

@@ -5,8 +5,8 @@ use std::mem::ManuallyDrop;
 use std::sync::{Arc, OnceLock};
 
 use super::tally::Tally;
-use super::{MPI_Comm, MPI_Group, check};
-use crate::error::Result;
+use super::{MPI_Comm, MPI_Group, check, coll, liveness};
+use crate::error::{Error, Result};
 
 /// Whether a handle is `MPI_COMM_NULL`.
 pub fn is_null(comm: MPI_Comm) -> bool {
@@ -63,6 +63,10 @@ pub unsafe fn is_inter(comm: MPI_Comm) -> Result<bool> {
 #[derive(Debug)]
 pub struct Owned {
     comm: MPI_Comm,
+    /// The communicator that this one is a part of, or itself: errors name processes by their ranks there.
+    whole: MPI_Comm,
+    /// A process that an operation of all has found dead.
+    lost: OnceLock<u32>,
     /// Counts the messages of `message.rs`, where somebody asks.
     tally: OnceLock<Arc<Tally>>,
 }
@@ -73,17 +77,51 @@ unsafe impl Send for Owned {}
 unsafe impl Sync for Owned {}
 
 impl Owned {
+    fn new(comm: MPI_Comm, whole: MPI_Comm) -> Owned {
+        Owned { comm, whole, lost: OnceLock::new(), tally: OnceLock::new() }
+    }
+
+    /// Notes that a process is dead, by its rank here, so that collective operations fail from then on: the error of this one. MPI may still be at work in an
+    /// operation on the communicator, which therefore is never freed.
+    pub fn lose(&self, rank: u32) -> Box<Error> {
+        // SAFETY: live communicators; a part does not outlive the whole.
+        let named = unsafe { liveness::translate(self.comm, &[rank], self.whole) };
+        let named = named.ok().and_then(|ranks| u32::try_from(*ranks.first()?).ok()).unwrap_or(rank);
+        Error::Gone { rank: *self.lost.get_or_init(|| named) }.into()
+    }
+
+    /// Fails if an operation of all processes has found one dead.
+    pub fn is_whole(&self) -> Result<()> {
+        self.lost.get().map_or(Ok(()), |&rank| Err(Error::Gone { rank }.into()))
+    }
+
     /// A duplicate of `comm` without its info hints (which may promise what we do not keep), whose errors come back as codes.
     /// Collective over `comm`.
     ///
     /// # Safety
     /// `comm` must be an intracommunicator, and all its processes must call this.
     pub unsafe fn duplicate(comm: MPI_Comm) -> Result<Owned> {
+        // a duplicate cannot be waited for with patience, but the processes that enter it late can
+        // SAFETY: the caller vouches for `comm`.
+        unsafe {
+            coll::meet(comm)?;
+            Owned::copy(comm)
+        }
+    }
+
+    /// Another communicator of the same processes. Collective over `self`.
+    pub fn again(&self) -> Result<Owned> {
+        coll::barrier(self)?;
+        // SAFETY: a live communicator.
+        unsafe { Owned::copy(self.comm) }
+    }
+
+    unsafe fn copy(comm: MPI_Comm) -> Result<Owned> {
         // SAFETY: the caller vouches for `comm`; the handles are constants and a local.
         unsafe {
             let mut copy = mpi_sys::RSMPI_COMM_NULL;
             check(mpi_sys::MPI_Comm_dup_with_info(comm, mpi_sys::RSMPI_INFO_NULL, &mut copy), "MPI_Comm_dup_with_info")?;
-            let copy = Owned::from(copy);
+            let copy = Owned::new(copy, copy);
             check(mpi_sys::MPI_Comm_set_errhandler(copy.comm, mpi_sys::RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
             Ok(copy)
         }
@@ -91,6 +129,7 @@ impl Owned {
 
     /// The processes that share memory with the caller. Collective over `self`.
     pub fn node(&self) -> Result<Owned> {
+        coll::barrier(self)?;
         // SAFETY: a live communicator; the other handles are constants and a local.
         unsafe {
             let mut node = mpi_sys::RSMPI_COMM_NULL;
@@ -99,17 +138,18 @@ impl Owned {
                 mpi_sys::MPI_Comm_split_type(self.comm, shared, 0, mpi_sys::RSMPI_INFO_NULL, &mut node),
                 "MPI_Comm_split_type",
             )?;
-            Ok(Owned::from(node))
+            Ok(Owned::new(node, self.whole))
         }
     }
 
     /// Those processes that give the same `color`, in the order of their ranks. Collective over `self`.
     pub fn split(&self, color: u32) -> Result<Owned> {
+        coll::barrier(self)?;
         // SAFETY: a live communicator; the other handle is a local.
         unsafe {
             let mut part = mpi_sys::RSMPI_COMM_NULL;
             check(mpi_sys::MPI_Comm_split(self.comm, color as c_int, 0, &mut part), "MPI_Comm_split")?;
-            Ok(Owned::from(part))
+            Ok(Owned::new(part, self.whole))
         }
     }
 
@@ -119,13 +159,10 @@ impl Owned {
         self.split(unsafe { rank(self.comm) }?)
     }
 
-    fn from(comm: MPI_Comm) -> Owned {
-        Owned { comm, tally: OnceLock::new() }
-    }
-
     /// `MPI_COMM_WORLD`, which is not freed.
     pub fn world() -> ManuallyDrop<Owned> {
-        ManuallyDrop::new(Owned::from(world()))
+        let world = world();
+        ManuallyDrop::new(Owned::new(world, world))
     }
 
     /// Counts the single messages that are sent from now on (`message.rs`). Once.
@@ -148,7 +185,7 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        if super::is_usable() {
+        if super::is_usable() && self.is_whole().is_ok() {
             // SAFETY: a live communicator that no one else has. An error here has no one to go to.
             unsafe { mpi_sys::MPI_Comm_free(&mut self.comm) };
         }

@@ -67,6 +67,7 @@ impl Request {
     }
 
     /// For MPI to write a request into.
+    #[inline]
     pub(super) fn raw_mut(&mut self) -> *mut MPI_Request {
         &mut self.0
     }
@@ -248,6 +249,8 @@ pub(super) unsafe fn receive_typed(
 #[derive(Debug, Default)]
 pub struct Persistent {
     requests: Vec<MPI_Request>,
+    /// The process at the other end of each.
+    peers: Vec<u32>,
     /// Those before are complete.
     next: usize,
 }
@@ -266,6 +269,7 @@ impl Persistent {
             check(mpi_sys::MPI_Send_init(at, count, datatype, target, tag, comm.raw(), &mut request), "MPI_Send_init")?;
         }
         self.requests.push(request);
+        self.peers.push(target as u32);
         Ok(())
     }
 
@@ -282,7 +286,15 @@ impl Persistent {
             check(mpi_sys::MPI_Recv_init(at, count, datatype, source, tag, comm.raw(), &mut request), "MPI_Recv_init")?;
         }
         self.requests.push(request);
+        self.peers.push(source as u32);
         Ok(())
+    }
+
+    /// Processes whose messages are not complete.
+    #[cold]
+    pub fn pending(&self) -> Vec<u32> {
+        let waits = |&(request, _): &(&MPI_Request, &u32)| !p2p::is_complete(*request);
+        self.requests.iter().zip(&self.peers).skip(self.next).filter(waits).map(|(_, &peer)| peer).collect()
     }
 
     /// Starts all, one after the other: `MPI_Startall` promises no order.
@@ -452,16 +464,6 @@ pub fn probe(source: Option<u32>, tag: i32, matched: bool, comm: &Comm) -> Resul
             }
             Ok(Some(Probed { status: Status::of(status.assume_init_ref())?, message: None }))
         }
-    }
-}
-
-/// Waits for the next message of a process, in MPI, and leaves it in the queue.
-pub fn wait_unmatched(source: u32, tag: i32, comm: &Comm) -> Result<Status> {
-    let mut status = MaybeUninit::<MPI_Status>::uninit();
-    // SAFETY: results are locals, which MPI has written when it says success; constants are of mpi-sys' C file.
-    unsafe {
-        check(mpi_sys::MPI_Probe(source as c_int, tag, comm.raw(), status.as_mut_ptr()), "MPI_Probe")?;
-        Status::of(status.assume_init_ref())
     }
 }
 

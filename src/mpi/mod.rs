@@ -21,6 +21,7 @@ pub mod errors;
 pub mod guard;
 pub mod info;
 pub mod leftover;
+pub mod liveness;
 pub mod message;
 pub mod node;
 pub mod op;

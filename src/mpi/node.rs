@@ -2,6 +2,7 @@
 
 use super::coll::{self, Reduction};
 use super::comm::{self, Owned as Comm};
+use super::liveness;
 use crate::error::Result;
 
 /// What a process knows of its node.
@@ -27,6 +28,8 @@ pub fn look_around(comm: &Comm) -> Result<Node> {
     let node = comm.node()?;
     // SAFETY: a live communicator.
     let processes = unsafe { comm::size(node.raw()) }?;
+    let cards = coll::allgather_words(&node, liveness::card()?, processes)?;
+    liveness::introduce(&node, &cards)?;
     Ok(Node { processes, crowded: crowded(&node)? })
 }
 
@@ -72,7 +75,11 @@ impl Team {
     fn of(node: Comm, rank: u32, crowded: bool) -> Result<Team> {
         // SAFETY: a live communicator.
         let (me, size) = unsafe { (comm::rank(node.raw())?, comm::size(node.raw())?) };
-        let ranks = coll::allgather(&node, rank, size)?;
+        let [number, start, spaces] = liveness::card()?;
+        let all = coll::allgather_words(&node, [rank.into(), number, start, spaces], size)?;
+        let cards: Vec<liveness::Card> = all.iter().map(|&[_, number, start, spaces]| [number, start, spaces]).collect();
+        liveness::introduce(&node, &cards)?;
+        let ranks = all.into_iter().map(|[rank, ..]| rank as u32).collect();
         Ok(Team { comm: node, me, ranks, crowded })
     }
 

@@ -4,6 +4,7 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use super::comm::Owned as Comm;
+use super::liveness::Patience;
 use super::message::{Probed, Status};
 use super::tally::Tally;
 use super::{MPI_Datatype, MPI_Request, MPI_Status, check, datatype, failed, guard};
@@ -269,6 +270,85 @@ impl Requests {
         self.limits.clear();
         self.used = 0;
         read
+    }
+}
+
+/// Whether a request is complete, or null; it stays as it is. Lets MPI go on if it is not.
+#[inline]
+pub(super) fn is_complete(request: MPI_Request) -> bool {
+    let mut done = 0;
+    // SAFETY: a live request or null; the result is a local, and no status is wanted.
+    let rc = unsafe { mpi_sys::MPI_Request_get_status(request, &mut done, mpi_sys::RSMPI_STATUS_IGNORE) };
+    // a request that failed is for others to complete
+    rc != super::success() || done != 0
+}
+
+/// What has become of the message of a process that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lost {
+    /// It had come.
+    No,
+    /// Nothing of it is under way any more.
+    Gone,
+    /// MPI may still be at work in its buffer.
+    Stuck,
+}
+
+impl Requests {
+    /// Waits until all are complete, which `wait` is to make known, or the process has waited so long that it should look for dead ones: false then.
+    #[inline]
+    pub fn settle(&self, patience: &mut Patience) -> bool {
+        for &request in &self.requests[..self.used] {
+            while !is_complete(request) {
+                if patience.is_over() {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Positions of those that are not complete.
+    #[cold]
+    pub fn pending(&self) -> Vec<usize> {
+        (0..self.used).filter(|&position| !is_complete(self.requests[position])).collect()
+    }
+
+    /// Gives up a message to or from a process that has ended. Its request is no longer waited for.
+    #[cold]
+    pub fn give_up(&mut self, position: usize, receives: bool) -> Lost {
+        /// More tests than a receive needs that can be taken back.
+        const TRIES: u32 = 100_000;
+        let request = &mut self.requests[..self.used][position];
+        let (mut status, mut done, mut cancelled) = (self.statuses[position], 0, 0);
+        // SAFETY: a live request; the results are locals.
+        unsafe {
+            if receives && mpi_sys::MPI_Cancel(request) == super::success() {
+                for _ in 0..TRIES {
+                    if mpi_sys::MPI_Test(request, &mut done, &mut status) != super::success() {
+                        break;
+                    }
+                    if done != 0 {
+                        mpi_sys::MPI_Test_cancelled(&status, &mut cancelled);
+                        return if cancelled != 0 { Lost::Gone } else { Lost::No };
+                    }
+                }
+            }
+        }
+        // nobody may free what MPI still uses
+        *request = null();
+        Lost::Stuck
+    }
+
+    /// Gives up all that are not complete; `receives` tells for a position whether it is a receive. Then there are none.
+    #[cold]
+    pub fn give_up_all(&mut self, receives: impl Fn(usize) -> bool) {
+        for position in self.pending() {
+            self.give_up(position, receives(position));
+        }
+        // SAFETY: requests that are complete or null, and as many statuses. Errors have no one to go to.
+        unsafe { mpi_sys::MPI_Waitall(self.used as c_int, self.requests.as_mut_ptr(), self.statuses.as_mut_ptr()) };
+        self.used = 0;
     }
 }
 

@@ -4,7 +4,8 @@ use std::ffi::c_int;
 use std::time::Duration;
 
 use super::comm::Owned as Comm;
-use super::{MPI_Status, check, datatype, p2p};
+use super::liveness::Patience;
+use super::{MPI_Request, MPI_Status, check, datatype, p2p};
 use crate::error::Result;
 
 /// `MPI_Wtime`, in microseconds.
@@ -28,33 +29,58 @@ fn empty_status() -> MPI_Status {
 }
 
 impl Peer<'_> {
-    /// `MPI_Send` of bytes, at most `INT_MAX`.
+    /// `MPI_Isend` of bytes, at most `INT_MAX`, waited for.
     #[inline]
     pub fn send(self, bytes: &[u8], tag: c_int) -> Result<()> {
-        // SAFETY: the buffer has the length that is said.
-        let rc = unsafe {
-            mpi_sys::MPI_Send(
-                bytes.as_ptr().cast(),
-                bytes.len() as c_int,
-                datatype::byte(),
-                self.rank as c_int,
-                tag,
-                self.comm.raw(),
-            )
-        };
-        check(rc, "MPI_Send")
+        let mut request = p2p::null();
+        let (at, length) = (bytes.as_ptr().cast(), bytes.len() as c_int);
+        // SAFETY: the buffer has the length that is said, and is borrowed until the request is complete.
+        let rc =
+            unsafe { mpi_sys::MPI_Isend(at, length, datatype::byte(), self.rank as c_int, tag, self.comm.raw(), &mut request) };
+        check(rc, "MPI_Isend")?;
+        self.finish(request, false)
     }
 
-    /// `MPI_Recv` of at most so many bytes.
+    /// `MPI_Irecv` of at most so many bytes, waited for.
     #[inline]
     pub fn receive(self, bytes: &mut [u8], tag: c_int) -> Result<()> {
-        let (mut status, rank) = (empty_status(), self.rank as c_int);
-        // SAFETY: the buffer has the length that is said; the status is a local.
+        let (mut request, rank) = (p2p::null(), self.rank as c_int);
+        // SAFETY: the buffer has the length that is said, and is borrowed until the request is complete.
         let rc = unsafe {
             let (at, length) = (bytes.as_mut_ptr().cast(), bytes.len() as c_int);
-            mpi_sys::MPI_Recv(at, length, datatype::byte(), rank, tag, self.comm.raw(), &mut status)
+            mpi_sys::MPI_Irecv(at, length, datatype::byte(), rank, tag, self.comm.raw(), &mut request)
         };
-        check(rc, "MPI_Recv")
+        check(rc, "MPI_Irecv")?;
+        self.finish(request, true)
+    }
+
+    /// Waits for a message to or from the process, unless that has ended. `MPI_Send` and `MPI_Recv` would wait for ever; the executors do not use them either.
+    #[inline]
+    fn finish(self, mut request: MPI_Request, receives: bool) -> Result<()> {
+        let (mut status, mut done, mut patience) = (empty_status(), 0, Patience::default());
+        loop {
+            // SAFETY: a live request; the results are locals.
+            check(unsafe { mpi_sys::MPI_Test(&mut request, &mut done, &mut status) }, "MPI_Test")?;
+            if done != 0 {
+                return Ok(());
+            }
+            if patience.is_over() {
+                self.look(&mut patience).inspect_err(|_| {
+                    if receives {
+                        // SAFETY: a live request; nothing comes any more.
+                        unsafe { mpi_sys::MPI_Cancel(&mut request) };
+                    }
+                })?;
+            }
+        }
+    }
+
+    /// Fails if the process has ended. MPI may still be at work in the buffers then.
+    #[cold]
+    fn look(self, patience: &mut Patience) -> Result<()> {
+        // SAFETY: a live communicator.
+        let dead = unsafe { patience.look(self.comm.raw(), std::iter::once(self.rank)) };
+        dead.first().map_or(Ok(()), |&rank| Err(self.comm.lose(rank)))
     }
 
     /// Begins to send, and tells whether the send is complete within `patience` microseconds. Then calls `meanwhile`, and waits for the
@@ -73,8 +99,7 @@ impl Peer<'_> {
             std::thread::yield_now();
         }
         let meanwhile = meanwhile();
-        // SAFETY: as above; complete, the request is null, and waiting for it does nothing.
-        let waited = check(unsafe { mpi_sys::MPI_Wait(&mut request, &mut status) }, "MPI_Wait");
+        let waited = if done == 0 { self.finish(request, false) } else { Ok(()) };
         meanwhile.and(waited)?;
         Ok(done != 0)
     }
@@ -83,13 +108,18 @@ impl Peer<'_> {
 /// A barrier in which a process sleeps, so that those that are late have its core: up to a millisecond late itself. Collective.
 pub fn idle_barrier(comm: &Comm) -> Result<()> {
     let (mut request, mut status, mut done) = (p2p::null(), empty_status(), 0);
+    comm.is_whole()?;
     // SAFETY: a live communicator; the request is a local.
     check(unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), &mut request) }, "MPI_Ibarrier")?;
+    let mut patience = Patience::default();
     loop {
         // SAFETY: a live request; the results are locals.
         check(unsafe { mpi_sys::MPI_Test(&mut request, &mut done, &mut status) }, "MPI_Test")?;
         if done != 0 {
             return Ok(());
+        }
+        if patience.is_over() {
+            patience.look_at_all(comm)?;
         }
         std::thread::sleep(Duration::from_millis(1));
     }

@@ -30,8 +30,7 @@ pub fn abort(code: c_int) {
     unsafe { mpi_sys::MPI_Abort(world(), code) };
 }
 
-/// `MPI_Barrier`. Collective.
+/// A barrier. Collective.
 pub fn barrier(comm: &Comm) -> Result<()> {
-    // SAFETY: a live communicator.
-    check(unsafe { mpi_sys::MPI_Barrier(comm.raw()) }, "MPI_Barrier")
+    super::coll::barrier(comm)
 }

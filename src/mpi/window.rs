@@ -32,30 +32,33 @@ pub unsafe fn can_be_made(comm: MPI_Comm) -> Result<bool> {
 pub struct Counters {
     window: mpi_sys::MPI_Win,
     me: u32,
-    /// Lives as long as the window.
-    _memory: Box<[u64]>,
 }
 
 impl Counters {
     /// `count` counters on each process, all 0. Collective; fails on all processes if it fails on one. The window stays open for access by all
     /// (`MPI_Win_lock_all`).
     pub fn new(count: usize, comm: &Comm) -> Result<Counters> {
-        let mut memory = vec![0u64; count].into_boxed_slice();
-        // SAFETY: a live communicator; results are locals. The memory is the window's until that is freed.
+        // making a window blocks: only when all are here
+        coll::barrier(comm)?;
+        // SAFETY: a live communicator; results are locals. The memory is the window's, has the length that is said, and is written before others can add to it.
         unsafe {
             let me = super::comm::rank(comm.raw())?;
             let mut window = mpi_sys::RSMPI_WIN_NULL;
-            let (base, bytes, word) = (memory.as_mut_ptr().cast(), size_of_val(&*memory) as MPI_Aint, size_of::<u64>() as i32);
-            let info = mpi_sys::RSMPI_INFO_NULL;
-            let made = check(mpi_sys::MPI_Win_create(base, bytes, word, info, comm.raw(), &mut window), "MPI_Win_create");
+            let (bytes, word) = ((count * size_of::<u64>()) as MPI_Aint, size_of::<u64>() as i32);
+            let mut memory: *mut u64 = std::ptr::null_mut();
+            let (info, at) = (mpi_sys::RSMPI_INFO_NULL, (&raw mut memory).cast());
+            // memory of MPI's own, which processes of a node share: Open MPI 4's additions to other memory wait in the call for the target, which may have ended
+            let made = check(mpi_sys::MPI_Win_allocate(bytes, word, info, comm.raw(), at, &mut window), "MPI_Win_allocate");
+            if made.is_ok() {
+                memory.write_bytes(0, count);
+            }
             let [all] = coll::allreduce(comm, [i64::from(made.is_ok())], Reduction::Min)?;
             if all == 0 {
                 // a window that others do not have cannot be freed
-                std::mem::forget(memory);
                 made?;
-                return Err(Error::Internal("MPI_Win_create failed on another process".into()).into());
+                return Err(Error::Internal("MPI_Win_allocate failed on another process".into()).into());
             }
-            let counters = Counters { window, me, _memory: memory };
+            let counters = Counters { window, me };
             check(mpi_sys::MPI_Win_set_errhandler(window, mpi_sys::RSMPI_ERRORS_RETURN), "MPI_Win_set_errhandler")?;
             check(mpi_sys::MPI_Win_lock_all(0, window), "MPI_Win_lock_all")?;
             Ok(counters)

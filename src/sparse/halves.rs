@@ -67,6 +67,11 @@ impl Half {
         Place::Elsewhere { end: (at < room).then_some(at) }
     }
 
+    /// One message less goes another way: it could not be sent. Before its sender arrives at the gate.
+    pub fn take_back(&self) {
+        self.elsewhere.fetch_sub(1, Relaxed);
+    }
+
     /// What is there, behind the gate; the counters are zero then, and the owner takes everything out before it arrives at the next gate.
     #[inline]
     pub fn empty(&self, room: u64) -> Contents {

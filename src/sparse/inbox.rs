@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::{Duration, Instant};
 
 use super::halves::{Gate, Half, MOST, Place, TOLD};
-use super::mailbox::{Inbox, Outbox, Sends};
+use super::mailbox::{Inbox, Outbox, Outgoing, Sends};
 use super::{Kind, STATS_BITS, Stats, Wires, pcx};
-use crate::error::{Error, Result};
+use crate::error::{Class, Error, Result};
 use crate::model::dsde::{INBOX_LONG, INBOX_ROOM};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode};
@@ -51,10 +51,11 @@ struct Header {
     bytes: u64,
 }
 
-/// The message lies behind the header; it travels by MPI; there is nothing any more.
+/// The message lies behind the header; it travels by MPI; there is nothing any more; there is room for a message that its sender could not send.
 const MESSAGE: u32 = 0;
 const ANNOUNCED: u32 = 1;
 const END: u32 = 2;
+const FAILED: u32 = 3;
 
 /// Bytes of a half and its counters, in whole lines.
 const HALF: usize = (size_of::<Half>() + INBOX_ROOM as usize).next_multiple_of(128);
@@ -145,10 +146,18 @@ pub struct Run {
     looks: u32,
     /// When this process last asked whether the others live.
     asked: Option<Instant>,
+    /// The first message that could not be sent, or did not come.
+    loss: Option<Box<Error>>,
 }
 
 impl Run {
-    /// Begins. Never waits: all that the others need of this process is there when it returns.
+    /// The first message that could not be sent, or did not come.
+    pub fn loss(self) -> Option<Box<Error>> {
+        self.loss
+    }
+
+    /// Begins. Never waits: all that the others need of this process is there when it returns. A message that cannot be sent is an error at the end, here and at its
+    /// target: nobody waits for it.
     ///
     /// # Safety
     /// As for `super::Run::start`.
@@ -158,38 +167,49 @@ impl Run {
         let Some(inboxes) = wires.inboxes.as_mut() else { unreachable!("chosen where there are some") };
         let (memory, number) = (Arc::clone(&inboxes.memory), inboxes.number);
         inboxes.number += 1;
-        let mut outbox = Outbox::default();
+        let (mut outbox, mut loss) = (Outbox::default(), None);
+        // SAFETY: the caller vouches for the block.
+        let mut send = |o: &Outgoing, tag| unsafe {
+            message::send(Mode::Standard, &o.block, o.target, tag, &wires.comm).map(|request| outbox.push(request))
+        };
         for o in sends.list.iter().filter(|o| o.target != wires.rank) {
             let long = o.bytes > INBOX_LONG || o.device;
             let room = HEADER + if long { 0 } else { o.bytes.next_multiple_of(HEADER) };
-            let header = Header { source: wires.rank, what: if long { ANNOUNCED } else { MESSAGE }, bytes: o.bytes };
-            let by_mpi = match memory.half(o.target, number).reserve(room, INBOX_ROOM) {
+            let half = memory.half(o.target, number);
+            let sent = match half.reserve(room, INBOX_ROOM) {
                 Place::Here(at) => {
-                    memory.label(o.target, number, at, header);
-                    if !long {
+                    let sent = if long {
+                        send(o, rest)
+                    } else {
                         // SAFETY: the caller vouches for the block; the place has been reserved, and nobody else writes there.
-                        unsafe { o.pack(memory.at(o.target, number, at + HEADER), sends.dense, &wires.comm) }?;
-                        wires.observed.iter().for_each(|observed| observed.in_memory(o.bytes));
-                    }
-                    long.then_some(rest)
+                        let packed = unsafe { o.pack(memory.at(o.target, number, at + HEADER), sends.dense, &wires.comm) };
+                        packed.inspect(|()| wires.observed.iter().for_each(|observed| observed.in_memory(o.bytes)))
+                    };
+                    let what = if long { ANNOUNCED } else { MESSAGE };
+                    let header = match sent {
+                        Ok(()) => Header { source: wires.rank, what, bytes: o.bytes },
+                        // as long as the room
+                        Err(_) => Header { source: wires.rank, what: FAILED, bytes: room - HEADER },
+                    };
+                    memory.label(o.target, number, at, header);
+                    sent
                 }
                 Place::Elsewhere { end } => {
                     if let Some(at) = end {
-                        memory.label(o.target, number, at, Header { what: END, ..header });
+                        memory.label(o.target, number, at, Header { source: wires.rank, what: END, bytes: 0 });
                     }
-                    Some(data)
+                    send(o, data).inspect_err(|_| half.take_back())
                 }
             };
-            if let Some(tag) = by_mpi {
-                // SAFETY: the caller vouches for the block.
-                outbox.push(unsafe { message::send(Mode::Standard, &o.block, o.target, tag, &wires.comm) }?);
+            if let Err(e) = sent {
+                loss.get_or_insert(e);
             }
         }
         let join = |a, b| Stats::from_word(a).max(Stats::from_word(b)).word();
         if memory.gate().arrive(number, mine.word(), join) == u64::from(memory.size) {
             memory.bell().ring();
         }
-        Ok(Run { memory, number, missing: None, outbox, looks: 0, asked: None })
+        Ok(Run { memory, number, missing: None, outbox, looks: 0, asked: None, loss })
     }
 
     /// Goes on.
@@ -211,7 +231,7 @@ impl Run {
     }
 
     /// Takes what has come out of the inbox; how many messages are to be probed for.
-    fn take_out(&self, wires: &Wires, inbox: &mut Inbox) -> Result<u32> {
+    fn take_out(&mut self, wires: &Wires, inbox: &mut Inbox) -> Result<u32> {
         let contents = self.memory.half(wires.rank, self.number).empty(INBOX_ROOM);
         let bytes = if contents.cut { self.end(wires.rank) } else { contents.bytes };
         if bytes > 0 {
@@ -229,7 +249,12 @@ impl Run {
                     continue;
                 }
                 assert!(header.bytes <= bytes - position, "a process has overwritten memory that it shares");
-                inbox.enter(header.source, at.wrapping_add(position as usize), header.bytes);
+                if header.what == FAILED {
+                    let text = "a message could not be sent to this process".into();
+                    self.loss.get_or_insert(Error::Remote { rank: header.source, class: Class::Other, text }.into());
+                } else {
+                    inbox.enter(header.source, at.wrapping_add(position as usize), header.bytes);
+                }
                 position += header.bytes.next_multiple_of(HEADER);
             }
         }
@@ -244,7 +269,7 @@ impl Run {
             // SAFETY: a header inside of the half; the senders' reservations follow one another up to the one that did not fit.
             let header = unsafe { self.memory.at(rank, self.number, position).cast::<Header>().read() };
             match header.what {
-                MESSAGE => position += HEADER + header.bytes.min(INBOX_LONG).next_multiple_of(HEADER),
+                MESSAGE | FAILED => position += HEADER + header.bytes.min(INBOX_LONG).next_multiple_of(HEADER),
                 ANNOUNCED => position += HEADER,
                 _ => return position,
             }
@@ -263,20 +288,21 @@ impl Run {
             let now = Instant::now();
             if now.duration_since(*self.asked.get_or_insert(now)) > PATIENCE {
                 self.asked = Some(now);
-                self.look_for_dead(wires.rank)?;
+                self.look_for_dead(wires)?;
             }
         }
         Ok(())
     }
 
-    /// An error if a process has ended, and so will never arrive.
+    /// An error if a process has ended or finalized MPI, and so will never arrive. Behind the gate the exchange itself looks for those that have ended.
     #[cold]
-    fn look_for_dead(&self, me: u32) -> Result<()> {
+    fn look_for_dead(&self, wires: &Wires) -> Result<()> {
+        let me = wires.rank;
         // a process does not see its own lock
         let dead = (0..self.memory.size).find(|&p| p != me && !self.memory.segment.lives(p));
         match dead {
             // one that has been through the gate may go
-            Some(rank) if self.memory.gate().open(self.number, self.memory.size).is_none() => Err(Error::Gone { rank }.into()),
+            Some(rank) if self.memory.gate().open(self.number, self.memory.size).is_none() => Err(wires.comm.lose(rank)),
             _ => Ok(()),
         }
     }

@@ -27,6 +27,7 @@ use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::datatype::Known;
+use crate::mpi::liveness::Patience;
 use crate::mpi::node;
 use crate::mpi::{self, MPI_Comm, message, window};
 use crate::observe;
@@ -240,7 +241,11 @@ impl Drop for Finalizer {
         for wires in &all {
             let mut wires = wires.hold();
             wires.close();
-            windows.extend(wires.sums.take());
+            // freeing a window takes all processes
+            match wires.comm.is_whole() {
+                Ok(()) => windows.extend(wires.sums.take()),
+                Err(_) => std::mem::forget(wires.sums.take()),
+            }
         }
         // freeing a window is collective, as making it was: in the order in which they were made no process waits for another one in a circle
         windows.sort_by_key(rsx::Sums::made);
@@ -605,6 +610,9 @@ pub struct Exchange {
     failure: Option<Box<Error>>,
     /// What is counted and traced, where the environment asks for it.
     observed: Option<observe::Exchange>,
+    /// Messages that could not be sent, or did not come: it goes on to its end, as others count on it, and then fails.
+    loss: Option<Box<Error>>,
+    patience: Patience,
 }
 
 // SAFETY: addresses in buffers of the caller's, at which whoever completes the exchange may look, memory of its own, and handles, which may be used in any
@@ -631,6 +639,7 @@ impl Exchange {
     pub unsafe fn start(shared: &Shared, hints: Option<&SparseHints>, sends: Sends, form: Form) -> Result<Exchange> {
         let mut guard = shared.hold();
         let wires = &mut *guard;
+        wires.comm.is_whole()?;
         if wires.running {
             return Err(Error::Exchanging.into());
         }
@@ -643,12 +652,21 @@ impl Exchange {
         wires.running = true;
         wires.choice = Some(choice);
         let observed = wires.observed.as_mut().map(|o| o.begin(choice.protocol.name(), || choice.why.to_string()));
-        let (inbox, run, spent, failure) = (Inbox::default(), None, None, None);
-        let mut exchange = Exchange { wires: Arc::clone(shared), sends, inbox, run, spent, failure, observed };
-        if let Some(observed) = &exchange.observed {
-            let own = exchange.sends.list.iter().filter(|o| o.target == wires.rank);
+        if let Some(observed) = &observed {
+            let own = sends.list.iter().filter(|o| o.target == wires.rank);
             own.for_each(|o| observed.record().sent(observe::Way::Own, 1, o.bytes));
         }
+        let mut exchange = Exchange {
+            wires: Arc::clone(shared),
+            sends,
+            inbox: Inbox::default(),
+            run: None,
+            spent: None,
+            failure: None,
+            observed,
+            loss: None,
+            patience: Patience::default(),
+        };
         let begin = wires.chooser.wants_time().then(mpi::time);
         if wires.size > 1 {
             // SAFETY: the caller vouches for the blocks.
@@ -695,16 +713,23 @@ impl Exchange {
     #[inline]
     fn drive(&mut self) -> Result<bool> {
         if let Some(run) = &mut self.run {
+            let mut wires = self.wires.hold();
             // SAFETY: whoever started the exchange vouches for the blocks.
-            if !unsafe { run.progress(&mut self.wires.hold(), &self.sends, &mut self.inbox) }? {
+            if !unsafe { run.progress(&mut wires, &self.sends, &mut self.inbox) }? {
+                if self.patience.is_over() {
+                    // an exchange needs all processes
+                    self.patience.look_at_all(&wires.comm)?;
+                }
                 return Ok(false);
             }
-            self.run = None;
+            if let Some(Run::Inbox(run)) = self.run.take() {
+                self.loss = run.loss();
+            }
         }
         Ok(true)
     }
 
-    /// Everything has come and gone, in a call that began at `begin`.
+    /// Everything has come and gone, in a call that began at `begin`; fails if something has been lost.
     fn end(&mut self, begin: Option<f64>) -> Result<()> {
         self.spend(begin);
         if let Some(observed) = &mut self.observed {
@@ -718,7 +743,7 @@ impl Exchange {
             wires.time = self.spent.map_or(UNMEASURED, |seconds| time_code(1e6 * seconds));
             wires.ticket = wires.chooser.ticket();
         }
-        Ok(())
+        self.loss.take().map_or(Ok(()), Err)
     }
 
     /// Goes on until the exchange is done.

@@ -51,8 +51,7 @@ struct Early {
 impl Slots {
     /// Collective.
     pub fn new(comm: &Comm) -> Result<Slots> {
-        // SAFETY: a live communicator; all its processes call this.
-        let comm = unsafe { Comm::duplicate(comm.raw()) }?;
+        let comm = comm.again()?;
         let buffers = vec![[0; SLOT / size_of::<u128>()]; SLOTS];
         let requests = (0..SLOTS).map(|_| Request::default()).collect();
         let mut slots = Slots { comm, buffers, requests, oldest: 0, early: Vec::new() };

@@ -10,6 +10,7 @@ use super::mailbox::{Inbox, Sends};
 use super::{Shared, Wires};
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
+use crate::mpi::liveness::Patience;
 use crate::mpi::message::Persistent;
 use crate::observe::{Call, Record, Way};
 use crate::outstanding::Outstanding;
@@ -24,6 +25,7 @@ pub struct Plan {
     yields: bool,
     outstanding: Arc<Outstanding>,
     active: bool,
+    patience: Patience,
     /// What is counted and traced, where the environment asks for it.
     record: Option<Arc<Record>>,
 }
@@ -56,6 +58,7 @@ impl Plan {
             yields: *yields,
             outstanding: Arc::clone(outstanding),
             active: false,
+            patience: Patience::default(),
             record: wires.observed.as_ref().map(|observed| observed.plan()),
             sends,
         })
@@ -67,6 +70,7 @@ impl Plan {
             return Err(Error::Exchanging.into());
         }
         let call = self.record.as_ref().map(|record| record.begin());
+        self.patience.restart();
         self.requests.start()?;
         self.active = true;
         for &(i, into) in &self.own {
@@ -98,6 +102,13 @@ impl Plan {
     pub fn test(&mut self) -> Result<bool> {
         if self.active && self.requests.test()? {
             self.active = false;
+        }
+        if self.active && self.patience.is_over() {
+            // SAFETY: a live communicator.
+            let dead = unsafe { self.patience.look(self.comm.raw(), self.requests.pending().into_iter()) };
+            if let Some(&rank) = dead.first() {
+                return Err(Error::Gone { rank }.into());
+            }
         }
         Ok(!self.active)
     }

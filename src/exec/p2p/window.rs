@@ -45,6 +45,11 @@ impl Window {
 }
 
 impl Window {
+    /// The rounds whose receives are posted and not all complete.
+    pub(super) fn receives(&mut self) -> impl Iterator<Item = (usize, &mut Requests)> {
+        self.receives.iter_mut().enumerate().take(self.posted).skip(self.finished)
+    }
+
     /// Whether the receive at a position of round `r` is complete.
     pub(super) fn received(&mut self, r: usize, position: usize) -> Result<bool> {
         if r < self.finished || r >= self.posted {
@@ -129,16 +134,9 @@ impl P2p {
     pub(super) fn block_ahead(&mut self, window: &mut Window) -> Result<()> {
         while !self.poll_ahead(window)? {
             // without these it gets no further
-            if self.requests.is_empty() {
-                let r = window.finished;
-                let first = self.sorted.rounds[r].recvs.start;
-                let completed = window.receives[r].wait().map_err(|failure| self.name_edge(first, failure));
-                self.finish_round(r, completed);
-                window.finished += 1;
-            } else {
-                let first = self.sorted.rounds[self.round - 1].sends.start;
-                let completed = self.requests.wait().map_err(|failure| self.name_edge(first, failure));
-                self.note(completed);
+            let requests = if self.requests.is_empty() { &window.receives[window.finished] } else { &self.requests };
+            if !requests.settle(&mut self.patience) {
+                self.look_for_dead(Some(window));
             }
         }
         Ok(())

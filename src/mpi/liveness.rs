@@ -1,0 +1,404 @@
+//! Which processes of this node have ended.
+//!
+//! A process that waits asks after [`PATIENCE`], never before: a wait that ends sooner costs one look at the clock for every [`GLANCE`] polls. A process counts as
+//! ended when two looks in a row find it so. Between them MPI delivers what the process has sent before it ended.
+//!
+//! Processes are known by number and start time, from one of two sources:
+//! - [`introduce`]: the processes of a node tell each other when a communicator gets its first neighborhood or sparse exchange.
+//! - Before that, the environments of the processes in `/proc`: launchers put each process's rank into a variable. Read on the first look that needs it. Where all
+//!   processes of the world share the node, a rank that no process has belongs to one that has ended: no process leaves `MPI_Init` before all have entered it.
+//!
+//! What cannot be found out counts as alive: processes of other nodes, of other containers, of other worlds (`MPI_Comm_spawn`), and, before the first introduction,
+//! processes of a world on several nodes that ended before this one looked. A process that has finalized MPI but still runs is alive, too.
+//!
+//! Cost of a look: one file of `/proc` for each process that is waited for, ten times a second; of reading the environments: two files for each process of the
+//! node, at most a few times in a program.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::attribute::Key;
+use super::comm::{self, Owned as Comm};
+use super::{MPI_Comm, MPI_Group, check};
+use crate::error::{Error, Result};
+
+/// How long a process waits before its first look, and between two looks.
+pub const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Polls between two glances at the clock.
+const GLANCE: u32 = 16;
+
+/// When a process that waits should look for dead ones, and what it has seen.
+#[derive(Debug, Default)]
+pub struct Patience {
+    polls: u32,
+    since: Option<Instant>,
+    /// Found dead by the last look.
+    suspects: Vec<u32>,
+    /// Deaths have been confirmed: others are looked for at each glance.
+    hurries: bool,
+}
+
+impl Patience {
+    /// Begins a new wait. Allocates nothing.
+    #[inline]
+    pub fn restart(&mut self) {
+        (self.polls, self.since, self.hurries) = (0, None, false);
+        self.suspects.clear();
+    }
+
+    /// Counts a poll in vain. True when it is time to look.
+    #[inline]
+    pub fn is_over(&mut self) -> bool {
+        self.polls = self.polls.wrapping_add(1);
+        self.polls.is_multiple_of(GLANCE) && self.glance()
+    }
+
+    #[cold]
+    fn glance(&mut self) -> bool {
+        let now = Instant::now();
+        let over = now.duration_since(*self.since.get_or_insert(now)) >= PATIENCE;
+        if over {
+            self.since = Some(now);
+        }
+        over || self.hurries
+    }
+
+    /// Returns the processes among `wanted`, ranks of `comm`, that this look and the one before found dead.
+    ///
+    /// # Safety
+    /// `comm` must be an intracommunicator.
+    #[cold]
+    pub unsafe fn look(&mut self, comm: MPI_Comm, wanted: impl Iterator<Item = u32>) -> Vec<u32> {
+        // SAFETY: the caller vouches for `comm`. A failure to find out says nothing about anybody.
+        let found = unsafe { ended(comm, wanted) }.unwrap_or_default();
+        let confirmed: Vec<u32> = found.iter().copied().filter(|rank| self.hurries || self.suspects.contains(rank)).collect();
+        self.hurries |= !confirmed.is_empty();
+        self.suspects = found;
+        confirmed
+    }
+
+    /// Fails if any process of `comm` is dead, for an operation that needs all of them. No operation on `comm` can complete from then on.
+    #[cold]
+    pub fn look_at_all(&mut self, comm: &Comm) -> Result<()> {
+        // SAFETY: a live communicator.
+        let dead = unsafe { self.look(comm.raw(), 0..comm::size(comm.raw())?) };
+        dead.first().map_or(Ok(()), |&rank| Err(comm.lose(rank)))
+    }
+}
+
+/// A process of this node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Process {
+    number: u32,
+    /// Clock ticks from the start of the machine to that of the process.
+    start: u64,
+}
+
+impl Process {
+    fn has_ended(self) -> bool {
+        match Stat::of(self.number) {
+            Some(stat) => stat.start != self.start || stat.is_dead,
+            // hidden, unless the kernel says that there is none
+            None => {
+                // SAFETY: signal 0 is none.
+                let found = unsafe { libc::kill(self.number as libc::pid_t, 0) } == 0;
+                !found && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
+            }
+        }
+    }
+}
+
+/// What `/proc/PID/stat` says.
+#[derive(Debug, Clone, Copy)]
+struct Stat {
+    parent: u32,
+    start: u64,
+    is_dead: bool,
+}
+
+impl Stat {
+    fn of(process: u32) -> Option<Stat> {
+        Stat::parse(&std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
+    }
+
+    /// The name, in parentheses, may hold anything.
+    fn parse(text: &str) -> Option<Stat> {
+        let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+        let number = |k: usize| fields.get(k)?.parse::<u64>().ok();
+        let (threads, state) = (number(17)?, *fields.first()?);
+        // the first thread of a process may end before the others
+        let is_dead = matches!(state, "Z" | "X" | "x") && threads <= 1;
+        Some(Stat { parent: number(1)? as u32, start: number(19)?, is_dead })
+    }
+}
+
+/// What a process tells of itself: number, start time, and the namespaces in which these mean something.
+pub type Card = [u64; 3];
+
+/// This process's card; read once.
+pub fn card() -> Result<Card> {
+    with_known(|known| *known.card.get_or_insert_with(read_card))
+}
+
+fn read_card() -> Card {
+    use std::os::unix::fs::MetadataExt;
+    let number = std::process::id();
+    let start = Stat::of(number).map_or(0, |stat| stat.start);
+    let space = |name: &str| std::fs::metadata(format!("/proc/self/ns/{name}")).map_or(0, |file| file.ino());
+    [number.into(), start, space("pid") << 32 ^ space("time")]
+}
+
+/// Notes who the processes of a node are: `cards` has one for each process of `node`, by rank.
+pub fn introduce(node: &Comm, cards: &[Card]) -> Result<()> {
+    // SAFETY: a live communicator.
+    let (me, worlds) =
+        unsafe { (comm::rank(node.raw())?, world_ranks(node.raw(), &(0..cards.len() as u32).collect::<Vec<_>>())?) };
+    with_known(|known| {
+        let own = cards[me as usize][2];
+        for (&[number, start, spaces], world) in cards.iter().zip(worlds) {
+            if let (Some(world), true) = (world, start != 0 && spaces == own) {
+                let process = Process { number: number as u32, start };
+                known.processes.insert(world, Entry::Told(process));
+            }
+        }
+    })
+}
+
+/// What is known of a process of the world.
+#[derive(Debug)]
+enum Entry {
+    Told(Process),
+    /// Processes whose environments have the rank: the program, and perhaps a script that started it. Dead when all are.
+    Found(Vec<Process>),
+}
+
+impl Entry {
+    fn has_ended(&self) -> bool {
+        match self {
+            Entry::Told(process) => process.has_ended(),
+            Entry::Found(processes) => processes.iter().all(|p| p.has_ended()),
+        }
+    }
+}
+
+/// What this process knows of those of its node, by rank in the world.
+#[derive(Debug, Default)]
+struct Known {
+    processes: HashMap<u32, Entry>,
+    card: Option<Card>,
+    /// The environments have been read, and reading them again tells no more.
+    read: bool,
+}
+
+/// Hangs on `MPI_COMM_SELF`.
+static KNOWN: Key<Mutex<Known>> = Key::new();
+
+fn with_known<T>(run: impl FnOnce(&mut Known) -> T) -> Result<T> {
+    // two threads may come at the same time
+    static MAKING: Mutex<()> = Mutex::new(());
+    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = comm::itself();
+    // SAFETY: a communicator that there always is; the value stays as long as MPI does.
+    unsafe {
+        if KNOWN.get(own)?.is_null() {
+            KNOWN.set(own, Mutex::default())?;
+        }
+        match KNOWN.get(own)?.as_ref() {
+            Some(known) => Ok(run(&mut known.lock().unwrap_or_else(PoisonError::into_inner))),
+            None => Err(Error::Internal("an attribute that has been set is not there".into()).into()),
+        }
+    }
+}
+
+/// Those among `wanted`, ranks of `comm`, that have ended.
+///
+/// # Safety
+/// `comm` must be an intracommunicator.
+unsafe fn ended(comm: MPI_Comm, wanted: impl Iterator<Item = u32>) -> Result<Vec<u32>> {
+    // SAFETY: the caller vouches for `comm`; the world is a communicator.
+    let (ranks, worlds, me, size) = unsafe {
+        let me = comm::rank(comm)?;
+        let ranks: Vec<u32> = wanted.filter(|&rank| rank != me).collect();
+        let worlds = world_ranks(comm, &ranks)?;
+        (ranks, worlds, comm::rank(comm::world())?, comm::size(comm::world())?)
+    };
+    with_known(|known| {
+        let mut missing = Vec::new();
+        if !known.read && worlds.iter().flatten().any(|world| !known.processes.contains_key(world)) {
+            let (found, all) = survey(me, size).unwrap_or_default();
+            // where some are missing the next look reads again
+            known.read = !all || found.len() == size as usize;
+            missing = (0..size).filter(|rank| all && !found.contains_key(rank)).collect();
+            for (rank, processes) in found {
+                known.processes.entry(rank).or_insert(Entry::Found(processes));
+            }
+        }
+        let dead = |world: u32| known.processes.get(&world).map_or_else(|| missing.contains(&world), Entry::has_ended);
+        ranks.into_iter().zip(worlds).filter(|&(_, world)| world.is_some_and(dead)).map(|(rank, _)| rank).collect()
+    })
+}
+
+/// Ranks in the world of processes of `comm`; `None` for those of other worlds.
+///
+/// # Safety
+/// `comm` must be a communicator.
+unsafe fn world_ranks(comm: MPI_Comm, ranks: &[u32]) -> Result<Vec<Option<u32>>> {
+    // SAFETY: the caller vouches for `comm`; the world is a communicator.
+    let to = unsafe { translate(comm, ranks, comm::world()) }?;
+    Ok(to.into_iter().map(|rank| u32::try_from(rank).ok().filter(|_| rank != super::undefined())).collect())
+}
+
+/// Ranks in `other` of processes of `comm`.
+///
+/// # Safety
+/// Both must be communicators.
+pub(super) unsafe fn translate(comm: MPI_Comm, ranks: &[u32], other: MPI_Comm) -> Result<Vec<i32>> {
+    // SAFETY: the caller vouches for the communicators; the arrays have the lengths that are said, and the groups are freed.
+    unsafe {
+        let mut groups: [MPI_Group; 2] = [mpi_sys::RSMPI_GROUP_NULL; 2];
+        check(mpi_sys::MPI_Comm_group(comm, &mut groups[0]), "MPI_Comm_group")?;
+        check(mpi_sys::MPI_Comm_group(other, &mut groups[1]), "MPI_Comm_group")?;
+        let from: Vec<i32> = ranks.iter().map(|&rank| rank as i32).collect();
+        let mut to = vec![super::undefined(); from.len()];
+        let (count, at) = (from.len() as i32, to.as_mut_ptr());
+        let translated = check(
+            mpi_sys::MPI_Group_translate_ranks(groups[0], count, from.as_ptr(), groups[1], at),
+            "MPI_Group_translate_ranks",
+        );
+        for group in &mut groups {
+            check(mpi_sys::MPI_Group_free(group), "MPI_Group_free")?;
+        }
+        translated.map(|()| to)
+    }
+}
+
+/// Variables in which launchers tell a process its rank, the processes of the world, and those of them on its node: Open MPI; Hydra (MPICH, Intel MPI).
+const VARIABLES: [[&str; 3]; 2] =
+    [["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"], ["PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"]];
+
+/// The variable in which a launcher names the job, if it does.
+const JOB: &str = "PMIX_NAMESPACE";
+
+/// What the launcher told a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Told {
+    rank: u32,
+    size: u32,
+    local: u32,
+    job: Option<String>,
+}
+
+impl Told {
+    /// From an environment as `/proc` has it.
+    fn parse(environment: &[u8], [rank, size, local]: [&str; 3]) -> Option<Told> {
+        let text = |name: &str| {
+            let mut variables = environment.split(|&byte| byte == 0);
+            let value = variables.find_map(|v| v.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
+            std::str::from_utf8(value).ok()
+        };
+        let number = |name: &str| text(name)?.parse().ok();
+        Some(Told { rank: number(rank)?, size: number(size)?, local: number(local)?, job: text(JOB).map(str::to_owned) })
+    }
+
+    /// True if both are of one job, as far as they say.
+    fn is_with(&self, other: &Told) -> bool {
+        self.size == other.size && self.job == other.job
+    }
+}
+
+/// Processes by their ranks.
+type Found = HashMap<u32, Vec<Process>>;
+
+/// Finds the job's processes on this node by their environments, and tells whether a rank that is not among them has ended. `me` and `size` are those of the world.
+fn survey(me: u32, size: u32) -> Option<(Found, bool)> {
+    let environment = |process: u32| std::fs::read(format!("/proc/{process}/environ"));
+    let own = std::process::id();
+    let mine = environment(own).ok()?;
+    let (names, told) = VARIABLES.into_iter().find_map(|names| Some((names, Told::parse(&mine, names)?)))?;
+    // of another world than the launcher's
+    if (told.rank, told.size) != (me, size) {
+        return None;
+    }
+    let numbers = std::fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let all: HashMap<u32, Stat> = numbers.filter_map(|number| Some((number, Stat::of(number)?))).collect();
+    // the first ancestor that is not of the job is the launcher; the first process of a container that cannot be read may be anything
+    let mut launcher = all.get(&own)?.parent;
+    loop {
+        match environment(launcher) {
+            _ if launcher == 0 => break,
+            Ok(text) if Told::parse(&text, names).is_some_and(|t| t.is_with(&told)) => launcher = all.get(&launcher)?.parent,
+            Err(_) if launcher == 1 => launcher = 0,
+            _ => break,
+        }
+    }
+    let is_below = |mut process: u32| {
+        while process > 1 && process != launcher {
+            process = all.get(&process).map_or(0, |stat| stat.parent);
+        }
+        launcher != 0 && process == launcher
+    };
+    let (mut found, mut readable) = (Found::new(), true);
+    for (&number, stat) in all.iter().filter(|(_, stat)| !stat.is_dead) {
+        let below = is_below(number);
+        let theirs = match environment(number) {
+            Ok(text) => Told::parse(&text, names),
+            Err(_) => {
+                readable &= !below;
+                None
+            }
+        };
+        // without a name of the job, what another launcher has started may look the same
+        if let Some(theirs) = theirs.filter(|t| t.is_with(&told) && (below || told.job.is_some())) {
+            found.entry(theirs.rank).or_default().push(Process { number, start: stat.start });
+        }
+    }
+    // what this process does not see of itself it cannot see of others
+    let sees = launcher != 0 && readable && found.get(&me).is_some_and(|list| list.iter().any(|p| p.number == own));
+    Some((found, sees && told.local == size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stat_of_a_process_whose_name_is_odd() {
+        let text =
+            |state: &str, threads: u32| format!("71 (a) Z (b) {state} 7 1 1 0 -1 4 1 0 0 0 1 1 0 0 20 0 {threads} 0 4242 9 9\n");
+        let stat = Stat::parse(&text("S", 1)).unwrap();
+        assert_eq!((stat.parent, stat.start, stat.is_dead), (7, 4242, false));
+        assert!(Stat::parse(&text("Z", 1)).unwrap().is_dead);
+        // its first thread has ended
+        assert!(!Stat::parse(&text("Z", 2)).unwrap().is_dead);
+        assert!(Stat::parse("71 (a").is_none());
+    }
+
+    #[test]
+    fn processes_end() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let number = child.id();
+        let process = Process { number, start: Stat::of(number).unwrap().start };
+        assert!(!process.has_ended());
+        // another one that had the number before
+        assert!(Process { start: process.start - 1, ..process }.has_ended());
+        child.kill().unwrap();
+        // a zombie at the end, then nothing
+        while !process.has_ended() {
+            std::thread::yield_now();
+        }
+        child.wait().unwrap();
+        assert!(process.has_ended());
+    }
+
+    #[test]
+    fn environments_of_launchers() {
+        let text = b"A=1\0OMPI_COMM_WORLD_RANK=2\0OMPI_COMM_WORLD_SIZE=4\0XPMIX_NAMESPACE=no\0OMPI_COMM_WORLD_LOCAL_SIZE=3\0PMIX_NAMESPACE=7\0";
+        let told = Told::parse(text, VARIABLES[0]).unwrap();
+        assert_eq!(told, Told { rank: 2, size: 4, local: 3, job: Some("7".into()) });
+        assert!(Told::parse(text, VARIABLES[1]).is_none());
+        assert!(!told.is_with(&Told { job: Some("8".into()), ..told.clone() }));
+        assert!(told.is_with(&Told { rank: 0, ..told.clone() }));
+    }
+}
