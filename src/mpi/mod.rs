@@ -6,7 +6,7 @@
 // MPI_Aint and MPI_Count are other integer types in each MPI
 #![allow(clippy::unnecessary_cast)]
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 
 pub use mpi_sys::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request, MPI_Status};
 
@@ -17,6 +17,7 @@ pub mod coll;
 pub mod comm;
 pub mod datatype;
 pub mod errors;
+pub mod family;
 pub mod info;
 pub mod leftover;
 pub mod message;
@@ -32,7 +33,6 @@ pub mod window;
 
 unsafe extern "C" {
     static mpixn_in_place: *const std::ffi::c_void;
-    fn mpixn_family() -> *const c_char;
 }
 
 /// Whether a buffer is `MPI_IN_PLACE`.
@@ -107,17 +107,5 @@ pub fn library_version() -> String {
 /// Whether waiting in MPI gives the core away where processes share cores. Open MPI does so when its launcher sees it; MPICH's wait keeps the core
 /// that its peer needs (milliseconds a call, seen in 4.0.2).
 pub fn wait_yields() -> bool {
-    // SAFETY: a string constant of the C file.
-    let family = unsafe { std::ffi::CStr::from_ptr(mpixn_family()) };
-    family == c"Open MPI"
-}
-
-/// An error if the program runs under an MPI of another family than the one that the library was built for.
-///
-/// Handles differ in size between families, so that nothing else may be called then.
-pub fn check_family() -> Result<()> {
-    // SAFETY: a string constant of the C file.
-    let built = unsafe { std::ffi::CStr::from_ptr(mpixn_family()) }.to_string_lossy();
-    let running = library_version();
-    if running.starts_with(built.as_ref()) { Ok(()) } else { Err(Error::WrongMpi { built: built.into(), running }.into()) }
+    family::built() == "Open MPI"
 }

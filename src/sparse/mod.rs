@@ -276,7 +276,6 @@ pub unsafe fn set_machine(comm: MPI_Comm, machine: Loggp) -> Result<()> {
 
 #[cold]
 unsafe fn make_wires(comm: MPI_Comm) -> Result<Shared> {
-    mpi::check_family()?;
     // SAFETY: the caller vouches for `comm`.
     unsafe {
         if comm::is_inter(comm)? {
