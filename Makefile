@@ -42,7 +42,7 @@ EXAMPLES := mesh halo3d spmv bfs nbody
 BENCHES := exchange rounds dsde persistent overlap fuse shm nodes
 
 .PHONY: all lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-model test-miri test-tsan test-c c-tests test-mpis test-clients bench header install uninstall dist help \
-  examples clean deps
+  examples clean
 
 # the same as lib
 all: lib
@@ -209,6 +209,7 @@ test:
 	@$(MAKE) --no-print-directory test-c MPICC=mpicc.mpich MPICXX=mpicxx.mpich MPIRUN=mpirun.mpich
 	@$(MAKE) --no-print-directory test-preload MPICC=mpicc.mpich MPIRUN=mpirun.mpich
 	c_tests/wrong-mpi
+	c_tests/dist
 	@$(MAKE) --no-print-directory preloads
 	clients/run quick
 	@echo "make test: all passed"

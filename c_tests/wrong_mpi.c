@@ -25,7 +25,7 @@ int main(int argc, char **argv) {
   if (!strcmp(which, "request")) memset(&room, 0, sizeof room), MPIX_Request_wait((MPIX_Request *)&room);
   if (!strcmp(which, "sparse")) {
     memset(&room, 0, sizeof room);
-    MPIX_Sparse_exchange_block(1, &self, block, 1, MPI_INT, MPI_INFO_NULL, MPI_COMM_WORLD, (void *)&room);
+    MPIX_Sparse_exchange_block(1, &self, block, 1, MPI_INT, MPI_INT, MPI_INFO_NULL, MPI_COMM_WORLD, (void *)&room);
   }
   if (!strcmp(which, "loggp")) MPIX_Loggp_measure(MPI_INFO_NULL, MPI_COMM_WORLD, (void *)buffer);
   printf("went on\n");

@@ -40,9 +40,12 @@ pub fn built() -> &'static str {
 /// An error if the program runs under an MPI of another family than the one that the library was
 /// built for: no other function of the MPI may be called then.
 pub fn check() -> Result<()> {
-    let running = library_version();
+    let mut running = library_version();
     if fits(built(), &running, exports_open_mpi) {
-        return Ok(());
+        match of_fortran() {
+            Some(other) if !built().is_empty() && other != built() => running = format!("{other} (its Fortran part)"),
+            _ => return Ok(()),
+        }
     }
     // SAFETY: a string constant of the C file.
     let built = unsafe { CStr::from_ptr(mpixn_built_for()) }.to_string_lossy();
@@ -90,22 +93,47 @@ fn fits(built: &str, running: &str, exports_open_mpi: impl FnOnce() -> bool) -> 
     }
 }
 
-/// True if the library that MPI's functions come from exports what all descendants of Open MPI do.
+/// True if the library that MPI's functions come from is a descendant of Open MPI.
 fn exports_open_mpi() -> bool {
-    // SAFETY: looks up the object that holds an address, in a structure of integers and pointers,
-    // and a symbol of it; nothing new is loaded.
+    // SAFETY: the address of a function.
+    unsafe { family_of(mpi_sys::MPI_Get_library_version as *const c_void) == Some(OPEN_MPI) }
+}
+
+/// The family of the MPI whose Fortran functions the program calls, if it calls any and the family
+/// can be told. They may be of another MPI than its C functions: the libraries that the program
+/// needs are searched before those that ours need.
+fn of_fortran() -> Option<&'static str> {
+    // the profiling name: no tool defines it
+    // SAFETY: looks up a symbol; nothing is loaded.
+    unsafe {
+        let function = libc::dlsym(libc::RTLD_DEFAULT, c"pmpi_get_processor_name_".as_ptr());
+        if function.is_null() { None } else { family_of(function) }
+    }
+}
+
+/// The family of the library that holds an address, by a symbol that it or what it needs exports.
+///
+/// # Safety
+/// None but that of an address: it is not followed.
+unsafe fn family_of(address: *const c_void) -> Option<&'static str> {
+    // SAFETY: a structure of integers and pointers, which the call fills; symbols are looked up in
+    // the object that it names, and nothing new is loaded.
     unsafe {
         let mut info: libc::Dl_info = std::mem::zeroed();
-        let function = mpi_sys::MPI_Get_library_version as *const c_void;
-        if libc::dladdr(function, &mut info) == 0 || info.dli_fname.is_null() {
-            return false;
+        if libc::dladdr(address, &mut info) == 0 || info.dli_fname.is_null() {
+            return None;
         }
         let library = libc::dlopen(info.dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-        let scope = if library.is_null() { libc::RTLD_DEFAULT } else { library };
-        let found = !libc::dlsym(scope, c"ompi_mpi_comm_world".as_ptr()).is_null();
-        if !library.is_null() {
-            libc::dlclose(library);
+        if library.is_null() {
+            return None;
         }
+        let has = |name: &CStr| !libc::dlsym(library, name.as_ptr()).is_null();
+        let found = match (has(c"ompi_mpi_comm_world"), has(c"MPII_Comm_get_attr")) {
+            (true, false) => Some(OPEN_MPI),
+            (false, true) => Some(MPICH),
+            _ => None,
+        };
+        libc::dlclose(library);
         found
     }
 }
@@ -120,8 +148,12 @@ mod tests {
         for running in ["Open MPI v4.1.4, package: Debian OpenMPI", "Open MPI v5.0.11", "IBM Spectrum MPI v10.4"] {
             assert!(fits(OPEN_MPI, running, no) && !fits(MPICH, running, no), "{running}");
         }
-        for running in ["MPICH Version: 5.0.2", "MVAPICH2 Version : 2.3.7", "Intel(R) MPI Library 2021.12 for Linux* OS", "MPI VERSION : CRAY MPICH version 8.1"]
-        {
+        for running in [
+            "MPICH Version: 5.0.2",
+            "MVAPICH2 Version : 2.3.7",
+            "Intel(R) MPI Library 2021.12 for Linux* OS",
+            "MPI VERSION : CRAY MPICH version 8.1",
+        ] {
             assert!(fits(MPICH, running, no) && !fits(OPEN_MPI, running, no), "{running}");
         }
         assert!(!fits(OPEN_MPI, "SMPI Version 3.32", no));
