@@ -17,6 +17,10 @@ unsafe extern "C" {
 const OPEN_MPI: &str = "Open MPI";
 const MPICH: &str = "MPICH";
 
+/// Symbols that all MPIs of a family export, and no other.
+const OF_OPEN_MPI: &CStr = c"ompi_mpi_comm_world";
+const OF_MPICH: &CStr = c"MPII_Comm_get_attr";
+
 /// Part of `MPI_Get_library_version`'s text, and the family.
 const NAMES: [(&str, &str); 9] = [
     (OPEN_MPI, OPEN_MPI),
@@ -42,9 +46,9 @@ pub fn built() -> &'static str {
 pub fn check() -> Result<()> {
     let mut running = library_version();
     if fits(built(), &running, exports_open_mpi) {
-        match of_fortran() {
-            Some(other) if !built().is_empty() && other != built() => running = format!("{other} (its Fortran part)"),
-            _ => return Ok(()),
+        match beside() {
+            Some(other) => running = format!("{other}, which is loaded too"),
+            None => return Ok(()),
         }
     }
     // SAFETY: a string constant of the C file.
@@ -99,16 +103,17 @@ fn exports_open_mpi() -> bool {
     unsafe { family_of(mpi_sys::MPI_Get_library_version as *const c_void) == Some(OPEN_MPI) }
 }
 
-/// The family of the MPI whose Fortran functions the program calls, if it calls any and the family
-/// can be told. They may be of another MPI than its C functions: the libraries that the program
-/// needs are searched before those that ours need.
-fn of_fortran() -> Option<&'static str> {
-    // the profiling name: no tool defines it
+/// The other family, if an MPI of it is loaded for the whole program too. The libraries that a
+/// program needs are searched before those that ours need, so that its Fortran part may call one MPI
+/// and its C part another.
+fn beside() -> Option<&'static str> {
+    let (marker, family) = match built() {
+        OPEN_MPI => (OF_MPICH, MPICH),
+        MPICH => (OF_OPEN_MPI, OPEN_MPI),
+        _ => return None,
+    };
     // SAFETY: looks up a symbol; nothing is loaded.
-    unsafe {
-        let function = libc::dlsym(libc::RTLD_DEFAULT, c"pmpi_get_processor_name_".as_ptr());
-        if function.is_null() { None } else { family_of(function) }
-    }
+    (!unsafe { libc::dlsym(libc::RTLD_DEFAULT, marker.as_ptr()) }.is_null()).then_some(family)
 }
 
 /// The family of the library that holds an address, by a symbol that it or what it needs exports.
@@ -128,7 +133,7 @@ unsafe fn family_of(address: *const c_void) -> Option<&'static str> {
             return None;
         }
         let has = |name: &CStr| !libc::dlsym(library, name.as_ptr()).is_null();
-        let found = match (has(c"ompi_mpi_comm_world"), has(c"MPII_Comm_get_attr")) {
+        let found = match (has(OF_OPEN_MPI), has(OF_MPICH)) {
             (true, false) => Some(OPEN_MPI),
             (false, true) => Some(MPICH),
             _ => None,
