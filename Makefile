@@ -7,7 +7,12 @@ MPICXX ?= $(subst mpicc,mpicxx,$(MPICC))
 MPIRUN ?= $(subst mpicc,mpirun,$(MPICC))
 MPIFC ?= $(subst mpicc,mpifort,$(MPICC))
 export MPICC MPIRUN
+# where `make install` puts things: PREFIX, and below it (LIBDIR=lib64, say)
 PREFIX ?= /usr/local
+LIBDIR ?= lib
+INCLUDEDIR ?= include
+BINDIR ?= bin
+DATADIR ?= share
 DESTDIR ?=
 
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
@@ -16,16 +21,16 @@ MINOR := $(word 2,$(subst ., ,$(VERSION)))
 KEY := $(subst /,-,$(patsubst /%,%,$(MPICC)))
 TARGET := target/$(KEY)
 OUT := build/$(KEY)
-LIBDIR := $(TARGET)/release
-LIB := $(LIBDIR)/libmpix_neighbor.so
+BUILT := $(TARGET)/release
+LIB := $(BUILT)/libmpix_neighbor.so
 RUST_SOURCES := Cargo.toml build.rs $(shell find src -type f)
-PRELOAD := $(LIBDIR)/libmpix_neighbor_preload.so
+PRELOAD := $(BUILT)/libmpix_neighbor_preload.so
 # gcc takes the constant MPI_UNWEIGHTED of Open MPI for an array of no bytes
 CFLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -Wno-stringop-overread -Wno-stringop-overflow -Wno-array-bounds -Iinclude
-LINK := -L$(LIBDIR) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN/../../$(LIBDIR)'
+LINK := -L$(BUILT) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN/../../$(BUILT)'
 FFLAGS := -std=f2018 -O2 -g -Wall -Wextra -Wpedantic -Werror
-FORTRAN_LIB := $(LIBDIR)/libmpix_neighbor_fortran.so
-FORTRAN_LINK := -L$(LIBDIR) -lmpix_neighbor_fortran -lmpix_neighbor -Wl,-rpath,'$$ORIGIN/../../$(LIBDIR)'
+FORTRAN_LIB := $(BUILT)/libmpix_neighbor_fortran.so
+FORTRAN_LINK := -L$(BUILT) -lmpix_neighbor_fortran -lmpix_neighbor -Wl,-rpath,'$$ORIGIN/../../$(BUILT)'
 # a wrapper may have no compiler behind it
 WITH_FORTRAN = $(shell $(MPIFC) --version >/dev/null 2>&1 && echo yes)
 
@@ -36,20 +41,22 @@ PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
 BENCHES := exchange rounds dsde persistent overlap fuse shm nodes
 
-.PHONY: all check lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-model test-miri test-tsan test-tsan-c fuzz test-c c-tests test-mpis test-clients bench header install \
-  examples clean deps
+.PHONY: all check lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-model test-miri test-tsan test-tsan-c fuzz test-c c-tests test-mpis test-clients bench header install uninstall dist help \
+  examples clean
 
+# the same as lib
 all: lib
 
 # ---- library
 
+# the C library, shared and static
 lib: $(LIB)
 
 # cargo does not see that MPICC names another MPI: one target directory per wrapper
 $(LIB): $(RUST_SOURCES)
 	@scripts/deps build
 	cargo build --release --locked --target-dir $(TARGET)
-	@ln -sf libmpix_neighbor.so $(LIBDIR)/libmpix_neighbor.so.$(MAJOR)
+	@ln -sf libmpix_neighbor.so $(BUILT)/libmpix_neighbor.so.$(MAJOR)
 	@touch $@
 
 # what takes over the neighborhood collectives of unmodified programs
@@ -89,29 +96,35 @@ $(FORTRAN_LIB): $(wildcard fortran/*) include/mpix_neighbor.h $(LIB)
 	@for f in mpix_neighbor sentinels; do \
 	  $(MPIFC) $(FFLAGS) -Wno-c-binding-type -fPIC -J$(OUT)/fortran -c fortran/$$f.f90 -o $(OUT)/fortran/$$f.o || exit 1; \
 	done
-	@$(MPIFC) -shared -Wl,-soname,libmpix_neighbor_fortran.so.$(MAJOR) -Wl,-rpath,'$$ORIGIN' $(OUT)/fortran/*.o -o $@ -L$(LIBDIR) -lmpix_neighbor
+	@$(MPIFC) -shared -Wl,-soname,libmpix_neighbor_fortran.so.$(MAJOR) -Wl,-rpath,'$$ORIGIN' $(OUT)/fortran/*.o -o $@ -L$(BUILT) -lmpix_neighbor
 	@ln -sf libmpix_neighbor_fortran.so $@.$(MAJOR)
 
-install: $(LIB) $(PRELOAD) $(if $(WITH_FORTRAN),$(FORTRAN_LIB))
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/lib/cmake/mpix_neighbor $(DESTDIR)$(PREFIX)/include
-	install -m 755 $(LIB) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor.so.$(VERSION)
-	ln -sf libmpix_neighbor.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor.so.$(MAJOR)
-	ln -sf libmpix_neighbor.so.$(MAJOR) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor.so
-	install -m 755 $(PRELOAD) $(DESTDIR)$(PREFIX)/lib
-	install -m 644 $(LIBDIR)/libmpix_neighbor.a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 include/mpix_neighbor.h $(DESTDIR)$(PREFIX)/include
-	fill() { sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@SOVERSION@|$(MAJOR)|; s|@MAJOR@|$(MAJOR)|; s|@MINOR@|$(MINOR)|; s|@FAMILY@|$(notdir $(MPICC))|; s|@FORTRAN@|$(notdir $(MPIFC))|' "$$1" >"$$2"; }; \
-	fill packaging/mpix_neighbor.pc.in $(DESTDIR)$(PREFIX)/lib/pkgconfig/mpix_neighbor.pc && \
-	for f in config config-version; do \
-	  fill packaging/mpix_neighbor-$$f.cmake.in $(DESTDIR)$(PREFIX)/lib/cmake/mpix_neighbor/mpix_neighbor-$$f.cmake || exit 1; \
-	done; \
-	if [ "$(WITH_FORTRAN)" ]; then \
-	  fill packaging/mpix_neighbor-fortran.pc.in $(DESTDIR)$(PREFIX)/lib/pkgconfig/mpix_neighbor-fortran.pc && \
-	  install -m 755 $(FORTRAN_LIB) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor_fortran.so.$(VERSION) && \
-	  ln -sf libmpix_neighbor_fortran.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor_fortran.so.$(MAJOR) && \
-	  ln -sf libmpix_neighbor_fortran.so.$(MAJOR) $(DESTDIR)$(PREFIX)/lib/libmpix_neighbor_fortran.so && \
-	  install -m 644 $(OUT)/fortran/mpix_neighbor.mod $(DESTDIR)$(PREFIX)/include; \
-	fi
+# the static library that is installed
+$(OUT)/libmpix_neighbor.a: $(LIB) scripts/archive
+	@mkdir -p $(OUT)
+	@scripts/static-libs >$(OUT)/static-libs
+	scripts/archive $(BUILT)/libmpix_neighbor.a $(LIB) $@
+
+INSTALLING = PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' BINDIR='$(BINDIR)' DATADIR='$(DATADIR)' DESTDIR='$(DESTDIR)' \
+  BUILT=$(BUILT) OUT=$(OUT) VERSION=$(VERSION) MPIFC='$(MPIFC)' WITH_FORTRAN='$(WITH_FORTRAN)' scripts/install
+
+# installs libraries, header, Fortran module, CMake and pkg-config files, the tool and the documentation below PREFIX
+install: $(LIB) $(OUT)/libmpix_neighbor.a $(PRELOAD) $(if $(WITH_FORTRAN),$(FORTRAN_LIB)) $(OUT)/mpix-neighbor
+	@$(INSTALLING) install
+
+# removes exactly what was installed below PREFIX
+uninstall:
+	@$(INSTALLING) uninstall
+
+# a source tarball that builds without network, with the MPI bindings of this machine's MPIs
+dist:
+	@scripts/dist
+
+# this list
+help:
+	@awk '/^# / { if (!text) text = substr($$0, 3); next } \
+	  /^[a-z][a-z-]*:([^=]|$$)/ { split($$1, t, ":"); printf "  %-14s %s\n", t[1], text } { text = "" }' Makefile | sed 's/\(.\{150\}\).*/\1 .../'
+	@echo "The MPI is the one whose compiler wrapper MPICC names: MPICC=mpicc.mpich make lib"
 
 # ---- programs
 
@@ -153,7 +166,7 @@ $(OUT)/libdevice_mpi.so: c_tests/device/mpi.c
 
 $(OUT)/preload_device: c_tests/device/device.h $(OUT)/libdevice_mpi.so $(DRIVERS)
 $(OUT)/device: c_tests/device/device.h $(OUT)/libdevice_mpi.so $(DRIVERS)
-$(OUT)/device: LINK = -L$(OUT) -ldevice_mpi -L$(LIBDIR) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../$(LIBDIR)' -ldl
+$(OUT)/device: LINK = -L$(OUT) -ldevice_mpi -L$(BUILT) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../$(BUILT)' -ldl
 
 $(OUT)/%: c_tests/%.c $(wildcard c_tests/*.h) include/mpix_neighbor.h $(LIB)
 	@mkdir -p $(OUT)
@@ -186,6 +199,7 @@ $(OUT)/halo2d: examples/halo2d.f90 $(FORTRAN_LIB)
 	@mkdir -p $@.modules
 	@$(MPIFC) $(FFLAGS) -I$(OUT)/fortran -J$@.modules $< -o $@ $(FORTRAN_LINK)
 
+# the Fortran test programs
 fortran-tests: $(addprefix $(OUT)/,$(FORTRAN_TESTS) halo2d)
 
 $(OUT)/%: benches/%.c $(wildcard benches/*.h) include/mpix_neighbor.h $(LIB)
@@ -193,8 +207,10 @@ $(OUT)/%: benches/%.c $(wildcard benches/*.h) include/mpix_neighbor.h $(LIB)
 	@echo $(MPICC) $<
 	@$(MPICC) $(CFLAGS) $< -o $@ $(LINK) -lm
 
+# the example programs
 examples: $(addprefix $(OUT)/,$(EXAMPLES))
 
+# two programs on real input, each compared with a serial run
 demo:
 	@scripts/deps demo
 	@$(MAKE) --no-print-directory $(OUT)/mesh $(OUT)/halo3d
@@ -214,6 +230,7 @@ check:
 	c_tests/run --quick
 	@echo "make check: all passed"
 
+# all tests, on Open MPI and on MPICH
 test:
 	@scripts/deps test
 	@$(MAKE) --no-print-directory test-rust
@@ -222,6 +239,7 @@ test:
 	@$(MAKE) --no-print-directory test-c MPICC=mpicc.mpich MPICXX=mpicxx.mpich MPIRUN=mpirun.mpich
 	@$(MAKE) --no-print-directory test-preload MPICC=mpicc.mpich MPIRUN=mpirun.mpich
 	c_tests/wrong-mpi
+	c_tests/dist
 	@$(MAKE) --no-print-directory preloads
 	clients/run quick
 	@echo "make test: all passed"
@@ -238,12 +256,14 @@ test-rust:
 test-model:
 	RUSTFLAGS="--cfg loom" cargo test --quiet --locked --no-default-features --target-dir target/loom --lib -- mailbox::model halves::
 
-# the same protocol with threads, under what sees races in a run; both need parts of a nightly toolchain, and are skipped where these are not there
+# the same protocol with threads, under Miri
+# both need parts of a nightly toolchain, and are skipped where these are not there
 test-miri:
 	@if cargo +nightly miri --version >/dev/null 2>&1; then \
 	  MIRIFLAGS=-Zmiri-many-seeds=0..16 cargo +nightly miri test --quiet --locked --no-default-features --target-dir target/miri --lib -- mailbox; \
 	else echo "test-miri: skipped, as there is no Miri (rustup component add miri rust-src --toolchain nightly)"; fi
 
+# the same protocol with threads, under ThreadSanitizer
 test-tsan:
 	@if [ -d "$$(rustc +nightly --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library" ]; then \
 	  RUSTFLAGS=-Zsanitizer=thread cargo +nightly test --quiet --locked --no-default-features -Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') \
@@ -308,6 +328,7 @@ test-mpis:
 	@scripts/deps test-mpis
 	@scripts/test-mpis
 
+# the preload libraries of Debian's two MPIs
 preloads:
 	@$(MAKE) --no-print-directory preload MPICC=mpicc.openmpi
 	@$(MAKE) --no-print-directory preload MPICC=mpicc.mpich
@@ -320,10 +341,12 @@ test-clients:
 
 # ---- measurements
 
+# measures this library, the MPI's own collectives and messages by hand
 bench:
 	@scripts/deps bench
 	@$(MAKE) --no-print-directory $(addprefix $(OUT)/,$(BENCHES))
 	@scripts/bench
 
+# removes what was built
 clean:
 	rm -rf build target

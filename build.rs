@@ -8,6 +8,10 @@ fn main() {
     {
         // the wrapper that mpi-sys uses too
         let mpicc = std::env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
+        if let Err(error) = std::process::Command::new(&mpicc).arg("-show").output() {
+            println!("cargo::error=MPICC={mpicc} cannot be run ({error}): name the compiler wrapper of an MPI");
+            std::process::exit(1);
+        }
         cc::Build::new().compiler(mpicc).file("src/mpi/constants.c").warnings_into_errors(true).compile("mpixn_constants");
     }
 }

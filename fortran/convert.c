@@ -32,6 +32,18 @@ static void *translated(void *address) {
   return address;
 }
 
+/* ---- the right MPI ---- */
+
+void mpixf_begin(void) {
+  static int right;
+  if (!__atomic_load_n(&right, __ATOMIC_RELAXED)) {
+    /* as every C function does, this one looks first, and may be called at any time */
+    int major, minor, patch;
+    MPIX_Neighbor_get_version(&major, &minor, &patch);
+    __atomic_store_n(&right, 1, __ATOMIC_RELAXED);
+  }
+}
+
 /* ---- arrays ---- */
 
 /* elements; SIZE_MAX: an array of assumed size, which is known to have no gaps */

@@ -12,6 +12,9 @@
 /* the generated functions hand arrays of default integers on as they are */
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "the Fortran compiler's default integer is not C's int");
 
+/* Ends a program that runs under another MPI than the library was built for, before a handle is converted. */
+void mpixf_begin(void);
+
 /* A Fortran array as C takes it. */
 typedef struct {
   const CFI_cdesc_t *array;

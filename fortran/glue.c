@@ -6,6 +6,7 @@
 MPIXF_API void mpixf_Neighbor_alltoall(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
     const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
     MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
   int code = MPIX_Neighbor_alltoall(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
@@ -18,6 +19,7 @@ MPIXF_API void mpixf_Neighbor_alltoall(const CFI_cdesc_t *sendbuf, const MPI_Fin
 MPIXF_API void mpixf_Neighbor_alltoall_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
     const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
   int code = MPIX_Neighbor_alltoall_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
@@ -30,6 +32,7 @@ MPIXF_API void mpixf_Neighbor_alltoall_c(const CFI_cdesc_t *sendbuf, const MPI_C
 MPIXF_API void mpixf_Neighbor_alltoallv(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
     const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
     const MPI_Fint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
   int code = MPIX_Neighbor_alltoallv(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
@@ -42,6 +45,7 @@ MPIXF_API void mpixf_Neighbor_alltoallv(const CFI_cdesc_t *sendbuf, const MPI_Fi
 MPIXF_API void mpixf_Neighbor_alltoallv_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
     const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
     const MPI_Aint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
   int code = MPIX_Neighbor_alltoallv_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
@@ -54,6 +58,7 @@ MPIXF_API void mpixf_Neighbor_alltoallv_c(const CFI_cdesc_t *sendbuf, const MPI_
 MPIXF_API void mpixf_Neighbor_alltoallw(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
     const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
     const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
   int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
@@ -78,6 +83,7 @@ MPIXF_API void mpixf_Neighbor_alltoallw(const CFI_cdesc_t *sendbuf, const MPI_Fi
 MPIXF_API void mpixf_Neighbor_alltoallw_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
     const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
     const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
   int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
@@ -103,6 +109,7 @@ MPIXF_API void mpixf_Neighbor_alltoallw_fields(const MPI_Fint *nfields, const MP
     const CFI_cdesc_t *sendcounts, const CFI_cdesc_t *senddispls, const CFI_cdesc_t *sendtypes,
     const MPI_Aint *recvbufs, const CFI_cdesc_t *recvcounts, const CFI_cdesc_t *recvdispls,
     const CFI_cdesc_t *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
   int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
@@ -137,6 +144,7 @@ MPIXF_API void mpixf_Neighbor_alltoallw_fields_c(const MPI_Fint *nfields, const 
     const CFI_cdesc_t *sendcounts, const CFI_cdesc_t *senddispls, const CFI_cdesc_t *sendtypes,
     const MPI_Aint *recvbufs, const CFI_cdesc_t *recvcounts, const CFI_cdesc_t *recvdispls,
     const CFI_cdesc_t *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
   int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
@@ -171,6 +179,7 @@ MPIXF_API void mpixf_Ineighbor_alltoallw_fields(const MPI_Fint *nfields, const M
     const CFI_cdesc_t *sendcounts, const CFI_cdesc_t *senddispls, const CFI_cdesc_t *sendtypes,
     const MPI_Aint *recvbufs, const CFI_cdesc_t *recvcounts, const CFI_cdesc_t *recvdispls,
     const CFI_cdesc_t *recvtypes, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
   int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
@@ -205,6 +214,7 @@ MPIXF_API void mpixf_Ineighbor_alltoallw_fields_c(const MPI_Fint *nfields, const
     const CFI_cdesc_t *sendcounts, const CFI_cdesc_t *senddispls, const CFI_cdesc_t *sendtypes,
     const MPI_Aint *recvbufs, const CFI_cdesc_t *recvcounts, const CFI_cdesc_t *recvdispls,
     const CFI_cdesc_t *recvtypes, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
   int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
@@ -239,6 +249,7 @@ MPIXF_API void mpixf_Neighbor_alltoallw_fields_plan(const MPI_Fint *nfields, con
     const CFI_cdesc_t *sendcounts, const CFI_cdesc_t *senddispls, const CFI_cdesc_t *sendtypes,
     const MPI_Aint *recvbufs, const CFI_cdesc_t *recvcounts, const CFI_cdesc_t *recvdispls,
     const CFI_cdesc_t *recvtypes, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
   int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
@@ -273,6 +284,7 @@ MPIXF_API void mpixf_Neighbor_alltoallw_fields_plan_c(const MPI_Fint *nfields, c
     const CFI_cdesc_t *sendcounts, const CFI_cdesc_t *senddispls, const CFI_cdesc_t *sendtypes,
     const MPI_Aint *recvbufs, const CFI_cdesc_t *recvcounts, const CFI_cdesc_t *recvdispls,
     const CFI_cdesc_t *recvtypes, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
   int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
@@ -306,6 +318,7 @@ MPIXF_API void mpixf_Neighbor_alltoallw_fields_plan_c(const MPI_Fint *nfields, c
 MPIXF_API void mpixf_Neighbor_gather(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
     const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
     MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
   int code = MPIX_Neighbor_gather(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
@@ -318,6 +331,7 @@ MPIXF_API void mpixf_Neighbor_gather(const CFI_cdesc_t *sendbuf, const MPI_Fint 
 MPIXF_API void mpixf_Neighbor_gather_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
     const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
     MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
   int code = MPIX_Neighbor_gather_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
@@ -330,6 +344,7 @@ MPIXF_API void mpixf_Neighbor_gather_c(const CFI_cdesc_t *sendbuf, const MPI_Cou
 MPIXF_API void mpixf_Neighbor_gatherv(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
     const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *recvdispls, const MPI_Fint *recvtype,
     const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
   int code = MPIX_Neighbor_gatherv(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, recvcounts,
@@ -342,6 +357,7 @@ MPIXF_API void mpixf_Neighbor_gatherv(const CFI_cdesc_t *sendbuf, const MPI_Fint
 MPIXF_API void mpixf_Neighbor_gatherv_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
     const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *recvdispls,
     const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
   int code = MPIX_Neighbor_gatherv_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
@@ -354,6 +370,7 @@ MPIXF_API void mpixf_Neighbor_gatherv_c(const CFI_cdesc_t *sendbuf, const MPI_Co
 MPIXF_API void mpixf_Ineighbor_gather(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
     const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
     MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Ineighbor_gather(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
@@ -364,6 +381,7 @@ MPIXF_API void mpixf_Ineighbor_gather(const CFI_cdesc_t *sendbuf, const MPI_Fint
 MPIXF_API void mpixf_Ineighbor_gather_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
     const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Ineighbor_gather_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
@@ -374,6 +392,7 @@ MPIXF_API void mpixf_Ineighbor_gather_c(const CFI_cdesc_t *sendbuf, const MPI_Co
 MPIXF_API void mpixf_Ineighbor_gatherv(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
     const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *recvdispls, const MPI_Fint *recvtype,
     const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Ineighbor_gatherv(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, recvcounts,
@@ -384,6 +403,7 @@ MPIXF_API void mpixf_Ineighbor_gatherv(const CFI_cdesc_t *sendbuf, const MPI_Fin
 MPIXF_API void mpixf_Ineighbor_gatherv_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
     const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *recvdispls,
     const MPI_Fint *recvtype, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Ineighbor_gatherv_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
@@ -394,6 +414,7 @@ MPIXF_API void mpixf_Ineighbor_gatherv_c(const CFI_cdesc_t *sendbuf, const MPI_C
 MPIXF_API void mpixf_Ineighbor_alltoall(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
     const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
     MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Ineighbor_alltoall(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
@@ -404,6 +425,7 @@ MPIXF_API void mpixf_Ineighbor_alltoall(const CFI_cdesc_t *sendbuf, const MPI_Fi
 MPIXF_API void mpixf_Ineighbor_alltoall_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
     const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Ineighbor_alltoall_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
@@ -415,6 +437,7 @@ MPIXF_API void mpixf_Ineighbor_alltoallv(const CFI_cdesc_t *sendbuf, const MPI_F
     const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
     const MPI_Fint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPIX_Request *request,
     MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Ineighbor_alltoallv(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
@@ -426,6 +449,7 @@ MPIXF_API void mpixf_Ineighbor_alltoallv_c(const CFI_cdesc_t *sendbuf, const MPI
     const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
     const MPI_Aint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPIX_Request *request,
     MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Ineighbor_alltoallv_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
@@ -437,6 +461,7 @@ MPIXF_API void mpixf_Ineighbor_alltoallw(const CFI_cdesc_t *sendbuf, const MPI_F
     const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
     const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPIX_Request *request,
     MPI_Fint *ierror) {
+  mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
   int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
@@ -460,6 +485,7 @@ MPIXF_API void mpixf_Ineighbor_alltoallw_c(const CFI_cdesc_t *sendbuf, const MPI
     const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
     const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPIX_Request *request,
     MPI_Fint *ierror) {
+  mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
   int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
@@ -482,6 +508,7 @@ MPIXF_API void mpixf_Ineighbor_alltoallw_c(const CFI_cdesc_t *sendbuf, const MPI
 MPIXF_API void mpixf_Ineighbor_reduce(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
     const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *op,
     const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Ineighbor_reduce(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
@@ -492,6 +519,7 @@ MPIXF_API void mpixf_Ineighbor_reduce(const CFI_cdesc_t *sendbuf, const MPI_Fint
 MPIXF_API void mpixf_Ineighbor_reduce_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
     const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *op, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Ineighbor_reduce_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
@@ -502,6 +530,7 @@ MPIXF_API void mpixf_Ineighbor_reduce_c(const CFI_cdesc_t *sendbuf, const MPI_Co
 MPIXF_API void mpixf_Ineighbor_reducev(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
     const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Ineighbor_reducev(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype), recvbuf_.address,
@@ -512,6 +541,7 @@ MPIXF_API void mpixf_Ineighbor_reducev(const CFI_cdesc_t *sendbuf, const MPI_Fin
 MPIXF_API void mpixf_Ineighbor_reducev_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
     const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Ineighbor_reducev_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
@@ -521,32 +551,38 @@ MPIXF_API void mpixf_Ineighbor_reducev_c(const CFI_cdesc_t *sendbuf, const MPI_C
 
 MPIXF_API void mpixf_Loggp_measure(const MPI_Fint *info, const MPI_Fint *comm, MPIX_Loggp *parameters,
     MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Loggp_measure(MPI_Info_f2c(*info), MPI_Comm_f2c(*comm), parameters);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Loggp_set(const MPIX_Loggp *parameters, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Loggp_set(parameters, MPI_Comm_f2c(*comm));
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Loggp_get(const MPI_Fint *comm, MPIX_Loggp *parameters, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Loggp_get(MPI_Comm_f2c(*comm), parameters);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Neighbor_get_version(MPI_Fint *major, MPI_Fint *minor, MPI_Fint *patch, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Neighbor_get_version(major, minor, patch);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Neighbor_error_class(const MPI_Fint *which, MPI_Fint *errorclass, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Neighbor_error_class(*which, errorclass);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Neighbor_error_string(const MPI_Fint *comm, const CFI_cdesc_t *string, MPI_Fint *resultlen,
     MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_text string_ = mpixf_text_room(string);
   int code = MPIX_Neighbor_error_string(MPI_Comm_f2c(*comm), string_.length, string_.text, resultlen);
   mpixf_text_end(&string_, code);
@@ -556,6 +592,7 @@ MPIXF_API void mpixf_Neighbor_error_string(const MPI_Fint *comm, const CFI_cdesc
 MPIXF_API void mpixf_Neighborhood_set(const MPI_Fint *operations, const MPI_Fint *indegree, const MPI_Fint *sources,
     const CFI_cdesc_t *sourceweights, const MPI_Fint *outdegree, const MPI_Fint *targets,
     const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
   mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
   int code = MPIX_Neighborhood_set(*operations, *indegree, sources, sourceweights_.address, *outdegree, targets,
@@ -568,6 +605,7 @@ MPIXF_API void mpixf_Neighborhood_set(const MPI_Fint *operations, const MPI_Fint
 MPIXF_API void mpixf_Neighbor_gather_set(const MPI_Fint *indegree, const MPI_Fint *sources,
     const CFI_cdesc_t *sourceweights, const MPI_Fint *outdegree, const MPI_Fint *targets,
     const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
   mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
   int code = MPIX_Neighbor_gather_set(*indegree, sources, sourceweights_.address, *outdegree, targets,
@@ -580,6 +618,7 @@ MPIXF_API void mpixf_Neighbor_gather_set(const MPI_Fint *indegree, const MPI_Fin
 MPIXF_API void mpixf_Neighbor_alltoall_set(const MPI_Fint *indegree, const MPI_Fint *sources,
     const CFI_cdesc_t *sourceweights, const MPI_Fint *outdegree, const MPI_Fint *targets,
     const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
   mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
   int code = MPIX_Neighbor_alltoall_set(*indegree, sources, sourceweights_.address, *outdegree, targets,
@@ -592,6 +631,7 @@ MPIXF_API void mpixf_Neighbor_alltoall_set(const MPI_Fint *indegree, const MPI_F
 MPIXF_API void mpixf_Neighbor_reduce_set(const MPI_Fint *indegree, const MPI_Fint *sources,
     const CFI_cdesc_t *sourceweights, const MPI_Fint *outdegree, const MPI_Fint *targets,
     const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
   mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
   int code = MPIX_Neighbor_reduce_set(*indegree, sources, sourceweights_.address, *outdegree, targets,
@@ -604,6 +644,7 @@ MPIXF_API void mpixf_Neighbor_reduce_set(const MPI_Fint *indegree, const MPI_Fin
 MPIXF_API void mpixf_Neighborhood_set_group(const MPI_Fint *operations, const MPI_Fint *sourcegroup,
     const CFI_cdesc_t *sourceweights, const MPI_Fint *targetgroup, const CFI_cdesc_t *targetweights,
     const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
   mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
   int code = MPIX_Neighborhood_set_group(*operations, MPI_Group_f2c(*sourcegroup), sourceweights_.address,
@@ -615,6 +656,7 @@ MPIXF_API void mpixf_Neighborhood_set_group(const MPI_Fint *operations, const MP
 
 MPIXF_API void mpixf_Neighborhood_set_topology(const MPI_Fint *operations, const MPI_Fint *info, const MPI_Fint *comm,
     MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Neighborhood_set_topology(*operations, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
   mpixf_end(ierror, code);
 }
@@ -622,6 +664,7 @@ MPIXF_API void mpixf_Neighborhood_set_topology(const MPI_Fint *operations, const
 MPIXF_API void mpixf_Neighborhood_set_targets(const MPI_Fint *operations, const MPI_Fint *outdegree,
     const MPI_Fint *targets, const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm,
     MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
   int code = MPIX_Neighborhood_set_targets(*operations, *outdegree, targets, targetweights_.address,
       MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
@@ -631,6 +674,7 @@ MPIXF_API void mpixf_Neighborhood_set_targets(const MPI_Fint *operations, const 
 
 MPIXF_API void mpixf_Neighborhood_get_count(const MPI_Fint *operation, const MPI_Fint *comm, MPI_Fint *indegree,
     MPI_Fint *outdegree, MPI_Fint *weighted, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Neighborhood_get_count(*operation, MPI_Comm_f2c(*comm), indegree, outdegree, weighted);
   mpixf_end(ierror, code);
 }
@@ -638,6 +682,7 @@ MPIXF_API void mpixf_Neighborhood_get_count(const MPI_Fint *operation, const MPI
 MPIXF_API void mpixf_Neighborhood_get(const MPI_Fint *operation, const MPI_Fint *comm, const MPI_Fint *maxindegree,
     MPI_Fint *sources, const CFI_cdesc_t *sourceweights, const MPI_Fint *maxoutdegree, MPI_Fint *targets,
     const CFI_cdesc_t *targetweights, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
   mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
   int code = MPIX_Neighborhood_get(*operation, MPI_Comm_f2c(*comm), *maxindegree, sources, sourceweights_.address,
@@ -649,6 +694,7 @@ MPIXF_API void mpixf_Neighborhood_get(const MPI_Fint *operation, const MPI_Fint 
 
 MPIXF_API void mpixf_Neighborhood_describe(const MPI_Fint *operation, const MPI_Fint *comm, const CFI_cdesc_t *string,
     MPI_Fint *resultlen, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_text string_ = mpixf_text_room(string);
   int code = MPIX_Neighborhood_describe(*operation, MPI_Comm_f2c(*comm), string_.length, string_.text, resultlen);
   mpixf_text_end(&string_, code);
@@ -656,6 +702,7 @@ MPIXF_API void mpixf_Neighborhood_describe(const MPI_Fint *operation, const MPI_
 }
 
 MPIXF_API void mpixf_Neighborhood_free(const MPI_Fint *operations, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Neighborhood_free(*operations, MPI_Comm_f2c(*comm));
   mpixf_end(ierror, code);
 }
@@ -663,6 +710,7 @@ MPIXF_API void mpixf_Neighborhood_free(const MPI_Fint *operations, const MPI_Fin
 MPIXF_API void mpixf_Neighbor_gather_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
     const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Neighbor_gather_plan(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
@@ -673,6 +721,7 @@ MPIXF_API void mpixf_Neighbor_gather_plan(const CFI_cdesc_t *sendbuf, const MPI_
 MPIXF_API void mpixf_Neighbor_gather_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
     const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Neighbor_gather_plan_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
@@ -683,6 +732,7 @@ MPIXF_API void mpixf_Neighbor_gather_plan_c(const CFI_cdesc_t *sendbuf, const MP
 MPIXF_API void mpixf_Neighbor_gatherv_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
     const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *recvdispls,
     const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Neighbor_gatherv_plan(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
@@ -693,6 +743,7 @@ MPIXF_API void mpixf_Neighbor_gatherv_plan(const CFI_cdesc_t *sendbuf, const MPI
 MPIXF_API void mpixf_Neighbor_gatherv_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
     const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *recvdispls,
     const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Neighbor_gatherv_plan_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
@@ -703,6 +754,7 @@ MPIXF_API void mpixf_Neighbor_gatherv_plan_c(const CFI_cdesc_t *sendbuf, const M
 MPIXF_API void mpixf_Neighbor_alltoall_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
     const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Neighbor_alltoall_plan(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
@@ -713,6 +765,7 @@ MPIXF_API void mpixf_Neighbor_alltoall_plan(const CFI_cdesc_t *sendbuf, const MP
 MPIXF_API void mpixf_Neighbor_alltoall_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
     const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Neighbor_alltoall_plan_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
@@ -724,6 +777,7 @@ MPIXF_API void mpixf_Neighbor_alltoallv_plan(const CFI_cdesc_t *sendbuf, const M
     const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
     const MPI_Fint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
     MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Neighbor_alltoallv_plan(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
@@ -736,6 +790,7 @@ MPIXF_API void mpixf_Neighbor_alltoallv_plan_c(const CFI_cdesc_t *sendbuf, const
     const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
     const MPI_Aint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
     MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Neighbor_alltoallv_plan_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
@@ -748,6 +803,7 @@ MPIXF_API void mpixf_Neighbor_alltoallw_plan(const CFI_cdesc_t *sendbuf, const M
     const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
     const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, const MPI_Fint *info,
     MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
   int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
@@ -771,6 +827,7 @@ MPIXF_API void mpixf_Neighbor_alltoallw_plan_c(const CFI_cdesc_t *sendbuf, const
     const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
     const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, const MPI_Fint *info,
     MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
   int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
@@ -793,6 +850,7 @@ MPIXF_API void mpixf_Neighbor_alltoallw_plan_c(const CFI_cdesc_t *sendbuf, const
 MPIXF_API void mpixf_Neighbor_reduce_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
     const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Neighbor_reduce_plan(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
@@ -803,6 +861,7 @@ MPIXF_API void mpixf_Neighbor_reduce_plan(const CFI_cdesc_t *sendbuf, const MPI_
 MPIXF_API void mpixf_Neighbor_reduce_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
     const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
     const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Neighbor_reduce_plan_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
@@ -814,6 +873,7 @@ MPIXF_API void mpixf_Neighbor_reducev_plan(const CFI_cdesc_t *sendbuf, const MPI
     const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request,
     MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Neighbor_reducev_plan(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
@@ -826,6 +886,7 @@ MPIXF_API void mpixf_Neighbor_reducev_plan_c(const CFI_cdesc_t *sendbuf, const M
     const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request,
     MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
   int code = MPIX_Neighbor_reducev_plan_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
@@ -837,6 +898,7 @@ MPIXF_API void mpixf_Neighbor_reducev_plan_c(const CFI_cdesc_t *sendbuf, const M
 MPIXF_API void mpixf_Neighbor_reduce(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
     const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *op,
     const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
   int code = MPIX_Neighbor_reduce(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
@@ -849,6 +911,7 @@ MPIXF_API void mpixf_Neighbor_reduce(const CFI_cdesc_t *sendbuf, const MPI_Fint 
 MPIXF_API void mpixf_Neighbor_reduce_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
     const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *op,
     const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
   int code = MPIX_Neighbor_reduce_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
@@ -861,6 +924,7 @@ MPIXF_API void mpixf_Neighbor_reduce_c(const CFI_cdesc_t *sendbuf, const MPI_Cou
 MPIXF_API void mpixf_Neighbor_reducev(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
     const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
   int code = MPIX_Neighbor_reducev(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype), recvbuf_.address,
@@ -873,6 +937,7 @@ MPIXF_API void mpixf_Neighbor_reducev(const CFI_cdesc_t *sendbuf, const MPI_Fint
 MPIXF_API void mpixf_Neighbor_reducev_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
     const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
   int code = MPIX_Neighbor_reducev_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
@@ -883,58 +948,69 @@ MPIXF_API void mpixf_Neighbor_reducev_c(const CFI_cdesc_t *sendbuf, const MPI_Co
 }
 
 MPIXF_API void mpixf_Request_start(MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Request_start(request);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Request_startall(const MPI_Fint *count, MPIX_Request *requests, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Request_startall(*count, requests);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Request_test(MPIX_Request *request, MPI_Fint *flag, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Request_test(request, flag);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Request_testall(const MPI_Fint *count, MPIX_Request *requests, MPI_Fint *flag, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Request_testall(*count, requests, flag);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Request_wait(MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Request_wait(request);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Request_waitall(const MPI_Fint *count, MPIX_Request *requests, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Request_waitall(*count, requests);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Request_waitany(const MPI_Fint *count, MPIX_Request *requests, MPI_Fint *index, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Request_waitany(*count, requests, index);
   if (code == MPI_SUCCESS) mpixf_to_one(1, index);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Request_free(MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Request_free(request);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Request_test_source(const MPIX_Request *request, const MPI_Fint *index, MPI_Fint *flag,
     MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Request_test_source(*request, mpixf_from_one(*index), flag);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Request_wait_source(const MPIX_Request *request, const MPI_Fint *index, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Request_wait_source(*request, mpixf_from_one(*index));
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Request_waitany_source(const MPIX_Request *request, MPI_Fint *index, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Request_waitany_source(*request, index);
   if (code == MPI_SUCCESS) mpixf_to_one(1, index);
   mpixf_end(ierror, code);
@@ -942,6 +1018,7 @@ MPIXF_API void mpixf_Request_waitany_source(const MPIX_Request *request, MPI_Fin
 
 MPIXF_API void mpixf_Request_waitsome_source(const MPIX_Request *request, MPI_Fint *outcount, MPI_Fint *indices,
     MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Request_waitsome_source(*request, outcount, indices);
   if (code == MPI_SUCCESS) mpixf_to_one(*outcount, indices);
   mpixf_end(ierror, code);
@@ -949,6 +1026,7 @@ MPIXF_API void mpixf_Request_waitsome_source(const MPIX_Request *request, MPI_Fi
 
 MPIXF_API void mpixf_Request_testsome_source(const MPIX_Request *request, MPI_Fint *outcount, MPI_Fint *indices,
     MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Request_testsome_source(*request, outcount, indices);
   if (code == MPI_SUCCESS) mpixf_to_one(*outcount, indices);
   mpixf_end(ierror, code);
@@ -957,6 +1035,7 @@ MPIXF_API void mpixf_Request_testsome_source(const MPIX_Request *request, MPI_Fi
 MPIXF_API void mpixf_Sparse_exchange(const MPI_Fint *ntargets, const MPI_Fint *targets, const CFI_cdesc_t *sendbuf,
     const MPI_Fint *sendcounts, const MPI_Fint *senddispls, const MPI_Fint *sendtype, const MPI_Fint *recvtype,
     const MPI_Fint *info, const MPI_Fint *comm, MPIX_Sparse_result *result, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   int code = MPIX_Sparse_exchange(*ntargets, targets, sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
       MPI_Type_f2c(*recvtype), MPI_Info_f2c(*info), MPI_Comm_f2c(*comm), result);
@@ -967,6 +1046,7 @@ MPIXF_API void mpixf_Sparse_exchange(const MPI_Fint *ntargets, const MPI_Fint *t
 MPIXF_API void mpixf_Sparse_exchange_c(const MPI_Fint *ntargets, const MPI_Fint *targets, const CFI_cdesc_t *sendbuf,
     const MPI_Count *sendcounts, const MPI_Aint *senddispls, const MPI_Fint *sendtype, const MPI_Fint *recvtype,
     const MPI_Fint *info, const MPI_Fint *comm, MPIX_Sparse_result *result, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   int code = MPIX_Sparse_exchange_c(*ntargets, targets, sendbuf_.address, sendcounts, senddispls,
       MPI_Type_f2c(*sendtype), MPI_Type_f2c(*recvtype), MPI_Info_f2c(*info), MPI_Comm_f2c(*comm), result);
@@ -977,6 +1057,7 @@ MPIXF_API void mpixf_Sparse_exchange_c(const MPI_Fint *ntargets, const MPI_Fint 
 MPIXF_API void mpixf_Sparse_exchange_block(const MPI_Fint *ntargets, const MPI_Fint *targets,
     const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, const MPI_Fint *recvtype,
     const MPI_Fint *info, const MPI_Fint *comm, MPIX_Sparse_result *result, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   int code = MPIX_Sparse_exchange_block(*ntargets, targets, sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype),
       MPI_Type_f2c(*recvtype), MPI_Info_f2c(*info), MPI_Comm_f2c(*comm), result);
@@ -987,6 +1068,7 @@ MPIXF_API void mpixf_Sparse_exchange_block(const MPI_Fint *ntargets, const MPI_F
 MPIXF_API void mpixf_Sparse_exchange_block_c(const MPI_Fint *ntargets, const MPI_Fint *targets,
     const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype, const MPI_Fint *recvtype,
     const MPI_Fint *info, const MPI_Fint *comm, MPIX_Sparse_result *result, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   int code = MPIX_Sparse_exchange_block_c(*ntargets, targets, sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype),
       MPI_Type_f2c(*recvtype), MPI_Info_f2c(*info), MPI_Comm_f2c(*comm), result);
@@ -996,6 +1078,7 @@ MPIXF_API void mpixf_Sparse_exchange_block_c(const MPI_Fint *ntargets, const MPI
 
 MPIXF_API void mpixf_Sparse_sources(const MPI_Fint *ntargets, const MPI_Fint *targets, const MPI_Fint *info,
     const MPI_Fint *comm, MPIX_Sparse_result *result, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Sparse_sources(*ntargets, targets, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm), result);
   mpixf_end(ierror, code);
 }
@@ -1003,6 +1086,7 @@ MPIXF_API void mpixf_Sparse_sources(const MPI_Fint *ntargets, const MPI_Fint *ta
 MPIXF_API void mpixf_Sparse_exchange_each(const MPI_Fint *ntargets, const MPI_Fint *targets, const CFI_cdesc_t *sendbuf,
     const MPI_Fint *sendcounts, const MPI_Fint *senddispls, const MPI_Fint *sendtype, const MPI_Fint *recvtype,
     MPIX_Sparse_function function, void *context, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   int code = MPIX_Sparse_exchange_each(*ntargets, targets, sendbuf_.address, sendcounts, senddispls,
       MPI_Type_f2c(*sendtype), MPI_Type_f2c(*recvtype), function, context, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
@@ -1014,6 +1098,7 @@ MPIXF_API void mpixf_Sparse_exchange_each_c(const MPI_Fint *ntargets, const MPI_
     const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts, const MPI_Aint *senddispls, const MPI_Fint *sendtype,
     const MPI_Fint *recvtype, MPIX_Sparse_function function, void *context, const MPI_Fint *info, const MPI_Fint *comm,
     MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
   int code = MPIX_Sparse_exchange_each_c(*ntargets, targets, sendbuf_.address, sendcounts, senddispls,
       MPI_Type_f2c(*sendtype), MPI_Type_f2c(*recvtype), function, context, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
@@ -1024,6 +1109,7 @@ MPIXF_API void mpixf_Sparse_exchange_each_c(const MPI_Fint *ntargets, const MPI_
 MPIXF_API void mpixf_Isparse_exchange(const MPI_Fint *ntargets, const MPI_Fint *targets, const CFI_cdesc_t *sendbuf,
     const MPI_Fint *sendcounts, const MPI_Fint *senddispls, const MPI_Fint *sendtype, const MPI_Fint *recvtype,
     const MPI_Fint *info, const MPI_Fint *comm, MPIX_Sparse_request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   int code = MPIX_Isparse_exchange(*ntargets, targets, sendbuf_.address, sendcounts, senddispls,
       MPI_Type_f2c(*sendtype), MPI_Type_f2c(*recvtype), MPI_Info_f2c(*info), MPI_Comm_f2c(*comm), request);
@@ -1033,6 +1119,7 @@ MPIXF_API void mpixf_Isparse_exchange(const MPI_Fint *ntargets, const MPI_Fint *
 MPIXF_API void mpixf_Isparse_exchange_c(const MPI_Fint *ntargets, const MPI_Fint *targets, const CFI_cdesc_t *sendbuf,
     const MPI_Count *sendcounts, const MPI_Aint *senddispls, const MPI_Fint *sendtype, const MPI_Fint *recvtype,
     const MPI_Fint *info, const MPI_Fint *comm, MPIX_Sparse_request *request, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   int code = MPIX_Isparse_exchange_c(*ntargets, targets, sendbuf_.address, sendcounts, senddispls,
       MPI_Type_f2c(*sendtype), MPI_Type_f2c(*recvtype), MPI_Info_f2c(*info), MPI_Comm_f2c(*comm), request);
@@ -1041,41 +1128,48 @@ MPIXF_API void mpixf_Isparse_exchange_c(const MPI_Fint *ntargets, const MPI_Fint
 
 MPIXF_API void mpixf_Sparse_test(MPIX_Sparse_request *request, MPI_Fint *flag, MPIX_Sparse_result *result,
     MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Sparse_test(request, flag, result);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Sparse_wait(MPIX_Sparse_request *request, MPIX_Sparse_result *result, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Sparse_wait(request, result);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Sparse_get_count(const MPIX_Sparse_result *result, MPI_Fint *nmessages, MPI_Count *nelements,
     MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Sparse_get_count(*result, nmessages, nelements);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Sparse_get_message(const MPIX_Sparse_result *result, const MPI_Fint *index, MPI_Fint *source,
     MPI_Count *count, void **data, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Sparse_get_message(*result, mpixf_from_one(*index), source, count, data);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Sparse_get_messages(const MPIX_Sparse_result *result, const MPI_Fint *maxmessages,
     MPI_Fint *sources, MPI_Fint *counts, MPI_Fint *displs, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Sparse_get_messages(*result, *maxmessages, sources, counts, displs);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Sparse_get_messages_c(const MPIX_Sparse_result *result, const MPI_Fint *maxmessages,
     MPI_Fint *sources, MPI_Count *counts, MPI_Aint *displs, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Sparse_get_messages_c(*result, *maxmessages, sources, counts, displs);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Sparse_copy(const MPIX_Sparse_result *result, const MPI_Count *maxcount,
     const CFI_cdesc_t *recvbuf, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
   int code = MPIX_Sparse_copy(*result, *maxcount, recvbuf_.address);
   mpixf_give_back(&recvbuf_);
@@ -1083,6 +1177,7 @@ MPIXF_API void mpixf_Sparse_copy(const MPIX_Sparse_result *result, const MPI_Cou
 }
 
 MPIXF_API void mpixf_Sparse_free(MPIX_Sparse_result *result, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Sparse_free(result);
   mpixf_end(ierror, code);
 }
@@ -1090,6 +1185,7 @@ MPIXF_API void mpixf_Sparse_free(MPIX_Sparse_result *result, MPI_Fint *ierror) {
 MPIXF_API void mpixf_Sparse_plan_create(const MPI_Fint *ntargets, const MPI_Fint *targets, const CFI_cdesc_t *sendbuf,
     const MPI_Fint *sendcounts, const MPI_Fint *senddispls, const MPI_Fint *sendtype, const MPI_Fint *recvtype,
     const MPI_Fint *info, const MPI_Fint *comm, MPIX_Sparse_plan *plan, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   int code = MPIX_Sparse_plan_create(*ntargets, targets, sendbuf_.address, sendcounts, senddispls,
       MPI_Type_f2c(*sendtype), MPI_Type_f2c(*recvtype), MPI_Info_f2c(*info), MPI_Comm_f2c(*comm), plan);
@@ -1099,6 +1195,7 @@ MPIXF_API void mpixf_Sparse_plan_create(const MPI_Fint *ntargets, const MPI_Fint
 MPIXF_API void mpixf_Sparse_plan_create_c(const MPI_Fint *ntargets, const MPI_Fint *targets, const CFI_cdesc_t *sendbuf,
     const MPI_Count *sendcounts, const MPI_Aint *senddispls, const MPI_Fint *sendtype, const MPI_Fint *recvtype,
     const MPI_Fint *info, const MPI_Fint *comm, MPIX_Sparse_plan *plan, MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
   int code = MPIX_Sparse_plan_create_c(*ntargets, targets, sendbuf_.address, sendcounts, senddispls,
       MPI_Type_f2c(*sendtype), MPI_Type_f2c(*recvtype), MPI_Info_f2c(*info), MPI_Comm_f2c(*comm), plan);
@@ -1106,32 +1203,38 @@ MPIXF_API void mpixf_Sparse_plan_create_c(const MPI_Fint *ntargets, const MPI_Fi
 }
 
 MPIXF_API void mpixf_Sparse_plan_start(const MPIX_Sparse_plan *plan, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Sparse_plan_start(*plan);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Sparse_plan_test(const MPIX_Sparse_plan *plan, MPI_Fint *flag, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Sparse_plan_test(*plan, flag);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Sparse_plan_wait(const MPIX_Sparse_plan *plan, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Sparse_plan_wait(*plan);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Sparse_plan_result(const MPIX_Sparse_plan *plan, MPIX_Sparse_result *result, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Sparse_plan_result(*plan, result);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Sparse_plan_free(MPIX_Sparse_plan *plan, MPI_Fint *ierror) {
+  mpixf_begin();
   int code = MPIX_Sparse_plan_free(plan);
   mpixf_end(ierror, code);
 }
 
 MPIXF_API void mpixf_Sparse_describe(const MPI_Fint *comm, const CFI_cdesc_t *string, MPI_Fint *resultlen,
     MPI_Fint *ierror) {
+  mpixf_begin();
   mpixf_text string_ = mpixf_text_room(string);
   int code = MPIX_Sparse_describe(MPI_Comm_f2c(*comm), string_.length, string_.text, resultlen);
   mpixf_text_end(&string_, code);

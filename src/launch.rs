@@ -4,6 +4,7 @@
 pub use crate::hints::Measuring;
 pub use crate::measure::Found;
 pub use crate::mpi::MPI_Comm;
+pub use crate::mpi::family::require as require_own_mpi;
 pub use crate::sparse::timing::{Timed, Timing};
 
 use crate::error::Result;
@@ -23,7 +24,7 @@ pub struct Session {
 impl Session {
     /// Begins MPI. Once in a program. Collective over all processes that the launcher started; without a launcher there is one.
     pub fn init() -> Result<Session> {
-        mpi::check_family()?;
+        mpi::family::check()?;
         start::init()?;
         // SAFETY: the world is an intracommunicator, and all its processes are here.
         let comm = unsafe { Comm::duplicate(comm::world()) }?;

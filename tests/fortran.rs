@@ -490,6 +490,7 @@ fn glue(header: &Header) -> String {
         let glue: Vec<String> = bindings.iter().filter_map(|b| b.glue.clone()).chain(["MPI_Fint *ierror".to_owned()]).collect();
         out += "\n";
         out += &list(&format!("MPIXF_API void {}", f.glue_name()), &glue, " {", "", "", 120);
+        out += "  mpixf_begin();\n";
         let per_neighbor = f.params.iter().any(|p| p.c_type == "const MPI_Datatype *");
         if per_neighbor {
             // the arrays have as many entries as there are neighbors

@@ -29,14 +29,3 @@ MPI_Status *mpixp_status(MPI_Status *statuses, int i) {
 
 int mpixp_status_error(const MPI_Status *status) { return status->MPI_ERROR; }
 void mpixp_set_status_error(MPI_Status *status, int code) { status->MPI_ERROR = code; }
-
-/* family of the MPI that the library is built for, as MPI_Get_library_version of that family begins */
-const char *mpixp_family(void) {
-#if defined(OPEN_MPI)
-  return "Open MPI";
-#elif defined(MPICH_VERSION)
-  return "MPICH";
-#else
-  return "";
-#endif
-}

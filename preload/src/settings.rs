@@ -1,11 +1,7 @@
 //! What the environment says. Read once, at the first call. It must be the same on all processes.
 
-use std::ffi::{CStr, OsString, c_char};
+use std::ffi::OsString;
 use std::sync::OnceLock;
-
-unsafe extern "C" {
-    fn mpixp_family() -> *const c_char;
-}
 
 /// Environment variable: a list, separated by commas, of `off`, `report`, `compare`.
 const WHAT: &str = "MPIX_PRELOAD";
@@ -38,39 +34,13 @@ static SETTINGS: OnceLock<Settings> = OnceLock::new();
 pub fn get() -> &'static Settings {
     SETTINGS.get_or_init(|| {
         let value = |name| mpix_neighbor::environment::variable(name).unwrap_or_default();
+        // handles of another MPI have another size: not even passing calls on would work
+        mpix_neighbor::launch::require_own_mpi("mpix-neighbor preload");
         let mut settings = parse(&value(WHAT), &value(ALLTOALLV));
         settings.file = Some(value(FILE)).filter(|file| !file.is_empty()).map(OsString::from);
         settings.counts = settings.report || settings.file.is_some();
-        // handles of another MPI have another size
-        let right = is_built_for_this_mpi();
-        settings.off |= !right;
         settings
     })
-}
-
-/// Whether the program runs under an MPI of the family that the library was built for; says so if not.
-fn is_built_for_this_mpi() -> bool {
-    /// More than any MPI's MPI_MAX_LIBRARY_VERSION_STRING.
-    const LENGTH: usize = 1 << 16;
-    let (mut text, mut length) = (vec![0u8; LENGTH], 0);
-    // SAFETY: a string constant of the C file; the buffer is longer than what any MPI writes, and the function may be called at any time.
-    let built = unsafe {
-        mpi_sys::MPI_Get_library_version(text.as_mut_ptr().cast(), &mut length);
-        CStr::from_ptr(mpixp_family()).to_string_lossy()
-    };
-    let running = String::from_utf8_lossy(&text[..length.clamp(0, LENGTH as i32) as usize]).replace('\t', " ");
-    let right = running.starts_with(built.as_ref());
-    if !right {
-        let running = running.lines().next().unwrap_or_default();
-        let fits = size_of::<mpi_sys::MPI_Comm>() == size_of::<usize>();
-        let then = if fits { "nothing is taken over" } else { "its handles do not fit into this library's" };
-        eprintln!("mpix-neighbor preload: built for {built}, but running under {running}: {then}");
-        if !fits {
-            // not even passing calls on would work
-            std::process::exit(1);
-        }
-    }
-    right
 }
 
 fn parse(what: &str, alltoallv: &str) -> Settings {

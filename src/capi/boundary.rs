@@ -22,6 +22,7 @@ static LAST_ERROR: Key<String> = Key::new();
 /// Runs the body of a function that works on a communicator.
 #[inline(always)]
 pub fn call(function: &str, comm: MPI_Comm, body: impl FnOnce() -> Result<()>) -> c_int {
+    mpi::family::require(function);
     match catch(|| if comm::is_null(comm) { Err(null_comm().into()) } else { body() }) {
         Ok(()) => mpi::success(),
         Err(error) => fail(function, comm, error),
@@ -30,6 +31,7 @@ pub fn call(function: &str, comm: MPI_Comm, body: impl FnOnce() -> Result<()>) -
 
 /// Runs the body of a function that works on requests of different communicators. The body tells on which communicator an error is reported.
 pub fn call_requests(function: &str, body: impl FnOnce() -> std::result::Result<(), (MPI_Comm, Box<Error>)>) -> c_int {
+    mpi::family::require(function);
     match catch(|| Ok(body())) {
         Ok(Ok(())) => mpi::success(),
         Ok(Err((comm, error))) => fail(function, comm, error),
@@ -181,8 +183,8 @@ fn report(function: &str, comm: MPI_Comm, error: Box<Error>) -> Failed {
     let mut failed = Failed { code: errors::OTHER_THAN_SUCCESS, handler_of: None };
     let reported = catch(|| {
         let text = format!("{function}: {error}");
-        // under another MPI no handle and no constant is valid; outside init and finalize there is no handler
-        if !mpi::is_usable() || mpi::check_family().is_err() {
+        // outside init and finalize there is no handler
+        if !mpi::is_usable() {
             print(&text);
             return Ok(());
         }

@@ -11,7 +11,7 @@ use crate::logging;
 use crate::measure;
 use crate::model::{Loggp, Parameters};
 use crate::mpi::comm::{self, Owned};
-use crate::mpi::{self, MPI_Comm, MPI_Count, MPI_Info, info};
+use crate::mpi::{MPI_Comm, MPI_Count, MPI_Info, info};
 use crate::sparse;
 
 /// For `MPIX_Loggp.eager`: no message waits for its receiver.
@@ -196,7 +196,6 @@ fn with_machine(hints: Hints, known: Option<Parameters>) -> Result<Hints> {
 
 /// An error if `comm` is none.
 unsafe fn intracommunicator(comm: MPI_Comm) -> Result<()> {
-    mpi::check_family()?;
     // SAFETY: the caller vouches for `comm`.
     if unsafe { comm::is_inter(comm) }? { Err(Error::Intercommunicator.into()) } else { Ok(()) }
 }

@@ -465,7 +465,6 @@ unsafe fn set(
     neighborhood: impl FnOnce() -> Result<Neighborhood>,
 ) -> c_int {
     boundary::call(function, comm, || {
-        mpi::check_family()?;
         // SAFETY: the caller vouches for `comm`.
         if unsafe { comm::is_inter(comm) }? {
             return Err(Error::Intercommunicator.into());

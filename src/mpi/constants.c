@@ -56,6 +56,19 @@ const char *mpixn_family(void) {
 #endif
 }
 
+/* the same with the version, for people */
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+const char *mpixn_built_for(void) {
+#if defined(OPEN_MPI)
+  return "Open MPI " TEXT(OMPI_MAJOR_VERSION) "." TEXT(OMPI_MINOR_VERSION) "." TEXT(OMPI_RELEASE_VERSION);
+#elif defined(MPICH_VERSION)
+  return "MPICH " MPICH_VERSION;
+#else
+  return "another MPI";
+#endif
+}
+
 /* what op::Element counts; 0: anything else */
 int mpixn_element(MPI_Datatype type) {
   if (type == MPI_INT || type == MPI_INT32_T) return 1;

@@ -6,7 +6,7 @@
 // MPI_Aint and MPI_Count are other integer types in each MPI
 #![allow(clippy::unnecessary_cast)]
 
-use std::ffi::{c_char, c_int};
+use std::ffi::c_int;
 
 pub use mpi_sys::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request, MPI_Status};
 
@@ -18,6 +18,7 @@ pub mod comm;
 pub mod datatype;
 pub mod device;
 pub mod errors;
+pub mod family;
 pub mod guard;
 pub mod info;
 pub mod leftover;
@@ -36,7 +37,6 @@ pub mod window;
 
 unsafe extern "C" {
     static mpixn_in_place: *const std::ffi::c_void;
-    fn mpixn_family() -> *const c_char;
 }
 
 /// Whether a buffer is `MPI_IN_PLACE`.
@@ -116,16 +116,5 @@ pub fn wait_yields() -> bool {
 
 /// Whether the MPI is Open MPI.
 pub fn is_open_mpi() -> bool {
-    // SAFETY: a string constant of the C file.
-    unsafe { std::ffi::CStr::from_ptr(mpixn_family()) == c"Open MPI" }
-}
-
-/// An error if the program runs under an MPI of another family than the one that the library was built for.
-///
-/// Handles differ in size between families, so that nothing else may be called then.
-pub fn check_family() -> Result<()> {
-    // SAFETY: a string constant of the C file.
-    let built = unsafe { std::ffi::CStr::from_ptr(mpixn_family()) }.to_string_lossy();
-    let running = library_version();
-    if running.starts_with(built.as_ref()) { Ok(()) } else { Err(Error::WrongMpi { built: built.into(), running }.into()) }
+    family::built() == "Open MPI"
 }

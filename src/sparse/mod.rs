@@ -290,7 +290,6 @@ pub unsafe fn set_machine(comm: MPI_Comm, machine: Loggp) -> Result<()> {
 
 #[cold]
 unsafe fn make_wires(comm: MPI_Comm) -> Result<Shared> {
-    mpi::check_family()?;
     logging::start();
     // SAFETY: the caller vouches for `comm`.
     unsafe {
