@@ -41,7 +41,7 @@ PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
 BENCHES := exchange rounds dsde persistent overlap fuse shm nodes
 
-.PHONY: all check lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-model test-miri test-tsan test-tsan-c fuzz test-c c-tests test-mpis test-clients bench header install uninstall dist help \
+.PHONY: all check lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-model test-miri test-tsan test-tsan-c fuzz test-c c-programs c-tests test-mpis test-clients bench header install uninstall dist help \
   examples clean
 
 # the same as lib
@@ -225,7 +225,7 @@ check:
 	cargo clippy --quiet --locked --no-default-features --features tool --all-targets --target-dir target/pure -- -D warnings
 	cargo clippy --quiet --locked --all-targets --target-dir $(TARGET) -- -D warnings
 	cargo test --quiet --locked --no-default-features --features tool --target-dir target/pure
-	@$(MAKE) --no-print-directory $(addprefix $(OUT)/,$(C_TESTS))
+	@$(MAKE) --no-print-directory c-programs
 	c_tests/names $(LIB)
 	c_tests/run --quick
 	@echo "make check: all passed"
@@ -278,7 +278,7 @@ test-tsan-c:
 # everything that needs the MPI behind MPICC
 test-c:
 	cargo clippy --quiet --locked --all-targets --target-dir $(TARGET) -- -D warnings
-	@$(MAKE) --no-print-directory $(addprefix $(OUT)/,$(C_TESTS)) examples fortran-tests
+	@$(MAKE) --no-print-directory c-programs examples fortran-tests
 	$(MPICC) -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -c c_tests/header.c -o $(OUT)/header-c.o
 	$(MPICXX) -x c++ -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -std=c++17 -Wall -Wextra -Werror -Iinclude -c c_tests/header.c -o $(OUT)/header-cxx.o
 	c_tests/names $(LIB)
@@ -298,6 +298,9 @@ test-c:
 	c_tests/sparse-tool
 	@$(MAKE) --no-print-directory $(OUT)/nodes
 	c_tests/hosts
+
+# the programs of the C tests
+c-programs: $(addprefix $(OUT)/,$(C_TESTS))
 
 # programs that do not know of the library, under the preload library
 test-preload:
@@ -320,7 +323,7 @@ fuzz:
 	done
 
 # only the table
-c-tests: $(addprefix $(OUT)/,$(C_TESTS))
+c-tests: c-programs
 	c_tests/run
 
 # the same C tests with newer MPIs, from their Python packages

@@ -115,6 +115,9 @@ fn part(op: &Json) -> [u64; 3] {
     numbers.try_into().unwrap()
 }
 
+/// A message: which part of a block, and what it holds.
+type Message = ([u64; 3], Content);
+
 /// Replays the schedules of one algorithm. Returns the number of messages.
 fn replay(neighborhoods: &[Json], world: &[Json]) -> Result<usize, String> {
     let mut processes: Vec<Process> = (world.iter())
@@ -130,19 +133,19 @@ fn replay(neighborhoods: &[Json], world: &[Json]) -> Result<usize, String> {
             let mine = list(&world[rank]["rounds"]).iter().find(|r| number(&r["number"]) == round);
             mine.map_or(&[][..], |r| list(&r["operations"])).iter()
         };
-        let mut wires: HashMap<(u64, u64), VecDeque<([u64; 3], Content)>> = HashMap::new();
-        for rank in 0..world.len() {
+        let mut wires: HashMap<(u64, u64), VecDeque<Message>> = HashMap::new();
+        for (rank, process) in processes.iter_mut().enumerate() {
             for op in operations(rank).filter(|op| op["op"] == "send") {
                 let to = number(&op["to"]);
                 if to == rank as u64 || to >= world.len() as u64 {
                     return Err(format!("{rank} sends to {to}"));
                 }
-                let content = processes[rank].read(rank as u64, &place(&op["block"]))?;
+                let content = process.read(rank as u64, &place(&op["block"]))?;
                 wires.entry((rank as u64, to)).or_default().push_back((part(op), content));
                 messages += 1;
             }
         }
-        for rank in 0..world.len() {
+        for (rank, process) in processes.iter_mut().enumerate() {
             for op in operations(rank) {
                 match op["op"].as_str() {
                     Some("send") => {}
@@ -153,11 +156,11 @@ fn replay(neighborhoods: &[Json], world: &[Json]) -> Result<usize, String> {
                         if sent != part(op) {
                             return Err(format!("round {round}, {pair:?}: {sent:?} comes for {:?}", part(op)));
                         }
-                        processes[rank].write_part(&place(&op["into"]), sent, content)?;
+                        process.write_part(&place(&op["into"]), sent, content)?;
                     }
                     Some("copy") => {
-                        let content = processes[rank].read(rank as u64, &place(&op["from"]))?;
-                        processes[rank].write(&place(&op["into"]), content)?;
+                        let content = process.read(rank as u64, &place(&op["from"]))?;
+                        process.write(&place(&op["into"]), content)?;
                     }
                     other => return Err(format!("an operation {other:?}")),
                 }

@@ -145,7 +145,7 @@ fn what_cannot_be_read_is_one_line() {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0)).unwrap();
+        std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o0)).unwrap();
         // the superuser reads it all the same
         if std::fs::File::open(&locked).is_err() {
             let (code, text) = refused(&["schedule", &locked], b"");

@@ -10,6 +10,7 @@ mod copy;
 mod device;
 #[cfg(feature = "mpi")]
 pub mod fields;
+#[cfg(feature = "mpi")]
 pub mod guards;
 #[cfg(feature = "mpi")]
 pub mod lasting;

@@ -153,6 +153,11 @@ mod tests {
         assert_eq!(half.reserve(32, 64), Place::Elsewhere { end: Some(48) });
         assert_eq!(half.reserve(16, 64), Place::Elsewhere { end: None });
         assert_eq!(half.empty(64), Contents { bytes: 64, cut: true, elsewhere: 2 });
+        // one that could not be sent after all is not waited for
+        assert_eq!(half.reserve(80, 64), Place::Elsewhere { end: Some(0) });
+        assert_eq!(half.reserve(16, 64), Place::Elsewhere { end: None });
+        half.take_back();
+        assert_eq!(half.empty(64), Contents { bytes: 64, cut: true, elsewhere: 1 });
         // exactly full: nobody is told where it ends
         assert_eq!(half.reserve(64, 64), Place::Here(0));
         assert_eq!(half.reserve(16, 64), Place::Elsewhere { end: None });
