@@ -9,8 +9,9 @@
 enum { LONG = 200000, SHORT = 8, VICTIM = 1 };
 
 static const char *what, *end_how;
-/* calls of MPI that the victim still makes before it ends, 0: not counted; whether packing fails */
-static int calls_left, pack_fails;
+/* calls of MPI that the victim still makes before it ends, 0: not counted; how often packing or sending elements of `refused` still fails */
+static int calls_left, failures_left;
+static MPI_Datatype refused = MPI_DATATYPE_NULL;
 
 static int is(const char *name) { return !strcmp(what, name); }
 
@@ -23,6 +24,12 @@ static void count_call(void) {
   if (calls_left && --calls_left == 0) end_now();
 }
 
+static int fails(MPI_Datatype type) {
+  if (!failures_left || type != refused) return 0;
+  failures_left--;
+  return 1;
+}
+
 int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request) {
   count_call();
   return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
@@ -33,14 +40,19 @@ int MPI_Imrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message,
 }
 int MPI_Issend(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
   count_call();
+  if (fails(type)) return MPI_ERR_INTERN;
   return PMPI_Issend(buffer, count, type, target, tag, comm, request);
+}
+int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
+  if (fails(type)) return MPI_ERR_INTERN;
+  return PMPI_Isend(buffer, count, type, target, tag, comm, request);
 }
 int MPI_Iallreduce(const void *from, void *into, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request) {
   count_call();
   return PMPI_Iallreduce(from, into, count, type, op, comm, request);
 }
 int MPI_Pack(const void *from, int count, MPI_Datatype type, void *into, int size, int *position, MPI_Comm comm) {
-  if (pack_fails) return MPI_ERR_INTERN;
+  if (fails(type)) return MPI_ERR_INTERN;
   return PMPI_Pack(from, count, type, into, size, position, comm);
 }
 
@@ -105,16 +117,50 @@ static int plan_run(int runs) {
   return code;
 }
 
-/* a message that cannot be packed is an error of its sender and of its targets, and nobody else's; later exchanges are as before */
+/* every process sends elements with gaps to itself (`own`) and to the `reach` next ones, to each `times` times; `failures` of the victim's fail */
+static int lossy_exchange(int bytes, int own, int reach, int times, int failures) {
+  int targets[32], counts[32], displs[32], n = 0, messages = 0;
+  MPI_Count elements = 0;
+  MPIX_Sparse_result result = NULL;
+  MPI_Datatype type;
+  MPI_Type_vector(bytes, 1, 2, MPI_BYTE, &type), MPI_Type_commit(&type);
+  for (int k = 1; k <= reach; k++)
+    for (int t = 0; t < times; t++, n++) targets[n] = (test_rank + k) % test_size, counts[n] = 1, displs[n] = 0;
+  if (own) targets[n] = test_rank, counts[n] = 1, displs[n++] = 0;
+  refused = type, failures_left = test_rank == VICTIM ? failures : 0;
+  int code = MPIX_Sparse_exchange(n, targets, send, counts, displs, type, type, MPI_INFO_NULL, MPI_COMM_WORLD, &result);
+  if (failures && test_rank == VICTIM) CHECK(failures_left < failures, "nothing has failed");
+  refused = MPI_DATATYPE_NULL, failures_left = 0;
+  if (code == MPI_SUCCESS) {
+    OK(MPIX_Sparse_get_count(result, &messages, &elements));
+    CHECK(messages == n && elements == n, "%d messages of %d have come", messages, n);
+    MPIX_Sparse_free(&result);
+  }
+  MPI_Type_free(&type);
+  return code;
+}
+
+/* a message that cannot be packed or sent is an error of its sender and of its target, and nobody else's; later exchanges are as before */
 static int check_packing(void) {
-  for (int round = 0; round < 3; round++) {
-    OK(exchange(64, 1));
-    pack_fails = test_rank == VICTIM;
-    int code = exchange(64, 1);
-    pack_fails = 0;
-    CHECK(code != MPI_SUCCESS, "no error of a message that could not be packed");
-    OK(exchange(64, 1));
-    OK(exchange(LONG, 0));
+  int next = (VICTIM + 1) % test_size, concerned = test_rank == VICTIM || test_rank == next;
+  /* elements that fit an inbox, a slot, a head, and such that do not */
+  int lengths[] = {64, 6000, LONG};
+  for (int round = 0; round < 6; round++) {
+    int bytes = lengths[round % 3];
+    OK(lossy_exchange(bytes, 1, test_size - 1, 2, 0));
+    CHECK(lossy_exchange(bytes, 0, test_size - 1, 1, 1000) != MPI_SUCCESS, "no error of messages that could not be sent, of %d bytes", bytes);
+    int code = lossy_exchange(bytes, 0, 1, 1, 1000);
+    CHECK((code != MPI_SUCCESS) == concerned, "%d after the loss of one message of %d bytes", code, bytes);
+    OK(lossy_exchange(bytes, 1, test_size - 1, 2, 0));
+    code = lossy_exchange(bytes, 0, test_size - 1, 2, 1);
+    /* which one is sent first is the protocol's choice */
+    int mine = code != MPI_SUCCESS, all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(all == 2 && (mine || test_rank != VICTIM), "%d errors after the loss of one of several messages of %d bytes", all, bytes);
+    OK(lossy_exchange(bytes, 1, 1, 1, 0));
+    code = lossy_exchange(bytes, 1, 0, 0, 1);
+    CHECK((code != MPI_SUCCESS) == (test_rank == VICTIM), "%d after the loss of a message to itself of %d bytes", code, bytes);
+    OK(exchange(bytes, 0));
   }
   return test_finish();
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use super::mailbox::{Inbox, Sends};
 use super::mirror::{self, Step};
-use super::{Kind, Stats, Wires, tag};
-use crate::error::Result;
+use super::{Kind, Stats, Wires, lost, tag};
+use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
 
@@ -25,6 +25,9 @@ const PREFIX: usize = 2;
 
 /// A message on its way begins with target and source, and its length in bytes.
 const LABEL: usize = 2;
+
+/// In the place of the length: the message could not be packed. Nothing follows.
+pub const LOST: u64 = u64::MAX;
 
 /// A message on its way.
 #[derive(Debug, Clone, Copy)]
@@ -46,12 +49,25 @@ pub enum Body {
     Own(usize),
     /// Here.
     At(*const u8),
+    /// Nowhere: it could not be packed.
+    Lost,
 }
 
 impl Record {
+    /// A message whose label says this; its bytes, if there are any, are here.
+    pub fn read(label: u64, bytes: u64, at: *const u8) -> Record {
+        let (bytes, body) = if bytes == LOST { (0, Body::Lost) } else { (bytes, Body::At(at)) };
+        Record { target: (label >> 32) as u32, source: label as u32, bytes, body }
+    }
+
+    /// Words of its body.
+    pub fn body_words(&self) -> usize {
+        (self.bytes as usize).div_ceil(WORD)
+    }
+
     /// Words that it takes.
     fn words(&self) -> usize {
-        LABEL + (self.bytes as usize).div_ceil(WORD)
+        LABEL + self.body_words()
     }
 }
 
@@ -152,16 +168,23 @@ impl Passage {
     ///
     /// # Safety
     /// The bytes of the messages and the blocks in `sends` must be readable, and stay, until the passage is over.
-    pub unsafe fn start(router: &mut Router, held: Vec<Record>, stats: Stats, sends: &Sends) -> Result<Passage> {
+    pub unsafe fn start(
+        router: &mut Router,
+        held: Vec<Record>,
+        stats: Stats,
+        sends: &Sends,
+        loss: &mut Option<Box<Error>>,
+    ) -> Result<Passage> {
         router.arm()?;
         let mut passage = Passage { at: 0, held, largest: stats };
         // SAFETY: the caller vouches for the bytes.
-        unsafe { passage.send(router, sends) }?;
+        unsafe { passage.send(router, sends, loss) }?;
         Ok(passage)
     }
 
-    /// Gives away what the step at hand gives away.
-    unsafe fn send(&mut self, router: &mut Router, sends: &Sends) -> Result<()> {
+    /// Gives away what the step at hand gives away. A message that cannot be packed is a loss; its label
+    /// travels without it, so that the others go their way.
+    unsafe fn send(&mut self, router: &mut Router, sends: &Sends, loss: &mut Option<Box<Error>>) -> Result<()> {
         let (tag, comm) = (router.tag, &router.comm);
         let Some(Round { step, goes, sends: requests, .. }) = router.rounds.get_mut(self.at) else {
             return Ok(());
@@ -170,20 +193,28 @@ impl Passage {
         let words = PREFIX + self.held.iter().filter(gives).map(Record::words).sum::<usize>();
         goes.clear();
         goes.reserve(words);
-        goes.extend([words as u64, self.largest.word().into()]);
+        goes.extend([0, self.largest.word().into()]);
         for r in self.held.iter().filter(gives) {
             goes.extend([u64::from(r.target) << 32 | u64::from(r.source), r.bytes]);
             let at = goes.len();
-            goes.resize(at + r.words() - LABEL, 0);
+            goes.resize(at + r.body_words(), 0);
             let into: *mut u8 = goes[at..].as_mut_ptr().cast();
             // SAFETY: the caller vouches for what is read; there is room for as many bytes.
             unsafe {
                 match r.body {
-                    Body::Own(i) => sends.list[i].pack(into, sends.dense, comm)?,
+                    Body::Own(i) => {
+                        if let Err(e) = sends.list[i].pack(into, sends.dense, comm) {
+                            loss.get_or_insert(e);
+                            goes.truncate(at);
+                            goes[at - 1] = LOST;
+                        }
+                    }
                     Body::At(from) => std::ptr::copy_nonoverlapping(from, into, r.bytes as usize),
+                    Body::Lost => goes[at - 1] = LOST,
                 }
             }
         }
+        goes[0] = goes.len() as u64;
         self.held.retain(|r| !step.gives.contains(&r.target));
         let (head, rest) = goes.split_at(goes.len().min(HEAD / WORD));
         for (request, (part, tag)) in requests.iter_mut().zip([(head, tag), (rest, tag + 1)]) {
@@ -202,7 +233,12 @@ impl Passage {
     /// # Safety
     /// As for `start`.
     #[inline]
-    pub unsafe fn progress(&mut self, router: &mut Router, sends: &Sends) -> Result<Option<(&[Record], Stats)>> {
+    pub unsafe fn progress(
+        &mut self,
+        router: &mut Router,
+        sends: &Sends,
+        loss: &mut Option<Box<Error>>,
+    ) -> Result<Option<(&[Record], Stats)>> {
         while let Some(round) = router.rounds.get_mut(self.at) {
             for came in &mut round.came {
                 if !came.test(router.tag, &router.comm)? {
@@ -214,15 +250,14 @@ impl Passage {
                 self.largest = self.largest.max(Stats::from_word(words[1] as u32));
                 let mut rest = &words[PREFIX..];
                 while let [label, bytes, body @ ..] = rest {
-                    let (target, source) = ((label >> 32) as u32, *label as u32);
-                    let record = Record { target, source, bytes: *bytes, body: Body::At(body.as_ptr().cast()) };
+                    let record = Record::read(*label, *bytes, body.as_ptr().cast());
                     rest = &rest[record.words()..];
                     self.held.push(record);
                 }
             }
             self.at += 1;
             // SAFETY: the caller vouches for the bytes.
-            unsafe { self.send(router, sends) }?;
+            unsafe { self.send(router, sends, loss) }?;
         }
         for round in &mut router.rounds {
             for send in &mut round.sends {
@@ -252,7 +287,7 @@ impl Run {
             .map(|(i, o)| Record { target: o.target, source: rank, bytes: o.bytes, body: Body::Own(i) })
             .collect();
         // SAFETY: the caller vouches for the blocks.
-        Ok(Run(unsafe { Passage::start(router, held, mine, sends) }?))
+        Ok(Run(unsafe { Passage::start(router, held, mine, sends, &mut wires.loss) }?))
     }
 
     /// Goes on.
@@ -263,25 +298,27 @@ impl Run {
     pub unsafe fn progress(&mut self, wires: &mut Wires, sends: &Sends, inbox: &mut Inbox) -> Result<bool> {
         let router = wires.router.as_mut().expect("it has been started");
         // SAFETY: the caller vouches for the blocks.
-        let Some((records, largest)) = unsafe { self.0.progress(router, sends) }? else {
+        let Some((records, largest)) = unsafe { self.0.progress(router, sends, &mut wires.loss) }? else {
             return Ok(false);
         };
         wires.learn(largest);
         // SAFETY: the bytes are there until the router is used again.
-        unsafe { deliver(records, inbox) }?;
+        unsafe { deliver(records, inbox, &mut wires.loss) }?;
         Ok(true)
     }
 }
 
-/// Enters messages that have come.
+/// Enters messages that have come, and losses.
 ///
 /// # Safety
 /// Their bytes must be readable.
-pub unsafe fn deliver(records: &[Record], inbox: &mut Inbox) -> Result<()> {
+pub unsafe fn deliver(records: &[Record], inbox: &mut Inbox, loss: &mut Option<Box<Error>>) -> Result<()> {
     for r in records {
-        if let Body::At(from) = r.body {
+        match r.body {
             // SAFETY: the caller vouches for the bytes.
-            unsafe { inbox.copy(r.source, from, r.bytes) }?;
+            Body::At(from) => unsafe { inbox.copy(r.source, from, r.bytes) }?,
+            Body::Lost => drop(loss.get_or_insert_with(|| lost(r.source))),
+            Body::Own(_) => {}
         }
     }
     Ok(())

@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::{Duration, Instant};
 
 use super::halves::{Gate, Half, MOST, Place, TOLD};
-use super::mailbox::{Inbox, Outbox, Outgoing, Sends};
-use super::{Kind, STATS_BITS, Stats, Wires, pcx};
-use crate::error::{Class, Error, Result};
+use super::mailbox::{Inbox, Outbox, Sends};
+use super::{Kind, STATS_BITS, Stats, Wires, lost, pcx, send_one};
+use crate::error::Result;
 use crate::model::dsde::{INBOX_LONG, INBOX_ROOM};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode};
@@ -146,40 +146,31 @@ pub struct Run {
     looks: u32,
     /// When this process last asked whether the others live.
     asked: Option<Instant>,
-    /// The first message that could not be sent, or did not come.
-    loss: Option<Box<Error>>,
 }
 
 impl Run {
-    /// The first message that could not be sent, or did not come.
-    pub fn loss(self) -> Option<Box<Error>> {
-        self.loss
-    }
-
     /// Begins. Never waits: all that the others need of this process is there when it returns. A message that cannot be sent is an error at the end, here and at its
     /// target: nobody waits for it.
     ///
     /// # Safety
     /// As for `super::Run::start`.
     pub unsafe fn start(wires: &mut Wires, sends: &Sends) -> Result<Run> {
-        let (data, rest) = (wires.tag(Kind::Data), wires.tag(Kind::Rest));
+        let (rank, rest) = (wires.rank, wires.tag(Kind::Rest));
         let mine = Stats::of(sends, wires);
         let Some(inboxes) = wires.inboxes.as_mut() else { unreachable!("chosen where there are some") };
         let (memory, number) = (Arc::clone(&inboxes.memory), inboxes.number);
         inboxes.number += 1;
-        let (mut outbox, mut loss) = (Outbox::default(), None);
-        // SAFETY: the caller vouches for the block.
-        let mut send = |o: &Outgoing, tag| unsafe {
-            message::send(Mode::Standard, &o.block, o.target, tag, &wires.comm).map(|request| outbox.push(request))
-        };
-        for o in sends.list.iter().filter(|o| o.target != wires.rank) {
+        let mut outbox = Outbox::default();
+        for o in sends.list.iter().filter(|o| o.target != rank) {
             let long = o.bytes > INBOX_LONG || o.device;
             let room = HEADER + if long { 0 } else { o.bytes.next_multiple_of(HEADER) };
             let half = memory.half(o.target, number);
             let sent = match half.reserve(room, INBOX_ROOM) {
                 Place::Here(at) => {
                     let sent = if long {
-                        send(o, rest)
+                        // SAFETY: the caller vouches for the block.
+                        let sent = unsafe { message::send(Mode::Standard, &o.block, o.target, rest, &wires.comm) };
+                        sent.map(|request| outbox.push(request))
                     } else {
                         // SAFETY: the caller vouches for the block; the place has been reserved, and nobody else writes there.
                         let packed = unsafe { o.pack(memory.at(o.target, number, at + HEADER), sends.dense, &wires.comm) };
@@ -187,29 +178,31 @@ impl Run {
                     };
                     let what = if long { ANNOUNCED } else { MESSAGE };
                     let header = match sent {
-                        Ok(()) => Header { source: wires.rank, what, bytes: o.bytes },
+                        Ok(()) => Header { source: rank, what, bytes: o.bytes },
                         // as long as the room
-                        Err(_) => Header { source: wires.rank, what: FAILED, bytes: room - HEADER },
+                        Err(_) => Header { source: rank, what: FAILED, bytes: room - HEADER },
                     };
                     memory.label(o.target, number, at, header);
                     sent
                 }
                 Place::Elsewhere { end } => {
                     if let Some(at) = end {
-                        memory.label(o.target, number, at, Header { source: wires.rank, what: END, bytes: 0 });
+                        memory.label(o.target, number, at, Header { source: rank, what: END, bytes: 0 });
                     }
-                    send(o, data).inspect_err(|_| half.take_back())
+                    // SAFETY: the caller vouches for the block.
+                    let told = unsafe { send_one(wires, o, Mode::Standard, &mut outbox) };
+                    told.map(drop).inspect_err(|_| half.take_back())
                 }
             };
             if let Err(e) = sent {
-                loss.get_or_insert(e);
+                wires.loss.get_or_insert(e);
             }
         }
         let join = |a, b| Stats::from_word(a).max(Stats::from_word(b)).word();
         if memory.gate().arrive(number, mine.word(), join) == u64::from(memory.size) {
             memory.bell().ring();
         }
-        Ok(Run { memory, number, missing: None, outbox, looks: 0, asked: None, loss })
+        Ok(Run { memory, number, missing: None, outbox, looks: 0, asked: None })
     }
 
     /// Goes on.
@@ -231,7 +224,7 @@ impl Run {
     }
 
     /// Takes what has come out of the inbox; how many messages are to be probed for.
-    fn take_out(&mut self, wires: &Wires, inbox: &mut Inbox) -> Result<u32> {
+    fn take_out(&self, wires: &mut Wires, inbox: &mut Inbox) -> Result<u32> {
         let contents = self.memory.half(wires.rank, self.number).empty(INBOX_ROOM);
         let bytes = if contents.cut { self.end(wires.rank) } else { contents.bytes };
         if bytes > 0 {
@@ -250,8 +243,7 @@ impl Run {
                 }
                 assert!(header.bytes <= bytes - position, "a process has overwritten memory that it shares");
                 if header.what == FAILED {
-                    let text = "a message could not be sent to this process".into();
-                    self.loss.get_or_insert(Error::Remote { rank: header.source, class: Class::Other, text }.into());
+                    wires.loss.get_or_insert_with(|| lost(header.source));
                 } else {
                     inbox.enter(header.source, at.wrapping_add(position as usize), header.bytes);
                 }

@@ -110,6 +110,8 @@ pub struct Inbox {
     pub messages: Vec<Arrived>,
     /// Receives under way, by the message that they bring, in order.
     incoming: VecDeque<(usize, Request)>,
+    /// Receives of empty messages that tell of lost ones.
+    words: Outbox,
 }
 
 impl Inbox {
@@ -184,6 +186,13 @@ impl Inbox {
         Ok(())
     }
 
+    /// Receives an empty message that a probe has found, without entering it.
+    pub fn take_word(&mut self, probed: Probed, comm: &Comm) -> Result<()> {
+        // SAFETY: nothing is written.
+        self.words.push(unsafe { probed.receive(std::ptr::NonNull::<u128>::dangling().as_ptr().cast(), comm) }?);
+        Ok(())
+    }
+
     /// How many messages, from the first one on, are here.
     #[inline]
     pub fn ready(&mut self) -> Result<usize> {
@@ -199,17 +208,19 @@ impl Inbox {
     /// Whether all receives that have begun are complete.
     #[inline]
     pub fn complete(&mut self) -> Result<bool> {
-        Ok(self.ready()? == self.messages.len())
+        Ok(self.ready()? == self.messages.len() && self.words.complete()?)
     }
 
-    /// Enters a message of the process to itself.
+    /// Enters a message of the process to itself, unless packing it fails.
     ///
     /// # Safety
     /// Its block must be readable.
     pub unsafe fn copy_own(&mut self, own: &Outgoing, dense: bool, comm: &Comm) -> Result<()> {
-        let at = self.place(own.target, own.bytes)?;
+        let at = self.room(own.bytes)?;
         // SAFETY: the caller vouches for the block; there is room for as many bytes.
-        unsafe { own.pack(at, dense, comm) }
+        unsafe { own.pack(at, dense, comm) }?;
+        self.enter(own.target, at, own.bytes);
+        Ok(())
     }
 
     /// Orders the messages by source, those of one source as they were sent.

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
 use crate::environment;
-use crate::error::{Error, Result};
+use crate::error::{Class as ErrorClass, Error, Result};
 use crate::hints::origins::Origin;
 use crate::hints::{SparseHints, site_loggp};
 use crate::logging;
@@ -51,7 +51,7 @@ mod rsx;
 pub mod timing;
 
 use barrier::Barrier;
-use mailbox::{Inbox, Outbox, Sends};
+use mailbox::{Inbox, Outbox, Outgoing, Sends};
 
 /// What the processes tell each other with an exchange, of which all then know the largest. Numbers of messages and bytes are told as the number of
 /// their binary digits.
@@ -97,7 +97,8 @@ impl Stats {
 /// 11 for the time, 6 for the digits of messages, 7 for those of bytes.
 const STATS_BITS: u32 = 24;
 
-/// What a tag on the private communicator means; those of [`Kind::Data`] and [`Kind::Rest`] alternate between exchanges.
+/// What a tag on the private communicator means; those of [`Kind::Data`], [`Kind::Rest`] and [`Kind::Lost`] alternate
+/// between exchanges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Messages.
@@ -110,6 +111,8 @@ enum Kind {
     Census,
     /// Of the crystal router: two, for heads and for what is longer.
     Router,
+    /// In the place of messages that could not be sent; alternates as `Data` does.
+    Lost,
 }
 
 /// Tags from here on belong to plans.
@@ -144,6 +147,11 @@ pub struct Wires {
     /// What that time is for.
     ticket: Option<(Class, usize)>,
     running: bool,
+    /// The first message of the running exchange that could not be sent, or did not come: the exchange
+    /// goes on to its end, as others count on it, and then fails.
+    loss: Option<Box<Error>>,
+    /// Probes in vain.
+    vain: u32,
     chooser: Chooser,
     choice: Option<ProtocolChoice>,
     /// Processes of each node, if the running exchange's hints say that.
@@ -322,6 +330,7 @@ fn tag(kind: Kind, parity: i32) -> i32 {
         Kind::Barrier => 6,
         Kind::Census => 7,
         Kind::Router => 8,
+        Kind::Lost => 10 + parity,
     }
 }
 
@@ -376,6 +385,8 @@ impl Wires {
             time: UNMEASURED,
             ticket: None,
             running: false,
+            loss: None,
+            vain: 0,
             chooser: Chooser::default(),
             choice: None,
             node_size: None,
@@ -427,6 +438,27 @@ impl Wires {
         let tag = FIRST_PLAN + (self.plans % tags) as i32;
         self.plans += 1;
         tag
+    }
+
+    /// Looks for a message, or the word that one could not be sent; true if there was either.
+    fn find(&mut self, source: Option<u32>, inbox: &mut Inbox) -> Result<bool> {
+        /// Probes for a message in vain before a probe for the word: an exchange without errors has next
+        /// to none of the latter.
+        const HOPE: u32 = 16;
+        if let Some(probed) = message::probe(source, self.tag(Kind::Data), self.matched, &self.comm)? {
+            inbox.take(probed, &self.comm)?;
+            return Ok(true);
+        }
+        self.vain = self.vain.wrapping_add(1);
+        if !self.vain.is_multiple_of(HOPE) {
+            return Ok(false);
+        }
+        let Some(probed) = message::probe(source, self.tag(Kind::Lost), self.matched, &self.comm)? else {
+            return Ok(false);
+        };
+        self.loss.get_or_insert_with(|| lost(probed.status.source));
+        inbox.take_word(probed, &self.comm)?;
+        Ok(true)
     }
 
     /// Takes back what is posted ahead.
@@ -575,15 +607,40 @@ impl Run {
     }
 }
 
+/// The error of a process to which a message could not be sent.
+fn lost(source: u32) -> Box<Error> {
+    let text = "a message could not be sent to this process".into();
+    Error::Remote { rank: source, class: ErrorClass::Other, text }.into()
+}
+
+/// Sends a message. If that fails, sends an empty one of [`Kind::Lost`] in its place: the exchange goes on,
+/// and nobody waits for what does not come. True if the message itself went.
+///
+/// # Safety
+/// The block must be readable, and not be written, until the outbox is complete.
+unsafe fn send_one(wires: &mut Wires, o: &Outgoing, mode: message::Mode, outbox: &mut Outbox) -> Result<bool> {
+    // SAFETY: the caller vouches for the block.
+    let sent = unsafe { message::send(mode, &o.block, o.target, wires.tag(Kind::Data), &wires.comm) };
+    let whole = sent.is_ok();
+    outbox.push(sent.or_else(|e| {
+        wires.loss.get_or_insert(e);
+        let nothing = message::bytes_at([].as_ptr(), 0);
+        // SAFETY: no bytes are read.
+        unsafe { message::send(mode, &nothing, o.target, wires.tag(Kind::Lost), &wires.comm) }
+    })?);
+    Ok(whole)
+}
+
 /// Sends all messages to others.
 ///
 /// # Safety
 /// The blocks must be readable, and not be written, until the outbox is complete.
-unsafe fn send_all(wires: &Wires, sends: &Sends, mode: message::Mode) -> Result<Outbox> {
+unsafe fn send_all(wires: &mut Wires, sends: &Sends, mode: message::Mode) -> Result<Outbox> {
     let mut outbox = Outbox::default();
-    for o in sends.list.iter().filter(|o| o.target != wires.rank) {
+    let rank = wires.rank;
+    for o in sends.list.iter().filter(|o| o.target != rank) {
         // SAFETY: the caller vouches for the blocks.
-        outbox.push(unsafe { message::send(mode, &o.block, o.target, wires.tag(Kind::Data), &wires.comm) }?);
+        unsafe { send_one(wires, o, mode, &mut outbox) }?;
     }
     Ok(outbox)
 }
@@ -649,6 +706,7 @@ impl Exchange {
         let choice = wires.choose(&hints, form);
         // from here on no other exchange can begin before this one's end, also if something fails
         wires.running = true;
+        wires.loss = None;
         wires.choice = Some(choice);
         let observed = wires.observed.as_mut().map(|o| o.begin(choice.protocol.name(), || choice.why.to_string()));
         if let Some(observed) = &observed {
@@ -674,7 +732,12 @@ impl Exchange {
         // to oneself: while the first messages travel
         for own in exchange.sends.list.iter().filter(|o| o.target == wires.rank) {
             // SAFETY: as above.
-            unsafe { exchange.inbox.copy_own(own, exchange.sends.dense, &wires.comm) }?;
+            if let Err(e) = unsafe { exchange.inbox.copy_own(own, exchange.sends.dense, &wires.comm) } {
+                wires.loss.get_or_insert(e);
+            }
+        }
+        if exchange.run.is_none() {
+            exchange.loss = wires.loss.take();
         }
         exchange.spent = begin.map(|begin| mpi::time() - begin);
         Ok(exchange)
@@ -721,9 +784,8 @@ impl Exchange {
                 }
                 return Ok(false);
             }
-            if let Some(Run::Inbox(run)) = self.run.take() {
-                self.loss = run.loss();
-            }
+            self.run = None;
+            self.loss = wires.loss.take();
         }
         Ok(true)
     }

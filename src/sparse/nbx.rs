@@ -12,8 +12,8 @@
 //! [`SLOTS`] slots, nothing that grows with P. Source: DSDE, section 3.4, Algorithm 2.
 
 use super::mailbox::{Inbox, Outbox, Sends};
-use super::{Kind, Stats, Wires, tag};
-use crate::error::Result;
+use super::{Kind, Stats, Wires, lost, tag};
+use crate::error::{Error, Result};
 use crate::model::dsde::POSTED_BYTES;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Cancelled, Mode, Request, Status, bytes_at};
@@ -30,6 +30,9 @@ const ANNOUNCEMENT: i32 = 2;
 
 /// An announcement: the length of what comes.
 type Announcement = u64;
+
+/// Announces that a message could not be sent.
+const LOST: Announcement = Announcement::MAX;
 
 /// The ring of receives.
 pub struct Slots {
@@ -133,22 +136,36 @@ impl Run {
         let (parity, rest) = (wires.parity, wires.tag(Kind::Rest));
         let Some(slots) = wires.slots.as_mut() else { unreachable!("made with the wires") };
         for early in std::mem::take(&mut slots.early) {
-            enter(inbox, early.source, early.kind, &early.bytes, rest, &wires.comm)?;
+            enter(inbox, early.source, early.kind, &early.bytes, rest, &wires.comm, &mut wires.loss)?;
         }
         let others = || sends.list.iter().filter(|o| o.target != wires.rank);
-        let announcements: Vec<Announcement> = others().map(|o| o.bytes).collect();
+        let mut announcements: Vec<Announcement> = others().map(|o| o.bytes).collect();
         let (mut small, mut long) = (Outbox::default(), Outbox::default());
-        for (o, announcement) in others().zip(&announcements) {
-            // SAFETY: the caller vouches for the block; announcements do not move and live as long as the run.
-            unsafe {
-                if o.bytes <= SLOT as u64 {
-                    small.push(message::send(Mode::Synchronous, &o.block, o.target, MESSAGE + parity, &slots.comm)?);
+        for (o, announcement) in others().zip(&mut announcements) {
+            let fits = o.bytes <= SLOT as u64;
+            // SAFETY: the caller vouches for the block.
+            let sent = unsafe {
+                if fits {
+                    message::send(Mode::Synchronous, &o.block, o.target, MESSAGE + parity, &slots.comm)
                 } else {
-                    let block = bytes_at((&raw const *announcement).cast(), size_of::<Announcement>() as u64);
-                    small.push(message::send(Mode::Synchronous, &block, o.target, ANNOUNCEMENT + parity, &slots.comm)?);
-                    long.push(message::send(Mode::Standard, &o.block, o.target, rest, &wires.comm)?);
+                    message::send(Mode::Standard, &o.block, o.target, rest, &wires.comm)
+                }
+            };
+            match sent {
+                Ok(request) if fits => {
+                    small.push(request);
+                    continue;
+                }
+                Ok(request) => long.push(request),
+                // nobody must wait for it
+                Err(e) => {
+                    wires.loss.get_or_insert(e);
+                    *announcement = LOST;
                 }
             }
+            let block = bytes_at((&raw const *announcement).cast(), size_of::<Announcement>() as u64);
+            // SAFETY: announcements do not move, and live as long as the run.
+            small.push(unsafe { message::send(Mode::Synchronous, &block, o.target, ANNOUNCEMENT + parity, &slots.comm) }?);
         }
         Ok(Run { phase: Phase::Sending, parity, mine, small, long, _announcements: announcements })
     }
@@ -160,11 +177,11 @@ impl Run {
     #[inline]
     pub unsafe fn progress(&mut self, wires: &mut Wires, inbox: &mut Inbox) -> Result<bool> {
         loop {
-            let Wires { comm, slots: Some(slots), barrier, .. } = wires else { unreachable!("made with the wires") };
+            let Wires { comm, slots: Some(slots), barrier, loss, .. } = wires else { unreachable!("made with the wires") };
             while !matches!(self.phase, Phase::Emptying)
                 && let Some(status) = slots.test()?
             {
-                self.deliver(slots, status, inbox, comm)?;
+                self.deliver(slots, status, inbox, comm, loss)?;
             }
             match self.phase {
                 Phase::Sending => {
@@ -185,7 +202,7 @@ impl Run {
                 Phase::Emptying => match slots.requests[slots.oldest].test_cancelled()? {
                     None => return Ok(false),
                     Some(Cancelled::Came(status)) => {
-                        self.deliver(slots, status, inbox, comm)?;
+                        self.deliver(slots, status, inbox, comm, loss)?;
                         slots.requests[slots.oldest].cancel()?;
                     }
                     Some(Cancelled::Back) => {
@@ -199,13 +216,20 @@ impl Run {
     }
 
     /// Takes what has come into the oldest slot, and posts it anew.
-    fn deliver(&self, slots: &mut Slots, status: Status, inbox: &mut Inbox, comm: &Comm) -> Result<()> {
+    fn deliver(
+        &self,
+        slots: &mut Slots,
+        status: Status,
+        inbox: &mut Inbox,
+        comm: &Comm,
+        loss: &mut Option<Box<Error>>,
+    ) -> Result<()> {
         let at: *const u8 = slots.buffers[slots.oldest].as_ptr().cast();
         // SAFETY: MPI has written so many bytes into the slot.
         let bytes = unsafe { std::slice::from_raw_parts(at, status.bytes as usize) };
         let (kind, parity) = (status.tag & ANNOUNCEMENT, status.tag & 1);
         if parity == self.parity {
-            enter(inbox, status.source, kind, bytes, tag(Kind::Rest, parity), comm)?;
+            enter(inbox, status.source, kind, bytes, tag(Kind::Rest, parity), comm, loss)?;
         } else {
             slots.early.push(Early { source: status.source, kind, bytes: bytes.to_vec() });
         }
@@ -213,9 +237,21 @@ impl Run {
     }
 }
 
-/// Enters a message, or begins to receive the one that is announced.
-fn enter(inbox: &mut Inbox, source: u32, kind: i32, bytes: &[u8], rest: i32, comm: &Comm) -> Result<()> {
+/// Enters a message, or its loss, or begins to receive the one that is announced.
+fn enter(
+    inbox: &mut Inbox,
+    source: u32,
+    kind: i32,
+    bytes: &[u8],
+    rest: i32,
+    comm: &Comm,
+    loss: &mut Option<Box<Error>>,
+) -> Result<()> {
     match <[u8; size_of::<Announcement>()]>::try_from(bytes) {
+        Ok(length) if kind == ANNOUNCEMENT && Announcement::from_ne_bytes(length) == LOST => {
+            loss.get_or_insert_with(|| lost(source));
+            Ok(())
+        }
         Ok(length) if kind == ANNOUNCEMENT => inbox.receive(source, Announcement::from_ne_bytes(length), rest, comm),
         // SAFETY: the bytes are a slice.
         _ => unsafe { inbox.copy(source, bytes.as_ptr(), bytes.len() as u64) },

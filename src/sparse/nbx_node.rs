@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use super::crystal::{self, Body, Passage, Record, Router};
+use super::crystal::{self, LOST, Passage, Record, Router};
 use super::mailbox::{Inbox, Outgoing, Sends};
 use super::{Kind, Stats, Wires, nbx, tag};
 use crate::error::Result;
@@ -65,8 +65,6 @@ impl Nodes {
     }
 }
 
-/// Words before each message inside an envelope: target's place on its node and source, length in bytes.
-const LABEL: usize = 2;
 const WORD: usize = size_of::<u64>();
 
 enum Phase {
@@ -105,11 +103,16 @@ impl Run {
             let mut envelope: Vec<u64> = Vec::new();
             for o in group {
                 let place = members.partition_point(|&m| m < o.target) as u64;
+                // as a router's label
                 envelope.extend([place << 32 | u64::from(wires.rank), o.bytes]);
                 let at = envelope.len();
                 envelope.resize(at + (o.bytes as usize).div_ceil(WORD), 0);
                 // SAFETY: the caller vouches for the block; there is room for its bytes.
-                unsafe { o.pack(envelope[at..].as_mut_ptr().cast(), sends.dense, &wires.comm) }?;
+                if let Err(e) = unsafe { o.pack(envelope[at..].as_mut_ptr().cast(), sends.dense, &wires.comm) } {
+                    wires.loss.get_or_insert(e);
+                    envelope.truncate(at);
+                    envelope[at - 1] = LOST;
+                }
             }
             let target = members[nodes.place as usize % members.len()];
             envelopes.push(envelope);
@@ -146,16 +149,17 @@ impl Run {
             let held = self.contents();
             let nodes = wires.nodes.as_mut().expect("made at the start");
             // SAFETY: the envelopes that have come live as long as the run.
-            self.phase = Phase::Inside(unsafe { Passage::start(&mut nodes.router, held, self.mine, &self.nothing) }?);
+            self.phase =
+                Phase::Inside(unsafe { Passage::start(&mut nodes.router, held, self.mine, &self.nothing, &mut wires.loss) }?);
         }
         let Phase::Inside(inside) = &mut self.phase else { unreachable!("begun above") };
         let nodes = wires.nodes.as_mut().expect("made at the start");
         // SAFETY: as above; the records' bytes are there until the router is used again.
         unsafe {
-            let Some((records, _)) = inside.progress(&mut nodes.router, &self.nothing)? else {
+            let Some((records, _)) = inside.progress(&mut nodes.router, &self.nothing, &mut wires.loss)? else {
                 return Ok(false);
             };
-            crystal::deliver(records, inbox)?;
+            crystal::deliver(records, inbox, &mut wires.loss)?;
         }
         Ok(true)
     }
@@ -168,9 +172,9 @@ impl Run {
             let words = unsafe { std::slice::from_raw_parts(envelope.at.cast::<u64>(), envelope.bytes as usize / WORD) };
             let mut rest = words;
             while let [label, bytes, body @ ..] = rest {
-                let (target, source) = ((label >> 32) as u32, *label as u32);
-                records.push(Record { target, source, bytes: *bytes, body: Body::At(body.as_ptr().cast()) });
-                rest = &rest[LABEL + (*bytes as usize).div_ceil(WORD)..];
+                let record = Record::read(*label, *bytes, body.as_ptr().cast());
+                rest = &body[record.body_words()..];
+                records.push(record);
             }
         }
         records

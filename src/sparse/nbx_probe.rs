@@ -4,9 +4,9 @@
 //! Algorithm 2.
 
 use super::mailbox::{Inbox, Outbox, Sends};
-use super::{Kind, Stats, Wires, send_all};
+use super::{Stats, Wires, send_all};
 use crate::error::Result;
-use crate::mpi::message::{self, Mode};
+use crate::mpi::message::Mode;
 
 /// The protocol at work.
 pub struct Run {
@@ -35,9 +35,7 @@ impl Run {
     #[inline]
     pub unsafe fn progress(&mut self, wires: &mut Wires, inbox: &mut Inbox) -> Result<bool> {
         while !self.through {
-            while let Some(probed) = message::probe(None, wires.tag(Kind::Data), wires.matched, &wires.comm)? {
-                inbox.take(probed, &wires.comm)?;
-            }
+            while wires.find(None, inbox)? {}
             if !self.in_barrier {
                 // a rendezvous needs the receiver's attention until its message is here
                 inbox.ready()?;

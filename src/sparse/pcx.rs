@@ -7,7 +7,7 @@
 use super::mailbox::{Inbox, Outbox, Sends};
 use super::{Kind, Stats, Wires, send_all};
 use crate::error::Result;
-use crate::mpi::message::{self, Mode, Request, collective};
+use crate::mpi::message::{Mode, Request, collective};
 
 /// Who counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,11 +100,10 @@ impl Run {
 }
 
 /// Looks for messages as long as some are missing; true when none is.
-pub fn find(wires: &Wires, missing: &mut u32, inbox: &mut Inbox) -> Result<bool> {
+pub fn find(wires: &mut Wires, missing: &mut u32, inbox: &mut Inbox) -> Result<bool> {
     while *missing > 0 {
-        match message::probe(None, wires.tag(Kind::Data), wires.matched, &wires.comm)? {
-            None => return Ok(false),
-            Some(probed) => inbox.take(probed, &wires.comm)?,
+        if !wires.find(None, inbox)? {
+            return Ok(false);
         }
         *missing -= 1;
     }

@@ -4,9 +4,9 @@
 //! Useful with few processes. Cost: an alltoall of 8 bytes for each process, k messages; 16 P bytes of memory. Source: DSDE, section 3.1.
 
 use super::mailbox::{Inbox, Outbox, Sends};
-use super::{Kind, STATS_BITS, Stats, Wires, send_all};
+use super::{Kind, STATS_BITS, Stats, Wires, send_one};
 use crate::error::Result;
-use crate::mpi::message::{self, Mode, Request, collective};
+use crate::mpi::message::{Mode, Request, collective};
 
 /// What each process tells each other one, and is told; kept between exchanges.
 #[derive(Default)]
@@ -15,8 +15,8 @@ pub struct Words {
     told: Vec<u64>,
 }
 
-/// What a word says: the sender's [`Stats`] above, and below what comes: 0 for no message; 1 + 2 b for one of b bytes; 2 n for n messages, n > 1, whose
-/// lengths must be probed for.
+/// What a word says: the sender's [`Stats`] above, and below what comes: 0 for no message; 1 + 2 b for one of b bytes; 2 n for n messages, n > 1 or
+/// the one could not be sent, that must be probed for.
 const STATS: u32 = u64::BITS - STATS_BITS;
 
 fn one(bytes: u64) -> u64 {
@@ -56,19 +56,23 @@ impl Run {
         told.resize(wires.size as usize, 0);
         tell.clear();
         tell.resize(wires.size as usize, stats);
-        for o in sends.list.iter().filter(|o| o.target != wires.rank) {
-            let word = &mut tell[o.target as usize];
+        let (rank, mut outbox) = (wires.rank, Outbox::default());
+        // messages need not wait for the words: tags keep those apart that come before
+        for o in sends.list.iter().filter(|o| o.target != rank) {
+            // SAFETY: the caller vouches for the block.
+            let whole = unsafe { send_one(wires, o, Mode::Standard, &mut outbox) }?;
+            let word = &mut wires.words.tell[o.target as usize];
             *word = match *word - stats {
-                0 => stats + one(o.bytes),
+                0 if whole => stats + one(o.bytes),
+                // what comes in its place has to be probed for
+                0 => stats + 2,
                 said if said % 2 == 1 => stats + 2 * 2,
                 _ => *word + 2,
             };
         }
+        let Words { tell, told } = &mut wires.words;
         // SAFETY: one word for each process; both stay as they are until the request is complete.
         let words = unsafe { collective::alltoall(tell, told, &wires.comm) }?;
-        // messages need not wait for the words: tags keep those apart that come before
-        // SAFETY: the caller vouches for the blocks.
-        let outbox = unsafe { send_all(wires, sends, Mode::Standard) }?;
         Ok(Run { words: Some(words), outbox, several: Vec::new() })
     }
 
@@ -96,10 +100,9 @@ impl Run {
             wires.learn(largest);
         }
         while let Some(Several { source, missing }) = self.several.last_mut() {
-            let Some(probed) = message::probe(Some(*source), wires.tag(Kind::Data), wires.matched, &wires.comm)? else {
+            if !wires.find(Some(*source), inbox)? {
                 break;
-            };
-            inbox.take(probed, &wires.comm)?;
+            }
             *missing -= 1;
             if *missing == 0 {
                 self.several.pop();

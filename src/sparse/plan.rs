@@ -25,6 +25,8 @@ pub struct Plan {
     yields: bool,
     outstanding: Arc<Outstanding>,
     active: bool,
+    /// A message to itself that could not be packed: the run goes on to its end, and then fails.
+    loss: Option<Box<Error>>,
     patience: Patience,
     /// What is counted and traced, where the environment asks for it.
     record: Option<Arc<Record>>,
@@ -58,6 +60,7 @@ impl Plan {
             yields: *yields,
             outstanding: Arc::clone(outstanding),
             active: false,
+            loss: None,
             patience: Patience::default(),
             record: wires.observed.as_ref().map(|observed| observed.plan()),
             sends,
@@ -75,7 +78,9 @@ impl Plan {
         self.active = true;
         for &(i, into) in &self.own {
             // SAFETY: whoever made the plan vouches for the blocks; as many bytes were received there before.
-            unsafe { self.sends.list[i].pack(into, self.sends.dense, &self.comm) }?;
+            if let Err(e) = unsafe { self.sends.list[i].pack(into, self.sends.dense, &self.comm) } {
+                self.loss.get_or_insert(e);
+            }
         }
         if let (Some(record), Some(call)) = (&self.record, call) {
             self.observe(record, &call);
@@ -102,6 +107,7 @@ impl Plan {
     pub fn test(&mut self) -> Result<bool> {
         if self.active && self.requests.test()? {
             self.active = false;
+            self.loss.take().map_or(Ok(()), Err)?;
         }
         if self.active && self.patience.is_over() {
             // SAFETY: a live communicator.
