@@ -309,9 +309,9 @@ test-preload:
 	cargo clippy --quiet --locked --package mpix-neighbor-preload --all-targets --target-dir $(TARGET) -- -D warnings
 	c_tests/preload
 
+SECONDS ?= 3600
 # random cases for an hour, or SECONDS: MPIs and numbers of processes in turn. A case that fails is
 # printed with the command that repeats it
-SECONDS ?= 3600
 fuzz:
 	@scripts/deps test
 	@$(MAKE) --no-print-directory build/mpicc.openmpi/fuzz MPICC=mpicc.openmpi
