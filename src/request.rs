@@ -240,7 +240,7 @@ impl State {
     fn test_verification(&mut self) -> bool {
         let Some(verification) = &mut self.verification else { return true };
         if let Some(check) = &mut verification.check {
-            match check.test() {
+            match check.test(verification.slot.comm()) {
                 Ok(false) => return false,
                 Ok(true) => verification.findings = verification.check.take().map(|check| check.finish(&COLLECTIVES)),
                 Err(e) => {
@@ -717,6 +717,11 @@ impl State {
     /// Ends a call. Returns its error.
     #[inline(always)]
     fn complete(&mut self, slot: &Slot, persistent: bool) -> Option<Box<Error>> {
+        if let (Some(joined), Some(failure)) = (&mut self.joined, &self.failure)
+            && matches!(**failure, Error::Gone { .. })
+        {
+            joined.lose();
+        }
         if let (Some(joined), None) = (&mut self.joined, &self.failure) {
             // SAFETY: whoever made the request vouches for the buffers.
             self.failure = (0..self.told.len()).try_for_each(|source| unsafe { joined.take(source) }).err();

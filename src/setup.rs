@@ -10,6 +10,7 @@ use crate::locality::Locality;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype;
+use crate::mpi::liveness::Patience;
 use crate::mpi::node;
 use crate::mpi::p2p::{Message, Requests};
 use crate::neighborhood::Neighborhood;
@@ -248,7 +249,7 @@ fn scatter(comm: &Comm, shares: Option<Result<Shares>>) -> Result<Vec<u32>> {
 
 /// Exchanges the messages of a negotiation until this process has nothing more to say or to hear.
 fn negotiate(comm: &Comm, mut negotiation: Negotiation) -> Result<Schedule> {
-    let mut requests = Requests::default();
+    let (mut requests, mut patience) = (Requests::default(), Patience::default());
     let room = |exchanges: &[Exchange]| -> Vec<Vec<u32>> { exchanges.iter().map(|e| vec![0; e.words]).collect() };
     let message = |exchange: &Exchange, words: &mut Vec<u32>| -> Result<Message> {
         let count = i32::try_from(size_of_val(&words[..])).map_err(|_| {
@@ -277,8 +278,16 @@ fn negotiate(comm: &Comm, mut negotiation: Negotiation) -> Result<Schedule> {
                 std::mem::forget(std::mem::take(&mut out));
             }
         })?;
+        patience.restart();
         // others may need this core to answer
         while !requests.is_empty() && !requests.test().map_err(|(_, error)| error)? {
+            if patience.is_over() {
+                patience.look_at_all(comm).inspect_err(|_| {
+                    requests.give_up_all(|i| i < in_messages.len());
+                    // MPI may still be at work there
+                    std::mem::forget((std::mem::take(&mut out), std::mem::take(&mut into)));
+                })?;
+            }
             std::thread::yield_now();
         }
         for (exchange, words) in receives.iter().zip(&into) {

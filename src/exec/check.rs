@@ -13,7 +13,8 @@ use super::buffers::{Blocks, Buffers};
 use super::copy;
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::p2p::{Message, Requests};
+use crate::mpi::liveness::Patience;
+use crate::mpi::p2p::{Lost, Message, Requests};
 use crate::mpi::{coll, datatype};
 use crate::neighborhood::{Neighbor, Neighborhood};
 
@@ -43,6 +44,8 @@ const MULTIPLIER: i64 = 6_364_136_223_846_793_005;
 
 /// The operation of a process whose arguments are in error.
 const ERRONEOUS: i64 = -1;
+/// That of a process that has ended.
+const ENDED: i64 = -2;
 
 impl Intent {
     fn words(&self) -> [i64; WORDS] {
@@ -109,6 +112,9 @@ pub struct Check {
     told: Vec<[i64; WORDS]>,
     heard: Vec<[i64; WORDS]>,
     requests: Requests,
+    patience: Patience,
+    /// A process has died, and MPI may still be at work in `told` or `heard`.
+    stuck: bool,
 }
 
 // SAFETY: memory of its own, and handles, which may be used in any thread that may call MPI.
@@ -146,7 +152,20 @@ impl Check {
         let mut requests = Requests::default();
         requests.reserve(2 * told.len());
         let self_edges = neighborhood.self_edges();
-        let mut check = Check { me, mine_out, mine_in, error, sources, targets, self_edges, told, heard, requests };
+        let mut check = Check {
+            me,
+            mine_out,
+            mine_in,
+            error,
+            sources,
+            targets,
+            self_edges,
+            told,
+            heard,
+            requests,
+            patience: Patience::default(),
+            stuck: false,
+        };
         let mut receives = 0;
         if let Err(e) = check.post(&mut receives, comm) {
             if check.requests.abandon(|i| i < receives) {
@@ -179,9 +198,37 @@ impl Check {
         Ok(())
     }
 
-    /// Whether all have told.
-    pub fn test(&mut self) -> Result<bool> {
-        if self.requests.is_empty() { Ok(true) } else { self.requests.test().map_err(|(_, e)| e) }
+    /// Returns whether all have told that live.
+    pub fn test(&mut self, comm: &Comm) -> Result<bool> {
+        if self.requests.is_empty() {
+            return Ok(true);
+        }
+        let done = self.requests.test().map_err(|(_, e)| e)?;
+        if !done && self.patience.is_over() {
+            self.look_for_dead(comm);
+        }
+        Ok(done)
+    }
+
+    /// Stops waiting for processes that have ended: the edges to them do not fit, and the call goes on without these.
+    #[cold]
+    fn look_for_dead(&mut self, comm: &Comm) {
+        let edges = self.told.len();
+        let peer = |position: usize| {
+            let edge = position % edges;
+            self.sources.get(edge).unwrap_or_else(|| &self.targets[edge - self.sources.len()]).1
+        };
+        let pending: Vec<(usize, u32)> = self.requests.pending().into_iter().map(|p| (p, peer(p))).collect();
+        // SAFETY: a live communicator.
+        let dead = unsafe { self.patience.look(comm.raw(), pending.iter().map(|p| p.1)) };
+        for (position, _) in pending.into_iter().filter(|p| dead.contains(&p.1)) {
+            let receives = position < edges;
+            let lost = self.requests.give_up(position, receives);
+            self.stuck |= lost == Lost::Stuck;
+            if receives && lost != Lost::No {
+                self.heard[position] = Intent { operation: ENDED, ..Intent::default() }.words();
+            }
+        }
     }
 
     /// Compares, when all have told. `names[operation]` are the collectives' names.
@@ -189,7 +236,14 @@ impl Check {
     /// # Errors
     /// That of the process's own arguments.
     pub fn finish(self, names: &[&str]) -> Result<Findings> {
-        let Check { me, mine_out, mine_in, error, sources, targets, self_edges, heard, .. } = self;
+        let Check { me, mine_out, mine_in, error, sources, targets, self_edges, told, heard, stuck, .. } = self;
+        let heard = if stuck {
+            let kept = heard.clone();
+            std::mem::forget((told, heard));
+            kept
+        } else {
+            heard
+        };
         if let Some(e) = error {
             return Err(e);
         }
@@ -207,7 +261,10 @@ impl Check {
         };
         for (&(slot, peer), words) in sources.iter().zip(from_sources) {
             let (theirs, mine) = (Intent::from_words(*words), &mine_in[slot]);
-            if !theirs.fits(mine) {
+            if theirs.operation == ENDED {
+                findings.sources[slot] = false;
+                let _ = write!(text, "; sources[{slot}]: process {peer} has ended");
+            } else if !theirs.fits(mine) {
                 findings.sources[slot] = false;
                 let _ = write!(
                     text,
@@ -219,7 +276,10 @@ impl Check {
         }
         for (&(slot, peer), words) in targets.iter().zip(from_targets) {
             let (theirs, mine) = (Intent::from_words(*words), &mine_out[slot]);
-            if !theirs.fits(mine) {
+            if theirs.operation == ENDED {
+                findings.targets[slot] = false;
+                let _ = write!(text, "; targets[{slot}]: process {peer} has ended");
+            } else if !theirs.fits(mine) {
                 findings.targets[slot] = false;
                 let _ = write!(
                     text,

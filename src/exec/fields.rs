@@ -121,7 +121,7 @@ impl Joined {
         }
     }
 
-    /// Notes that a start has failed half-way: MPI may still send from the buffer.
+    /// Notes that a start has failed half-way, or that a process has died: MPI may still be at work in the buffers.
     #[cold]
     pub fn lose(&mut self) {
         self.lost = true;
@@ -198,7 +198,7 @@ impl Joined {
 impl Drop for Joined {
     fn drop(&mut self) {
         if self.lost {
-            std::mem::forget(std::mem::take(&mut self.input.buffer));
+            std::mem::forget((std::mem::take(&mut self.input.buffer), std::mem::take(&mut self.output.buffer)));
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::error::Result;
 use crate::mpi::datatype::{Known, Owned, size};
+use crate::mpi::device::Devices;
 use crate::mpi::p2p::Message;
 use crate::mpi::{MPI_Datatype, guard, proc_null};
 
@@ -14,6 +15,8 @@ struct Guard {
     /// What it was made for, if that can come again.
     made_for: Option<(*mut u8, i32, MPI_Datatype)>,
     datatype: Option<Owned>,
+    /// Count and datatype of the message without a guard.
+    plain: Option<(i32, MPI_Datatype)>,
 }
 
 /// The receives of an executor.
@@ -41,10 +44,12 @@ impl Guards {
     pub unsafe fn apply(&mut self, i: usize, message: &mut Message) -> Result<()> {
         if message.peer == proc_null() {
             self.limits[i] = u64::MAX;
+            self.list[i].made_for = None;
             return Ok(());
         }
         let guard = &mut self.list[i];
         let wanted = (message.at, message.count, message.datatype);
+        guard.plain = Some((message.count, message.datatype));
         if guard.made_for != Some(wanted) || guard.datatype.is_none() {
             guard.made_for = None;
             // SAFETY: the caller vouches for the datatype.
@@ -58,6 +63,24 @@ impl Guards {
         }
         if let Some(datatype) = &guard.datatype {
             (message.count, message.datatype) = (1, datatype.raw());
+        }
+        Ok(())
+    }
+
+    /// Takes the guard off message `i` if it receives into device memory: MPIs that take such buffers
+    /// know no datatype of their memory and of ours.
+    ///
+    /// # Safety
+    /// As for `apply`.
+    #[cold]
+    pub unsafe fn spare_device(&mut self, i: usize, message: &mut Message, devices: &Devices) -> Result<()> {
+        let guard = &mut self.list[i];
+        let Some((count, datatype)) = guard.plain.filter(|_| message.peer != proc_null()) else { return Ok(()) };
+        // SAFETY: the caller vouches for the datatype.
+        if unsafe { devices.hold(message.at, count.into(), datatype) }? {
+            (message.count, message.datatype) = (count, datatype);
+            guard.made_for = None;
+            self.limits[i] = u64::MAX;
         }
         Ok(())
     }

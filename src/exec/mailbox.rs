@@ -130,6 +130,11 @@ impl Sender {
         taken == last
     }
 
+    /// True if the receiver has taken out all that was put in.
+    pub fn is_idle(&self, mailbox: &Mailbox) -> bool {
+        (0..LINES).all(|number| self.is_free(number, mailbox))
+    }
+
     /// Whether message `number`, which was put in once, has been taken out.
     #[inline]
     pub fn is_taken(&self, number: u64, mailbox: &Mailbox) -> bool {

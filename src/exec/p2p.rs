@@ -825,9 +825,8 @@ impl P2p {
         if self.failure.is_none() {
             return ended;
         }
-        if std::mem::take(&mut self.stuck) {
-            std::mem::forget(std::mem::take(&mut self.scratch));
-            self.parts.leak();
+        if std::mem::take(&mut self.stuck) && !(self.scratch.is_empty() && self.parts.needs_no_memory()) {
+            self.lose();
         }
         // what came first: an MPI that knows of a death too refuses later messages
         self.failure.take().map_or(ended, Err)

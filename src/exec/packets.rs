@@ -597,8 +597,9 @@ impl Packets {
     fn look_for_dead(&mut self) -> Result<()> {
         self.patience.look_at_all(&self.comm).inspect_err(|_| {
             self.requests.give_up_all(|position| self.peers[position].0);
-            // MPI may still be at work there
-            self.buffers.iter_mut().for_each(|buffer| std::mem::forget(std::mem::take(buffer)));
+            // MPI may still be at work there; only binding makes new ones
+            self.lost = true;
+            self.buffers.iter_mut().chain([&mut self.sink]).for_each(|buffer| std::mem::forget(std::mem::take(buffer)));
         })
     }
 

@@ -76,10 +76,9 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Lets go of the buffer, in which MPI may still be at work.
-    #[cold]
-    pub fn leak(&mut self) {
-        std::mem::forget(std::mem::take(&mut self.buffer));
+    /// True if no part travels through the buffer.
+    pub fn needs_no_memory(&self) -> bool {
+        self.buffer.is_empty()
     }
 }
 
@@ -140,7 +139,7 @@ impl Parts {
         self.pieces.is_empty()
     }
 
-    /// Leaves the buffer to MPI, which may still send from there.
+    /// Leaves the buffer to MPI, which may still be at work there.
     #[cold]
     pub fn lose(&mut self) {
         std::mem::forget(std::mem::take(&mut self.buffer));

@@ -28,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Known;
 use crate::mpi::guard;
+use crate::mpi::liveness::Patience;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::{MPI_Datatype, MPI_Op};
 use crate::neighborhood::Neighborhood;
@@ -211,6 +212,7 @@ pub struct Shm {
     /// Whether anything that is sent went by MPI.
     by_mpi: bool,
     polls: u32,
+    patience: Patience,
     /// What is counted and traced, where somebody asks.
     record: Option<Arc<Record>>,
     /// When processes were last looked for that have ended.
@@ -356,6 +358,7 @@ impl Shm {
             several,
             by_mpi: false,
             polls: 0,
+            patience: Patience::default(),
             record: None,
             since: Instant::now(),
             waiting_since: None,
@@ -701,6 +704,9 @@ impl Shm {
             for piece in pieces {
                 if let Some(block) = piece.on_device() {
                     for o in send.outs.clone().filter(living) {
+                        if let Some(record) = &*record {
+                            record.sent(Way::Mpi, 1, piece.bytes as u64);
+                        }
                         let request = message::send(Mode::Standard, &block, link.outs[o].rank, tag, comm)?;
                         send.requests.push((o as u32, request));
                     }
@@ -1002,9 +1008,11 @@ impl Shm {
         let (recv, rank) = (&mut recvs[i], link.ins[i].rank);
         let pieces = &outputs[recv.pieces.clone()];
         enlarge(&mut recv.buffer, pieces::gapped(pieces))?;
-        let mut next = recv.buffer.as_mut_ptr();
+        // those that have been posted before an error stay
+        let posted = recv.requests.len();
+        let mut next = recv.buffer.as_mut_ptr().wrapping_add(pieces::gapped(&pieces[..posted]));
         recv.state = Receiving::MpiEach;
-        for piece in pieces {
+        for piece in &pieces[posted..] {
             if let Some(block) = piece.on_device() {
                 // SAFETY: the caller of `bind` vouches for the block.
                 recv.requests.push(unsafe { message::receive_block(&block, rank, tag, comm) }?);
@@ -1463,21 +1471,32 @@ impl Shm {
             })
     }
 
+    /// True if the message from process `i` has been found in MPI's queue, and has not come yet.
+    fn is_found(&self, i: usize) -> bool {
+        matches!(self.recvs[i].state, Receiving::Mpi(_, false))
+    }
+
     /// Gives up on processes that have ended: what has not come from them never will.
     #[cold]
     fn look_for_dead(&mut self) {
         let gone = |rank: u32| Box::new(Error::Gone { rank });
         // what they have left behind is taken first
         self.enter_mpi();
+        // a process that has left for the end of MPI still lets MPI bring what has been found of it,
+        // but what MPI would copy out of the memory of a dead one never comes
+        let found = self.receiving.iter().map(|&i| i as usize).filter(|&i| self.is_found(i));
+        let senders = found.filter(|&i| !self.link.lives(self.link.ins[i].member)).map(|i| self.link.ins[i].rank);
+        let senders: Vec<u32> = senders.collect();
+        // SAFETY: a live communicator.
+        let dead = unsafe { self.patience.look(self.comm.raw(), senders.into_iter()) };
         for k in (0..self.receiving.len()).rev() {
             let i = self.receiving[k] as usize;
-            if self.link.lives(self.link.ins[i].member) {
+            let found = self.is_found(i);
+            if self.link.lives(self.link.ins[i].member) || (found && !dead.contains(&self.link.ins[i].rank)) {
                 continue;
             }
             self.link.note_gone();
-            // a message that has been found may need some more tests, but what MPI would copy out of
-            // the memory of a dead process never comes
-            let tests = if matches!(self.recvs[i].state, Receiving::Mpi(_, false)) { LAST_TESTS } else { 1 };
+            let tests = if found { LAST_TESTS } else { 1 };
             match (0..tests).map(|_| self.step_recv(i)).find(|stepped| !matches!(stepped, Ok(false))) {
                 Some(Ok(_)) => continue,
                 None => {}
@@ -1507,10 +1526,13 @@ impl Shm {
         }
         // a message goes on without the targets that are dead: the others wait for it
         for k in 0..self.sending.len() {
-            let holders = self.holders(&self.sends()[self.sending[k] as usize]);
+            let send = &self.sends()[self.sending[k] as usize];
+            let (own, holders) = (send.outs.clone(), self.holders(send));
             for o in holders {
                 let out = &self.link.outs[o];
-                if !out.is_gone() && !self.link.lives(out.member) {
+                // one that holds nothing of ours may have gone its way
+                let holds = own.contains(&o) || !out.sender.is_idle(out.mailbox()) || !out.chunks_are_taken();
+                if holds && !out.is_gone() && !self.link.lives(out.member) {
                     self.link.give_up(o);
                 }
             }

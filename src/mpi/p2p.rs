@@ -348,6 +348,7 @@ impl Requests {
         }
         // SAFETY: requests that are complete or null, and as many statuses. Errors have no one to go to.
         unsafe { mpi_sys::MPI_Waitall(self.used as c_int, self.requests.as_mut_ptr(), self.statuses.as_mut_ptr()) };
+        self.limits.clear();
         self.used = 0;
     }
 }

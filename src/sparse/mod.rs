@@ -539,8 +539,9 @@ impl Drop for Wires {
             let finalizer = if mpi::is_usable() { unsafe { AT_FINALIZE.get(comm::itself()) } } else { Ok(std::ptr::null_mut()) };
             // SAFETY: the attribute's value lives until MPI ends.
             match finalizer.ok().and_then(|f| unsafe { f.as_ref() }) {
-                Some(finalizer) => lock(&finalizer.windows).push(sums),
-                None => std::mem::forget(sums),
+                // freeing is collective, and not all live any more
+                Some(finalizer) if self.comm.is_whole().is_ok() => lock(&finalizer.windows).push(sums),
+                _ => std::mem::forget(sums),
             }
         }
         if self.running {

@@ -22,6 +22,11 @@ impl P2p {
             for copy in &mut self.copies {
                 copy.find_devices(devices)?;
             }
+            if let Some(guards) = &mut self.guards {
+                for i in self.sorted.rounds.iter().flat_map(|round| round.recvs.clone()) {
+                    guards.spare_device(i, &mut self.messages[i], devices)?;
+                }
+            }
             self.parts.find_devices(devices)
         }
     }
