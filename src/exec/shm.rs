@@ -1496,11 +1496,10 @@ impl Shm {
                 continue;
             }
             self.link.note_gone();
-            let tests = if found { LAST_TESTS } else { 1 };
-            match (0..tests).map(|_| self.step_recv(i)).find(|stepped| !matches!(stepped, Ok(false))) {
-                Some(Ok(_)) => continue,
-                None => {}
-                Some(Err(e)) => {
+            match self.step_recv(i) {
+                Ok(true) => continue,
+                Ok(false) => {}
+                Err(e) => {
                     self.note(e);
                     continue;
                 }
@@ -1510,8 +1509,9 @@ impl Shm {
             match &mut self.recvs[i].state {
                 Receiving::Here | Receiving::Done => continue,
                 Receiving::Chunks(c) if source.mailbox().written().wrapping_sub(c.before) > c.taken => continue,
-                Receiving::Mpi(request, _) => {
-                    if !take_back(request) {
+                Receiving::Mpi(request, posted) => {
+                    // what has been found cannot be taken back
+                    if !*posted || !take_back(request) {
                         // MPI may still write there
                         std::mem::forget(std::mem::take(&mut self.recvs[i].buffer));
                     }
