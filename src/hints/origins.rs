@@ -119,7 +119,7 @@ impl Hints {
     }
 }
 
-/// Where the values of the hints of sparse exchanges come from, in the order of [`EXCHANGE`].
+/// Where the values of the hints of sparse exchanges come from, in the order of `EXCHANGE`.
 pub type ExchangeOrigins = [Option<Origin>; EXCHANGE.len()];
 
 impl SparseHints {
