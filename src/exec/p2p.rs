@@ -300,6 +300,8 @@ pub struct P2p {
     stuck: bool,
     large: Large,
     scratch: Vec<u8>,
+    /// A neighbor that has died: no messages to or from it are posted any more.
+    gone: Option<u32>,
     /// Whether a start has failed half-way, and what is bound is left to MPI.
     lost: bool,
     pack: Vec<u8>,
@@ -379,6 +381,7 @@ impl P2p {
             stuck: false,
             large: Large::default(),
             scratch: Vec::new(),
+            gone: None,
             lost: false,
             pack: Vec::new(),
             record: None,
@@ -775,7 +778,12 @@ impl P2p {
                 gone.get_or_insert(peer(first + position));
             }
         }
+        // later rounds are for the living: an MPI may refuse messages to the dead, and the call would
+        // end before others have got what they wait for
+        let messages = self.sorted.messages.iter().zip(&mut self.messages);
+        messages.filter(|(of, _)| dead.contains(&of.0)).for_each(|(_, message)| message.peer = crate::mpi::proc_null());
         if let Some(rank) = gone {
+            self.gone.get_or_insert(rank);
             self.note(Err(Error::Gone { rank }.into()));
         }
     }
@@ -951,6 +959,9 @@ impl Executor for P2p {
         }
         if self.lost {
             return Err(Error::Lost.into());
+        }
+        if let Some(rank) = self.gone {
+            self.note(Err(Error::Gone { rank }.into()));
         }
         let posted = match self.ahead(P2p::start_ahead) {
             Some(posted) => posted,
