@@ -166,7 +166,7 @@ $(OUT)/libdevice_mpi.so: c_tests/device/mpi.c
 
 $(OUT)/preload_device: c_tests/device/device.h $(OUT)/libdevice_mpi.so $(DRIVERS)
 $(OUT)/device: c_tests/device/device.h $(OUT)/libdevice_mpi.so $(DRIVERS)
-$(OUT)/device: LINK = -L$(OUT) -ldevice_mpi -L$(BUILT) -lmpix_neighbor -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../$(BUILT)' -ldl
+$(OUT)/device: LINK = -L$(BUILT) -L$(OUT) -ldevice_mpi -lmpix_neighbor -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../$(BUILT)' -ldl
 
 $(OUT)/%: c_tests/%.c $(wildcard c_tests/*.h) include/mpix_neighbor.h $(LIB)
 	@mkdir -p $(OUT)
