@@ -89,7 +89,7 @@ since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }'; }
 
 # The run's own counter: calls that the preload took over, or nothing when it did not report.
 calls_in() {
-  sed -n 's/.*mpix-neighbor preload: \([0-9][0-9]*\) calls taken over.*/\1/p' "$1" | awk '{ n += $1 } END { if (NR) print n }'
+  sed -n 's/.*mpix-neighbor preload: \([0-9][0-9]*\) calls\{0,1\} taken over.*/\1/p' "$1" | awk '{ n += $1 } END { if (NR) print n }'
 }
 
 # one HOW RANKS COMMAND...: a run, natively or under the preload. Leaves $log.HOW.out, $log.HOW.err, and the exit code in $code.
