@@ -30,6 +30,7 @@ use crate::mpi::datatype::Known;
 use crate::mpi::guard;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
+use crate::mpi::p2p::LAST_TESTS;
 use crate::mpi::{MPI_Datatype, MPI_Op};
 use crate::neighborhood::Neighborhood;
 use crate::observe::{Record, Way};
@@ -238,9 +239,6 @@ const PATIENCE: Duration = Duration::from_millis(100);
 // SAFETY: addresses in buffers of the caller's and in shared memory, at which whoever completes the call may look, memory of its own, and handles, which
 // may be used in any thread that may call MPI.
 unsafe impl std::marker::Send for Shm {}
-
-/// Tests of a request before it is taken to have no end: more than what a living process has sent needs.
-const LAST_TESTS: u32 = 100_000;
 
 /// Takes a receive back. Whether that has come to an end: what has begun to come cannot be taken back, and may never be complete.
 #[cold]

@@ -283,6 +283,10 @@ pub(super) fn is_complete(request: MPI_Request) -> bool {
     rc != super::success() || done != 0
 }
 
+/// Tests of a receive that is taken back before it is said to have no end: more than one needs whose
+/// sender lives.
+pub const LAST_TESTS: u32 = 100_000;
+
 /// What has become of the message of a process that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lost {
@@ -317,14 +321,12 @@ impl Requests {
     /// Gives up a message to or from a process that has ended. Its request is no longer waited for.
     #[cold]
     pub fn give_up(&mut self, position: usize, receives: bool) -> Lost {
-        /// More tests than a receive needs that can be taken back.
-        const TRIES: u32 = 100_000;
         let request = &mut self.requests[..self.used][position];
         let (mut status, mut done, mut cancelled) = (self.statuses[position], 0, 0);
         // SAFETY: a live request; the results are locals.
         unsafe {
             if receives && mpi_sys::MPI_Cancel(request) == super::success() {
-                for _ in 0..TRIES {
+                for _ in 0..LAST_TESTS {
                     if mpi_sys::MPI_Test(request, &mut done, &mut status) != super::success() {
                         break;
                     }
