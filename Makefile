@@ -252,22 +252,22 @@ test-rust:
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --no-default-features --target-dir target/pure
 	@$(MAKE) --no-print-directory test-model
 
-# the protocol of the shared-memory mailboxes in all orders that the memory model allows
+# the protocol of the rings in shared memory in all orders that the memory model allows
 test-model:
-	RUSTFLAGS="--cfg loom" cargo test --quiet --locked --no-default-features --target-dir target/loom --lib -- mailbox::model halves::
+	RUSTFLAGS="--cfg loom" cargo test --quiet --locked --no-default-features --target-dir target/loom --lib -- shm::ring::model shm::double_buffer::
 
 # the same protocol with threads, under Miri
 # both need parts of a nightly toolchain, and are skipped where these are not there
 test-miri:
 	@if cargo +nightly miri --version >/dev/null 2>&1; then \
-	  MIRIFLAGS=-Zmiri-many-seeds=0..16 cargo +nightly miri test --quiet --locked --no-default-features --target-dir target/miri --lib -- mailbox; \
+	  MIRIFLAGS=-Zmiri-many-seeds=0..16 cargo +nightly miri test --quiet --locked --no-default-features --target-dir target/miri --lib -- shm::ring; \
 	else echo "test-miri: skipped, as there is no Miri (rustup component add miri rust-src --toolchain nightly)"; fi
 
 # the same protocol with threads, under ThreadSanitizer
 test-tsan:
 	@if [ -d "$$(rustc +nightly --print sysroot 2>/dev/null)/lib/rustlib/src/rust/library" ]; then \
 	  RUSTFLAGS=-Zsanitizer=thread cargo +nightly test --quiet --locked --no-default-features -Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') \
-	    --target-dir target/tsan --lib -- mailbox; \
+	    --target-dir target/tsan --lib -- shm::ring; \
 	else echo "test-tsan: skipped, as there are no sources of the standard library (rustup component add rust-src --toolchain nightly)"; fi
 
 # the library and a C program with threads under the same, for the MPI behind MPICC; needs no

@@ -8,17 +8,17 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use layout::Layout;
+use datatype::layout::Layout;
+use datatype::typemap::{Pieces, Typemap};
 #[cfg(test)]
-use mpix_neighbor::random;
-use typemap::{Pieces, Typemap};
+use mpix_neighbor::util;
 
 #[allow(dead_code, unused_imports)]
-#[path = "../src/exec/layout.rs"]
-mod layout;
-#[allow(dead_code, unused_imports)]
-#[path = "../src/typemap.rs"]
-mod typemap;
+#[path = "../src/datatype"]
+mod datatype {
+    pub mod layout;
+    pub mod typemap;
+}
 
 /// First index and length in each dimension, the rows' last.
 type Region = [(usize, usize); 3];

@@ -1,15 +1,15 @@
 //! Time to build schedules from neighborhoods, by the table of algorithms, and to simulate them; pure code.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use mpix_neighbor::cartesian::Grid;
-use mpix_neighbor::generate::irregpc_uniform;
-use mpix_neighbor::graph::Graph;
+use mpix_neighbor::model::generate::irregpc_uniform;
 use mpix_neighbor::model::{Loggp, Options, simulate};
-use mpix_neighbor::neighborhood::Neighborhood;
 use mpix_neighbor::schedule::distributed_coloring::run_all;
 use mpix_neighbor::schedule::random_rounds::{Lambda, Variant, plan_variant};
 use mpix_neighbor::schedule::verify::{Goal, verify};
 use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Block, Build, FoldOrder, Op, Schedule, Tuning, world_schedules};
+use mpix_neighbor::topology::cartesian::Grid;
+use mpix_neighbor::topology::graph::Graph;
+use mpix_neighbor::topology::neighborhood::Neighborhood;
 
 fn build(c: &mut Criterion) {
     // 4,096 processes of a 3-D torus: all algorithms fit but those for stars

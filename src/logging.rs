@@ -18,8 +18,8 @@ use std::sync::{Mutex, Once, PoisonError};
 use log::{LevelFilter, Log, Metadata, Record};
 
 use crate::environment;
-use crate::hints::unknown;
 use crate::mpi::{self, MPI_Info, comm, info};
+use crate::select::hints::unknown;
 
 /// Environment variable: the level.
 const VARIABLE: &str = unknown::LOG;

@@ -4,12 +4,12 @@
 
 use std::ops::Range;
 
-use mpix_neighbor::generate;
-use mpix_neighbor::graph::Graph;
+use mpix_neighbor::model::generate;
 use mpix_neighbor::model::{Loggp, Options, Run, bytes_of, simulate};
-use mpix_neighbor::neighborhood::Neighborhood;
-use mpix_neighbor::random::Random;
 use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Block, Op, Part, Schedule, Tuning, world_schedules};
+use mpix_neighbor::topology::graph::Graph;
+use mpix_neighbor::topology::neighborhood::Neighborhood;
+use mpix_neighbor::util::random::Random;
 use proptest::prelude::*;
 
 /// A message, in the order of messages: by sender, and as the sender sends them.

@@ -1,13 +1,13 @@
 //! An edge of weight 0 is a message of no bytes: bound, costs, simulation, prediction and all schedules agree on that.
 
-use mpix_neighbor::graph::Graph;
-use mpix_neighbor::locality::Locality;
 use mpix_neighbor::model::{Loggp, Options, bytes_of, predict, simulate};
 use mpix_neighbor::schedule::plan::{lower_bound, ratio};
 use mpix_neighbor::schedule::verify::{Goal, verify};
 use mpix_neighbor::schedule::{
     ALGORITHMS, Block, Build, Entry, Op, Schedule, Tuning, length, schedules_on_nodes, world_schedules,
 };
+use mpix_neighbor::topology::graph::Graph;
+use mpix_neighbor::topology::nodes::Locality;
 use proptest::prelude::*;
 
 /// The schedules of an algorithm, where it fits; on nodes of two processes.

@@ -35,7 +35,7 @@ pub fn get() -> &'static Settings {
     SETTINGS.get_or_init(|| {
         let value = |name| mpix_neighbor::environment::variable(name).unwrap_or_default();
         // handles of another MPI have another size: not even passing calls on would work
-        mpix_neighbor::launch::require_own_mpi("mpix-neighbor preload");
+        mpix_neighbor::measure::session::require_own_mpi("mpix-neighbor preload");
         let mut settings = parse(&value(WHAT), &value(ALLTOALLV));
         settings.file = Some(value(FILE)).filter(|file| !file.is_empty()).map(OsString::from);
         settings.counts = settings.report || settings.file.is_some();

@@ -4,8 +4,8 @@ use std::ffi::{c_int, c_void};
 
 use super::args::Entry;
 use super::boundary::{Then, collective};
-use crate::exec::buffers::Buffers;
-use crate::handle::Operation;
+use crate::collective::handle::Operation;
+use crate::datatype::buffers::Buffers;
 use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype};
 
 /// Sparse all-to-all: sends a block of its own to each target and receives a block of equal size from each source.

@@ -2,9 +2,9 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
+use crate::collective::handle::{Extents, Operation};
+use crate::datatype::buffers::{Blocks, Ints, Names, RECV, SEND, Shape};
 use crate::error::{Argument, Class, Error, Result};
-use crate::exec::buffers::{Blocks, Ints, Names, RECV, SEND, Shape};
-use crate::handle::{Extents, Operation};
 use crate::mpi::datatype::Known;
 use crate::mpi::{self, MPI_Datatype, MPI_Op, datatype, op};
 

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use super::args::{self, Results, Sides};
 use super::request::{MPIX_Request, MPIX_Request_object};
+use crate::collective::fuse::Rule;
+use crate::collective::handle::{self, Operation, Slot};
+use crate::collective::request::{Kind, Request};
+use crate::datatype::buffers::Buffers;
 use crate::environment;
 use crate::error::{Error, Result, catch};
-use crate::exec::buffers::Buffers;
-use crate::exec::fields::Rule;
-use crate::handle::{self, Operation, Slot};
-use crate::hints;
 use crate::logging;
 use crate::mpi::attribute::Key;
 use crate::mpi::{self, MPI_Comm, MPI_Info, comm, errors, info};
-use crate::request::{Kind, Request};
+use crate::select::hints;
 
 /// Text of the last error of a call on a communicator.
 static LAST_ERROR: Key<String> = Key::new();

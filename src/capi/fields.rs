@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_void};
 use super::args::{self, Entry, Sides};
 use super::boundary::{Then, several};
 use super::request::MPIX_Request;
+use crate::datatype::buffers::Buffers;
 use crate::error::Result;
-use crate::exec::buffers::Buffers;
 use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info};
 
 /// Sparse all-to-all of several fields at once: what `nfields` calls of `MPIX_Neighbor_alltoallw` do, one for each field, in one exchange.

@@ -6,12 +6,12 @@ use super::args::Results;
 use super::boundary;
 use crate::environment;
 use crate::error::{Argument, Error, Result};
-use crate::hints::{Hints, Measuring};
 use crate::logging;
 use crate::measure;
 use crate::model::{Loggp, Parameters};
 use crate::mpi::comm::{self, Owned};
 use crate::mpi::{MPI_Comm, MPI_Count, MPI_Info, info};
+use crate::select::hints::{Hints, Measuring};
 use crate::sparse;
 
 /// For `MPIX_Loggp.eager`: no message waits for its receiver.
@@ -114,8 +114,8 @@ pub unsafe extern "C" fn MPIX_Loggp_measure(info: MPI_Info, comm: MPI_Comm, para
                 Ok((Results::one("parameters", parameters)?, measuring))
             })();
             let private = Owned::duplicate(comm)?;
-            let (place, measuring) = measure::together(&private, arguments)?;
-            place.write([measure::measure(&private, measuring, |_| ())?.parameters.into()]);
+            let (place, measuring) = measure::loggp::together(&private, arguments)?;
+            place.write([measure::loggp::measure(&private, measuring, |_| ())?.parameters.into()]);
         }
         Ok(())
     })
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn MPIX_Loggp_set(parameters: *const MPIX_Loggp, comm: MPI
             let null = || Error::NullResult { argument: Argument::new("parameters") };
             let parameters = parameters.as_ref().ok_or_else(|| null().into()).and_then(MPIX_Loggp::check);
             let loggp = parameters.as_ref().ok().map(|p| p.loggp);
-            measure::hang(comm, parameters)?;
+            measure::loggp::hang(comm, parameters)?;
             loggp.map_or(Ok(()), |loggp| sparse::set_machine(comm, loggp))
         }
     })
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn MPIX_Loggp_get(comm: MPI_Comm, parameters: *mut MPIX_Lo
         unsafe {
             let place = Results::one("parameters", parameters)?;
             let hints = read(|_| Ok(None))?;
-            let known = measure::known(comm)?.filter(|_| hints.loggp.is_none());
+            let known = measure::loggp::known(comm)?.filter(|_| hints.loggp.is_none());
             let counts = match known {
                 Some(known) => known,
                 None => with_machine(hints, None)?.machine().into(),
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn MPIX_Loggp_get(comm: MPI_Comm, parameters: *mut MPIX_Lo
 /// The handles must be valid.
 pub(super) unsafe fn hints(info: MPI_Info, comm: MPI_Comm) -> Result<Hints> {
     // SAFETY: the caller vouches for the handles.
-    unsafe { with_machine(read(|key| info::get(info, key))?, measure::known(comm)?) }
+    unsafe { with_machine(read(|key| info::get(info, key))?, measure::loggp::known(comm)?) }
 }
 
 fn read(info: impl Fn(&str) -> Result<Option<String>>) -> Result<Hints> {

@@ -5,16 +5,16 @@ use std::ffi::{c_char, c_int};
 use super::args::Results;
 use super::sparse::sparse_hints;
 use super::{args, boundary};
-use crate::cartesian::Grid;
+use crate::collective::handle::{self, Operation, SetCall};
 use crate::error::{Argument, Class, Error, Result};
-use crate::handle::{self, Operation, SetCall};
 use crate::logging;
 use crate::mpi::message::bytes_at;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm, MPI_Group, MPI_Info, comm};
-use crate::neighborhood::{self, Neighbor, Neighborhood};
 use crate::sparse::mailbox::{Outgoing, Sends};
 use crate::sparse::{self, Exchange, Form};
+use crate::topology::cartesian::Grid;
+use crate::topology::neighborhood::{self, Neighbor, Neighborhood};
 
 /// The neighborhood is for `MPIX_Neighbor_gather` and `gatherv`.
 pub const MPIX_NEIGHBOR_GATHER: c_int = 1;

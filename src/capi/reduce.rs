@@ -4,8 +4,8 @@ use std::ffi::{c_int, c_void};
 
 use super::args::{self, Entry};
 use super::boundary::{Then, collective};
-use crate::exec::buffers::Buffers;
-use crate::handle::Operation;
+use crate::collective::handle::Operation;
+use crate::datatype::buffers::Buffers;
 use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Op};
 
 /// Sparse reduction: sends one block to all targets and combines the blocks of all sources elementwise into one.

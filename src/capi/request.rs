@@ -4,9 +4,9 @@ use std::ffi::c_int;
 
 use super::args::{self, Results};
 use super::boundary;
+use crate::collective::request::{Arrived, Request};
 use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::{self, MPI_Comm, comm};
-use crate::request::{Arrived, Request};
 
 /// A neighborhood collective that one call starts and another one completes.
 pub struct MPIX_Request_object {

@@ -5,19 +5,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::args::{self, Entry, Results};
 use super::boundary;
+use crate::datatype::buffers::{Blocks, Names, RECV, SEND, Shape, length};
 use crate::environment;
 use crate::error::{Argument, Class, Error, Result};
-use crate::exec::buffers::{Blocks, Names, RECV, SEND, Shape, length};
-use crate::hints::SparseHints;
 use crate::logging;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Known, Owned as Datatype};
 use crate::mpi::message::Block;
 use crate::mpi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, comm, device, info};
-use crate::neighborhood;
+use crate::select::hints::SparseHints;
 use crate::sparse::mailbox::{Arrived, Inbox, Layout, Outgoing, Sends};
 use crate::sparse::plan::Plan;
 use crate::sparse::{self, Exchange, Form, Shared, Wires};
+use crate::topology::neighborhood;
 
 /// What a sparse exchange brought: messages, ordered by source, those of one source as it sent them.
 pub struct MPIX_Sparse_result_object {

@@ -5,10 +5,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::buffers::{self, Located};
 use super::device;
-use super::layout::Layout;
 use super::p2p::Large;
+use crate::datatype::buffers::{self, Located};
+use crate::datatype::layout::Layout;
 use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Known;

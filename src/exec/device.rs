@@ -5,7 +5,7 @@
 //! the host or takes them from there. What would be reduced, or passed on in packets, is an error.
 
 use super::Any;
-use super::buffers::{Blocks, Buffers, Located};
+use crate::datatype::buffers::{Blocks, Buffers, Located};
 use crate::error::{Argument, Error, Result};
 use crate::mpi::device::Devices;
 use crate::schedule::Block;

@@ -3,13 +3,13 @@
 //! Arrays are copied, derived datatypes duplicated, each once. The buffers themselves stay the caller's. Operators cannot be duplicated: the caller
 //! must not free one before the call that uses it is complete.
 
-use super::buffers::{Blocks, Buffers, Ints, Names, Shape};
 use super::p2p::accept;
+use crate::datatype::buffers::{Blocks, Buffers, Ints, Names, Shape};
 use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Known, Owned};
 use crate::mpi::{MPI_Datatype, MPI_Op};
-use crate::neighborhood::{Neighbor, Neighborhood};
+use crate::topology::neighborhood::{Neighbor, Neighborhood};
 
 /// Both sides of a call.
 pub struct Lasting {

@@ -1,43 +1,19 @@
 //! Executors: each is made for one [`crate::schedule::Schedule`], binds it to buffers, counts and datatypes, and runs it.
 
-#[cfg(feature = "mpi")]
-pub mod buffers;
-#[cfg(feature = "mpi")]
-pub mod check;
-#[cfg(feature = "mpi")]
-mod copy;
-#[cfg(feature = "mpi")]
-mod device;
-#[cfg(feature = "mpi")]
-pub mod fields;
-#[cfg(feature = "mpi")]
+pub mod copy;
+pub mod device;
+pub mod forward;
 pub mod guards;
-#[cfg(feature = "mpi")]
 pub mod lasting;
-pub mod layout;
-mod mailbox;
-mod overlap;
-#[cfg(feature = "mpi")]
 pub mod p2p;
-mod packet;
-#[cfg(feature = "mpi")]
-pub mod packets;
-#[cfg(feature = "mpi")]
-mod parts;
-#[cfg(feature = "mpi")]
 pub mod shm;
-#[cfg(feature = "mpi")]
 pub mod tags;
-#[cfg(test)]
-pub mod world;
 
-#[cfg(feature = "mpi")]
+use crate::datatype::buffers;
 use crate::error::{Error, Result};
-#[cfg(feature = "mpi")]
 use crate::mpi;
 
 /// Runs a schedule over one transport, one collective at a time, any number of times.
-#[cfg(feature = "mpi")]
 pub trait Executor {
     /// Finds out for each operation of the schedule which bytes it moves, and checks all arguments. Nothing is sent or written. Allocates
     /// only when a block is larger than any before.
@@ -70,7 +46,6 @@ pub trait Executor {
 }
 
 /// The executor that a schedule needs. The one that nearly all need is not behind another address.
-#[cfg(feature = "mpi")]
 #[allow(clippy::large_enum_variant)]
 pub enum Any {
     /// Whole blocks and parts of them.
@@ -78,17 +53,15 @@ pub enum Any {
     /// Whole blocks and parts of them, by shared memory where there is such.
     Shm(Box<shm::Shm>),
     /// Packets.
-    Packets(Box<packets::Packets>),
+    Packets(Box<forward::Packets>),
 }
 
-#[cfg(feature = "mpi")]
 impl From<p2p::P2p> for Any {
     fn from(executor: p2p::P2p) -> Any {
         Any::P2p(executor)
     }
 }
 
-#[cfg(feature = "mpi")]
 impl Any {
     /// Counts and traces what it does from now on.
     pub fn observe(&mut self, record: &std::sync::Arc<crate::observe::Record>) {
@@ -115,7 +88,6 @@ impl Any {
     }
 }
 
-#[cfg(feature = "mpi")]
 impl Executor for Any {
     #[inline]
     unsafe fn bind(&mut self, buffers: &buffers::Buffers) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Predicted times of the protocols for dynamic sparse data exchange, in the LogGP model.
 //!
-//! [`predict_exchange`] counts what the protocol of that name in `src/sparse` does: its rounds, messages and bytes on the slowest
+//! [`predict_exchange`] counts what the protocol of that name in `src/sparse/protocols` does: its rounds, messages and bytes on the slowest
 //! process. [`paper`] has the bounds that the paper derives, which count less (it assumes the best algorithms, and messages without
 //! length). Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange, sections 2 to 4;
 //! the crystal router is Fox and others, Solving Problems on Concurrent Processors, chapter 22.
@@ -372,10 +372,10 @@ pub mod paper {
 mod tests {
     use super::paper::Broadcast::{Lower, Upper};
     use super::*;
-    use crate::generate::random_regular;
+    use crate::model::generate::random_regular;
     use crate::model::{Options, PRESETS, simulate};
-    use crate::neighborhood::Rank;
     use crate::schedule::{Algorithm, Block, Op, Part, Schedule};
+    use crate::topology::neighborhood::Rank;
     use proptest::prelude::*;
 
     #[derive(Clone, Copy)]
@@ -644,7 +644,7 @@ mod tests {
     /// targets the busiest process moves more.
     #[test]
     fn crystal_is_near_the_simulator() {
-        let mut random = crate::random::Random::new(5);
+        let mut random = crate::util::random::Random::new(5);
         for (p, k) in [(2u32, 2), (16, 6), (256, 6), (256, 40)] {
             let masks: Vec<u32> = (0..k / 2).map(|_| random.below(p)).flat_map(|m| [m, m ^ (p - 1)]).collect();
             let alike: Vec<Vec<u32>> = (0..p).map(|r| masks.iter().map(|m| r ^ m).collect()).collect();

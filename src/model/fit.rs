@@ -199,7 +199,7 @@ fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::mix;
+    use crate::util::random::mix;
     use proptest::prelude::*;
 
     /// What the model says of a machine with different overheads and, above the eager limit, another line.

@@ -8,6 +8,7 @@
 
 pub mod dsde;
 pub mod fit;
+pub mod generate;
 pub mod loggp;
 pub mod simulate;
 

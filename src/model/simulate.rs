@@ -63,8 +63,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::Loggp;
-use crate::neighborhood::{Neighborhood, Rank};
 use crate::schedule::{Block, Op, Part, Schedule, length};
+use crate::topology::neighborhood::{Neighborhood, Rank};
 
 /// How schedules are run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -1250,7 +1250,7 @@ mod tests {
         let all: Vec<_> = (1..processes)
             .flat_map(|to| edges.iter().flat_map(move |&(times, weight)| std::iter::repeat_n((0, to, weight), times as usize)))
             .collect();
-        crate::graph::Graph::from_edges(processes, &all).neighborhoods()
+        crate::topology::graph::Graph::from_edges(processes, &all).neighborhoods()
     }
 
     /// The time of an algorithm of the table on a star.
@@ -1313,7 +1313,8 @@ mod tests {
     #[test]
     fn packets_have_the_lengths_of_their_blocks() {
         let weights = [7, 1, 20, 0, 3, 300];
-        let world = crate::graph::Graph::from_edges(7, &(1..7).map(|to| (0, to, weights[to as usize - 1])).collect::<Vec<_>>());
+        let world =
+            crate::topology::graph::Graph::from_edges(7, &(1..7).map(|to| (0, to, weights[to as usize - 1])).collect::<Vec<_>>());
         let world = world.neighborhoods();
         let schedules = world_schedules(Algorithm::ScatterBinomial, &world, None, &Tuning::default()).unwrap();
         let bytes = |p: Rank, block: Block| {
@@ -1412,7 +1413,7 @@ mod tests {
     #[test]
     fn halo_exchange() {
         let params = Loggp { eager: 0, ..loggp(4.0, 1.0, 2.0, 1.0) };
-        let grid = crate::cartesian::Grid::new(vec![4, 3, 5], vec![true; 3]);
+        let grid = crate::topology::cartesian::Grid::new(vec![4, 3, 5], vec![true; 3]);
         let world: Vec<_> = (0..grid.size()).map(|r| grid.neighborhood(r)).collect();
         let directions: Vec<u32> = (0..6).collect();
         let run = |algorithm| {
@@ -1573,7 +1574,7 @@ mod tests {
 
     #[test]
     fn prediction_from_weights() {
-        use crate::graph::Graph;
+        use crate::topology::graph::Graph;
         let world = Graph::from_edges(2, &[(0, 1, 3), (0, 1, 0)]).neighborhoods();
         let schedules = world_schedules(Algorithm::Direct, &world, None, &Tuning::default()).unwrap();
         let p = loggp(5.0, 2.0, 9.0, 0.5);
@@ -1603,7 +1604,7 @@ mod tests {
             seed in any::<u64>(),
         ) {
             let edges: Vec<_> = edges.iter().map(|e| (e.0 % n, e.1 % n, e.2)).collect();
-            let world = crate::graph::Graph::from_edges(n, &edges).neighborhoods();
+            let world = crate::topology::graph::Graph::from_edges(n, &edges).neighborhoods();
             let bytes = |p: Rank, block: Block| u64::from(world[p as usize].targets()[block.slot()].weight) * 100;
             let options = Options { window, half_duplex, trace: true, ..Options::default() };
             for entry in ALGORITHMS.iter().filter(|e| !e.forwards()) {

@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::attribute::Key;
 use super::{MPI_Aint, MPI_Count, MPI_Datatype, check, datatype};
+pub use crate::datatype::typemap::Typemap;
+use crate::datatype::typemap::{MOST_PIECES, Pieces};
 use crate::error::Result;
-pub use crate::typemap::Typemap;
-use crate::typemap::{MOST_PIECES, Pieces};
 
 unsafe extern "C" {
     static mpixn_combiners: [c_int; Combiner::ALL.len()];

@@ -27,33 +27,33 @@
 
 use std::fmt;
 
-use crate::cartesian::Grid;
-use crate::graph::Graph;
-use crate::locality::Locality;
-use crate::neighborhood::{Neighborhood, Rank};
+use crate::topology::cartesian::Grid;
+use crate::topology::graph::Graph;
+use crate::topology::neighborhood::{Neighborhood, Rank};
+use crate::topology::nodes::Locality;
 
-mod combining;
+mod algorithms;
 mod costs;
-mod dimension_order;
-mod direct;
-pub mod distributed_coloring;
-mod edge_coloring;
 mod fold;
-mod linear_permutation;
-pub mod node_aware;
+#[cfg(any(test, feature = "mpi"))]
+pub(crate) mod overlap;
+#[cfg(any(test, feature = "mpi"))]
+pub(crate) mod packet;
 mod part;
 pub mod plan;
 #[cfg(test)]
 mod properties;
-pub mod random_rounds;
 mod scatter;
-mod scatter_binomial;
-mod scatter_optimal;
 pub mod verify;
+#[cfg(test)]
+mod world;
 
-pub use combining::Stencil;
+use algorithms::{combining, dimension_order, direct, edge_coloring, linear_permutation, scatter_binomial, scatter_optimal};
+
+pub use algorithms::combining::Stencil;
+pub use algorithms::distributed_coloring::{self, Negotiation};
+pub use algorithms::{node_aware, random_rounds};
 pub use costs::{Costs, length};
-pub use distributed_coloring::Negotiation;
 pub use fold::FoldOrder;
 pub use part::Part;
 pub use plan::Plan;

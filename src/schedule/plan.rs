@@ -5,8 +5,8 @@
 //! matching order, and those that arrive by source, and for each source in matching order; the word is twice that, and one more if it arrives.
 
 use super::{Algorithm, Block, Op, Part, Schedule, length};
-use crate::graph::Graph;
-use crate::neighborhood::{Neighborhood, Rank};
+use crate::topology::graph::Graph;
+use crate::topology::neighborhood::{Neighborhood, Rank};
 
 /// Part of an edge's block, and the round in which it travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

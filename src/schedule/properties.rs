@@ -7,10 +7,10 @@ use super::{
     ALGORITHMS, Algorithm, Block, Build, Entry, FoldOrder, Operations, Schedule, Stencil, Tuning, schedules_on_nodes,
     world_schedules, world_schedules_on,
 };
-use crate::cartesian::Grid;
-use crate::exec::world;
-use crate::locality::Locality;
-use crate::neighborhood::{Neighbor, Neighborhood};
+use crate::schedule::world;
+use crate::topology::cartesian::Grid;
+use crate::topology::neighborhood::{Neighbor, Neighborhood};
+use crate::topology::nodes::Locality;
 
 /// The bytes of block `slot` of process `p`: they name both, and their number differs from block to block.
 fn block(p: u32, slot: u32) -> Vec<u8> {

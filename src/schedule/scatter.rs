@@ -15,7 +15,7 @@
 //! 8 bytes for each. A process keeps the blocks that it passes on, the source what it sends packed.
 
 use super::{Algorithm, Block, Costs, Input, Op, Schedule, Tuning, length};
-use crate::neighborhood::{Neighborhood, Rank};
+use crate::topology::neighborhood::{Neighborhood, Rank};
 
 /// A neighborhood of all processes in which one, the hub, sends to some others, to each once, and no other process sends.
 #[derive(Debug, Clone, PartialEq)]
@@ -188,7 +188,7 @@ fn pack(share: Share, splits: &[u32], slots: &[u32], packets: &mut Vec<Vec<Block
 mod tests {
     use super::super::{ALGORITHMS, Build, world_schedules};
     use super::*;
-    use crate::neighborhood::Neighbor;
+    use crate::topology::neighborhood::Neighbor;
 
     /// `n` processes of which `hub` sends to `targets`.
     fn star(n: u32, hub: Rank, targets: &[Rank]) -> Vec<Neighborhood> {

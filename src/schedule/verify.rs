@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use super::{Block, FoldOrder, Op, Part, Schedule};
-use crate::neighborhood::{Neighborhood, Rank};
+use crate::topology::neighborhood::{Neighborhood, Rank};
 
 /// What all schedules together are to achieve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -501,7 +501,7 @@ mod tests {
         for seed in 0..20 {
             let inputs =
                 vec![vec![vec![1; 3], vec![2; 5]], vec![vec![], same.clone(), same.clone()], vec![vec![4; 7]], vec![], vec![]];
-            let moved = crate::exec::world::run(&made(&good, None, 1), &inputs, |_, _| unreachable!(), seed).unwrap();
+            let moved = crate::schedule::world::run(&made(&good, None, 1), &inputs, |_, _| unreachable!(), seed).unwrap();
             let out = |p: usize| (0..3).map_while(|j| moved[p].get(&output(j)).cloned()).collect::<Vec<_>>();
             assert_eq!(out(2), [same.clone(), same.clone()]);
             assert_eq!((out(3), out(4)), (vec![vec![4; 7], vec![], vec![1; 3]], vec![vec![2; 5]]));

@@ -5,8 +5,8 @@
 
 use std::fmt;
 
-use crate::hints::SparseHints;
 use crate::model::{Load, PROTOCOLS, Protocol, predict_exchange};
+use crate::select::hints::SparseHints;
 
 /// A protocol, and why.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -18,8 +18,6 @@ use std::time::Instant;
 
 use crate::environment;
 use crate::error::{Class as ErrorClass, Error, Result};
-use crate::hints::origins::Origin;
-use crate::hints::{SparseHints, site_loggp};
 use crate::logging;
 use crate::measure;
 use crate::model::{Load, Loggp, Protocol};
@@ -28,30 +26,25 @@ use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::datatype::Known;
 use crate::mpi::liveness::Patience;
-use crate::mpi::node;
 use crate::mpi::{self, MPI_Comm, message, window};
 use crate::observe;
-use crate::outstanding::{self, Advance, Outstanding};
+use crate::progress::{self, Advance, Outstanding};
+use crate::select::hints::origins::Origin;
+use crate::select::hints::{SparseHints, site_loggp};
 use crate::select::{Chooser, Class, ProtocolChoice, UNMEASURED, WhyProtocol, time_code};
+use crate::shm::node;
 
 mod barrier;
 mod census;
-mod crystal;
-mod halves;
-mod inbox;
 pub mod mailbox;
 mod mirror;
-mod nbx;
-mod nbx_node;
-mod nbx_probe;
-mod pcx;
-mod pex;
 pub mod plan;
-mod rsx;
+mod protocols;
 pub mod timing;
 
 use barrier::Barrier;
 use mailbox::{Inbox, Outbox, Outgoing, Sends};
+use protocols::{crystal, inbox, nbx, nbx_node, nbx_probe, pcx, pex, rsx};
 
 /// What the processes tell each other with an exchange, of which all then know the largest. Numbers of messages and bytes are told as the number of
 /// their binary digits.
@@ -339,7 +332,7 @@ impl Wires {
         // SAFETY: the caller vouches for `user`.
         let comm = unsafe { Comm::duplicate(user) }?;
         // SAFETY: the caller vouches for `user`.
-        let known = unsafe { measure::known(user) }?.map(|p| p.loggp);
+        let known = unsafe { measure::loggp::known(user) }?.map(|p| p.loggp);
         let hints = SparseHints::from_environment(environment::variable, environment::text).and_then(|hints| {
             let machine = match known {
                 Some(known) => Some((known, Origin::Communicator)),
@@ -355,7 +348,7 @@ impl Wires {
         let agreed = hints.as_ref().map_or(-1, |h| in_force(h).agreed());
         let [low, high, nodes] = coll::allreduce(&comm, [agreed, -agreed, -i64::from(node.processes)], Reduction::Min)?;
         // an error on one process is the error of all, with its text
-        let (hints, machine) = if low < 0 { measure::together(&comm, hints)? } else { hints? };
+        let (hints, machine) = if low < 0 { measure::loggp::together(&comm, hints)? } else { hints? };
         if low != -high {
             return Err(Error::Disagreement { what: SparseHints::AGREED }.into());
         }
@@ -394,7 +387,7 @@ impl Wires {
             recv: Known::default(),
             plans: 0,
             largest_tag: message::largest_tag()?,
-            outstanding: outstanding::of_process()?,
+            outstanding: progress::of_process()?,
             barrier: Barrier::new(rank, size, tag(Kind::Barrier, 0)),
             slots: Some(slots),
             words: pex::Words::default(),

@@ -13,7 +13,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message::Persistent;
 use crate::observe::{Call, Record, Way};
-use crate::outstanding::Outstanding;
+use crate::progress::Outstanding;
 
 /// A plan.
 pub struct Plan {

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use super::mailbox::{Outgoing, Sends};
 use super::{Exchange, Form, Guarded, Shared, Wires};
 use crate::error::{Error, Result};
-use crate::hints::SparseHints;
-use crate::measure::together;
+use crate::measure::loggp::together;
 use crate::model::fit::median;
 use crate::model::{Load, PROTOCOLS, Protocol};
 use crate::mpi::coll::{self, Reduction};
@@ -19,7 +18,8 @@ use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::message::bytes_at;
 use crate::mpi::pair::{idle_barrier, now};
 use crate::mpi::start;
-use crate::random::Random;
+use crate::select::hints::SparseHints;
+use crate::util::random::Random;
 
 /// What is timed.
 #[derive(Debug, Clone, Copy)]

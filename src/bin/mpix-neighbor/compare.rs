@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use mpix_neighbor::graph::Graph;
 use mpix_neighbor::schedule::plan::{lower_bound, ratio};
 use mpix_neighbor::schedule::random_rounds::{Lambda, Variant, plan_variant};
 use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Build, Tuning, world_schedules};
+use mpix_neighbor::topology::graph::Graph;
 use serde::Serialize;
 
 use crate::Failure;

@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use mpix_neighbor::neighborhood::{Neighborhood, Rank};
 use mpix_neighbor::schedule::{Block, Op, Part, Schedule};
+use mpix_neighbor::topology::neighborhood::{Neighborhood, Rank};
 use serde::Serialize;
 
 use crate::Failure;

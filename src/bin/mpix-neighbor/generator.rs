@@ -3,10 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use mpix_neighbor::cartesian::Grid;
-use mpix_neighbor::generate::{self, Stencil};
-use mpix_neighbor::graph::Graph;
-use mpix_neighbor::neighborhood::{Neighbor, Neighborhood};
+use mpix_neighbor::model::generate::{self, Stencil};
+use mpix_neighbor::topology::cartesian::Grid;
+use mpix_neighbor::topology::graph::Graph;
+use mpix_neighbor::topology::neighborhood::{Neighbor, Neighborhood};
 
 use crate::input::Problem;
 use crate::readers::MAX_PROCESSES;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use mpix_neighbor::cartesian::Grid;
-use mpix_neighbor::graph::Graph;
-use mpix_neighbor::neighborhood::Neighborhood;
+use mpix_neighbor::topology::cartesian::Grid;
+use mpix_neighbor::topology::graph::Graph;
+use mpix_neighbor::topology::neighborhood::Neighborhood;
 
 use crate::Failure;
 use crate::generator::Generator;

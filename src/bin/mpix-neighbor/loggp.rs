@@ -36,7 +36,7 @@ pub struct Arguments {
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    let range = mpix_neighbor::hints::Measuring::SECONDS;
+    let range = mpix_neighbor::select::hints::Measuring::SECONDS;
     text.parse()
         .ok()
         .filter(|s| range.contains(s))
@@ -44,7 +44,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 fn longest(text: &str) -> Result<u32, String> {
-    let range = mpix_neighbor::hints::Measuring::BYTES;
+    let range = mpix_neighbor::select::hints::Measuring::BYTES;
     let number = bytes(text)? as u64;
     Some(number).filter(|n| range.contains(n)).map(|n| n as u32).ok_or_else(|| "not from 1k to 1G".into())
 }
@@ -266,8 +266,8 @@ mod measured {
     /// Measures. All processes call this; what is returned on process 0 is to be printed, the others return nothing.
     #[cfg(feature = "mpi")]
     pub fn run(arguments: &Arguments) -> Result<String, Failure> {
-        use mpix_neighbor::hints::{Measuring, loggp_path};
-        use mpix_neighbor::launch::Session;
+        use mpix_neighbor::measure::session::Session;
+        use mpix_neighbor::select::hints::{Measuring, loggp_path};
 
         let failed = |e: Box<mpix_neighbor::error::Error>| Failure::Run(e.to_string());
         let session = Session::init().map_err(failed)?;

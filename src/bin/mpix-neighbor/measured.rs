@@ -117,7 +117,7 @@ mod compared {
     /// Parameters that are said somewhere, and where: the option, `MPIX_LOGGP`, or the library's file. None where they are to be measured.
     #[cfg(feature = "mpi")]
     fn said(arguments: &Arguments) -> Result<Option<(String, Loggp)>, Failure> {
-        use mpix_neighbor::hints::{SparseHints, loggp_path, site_loggp};
+        use mpix_neighbor::select::hints::{SparseHints, loggp_path, site_loggp};
 
         use mpix_neighbor::environment::{text, variable as env};
 
@@ -138,8 +138,8 @@ mod compared {
     /// Measures, and compares. All processes call this; what is returned on process 0 is to be printed, the others return nothing.
     #[cfg(feature = "mpi")]
     pub fn run(arguments: &Arguments) -> Result<String, Failure> {
-        use mpix_neighbor::hints::Measuring;
-        use mpix_neighbor::launch::{Session, Timing};
+        use mpix_neighbor::measure::session::{Session, Timing};
+        use mpix_neighbor::select::hints::Measuring;
 
         use crate::loggp::Progress;
 

@@ -3,10 +3,10 @@
 
 use std::collections::BinaryHeap;
 
-use mpix_neighbor::graph::Graph;
-use mpix_neighbor::neighborhood::Neighborhood;
 use mpix_neighbor::schedule::plan::lower_bound;
 use mpix_neighbor::schedule::{Block, Op, Plan, Schedule, length};
+use mpix_neighbor::topology::graph::Graph;
+use mpix_neighbor::topology::neighborhood::Neighborhood;
 
 /// A number of time that can be ordered; never NaN.
 #[derive(PartialEq)]

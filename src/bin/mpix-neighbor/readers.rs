@@ -1,7 +1,7 @@
 //! Readers of graphs: edge lists, Matrix Market files, METIS graph files, partition files. Pure functions from text; each error names the
 //! file, the line and what is wrong with it.
 
-use mpix_neighbor::graph::Graph;
+use mpix_neighbor::topology::graph::Graph;
 
 use crate::text::shown;
 

@@ -4,13 +4,13 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use mpix_neighbor::locality::{Locality, Placement};
 use mpix_neighbor::model::loggp::PRESETS;
 use mpix_neighbor::model::{FileError, Loggp, Options, Run, bytes_of, simulate};
 use mpix_neighbor::schedule::plan::ratio;
 use mpix_neighbor::schedule::{
     ALGORITHMS, Algorithm, Build, Entry, Op, Schedule, Tuning, schedules_on_nodes, world_schedules_on,
 };
+use mpix_neighbor::topology::nodes::{Locality, Placement};
 use serde::Serialize;
 
 use crate::chart::{Bar, Chart, MAX_LANES, time};

@@ -1,8 +1,8 @@
 //! Device memory in the point-to-point executor: self edges, and blocks that are packed, go through MPI.
 
 use super::P2p;
+use crate::datatype::buffers::Buffers;
 use crate::error::Result;
-use crate::exec::buffers::Buffers;
 use crate::exec::device::{no_reduction, refuse};
 use crate::mpi::device::Devices;
 use crate::schedule::Block;

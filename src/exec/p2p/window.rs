@@ -13,8 +13,8 @@
 
 use super::P2p;
 use crate::error::Result;
-use crate::exec::overlap::may_overlap;
 use crate::mpi::p2p::Requests;
+use crate::schedule::overlap::may_overlap;
 use crate::schedule::{Op, Schedule};
 
 /// The state of rounds that overlap.

@@ -5,8 +5,8 @@
 //! a device always posts, which tells the sender not to send in chunks.
 
 use super::{Receiving, Shm};
+use crate::datatype::buffers::Buffers;
 use crate::error::Result;
-use crate::exec::buffers::Buffers;
 use crate::exec::device::{no_reduction, refuse};
 use crate::mpi::device::Devices;
 use crate::mpi::message;

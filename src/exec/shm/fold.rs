@@ -5,8 +5,8 @@
 //! block and the result, with other operators than those two.
 
 use super::Origin;
+use crate::datatype::buffers::{self, Blocks, Located};
 use crate::error::{Error, Result};
-use crate::exec::buffers::{self, Blocks, Located};
 use crate::exec::copy::Way;
 use crate::exec::p2p::{enlarge, refuse_null};
 use crate::mpi::comm::Owned as Comm;

@@ -8,16 +8,16 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::super::mailbox::{LINES, Mailbox, Sender};
 use super::super::tags;
-use super::waiting::Bell;
 use crate::error::Result;
 use crate::mpi::coll;
 use crate::mpi::leftover;
 use crate::mpi::message::{self, Request};
-use crate::mpi::node::Team;
-use crate::mpi::segment::Segment;
-use crate::neighborhood::{Neighborhood, Rank};
+use crate::shm::doorbell::Bell;
+use crate::shm::node::Team;
+use crate::shm::ring::{LINES, Mailbox, Sender};
+use crate::shm::segment::Segment;
+use crate::topology::neighborhood::{Neighborhood, Rank};
 
 /// Most bytes for the messages of an operation that a process sends.
 pub const MOST: usize = 128 << 20;

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
+use crate::datatype::buffers::{self, Blocks, Located, Shape};
+use crate::datatype::layout::Layout;
 use crate::error::{Error, Result};
-use crate::exec::buffers::{self, Blocks, Located, Shape};
 use crate::exec::copy::{Passage, layout};
 use crate::exec::device;
-use crate::exec::layout::Layout;
 use crate::exec::p2p::{accept, refuse_null};
 use crate::mpi::MPI_Datatype;
 use crate::mpi::comm::Owned as Comm;

@@ -1,0 +1,313 @@
+//! Verification: before a collective, the two ends of each edge tell each other what they are about to do.
+//!
+//! Both ends of an edge compare the same two descriptions and so come to the same conclusion. An edge whose ends do not fit together is
+//! left out by both; all others carry their data, so that no process waits for one that has seen an error.
+//!
+//! Cost: one round, two messages of 48 bytes for each edge to another process, and allocations. What cannot be found this way: a process that
+//! calls an operation whose neighborhood lists the other process not at all, or fewer times. Then one of them has an edge over which nobody
+//! answers.
+
+use std::fmt::Write as _;
+
+use crate::datatype::buffers::{Blocks, Buffers};
+use crate::error::{Error, Result};
+use crate::exec::copy;
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::liveness::Patience;
+use crate::mpi::p2p::{Lost, Message, Requests};
+use crate::mpi::{coll, datatype};
+use crate::topology::neighborhood::{Neighbor, Neighborhood};
+
+/// Messages between the ends of an edge travel under these tags.
+const FORWARD: i32 = 101;
+const BACKWARD: i32 = 102;
+
+/// What one end of an edge is about to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Intent {
+    /// Which collective, as a number.
+    operation: i64,
+    /// Bytes of the block, by its type signature; of several fields the sum.
+    bytes: i64,
+    /// A number that, but for chance, differs where the fields' bytes or their number do.
+    digest: i64,
+    count: i64,
+    element: i64,
+    /// Slot in that process's list.
+    slot: i64,
+}
+
+const WORDS: usize = 6;
+
+/// Odd and large: that of Knuth's MMIX generator.
+const MULTIPLIER: i64 = 6_364_136_223_846_793_005;
+
+/// The operation of a process whose arguments are in error.
+const ERRONEOUS: i64 = -1;
+/// That of a process that has ended.
+const ENDED: i64 = -2;
+
+impl Intent {
+    fn words(&self) -> [i64; WORDS] {
+        [self.operation, self.bytes, self.count, self.element, self.slot, self.digest]
+    }
+
+    fn from_words(w: [i64; WORDS]) -> Intent {
+        Intent { operation: w[0], bytes: w[1], count: w[2], element: w[3], slot: w[4], digest: w[5] }
+    }
+
+    fn fits(&self, other: &Intent) -> bool {
+        self.operation == other.operation && self.bytes == other.bytes && self.digest == other.digest
+    }
+}
+
+/// What verification found.
+pub struct Findings {
+    /// For each source slot whether the ends fit together.
+    pub sources: Vec<bool>,
+    /// For each target slot whether the ends fit together.
+    pub targets: Vec<bool>,
+    /// A description of all differences; `None` if there are none.
+    pub text: Option<String>,
+}
+
+unsafe fn intents(list: &[Neighbor], fields: &[&Blocks], operation: usize) -> Result<Vec<Intent>> {
+    (list.iter().enumerate())
+        .map(|(slot, neighbor)| {
+            // as many fields at both ends: each has a tag of its own
+            let digest = fields.len() as i64;
+            let mut intent = Intent { operation: operation as i64, slot: slot as i64, digest, ..Intent::default() };
+            // where there is no process nothing is looked at
+            for side in fields.iter().filter(|_| neighbor.rank.is_some()) {
+                let block = side.locate(slot)?;
+                if datatype::is_null(block.datatype) {
+                    let argument = side.datatype_argument(slot);
+                    return Err(Error::Datatype { argument, text: "it is MPI_DATATYPE_NULL".into() }.into());
+                }
+                // SAFETY: the caller vouches for the datatypes.
+                let (bytes, element) = unsafe { (copy::bytes(&block)?, datatype::size(block.datatype)?) };
+                let length = i64::try_from(bytes).unwrap_or(i64::MAX);
+                intent.bytes = intent.bytes.saturating_add(length);
+                intent.digest = intent.digest.wrapping_mul(MULTIPLIER).wrapping_add(length);
+                // of several fields only the bytes can be told
+                (intent.count, intent.element) = if fields.len() == 1 { (block.count, element) } else { (intent.bytes, 1) };
+            }
+            Ok(intent)
+        })
+        .collect()
+}
+
+/// A comparison under way.
+pub struct Check {
+    me: u32,
+    mine_out: Vec<Intent>,
+    mine_in: Vec<Intent>,
+    /// Why this process's own arguments are in error.
+    error: Option<Box<Error>>,
+    /// Edges to other processes: slot and rank.
+    sources: Vec<(usize, u32)>,
+    targets: Vec<(usize, u32)>,
+    self_edges: Vec<(u32, u32)>,
+    /// What is told and heard: about each source edge backward, about each target edge forward.
+    told: Vec<[i64; WORDS]>,
+    heard: Vec<[i64; WORDS]>,
+    requests: Requests,
+    patience: Patience,
+    /// A process has died, and MPI may still be at work in `told` or `heard`.
+    stuck: bool,
+}
+
+// SAFETY: memory of its own, and handles, which may be used in any thread that may call MPI.
+unsafe impl Send for Check {}
+
+impl Check {
+    /// Begins to exchange intents over all edges.
+    ///
+    /// Where the process's own arguments are in error, the other ends are told so: they find that the edge does not fit and go on without it.
+    ///
+    /// # Safety
+    /// The datatypes in `fields`, which are exchanged together, must be datatypes.
+    pub unsafe fn begin(neighborhood: &Neighborhood, fields: Result<&[Buffers]>, operation: usize, comm: &Comm) -> Result<Check> {
+        let me = neighborhood.rank();
+        let mine = fields.and_then(|fields| {
+            let inputs: Vec<&Blocks> = fields.iter().map(|f| &f.input).collect();
+            let outputs: Vec<&Blocks> = fields.iter().map(|f| &f.output).collect();
+            // SAFETY: the caller vouches for the datatypes.
+            unsafe {
+                Ok((intents(neighborhood.targets(), &inputs, operation)?, intents(neighborhood.sources(), &outputs, operation)?))
+            }
+        });
+        let (mine_out, mine_in, error) = match mine {
+            Ok((out, into)) => (out, into, None),
+            Err(e) => {
+                let none = Intent { operation: ERRONEOUS, ..Intent::default() };
+                (vec![none; neighborhood.targets().len()], vec![none; neighborhood.sources().len()], Some(e))
+            }
+        };
+        let sources = remote(neighborhood.sources_in_order(), me);
+        let targets = remote(neighborhood.targets_in_order(), me);
+        let told: Vec<[i64; WORDS]> =
+            (sources.iter().map(|e| mine_in[e.0].words())).chain(targets.iter().map(|e| mine_out[e.0].words())).collect();
+        let heard = vec![[0i64; WORDS]; told.len()];
+        let mut requests = Requests::default();
+        requests.reserve(2 * told.len());
+        let self_edges = neighborhood.self_edges();
+        let mut check = Check {
+            me,
+            mine_out,
+            mine_in,
+            error,
+            sources,
+            targets,
+            self_edges,
+            told,
+            heard,
+            requests,
+            patience: Patience::default(),
+            stuck: false,
+        };
+        let mut receives = 0;
+        if let Err(e) = check.post(&mut receives, comm) {
+            if check.requests.abandon(|i| i < receives) {
+                // MPI may still read what was being sent
+                std::mem::forget(std::mem::take(&mut check.told));
+            }
+            return Err(e);
+        }
+        Ok(check)
+    }
+
+    fn post(&mut self, receives: &mut usize, comm: &Comm) -> Result<()> {
+        let message = |words: *mut [i64; WORDS], peer: u32| Message {
+            at: words.cast(),
+            count: WORDS as i32,
+            datatype: <i64 as coll::Element>::datatype(),
+            peer: peer as i32,
+        };
+        let (sources, targets) = (self.sources.iter(), self.targets.iter());
+        let peers = (sources.map(|e| (e.1, FORWARD, BACKWARD))).chain(targets.map(|e| (e.1, BACKWARD, FORWARD)));
+        for ((peer, tag, _), words) in peers.clone().zip(&mut self.heard) {
+            // SAFETY: the words are left alone until all requests are complete.
+            unsafe { self.requests.post_receives(&[message(words, peer)], tag, comm) }?;
+            *receives += 1;
+        }
+        for ((peer, _, tag), words) in peers.zip(&self.told) {
+            // SAFETY: as above; they are only read.
+            unsafe { self.requests.post_sends(&[message(std::ptr::from_ref(words).cast_mut(), peer)], tag, comm) }?;
+        }
+        Ok(())
+    }
+
+    /// Returns whether all have told that live.
+    pub fn test(&mut self, comm: &Comm) -> Result<bool> {
+        if self.requests.is_empty() {
+            return Ok(true);
+        }
+        let done = self.requests.test().map_err(|(_, e)| e)?;
+        if !done && self.patience.is_over() {
+            self.look_for_dead(comm);
+        }
+        Ok(done)
+    }
+
+    /// Stops waiting for processes that have ended: the edges to them do not fit, and the call goes on without these.
+    #[cold]
+    fn look_for_dead(&mut self, comm: &Comm) {
+        let edges = self.told.len();
+        let peer = |position: usize| {
+            let edge = position % edges;
+            self.sources.get(edge).unwrap_or_else(|| &self.targets[edge - self.sources.len()]).1
+        };
+        let pending: Vec<(usize, u32)> = self.requests.pending().into_iter().map(|p| (p, peer(p))).collect();
+        // SAFETY: a live communicator.
+        let dead = unsafe { self.patience.look(comm.raw(), pending.iter().map(|p| p.1)) };
+        for (position, _) in pending.into_iter().filter(|p| dead.contains(&p.1)) {
+            let receives = position < edges;
+            let lost = self.requests.give_up(position, receives);
+            self.stuck |= lost == Lost::Stuck;
+            if receives && lost != Lost::No {
+                self.heard[position] = Intent { operation: ENDED, ..Intent::default() }.words();
+            }
+        }
+    }
+
+    /// Compares, when all have told. `names[operation]` are the collectives' names.
+    ///
+    /// # Errors
+    /// That of the process's own arguments.
+    pub fn finish(self, names: &[&str]) -> Result<Findings> {
+        let Check { me, mine_out, mine_in, error, sources, targets, self_edges, told, heard, stuck, .. } = self;
+        let heard = if stuck {
+            let kept = heard.clone();
+            std::mem::forget((told, heard));
+            kept
+        } else {
+            heard
+        };
+        if let Some(e) = error {
+            return Err(e);
+        }
+        let mut findings = Findings { sources: vec![true; mine_in.len()], targets: vec![true; mine_out.len()], text: None };
+        let mut text = String::new();
+        let (from_sources, from_targets) = heard.split_at(sources.len());
+        let describe = |i: &Intent, other: &Intent| {
+            if i.operation == ERRONEOUS {
+                return "nothing, as its arguments are in error".to_owned();
+            }
+            let name = names.get(i.operation as usize).copied().unwrap_or("something else");
+            // sums may be equal where the blocks of the fields are not
+            let how = if i.operation == other.operation && i.bytes == other.bytes { " in blocks of other lengths" } else { "" };
+            format!("{} bytes ({} elements of {} bytes){how} in {name}", i.bytes, i.count, i.element)
+        };
+        for (&(slot, peer), words) in sources.iter().zip(from_sources) {
+            let (theirs, mine) = (Intent::from_words(*words), &mine_in[slot]);
+            if theirs.operation == ENDED {
+                findings.sources[slot] = false;
+                let _ = write!(text, "; sources[{slot}]: process {peer} has ended");
+            } else if !theirs.fits(mine) {
+                findings.sources[slot] = false;
+                let _ = write!(
+                    text,
+                    "; sources[{slot}], process {peer}, sends {}, but process {me} expects {}",
+                    describe(&theirs, mine),
+                    describe(mine, &Intent::default())
+                );
+            }
+        }
+        for (&(slot, peer), words) in targets.iter().zip(from_targets) {
+            let (theirs, mine) = (Intent::from_words(*words), &mine_out[slot]);
+            if theirs.operation == ENDED {
+                findings.targets[slot] = false;
+                let _ = write!(text, "; targets[{slot}]: process {peer} has ended");
+            } else if !theirs.fits(mine) {
+                findings.targets[slot] = false;
+                let _ = write!(
+                    text,
+                    "; targets[{slot}], process {peer}, expects in its sources[{}] {}, but process {me} sends {}",
+                    theirs.slot,
+                    describe(&theirs, mine),
+                    describe(mine, &Intent::default())
+                );
+            }
+        }
+        for (target, source) in self_edges {
+            let (target, source) = (target as usize, source as usize);
+            if !mine_out[target].fits(&mine_in[source]) {
+                findings.targets[target] = false;
+                findings.sources[source] = false;
+                let _ = write!(
+                    text,
+                    "; targets[{target}], process {me} itself, sends {}, but sources[{source}] expects {}",
+                    describe(&mine_out[target], &mine_in[source]),
+                    describe(&mine_in[source], &Intent::default())
+                );
+            }
+        }
+        findings.text = text.strip_prefix("; ").map(str::to_owned);
+        Ok(findings)
+    }
+}
+
+fn remote(list: Vec<(u32, u32)>, me: u32) -> Vec<(usize, u32)> {
+    (list.into_iter()).filter(|&(_, r)| r != me).map(|(slot, r)| (slot as usize, r)).collect()
+}

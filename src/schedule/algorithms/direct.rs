@@ -1,0 +1,21 @@
+//! `direct`: everything at once.
+//!
+//! One round: all receives are posted, then all sends started, then the self edges copied. This is SparseColl's Listing 5 and
+//! IrregPC's asynchronous algorithm (AC), and what applications write by hand. It needs no knowledge about other processes.
+//! Useful where the network sorts out contention by itself, for small messages, and as the baseline for everything else.
+//!
+//! Cost: 1 round, one message for each edge to another process, no byte more than the edges carry.
+
+use crate::schedule::{Algorithm, Block, Input, Op, Schedule};
+
+pub(in crate::schedule) fn build(input: &Input) -> Schedule {
+    let n = input.neighborhood;
+    let mut schedule = Schedule::new(Algorithm::Direct);
+    let recvs = (n.sources_in_order().into_iter())
+        .filter(|&(_, from)| from != n.rank())
+        .map(|(slot, from)| Op::recv(from, Block::Output(slot)));
+    let sends =
+        (n.targets_in_order().into_iter()).filter(|&(_, to)| to != n.rank()).map(|(slot, to)| Op::send(to, Block::Input(slot)));
+    schedule.push_round(recvs.chain(sends).chain(crate::schedule::self_copies(n)));
+    schedule
+}

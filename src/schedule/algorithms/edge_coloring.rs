@@ -1,0 +1,192 @@
+//! `edge_coloring`: rounds in which each process sends and receives at most one message, as few and as short as possible.
+//!
+//! The graph of all processes is a bipartite multigraph of out-ports and in-ports; a color is a round. Three steps:
+//! - `euler` colors it with exactly as many colors as its largest degree, which is the least (König);
+//! - `exchange` moves edges between pairs of rounds so that heavy ones share a round;
+//! - `split`, where messages may be cut: rounds chosen one after the other with the ports that have most left in mind, long messages
+//!   cut so that nobody waits for one of them. That takes more rounds, and is kept where IrregPC's cost, the sum over rounds of what a
+//!   round costs to begin and its longest message, is lower for it. No schedule is below the open-shop bound, the busiest port's startups and load
+//!   (Gonzalez and Sahni 1976); a decomposition into matchings as here reaches it where startups cost nothing (Birkhoff, von Neumann).
+//!
+//! Where a process may only send or receive at a time (half duplex), rounds are colors of an undirected graph (`half_duplex`, Misra and Gries
+//! 1992), or those of the third step if they cost less.
+//!
+//! Useful where large messages meet at the same processes, and messages differ in size. Needs the graph of all processes, and calls that are
+//! worth the time to build it.
+//!
+//! Cost: as many rounds as the largest degree, more with cuts; one message for each piece, no byte more than the edges carry. To build: O(E log d)
+//! time for the first step; the second, O(E d), is left out and the third gets coarser where they would take more than the budget of the tuning. Graphs
+//! of more than 2^17 edges are not cut.
+
+use crate::schedule::plan::{Piece, Plan};
+use crate::schedule::{Algorithm, Tuning};
+use crate::topology::graph::Graph;
+
+mod euler;
+mod exchange;
+mod half_duplex;
+mod split;
+
+/// What a message more for each edge, all of them cut once, must gain at least: this part of the cost. The cost does not show what a message that
+/// finds its ports free costs its two ends.
+const CUT: f64 = 0.05;
+
+pub(in crate::schedule) fn plan(graph: &Graph, tuning: &Tuning) -> Plan {
+    let (ports, ends) = ports(graph);
+    let lengths: Vec<u32> = graph.iter().map(|e| e.2).collect();
+    let degree = graph.max_degree();
+    let uncut = if tuning.half_duplex {
+        Plan::uncut(Algorithm::EdgeColoring, graph, &half_duplex::color(ports, &ends))
+    } else {
+        let mut colors = euler::color(ports, &ends, tuning.seed);
+        if exchange::steps(ends.len(), degree) <= tuning.budget {
+            exchange::heavy_together(ports, &ends, &lengths, degree, &mut colors);
+        }
+        Plan::uncut(Algorithm::EdgeColoring, graph, &colors)
+    };
+    let fewest = uncut.rounds;
+    let mut best = uncut;
+    // the same for one message or two that take the same ports
+    let second = if tuning.half_duplex { 0 } else { ports as u32 };
+    let ends = ends.into_iter().map(|(from, to)| (from, second + to)).collect();
+    let shop = split::Shop::new(ports + second as usize, ends, lengths, tuning);
+    let cost_of = |plan: &Plan| {
+        let cuts = plan.pieces.len() - graph.edges();
+        plan.cost(tuning.startup) * (1.0 + CUT * cuts as f64 / graph.edges().max(1) as f64)
+    };
+    let mut cost = cost_of(&best);
+    for rounds in shop.attempts() {
+        let pieces: Vec<Piece> = pieces(&rounds);
+        let plan = Plan { algorithm: Algorithm::EdgeColoring, rounds: rounds.len() as u32, scale: 1, pieces };
+        let other = cost_of(&plan);
+        // without cuts the promise is the fewest rounds
+        if other < cost && (tuning.split || tuning.half_duplex || plan.rounds <= fewest) {
+            (best, cost) = (plan, other);
+        }
+    }
+    best
+}
+
+/// Numbers the processes that have edges, so that all others cost nothing: how many, and each edge's two.
+fn ports(graph: &Graph) -> (usize, Vec<(u32, u32)>) {
+    let (out, into) = graph.degrees();
+    let mut count = 0;
+    let number: Vec<u32> = (out.iter().zip(&into))
+        .map(|(&out, &into)| {
+            count += u32::from(out + into > 0);
+            count.saturating_sub(1)
+        })
+        .collect();
+    (count as usize, graph.iter().map(|e| (number[e.0 as usize], number[e.1 as usize])).collect())
+}
+
+/// The pieces of rounds of (edge, length).
+fn pieces(rounds: &[Vec<(u32, u32)>]) -> Vec<Piece> {
+    let edges = rounds.iter().flatten().map(|p| p.0 as usize + 1).max().unwrap_or(0);
+    let mut done = vec![0u32; edges];
+    let mut pieces = Vec::new();
+    for (round, served) in rounds.iter().enumerate() {
+        for &(edge, length) in served {
+            let begin = done[edge as usize];
+            done[edge as usize] += length;
+            pieces.push(Piece { edge, round: round as u32, begin, end: begin + length });
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::plan::lower_bound;
+    use crate::util::random::Random;
+    use proptest::prelude::*;
+
+    fn tuning(startup: f64, split: bool) -> Tuning {
+        Tuning { startup, split, ..Tuning::default() }
+    }
+
+    /// The neighbors on a ring, far away on one side and near on the other, so that each process has a heavy and a light edge.
+    #[test]
+    fn heavy_edges_share_rounds() {
+        for n in [4u32, 8, 9, 16, 32] {
+            let edges: Vec<_> = (0..n)
+                .flat_map(|p| [(p, (p + 1) % n, 100), (p, (p + n - 1) % n, 100), (p, (p + 2) % n, 1), (p, (p + n - 2) % n, 1)])
+                .collect();
+            let graph = Graph::from_edges(n, &edges);
+            let plan = plan(&graph, &tuning(10.0, false));
+            let mut longest = plan.longest();
+            longest.sort_by(f64::total_cmp);
+            assert_eq!(longest, [1.0, 1.0, 100.0, 100.0], "{n}");
+        }
+    }
+
+    /// SparseColl's Figure 6: by dimension each of four rounds has a heavy message, but two rounds can have all of them.
+    #[test]
+    fn the_circular_pattern_has_two_heavy_rounds() {
+        for (rows, columns) in [(2, 4), (4, 4), (6, 8), (16, 16)] {
+            let graph = crate::model::generate::circular(rows, columns, 50);
+            for split in [false, true] {
+                let heavy = plan(&graph, &tuning(10.0, split)).longest().iter().filter(|&&l| l == 50.0).count();
+                assert_eq!(heavy, 2, "{rows} x {columns}");
+            }
+        }
+    }
+
+    /// Row and column sums equal: with free startups the busiest port's load is reached.
+    #[test]
+    fn free_startups_reach_the_open_shop_bound() {
+        let mut random = Random::new(5);
+        for n in [3u32, 8, 16] {
+            let mut edges = Vec::new();
+            for _ in 0..5 {
+                let mut to: Vec<u32> = (0..n).collect();
+                random.shuffle(&mut to);
+                let weight = 1 + random.below(50);
+                edges.extend((0..n).filter(|&p| to[p as usize] != p).map(|p| (p, to[p as usize], weight)));
+            }
+            let graph = Graph::from_edges(n, &edges);
+            let plan = plan(&graph, &tuning(0.0, true));
+            let bound = lower_bound(&graph, 0.0);
+            assert!(plan.cost(0.0) <= 1.05 * bound, "{n}: {} of {bound}", plan.cost(0.0));
+        }
+    }
+
+    /// Stars, two processes with many edges, and few edges among many processes: largest degrees that are far above the mean make none of
+    /// the steps take a time or a memory that the edges do not account for.
+    #[test]
+    fn far_from_regular() {
+        let star = |n: u32| (1..=n).map(|p| (p, 0, 100 + p % 7)).collect::<Vec<_>>();
+        let back = |n: u32| star(n).into_iter().map(|(p, q, w)| (q, p, w)).collect::<Vec<_>>();
+        let pair: Vec<_> = (0..20_000).map(|k| (0, 1, 100 + k % 97)).collect();
+        for (processes, edges) in
+            [(2_001, star(2_000)), (1_000_000, star(600)), (30_001, star(30_000)), (30_001, back(30_000)), (2, pair)]
+        {
+            let graph = Graph::from_edges(processes, &edges);
+            for half_duplex in [false, true] {
+                let plan = plan(&graph, &Tuning { half_duplex, ..Tuning::default() });
+                assert_eq!(plan.rounds, graph.max_degree(), "{processes} processes, half duplex: {half_duplex}");
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
+
+        /// Without cuts: the fewest rounds, whatever the weights. With them: never dearer.
+        #[test]
+        fn rounds_and_cost(
+            n in 2u32..=24,
+            edges in prop::collection::vec((0u32..24, 0u32..24, 0u32..1000), 1..200),
+            startup in 0.0f64..2000.0,
+        ) {
+            let edges: Vec<_> = edges.into_iter().map(|(s, t, w)| (s % n, t % n, w)).collect();
+            let graph = Graph::from_edges(n, &edges);
+            let uncut = plan(&graph, &tuning(startup, false));
+            prop_assert_eq!(uncut.rounds, graph.max_degree());
+            let cut = plan(&graph, &tuning(startup, true));
+            prop_assert!(cut.cost(startup) <= uncut.cost(startup) * (1.0 + 1e-9));
+            prop_assert!(cut.cost(startup) >= lower_bound(&graph, startup) * (1.0 - 1e-9));
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `linear_permutation`: in round `k` every process meets the one `k` away.
+//!
+//! IrregPC's LP (section 5.1). With `P` processes there are `P - 1` rounds. Where `P` is a power of two, processes `i` and `i XOR k` exchange
+//! in round `k`; otherwise `i` sends to `i + k` and receives from `i - k`, modulo `P`. So each process has at most one message in and one
+//! out at a time whatever the graph is, and finds its rounds from its own lists. Useful where nearly everyone sends to nearly everyone; on
+//! sparse graphs the rounds are many and most of them nearly empty. A process waits only for its own messages: rounds without any are not
+//! stored and cost nothing.
+//!
+//! Edges between the same two processes stand in rounds of further sweeps: the m-th repetition in round `m (P - 1) + k`. Round numbers end
+//! at 2^32 - 1; what would lie beyond stands there together.
+//!
+//! Cost: for each process as many rounds as it has processes to send to or to receive from (where `P` is a power of two and edges go both
+//! ways, half as many), one message for each edge to another process, no byte more than the edges carry. To build: time
+//! `O(degree log degree)`, memory `O(degree)`.
+
+use crate::schedule::{Algorithm, Block, Input, Op, Schedule};
+use crate::topology::neighborhood::Rank;
+
+pub(in crate::schedule) fn build(input: &Input) -> Schedule {
+    let n = input.neighborhood;
+    let me = n.rank();
+    let processes = u64::from(input.processes);
+    // how far the way is from a process to another one
+    let step = |from: Rank, to: Rank| {
+        let (from, to) = (u64::from(from), u64::from(to));
+        if processes.is_power_of_two() { from ^ to } else { (to + processes - from) % processes }
+    };
+    let round = |from: Rank, to: Rank, repetition: u64| {
+        let number = repetition * (processes - 1) + step(from, to) - 1;
+        u32::try_from(number).unwrap_or(u32::MAX)
+    };
+    let mut ops: Vec<(u32, Op)> = Vec::with_capacity(n.sources().len() + n.targets().len());
+    for (slot, from, repetition) in repetitions(n.sources_in_order(), me) {
+        ops.push((round(from, me, repetition), Op::recv(from, Block::Output(slot))));
+    }
+    for (slot, to, repetition) in repetitions(n.targets_in_order(), me) {
+        ops.push((round(me, to, repetition), Op::send(to, Block::Input(slot))));
+    }
+    Schedule::from_numbered(Algorithm::LinearPermutation, ops, crate::schedule::self_copies(n))
+}
+
+/// The edges to other processes as (slot, process, how many edges to this process stand before it).
+fn repetitions(mut edges: Vec<(u32, Rank)>, me: Rank) -> Vec<(u32, Rank, u64)> {
+    edges.retain(|e| e.1 != me);
+    edges.sort_by_key(|e| e.1);
+    (edges.chunk_by(|a, b| a.1 == b.1))
+        .flat_map(|same| same.iter().enumerate().map(|(m, &(slot, process))| (slot, process, m as u64)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::neighborhood::Neighborhood;
+
+    fn text(n: &Neighborhood, processes: u32) -> String {
+        build(&Input { neighborhood: n, processes, directions: None, star: None, stencil: None }).to_string()
+    }
+
+    #[test]
+    fn pairs_exchange_where_processes_are_a_power_of_two() {
+        let n = Neighborhood::from_ranks(1, &[2, 1, 3], &[3, 0, 1]);
+        assert_eq!(
+            text(&n, 4),
+            "round 0: send Input(1) to 0; copy Input(2) into Output(1);\n\
+             round 1: recv Output(2) from 3; send Input(0) to 3;\n\
+             round 2: recv Output(0) from 2;\n"
+        );
+    }
+
+    #[test]
+    fn shifts_otherwise_and_a_sweep_for_each_repetition() {
+        let n = Neighborhood::from_ranks(1, &[0, 3, 0], &[0, 2, 2]);
+        assert_eq!(
+            text(&n, 5),
+            "round 0: recv Output(0) from 0; send Input(1) to 2;\n\
+             round 2: recv Output(1) from 3;\n\
+             round 3: send Input(0) to 0;\n\
+             round 4: recv Output(2) from 0; send Input(2) to 2;\n"
+        );
+        assert_eq!(text(&Neighborhood::from_ranks(0, &[0], &[0]), 1), "round 0: copy Input(0) into Output(0);\n");
+    }
+
+    /// As many rounds as edges, however many processes; and no number is too large.
+    #[test]
+    fn many_processes() {
+        let n = Neighborhood::from_ranks(4_000_000_000, &[], &[0, 0, 0, 7]);
+        assert_eq!(
+            text(&n, 4_000_000_001),
+            "round 0: send Input(0) to 0;\n\
+             round 7: send Input(3) to 7;\n\
+             round 4000000000: send Input(1) to 0;\n\
+             round 4294967295: send Input(2) to 0;\n"
+        );
+    }
+}

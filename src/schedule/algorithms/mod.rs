@@ -1,0 +1,12 @@
+//! The algorithms that build schedules, one in each file. All are reached through the table in [`schedule`](super).
+
+pub(super) mod combining;
+pub(super) mod dimension_order;
+pub(super) mod direct;
+pub mod distributed_coloring;
+pub(super) mod edge_coloring;
+pub(super) mod linear_permutation;
+pub mod node_aware;
+pub mod random_rounds;
+pub(super) mod scatter_binomial;
+pub(super) mod scatter_optimal;

@@ -1,0 +1,414 @@
+//! `random_rounds`: rounds in which every process takes its largest message that meets no other, begun at a random process.
+//!
+//! IrregPC's RS_N, RS_N+sort and RS_NH (sections 5.2, 6 and 7.1). A round goes through all processes once, from a random one on. Each looks
+//! through its row, the list of what it still has to send, for a message whose receiver has none in this round yet, and takes the first one
+//! found. So each process has at most one message in and one out at a time, and nearly all are busy until the end: about as many
+//! rounds as the largest degree and a few more. Useful for irregular graphs, and where large messages hold up small ones.
+//!
+//! - [`Variant::RsN`]: rows in random order.
+//! - [`Variant::RsNSort`]: rows sorted once, longest first. The last entry takes the place of one that is taken, so that rows do not stay
+//!   sorted.
+//! - [`Variant::RsNh`]: rows are heaps, longest first at any time, so that messages that travel together are about equally long. Those
+//!   longer than a round's threshold are cut there; the rest goes back into the heap. The threshold leaves a share [`Lambda`] of a round's
+//!   messages whole. As soon as only `max(2, d / 16)` messages are left per process of `d` in the beginning, nothing is cut any more.
+//!
+//! Thresholds are lengths of messages or of what is left of them, so that cuts fall on whole units of weight.
+//!
+//! The table's `random_rounds` is RS_NH, with the incremental threshold where messages may be split and uncut where not.
+//!
+//! Cost: at least as many rounds as the largest degree; one message for each edge to another process, and with `Lambda::Fixed(x)` up to
+//! `1 / x` times as many; no byte more than the edges carry. To plan a graph of `n` processes with `d` edges each: time `O(n d ln d)` for
+//! RS_N and, by measurement, `O(n d ln d / lambda)` heap operations of `O(log d)` for RS_NH (IrregPC's Figure 10); at worst, where many rows
+//! lead to the same few processes, a look at every edge that is left in each round. A round ends when all who have something to receive are
+//! served, so that `n` processes that send to one take `O(n)`. Memory: 8 bytes an edge, about 40 bytes a process, and the plan's
+//! 16 bytes a piece.
+
+use crate::schedule::plan::Piece;
+use crate::schedule::{Algorithm, Plan, Tuning};
+use crate::topology::graph::Graph;
+use crate::topology::neighborhood::Rank;
+use crate::util::random::Random;
+
+/// IrregPC's variants.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Variant {
+    /// RS_N: rows in random order, nothing cut.
+    RsN,
+    /// RS_N+sort: rows sorted once, nothing cut.
+    RsNSort,
+    /// RS_NH: rows are heaps, messages are cut at the threshold.
+    RsNh(Lambda),
+}
+
+/// Which share of a round's messages travels whole (IrregPC, section 6).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Lambda {
+    /// All: nothing is cut.
+    One,
+    /// This share, from 0 to 1; at least one message.
+    Fixed(f64),
+    /// At least three quarters, and of the longer ones as many as pay. To leave a k+1-th message whole as well lengthens the round by the
+    /// difference to the k-th, and saves the startup of one rest in k; the sum of both is minimized.
+    Incremental,
+}
+
+/// What making a plan took, and its size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Count {
+    /// Extractions of the longest message from a heap, and insertions; building the heaps is not counted.
+    pub heap_operations: u64,
+    /// Rounds (IrregPC: permutations).
+    pub rounds: u32,
+    /// Messages.
+    pub pieces: usize,
+}
+
+/// The table's plan.
+pub(in crate::schedule) fn plan(graph: &Graph, tuning: &Tuning) -> Plan {
+    let lambda = if tuning.split { Lambda::Incremental } else { Lambda::One };
+    plan_variant(graph, Variant::RsNh(lambda), tuning).0
+}
+
+/// Makes a plan, and counts. Equal graphs, variants and tunings give equal plans everywhere.
+///
+/// `tuning.split` is not looked at: the variant says whether messages are cut.
+///
+/// # Panics
+/// If the graph has 2^32 edges or more.
+pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Plan, Count) {
+    assert!(u32::try_from(graph.edges()).is_ok(), "{} edges are too many to number", graph.edges());
+    let mut random = Random::new(tuning.seed);
+    let lambda = match variant {
+        Variant::RsN | Variant::RsNSort => Lambda::One,
+        Variant::RsNh(lambda) => lambda,
+    };
+    let spare = if lambda == Lambda::One { 0 } else { graph.edges() / 2 };
+    let pieces = Vec::with_capacity(graph.edges() + spare);
+    let mut plan = Plan { algorithm: Algorithm::RandomRounds, rounds: 0, scale: 1, pieces };
+    let mut rows = Rows::new(graph, &plan, variant, &mut random);
+
+    let mut active: Vec<Rank> = (0..graph.processes() as Rank).filter(|&p| rows.length[p as usize] > 0).collect();
+    let degree = graph.edges() as f64 / active.len() as f64;
+    let few = (degree / 16.0).max(2.0) * active.len() as f64;
+    let mut left = graph.edges();
+
+    // the last round in which a process was busy as a receiver, or with half duplex in any role; rounds are counted from 1 here
+    let mut busy = vec![0u32; graph.processes()];
+    // how many messages every process has still to receive, and how many processes have any to receive
+    let mut to_come = graph.degrees().1;
+    let mut receivers = to_come.iter().filter(|&&n| n > 0).count();
+    let mut done = 0;
+    let mut chosen: Vec<(Rank, Message)> = Vec::with_capacity(active.len());
+    let mut lengths: Vec<u32> = Vec::with_capacity(active.len());
+    while left > 0 {
+        let now = plan.rounds + 1;
+        let start = random.below(graph.processes() as u32);
+        let (before, behind) = active.split_at(active.partition_point(|&p| p < start));
+        let mut free = receivers;
+        chosen.clear();
+        for &p in behind.iter().chain(before) {
+            // without this, many processes that send to one would look for it in vain in every round
+            if free == 0 {
+                break;
+            }
+            if tuning.half_duplex && busy[p as usize] == now {
+                continue;
+            }
+            if let Some(message) = rows.take(p, |edge| busy[graph.target(edge) as usize] != now) {
+                busy[graph.target(message.edge as usize) as usize] = now;
+                free -= 1;
+                if tuning.half_duplex {
+                    busy[p as usize] = now;
+                    free -= usize::from(to_come[p as usize] > 0);
+                }
+                chosen.push((p, message));
+            }
+        }
+        lengths.clear();
+        // messages of no length are whole in any case
+        lengths.extend(chosen.iter().map(|c| c.1.length).filter(|&length| length > 0));
+        let lambda = if left as f64 <= few || lengths.is_empty() { Lambda::One } else { lambda };
+        let threshold = threshold(lambda, &mut lengths, tuning.startup);
+        for &(p, Message { length, edge }) in &chosen {
+            let begin = plan.length(graph, edge as usize) - length;
+            let sent = length.min(threshold);
+            plan.pieces.push(Piece { edge, round: plan.rounds, begin, end: begin + sent });
+            if sent < length {
+                rows.put_back(p, Message { length: length - sent, edge });
+                continue;
+            }
+            let to = graph.target(edge as usize) as usize;
+            to_come[to] -= 1;
+            receivers -= usize::from(to_come[to] == 0);
+            done += usize::from(rows.length[p as usize] == 0);
+            left -= 1;
+        }
+        if 2 * done > active.len() {
+            active.retain(|&p| rows.length[p as usize] > 0);
+            done = 0;
+        }
+        plan.rounds = now;
+    }
+    let count = Count { heap_operations: rows.operations, rounds: plan.rounds, pieces: plan.pieces.len() };
+    (plan, count)
+}
+
+/// How long a round's messages may be (IrregPC: Decide_Size): at least as long as the shortest, so that every round completes an edge.
+/// Reorders the lengths, of which there is at least one.
+fn threshold(lambda: Lambda, lengths: &mut [u32], startup: f64) -> u32 {
+    let n = lengths.len();
+    match lambda {
+        Lambda::One => u32::MAX,
+        Lambda::Fixed(share) => {
+            let whole = (share * n as f64).ceil() as usize;
+            *lengths.select_nth_unstable(whole.clamp(1, n) - 1).1
+        }
+        Lambda::Incremental => {
+            let first = (3 * n).div_ceil(4);
+            lengths.select_nth_unstable(first - 1);
+            let longer = &mut lengths[first - 1..];
+            longer.sort_unstable();
+            let (mut gain, mut best, mut at) = (0.0, 0.0, 0);
+            for (i, pair) in longer.windows(2).enumerate() {
+                // with lambda = whole / n and steps of 1 / n, a step over lambda is 1 / whole
+                let whole = (first + i) as f64;
+                gain += startup / whole - f64::from(pair[1] - pair[0]);
+                if gain >= best {
+                    (best, at) = (gain, i + 1);
+                }
+            }
+            longer[at]
+        }
+    }
+}
+
+/// What is left to send of an edge.
+#[derive(Debug, Clone, Copy)]
+struct Message {
+    length: u32,
+    edge: u32,
+}
+
+/// What is left to send, a row for each process, which stands where the process's edges stand in the graph.
+struct Rows<'a> {
+    graph: &'a Graph,
+    messages: Vec<Message>,
+    /// How many are left in each row.
+    length: Vec<u32>,
+    /// Whether rows are heaps, the longest message first, or lists.
+    heaps: bool,
+    /// Heap operations.
+    operations: u64,
+    skipped: Vec<Message>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(graph: &'a Graph, plan: &Plan, variant: Variant, random: &mut Random) -> Self {
+        let message = |edge| Message { length: plan.length(graph, edge), edge: edge as u32 };
+        let mut messages: Vec<Message> = (0..graph.edges()).map(message).collect();
+        for p in 0..graph.processes() as Rank {
+            let row = &mut messages[graph.edges_of(p)];
+            random.shuffle(row);
+            match variant {
+                Variant::RsN => {}
+                Variant::RsNSort => row.sort_by_key(|m| std::cmp::Reverse(m.length)),
+                Variant::RsNh(_) => (0..row.len() / 2).rev().for_each(|i| sift_down(row, i)),
+            }
+        }
+        let length = (0..graph.processes() as Rank).map(|p| graph.edges_of(p).len() as u32).collect();
+        Rows { graph, messages, length, heaps: matches!(variant, Variant::RsNh(_)), operations: 0, skipped: Vec::new() }
+    }
+
+    /// Takes the first message out of a row whose edge is free.
+    fn take(&mut self, p: Rank, free: impl Fn(usize) -> bool) -> Option<Message> {
+        let row = &mut self.messages[self.graph.edges_of(p)];
+        let length = &mut self.length[p as usize];
+        if !self.heaps {
+            let i = row[..*length as usize].iter().position(|m| free(m.edge as usize))?;
+            *length -= 1;
+            row.swap(i, *length as usize);
+            return Some(row[*length as usize]);
+        }
+        let mut taken = None;
+        self.skipped.clear();
+        while *length > 0 && taken.is_none() {
+            let longest = row[0];
+            *length -= 1;
+            row.swap(0, *length as usize);
+            sift_down(&mut row[..*length as usize], 0);
+            self.operations += 1;
+            if free(longest.edge as usize) {
+                taken = Some(longest);
+            } else {
+                self.skipped.push(longest);
+            }
+        }
+        self.operations += self.skipped.len() as u64;
+        for &message in &self.skipped {
+            insert(row, length, message);
+        }
+        taken
+    }
+
+    /// Puts back what is left of a message that was taken out of a heap.
+    fn put_back(&mut self, p: Rank, rest: Message) {
+        self.operations += 1;
+        insert(&mut self.messages[self.graph.edges_of(p)], &mut self.length[p as usize], rest);
+    }
+}
+
+/// Inserts into a heap, which is the beginning of a row.
+fn insert(row: &mut [Message], length: &mut u32, message: Message) {
+    let mut i = *length as usize;
+    *length += 1;
+    row[i] = message;
+    while i > 0 && row[(i - 1) / 2].length < row[i].length {
+        row.swap(i, (i - 1) / 2);
+        i = (i - 1) / 2;
+    }
+}
+
+/// Lets the i-th entry sink to its place in a heap that is in order below it.
+fn sift_down(heap: &mut [Message], mut i: usize) {
+    loop {
+        let mut child = 2 * i + 1;
+        if child + 1 < heap.len() && heap[child + 1].length > heap[child].length {
+            child += 1;
+        }
+        if child >= heap.len() || heap[child].length <= heap[i].length {
+            return;
+        }
+        heap.swap(i, child);
+        i = child;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schedule::verify::{Goal, verify};
+    use proptest::prelude::*;
+
+    const VARIANTS: [Variant; 7] = [
+        Variant::RsN,
+        Variant::RsNSort,
+        Variant::RsNh(Lambda::One),
+        Variant::RsNh(Lambda::Fixed(0.0)),
+        Variant::RsNh(Lambda::Fixed(0.5)),
+        Variant::RsNh(Lambda::Fixed(0.875)),
+        Variant::RsNh(Lambda::Incremental),
+    ];
+
+    /// All processes send to `d` others, at distances that are drawn, with weights up to `heaviest`.
+    fn regular(n: u32, d: usize, heaviest: u32, random: &mut Random) -> Graph {
+        let mut targets = vec![Vec::with_capacity(d); n as usize];
+        // sums of random permutations; edges to oneself drop out
+        for _ in 0..d {
+            let mut permutation: Vec<u32> = (0..n).collect();
+            random.shuffle(&mut permutation);
+            for (row, &t) in targets.iter_mut().zip(&permutation) {
+                row.push(t);
+            }
+        }
+        let edges: Vec<(u32, u32, u32)> = (targets.iter().enumerate())
+            .flat_map(|(p, row)| row.iter().map(move |&t| (p as u32, t)))
+            .map(|(p, t)| (p, t, 1 + random.below(heaviest)))
+            .collect();
+        Graph::from_edges(n, &edges)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
+
+        /// Every variant delivers everything with one message in and one out, and none cuts but where it may.
+        #[test]
+        fn variants_deliver(
+            n in 1u32..40,
+            edges in prop::collection::vec((0u32..40, 0u32..40, prop_oneof![0u32..40, Just(u32::MAX)]), 0..200),
+            seed in any::<u64>(),
+            startup in prop_oneof![Just(0.0), Just(1e3), Just(1e12)],
+            half_duplex in any::<bool>(),
+        ) {
+            let edges: Vec<_> = edges.into_iter().map(|(s, t, w)| (s % n, t % n, w)).collect();
+            let graph = Graph::from_edges(n, &edges);
+            let world = graph.neighborhoods();
+            let tuning = Tuning { seed, startup, split: true, half_duplex, ..Tuning::default() };
+            for variant in VARIANTS {
+                let (plan, count) = plan_variant(&graph, variant, &tuning);
+                prop_assert_eq!(&plan, &plan_variant(&graph, variant, &tuning).0);
+                verify(&world, &plan.schedules(&graph, &world), Goal::Deliver, true).map_err(TestCaseError::fail)?;
+                prop_assert_eq!((count.rounds, count.pieces), (plan.rounds, plan.pieces.len()));
+                prop_assert!(count.rounds >= graph.max_degree());
+                let uncut = matches!(variant, Variant::RsN | Variant::RsNSort | Variant::RsNh(Lambda::One));
+                prop_assert!(!uncut || count.pieces == graph.edges());
+                prop_assert!(matches!(variant, Variant::RsNh(_)) || count.heap_operations == 0);
+                let mut roles = std::collections::HashSet::new();
+                for piece in plan.pieces.iter().filter(|_| half_duplex) {
+                    let source = (0..n).find(|&p| graph.edges_of(p).contains(&(piece.edge as usize))).unwrap();
+                    for process in [source, graph.target(piece.edge as usize)] {
+                        prop_assert!(roles.insert((piece.round, process)), "{} is busy twice", process);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn thresholds() {
+        let lengths = || [5u32, 1, 9, 2, 8, 30, 3, 10];
+        let at = |lambda, startup| threshold(lambda, &mut lengths(), startup);
+        assert_eq!(at(Lambda::One, 0.0), u32::MAX);
+        assert_eq!([0.0, 0.5, 0.51, 1.0].map(|share| at(Lambda::Fixed(share), 0.0)), [1, 5, 8, 30]);
+        // six of eight are whole at least; a seventh pays if startup / 6 >= 10 - 9, the eighth if also startup / 7 >= 30 - 10
+        assert_eq!([0.0, 5.9, 6.0, 139.0, 140.0].map(|startup| at(Lambda::Incremental, startup)), [9, 9, 10, 10, 30]);
+        assert_eq!(threshold(Lambda::Incremental, &mut [7], 0.0), 7);
+        // equal messages are never cut
+        assert_eq!(threshold(Lambda::Incremental, &mut [4; 9], 0.0), 4);
+    }
+
+    /// Longest first: what a process sends in the first round is its longest message, or the receivers of the longer ones are taken.
+    #[test]
+    fn rounds_take_the_longest_first() {
+        let graph = regular(64, 12, 1000, &mut Random::new(5));
+        let sum_of_longest = |variant| plan_variant(&graph, variant, &Tuning::default()).0.cost(0.0);
+        let (list, heap) = (sum_of_longest(Variant::RsN), sum_of_longest(Variant::RsNh(Lambda::One)));
+        assert!(heap < 0.95 * list, "{heap} {list}");
+        let cut = sum_of_longest(Variant::RsNh(Lambda::Fixed(0.75)));
+        assert!(cut < heap, "{cut} {heap}");
+    }
+
+    /// Everyone sends to one, or one to everyone: as many rounds as messages, and no more work than that.
+    #[test]
+    fn stars_take_linear_time() {
+        let n = 2_000;
+        for half_duplex in [false, true] {
+            let tuning = Tuning { half_duplex, ..Tuning::default() };
+            for edges in [(1..n).map(|p| (p, 0, 1)).collect::<Vec<_>>(), (1..n).map(|p| (0, p, 1)).collect()] {
+                let (_, count) = plan_variant(&Graph::from_edges(n, &edges), Variant::RsNh(Lambda::One), &tuning);
+                assert_eq!((count.rounds, count.heap_operations), (n - 1, u64::from(n - 1)));
+            }
+        }
+    }
+
+    /// IrregPC's Figure 10: heap operations are about a constant times (n d / lambda) ln d; measured are 1.3 to 1.8. If they grew as d^2, the
+    /// ratio would be 2.6 times as large for d = 24 as for d = 4; if with n^2, four times for n = 256.
+    #[test]
+    fn heap_operations_grow_as_in_figure_10() {
+        let mut random = Random::new(10);
+        let mut ratios = Vec::new();
+        for n in [64, 128, 256] {
+            for d in [4, 8, 16, 24] {
+                for lambda in [0.5, 0.75, 1.0] {
+                    let graph = regular(n, d, 1 << 20, &mut random);
+                    let tuning = Tuning { seed: random.bits(), ..Tuning::default() };
+                    let (_, count) = plan_variant(&graph, Variant::RsNh(Lambda::Fixed(lambda)), &tuning);
+                    let expected = d as f64 / lambda * (d as f64).ln() * f64::from(n);
+                    ratios.push((count.heap_operations as f64 / expected, n, d, lambda));
+                }
+            }
+        }
+        for (ratio, n, d, lambda) in ratios {
+            assert!((1.2..2.0).contains(&ratio), "n = {n}, d = {d}, lambda = {lambda}: {ratio}");
+        }
+    }
+}

@@ -1,0 +1,548 @@
+//! The only place that chooses a schedule, or a protocol, and says why.
+//!
+//! A choice is made on one process and told to the others, or from what is equal on all, so that all come to the same one.
+
+#![forbid(unsafe_code)]
+
+use std::fmt;
+
+use crate::error::{Error, Result};
+use crate::model::{Options, predict};
+use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Input, Operations, Stencil, schedules_on_nodes, world_schedules_on};
+use crate::select::hints::{Hints, MOST_EDGES, ScheduleHint};
+use crate::topology::graph::Graph;
+use crate::topology::nodes::Locality;
+
+pub mod hints;
+mod protocol;
+
+pub use protocol::{Chooser, Class, Likeness, ProtocolChoice, UNMEASURED, WhyProtocol, time_code};
+
+/// How long a byte takes that is copied into a packet or out of one, in microseconds: 10 GB/s, what the caches and memories of clusters do.
+const COPY: f64 = 1e-4;
+
+/// Most edges of a graph for which candidates are simulated.
+const MOST_SIMULATED: u64 = 1 << 16;
+
+/// Why an algorithm was chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Why {
+    /// By the hint.
+    Asked,
+    /// A hint asks for `edge_coloring`, and the graph is too large to be gathered; with its number of edges.
+    Negotiated(u64),
+    /// Nothing is known about the size of messages.
+    Unweighted,
+    /// No message is long enough to wait for its receiver; with the number of bytes up to which none does.
+    Eager(u64),
+    /// All processes share a node, whose memory is not what the default parameters of the machine describe.
+    OneNode,
+    /// The graph is too large to be looked at; with its number of edges.
+    Large(u64),
+    /// By the model: predicted time of the choice and of `direct`, in microseconds.
+    Predicted(f64, f64),
+    /// By the first calls: time of the choice and of `direct` on the slowest process, in microseconds.
+    Measured(f64, f64),
+}
+
+/// A choice and its reason.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice {
+    /// The algorithm.
+    pub algorithm: Algorithm,
+    /// Why.
+    pub why: Why,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::Asked => write!(f, "the hint mpix_schedule asks for it"),
+            Why::Negotiated(edges) => {
+                write!(f, "mpix_schedule asks for edge_coloring, and the graph of {edges} edges is above mpix_graph_limit")
+            }
+            Why::Unweighted => write!(f, "no weights tell what messages cost, so that one round is the best guess"),
+            Why::Eager(bytes) => write!(f, "by the model no message waits for its receiver, as all have at most {bytes} bytes"),
+            Why::OneNode => {
+                write!(f, "all processes share a node, where messages meet in no network (mpix_loggp can say otherwise)")
+            }
+            Why::Large(edges) => write!(f, "the {edges} edges of all processes are too many to compare schedules"),
+            Why::Predicted(time, direct) => write!(f, "by the model {time:.2} us, against {direct:.2} us for direct"),
+            Why::Measured(time, direct) => write!(f, "the first calls took {time:.2} us with it, {direct:.2} us with direct"),
+        }
+    }
+}
+
+/// What setting a neighborhood must find out before there is a schedule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Next {
+    /// Nothing: this is the choice.
+    Take(Choice),
+    /// The model's word, on the graph of all processes.
+    Compare,
+    /// The times of all that fit, in the first calls.
+    Try,
+}
+
+/// What is known of the graph without gathering it; equal on all processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outline {
+    /// Edges between different processes.
+    pub edges: u64,
+    /// Whether any process gave weights.
+    pub weighted: bool,
+    /// The largest weight of an edge.
+    pub heaviest: u64,
+    /// Whether all processes share a node.
+    pub one_node: bool,
+    /// The operations that the neighborhood is set for.
+    pub operations: Operations,
+    /// Number of nodes that processes share; 0 where nothing depends on it.
+    pub nodes: u32,
+}
+
+/// The first step of a choice.
+///
+/// # Errors
+/// The algorithm that a hint asks for does not fit.
+pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
+    match hints.schedule {
+        ScheduleHint::Only(Algorithm::EdgeColoring) if outline.edges > hints.graph_limit.min(MOST_EDGES) => {
+            let why = Why::Negotiated(outline.edges);
+            Ok(Next::Take(Choice { algorithm: Algorithm::DistributedColoring, why }))
+        }
+        ScheduleHint::Only(algorithm) => match unfit(algorithm, hints, input, outline) {
+            None => Ok(Next::Take(Choice { algorithm, why: Why::Asked })),
+            Some(reason) => Err(Error::Schedule { schedule: algorithm.name(), reason }.into()),
+        },
+        // verification changes the times
+        ScheduleHint::Measure if !hints.verify => Ok(Next::Try),
+        _ if !outline.weighted && hints.weight_unit.is_none() => {
+            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Unweighted }))
+        }
+        // what the network buffers keeps no sender waiting: rounds could only add waits. But a tree shares the work of a star's hub, and messages that
+        // are combined, on a grid or between nodes, are fewer
+        _ if input.star.is_none()
+            && !input.stencil.is_some_and(Stencil::saves_messages)
+            && !gathers(input.processes, outline.nodes)
+            && outline.heaviest.saturating_mul(hints.weight_unit.unwrap_or(1).into()) <= hints.machine().eager =>
+        {
+            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Eager(hints.machine().eager) }))
+        }
+        // the model must be of this machine to be right in shared memory
+        _ if outline.one_node && hints.loggp.is_none() => {
+            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::OneNode }))
+        }
+        _ if outline.edges > hints.graph_limit.min(MOST_SIMULATED) => {
+            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Large(outline.edges) }))
+        }
+        _ => Ok(Next::Compare),
+    }
+}
+
+/// The algorithms whose times are compared in the first calls.
+pub fn candidates(hints: &Hints, input: &Input, outline: Outline) -> Vec<Algorithm> {
+    let differs = |a: Algorithm| a != Algorithm::NodeAware || gathers(input.processes, outline.nodes);
+    (ALGORITHMS.iter().map(|e| e.algorithm)).filter(|&a| differs(a) && unfit(a, hints, input, outline).is_none()).collect()
+}
+
+/// Why an algorithm cannot be used; `None` if it can.
+fn unfit(algorithm: Algorithm, hints: &Hints, input: &Input, outline: Outline) -> Option<String> {
+    let entry = algorithm.entry();
+    let limit = hints.graph_limit.min(MOST_EDGES);
+    match entry.build {
+        Build::Global(_) | Build::Nodes(_) if outline.edges > limit => Some(format!(
+            "it needs the graph of all processes, whose {} edges are more than mpix_graph_limit = {limit}",
+            outline.edges
+        )),
+        _ => forbidden(algorithm, hints, outline.operations, input.stencil).or((entry.unfit)(input)).map(Into::into),
+    }
+}
+
+/// Whether it matters which processes share a node, so that this is found out.
+pub fn asks_for_nodes(hints: &Hints, outline: Outline) -> bool {
+    let served = Algorithm::NodeAware.entry().unserved(outline.operations).is_none();
+    hints.whole_communicator
+        && served
+        && match hints.schedule {
+            ScheduleHint::Only(algorithm) => algorithm == Algorithm::NodeAware,
+            ScheduleHint::Measure => true,
+            ScheduleHint::Auto => outline.weighted || hints.weight_unit.is_some(),
+        }
+}
+
+/// Whether there are several nodes, and fewer than processes: else `node_aware` is as `direct`.
+fn gathers(processes: u32, nodes: u32) -> bool {
+    (2..processes).contains(&nodes)
+}
+
+/// Whether a star is of use, so that it is looked for: only trees are for stars.
+pub fn may_forward(hints: &Hints, outline: Outline) -> bool {
+    hints.whole_communicator && Algorithm::ScatterOptimal.entry().unserved(outline.operations).is_none()
+}
+
+/// Whether a stencil is of use, so that it is looked for: whether messages may be combined.
+pub fn may_combine(hints: &Hints, outline: Outline) -> bool {
+    let served = Algorithm::Combining.entry().unserved(outline.operations).is_none();
+    served
+        && match hints.schedule {
+            ScheduleHint::Only(algorithm) => algorithm == Algorithm::Combining,
+            ScheduleHint::Measure if !hints.verify => true,
+            // where the model is asked
+            _ => {
+                let sized = outline.weighted || hints.weight_unit.is_some();
+                sized && (!outline.one_node || hints.loggp.is_some()) && outline.edges <= hints.graph_limit.min(MOST_SIMULATED)
+            }
+        }
+}
+
+/// Why an algorithm that forwards is not allowed.
+fn forbidden(algorithm: Algorithm, hints: &Hints, operations: Operations, stencil: Option<&Stencil>) -> Option<&'static str> {
+    let entry = algorithm.entry();
+    // where there is no stencil, that is why
+    let neighbors = matches!(entry.build, Build::Stencil(_)) && stencil.is_none_or(Stencil::closed);
+    let unserved = entry.unserved(operations);
+    if unserved.is_none() && entry.forwards() && hints.devices && hints.schedule != ScheduleHint::Only(algorithm) {
+        return Some("it passes blocks on in the memory of the host, and a process may have them on a device");
+    }
+    if unserved.is_some() || !entry.forwards() || hints.whole_communicator || neighbors {
+        return unserved;
+    }
+    Some(
+        "blocks travel through processes that are not their source or target, for which mpix_whole_communicator=true must promise \
+         that all processes make every call",
+    )
+}
+
+/// Where all edges have directions.
+#[derive(Debug, Clone, Copy)]
+pub struct Directions<'a> {
+    /// The direction of each edge of the graph.
+    pub of_edges: &'a [u32],
+    /// The directions, heaviest first.
+    pub order: &'a [u32],
+}
+
+/// The algorithm of the lowest predicted time, `direct` where no other one is faster. Builds and simulates the schedules of all processes:
+/// some microseconds an edge and algorithm.
+pub fn compare(
+    hints: &Hints,
+    graph: &Graph,
+    directions: Option<Directions>,
+    stencil: Option<&Stencil>,
+    nodes: Option<&Locality>,
+    operations: Operations,
+) -> Result<Choice> {
+    let world = graph.neighborhoods_with(|e| directions.map_or(0, |d| d.of_edges[e]));
+    let (tuning, unit) = (hints.tuning(), u64::from(hints.weight_unit.unwrap_or(1)));
+    let gather = operations == Operations { gather: true, ..Operations::default() };
+    let options = Options { window: hints.window, half_duplex: hints.half_duplex, gather, copy: COPY, ..Options::default() };
+    let mut times: Vec<(Algorithm, f64)> = Vec::new();
+    // where the graph is known, edge_coloring makes fewer rounds of it than neighbors can negotiate
+    let compared =
+        |e: &&Entry| !matches!(e.build, Build::Negotiated(_)) && forbidden(e.algorithm, hints, operations, stencil).is_none();
+    let grid = stencil.map(Stencil::grid);
+    for entry in ALGORITHMS.iter().filter(compared) {
+        let schedules = match (entry.build, nodes) {
+            (Build::Nodes(_), Some(nodes)) if gathers(nodes.processes(), nodes.nodes()) => {
+                Ok(schedules_on_nodes(&world, nodes, &tuning))
+            }
+            _ => world_schedules_on(entry.algorithm, &world, grid, directions.map(|d| d.order), &tuning),
+        };
+        // an algorithm that does not fit is left out
+        if let Ok(schedules) = schedules {
+            let time = predict(&world, &schedules, unit, &hints.machine(), &options).map_err(Error::Internal)?;
+            times.push((entry.algorithm, time));
+        }
+    }
+    let (algorithm, time, direct) = lowest(&times, 1.0);
+    Ok(Choice { algorithm, why: Why::Predicted(time, direct) })
+}
+
+/// The algorithm of the lowest time, and the times of it and of `direct`; `direct` unless another one takes less than a part `clearly` of its time.
+fn lowest(times: &[(Algorithm, f64)], clearly: f64) -> (Algorithm, f64, f64) {
+    let direct = times.iter().find(|t| t.0 == Algorithm::Direct).map_or(f64::INFINITY, |t| t.1);
+    let best = times.iter().fold((Algorithm::Direct, direct), |best, t| if t.1 < best.1 { *t } else { best });
+    if best.1 < clearly * direct { (best.0, best.1, direct) } else { (Algorithm::Direct, direct, direct) }
+}
+
+/// The choice by the times of the first calls. Measurements have errors: what is not clearly faster than `direct` is not chosen.
+pub fn fastest(times: &[(Algorithm, f64)]) -> Choice {
+    let (algorithm, time, direct) = lowest(times, 0.95);
+    Choice { algorithm, why: Why::Measured(time, direct) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Loggp;
+    use crate::schedule::{Star, world_schedules};
+    use crate::topology::neighborhood::{Neighbor, Neighborhood};
+
+    const ALL: Operations = Operations { gather: true, alltoall: true, reduce: true };
+    const ALLTOALL: Operations = Operations { gather: false, alltoall: true, reduce: false };
+    const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1, one_node: false, operations: ALL, nodes: 0 };
+
+    #[test]
+    fn a_schedule_that_does_not_fit_is_an_error_with_its_reason() {
+        let n = Neighborhood::from_ranks(0, &[0], &[0]);
+        let mut input = Input { neighborhood: &n, processes: 1, directions: None, star: None, stencil: None };
+        let only = |algorithm| Hints { schedule: ScheduleHint::Only(algorithm), ..Hints::default() };
+        let e = select(&only(Algorithm::DimensionOrder), &input, FEW).unwrap_err();
+        assert!(e.to_string().contains("dimension_order cannot be used: it needs a Cartesian"));
+        assert!(!candidates(&Hints::default(), &input, FEW).contains(&Algorithm::DimensionOrder));
+        input.directions = Some(&[0, 1]);
+        let asked = |algorithm| Next::Take(Choice { algorithm, why: Why::Asked });
+        assert_eq!(select(&only(Algorithm::DimensionOrder), &input, FEW).unwrap(), asked(Algorithm::DimensionOrder));
+        let few = Hints { graph_limit: 9, ..only(Algorithm::RandomRounds) };
+        let e = select(&few, &input, FEW).unwrap_err().to_string();
+        assert!(e.contains("10 edges are more than mpix_graph_limit = 9"), "{e}");
+        assert!(!candidates(&few, &input, FEW).contains(&Algorithm::EdgeColoring));
+        let negotiated = Choice { algorithm: Algorithm::DistributedColoring, why: Why::Negotiated(10) };
+        let few = Hints { graph_limit: 9, ..only(Algorithm::EdgeColoring) };
+        assert_eq!(select(&few, &input, FEW).unwrap(), Next::Take(negotiated));
+    }
+
+    /// Trees need a star, the promise, and alltoall only; each is missed by name. Where all are there, the model may take them.
+    #[test]
+    fn trees_only_where_they_are_allowed() {
+        let graph = Graph::from_edges(40, &(1..40).map(|to| (0, to, 8)).collect::<Vec<_>>());
+        let world = graph.neighborhoods();
+        let star = Star::find(&world).unwrap();
+        let input = |star| Input { neighborhood: &world[0], processes: 40, directions: None, star, stencil: None };
+        let asked = Hints { schedule: ScheduleHint::Only(Algorithm::ScatterOptimal), ..Hints::default() };
+        let promised = Hints { whole_communicator: true, ..asked.clone() };
+        let (alone, both) = (Outline { operations: ALLTOALL, ..FEW }, FEW);
+        let reason = |hints: &Hints, star, outline| select(hints, &input(star), outline).unwrap_err().to_string();
+        assert!(reason(&asked, None, alone).contains("mpix_whole_communicator=true must promise"));
+        assert!(reason(&promised, Some(&star), both).contains("serves MPIX_NEIGHBOR_ALLTOALL only"));
+        assert!(reason(&promised, None, alone).contains("only one process sends"));
+        let choice = Choice { algorithm: Algorithm::ScatterOptimal, why: Why::Asked };
+        assert_eq!(select(&promised, &input(Some(&star)), alone).unwrap(), Next::Take(choice));
+        assert!(candidates(&promised, &input(Some(&star)), alone).contains(&Algorithm::ScatterBinomial));
+        assert!(!candidates(&promised, &input(None), alone).contains(&Algorithm::ScatterBinomial));
+        // blocks of 8 bytes: a source of 39 messages is helped by others
+        let auto = |whole_communicator| Hints { whole_communicator, ..Hints::default() };
+        let weighted = |outline| Outline { weighted: true, heaviest: 8, ..outline };
+        assert_eq!(select(&auto(true), &input(Some(&star)), weighted(alone)).unwrap(), Next::Compare);
+        let chosen = |hints, outline: Outline| compare(&hints, &graph, None, None, None, outline.operations).unwrap().algorithm;
+        assert_eq!(chosen(auto(true), alone), Algorithm::ScatterOptimal);
+        assert_eq!(chosen(auto(true), both), Algorithm::Direct);
+        assert_eq!(chosen(auto(false), alone), Algorithm::Direct);
+    }
+
+    /// A world of a full stencil, all edges of one weight, without weights at half of their steps: what is asked of combining.
+    fn box_of(side: u32, weight: u32) -> (Graph, Stencil) {
+        let graph = crate::model::generate::grid(&[side; 3], &[true; 3], crate::model::generate::Stencil::Box, None);
+        let edges: Vec<_> = graph.iter().map(|(from, to, _)| (from, to, weight)).collect();
+        let grid = crate::topology::cartesian::Grid::new(vec![side; 3], vec![true; 3]);
+        let stencil = Stencil::find(&grid, &graph.neighborhoods()).unwrap();
+        (Graph::from_edges(side * side * side, &edges), stencil)
+    }
+
+    /// Short messages are combined, long ones are not; blocks of a gather, of which no byte travels twice, also longer ones.
+    #[test]
+    fn messages_are_combined_where_that_pays() {
+        let chosen = |bytes, operations| {
+            let (graph, stencil) = box_of(4, bytes);
+            compare(&Hints::default(), &graph, None, Some(&stencil), None, operations).unwrap()
+        };
+        let gather = Operations { gather: true, ..Operations::default() };
+        let both = Operations { gather: true, ..ALLTOALL };
+        for (bytes, operations, combined) in [
+            (8, ALLTOALL, true),
+            (500, ALLTOALL, true),
+            (3000, ALLTOALL, false),
+            (8, gather, true),
+            (3000, gather, true),
+            (300_000, gather, false),
+            (8, both, true),
+            (3000, both, false),
+            (8, ALL, false),
+        ] {
+            let choice = chosen(bytes, operations);
+            assert_eq!(choice.algorithm == Algorithm::Combining, combined, "{bytes} bytes, {operations:?}: {}", choice.why);
+        }
+    }
+
+    /// `node_aware` needs the promise, serves no reduction, and is looked at where processes share nodes, and not all the same one.
+    #[test]
+    fn nodes_only_where_they_matter() {
+        let list: Vec<_> = (0..32u32).flat_map(|p| (0..32).map(move |q| (p, q, 8))).collect();
+        let graph = Graph::from_edges(32, &list);
+        let world = graph.neighborhoods();
+        let input = Input { neighborhood: &world[0], processes: 32, directions: None, star: None, stencil: None };
+        let asked = Hints { schedule: ScheduleHint::Only(Algorithm::NodeAware), ..Hints::default() };
+        let promised = Hints { whole_communicator: true, ..asked.clone() };
+        let on = |nodes| Outline { operations: ALLTOALL, weighted: true, heaviest: 8, nodes, ..FEW };
+        let reason = |hints: &Hints, outline| select(hints, &input, outline).unwrap_err().to_string();
+        assert!(reason(&asked, on(4)).contains("mpix_whole_communicator=true must promise"));
+        assert!(reason(&promised, FEW).contains("set MPIX_NEIGHBOR_REDUCE by another call"));
+        assert!(reason(&Hints { graph_limit: 9, ..promised.clone() }, on(4)).contains("more than mpix_graph_limit = 9"));
+        for nodes in [1, 4, 32] {
+            let choice = Choice { algorithm: Algorithm::NodeAware, why: Why::Asked };
+            assert_eq!(select(&promised, &input, on(nodes)).unwrap(), Next::Take(choice));
+        }
+        let auto = Hints { whole_communicator: true, ..Hints::default() };
+        for (nodes, compared) in [(1, false), (2, true), (31, true), (32, false)] {
+            assert_eq!(select(&auto, &input, on(nodes)).unwrap() == Next::Compare, compared, "{nodes} nodes");
+            assert_eq!(candidates(&auto, &input, on(nodes)).contains(&Algorithm::NodeAware), compared, "{nodes} nodes");
+        }
+        let unweighted = |hints: Hints| (hints, Outline { weighted: false, ..on(0) });
+        let measure = Hints { schedule: ScheduleHint::Measure, ..auto.clone() };
+        for ((hints, outline), looked) in [
+            (unweighted(auto.clone()), false),
+            (unweighted(measure.clone()), true),
+            ((auto.clone(), on(0)), true),
+            ((Hints::default(), on(0)), false),
+            ((auto.clone(), Outline { operations: ALL, ..on(0) }), false),
+            ((asked, on(0)), false),
+            ((promised, on(0)), true),
+        ] {
+            assert_eq!(asks_for_nodes(&hints, outline), looked, "{hints:?}, {outline:?}");
+        }
+        // 31 messages of 8 bytes are dearer than some that hold them together, even where those inside a node cost as much
+        let nodes = |size: u32| Locality::from_names(&(0..32).map(|r| r / size).collect::<Vec<_>>());
+        let chosen = |hints: &Hints, size| compare(hints, &graph, None, None, Some(&nodes(size)), ALLTOALL).unwrap();
+        assert_eq!(chosen(&auto, 8).algorithm, Algorithm::NodeAware, "{}", chosen(&auto, 8).why);
+        assert_eq!(chosen(&Hints::default(), 8).algorithm, Algorithm::Direct);
+        assert_eq!(chosen(&auto, 32).algorithm, Algorithm::Direct);
+        assert_eq!(chosen(&auto, 1).algorithm, Algorithm::Direct);
+    }
+
+    /// What passes blocks on is an error where they lie on a device: it is taken where it is asked for alone.
+    #[test]
+    fn nothing_is_passed_on_unasked_where_blocks_may_lie_on_devices() {
+        let n = Neighborhood::from_ranks(0, &[0], &[0]);
+        let input = Input { neighborhood: &n, processes: 9, directions: None, star: None, stencil: None };
+        let outline = Outline { nodes: 3, operations: ALLTOALL, ..FEW };
+        let forwards = |devices| {
+            let hints = Hints { devices, whole_communicator: true, ..Hints::default() };
+            candidates(&hints, &input, outline).iter().any(|a| a.entry().forwards())
+        };
+        assert!(forwards(false) && !forwards(true));
+        let schedule = ScheduleHint::Only(Algorithm::NodeAware);
+        let asked = Hints { devices: true, whole_communicator: true, schedule, ..Hints::default() };
+        assert!(unfit(Algorithm::NodeAware, &asked, &input, outline).is_none());
+    }
+
+    /// Combining serves no reduction, and needs a stencil; where blocks leave the neighborhood of their source, also the promise.
+    #[test]
+    fn combining_only_where_it_is_allowed() {
+        let (graph, stencil) = box_of(4, 8);
+        let world = graph.neighborhoods();
+        let input = |stencil| Input { neighborhood: &world[0], processes: 64, directions: None, star: None, stencil };
+        let asked = Hints { schedule: ScheduleHint::Only(Algorithm::Combining), ..Hints::default() };
+        let alltoall = Outline { operations: ALLTOALL, ..FEW };
+        let reason = |hints: &Hints, stencil, outline| select(hints, &input(stencil), outline).unwrap_err().to_string();
+        assert!(reason(&asked, Some(&stencil), FEW).contains("set MPIX_NEIGHBOR_REDUCE by another call"));
+        assert!(reason(&asked, None, alltoall).contains("neighbors at the same offsets"));
+        let choice = Next::Take(Choice { algorithm: Algorithm::Combining, why: Why::Asked });
+        assert_eq!(select(&asked, &input(Some(&stencil)), alltoall).unwrap(), choice);
+        let diagonal = |from: u32| (from, from / 4 % 4 * 4 + from / 16 * 16 + (from + 1) % 4, 8);
+        let diagonals: Vec<_> = (0..64).map(diagonal).map(|(from, to, weight)| (from, (to + 16) % 64, weight)).collect();
+        let diagonals = Graph::from_edges(64, &diagonals).neighborhoods();
+        let open = Stencil::find(stencil.grid(), &diagonals).unwrap();
+        assert!(reason(&asked, Some(&open), alltoall).contains("mpix_whole_communicator=true must promise"));
+        let promised = Hints { whole_communicator: true, ..asked.clone() };
+        assert_eq!(select(&promised, &input(Some(&open)), alltoall).unwrap(), choice);
+        // short messages are worth a comparison only where there would be fewer of them
+        let weighted = Outline { weighted: true, heaviest: 8, ..alltoall };
+        let auto = |stencil| select(&Hints::default(), &input(stencil), weighted).unwrap();
+        assert_eq!(auto(Some(&stencil)), Next::Compare);
+        assert!(matches!(auto(Some(&open)), Next::Take(_)));
+        assert!(candidates(&Hints::default(), &input(Some(&stencil)), alltoall).contains(&Algorithm::Combining));
+        assert!(!candidates(&Hints::default(), &input(Some(&stencil)), FEW).contains(&Algorithm::Combining));
+        // it is looked for only where it can be chosen
+        for (hints, outline, looked) in [
+            (Hints::default(), weighted, true),
+            (Hints::default(), alltoall, false),
+            (Hints::default(), Outline { one_node: true, ..weighted }, false),
+            (Hints::default(), Outline { operations: ALL, ..weighted }, false),
+            (Hints::default(), Outline { edges: 1 << 40, ..weighted }, false),
+            (asked, alltoall, true),
+            (Hints { schedule: ScheduleHint::Only(Algorithm::Direct), ..Hints::default() }, weighted, false),
+            (Hints { schedule: ScheduleHint::Measure, ..Hints::default() }, alltoall, true),
+        ] {
+            assert_eq!(may_combine(&hints, outline), looked, "{hints:?} {outline:?}");
+        }
+    }
+
+    #[test]
+    fn the_graph_is_looked_at_where_sizes_are_known() {
+        let n = Neighborhood::from_ranks(0, &[0], &[0]);
+        let input = Input { neighborhood: &n, processes: 1, directions: None, star: None, stencil: None };
+        let direct = |why| Next::Take(Choice { algorithm: Algorithm::Direct, why });
+        assert_eq!(select(&Hints::default(), &input, FEW).unwrap(), direct(Why::Unweighted));
+        let weighted = Outline { weighted: true, heaviest: 1 << 20, ..FEW };
+        assert_eq!(select(&Hints::default(), &input, weighted).unwrap(), Next::Compare);
+        let near = Outline { one_node: true, ..weighted };
+        assert_eq!(select(&Hints::default(), &input, near).unwrap(), direct(Why::OneNode));
+        let known = Hints { loggp: Loggp::preset("jaguar"), ..Hints::default() };
+        assert_eq!(select(&known, &input, near).unwrap(), Next::Compare);
+        let unit = Hints { weight_unit: Some(1 << 20), ..Hints::default() };
+        assert_eq!(select(&unit, &input, FEW).unwrap(), Next::Compare);
+        let small = Outline { weighted: true, ..FEW };
+        assert_eq!(select(&Hints::default(), &input, small).unwrap(), direct(Why::Eager(Loggp::default().eager)));
+        let large = Outline { edges: 1 << 40, heaviest: 5, ..weighted };
+        assert_eq!(select(&unit, &input, large).unwrap(), direct(Why::Large(1 << 40)));
+        let measure = Hints { schedule: ScheduleHint::Measure, ..Hints::default() };
+        assert_eq!(select(&measure, &input, large).unwrap(), Next::Try);
+        assert_eq!(select(&Hints { verify: true, ..measure }, &input, FEW).unwrap(), direct(Why::Unweighted));
+    }
+
+    /// Many large messages that meet at the same processes in the same order: rounds avoid it. Small ones: one round.
+    #[test]
+    fn never_predicted_worse_than_direct_and_better_where_messages_collide() {
+        let edges = |weight| {
+            let list: Vec<_> = (0..16u32).flat_map(|p| (0..16).filter(move |&q| q != p).map(move |q| (p, q, weight))).collect();
+            Graph::from_edges(16, &list)
+        };
+        let compare_all = |graph: &Graph| compare(&Hints::default(), graph, None, None, None, FEW.operations);
+        let choice = compare_all(&edges(1_000_000)).unwrap();
+        assert_ne!(choice.algorithm, Algorithm::Direct);
+        let Why::Predicted(time, direct) = choice.why else { panic!("{choice:?}") };
+        assert!(time < direct);
+        assert!(choice.why.to_string().contains("against"));
+        assert_eq!(compare_all(&edges(8)).unwrap().algorithm, Algorithm::Direct);
+        for weight in [1, 1000, 30_000, 200_000] {
+            let Why::Predicted(time, direct) = compare_all(&edges(weight)).unwrap().why else { panic!() };
+            assert!(time <= direct);
+        }
+    }
+
+    #[test]
+    fn measured_times_must_differ_clearly() {
+        let times = |other| [(Algorithm::Direct, 100.0), (Algorithm::RandomRounds, other), (Algorithm::EdgeColoring, 99.0)];
+        assert_eq!(fastest(&times(97.0)), Choice { algorithm: Algorithm::Direct, why: Why::Measured(100.0, 100.0) });
+        assert_eq!(fastest(&times(90.0)), Choice { algorithm: Algorithm::RandomRounds, why: Why::Measured(90.0, 100.0) });
+    }
+
+    /// With directions `dimension_order` is among what is compared.
+    #[test]
+    fn directions_are_used() {
+        // a periodic line of processes, long messages upward and short ones downward
+        let n = 8u32;
+        let world: Vec<_> = (0..n)
+            .map(|p| {
+                let neighbor = |rank, weight, direction| Neighbor { rank: Some(rank), weight, direction };
+                let (up, down) = ((p + 1) % n, (p + n - 1) % n);
+                let targets = vec![neighbor(down, 200_000, 0), neighbor(up, 900_000, 1)];
+                let sources = vec![neighbor(down, 900_000, 1), neighbor(up, 200_000, 0)];
+                Neighborhood::new(p, sources, targets, true)
+            })
+            .collect();
+        let graph = Graph::from_neighborhoods(&world);
+        let of_edges: Vec<u32> = world.iter().flat_map(Graph::row_directions).collect();
+        assert_eq!(of_edges.len(), graph.edges());
+        let directions = Directions { of_edges: &of_edges, order: &[1, 0] };
+        let time = |directions| match compare(&Hints::default(), &graph, directions, None, None, FEW.operations).unwrap().why {
+            Why::Predicted(time, _) => time,
+            why => panic!("{why}"),
+        };
+        assert!(time(Some(directions)) <= time(None));
+        let schedules = world_schedules(Algorithm::DimensionOrder, &world, Some(&[1, 0]), &Hints::default().tuning()).unwrap();
+        let alone = predict(&world, &schedules, 1, &Hints::default().machine(), &Options::default()).unwrap();
+        assert!(time(Some(directions)) <= alone);
+    }
+}

@@ -1,0 +1,174 @@
+//! The graph of all processes: who sends to whom, with weights. What schedules that need more than a process's own lists are made from.
+//!
+//! Kept as compressed rows: the edges of process `p` are the numbers `first(p) .. first(p + 1)`, in matching order. Edges from a process to
+//! itself and entries that are `MPI_PROC_NULL` are not in it: no message serves them. Memory: 8 bytes a process and 8 bytes an edge.
+
+#![forbid(unsafe_code)]
+
+use std::ops::Range;
+
+use crate::topology::neighborhood::{Neighbor, Neighborhood, Rank};
+
+/// All edges of all processes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Graph {
+    /// Number of the first edge of each process, and behind them the number of edges.
+    first: Vec<u64>,
+    targets: Vec<Rank>,
+    weights: Vec<u32>,
+}
+
+impl Graph {
+    /// From each process's number of edges and, one process after the other, their targets and weights.
+    ///
+    /// # Panics
+    /// If the numbers of edges do not add up, or a target is not a process.
+    pub fn from_rows(degrees: impl IntoIterator<Item = u64>, targets: Vec<Rank>, weights: Vec<u32>) -> Graph {
+        let mut first = vec![0u64];
+        first.extend(degrees.into_iter().scan(0u64, |sum, degree| {
+            *sum += degree;
+            Some(*sum)
+        }));
+        assert!(first.last() == Some(&(targets.len() as u64)) && targets.len() == weights.len(), "rows do not add up");
+        assert!(targets.iter().all(|&t| (t as usize) < first.len() - 1), "a target is not a process");
+        Graph { first, targets, weights }
+    }
+
+    /// From a list of (source, target, weight), which may be in any order; edges between the same two processes keep theirs. Edges
+    /// from a process to itself are left out.
+    pub fn from_edges(processes: u32, edges: &[(Rank, Rank, u32)]) -> Graph {
+        let mut sorted: Vec<_> = edges.iter().copied().filter(|e| e.0 != e.1).collect();
+        sorted.sort_by_key(|e| e.0);
+        let mut degrees = vec![0u64; processes as usize];
+        for e in &sorted {
+            degrees[e.0 as usize] += 1;
+        }
+        Graph::from_rows(degrees, sorted.iter().map(|e| e.1).collect(), sorted.iter().map(|e| e.2).collect())
+    }
+
+    /// From the lists of all processes, in the order of ranks.
+    pub fn from_neighborhoods(world: &[Neighborhood]) -> Graph {
+        let rows: Vec<(Vec<Rank>, Vec<u32>)> = world.iter().map(Graph::row).collect();
+        let degrees: Vec<u64> = rows.iter().map(|row| row.0.len() as u64).collect();
+        let (targets, weights): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+        Graph::from_rows(degrees, targets.concat(), weights.concat())
+    }
+
+    /// What one process contributes: targets and weights of its edges.
+    pub fn row(neighborhood: &Neighborhood) -> (Vec<Rank>, Vec<u32>) {
+        Graph::edges_in_order(neighborhood).map(|n| (n.rank.unwrap_or_default(), n.weight)).unzip()
+    }
+
+    /// The directions of the same edges.
+    pub fn row_directions(neighborhood: &Neighborhood) -> Vec<u32> {
+        Graph::edges_in_order(neighborhood).map(|n| n.direction).collect()
+    }
+
+    fn edges_in_order(neighborhood: &Neighborhood) -> impl Iterator<Item = &Neighbor> {
+        (neighborhood.targets_in_order().into_iter())
+            .filter(|&(_, to)| to != neighborhood.rank())
+            .map(|(slot, _)| &neighborhood.targets()[slot as usize])
+    }
+
+    /// The neighborhoods of all processes, with each process's sources in the order of their ranks.
+    pub fn neighborhoods(&self) -> Vec<Neighborhood> {
+        self.neighborhoods_with(|_| 0)
+    }
+
+    /// The same, with the direction in which blocks travel on each edge.
+    pub fn neighborhoods_with(&self, direction: impl Fn(usize) -> u32) -> Vec<Neighborhood> {
+        let mut sources = vec![Vec::new(); self.processes()];
+        let mut targets = vec![Vec::new(); self.processes()];
+        for p in 0..self.processes() as Rank {
+            for e in self.edges_of(p) {
+                let (to, weight) = (self.target(e), self.weight(e));
+                let neighbor = |rank| Neighbor { rank: Some(rank), weight, direction: direction(e) };
+                targets[p as usize].push(neighbor(to));
+                sources[to as usize].push(neighbor(p));
+            }
+        }
+        (sources.into_iter().zip(targets).enumerate())
+            .map(|(p, (sources, targets))| Neighborhood::new(p as Rank, sources, targets, true))
+            .collect()
+    }
+
+    /// Number of processes.
+    pub fn processes(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    /// Number of edges.
+    pub fn edges(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Numbers of the edges that leave a process.
+    pub fn edges_of(&self, p: Rank) -> Range<usize> {
+        self.first[p as usize] as usize..self.first[p as usize + 1] as usize
+    }
+
+    /// Where an edge leads.
+    pub fn target(&self, edge: usize) -> Rank {
+        self.targets[edge]
+    }
+
+    /// About how much travels on an edge.
+    pub fn weight(&self, edge: usize) -> u32 {
+        self.weights[edge]
+    }
+
+    /// All edges as (source, target, weight), in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (Rank, Rank, u32)> + '_ {
+        (0..self.processes() as Rank).flat_map(move |p| self.edges_of(p).map(move |e| (p, self.targets[e], self.weights[e])))
+    }
+
+    /// For each process the number of edges that leave it, and that arrive.
+    pub fn degrees(&self) -> (Vec<u32>, Vec<u32>) {
+        let out = self.first.windows(2).map(|w| (w[1] - w[0]) as u32).collect();
+        let mut into = vec![0u32; self.processes()];
+        for &t in &self.targets {
+            into[t as usize] += 1;
+        }
+        (out, into)
+    }
+
+    /// For each process the weight that leaves it, and that arrives.
+    pub fn loads(&self) -> (Vec<u64>, Vec<u64>) {
+        let (mut out, mut into) = (vec![0u64; self.processes()], vec![0u64; self.processes()]);
+        for (s, t, w) in self.iter() {
+            out[s as usize] += u64::from(w);
+            into[t as usize] += u64::from(w);
+        }
+        (out, into)
+    }
+
+    /// The largest number of edges at one side of a process: no schedule with one message in and one out at a time has fewer rounds.
+    pub fn max_degree(&self) -> u32 {
+        let (out, into) = self.degrees();
+        out.into_iter().chain(into).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_hold_what_messages_serve_in_matching_order() {
+        let to = |rank, weight, direction| Neighbor { rank, weight, direction };
+        let targets = vec![to(Some(1), 5, 3), to(None, 9, 0), to(Some(0), 7, 0), to(Some(1), 6, 1)];
+        let world = [Neighborhood::new(0, vec![to(Some(0), 7, 0)], targets, true), Neighborhood::from_ranks(1, &[0, 0], &[])];
+        let g = Graph::from_neighborhoods(&world);
+        assert_eq!(g.iter().collect::<Vec<_>>(), [(0, 1, 6), (0, 1, 5)]);
+        assert_eq!(g.degrees(), (vec![2, 0], vec![0, 2]));
+        assert_eq!(g.loads(), (vec![11, 0], vec![0, 11]));
+        assert_eq!(g.max_degree(), 2);
+    }
+
+    #[test]
+    fn edges_and_neighborhoods_and_back() {
+        let g = Graph::from_edges(4, &[(2, 1, 3), (0, 1, 8), (2, 2, 1), (2, 0, 4), (0, 1, 9)]);
+        assert_eq!(g.iter().collect::<Vec<_>>(), [(0, 1, 8), (0, 1, 9), (2, 1, 3), (2, 0, 4)]);
+        assert_eq!(Graph::from_neighborhoods(&g.neighborhoods()), g);
+    }
+}

@@ -1,0 +1,6 @@
+//! Who communicates with whom: neighborhoods, Cartesian grids, the graph of all processes, and the nodes that they run on.
+
+pub mod cartesian;
+pub mod graph;
+pub mod neighborhood;
+pub mod nodes;

@@ -1,0 +1,143 @@
+//! Which processes share a node: the map from ranks to nodes, and its text form in a hint.
+//!
+//! Nodes are numbered from 0 in the order of their lowest ranks, which are their leaders. Counts may differ from node to node, and the ranks of a node
+//! need not follow one another. Memory: 8 bytes a process and 8 a node.
+
+#![forbid(unsafe_code)]
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::topology::neighborhood::Rank;
+
+/// The nodes of all processes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Locality {
+    node_of: Vec<u32>,
+    /// All processes, node by node, those of a node in the order of their ranks.
+    members: Vec<Rank>,
+    /// Where each node's members begin, and behind them the number of processes.
+    begins: Vec<usize>,
+}
+
+impl Locality {
+    /// From a name of each process's node, in the order of ranks: processes share a node where the names are equal.
+    pub fn from_names(names: &[u32]) -> Locality {
+        let mut numbers = HashMap::new();
+        let node_of: Vec<u32> = (names.iter())
+            .map(|name| {
+                let next = numbers.len() as u32;
+                *numbers.entry(name).or_insert(next)
+            })
+            .collect();
+        let mut members: Vec<Rank> = (0..names.len() as Rank).collect();
+        members.sort_by_key(|&r| node_of[r as usize]);
+        let begins = (0..=numbers.len() as u32).map(|n| members.partition_point(|&r| node_of[r as usize] < n)).collect();
+        Locality { node_of, members, begins }
+    }
+
+    /// Number of processes.
+    pub fn processes(&self) -> u32 {
+        self.node_of.len() as u32
+    }
+
+    /// Number of nodes.
+    pub fn nodes(&self) -> u32 {
+        self.begins.len() as u32 - 1
+    }
+
+    /// The node of a process.
+    pub fn node_of(&self, process: Rank) -> u32 {
+        self.node_of[process as usize]
+    }
+
+    /// The processes of a node, in the order of their ranks.
+    pub fn members(&self, node: u32) -> &[Rank] {
+        &self.members[self.begins[node as usize]..self.begins[node as usize + 1]]
+    }
+
+    /// The process of the lowest rank on a node.
+    pub fn leader(&self, node: u32) -> Rank {
+        self.members(node)[0]
+    }
+}
+
+/// A placement of processes on nodes as a hint says it.
+///
+/// # Text
+/// A number: as if each so many processes, in the order of their ranks, were a node; the last node has what is left. Numbers with commas between
+/// them: the node of each process, in the order of ranks, as any numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Placement {
+    /// So many processes a node, in the order of their ranks.
+    Consecutive(u32),
+    /// The name of each process's node.
+    Listed(Arc<[u32]>),
+}
+
+impl Placement {
+    /// What the text may be, for an error.
+    pub const TEXT: &str = "a number of processes, from 1 to 4294967295, or a list of nodes, one for each process, as 0,0,1,1,0";
+
+    /// Reads the text; `None` if it is neither.
+    pub fn parse(text: &str) -> Option<Placement> {
+        let number = |word: &str| word.trim().parse::<u32>().ok();
+        if text.contains(',') {
+            Some(Placement::Listed(text.split(',').map(number).collect::<Option<Vec<u32>>>()?.into()))
+        } else {
+            number(text).filter(|&n| n > 0).map(Placement::Consecutive)
+        }
+    }
+
+    /// The nodes of so many processes.
+    ///
+    /// # Errors
+    /// The list is one of another number of processes.
+    pub fn locality(&self, processes: u32) -> Result<Locality, String> {
+        match self {
+            Placement::Consecutive(size) => Ok(Locality::from_names(&(0..processes).map(|r| r / size).collect::<Vec<_>>())),
+            Placement::Listed(names) if names.len() == processes as usize => Ok(Locality::from_names(names)),
+            Placement::Listed(names) => {
+                Err(format!("mpix_nodes names the nodes of {} processes, but the communicator has {processes}", names.len()))
+            }
+        }
+    }
+
+    /// Numbers that differ where placements differ.
+    pub fn words(&self) -> Vec<u64> {
+        match self {
+            Placement::Consecutive(size) => vec![1, u64::from(*size)],
+            Placement::Listed(names) => [2, names.len() as u64].into_iter().chain(names.iter().map(|&n| n.into())).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_numbered_by_their_leaders() {
+        let l = Locality::from_names(&[7, 3, 7, 0, 3, 7]);
+        assert_eq!((l.processes(), l.nodes()), (6, 3));
+        assert_eq!((0..6).map(|r| l.node_of(r)).collect::<Vec<_>>(), [0, 1, 0, 2, 1, 0]);
+        assert_eq!([l.members(0), l.members(1), l.members(2)], [&[0, 2, 5][..], &[1, 4], &[3]]);
+        assert_eq!([l.leader(0), l.leader(1), l.leader(2)], [0, 1, 3]);
+        assert_eq!(Locality::from_names(&[]).nodes(), 0);
+    }
+
+    #[test]
+    fn placements_and_their_text() {
+        let nodes =
+            |text: &str, n| Placement::parse(text).unwrap().locality(n).map(|l| (0..n).map(|r| l.node_of(r)).collect::<Vec<_>>());
+        assert_eq!(nodes("2", 5), Ok(vec![0, 0, 1, 1, 2]));
+        assert_eq!(nodes(" 9 ", 3), Ok(vec![0, 0, 0]));
+        assert_eq!(nodes("5, 1,5", 3), Ok(vec![0, 1, 0]));
+        assert_eq!(nodes("5,1,5", 4).unwrap_err(), "mpix_nodes names the nodes of 3 processes, but the communicator has 4");
+        for wrong in ["", "0", "-1", "two", "1,", ",", "1,x", "4294967296", "1 2"] {
+            assert_eq!(Placement::parse(wrong), None, "{wrong}");
+        }
+        let words: Vec<_> = ["1", "2", "1,2", "2,1", "1,2,0"].map(|t| Placement::parse(t).unwrap().words()).into();
+        assert!((0..5).all(|i| (0..i).all(|j| words[i] != words[j])));
+    }
+}

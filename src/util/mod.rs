@@ -1,0 +1,3 @@
+//! What every part of the library may use.
+
+pub mod random;
