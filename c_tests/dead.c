@@ -69,6 +69,8 @@ static void report(int code) {
   fflush(stdout);
 }
 
+static MPI_Comm neighbors_on = MPI_COMM_WORLD;
+
 /* all others are neighbors; `without` the victim where it must not matter */
 static int set_all(int without) {
   int list[8], degree = 0;
@@ -76,7 +78,7 @@ static int set_all(int without) {
     int rank = (test_rank + k) % test_size;
     if (!without || (rank != VICTIM && test_rank != VICTIM)) list[degree++] = rank;
   }
-  return MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, degree, list, MPI_UNWEIGHTED, degree, list, MPI_UNWEIGHTED, MPI_INFO_NULL, MPI_COMM_WORLD);
+  return MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, degree, list, MPI_UNWEIGHTED, degree, list, MPI_UNWEIGHTED, MPI_INFO_NULL, neighbors_on);
 }
 
 static int alltoall(int bytes) {
@@ -140,6 +142,33 @@ static int lossy_exchange(int bytes, int own, int reach, int times, int failures
   return code;
 }
 
+/* MPI's end drops this process's attributes, the youngest first: when this one goes, the library has done all that it does there */
+static char told[MPI_MAX_ERROR_STRING];
+static int at_end(MPI_Comm comm, int key, void *value, void *extra) {
+  (void)comm, (void)key, (void)value, (void)extra;
+  printf("process %d: told: %.1f s: %s\n", test_rank, MPI_Wtime() - begin, told);
+  fflush(stdout);
+  usleep(2500000);
+  MPI_Abort(MPI_COMM_WORLD, 3);
+  return MPI_SUCCESS;
+}
+
+/* the victim takes none of these messages: some find no room in its memory, and are still MPI's when the calls, their communicator and MPI end */
+static int finalize(void) {
+  enum { STARTS = 12, BYTES = 60000 };
+  MPIX_Request requests[STARTS];
+  int length, code = MPI_SUCCESS;
+  for (int k = 0; k < STARTS; k++) OK(MPIX_Ineighbor_alltoall(send, BYTES, MPI_BYTE, have, BYTES, MPI_BYTE, neighbors_on, &requests[k]));
+  for (int k = 0; k < STARTS; k++) {
+    int ended = MPIX_Request_wait(&requests[k]);
+    if (code == MPI_SUCCESS) code = ended;
+  }
+  if (code != MPI_SUCCESS) MPIX_Neighbor_error_string(neighbors_on, sizeof told, told, &length);
+  OK(MPI_Comm_free(&neighbors_on));
+  begin = MPI_Wtime();
+  return MPI_Finalize();
+}
+
 /* a message that cannot be packed or sent is an error of its sender and of its target, and nobody else's; later exchanges are as before */
 static int check_packing(void) {
   int next = (VICTIM + 1) % test_size, concerned = test_rank == VICTIM || test_rank == next;
@@ -171,8 +200,15 @@ int main(int argc, char **argv) {
   if (what == NULL || test_size < 2 || test_size > 8) return 2;
   if (is("pack")) return check_packing();
   if (end_how == NULL) return 2;
+  if (is("finalize")) {
+    int key;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    MPI_Comm_dup(MPI_COMM_WORLD, &neighbors_on);
+    MPI_Comm_set_errhandler(neighbors_on, MPI_ERRORS_RETURN);
+  }
   int victim = test_rank == VICTIM, code = MPI_SUCCESS;
-  int neighbors = is("set_later") || is("set_midway") || is("messages") || is("messages_long") || is("messages_midway") || is("requests") || is("others");
+  int neighbors = is("finalize") || is("set_later") || is("set_midway") || is("messages") || is("messages_long") || is("messages_midway") || is("requests") || is("others");
   if (neighbors) OK(set_all(is("others")));
   if (is("messages") || is("messages_long") || is("messages_midway") || is("requests"))
     for (int k = 0; k < 5; k++) OK(alltoall(is("messages") ? SHORT : LONG));
@@ -191,6 +227,7 @@ int main(int argc, char **argv) {
   }
   if (getenv("TEST_AT_ONCE")) usleep(300000);
   begin = MPI_Wtime();
+  if (is("finalize")) return finalize();
   if (is("set") || is("set_later") || is("set_midway")) code = set_all(0);
   else if (is("messages")) code = alltoall(SHORT);
   else if (is("messages_long") || is("messages_midway")) code = alltoall(LONG);

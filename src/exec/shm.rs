@@ -28,6 +28,7 @@ use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Known;
 use crate::mpi::guard;
+use crate::mpi::leftover;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::p2p::LAST_TESTS;
@@ -682,7 +683,8 @@ impl Shm {
                     let mut buffer = Vec::new();
                     enlarge(&mut buffer, bytes)?;
                     pieces::pack(pieces, buffer.as_mut_ptr(), own)?;
-                    link.detach([(send_from(buffer.as_ptr(), bytes, out.rank, tag)?, buffer)]);
+                    let request = send_from(buffer.as_ptr(), bytes, out.rank, tag)?;
+                    link.detach(leftover::Message { request, memory: buffer, receiver: out.world });
                 }
                 return Ok(());
             }
