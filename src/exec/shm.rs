@@ -463,6 +463,10 @@ impl Shm {
             let Some(folding) = &self.folding else { return rest.bind(buffers) };
             let bytes = folding.bytes();
             let needed = self.far.len().checked_mul(bytes).ok_or(Error::NoMemory { bytes: usize::MAX })?;
+            if rest.is_stuck() {
+                // MPI may still write there
+                std::mem::forget(std::mem::take(&mut self.scratch));
+            }
             enlarge(&mut self.scratch, needed)?;
             for (place, &source) in self.far.iter().enumerate() {
                 self.far_counts[source as usize] = bytes as i64;
@@ -1633,6 +1637,21 @@ impl Shm {
     }
 }
 
+impl Shm {
+    /// Returns whether MPI may still be at work in what the other executor has bound, though nothing is under way.
+    pub fn is_stuck(&self) -> bool {
+        self.rest.as_ref().is_some_and(|rest| rest.is_stuck())
+    }
+}
+
+impl Drop for Shm {
+    fn drop(&mut self) {
+        if self.is_stuck() {
+            std::mem::forget(std::mem::take(&mut self.scratch));
+        }
+    }
+}
+
 impl Executor for Shm {
     #[inline]
     unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
@@ -1732,6 +1751,10 @@ impl Executor for Shm {
             self.wait_alone();
         }
         self.end()
+    }
+
+    fn is_lost(&self) -> bool {
+        self.rest.as_ref().is_some_and(|rest| rest.is_lost())
     }
 
     fn posts_at_once(&self) -> bool {
