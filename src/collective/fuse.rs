@@ -87,8 +87,10 @@ pub struct Joined {
     comm: Arc<Comm>,
     /// For messages to oneself.
     tag: i32,
-    /// Whether MPI may still send from the buffer when all is over.
+    /// Whether a start has failed half-way.
     lost: bool,
+    /// Whether MPI may still be at work in the buffers when all is over.
+    stuck: bool,
     _own: Vec<Owned>,
 }
 
@@ -117,14 +119,21 @@ impl Joined {
             let input = Side::of(&inputs, n.targets(), (n.rank(), near), rule, comm, &mut own)?;
             let output = Side::of(&outputs, n.sources(), (n.rank(), near), rule, comm, &mut own)?;
             let (taken, me) = (vec![false; n.sources().len()], n.rank() as i32);
-            Ok(Joined { input, output, taken, me, comm: Arc::clone(comm), tag, lost: false, _own: own })
+            Ok(Joined { input, output, taken, me, comm: Arc::clone(comm), tag, lost: false, stuck: false, _own: own })
         }
     }
 
-    /// Notes that a start has failed half-way, or that a process has died: MPI may still be at work in the buffers.
+    /// Notes that a start has failed half-way: MPI may still send from the buffers, which therefore must not be written again.
     #[cold]
     pub fn lose(&mut self) {
-        self.lost = true;
+        (self.lost, self.stuck) = (true, true);
+    }
+
+    /// Notes that MPI may still be at work in the buffers for a process that has died: they are never freed. Another start does no harm, as it leaves that
+    /// process out.
+    #[cold]
+    pub fn leave(&mut self) {
+        self.stuck = true;
     }
 
     /// Whether a start has failed half-way.
@@ -197,7 +206,7 @@ impl Joined {
 
 impl Drop for Joined {
     fn drop(&mut self) {
-        if self.lost {
+        if self.stuck {
             std::mem::forget((std::mem::take(&mut self.input.buffer), std::mem::take(&mut self.output.buffer)));
         }
     }

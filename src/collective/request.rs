@@ -130,15 +130,21 @@ impl State {
             verification.instead = None;
             return self.verify();
         }
+        if (self.joined.is_some() || self.loans.len() > 1) && self.is_lost() {
+            return Err(Error::Lost.into());
+        }
         self.start_all()
+    }
+
+    /// Returns whether a start has failed half-way: then nothing is posted by another one, which would leave out some messages.
+    #[inline(always)]
+    fn is_lost(&self) -> bool {
+        self.joined.as_ref().is_some_and(Joined::is_lost) || self.loans.iter().any(|loan| loan.executor.is_lost())
     }
 
     #[inline(always)]
     fn start_all(&mut self) -> Result<()> {
         if let Some(joined) = &mut self.joined {
-            if joined.is_lost() {
-                return Err(Error::Lost.into());
-            }
             // SAFETY: whoever made the request vouches for the buffers.
             let put = unsafe { joined.put() };
             if let Err(e) = put {
@@ -152,7 +158,8 @@ impl State {
                 if let Some(joined) = &mut self.joined {
                     joined.lose();
                 }
-                if k == 0 {
+                // neighbors that have compared what they do count on the other fields
+                if k == 0 && self.verification.is_none() {
                     return Err(e);
                 }
                 // the others run to their end
@@ -165,10 +172,16 @@ impl State {
     /// Lets the ends of all edges compare what they are about to do.
     #[cold]
     fn verify(&mut self) -> Result<()> {
+        let lost = self.is_lost();
         let Some(verification) = &mut self.verification else { return Ok(()) };
         let slot = &verification.slot;
         let fields: Fields = self.lasting.iter().map(Lasting::buffers).collect();
-        let fields = verification.error.as_ref().map_or(Ok(&fields[..]), |e| Err(e.clone()));
+        // the other ends are told, as of any error in the arguments
+        let fields = match &verification.error {
+            Some(e) => Err(e.clone()),
+            None if lost => Err(Error::Lost.into()),
+            None => Ok(&fields[..]),
+        };
         // SAFETY: the datatypes are alive, as the request keeps them.
         let check = unsafe { Check::begin(slot.neighborhood(), fields, slot.operation() as usize, slot.comm()) }?;
         verification.check = Some(check);
@@ -717,10 +730,10 @@ impl State {
     /// Ends a call. Returns its error.
     #[inline(always)]
     fn complete(&mut self, slot: &Slot, persistent: bool) -> Option<Box<Error>> {
-        if let (Some(joined), Some(failure)) = (&mut self.joined, &self.failure)
-            && matches!(**failure, Error::Gone { .. })
+        if let (Some(joined), Some(_)) = (&mut self.joined, &self.failure)
+            && self.loans.iter().any(|loan| loan.executor.is_stuck())
         {
-            joined.lose();
+            joined.leave();
         }
         if let (Some(joined), None) = (&mut self.joined, &self.failure) {
             // SAFETY: whoever made the request vouches for the buffers.

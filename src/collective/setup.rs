@@ -274,8 +274,8 @@ fn negotiate(comm: &Comm, mut negotiation: Negotiation) -> Result<Schedule> {
         };
         posted.inspect_err(|_| {
             if requests.abandon(|i| i < in_messages.len()) {
-                // MPI may still read what was being sent
-                std::mem::forget(std::mem::take(&mut out));
+                // MPI may still be at work there
+                std::mem::forget((std::mem::take(&mut out), std::mem::take(&mut into)));
             }
         })?;
         patience.restart();

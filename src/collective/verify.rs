@@ -169,8 +169,8 @@ impl Check {
         let mut receives = 0;
         if let Err(e) = check.post(&mut receives, comm) {
             if check.requests.abandon(|i| i < receives) {
-                // MPI may still read what was being sent
-                std::mem::forget(std::mem::take(&mut check.told));
+                // MPI may still be at work there
+                std::mem::forget((std::mem::take(&mut check.told), std::mem::take(&mut check.heard)));
             }
             return Err(e);
         }

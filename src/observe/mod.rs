@@ -14,7 +14,7 @@ use std::time::Instant;
 use crate::environment;
 use crate::mpi::attribute::Key;
 use crate::mpi::tally::Tally;
-use crate::mpi::{MPI_Comm, comm};
+use crate::mpi::{MPI_Comm, comm, liveness};
 
 mod report;
 mod trace;
@@ -167,6 +167,8 @@ pub fn of_process() -> Option<Arc<Observer>> {
         }
     });
     let observer = Arc::new(Observer { stats: settings.stats, lane, rank, seen: Mutex::default() });
+    // MPI drops the youngest first, and the end needs to know who lives
+    let _ = liveness::card();
     // SAFETY: as above; there is no earlier value.
     unsafe { OBSERVER.set(own, AtEnd(Arc::clone(&observer))) }.ok()?;
     Some(observer)

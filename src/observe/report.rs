@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use super::{Observer, Output, Record, STATS, lock, say};
 use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
+use crate::mpi::liveness::Patience;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::{comm, errors};
 
@@ -122,20 +123,20 @@ fn collect(me: u32, records: &[std::sync::Arc<Record>]) -> Result<(Table, BTreeS
             Row::of(record).write(hash, letters.entry(leader).or_default());
         }
     }
-    let mut sends: Vec<(Request, String)> = Vec::new();
+    let mut sends: Vec<(Request, String, u32)> = Vec::new();
     for (leader, letter) in letters {
         let block = bytes_at(letter.as_ptr(), letter.len() as u64);
         // SAFETY: the text stays until the message is complete, or for ever.
         let request = unsafe { message::send(Mode::Standard, &block, leader, TAG, &world) }?;
-        sends.push((request, letter));
+        sends.push((request, letter, leader));
     }
     let mut reported = BTreeSet::from([me]);
-    let mut progress = Instant::now();
+    let (mut progress, mut patience) = (Instant::now(), Patience::default());
     while !(expected.is_empty() && sends.is_empty()) && progress.elapsed() < PATIENCE {
         let before = expected.len() + sends.len();
         // one that failed is not asked again
         let pending = |request: &mut Request| matches!(request.test(), Ok(false));
-        sends.retain_mut(|(request, _)| pending(request));
+        sends.retain_mut(|(request, ..)| pending(request));
         let mut failed = None;
         expected.retain(|&source| match receive(source, &world) {
             Ok(None) => true,
@@ -154,12 +155,19 @@ fn collect(me: u32, records: &[std::sync::Arc<Record>]) -> Result<(Table, BTreeS
         }
         if expected.len() + sends.len() < before {
             progress = Instant::now();
+        } else if patience.is_over() {
+            let wanted = expected.iter().copied().chain(sends.iter().map(|send| send.2));
+            // SAFETY: the world is an intracommunicator.
+            let dead = unsafe { patience.look(world.raw(), wanted) };
+            expected.retain(|source| !dead.contains(source));
+            let lost = sends.extract_if(.., |(.., leader)| dead.contains(leader));
+            lost.for_each(|(_, letter, _)| std::mem::forget(letter));
         } else {
             std::thread::sleep(Duration::from_micros(200));
         }
     }
     // MPI may still read there
-    sends.into_iter().for_each(|(_, letter)| std::mem::forget(letter));
+    sends.into_iter().for_each(|(_, letter, _)| std::mem::forget(letter));
     Ok((table, reported))
 }
 
@@ -169,9 +177,11 @@ fn receive(source: u32, world: &Comm) -> Result<Option<String>> {
     let mut bytes = vec![0u8; found.status.bytes as usize];
     // SAFETY: there is room for the message that has been found, and nobody touches the bytes until it is complete.
     let mut request = unsafe { message::receive(bytes.as_mut_ptr(), bytes.len() as u64, Some(source), Some(TAG), world) }?;
-    let begin = Instant::now();
+    let (begin, mut patience) = (Instant::now(), Patience::default());
     while !request.test()? {
-        if begin.elapsed() > PATIENCE {
+        // SAFETY: the world is an intracommunicator.
+        let mut died = || patience.is_over() && !unsafe { patience.look(world.raw(), [source].into_iter()) }.is_empty();
+        if begin.elapsed() > PATIENCE || died() {
             // MPI may still write there
             std::mem::forget(bytes);
             return Ok(Some(String::new()));

@@ -76,10 +76,6 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// True if no part travels through the buffer.
-    pub fn needs_no_memory(&self) -> bool {
-        self.buffer.is_empty()
-    }
 }
 
 /// Finds the blocks of a schedule that travel in parts, operation by operation.
