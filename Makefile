@@ -1,5 +1,6 @@
-# Two commands: `make demo` and `make test`. The MPI is the one whose compiler wrapper MPICC names: `MPICC=mpicc.mpich make demo`.
-# Builds for different MPIs stand side by side, in target/<wrapper> and build/<wrapper>.
+# Two commands: `make demo` and `make test`. The MPI is the one whose compiler wrapper MPICC names:
+# `MPICC=mpicc.mpich make demo`. Builds for different MPIs stand side by side, in target/<wrapper>
+# and build/<wrapper>.
 
 SHELL := /bin/bash
 MPICC ?= mpicc
@@ -108,7 +109,7 @@ $(OUT)/libmpix_neighbor.a: $(LIB) scripts/archive
 INSTALLING = PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' BINDIR='$(BINDIR)' DATADIR='$(DATADIR)' DESTDIR='$(DESTDIR)' \
   BUILT=$(BUILT) OUT=$(OUT) VERSION=$(VERSION) MPIFC='$(MPIFC)' WITH_FORTRAN='$(WITH_FORTRAN)' scripts/install
 
-# installs libraries, header, Fortran module, CMake and pkg-config files, the tool and the documentation below PREFIX
+# installs libraries, header, Fortran module, CMake and pkg-config files, tool, docs below PREFIX
 install: $(LIB) $(OUT)/libmpix_neighbor.a $(PRELOAD) $(if $(WITH_FORTRAN),$(FORTRAN_LIB)) $(OUT)/mpix-neighbor
 	@$(INSTALLING) install
 
@@ -138,7 +139,7 @@ $(OUT)/libpreload_tool.so: c_tests/preload_tool.c
 	@mkdir -p $(OUT)
 	@$(MPICC) $(CFLAGS) -shared -fPIC $< -o $@
 
-# the same source for all three ways to MPI; mpif.h passes buffers of different types to one procedure
+# one source for all three ways to MPI; mpif.h passes buffers of different types to one procedure
 $(OUT)/preload_fortran_%: PERSISTENT = $(shell $(MPICC) -E -dM -include mpi.h -x c /dev/null | grep -q 'define MPI_VERSION 4' || echo -DMPIX_INIT)
 $(OUT)/preload_fortran_%: c_tests/preload_fortran.F90
 	@mkdir -p $(OUT)
@@ -150,7 +151,8 @@ $(OUT)/passthrough: benches/passthrough.c
 	@mkdir -p $(OUT)
 	@$(MPICC) $(CFLAGS) $< -o $@
 
-# device memory without a device: stand-ins for the drivers, and what makes the MPI take their memory
+# device memory without a device: stand-ins for the drivers, and what makes the MPI take their
+# memory
 DRIVERS := $(addprefix $(OUT)/drivers/,libcuda.so.1 libamdhip64.so.5 libamdhip64.so.6)
 $(OUT)/drivers/libcuda.so.1: DRIVER =
 $(OUT)/drivers/libamdhip64.so.5: DRIVER = -DHIP_VERSION=5
