@@ -1,10 +1,13 @@
 //! The Fortran names.
 //!
-//! A call from Fortran reaches the C names only where the MPI's Fortran part calls them. Open MPI's calls `PMPI_*` from all its functions, so that all of them are
-//! here. MPICH's calls `MPI_*`, but for those functions of `mpi_f08` that take no buffer; only these are here.
+//! A call from Fortran reaches the C names only where the MPI's Fortran part calls them. Open MPI's
+//! calls `PMPI_*` from all its functions, so that all of them are here. MPICH's calls `MPI_*`, but
+//! for those functions of `mpi_f08` that take no buffer; only these are here.
 //!
-//! Arguments come by reference, handles as integers. `mpi_f08` passes the same: its handles are structures of one integer, and its absent `ierror` is a null
-//! pointer. A status has the C structure's layout in all of Fortran's forms. Default integers and logicals are as wide as `int`.
+//! Arguments come by reference, handles as integers. `mpi_f08` passes the same: its handles are
+//! structures of one integer, and its absent `ierror` is a null pointer. A status has the C
+//! structure's layout in all of Fortran's forms. Default integers and logicals are as wide as
+//! `int`.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_void};
@@ -21,8 +24,9 @@ use crate::{complete, create, requests};
 /// A Fortran integer.
 type Integer = c_int;
 
-/// Defines the Fortran names of MPI functions, given in lower case, upper case and C's way. The last argument, `ierror`, is left out here: `native`
-/// returns what the function behind puts there, and what the body returns is put there.
+/// Defines the Fortran names of MPI functions, given in lower case, upper case and C's way. The
+/// last argument, `ierror`, is left out here: `native` returns what the function behind puts there,
+/// and what the body returns is put there.
 macro_rules! fortran {
     ($prefix:ident $capitals:ident: $($lower:ident $upper:ident $camel:ident ($($arg:ident: $type:ty),* $(,)?) |$native:ident| $body:block)*) => {$(
         mod $lower {
@@ -58,7 +62,8 @@ macro_rules! export {
             static NEXT: crate::next::Next = crate::next::Next::new(&[concat!(stringify!($prefix), stringify!($name), $suffix, "\0")]);
             let native = || {
                 let mut code = SUCCESS;
-                // SAFETY: the function behind has the same type; the arguments are passed on as they came.
+                // SAFETY: the function behind has the same type; the arguments are passed on as
+                // they came.
                 unsafe {
                     std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type,)* *mut Integer)>(NEXT.get())($($arg,)* &mut code);
                 }
@@ -108,9 +113,10 @@ fn is_ignored(statuses: *const MPI_Status) -> bool {
     statuses.cast() == ignored.one || statuses.cast() == ignored.many
 }
 
-/// Calls a C function with requests and statuses of the program, which are made C's before and Fortran's after. `on` passes the call on as it
-/// came; what it has written is left alone. Otherwise `after` runs, and says how many statuses there are. Where the table is empty nothing but `on`
-/// happens.
+/// Calls a C function with requests and statuses of the program, which are made C's before and
+/// Fortran's after. `on` passes the call on as it came; what it has written is left alone.
+/// Otherwise `after` runs, and says how many statuses there are. Where the table is empty nothing
+/// but `on` happens.
 unsafe fn with_requests(
     count: Integer,
     integers: *mut Integer,
@@ -382,7 +388,8 @@ mod buffers {
         }
     }
 
-    /// The datatypes of both sides of a call; `None` where the call is not ours or has no such arrays.
+    /// The datatypes of both sides of a call; `None` where the call is not ours or has no such
+    /// arrays.
     unsafe fn types(
         comm: MPI_Comm,
         send: *const Integer,
@@ -621,8 +628,9 @@ mod buffers {
     }
 }
 
-/// The collectives whose functions in `mpi_f08` call what they should not, on the way to the C names: MPICH's ask for the degrees of a distributed graph, whatever
-/// the topology (seen in 4.0.2). Buffers come as descriptors; one that is not contiguous goes on to the MPI.
+/// The collectives whose functions in `mpi_f08` call what they should not, on the way to the C
+/// names: MPICH's ask for the degrees of a distributed graph, whatever the topology (seen in
+/// 4.0.2). Buffers come as descriptors; one that is not contiguous goes on to the MPI.
 #[cfg(mpich)]
 mod descriptors {
     use mpi_sys::{MPI_Aint, MPI_Datatype, RSMPI_Comm_f2c as comm_of, RSMPI_Info_f2c as info_of, RSMPI_Type_f2c as type_of};
@@ -659,7 +667,8 @@ mod descriptors {
 
     /// Address of a contiguous buffer.
     unsafe fn buffer(descriptor: *const Descriptor) -> Option<*mut c_void> {
-        // SAFETY: the caller vouches for the descriptor, of which as many dimensions are there as it says; constants of the C file.
+        // SAFETY: the caller vouches for the descriptor, of which as many dimensions are there as
+        // it says; constants of the C file.
         unsafe {
             let base = (*descriptor).base.cast_const();
             if base == address(c"MPIR_F08_MPI_BOTTOM") {
@@ -698,7 +707,8 @@ mod descriptors {
         recvbuf: *const Descriptor,
         recvtypes: *const Integer,
     ) -> Option<Taken> {
-        // SAFETY: the caller vouches for the communicator, for arrays as long as the lists, and for the descriptors.
+        // SAFETY: the caller vouches for the communicator, for arrays as long as the lists, and for
+        // the descriptors.
         unsafe {
             let comm = comm_of(*comm);
             let state: &State = state::of(comm)?;

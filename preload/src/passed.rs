@@ -99,7 +99,8 @@ pub fn duplicated_later(comm: MPI_Comm) {
     }
 }
 
-/// Notes that this library has seen a communicator being made, whose handle may be that of an earlier one.
+/// Notes that this library has seen a communicator being made, whose handle may be that of an
+/// earlier one.
 pub fn seen(comm: MPI_Comm) {
     if settings::get().counts {
         idup().retain(|other| *other != Handle(comm));
@@ -177,7 +178,8 @@ pub unsafe fn fail(comm: MPI_Comm, why: Why) {
     }
     let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut keyval = KEYVAL.load(Ordering::Acquire);
-    // SAFETY: the callback has the type that MPI asks for; the caller vouches for `comm`; the value is never dereferenced.
+    // SAFETY: the callback has the type that MPI asks for; the caller vouches for `comm`; the value
+    // is never dereferenced.
     unsafe {
         if keyval == c_int::MIN {
             if mpixp_create_keyval(Some(nothing), &mut keyval) != SUCCESS {

@@ -1,4 +1,5 @@
-//! What was taken over: counted always, timed on demand, told at the end. What a signal handler calls of this neither allocates nor locks.
+//! What was taken over: counted always, timed on demand, told at the end. What a signal handler
+//! calls of this neither allocates nor locks.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
@@ -151,7 +152,8 @@ pub fn index(kind: Kind, mode: Mode) -> usize {
 /// Runs a blocking collective, and counts it.
 ///
 /// # Safety
-/// The arguments that `sides` describes must be what the prototype asks for; the thread must be inside.
+/// The arguments that `sides` describes must be what the prototype asks for; the thread must be
+/// inside.
 #[inline(always)]
 pub unsafe fn blocking(
     kind: Kind,
@@ -445,7 +447,8 @@ fn write_schedules(out: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// Writes the line of a launch: fields `key=value` with spaces between them, as docs/preload.md says.
+/// Writes the line of a launch: fields `key=value` with spaces between them, as docs/preload.md
+/// says.
 pub fn write_line(out: &mut dyn fmt::Write, program: &str, sum: &[u64], scope: &Scope) -> fmt::Result {
     let all = || rows(sum, sum);
     let (taken, bytes): (u64, u64) = (all().map(|r| r.1[0]).sum(), all().map(|r| r.1[2]).sum());

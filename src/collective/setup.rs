@@ -1,4 +1,5 @@
-//! From lists and hints to schedules, when a neighborhood is set: what the processes must tell each other for it.
+//! From lists and hints to schedules, when a neighborhood is set: what the processes must tell each
+//! other for it.
 
 use std::sync::Arc;
 
@@ -18,7 +19,8 @@ use crate::topology::graph::Graph;
 use crate::topology::neighborhood::Neighborhood;
 use crate::topology::nodes::Locality;
 
-/// Tag of messages by which neighbors negotiate, on the private communicator. No collective operation has it.
+/// Tag of messages by which neighbors negotiate, on the private communicator. No collective
+/// operation has it.
 const TAG: i32 = 64;
 
 /// A schedule, and why it was chosen.
@@ -30,13 +32,16 @@ pub struct Built {
     pub schedule: Arc<Schedule>,
 }
 
-/// The schedules of a neighborhood: one, or those whose times the first calls shall compare. `grid` is that of a Cartesian communicator, `one_node` says
-/// whether all processes share a node, `operations` what the neighborhood is for. Collective: all processes pass hints that agree, and come to the same
-/// choice.
+/// The schedules of a neighborhood: one, or those whose times the first calls shall compare. `grid`
+/// is that of a Cartesian communicator, `one_node` says whether all processes share a node,
+/// `operations` what the neighborhood is for. Collective: all processes pass hints that agree, and
+/// come to the same choice.
 ///
-/// Cost: two reductions of three words together, and where forwarding is of use what `find_star` and `find_stencil` say. Where the graph of all processes is needed, process 0 gathers it once: 8 bytes an edge and 12 a
-/// process there. It makes the plan, in the time that the algorithm states, and sends each process its share, 20 bytes for each end of a message; or it
-/// compares predicted times, and broadcasts 17 bytes.
+/// Cost: two reductions of three words together, and where forwarding is of use what `find_star`
+/// and `find_stencil` say. Where the graph of all processes is needed, process 0 gathers it once: 8
+/// bytes an edge and 12 a process there. It makes the plan, in the time that the algorithm states,
+/// and sends each process its share, 20 bytes for each end of a message; or it compares predicted
+/// times, and broadcasts 17 bytes.
 ///
 /// # Errors
 /// The schedule that a hint asks for does not fit; the same on all processes.
@@ -114,8 +119,8 @@ fn outline(comm: &Comm, neighborhood: &Neighborhood) -> Result<Outline> {
     Ok(Outline { edges, weighted: weighted > 0, heaviest, one_node: false, operations: Operations::default(), nodes: 0 })
 }
 
-/// The star that all neighborhoods together are, the same on all processes, or none. Collective: one reduction of four words; where there is a star,
-/// 8 bytes and 4 for each target are broadcast.
+/// The star that all neighborhoods together are, the same on all processes, or none. Collective:
+/// one reduction of four words; where there is a star, 8 bytes and 4 for each target are broadcast.
 fn find_star(comm: &Comm, neighborhood: &Neighborhood) -> Result<Option<Star>> {
     let Some((hub, targets)) = Star::from_shares(coll::allreduce(comm, Star::share(neighborhood), Reduction::Sum)?) else {
         return Ok(None);
@@ -134,8 +139,9 @@ fn find_star(comm: &Comm, neighborhood: &Neighborhood) -> Result<Option<Star>> {
     Ok(Some(Star { hub, targets, weight }))
 }
 
-/// The number of nodes, and on process 0 which processes share them: the real ones, or those that the hint says. Collective, unless the hint says it: a
-/// split by nodes, on each node a broadcast of a word, and a gather and a reduction of a word.
+/// The number of nodes, and on process 0 which processes share them: the real ones, or those that
+/// the hint says. Collective, unless the hint says it: a split by nodes, on each node a broadcast
+/// of a word, and a gather and a reduction of a word.
 fn find_nodes(comm: &Comm, hints: &Hints, input: &Input) -> Result<(u32, Option<Locality>)> {
     let names = match &hints.nodes {
         Some(placement) => {
@@ -151,8 +157,9 @@ fn find_nodes(comm: &Comm, hints: &Hints, input: &Input) -> Result<(u32, Option<
     Ok((nodes as u32, (!names.is_empty()).then(|| Locality::from_names(&names))))
 }
 
-/// The stencil that all neighborhoods on a grid together are, the same on all processes, or none. Collective: reductions of two words for each
-/// dimension, of a word for each place of the box of all offsets, 4096 at most, and of one.
+/// The stencil that all neighborhoods on a grid together are, the same on all processes, or none.
+/// Collective: reductions of two words for each dimension, of a word for each place of the box of
+/// all offsets, 4096 at most, and of one.
 fn find_stencil(comm: &Comm, neighborhood: &Neighborhood, grid: &Grid) -> Result<Option<Stencil>> {
     let most = |mine: &[i64]| {
         let mut all = vec![0; mine.len()];

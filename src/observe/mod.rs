@@ -1,10 +1,13 @@
 //! What a person sees of a program's communication: statistics, and a trace.
 //!
-//! Each neighborhood and operation, and each sparse protocol of a communicator, has a [`Record`], made when the neighborhood is set. Whoever starts messages
-//! holds it as an `Option`, bound at that time: without `MPIX_NEIGHBOR_STATS` and `MPIX_NEIGHBOR_TRACE` there is none, and a call costs a branch on it.
+//! Each neighborhood and operation, and each sparse protocol of a communicator, has a [`Record`],
+//! made when the neighborhood is set. Whoever starts messages holds it as an `Option`, bound at
+//! that time: without `MPIX_NEIGHBOR_STATS` and `MPIX_NEIGHBOR_TRACE` there is none, and a call
+//! costs a branch on it.
 //!
-//! All of the process hangs on `MPI_COMM_SELF`, whose attributes MPI drops first when it is finalized: while messages can still be sent. See `report.rs` and
-//! `trace.rs` for what happens then.
+//! All of the process hangs on `MPI_COMM_SELF`, whose attributes MPI drops first when it is
+//! finalized: while messages can still be sent. See `report.rs` and `trace.rs` for what happens
+//! then.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -99,7 +102,8 @@ impl Group {
     }
 }
 
-/// What has been counted of a neighborhood and operation, or of a sparse protocol on a communicator.
+/// What has been counted of a neighborhood and operation, or of a sparse protocol on a
+/// communicator.
 pub struct Record {
     group: Arc<Group>,
     /// One word: what the row of the table is called.
@@ -134,7 +138,8 @@ impl Drop for AtEnd {
     fn drop(&mut self) {
         report::finish(&self.0);
         if let Some(lane) = &self.0.lane {
-            // SAFETY: `MPI_COMM_WORLD` is a communicator as long as MPI is usable, as it is in this callback.
+            // SAFETY: `MPI_COMM_WORLD` is a communicator as long as MPI is usable, as it is in this
+            // callback.
             let size = unsafe { comm::size(comm::world()) }.unwrap_or(1);
             lane.finish(size);
         }
@@ -217,7 +222,8 @@ pub struct Set {
 }
 
 impl Set {
-    /// A set call that began then on a communicator makes neighborhoods. `None` where nothing is observed.
+    /// A set call that began then on a communicator makes neighborhoods. `None` where nothing is
+    /// observed.
     ///
     /// # Safety
     /// `comm` must be a communicator.

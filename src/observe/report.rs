@@ -1,8 +1,10 @@
 //! Statistics at the end of MPI.
 //!
-//! All processes of a communicator have the same records for it, as setting a neighborhood is collective. Of these processes the first of `MPI_COMM_WORLD` prints:
-//! the others send it theirs, in one message each on `MPI_COMM_WORLD`. Nothing here is collective, and every wait has an end: where a process has died, or does not
-//! see the same environment, the table says how many have reported.
+//! All processes of a communicator have the same records for it, as setting a neighborhood is
+//! collective. Of these processes the first of `MPI_COMM_WORLD` prints: the others send it theirs,
+//! in one message each on `MPI_COMM_WORLD`. Nothing here is collective, and every wait has an end:
+//! where a process has died, or does not see the same environment, the table says how many have
+//! reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -90,8 +92,8 @@ fn enter(table: &mut Table, hash: u64, row: Row) {
 pub fn finish(observer: &Observer) {
     let Some(output) = &observer.stats else { return };
     let records = lock(&observer.seen).records.clone();
-    // errors of this must not end the program
-    // SAFETY: `MPI_COMM_WORLD` is a communicator as long as MPI is usable, as it is in this callback.
+    // errors of this must not end the program SAFETY: `MPI_COMM_WORLD` is a communicator as long as
+    // MPI is usable, as it is in this callback.
     let collected = unsafe { errors::returning(comm::world(), || collect(observer.rank, &records)) };
     match collected {
         Ok((table, reported)) if !table.is_empty() => {
@@ -175,7 +177,8 @@ fn collect(me: u32, records: &[std::sync::Arc<Record>]) -> Result<(Table, BTreeS
 fn receive(source: u32, world: &Comm) -> Result<Option<String>> {
     let Some(found) = message::probe(Some(source), TAG, false, world)? else { return Ok(None) };
     let mut bytes = vec![0u8; found.status.bytes as usize];
-    // SAFETY: there is room for the message that has been found, and nobody touches the bytes until it is complete.
+    // SAFETY: there is room for the message that has been found, and nobody touches the bytes until
+    // it is complete.
     let mut request = unsafe { message::receive(bytes.as_mut_ptr(), bytes.len() as u64, Some(source), Some(TAG), world) }?;
     let (begin, mut patience) = (Instant::now(), Patience::default());
     while !request.test()? {

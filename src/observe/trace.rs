@@ -1,11 +1,15 @@
-//! The trace: the Chrome trace event format, one lane a process, which Perfetto and chrome://tracing open.
+//! The trace: the Chrome trace event format, one lane a process, which Perfetto and
+//! chrome://tracing open.
 //!
-//! Each process writes events to a file of its own beside the one asked for, `FILE.RANK.part`: one JSON object a line, through a buffer of 64 KiB, so that a
-//! write comes once in some hundred events. When MPI is finalized it renames that to `FILE.RANK.done`. Process 0 waits for the others' (not longer than
-//! `PATIENCE` for one that makes no progress), and merges all into one array. Of a process that died there is what it wrote last; half a line at its end is left out.
+//! Each process writes events to a file of its own beside the one asked for, `FILE.RANK.part`: one
+//! JSON object a line, through a buffer of 64 KiB, so that a write comes once in some hundred
+//! events. When MPI is finalized it renames that to `FILE.RANK.done`. Process 0 waits for the
+//! others' (not longer than `PATIENCE` for one that makes no progress), and merges all into one
+//! array. Of a process that died there is what it wrote last; half a line at its end is left out.
 //!
-//! Times are microseconds of the clock of the day, which all hosts share as far as they are synchronized; within a process they advance by the monotonic clock.
-//! Merging moves the origin to the earliest first event.
+//! Times are microseconds of the clock of the day, which all hosts share as far as they are
+//! synchronized; within a process they advance by the monotonic clock. Merging moves the origin to
+//! the earliest first event.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -249,7 +253,8 @@ impl Lane {
     }
 }
 
-/// Locks a part as long as its process lives. Where that cannot be, the part counts as one that is not held.
+/// Locks a part as long as its process lives. Where that cannot be, the part counts as one that is
+/// not held.
 fn hold(file: &File) {
     // SAFETY: a descriptor that is open.
     unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) };
