@@ -20,11 +20,11 @@ use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Group, MPI_Request, MPI_Status};
 
 use crate::blocks::{Block, Blocks, Ints, Sides};
 use crate::errors::{self, SUCCESS};
+use crate::function::{Kind, Mode};
 use crate::interpose::interpose;
-use crate::passed::{self, Why};
-use crate::report::{self, Kind, Mode};
+use crate::reason::Why;
 use crate::requests::Patience;
-use crate::{guard, settings, state};
+use crate::{calls, guard, passed, settings, state};
 
 /// A call is sparse if on every process at most one of so many blocks has elements.
 const SPARSE: u64 = 4;
@@ -181,7 +181,7 @@ pub unsafe fn run(kind: Kind, comm: MPI_Comm, send: Blocks, recv: Blocks, native
                 if code == SUCCESS {
                     let bytes = send.iter().map(|(_, block)| block.bytes()).sum();
                     let first = !private.counted.swap(true, Ordering::Relaxed);
-                    report::sparse(kind, bytes, first, begin.elapsed());
+                    calls::sparse(kind, bytes, first, begin.elapsed());
                 }
                 code
             })

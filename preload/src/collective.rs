@@ -10,11 +10,11 @@ use mpix_neighbor::capi::*;
 
 use crate::blocks::{Blocks, Ints, Sides};
 use crate::errors::{SUCCESS, finish};
+use crate::function::{Kind, Mode};
 use crate::interpose::interpose;
 use crate::next::next;
-use crate::passed::{self, Why};
-use crate::report::{self, Kind, Mode};
-use crate::{guard, requests, settings, state};
+use crate::reason::Why;
+use crate::{calls, guard, passed, requests, settings, state};
 
 /// Runs a blocking collective. `ours` runs it on a shadow, `native` passes it on, `twin` passes it
 /// on with another communicator of the same topology.
@@ -39,7 +39,7 @@ pub unsafe fn blocking(
     // SAFETY: the caller vouches for the arguments.
     let code = unsafe {
         let _inside = guard::enter();
-        report::blocking(kind, state, &sides, || ours(state.shadow), || twin(state.shadow))
+        calls::blocking(kind, state, &sides, || ours(state.shadow), || twin(state.shadow))
     };
     let refused = || {
         passed::count(kind, Mode::Blocking, || passed::refused(&sides()));
@@ -82,7 +82,7 @@ pub unsafe fn request(
             // SAFETY: the call has succeeded with these arguments.
             let bytes = if spent.is_some() { unsafe { sides().send.bytes(&state.targets) } } else { 0 };
             if mode == Mode::Nonblocking {
-                report::started(kind, mode, &state, bytes, spent.unwrap_or_default());
+                calls::started(kind, mode, &state, bytes, spent.unwrap_or_default());
             }
             // SAFETY: a request that has just been made; the program's variable.
             unsafe {

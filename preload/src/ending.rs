@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::errors::SUCCESS;
 use crate::report::{self, Scope};
-use crate::{guard, settings};
+use crate::{counters, guard, settings};
 
 /// Signals that end a process, their names, and whether the fault of a process itself raises them.
 const SIGNALS: [(c_int, &str, bool); 10] = [
@@ -188,7 +188,7 @@ fn tell(prepared: &Prepared, how: &str, name: &str) {
     if unsafe { libc::getpid() } != prepared.process || TOLD.swap(true, Ordering::AcqRel) {
         return;
     }
-    let mine = report::snapshot();
+    let mine = counters::snapshot();
     let scope = Scope::Process { rank: prepared.rank, how, name };
     if settings::get().report {
         let mut text = Text::new();

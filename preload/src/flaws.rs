@@ -5,7 +5,7 @@ use std::ffi::c_int;
 
 use mpi_sys::MPI_Comm;
 
-use crate::report::{Kind, Mode};
+use crate::function::{Kind, Mode};
 
 /// What matters of a communicator's topology.
 #[derive(Debug, Default)]

@@ -23,20 +23,25 @@
 
 mod alltoallv;
 mod blocks;
+mod calls;
 mod collective;
 mod compare;
 mod complete;
+mod counters;
 mod create;
 mod ending;
 mod errors;
 mod finalize;
 mod flaws;
 mod fortran;
+mod function;
 mod guard;
 mod interpose;
 mod next;
 mod passed;
+mod reason;
 mod report;
 mod requests;
+mod schedules;
 mod settings;
 mod state;

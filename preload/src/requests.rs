@@ -15,9 +15,9 @@ use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Request};
 use mpix_neighbor::capi::{MPIX_Request, MPIX_Request_free, MPIX_Request_start, MPIX_Request_test};
 
 use crate::errors::{self, SUCCESS};
-use crate::report::{self, Kind, Mode};
+use crate::function::{Kind, Mode};
 use crate::state::State;
-use crate::{guard, settings};
+use crate::{calls, guard, settings};
 
 unsafe extern "C" {
     fn mpixp_byte() -> MPI_Datatype;
@@ -153,7 +153,7 @@ impl Table {
         }
         entry.active = true;
         let spent = begin.map(|begin| begin.elapsed()).unwrap_or_default();
-        report::started(entry.kind, entry.mode, &entry.state, entry.bytes, spent);
+        calls::started(entry.kind, entry.mode, &entry.state, entry.bytes, spent);
         SUCCESS
     }
 

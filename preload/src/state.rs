@@ -18,8 +18,9 @@ use mpix_neighbor::capi::{
 
 use crate::errors::{self, SUCCESS};
 use crate::flaws::{self, Facts};
-use crate::passed::{self, Why};
-use crate::{ending, guard, report, settings};
+use crate::passed;
+use crate::reason::Why;
+use crate::{ending, guard, schedules, settings};
 
 type DeleteFn = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
 
@@ -40,7 +41,7 @@ static ALIVE: Mutex<Vec<Weak<State>>> = Mutex::new(Vec::new());
 /// Has the report describe all communicators that are there.
 pub fn describe_all() {
     let alive: Vec<_> = ALIVE.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect();
-    alive.iter().for_each(|state| report::describe(state.shadow));
+    alive.iter().for_each(|state| schedules::describe(state.shadow));
 }
 
 /// The state of a communicator.
@@ -85,7 +86,7 @@ impl Drop for State {
         }
         let _inside = guard::enter();
         if settings::get().report {
-            report::describe(self.shadow);
+            schedules::describe(self.shadow);
         }
         // SAFETY: communicators of our own, which are not used again. Nobody is there to be told of
         // a failure.
@@ -236,7 +237,7 @@ unsafe fn speaks(comm: MPI_Comm) -> bool {
 
 /// Whether all messages of a collective are posted when it starts. The same on all processes.
 fn posts_at_once(shadow: MPI_Comm) -> bool {
-    let text = report::description(shadow);
+    let text = schedules::description(shadow);
     text.contains("\nschedule direct:") && text.contains("verification off") && !text.contains("compare it with")
 }
 
