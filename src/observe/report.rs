@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::{Observer, Output, Record, STATS, lock, say};
+use super::{Observer, Output, Record, STATS, Way, lock, say};
 use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
@@ -22,8 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Of the messages here: one that programs are not likely to have, and every MPI allows.
 const TAG: i32 = 31_013;
 
-/// Numbers of a row: calls, time waited, and messages and bytes by way.
-const NUMBERS: usize = 8;
+/// Numbers of a row: calls, time waited, messages and bytes by way, and MPI's operations ([`Tally::operate`](crate::mpi::tally::Tally::operate)).
+const NUMBERS: usize = 12;
 
 /// A row of the table, of one process or several.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +49,7 @@ impl Row {
         for (i, way) in record.ways.iter().enumerate() {
             [sums[2 + 2 * i], sums[3 + 2 * i]] = way.get();
         }
+        sums[8..].copy_from_slice(&record.tally(Way::Mpi).operations());
         let text = lock(&record.text).clone();
         Row { number: record.group.number, name: record.name.to_owned(), sums, most: waited, processes: 1, text }
     }
@@ -207,7 +208,7 @@ fn text(table: &Table, records: &[std::sync::Arc<Record>], hash: u64, reported: 
     );
     let rows = || table.range((hash, 0, String::new())..).take_while(|(key, _)| key.0 == hash).map(|(_, row)| row);
     for row in rows() {
-        let [calls, waited, shared, a, mpi, b, own, c] = row.sums;
+        let [calls, waited, shared, a, mpi, b, own, c, ..] = row.sums;
         let (waited, most) = (waited as f64 * 1e-9, row.most as f64 * 1e-9);
         let (number, name) = (row.number, &row.name);
         let _ = writeln!(
@@ -216,10 +217,29 @@ fn text(table: &Table, records: &[std::sync::Arc<Record>], hash: u64, reported: 
         );
     }
     let _ = writeln!(out, "{P} sums over the processes; waited: seconds; most: of the process that waited longest");
+    for row in rows() {
+        if let Some(operations) = operations(row) {
+            let _ = writeln!(out, "{P} {} {}: {operations}", row.number, row.name);
+        }
+    }
     for row in rows().filter(|row| !row.text.is_empty()) {
         let _ = writeln!(out, "{P} {} {}, process {world}: {}", row.number, row.name, row.text);
     }
     out
+}
+
+/// What MPI did in a row whose messages only MPI can count; `None` if nothing.
+fn operations(row: &Row) -> Option<String> {
+    let [.., collectives, given, one_sided, moved] = row.sums;
+    let some = |count: u64, bytes: u64, one: &str, many: &str| {
+        (count > 0).then(|| format!("{count} {} of {bytes} bytes", if count == 1 { one } else { many }))
+    };
+    let parts = [
+        some(collectives, given, "MPI collective", "MPI collectives"),
+        some(one_sided, moved, "one-sided operation", "one-sided operations"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Writes a table in one piece.
