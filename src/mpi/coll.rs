@@ -224,14 +224,15 @@ pub fn gatherv(comm: &Owned, values: &[u32], counts: &[u32]) -> Result<Vec<u32>>
 /// `MPI_Iscatter` of one number to each process from process 0, which alone has them, waited for. Collective.
 pub fn scatter(comm: &Owned, values: &[u32]) -> Result<u32> {
     assert_eq!(values.len(), at_root(comm)?, "one number for each process");
-    let (_, value) = run(comm, "MPI_Iscatter", size_of_val(values), (values.to_vec(), Box::new(0u32)), |(send, recv), request| {
-        let (from, into) = (send.as_ptr().cast(), (&raw mut **recv).cast());
-        // SAFETY: process 0 has a number for each process; there is room for one.
-        unsafe {
-            let number = mpi_sys::RSMPI_UINT32_T;
-            mpi_sys::MPI_Iscatter(from, 1, number, into, 1, number, 0, comm.raw(), request.raw_mut())
-        }
-    })?;
+    let (_, value) =
+        run(comm, "MPI_Iscatter", size_of_val(values), (values.to_vec(), Box::new(0u32)), |(send, recv), request| {
+            let (from, into) = (send.as_ptr().cast(), (&raw mut **recv).cast());
+            // SAFETY: process 0 has a number for each process; there is room for one.
+            unsafe {
+                let number = mpi_sys::RSMPI_UINT32_T;
+                mpi_sys::MPI_Iscatter(from, 1, number, into, 1, number, 0, comm.raw(), request.raw_mut())
+            }
+        })?;
     Ok(*value)
 }
 
