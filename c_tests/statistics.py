@@ -15,7 +15,7 @@ WORLD = {  # set, operation: calls, messages, bytes, those to the process itself
     # and a last exchange, which makes the plan
     ("4", "pex"): (18, 18, 72, 18, 72),
     ("4", "inbox"): (15, 15, 60, 15, 60),
-    ("4", "pcx"): (15, 15, 60, 15, 60),
+    ("4", "pcx_library"): (15, 15, 60, 15, 60),
     # as nbx
     ("4", "rsx"): (15, 45, 15 * 4 + 30 * 4, 15, 60),
     ("4", "plan"): (6, 6, 24, 6, 24),
@@ -23,7 +23,7 @@ WORLD = {  # set, operation: calls, messages, bytes, those to the process itself
 # Operations of MPI's: a word or a number for each process; three to make the window, then an addition and a reading of 8 bytes
 OPERATIONS = {
     ("4", "pex"): f"18 MPI collectives of {18 * 3 * 8} bytes",
-    ("4", "pcx"): f"15 MPI collectives of {15 * 3 * 4} bytes",
+    ("4", "pcx_library"): f"15 MPI collectives of {15 * 3 * 4} bytes",
     ("4", "rsx"): f"9 MPI collectives of 24 bytes, 30 one-sided operations of {30 * 8} bytes",
 }
 
