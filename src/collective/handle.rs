@@ -332,7 +332,7 @@ pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Arc
 /// # Safety
 /// `comm` must be an intracommunicator.
 pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
-    let began = Instant::now();
+    let began = observe::SetCall::begin();
     // SAFETY: the caller vouches for `comm`.
     let (private, waiting, team, generation) = unsafe {
         match HANDLE.get(comm)?.as_ref() {
@@ -378,7 +378,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     let mut links = share_memory(&team, &neighborhood, &request.hints, &wanted, processes, generation)?.into_iter();
     // from here on nothing can fail for reasons that differ between processes, short of MPI itself
     // SAFETY: the caller vouches for `comm`.
-    let observed = unsafe { observe::Set::begin(comm, began) };
+    let observed = began.map(|began| unsafe { observe::Set::new(comm, began) });
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
     let handle = unsafe {
         if HANDLE.get(comm)?.is_null() {

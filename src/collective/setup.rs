@@ -9,6 +9,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype;
 use crate::mpi::liveness::Patience;
 use crate::mpi::p2p::{Message, Requests};
+use crate::mpi::tally;
 use crate::schedule::distributed_coloring::{Exchange, Negotiation};
 use crate::schedule::{Algorithm, Build, Input, Operations, Schedule, Shares, Star, Stencil, node_aware, plan};
 use crate::select::hints::Hints;
@@ -257,6 +258,9 @@ fn scatter(comm: &Comm, shares: Option<Result<Shares>>) -> Result<Vec<u32>> {
 /// Exchanges the messages of a negotiation until this process has nothing more to say or to hear.
 fn negotiate(comm: &Comm, mut negotiation: Negotiation) -> Result<Schedule> {
     let (mut requests, mut patience) = (Requests::default(), Patience::default());
+    if let Some(tally) = tally::current() {
+        requests.count(&tally);
+    }
     let room = |exchanges: &[Exchange]| -> Vec<Vec<u32>> { exchanges.iter().map(|e| vec![0; e.words]).collect() };
     let message = |exchange: &Exchange, words: &mut Vec<u32>| -> Result<Message> {
         let count = i32::try_from(size_of_val(&words[..])).map_err(|_| {
