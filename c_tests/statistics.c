@@ -95,6 +95,8 @@ int main(int argc, char **argv) {
   sparse(dynamic, "nbx");
   sparse(dynamic, "pex");
   sparse(dynamic, "inbox");
+  sparse(dynamic, "pcx_library");
+  sparse(dynamic, "rsx");
   int one[2] = {1, 1}, displs[2] = {0, 1}, both[2] = {right, me};
   MPIX_Sparse_plan plan;
   MPI_Info info;
