@@ -81,10 +81,9 @@ $(OUT)/mpix-neighbor: $(RUST_SOURCES)
 	@mkdir -p $(OUT)
 	@ln -sf ../../$(TARGET)/release/mpix-neighbor $@
 
-# the C header from the Rust sources, the Fortran module from the C header
+# all that is generated from bindings/functions.toml: entry points, C header, Fortran module, reference
 header:
-	MPIX_WRITE_HEADER=1 cargo test --quiet --locked --no-default-features --target-dir target/pure --test header
-	MPIX_WRITE_HEADER=1 cargo test --quiet --locked --no-default-features --target-dir target/pure --test fortran
+	cargo run --quiet --locked --package mpix-neighbor-bindings --target-dir target/pure
 
 # the Fortran module and what stands behind it, for the compiler behind MPIFC
 fortran: $(FORTRAN_LIB)

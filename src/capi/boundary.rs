@@ -1,20 +1,11 @@
 //! Between C and Rust: panics and errors become MPI error codes, after the communicator's error handler has been called.
 
 use std::ffi::c_int;
-use std::sync::Arc;
 
-use super::args::{self, Results, Sides};
-use super::request::{MPIX_Request, MPIX_Request_object};
-use crate::environment;
-use crate::error::{Error, Result, catch};
-use crate::exec::buffers::Buffers;
-use crate::exec::fields::Rule;
-use crate::handle::{self, Operation, Slot};
-use crate::hints;
+use crate::error::{Argument, Class, Error, Result, catch};
 use crate::logging;
 use crate::mpi::attribute::Key;
-use crate::mpi::{self, MPI_Comm, MPI_Info, comm, errors, info};
-use crate::request::{Kind, Request};
+use crate::mpi::{self, MPI_Comm, comm, errors};
 
 /// Text of the last error of a call on a communicator.
 static LAST_ERROR: Key<String> = Key::new();
@@ -59,115 +50,9 @@ struct Failed {
     handler_of: Option<MPI_Comm>,
 }
 
-/// What becomes of a collective's arguments.
-#[derive(Clone, Copy)]
-pub enum Then {
-    /// It runs to its end.
-    Run,
-    /// It is started; the request goes there.
-    Start(*mut MPIX_Request),
-    /// It is bound; the request goes there.
-    Plan(MPI_Info, *mut MPIX_Request),
-}
-
-/// Runs, starts or plans a neighborhood collective with the buffers that `buffers` makes of its arguments.
-///
-/// # Safety
-/// `comm` must be a communicator, and the buffers and pointers what the prototype asks for.
-#[inline(always)]
-pub unsafe fn collective<'a>(
-    function: &str,
-    operation: Operation,
-    comm: MPI_Comm,
-    then: Then,
-    buffers: impl FnOnce(Sides) -> Result<Buffers<'a>>,
-) -> c_int {
-    call(function, comm, || {
-        // SAFETY: the caller vouches for `comm`; collectives on one communicator are called one after the other.
-        let slot = unsafe { handle::lookup(comm, operation) }?;
-        let n = slot.neighborhood();
-        let sides = Sides::new(n.sources().len(), n.targets().len(), slot.extents());
-        let buffers = buffers(sides);
-        // SAFETY: the caller vouches for the buffers.
-        unsafe {
-            match then {
-                Then::Run if !slot.verifies() => slot.run(&buffers?),
-                _ => other_than_run(slot, comm, then, buffers.as_ref().map(std::slice::from_ref).map_err(Clone::clone), 1),
-            }
-        }
-    })
-}
-
-/// The same with several fields.
-///
-/// # Safety
-/// As for `collective`.
-pub unsafe fn several<'a>(
-    function: &str,
-    nfields: c_int,
-    comm: MPI_Comm,
-    then: Then,
-    field: impl Fn(Sides, usize) -> Result<Buffers<'a>>,
-) -> c_int {
-    call(function, comm, || {
-        // SAFETY: as for `collective`.
-        let slot = unsafe { handle::lookup(comm, Operation::Alltoall) }?;
-        let n = slot.neighborhood();
-        let sides = Sides::new(n.sources().len(), n.targets().len(), slot.extents());
-        let count = args::length("nfields", nfields);
-        let fields: Result<Vec<Buffers>> = count.clone().and_then(|count| (0..count).map(|f| field(sides, f)).collect());
-        // SAFETY: as for `collective`.
-        unsafe { other_than_run(slot, comm, then, fields.as_deref().map_err(Clone::clone), count.unwrap_or(1)) }
-    })
-}
-
-/// Everything but one field that runs to its end without being verified.
-unsafe fn other_than_run(slot: &Arc<Slot>, comm: MPI_Comm, then: Then, fields: Result<&[Buffers]>, count: usize) -> Result<()> {
-    let rule = |fuse: Option<bool>| match fuse {
-        Some(true) => Rule::Always,
-        Some(false) => Rule::Never,
-        None => Rule::Startup(slot.hints().machine().startup_bytes()),
-    };
-    // SAFETY: the caller vouches for buffers and pointers.
-    unsafe {
-        match then {
-            Then::Run if slot.verifies() => Request::verified(slot, comm, fields, count),
-            Then::Run => {
-                let mut request = Request::new(slot, comm, fields?, rule(slot.hints().fuse), Kind::Once)?;
-                request.begin()?;
-                request.wait()
-            }
-            Then::Start(place) => {
-                let made = Results::one("request", place).and_then(|place| {
-                    let mut request = Request::new(slot, comm, fields?, rule(slot.hints().fuse), Kind::Once)?;
-                    request.begin()?;
-                    Ok((place, request))
-                });
-                match made {
-                    Ok((place, request)) => place.write([MPIX_Request_object::hand_out(request)]),
-                    // neighbors hear of it in the comparison; this waits for theirs
-                    Err(e) if slot.verifies() => Request::verified(slot, comm, Err(e), count)?,
-                    Err(e) => return Err(e),
-                }
-                Ok(())
-            }
-            Then::Plan(info, place) => {
-                let place = Results::one("request", place)?;
-                logging::unknown_keys(info, comm);
-                let from_info = |key: &str| if info::is_null(info) { Ok(None) } else { info::get(info, key) };
-                let fuse = hints::fuse(from_info, environment::variable)?.unwrap_or(slot.hints().fuse);
-                let kind = if hints::matches_alone(from_info)? { Kind::MatchingAlone } else { Kind::Persistent };
-                let request = Request::new(slot, comm, fields?, rule(fuse), kind)?;
-                place.write([MPIX_Request_object::hand_out(request)]);
-                Ok(())
-            }
-        }
-    }
-}
-
 #[cold]
 fn null_comm() -> Error {
-    Error::NullHandle { argument: crate::error::Argument::new("comm"), null: "MPI_COMM_NULL", class: crate::error::Class::Comm }
+    Error::NullHandle { argument: Argument::new("comm"), null: "MPI_COMM_NULL", class: Class::Comm }
 }
 
 /// Writes a line to standard error in one piece, so that several processes' lines do not mix.

@@ -84,20 +84,7 @@ impl MPIX_Loggp {
     }
 }
 
-/// Measures the LogGP parameters of the machine, between process 0 and the first process on another node, or process 1 where all processes share a node.
-///
-/// - `info`: hints, or `MPI_INFO_NULL`; those of process 0 count. `mpix_loggp_seconds`: about how long to measure (0.01 to 3600, default 3);
-///   `mpix_loggp_bytes`: the longest message (1024 to 1073741824, default 1048576). The environment variables `MPIX_LOGGP_SECONDS` and
-///   `MPIX_LOGGP_BYTES` override them.
-/// - `comm`: an intracommunicator of at least two processes. It is left as it was: `MPIX_Loggp_set` makes the parameters count on it.
-/// - `parameters`: where the parameters are written, the same on all processes. latency is half a round trip of a byte without both overheads, or 0 if these
-///   are more, which they may be in shared memory; gap is that of short messages, gap_per_byte that of messages above eager. docs/tuning.md tells
-///   how each is measured.
-///
-/// Collective over `comm`. The other processes sleep meanwhile. Best without any: with a process more than there are cores, some MPIs' waiting processes
-/// take the time from those that are measured. Errors, reported on all processes: `MPI_ERR_COMM` (one process, or an intercommunicator),
-/// `MPI_ERR_ARG`, `MPI_ERR_INFO_VALUE`, `MPI_ERR_NO_MEM`. Cost: as long as said, or as one repetition of everything takes; memory on two processes for a
-/// message of the longest size. Source: Hoefler, Lichei, Rehm: Low-Overhead LogGP Parameter Assessment for Modern Interconnection Networks, 2007.
+/// Measures the LogGP parameters of the machine.
 ///
 /// # Safety
 /// `info` and `comm` must be valid handles, `parameters` writable or null (an error).
@@ -121,15 +108,7 @@ pub unsafe extern "C" fn MPIX_Loggp_measure(info: MPI_Info, comm: MPI_Comm, para
     })
 }
 
-/// Says which LogGP parameters count on a communicator: where later set calls on it choose schedules, and later sparse exchanges protocols, unless the
-/// info key `mpix_loggp` or the environment variable `MPIX_LOGGP` says otherwise. Duplicates of the communicator do not inherit them.
-///
-/// - `parameters`: the parameters; finite and not negative. The model has one overhead, and takes the mean of the two.
-/// - `comm`: an intracommunicator. Parameters that it had before are replaced.
-///
-/// Collective over `comm`: all processes pass the same parameters. Errors in the arguments of one process are reported on all; nothing is changed
-/// then. Errors: `MPI_ERR_ARG`, `MPI_ERR_COMM`, and the class `MPIX_ERR_MISMATCH`. Cost: a duplicate of the communicator, freed again, and three
-/// reductions of a few words.
+/// Sets the LogGP parameters of a communicator.
 ///
 /// # Safety
 /// `comm` must be a communicator, `parameters` readable or null (an error).
@@ -148,14 +127,8 @@ pub unsafe extern "C" fn MPIX_Loggp_set(parameters: *const MPIX_Loggp, comm: MPI
     })
 }
 
-/// The LogGP parameters that count on a communicator where no info key says otherwise: those of the environment variable `MPIX_LOGGP`, else those that
-/// `MPIX_Loggp_set` gave it, else those of the file that the environment variable `MPIX_LOGGP_FILE` names, else those of the file
-/// mpix-neighbor/loggp in `$XDG_CONFIG_HOME` or `~/.config`, else the preset jaguar. What does not come from `MPIX_Loggp_set` has one overhead, which stands
-/// for both, and a deviation of 0.
-///
-/// - `parameters`: where they are written.
-///
-/// Local. Errors: `MPI_ERR_ARG`, `MPI_ERR_INFO_VALUE` (a file or variable that is not understood).
+/// Returns the LogGP parameters that are in effect on a communicator where no info key says
+/// otherwise.
 ///
 /// # Safety
 /// `comm` must be a communicator, `parameters` writable or null (an error).
