@@ -222,8 +222,10 @@ check:
 	@scripts/deps test
 	cargo fmt --check
 	cargo clippy --quiet --locked --no-default-features --features tool --all-targets --target-dir target/pure -- -D warnings
+	cargo clippy --quiet --locked --package mpix-neighbor-bindings --all-targets --target-dir target/pure -- -D warnings
 	cargo clippy --quiet --locked --all-targets --target-dir $(TARGET) -- -D warnings
 	cargo test --quiet --locked --no-default-features --features tool --target-dir target/pure
+	cargo test --quiet --locked --package mpix-neighbor-bindings --target-dir target/pure
 	@$(MAKE) --no-print-directory c-programs
 	c_tests/names $(LIB)
 	c_tests/run --quick
@@ -247,7 +249,9 @@ test:
 test-rust:
 	cargo fmt --check
 	cargo clippy --quiet --locked --no-default-features --features tool --all-targets --target-dir target/pure -- -D warnings
+	cargo clippy --quiet --locked --package mpix-neighbor-bindings --all-targets --target-dir target/pure -- -D warnings
 	cargo test --quiet --locked --no-default-features --features tool --target-dir target/pure
+	cargo test --quiet --locked --package mpix-neighbor-bindings --target-dir target/pure
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --no-default-features --target-dir target/pure
 	@$(MAKE) --no-print-directory test-model
 

@@ -1,6 +1,7 @@
-/* The functions that the Fortran module calls: each converts its arguments and calls the C function of its name.
+/* The functions that the Fortran module calls: each converts its arguments and calls the C function
+ * of its name.
  *
- * Generated from include/mpix_neighbor.h by `make header`; do not edit. */
+ * Generated from bindings/functions.toml by `make header`; do not edit. */
 #include "convert.h"
 
 MPIXF_API void mpixf_Neighborhood_set(const MPI_Fint *operations, const MPI_Fint *indegree, const MPI_Fint *sources,

@@ -1,9 +1,9 @@
-! Sparse (neighborhood) collective communication on any MPI: what mpix_neighbor.h has, for Fortran.
+! Sparse (neighborhood) collective communication on any MPI: mpix_neighbor.h for Fortran.
 !
-! Generated from include/mpix_neighbor.h by `make header`; do not edit.
+! Generated from bindings/functions.toml by `make header`; do not edit.
 !
-! Each name takes handles of mpi_f08 as well as integer handles (module mpi, mpif.h). The C header documents the arguments;
-! docs/fortran.md tells what is otherwise in Fortran.
+! Each name takes handles of mpi_f08 as well as integer handles (module mpi, mpif.h). The C header
+! and docs/reference document the arguments, and docs/fortran.md what differs in Fortran.
 
 module mpix_neighbor
   use, intrinsic :: iso_c_binding, only : c_double, c_int, c_intptr_t, c_null_ptr, c_ptr
@@ -31,7 +31,7 @@ module mpix_neighbor
     real(c_double) :: deviation
   end type MPIX_Loggp
 
-  ! handles: a variable is null until a call makes it something
+  ! handles: a variable is null until a call sets it
   type, bind(C), public :: MPIX_Request
     type(c_ptr) :: MPIX_VAL = c_null_ptr
   end type MPIX_Request

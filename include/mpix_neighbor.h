@@ -3,86 +3,91 @@
  * Generated from bindings/functions.toml and the Rust sources by `make header`; do not edit.
  *
  * Every function returns MPI_SUCCESS, or an error code after calling the error handler of its
- * communicator. Results are written only on success. Where a degree is 0, the arrays that belong to it
- * are not looked at. */
+ * communicator. Results are written only on success. Where a degree is 0, the arrays that belong to
+ * it are not looked at. */
 
 #ifndef MPIX_NEIGHBOR_H
 #define MPIX_NEIGHBOR_H
 
 #include <mpi.h>
 
-// For `MPIX_Loggp.eager`: no message waits for its receiver.
+// `MPIX_Loggp.eager` of a machine on which no message waits for its receiver.
 #define MPIX_LOGGP_UNLIMITED -1
 
-// Version of this header: the number before the first point.
+// Major version of this header.
 #define MPIX_NEIGHBOR_VERSION_MAJOR 0
 
-// Version of this header: the number between the points.
+// Minor version of this header.
 #define MPIX_NEIGHBOR_VERSION_MINOR 1
 
-// Version of this header: the number behind the last point.
+// Patch version of this header.
 #define MPIX_NEIGHBOR_VERSION_PATCH 0
 
-// For `MPIX_Neighbor_error_class`: the processes' arguments of a set call do not fit together.
+// For `MPIX_Neighbor_error_class`: the arguments of a set call do not match between processes.
 #define MPIX_ERR_MISMATCH 1
 
-// For `MPIX_Neighbor_error_class`: verification found that the two ends of an edge do not fit together.
+// For `MPIX_Neighbor_error_class`: verification found that the two ends of an edge do not match.
 #define MPIX_ERR_VERIFY 2
 
-// The neighborhood is for `MPIX_Neighbor_gather` and `gatherv`.
+// Operation: `MPIX_Neighbor_gather` and `MPIX_Neighbor_gatherv`.
 #define MPIX_NEIGHBOR_GATHER 1
 
-// The neighborhood is for `MPIX_Neighbor_alltoall`, `alltoallv` and `alltoallw`.
+// Operation: `MPIX_Neighbor_alltoall`, `MPIX_Neighbor_alltoallv`, `MPIX_Neighbor_alltoallw` and
+// `MPIX_Neighbor_alltoallw_fields`.
 #define MPIX_NEIGHBOR_ALLTOALL 2
 
-// The neighborhood is for `MPIX_Neighbor_reduce` and `reducev`.
+// Operation: `MPIX_Neighbor_reduce` and `MPIX_Neighbor_reducev`.
 #define MPIX_NEIGHBOR_REDUCE 4
 
-// A neighborhood collective that one call starts and another one completes.
+// A neighborhood collective that one call starts and another completes.
 typedef struct MPIX_Request_object MPIX_Request_object;
 
-// A sparse exchange whose targets and sizes stay.
+// A sparse exchange whose targets and sizes stay the same.
 typedef struct MPIX_Sparse_plan_object MPIX_Sparse_plan_object;
 
 // A nonblocking sparse exchange under way.
 typedef struct MPIX_Sparse_request_object MPIX_Sparse_request_object;
 
-// The messages that a sparse exchange brought, ordered by source, those of one source as it sent them.
+// The messages that a sparse exchange brought, ordered by source, those of one source in the order
+// in which it sent them.
 typedef struct MPIX_Sparse_result_object MPIX_Sparse_result_object;
 
-// A nonblocking or persistent neighborhood collective. NULL is none.
+// Handle of a nonblocking or persistent neighborhood collective, or NULL.
 typedef MPIX_Request_object *MPIX_Request;
 
-// LogGP parameters of a machine (Alexandrov, Ionescu, Schauser, Scheiman 1995). Times in microseconds.
+// LogGP parameters of a machine (Alexandrov, Ionescu, Schauser, Scheiman 1995). Times are in
+// microseconds.
 typedef struct {
-  // L: what a byte needs through the network.
+  // L: time that a byte takes through the network.
   double latency;
-  // o_s: how long a process works for a message that it sends.
+  // o_s: time that a process spends on a message that it sends.
   double send_overhead;
-  // o_r: how long a process works for a message that it receives.
+  // o_r: time that a process spends on a message that it receives.
   double recv_overhead;
-  // g: the least time between two short messages of a process.
+  // g: least time between two short messages of a process.
   double gap;
   // G: time for each byte of a long message.
   double gap_per_byte;
-  // The longest message, in bytes, that leaves without its receiver; `MPIX_LOGGP_UNLIMITED`: all do.
+  // Longest message, in bytes, that is sent without waiting for its receiver, or
+  // `MPIX_LOGGP_UNLIMITED`.
   MPI_Count eager;
-  // How far measured times are from what the parameters predict: median of |measured - predicted| / measured. 0 where nothing was measured.
+  // Deviation of measured times from those that the parameters predict: the median of
+  // |measured - predicted| / measured. 0 if nothing was measured.
   double deviation;
 } MPIX_Loggp;
 
-// A result of a sparse exchange. NULL is none.
+// Handle of the result of a sparse exchange, or NULL.
 typedef MPIX_Sparse_result_object *MPIX_Sparse_result;
 
-// Called by `MPIX_Sparse_exchange_each` for each message. `count` elements of the receive type are at
-// `data`, which is valid during the call. Returns `MPI_SUCCESS`, or anything else not to be called
-// again.
+// Called by `MPIX_Sparse_exchange_each` for each message. `count` elements of the receive type are
+// at `data`, which is valid during the call. Returns `MPI_SUCCESS`, or anything else not to be
+// called again.
 typedef int (*MPIX_Sparse_function)(int source, MPI_Count count, const void *data, void *context);
 
-// A nonblocking sparse exchange. NULL is none.
+// Handle of a nonblocking sparse exchange, or NULL.
 typedef MPIX_Sparse_request_object *MPIX_Sparse_request;
 
-// A plan of a sparse exchange. NULL is none.
+// Handle of a plan of a sparse exchange, or NULL.
 typedef MPIX_Sparse_plan_object *MPIX_Sparse_plan;
 
 #ifdef __cplusplus
@@ -1623,7 +1628,7 @@ int MPIX_Sparse_get_count(MPIX_Sparse_result result, int *nmessages, MPI_Count *
 //
 // Errors, besides those of that function:
 //
-// - `MPI_ERR_ARG`: There is no message `index`.
+// - `MPI_ERR_ARG`: A pointer or the result is NULL, or there is no message `index`.
 int MPIX_Sparse_get_message(MPIX_Sparse_result result,
                             int index,
                             int *source,
@@ -1643,6 +1648,7 @@ int MPIX_Sparse_get_message(MPIX_Sparse_result result,
 //
 // Errors, besides those of that function:
 //
+// - `MPI_ERR_ARG`: The result is NULL, or `maxmessages` is negative.
 // - `MPI_ERR_COUNT`: A number does not fit in an `int`.
 int MPIX_Sparse_get_messages(MPIX_Sparse_result result,
                              int maxmessages,

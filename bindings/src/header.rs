@@ -1,10 +1,10 @@
-//! The C header: prototypes and types as cbindgen finds them in the Rust sources, comments of functions
-//! from the table. What a header says can be read back.
+//! The C header: prototypes and types as cbindgen finds them in the Rust sources, comments of
+//! functions from the table. What a header says can be read back.
 
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::table::{Argument, Failure, Form, Mode, Param, Table};
+use crate::table::{self, Argument, Failure, Form, Mode, Param, Table};
 use crate::text;
 
 /// A C function, callback or structure.
@@ -211,11 +211,7 @@ fn comment(table: &Table, form: &Form) -> String {
     let errors: Vec<&Failure> = f.errors.iter().chain(common.iter().flat_map(|c| &c.errors)).collect();
     if !errors.is_empty() {
         texts.push(if f.like.is_some() { "Errors, besides those of that function:" } else { "Errors:" }.to_owned());
-        let line = |e: &&Failure| {
-            let class = if e.0.starts_with("MPI") { format!("`{}`", e.0) } else { e.0.clone() };
-            format!("- {class}: {}\n", e.1)
-        };
-        texts.push(errors.iter().map(line).collect());
+        texts.push(table::list(errors));
     }
     if let Some(like) = &f.like {
         // before the errors, which point there
@@ -255,5 +251,49 @@ mod tests {
         assert_eq!(types, ["int", "const void *const *", "void **"]);
         assert_eq!(f.params.iter().map(|p| p.name.as_str()).collect::<Vec<_>>(), ["nfields", "sendbufs", "data"]);
         assert_eq!(prototype(&f.name, &f.params), "int MPIX_Do(int nfields, const void *const *sendbufs, void **data);");
+    }
+
+    /// Checks the real table with one function more, against the header that belongs to it, in which
+    /// `from` is replaced by `to`.
+    fn check_with(function: &str, from: &str, to: &str) {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let table = std::fs::read_to_string(root.join("bindings/functions.toml")).unwrap();
+        let table = crate::table::parse(&format!("{table}\n{function}"));
+        let header = std::fs::read_to_string(root.join("include/mpix_neighbor.h")).unwrap();
+        assert!(header.contains(from), "{from}");
+        check(&table, &split(&header.replacen(from, to, 1)));
+    }
+
+    #[test]
+    fn the_table_fits_the_header() {
+        check_with("", "", "");
+    }
+
+    #[test]
+    #[should_panic(expected = "functions.toml has MPIX_New, which src/capi does not export")]
+    fn a_function_without_source_is_named() {
+        check_with(
+            "[[chapter.function]]\nname = \"MPIX_New\"\nsummary = \"Does it.\"\narguments = [\"comm\"]\nlike = \"MPIX_Loggp_set\"",
+            "",
+            "",
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "src/capi exports MPIX_New, which functions.toml does not have")]
+    fn a_function_without_entry_is_named() {
+        check_with("", "int MPIX_Loggp_get(", "int MPIX_New(int a);\n\nint MPIX_Loggp_get(");
+    }
+
+    #[test]
+    #[should_panic(expected = "MPIX_Loggp_get: functions.toml has (MPI_Comm comm, MPIX_Loggp * parameters)")]
+    fn other_arguments_are_named() {
+        check_with("", "int MPIX_Loggp_get(MPI_Comm comm", "int MPIX_Loggp_get(MPI_Comm communicator");
+    }
+
+    #[test]
+    #[should_panic(expected = "MPIX_Sparse_free: functions.toml has the summary")]
+    fn another_summary_is_named() {
+        check_with("", "// Frees the result of a sparse exchange.", "// Frees a result.");
     }
 }

@@ -10,8 +10,8 @@
 //!                     +-------> reference       docs/reference/*.md
 //! ```
 //!
-//! `make header` writes the files, and `tests/generated.rs` of the library reports those that are not
-//! current. A function that the table and the Rust sources do not agree on stops the generator.
+//! `make header` writes the files, and `tests/generated.rs` of the library reports those that are
+//! not current. A function that the table and the Rust sources do not agree on stops the generator.
 
 #![forbid(unsafe_code)]
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::fortran::{self, Interface};
 use crate::header;
-use crate::table::{Argument, Failure, Form, Function, Mode, Table};
+use crate::table::{self, Argument, Failure, Form, Function, Mode, Table};
 use crate::text;
 
 /// All pages.
@@ -69,8 +69,9 @@ fn index(table: &Table, interface: &Interface) -> String {
         let line = format!("- `{name}` = {value}: {}", link(table, about, ""));
         out += &text::compose([&*line], "");
     }
-    out += "\nFortran, which does not tell capitals from small letters, has `MPIX_FOR_GATHER`, `MPIX_FOR_ALLTOALL` and\n";
-    out += "`MPIX_FOR_REDUCE` for the names that are also functions. See [Fortran](../fortran.md).\n";
+    let fortran = "Fortran, whose names are case-insensitive, has `MPIX_FOR_GATHER`, `MPIX_FOR_ALLTOALL` and `MPIX_FOR_REDUCE` \
+                   for the names that are also functions. See [Fortran](../fortran.md).";
+    write!(out, "\n{}", text::compose([fortran], "")).unwrap();
     out += "\n## Types\n\n";
     for (name, about) in &header.opaque {
         out += &text::compose([&*format!("- `{name}`: {}", link(table, about, ""))], "");
@@ -82,32 +83,24 @@ fn index(table: &Table, interface: &Interface) -> String {
 }
 
 /// What a function has of its own, or has from the one that it is like.
-fn inherited<'t, T>(table: &'t Table, f: &'t Function, get: impl Fn(&'t Function) -> Option<T>) -> Option<T> {
+fn inherited<'t>(table: &'t Table, f: &'t Function, get: fn(&Function) -> Option<&String>) -> Option<&'t String> {
     get(f).or_else(|| table.like(f).and_then(|like| inherited(table, like, get)))
 }
 
-/// Errors of a function and of those that it is like, one line for each class.
+/// Errors of a function and of those that it is like, each class once.
 fn errors(table: &Table, f: &Function) -> Vec<Failure> {
-    let mut all: Vec<Failure> = Vec::new();
-    let mut next = Some(f);
-    let mut collective = f.generated.is_some();
-    while let Some(f) = next {
-        merge(&mut all, &f.errors);
-        next = table.like(f);
-        if next.is_none() && std::mem::take(&mut collective) {
-            merge(&mut all, &table.collective.errors);
+    let mut all = f.errors.clone();
+    let inherited = match table.like(f) {
+        Some(like) => errors(table, like),
+        None if f.generated.is_some() => table.collective.errors.clone(),
+        None => Vec::new(),
+    };
+    for error in inherited {
+        if !f.without.contains(&error.0) && all.iter().all(|e| e.0 != error.0) {
+            all.push(error);
         }
     }
     all
-}
-
-fn merge(all: &mut Vec<Failure>, more: &[Failure]) {
-    for error in more {
-        match all.iter_mut().find(|e| e.0 == error.0) {
-            Some(known) => known.1 = format!("{} {}", known.1, error.1),
-            None => all.push(error.clone()),
-        }
-    }
 }
 
 fn page(table: &Table, interface: &Interface, f: &Function) -> String {
@@ -115,74 +108,67 @@ fn page(table: &Table, interface: &Interface, f: &Function) -> String {
     let linked = |text: &str| link(table, text, here);
     let also: Vec<&Function> = table.functions().filter(|other| other.page.as_deref() == Some(here)).collect();
     let forms: Vec<Form> = std::iter::once(f).chain(also.iter().copied()).flat_map(|f| f.forms(table)).collect();
-    let common = f.generated.is_some().then_some(&table.collective);
-    let mut out = format!("# {here}\n\n{GENERATED}\n\n");
-    out += &text::compose([&*linked(&f.summary)], "");
-    if let Some(like) = &f.like {
-        out.push('\n');
-        out += &text::compose(
-            [&*linked(&format!("Everything on the page of `{like}` applies here too, except where this page differs."))],
-            "",
-        );
-    }
-    for other in &also {
-        out.push('\n');
-        out += &text::compose([&*format!("`{}`: {}", other.name, linked(&other.summary))], "");
-    }
 
-    out += "\n## C\n\n```c\n#include <mpix_neighbor.h>\n";
-    for form in &forms {
+    let mut head = vec![linked(&f.summary)];
+    head.extend(
+        f.like
+            .iter()
+            .map(|like| linked(&format!("Everything on the page of `{like}` applies here too, except where this page differs."))),
+    );
+    head.extend(also.iter().map(|other| format!("`{}`: {}", other.name, linked(&other.summary))));
+    let mut out = format!("# {here}\n\n{GENERATED}\n\n{}", composed(&head));
+    out += &interfaces(interface, f, &forms);
+    section(&mut out, "Arguments", &[arguments(&f.resolved, &linked)]);
+
+    let common = f.generated.is_some().then_some(&table.collective);
+    let own_or = |get: fn(&Function) -> Option<&String>, common: Option<&String>| -> Vec<String> {
+        inherited(table, f, get).or(common).map(|text| linked(text)).into_iter().collect()
+    };
+    let details: Vec<String> = f.details.iter().chain(common.map(|c| &c.details)).map(|t| linked(t)).collect();
+    section(&mut out, "Description", &details);
+    if f.generated.is_some() {
+        out += &started_form(table, &forms, "Nonblocking form", Mode::Nonblocking, f.started.as_deref());
+        out += &started_form(table, &forms, "Persistent form", Mode::Persistent, f.persistent.as_deref());
+    }
+    section(&mut out, "Who calls it", &own_or(|f| f.called.as_ref(), common.map(|c| &c.called)));
+    let mut failures = vec![linked(&table::list(&errors(table, f)))];
+    failures.extend(own_or(|f| f.after_errors.as_ref(), common.map(|c| &c.after_errors)));
+    section(&mut out, "Errors", &failures);
+    section(&mut out, "Cost", &own_or(|f| f.cost.as_ref(), common.map(|c| &c.cost)));
+    section(&mut out, "Source", &own_or(|f| f.source.as_ref(), None));
+    let see: Vec<String> = f.see.iter().map(|name| linked(&format!("`{}`", table.function(name).name))).collect();
+    if !see.is_empty() {
+        section(&mut out, "See also", &[see.join(", ")]);
+    }
+    out
+}
+
+/// The prototypes in C and Fortran.
+fn interfaces(interface: &Interface, f: &Function, forms: &[Form]) -> String {
+    let mut out = String::from("\n## C\n\n```c\n#include <mpix_neighbor.h>\n");
+    for form in forms {
         write!(out, "\n{}\n", header::prototype(&form.name, &form.params)).unwrap();
     }
     out += "```\n\n## Fortran\n\n```fortran\nuse mpix_neighbor\n";
     for form in forms.iter().filter(|form| !form.large) {
         write!(out, "\n{}", fortran::declarations(interface, &form.name)).unwrap();
     }
-    out += "```\n\n";
-    out += &text::compose([&*fortran_notes(f)], "");
+    out + "```\n\n" + &text::compose([&*fortran_notes(f)], "")
+}
 
-    out += "\n## Arguments\n\n";
-    out += &arguments(&f.resolved, &linked);
-
-    let details: Vec<String> = (f.details.iter()).chain(common.map(|c| &c.details)).map(|t| linked(t)).collect();
-    section(&mut out, "Description", &details);
-    if f.generated.is_some() {
-        for (title, mode, own) in
-            [("Nonblocking form", Mode::Nonblocking, &f.started), ("Persistent form", Mode::Persistent, &f.persistent)]
-        {
-            let texts = table.mode(mode).expect("a form that is started");
-            let form = forms.iter().find(|form| form.mode == mode).expect("all forms are there");
-            let mut parts = vec![format!("`{}`. {}", form.name, linked(&table.summary(form)))];
-            parts.push(arguments(&texts.arguments, &linked));
-            parts.extend(own.iter().map(|t| linked(t)));
-            parts.push(linked(&texts.details));
-            parts.extend(texts.called.iter().map(|t| linked(t)));
-            parts.push(format!("Cost: {}", linked(&texts.cost)));
-            section(&mut out, title, &parts);
-        }
-    }
-    let called = inherited(table, f, |f| f.called.as_ref()).or(common.map(|c| &c.called));
-    section(&mut out, "Who calls it", &called.map(|t| linked(t)).into_iter().collect::<Vec<_>>());
-
-    let mut parts: Vec<String> = Vec::new();
-    let failures = errors(table, f);
-    if !failures.is_empty() {
-        let line = |e: &Failure| {
-            let class = if e.0.starts_with("MPI") { format!("`{}`", e.0) } else { linked(&e.0) };
-            format!("- {class}: {}\n", linked(&e.1))
-        };
-        parts.push(failures.iter().map(line).collect());
-    }
-    parts.extend(inherited(table, f, |f| f.after_errors.as_ref()).or(common.map(|c| &c.after_errors)).map(|t| linked(t)));
-    section(&mut out, "Errors", &parts);
-    let cost = inherited(table, f, |f| f.cost.as_ref()).or(common.map(|c| &c.cost));
-    section(&mut out, "Cost", &cost.map(|t| linked(t)).into_iter().collect::<Vec<_>>());
-    let source = inherited(table, f, |f| f.source.as_ref());
-    section(&mut out, "Source", &source.cloned().into_iter().collect::<Vec<_>>());
-    if !f.see.is_empty() {
-        let see: Vec<String> = f.see.iter().map(|name| linked(&format!("`{}`", table.function(name).name))).collect();
-        section(&mut out, "See also", &[see.join(", ")]);
-    }
+/// The section of the nonblocking or persistent form.
+fn started_form(table: &Table, forms: &[Form], title: &str, mode: Mode, own: Option<&str>) -> String {
+    let form = forms.iter().find(|form| form.mode == mode).expect("collectives have all forms");
+    let linked = |text: &str| link(table, text, &form.function.name);
+    let texts = table.mode(mode).expect("it is not the blocking form");
+    let mut parts = vec![format!("`{}`. {}", form.name, linked(&table.summary(form)))];
+    parts.push(arguments(&texts.arguments, &linked));
+    parts.extend(own.map(linked));
+    parts.push(linked(&texts.details));
+    parts.extend(texts.called.as_deref().map(linked));
+    parts.push(format!("Cost: {}", linked(&texts.cost)));
+    let mut out = String::new();
+    section(&mut out, title, &parts);
     out
 }
 
@@ -202,9 +188,15 @@ fn fortran_notes(f: &Function) -> String {
     notes.join(" ")
 }
 
+fn composed(texts: &[String]) -> String {
+    text::compose(texts.iter().map(String::as_str), "")
+}
+
+/// A section, if there is anything in it.
 fn section(out: &mut String, title: &str, texts: &[String]) {
-    if !texts.is_empty() {
-        write!(out, "\n## {title}\n\n{}", text::compose(texts.iter().map(String::as_str), "")).unwrap();
+    let text = composed(texts);
+    if !text.is_empty() {
+        write!(out, "\n## {title}\n\n{text}").unwrap();
     }
 }
 
@@ -220,5 +212,5 @@ fn arguments(arguments: &[Argument], linked: &impl Fn(&str) -> String) -> String
         let length = a.entries().map_or(String::new(), |entries| format!(", {entries}"));
         format!("- `{}` ({direction}{length}): {}\n", a.name, linked(&a.text))
     };
-    text::compose([&*arguments.iter().map(item).collect::<String>()], "")
+    arguments.iter().map(item).collect()
 }

@@ -70,6 +70,15 @@ pub struct Chapter {
 #[derive(Deserialize, Clone)]
 pub struct Failure(pub String, pub String);
 
+/// A list of errors.
+pub fn list<'e>(errors: impl IntoIterator<Item = &'e Failure>) -> String {
+    let line = |Failure(class, when): &Failure| match class.starts_with("MPI") {
+        true => format!("- `{class}`: {when}\n"),
+        false => format!("- {class}: {when}\n"),
+    };
+    errors.into_iter().map(line).collect()
+}
+
 /// An entry of the table. Texts are its own, without those of the function that it is like.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -86,6 +95,8 @@ pub struct Function {
     pub called: Option<String>,
     #[serde(default)]
     pub errors: Vec<Failure>,
+    #[serde(default)]
+    pub without: Vec<String>,
     pub after_errors: Option<String>,
     pub cost: Option<String>,
     pub source: Option<String>,
@@ -265,7 +276,8 @@ pub fn read(path: &Path) -> Table {
     parse(&text)
 }
 
-fn parse(text: &str) -> Table {
+/// Makes a table of its text.
+pub fn parse(text: &str) -> Table {
     let mut table: Table = toml::from_str(text).unwrap_or_else(|e| panic!("functions.toml: {e}"));
     let mut known: BTreeMap<String, Vec<Argument>> = BTreeMap::new();
     for f in table.chapters.iter_mut().flat_map(|c| &mut c.functions) {

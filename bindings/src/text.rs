@@ -57,14 +57,15 @@ pub fn wrap_to(text: &str, first: &str, rest: &str, columns: usize) -> String {
     out + &line + "\n"
 }
 
-/// Several texts as one comment or page, an empty line between paragraphs and around lists. `prefix`
-/// begins each line.
+/// Several texts as one comment or page, an empty line between paragraphs and around lists.
+/// `prefix` begins each line.
 pub fn compose<'t>(texts: impl IntoIterator<Item = &'t str>, prefix: &str) -> String {
     let mut out = String::new();
     let mut before_is_item = false;
     for block in texts.into_iter().flat_map(blocks) {
         let is_item = matches!(block, Block::Item(_));
-        if !out.is_empty() && !(is_item && before_is_item) {
+        let joined = is_item && before_is_item;
+        if !out.is_empty() && !joined {
             out += prefix.trim_end();
             out.push('\n');
         }

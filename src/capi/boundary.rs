@@ -1,4 +1,5 @@
-//! Between C and Rust: panics and errors become MPI error codes, after the communicator's error handler has been called.
+//! The boundary between C and Rust: turns panics and errors into MPI error codes and calls the
+//! communicator's error handler.
 
 use std::ffi::c_int;
 
@@ -7,7 +8,7 @@ use crate::logging;
 use crate::mpi::attribute::Key;
 use crate::mpi::{self, MPI_Comm, comm, errors};
 
-/// Text of the last error of a call on a communicator.
+/// Text of the last error reported on a communicator.
 static LAST_ERROR: Key<String> = Key::new();
 
 /// Runs the body of a function that works on a communicator.
@@ -20,7 +21,8 @@ pub fn call(function: &str, comm: MPI_Comm, body: impl FnOnce() -> Result<()>) -
     }
 }
 
-/// Runs the body of a function that works on requests of different communicators. The body tells on which communicator an error is reported.
+/// Runs the body of a function that works on requests of different communicators. With an error,
+/// the body returns the communicator to report it on.
 pub fn call_requests(function: &str, body: impl FnOnce() -> std::result::Result<(), (MPI_Comm, Box<Error>)>) -> c_int {
     mpi::family::require(function);
     match catch(|| Ok(body())) {
@@ -30,23 +32,24 @@ pub fn call_requests(function: &str, body: impl FnOnce() -> std::result::Result<
     }
 }
 
-/// Reports an error. Returns its code.
+/// Reports an error and returns its code.
 #[cold]
 fn fail(function: &str, comm: MPI_Comm, error: Box<Error>) -> c_int {
     let failed = report(function, comm, error);
-    // The handler may jump out of this function (longjmp): nothing that would have to be dropped is alive here.
+    // The handler may jump out of this function (longjmp), so nothing that needs dropping is alive
+    // here.
     if let Some(handled_by) = failed.handler_of {
-        // SAFETY: a communicator, as the function's documentation asks for.
+        // SAFETY: it is a communicator, as the C function requires.
         unsafe { errors::call_handler(handled_by, failed.code) };
     }
     failed.code
 }
 
-/// What is left of an error when it has been reported.
+/// An error that has been reported.
 #[derive(Clone, Copy)]
 struct Failed {
     code: c_int,
-    /// The communicator whose error handler is to be called, if any can be.
+    /// The communicator whose error handler is still to be called, if one can be.
     handler_of: Option<MPI_Comm>,
 }
 
@@ -55,20 +58,20 @@ fn null_comm() -> Error {
     Error::NullHandle { argument: Argument::new("comm"), null: "MPI_COMM_NULL", class: Class::Comm }
 }
 
-/// Writes a line to standard error in one piece, so that several processes' lines do not mix.
+/// Writes a line to standard error in one piece, so that the lines of several processes do not mix.
 fn print(text: &str) {
     use std::io::Write;
-    // there is no one to tell if this fails
+    // a failure cannot be reported anywhere
     let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
-/// Makes an error's code, leaves its text where a caller finds it, and drops it.
+/// Makes an error's code, and keeps its text for `MPIX_Neighbor_error_string`. Drops the error.
 #[cold]
 fn report(function: &str, comm: MPI_Comm, error: Box<Error>) -> Failed {
     let mut failed = Failed { code: errors::OTHER_THAN_SUCCESS, handler_of: None };
     let reported = catch(|| {
         let text = format!("{function}: {error}");
-        // outside init and finalize there is no handler
+        // before MPI_Init and after MPI_Finalize there is no handler
         if !mpi::is_usable() {
             print(&text);
             return Ok(());
@@ -77,7 +80,7 @@ fn report(function: &str, comm: MPI_Comm, error: Box<Error>) -> Failed {
         // MPI calls the handler of MPI_COMM_WORLD for errors that belong to no communicator
         let comm = if comm::is_null(comm) { comm::world() } else { comm };
         failed = Failed { code, handler_of: Some(comm) };
-        // SAFETY: `comm` is a communicator, as the function's documentation asks for. The text's owner is the communicator.
+        // SAFETY: `comm` is a communicator, as the C function requires. It owns the text.
         unsafe {
             logging::start();
             if !carries_text && errors::is_fatal(comm) {
@@ -88,12 +91,12 @@ fn report(function: &str, comm: MPI_Comm, error: Box<Error>) -> Failed {
             LAST_ERROR.set(comm, text)
         }
     });
-    // neither a panic nor a text that cannot be kept changes what the caller is told
+    // the caller gets the same code after a panic, or if the text cannot be kept
     drop(reported);
     failed
 }
 
-/// The text of the last error of a call on a communicator; empty if there was none.
+/// Returns the text of the last error reported on a communicator, empty if there was none.
 ///
 /// # Safety
 /// `comm` must be a communicator.

@@ -1,4 +1,4 @@
-//! What every neighborhood collective does with its checked arguments: runs, starts or plans it.
+//! Runs, starts or plans a neighborhood collective with its checked arguments.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub enum Mode {
 /// Runs, starts or plans a neighborhood collective. `buffers` makes its buffers of its arguments.
 ///
 /// # Safety
-/// `comm` must be a communicator, and the buffers and pointers what the prototype asks for.
+/// `comm` must be a communicator, and buffers and pointers as the C function requires.
 #[inline(always)]
 pub unsafe fn collective<'a>(
     function: &str,
@@ -41,7 +41,8 @@ pub unsafe fn collective<'a>(
     buffers: impl FnOnce(Sides) -> Result<Buffers<'a>>,
 ) -> c_int {
     call(function, comm, || {
-        // SAFETY: the caller vouches for `comm`; collectives on one communicator are called one after the other.
+        // SAFETY: the caller vouches for `comm`; collectives on one communicator are called one
+        // after the other.
         let slot = unsafe { handle::lookup(comm, operation) }?;
         let n = slot.neighborhood();
         let sides = Sides::new(n.sources().len(), n.targets().len(), slot.extents());
@@ -103,7 +104,7 @@ unsafe fn other_than_run(slot: &Arc<Slot>, comm: MPI_Comm, mode: Mode, fields: R
                 });
                 match made {
                     Ok((place, request)) => place.write([MPIX_Request_object::hand_out(request)]),
-                    // neighbors hear of it in the comparison; this waits for theirs
+                    // verification reports it to the neighbors, and waits for what they report
                     Err(e) if slot.verifies() => Request::verified(slot, comm, Err(e), count)?,
                     Err(e) => return Err(e),
                 }
@@ -135,7 +136,7 @@ pub struct FieldArrays<C> {
     pub datatypes: *const MPI_Datatype,
 }
 
-/// The part of an array that belongs to a field. A null array stays null.
+/// The entries of one field in an array. A null array stays null.
 fn part<T>(array: *const T, field: usize, degree: usize) -> *const T {
     if array.is_null() { array } else { array.wrapping_add(field * degree) }
 }
@@ -154,7 +155,8 @@ pub unsafe fn fields<C: Entry>(
 ) -> c_int {
     let field = |sides: Sides, f: usize| -> Result<Buffers> {
         let (targets, sources) = (sides.targets, sides.sources);
-        // SAFETY: the caller vouches for the arrays. Where a degree is 0 the arrays of that side are not looked at.
+        // SAFETY: the caller vouches for the arrays. Where a degree is 0 the arrays of that side
+        // are not looked at.
         unsafe {
             let sendbuf = args::array("sendbufs", send.buffers, if targets == 0 { 0 } else { f + 1 })?;
             let recvbuf = args::array("recvbufs", recv.buffers, if sources == 0 { 0 } else { f + 1 })?;

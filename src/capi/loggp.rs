@@ -1,4 +1,4 @@
-//! The LogGP parameters of the machine: measuring them, and saying which ones count on a communicator.
+//! The LogGP parameters of the machine: measures them, and sets those of a communicator.
 
 use std::ffi::c_int;
 
@@ -14,26 +14,29 @@ use crate::mpi::comm::{self, Owned};
 use crate::mpi::{MPI_Comm, MPI_Count, MPI_Info, info};
 use crate::sparse;
 
-/// For `MPIX_Loggp.eager`: no message waits for its receiver.
+/// `MPIX_Loggp.eager` of a machine on which no message waits for its receiver.
 pub const MPIX_LOGGP_UNLIMITED: c_int = -1;
 
-/// LogGP parameters of a machine (Alexandrov, Ionescu, Schauser, Scheiman 1995). Times in microseconds.
+/// LogGP parameters of a machine (Alexandrov, Ionescu, Schauser, Scheiman 1995). Times are in
+/// microseconds.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct MPIX_Loggp {
-    /// L: what a byte needs through the network.
+    /// L: time that a byte takes through the network.
     pub latency: f64,
-    /// o_s: how long a process works for a message that it sends.
+    /// o_s: time that a process spends on a message that it sends.
     pub send_overhead: f64,
-    /// o_r: how long a process works for a message that it receives.
+    /// o_r: time that a process spends on a message that it receives.
     pub recv_overhead: f64,
-    /// g: the least time between two short messages of a process.
+    /// g: least time between two short messages of a process.
     pub gap: f64,
     /// G: time for each byte of a long message.
     pub gap_per_byte: f64,
-    /// The longest message, in bytes, that leaves without its receiver; `MPIX_LOGGP_UNLIMITED`: all do.
+    /// Longest message, in bytes, that is sent without waiting for its receiver, or
+    /// `MPIX_LOGGP_UNLIMITED`.
     pub eager: MPI_Count,
-    /// How far measured times are from what the parameters predict: median of |measured - predicted| / measured. 0 where nothing was measured.
+    /// Deviation of measured times from those that the parameters predict: the median of
+    /// |measured - predicted| / measured. 0 if nothing was measured.
     pub deviation: f64,
 }
 
@@ -74,7 +77,7 @@ impl MPIX_Loggp {
         };
         let loggp = Loggp {
             latency: self.latency,
-            // half each, before the sum: the largest numbers have a mean too
+            // halved before they are added, so that the largest numbers have a mean too
             overhead: self.send_overhead / 2.0 + self.recv_overhead / 2.0,
             gap: self.gap,
             gap_per_byte: self.gap_per_byte,
@@ -150,7 +153,7 @@ pub unsafe extern "C" fn MPIX_Loggp_get(comm: MPI_Comm, parameters: *mut MPIX_Lo
     })
 }
 
-/// The hints of a call on a communicator, with the parameters of the machine that count there.
+/// Reads the hints of a call on a communicator, with the LogGP parameters in effect there.
 ///
 /// # Safety
 /// The handles must be valid.
@@ -167,7 +170,7 @@ fn with_machine(hints: Hints, known: Option<Parameters>) -> Result<Hints> {
     hints.with_machine(known.map(|p| p.loggp), environment::variable, environment::text)
 }
 
-/// An error if `comm` is none.
+/// Returns an error if `comm` is an intercommunicator.
 unsafe fn intracommunicator(comm: MPI_Comm) -> Result<()> {
     // SAFETY: the caller vouches for `comm`.
     if unsafe { comm::is_inter(comm) }? { Err(Error::Intercommunicator.into()) } else { Ok(()) }

@@ -7,16 +7,16 @@ use super::{args, boundary};
 use crate::error::{Argument, Class, Error};
 use crate::mpi::{MPI_Comm, comm, errors};
 
-/// Version of this header: the number before the first point.
+/// Major version of this header.
 pub const MPIX_NEIGHBOR_VERSION_MAJOR: c_int = 0;
-/// Version of this header: the number between the points.
+/// Minor version of this header.
 pub const MPIX_NEIGHBOR_VERSION_MINOR: c_int = 1;
-/// Version of this header: the number behind the last point.
+/// Patch version of this header.
 pub const MPIX_NEIGHBOR_VERSION_PATCH: c_int = 0;
 
-/// For `MPIX_Neighbor_error_class`: the processes' arguments of a set call do not fit together.
+/// For `MPIX_Neighbor_error_class`: the arguments of a set call do not match between processes.
 pub const MPIX_ERR_MISMATCH: c_int = 1;
-/// For `MPIX_Neighbor_error_class`: verification found that the two ends of an edge do not fit together.
+/// For `MPIX_Neighbor_error_class`: verification found that the two ends of an edge do not match.
 pub const MPIX_ERR_VERIFY: c_int = 2;
 
 /// Returns the version of the library that is linked.

@@ -1,4 +1,4 @@
-//! Setting, asking and freeing neighborhoods.
+//! Sets, queries and frees neighborhoods.
 
 use std::ffi::{c_char, c_int};
 
@@ -16,11 +16,12 @@ use crate::neighborhood::{self, Neighbor, Neighborhood};
 use crate::sparse::mailbox::{Outgoing, Sends};
 use crate::sparse::{self, Exchange, Form};
 
-/// The neighborhood is for `MPIX_Neighbor_gather` and `gatherv`.
+/// Operation: `MPIX_Neighbor_gather` and `MPIX_Neighbor_gatherv`.
 pub const MPIX_NEIGHBOR_GATHER: c_int = 1;
-/// The neighborhood is for `MPIX_Neighbor_alltoall`, `alltoallv` and `alltoallw`.
+/// Operation: `MPIX_Neighbor_alltoall`, `MPIX_Neighbor_alltoallv`, `MPIX_Neighbor_alltoallw` and
+/// `MPIX_Neighbor_alltoallw_fields`.
 pub const MPIX_NEIGHBOR_ALLTOALL: c_int = 2;
-/// The neighborhood is for `MPIX_Neighbor_reduce` and `reducev`.
+/// Operation: `MPIX_Neighbor_reduce` and `MPIX_Neighbor_reducev`.
 pub const MPIX_NEIGHBOR_REDUCE: c_int = 4;
 
 /// Sets a communicator's neighborhood for one or more operations, and builds the schedule that runs
@@ -166,10 +167,10 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set_targets(
     unsafe { set("MPIX_Neighborhood_set_targets", operations, comm, info, || with_sources(lists.neighborhood(comm), info, comm)) }
 }
 
-/// A neighborhood of which only the targets are known, and its sources as a sparse exchange finds them. Collective, also for a process whose
-/// arguments are in error.
+/// Finds the sources of a neighborhood whose targets are known, by a sparse exchange. Collective,
+/// also for a process whose arguments are in error.
 unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: MPI_Comm) -> Result<Neighborhood> {
-    /// Weight of an edge, and whether weights were given.
+    /// Weight of an edge, and 1 if weights were given.
     type Edge = [u32; 2];
     let targets = known.as_ref().map_or(&[][..], |n| n.targets());
     let weighted = known.as_ref().is_ok_and(Neighborhood::weighted);
@@ -195,7 +196,7 @@ unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: MPI_Co
         if m.bytes != bytes {
             return Err(Error::Internal(format!("process {} is in another sparse exchange", m.source)).into());
         }
-        // SAFETY: as many bytes as an edge have come; messages in the inbox are aligned for it.
+        // SAFETY: the message is as long as an edge, and messages in the inbox are aligned for it.
         let [weight, weighted] = unsafe { m.at.cast::<Edge>().read() };
         any |= weighted != 0;
         sources.push(Neighbor { rank: Some(m.source), weight, direction: 0 });
@@ -328,12 +329,12 @@ impl Lists {
     }
 }
 
-/// NULL is not what says that there are no weights, unless the MPI has it so.
+/// NULL does not stand for missing weights, unless it is the MPI's `MPI_UNWEIGHTED`.
 fn null_weights(name: &'static str, length: usize) -> Box<Error> {
     Error::NullWeights { argument: Argument::new(name), length }.into()
 }
 
-/// Where weights are to be written; no entries if they are not wanted.
+/// An array for weights, empty if the caller does not want them.
 unsafe fn weights(name: &'static str, pointer: *mut c_int, room: usize) -> Result<Results<c_int>> {
     let wanted = if topology::is_unweighted(pointer) { 0 } else { room };
     if pointer.is_null() && wanted > 0 {
@@ -375,7 +376,7 @@ unsafe fn topology_neighborhood(comm: MPI_Comm) -> Result<Neighborhood> {
     }
 }
 
-/// The common part of all set functions.
+/// Sets neighborhoods: the common part of all set functions.
 unsafe fn set(
     function: &str,
     operations: c_int,
@@ -391,7 +392,7 @@ unsafe fn set(
         logging::start();
         // SAFETY: the caller vouches for the handles.
         unsafe { logging::unknown_keys(info, comm) };
-        // what finds the sources is collective: before anything else can be in error
+        // it may be collective, so it comes before anything else can fail
         let neighborhood = neighborhood();
         let request = (|| {
             Ok(SetCall {
@@ -414,7 +415,7 @@ unsafe fn set(
 }
 
 const _: () = {
-    // the constants of the C header are the bits that the handle uses
+    // the constants of the C header are the bits of the operations
     assert!(MPIX_NEIGHBOR_GATHER == 1 << Operation::Gather as c_int);
     assert!(MPIX_NEIGHBOR_ALLTOALL == 1 << Operation::Alltoall as c_int);
     assert!(MPIX_NEIGHBOR_REDUCE == 1 << Operation::Reduce as c_int);

@@ -1,4 +1,4 @@
-//! Requests: starting, completing, and which neighbors' blocks have arrived.
+//! Requests: starts and completes them, and reports which neighbors' blocks have arrived.
 
 use std::ffi::c_int;
 
@@ -8,16 +8,16 @@ use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::{self, MPI_Comm, comm};
 use crate::request::{Arrived, Request};
 
-/// A neighborhood collective that one call starts and another one completes.
+/// A neighborhood collective that one call starts and another completes.
 pub struct MPIX_Request_object {
     request: Request,
 }
 
-/// A nonblocking or persistent neighborhood collective. NULL is none.
+/// Handle of a nonblocking or persistent neighborhood collective, or NULL.
 pub type MPIX_Request = *mut MPIX_Request_object;
 
 impl MPIX_Request_object {
-    /// The handle of a request, which the caller then owns.
+    /// Makes a handle of a request. The caller of the C function then owns it.
     pub(super) fn hand_out(request: Request) -> MPIX_Request {
         Box::into_raw(Box::new(MPIX_Request_object { request }))
     }
@@ -26,7 +26,8 @@ impl MPIX_Request_object {
 /// An error, and the communicator on which it is reported.
 type Failure = (MPI_Comm, Box<Error>);
 
-/// On which communicator an error of a request is reported: its own, or the world where that has been freed.
+/// The communicator on which errors of a request are reported: its own, or `MPI_COMM_WORLD` once
+/// that has been freed.
 fn on(request: &Request) -> MPI_Comm {
     request.user().unwrap_or(comm::world())
 }
@@ -35,7 +36,7 @@ fn on_world(error: impl Into<Box<Error>>) -> Failure {
     (comm::world(), error.into())
 }
 
-/// Completes a request that has come to its end. One that is not persistent is gone then.
+/// Completes a request whose collective has ended. Frees it unless it is persistent.
 ///
 /// # Safety
 /// The handle must be NULL or that of a request.
@@ -47,7 +48,7 @@ unsafe fn complete(handle: &mut MPIX_Request) -> std::result::Result<(), Failure
     unsafe { finish(handle, completed) }
 }
 
-/// Lets go of a completed request that is not persistent.
+/// Frees a completed request unless it is persistent.
 ///
 /// # Safety
 /// The handle must be that of a request.
@@ -74,7 +75,7 @@ unsafe fn wait(handle: &mut MPIX_Request) -> std::result::Result<(), Failure> {
     unsafe { finish(handle, completed) }
 }
 
-/// The handle at an address.
+/// Checks a pointer to a handle.
 ///
 /// # Safety
 /// The pointer must be null or that of a handle.
@@ -83,7 +84,7 @@ unsafe fn handle<'a>(request: *mut MPIX_Request) -> std::result::Result<&'a mut 
     unsafe { request.as_mut() }.ok_or_else(|| on_world(Error::NullResult { argument: Argument::new("request") }))
 }
 
-/// Handles of an array.
+/// Checks an array of handles.
 ///
 /// # Safety
 /// The pointer must be null or that of `count` handles.
@@ -106,7 +107,7 @@ fn null(argument: Argument) -> Failure {
 /// Starts a persistent collective and returns once its messages are posted.
 ///
 /// # Safety
-/// The handle must be NULL or that of a request; its buffers must be as said when it was made.
+/// The handle must be NULL or that of a request; its buffers must still be valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Request_start(request: *mut MPIX_Request) -> c_int {
     boundary::call_requests("MPIX_Request_start", || {
@@ -163,7 +164,7 @@ pub unsafe extern "C" fn MPIX_Request_test(request: *mut MPIX_Request, flag: *mu
     })
 }
 
-/// Completes a request that has come to its end, unless it is not active.
+/// Completes a request whose collective has ended, if it is active.
 ///
 /// # Safety
 /// As for `complete`.
@@ -180,18 +181,19 @@ unsafe fn complete_active(handle: &mut MPIX_Request) -> std::result::Result<(), 
 /// Tests whether several collectives are all complete, and completes them if so.
 ///
 /// # Safety
-/// The handles must be NULL or those of requests; the pointers must be valid, the array as long as said.
+/// The handles must be NULL or those of requests; the pointers must be valid, the array as long as
+/// said.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Request_testall(count: c_int, requests: *mut MPIX_Request, flag: *mut c_int) -> c_int {
     boundary::call_requests("MPIX_Request_testall", || {
         // SAFETY: the caller vouches for the arguments.
         unsafe {
             let (requests, flag) = (handles(count, requests)?, Results::one("flag", flag).map_err(on_world)?);
-            // once for all of the process
+            // once, as it moves all collectives of the process
             if let Some(object) = requests.iter().find_map(|r| r.as_ref()) {
                 object.request.advance_all();
             }
-            // no short cut: each test moves its request forward
+            // every request is tested, as each test moves its request forward
             let pending = requests.iter_mut().filter(|r| r.as_mut().is_some_and(|object| !object.request.test())).count();
             flag.write([c_int::from(pending == 0)]);
             if pending > 0 {
@@ -239,7 +241,8 @@ pub unsafe extern "C" fn MPIX_Request_waitall(count: c_int, requests: *mut MPIX_
 /// Waits until one of several collectives is complete, and completes it.
 ///
 /// # Safety
-/// The handles must be NULL or those of requests; the pointers must be valid, the array as long as said.
+/// The handles must be NULL or those of requests; the pointers must be valid, the array as long as
+/// said.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Request_waitany(count: c_int, requests: *mut MPIX_Request, index: *mut c_int) -> c_int {
     boundary::call_requests("MPIX_Request_waitany", || {
@@ -253,7 +256,7 @@ pub unsafe extern "C" fn MPIX_Request_waitany(count: c_int, requests: *mut MPIX_
             };
             let mut done = None;
             let others = requests.as_mut_ptr();
-            // the first one knows how this process waits
+            // the first one decides how this process waits
             let waited = (*requests[first]).request.until(|first_request| {
                 for i in 0..requests.len() {
                     let handle = *others.add(i);
@@ -293,7 +296,7 @@ pub unsafe extern "C" fn MPIX_Request_free(request: *mut MPIX_Request) -> c_int 
     })
 }
 
-/// A request whose sources are asked for.
+/// Runs the body of a function that asks for the sources of a request.
 ///
 /// # Safety
 /// The handle must be NULL or that of a request.
@@ -368,7 +371,8 @@ pub unsafe extern "C" fn MPIX_Request_waitany_source(request: MPIX_Request, inde
 /// started.
 ///
 /// # Safety
-/// The handle must be NULL or that of a request; the pointers must be valid, the array as long as said.
+/// The handle must be NULL or that of a request; the pointers must be valid, the array as long as
+/// said.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Request_waitsome_source(request: MPIX_Request, outcount: *mut c_int, indices: *mut c_int) -> c_int {
     // SAFETY: the caller vouches for the arguments.

@@ -17,10 +17,12 @@ pub const RENAMED: [(&str, &str); 3] = [
     ("MPIX_NEIGHBOR_REDUCE", "MPIX_FOR_REDUCE"),
 ];
 
-/// How a parameter goes from Fortran to C. `{}` in declarations of handles stands for the Fortran type.
+/// How a parameter goes from Fortran to C. `{}` in declarations of handles stands for the Fortran
+/// type.
 #[derive(Default)]
 pub struct Binding {
-    /// Type and attributes, then the name with its shape; none: Fortran does not have the parameter.
+    /// Type and attributes, then the name with its shape; none: Fortran does not have the
+    /// parameter.
     pub fortran: Option<(String, String)>,
     /// The parameter of the C function that Fortran calls.
     pub glue: Option<String>,
@@ -101,7 +103,8 @@ impl Rules<'_> {
             ("MPI_Count", _) => same(count, "intent(in)", "", "const MPI_Count *", format!("*{n}")),
             // no default logical is known to C: a Fortran procedure stands between
             ("int *", "flag" | "weighted") => same("{logical}", "intent(out)", "", "MPI_Fint *", n.into()),
-            // MPI_UNWEIGHTED is a scalar in one MPI's module, an array in others: an array of any rank takes both
+            // MPI_UNWEIGHTED is a scalar in one MPI's module, an array in others: an array of any
+            // rank takes both
             ("const int *" | "int *", "sourceweights" | "targetweights") => {
                 let (intent, back) =
                     if ty == "int *" { ("intent(inout)", "mpixf_give_back") } else { ("intent(in)", "mpixf_drop") };
@@ -111,7 +114,8 @@ impl Rules<'_> {
                 b.after = format!("{back}(&{n}_);");
                 b
             }
-            // one column for each field, in an array of any rank: a generic name would not take two dimensions for one
+            // one column for each field, in an array of any rank: a generic name would not take two
+            // dimensions for one
             ("const int *", "sendcounts" | "recvcounts") if self.has("nfields") => columns("integer(c_int)"),
             ("const MPI_Count *", "sendcounts" | "recvcounts") if self.has("nfields") => columns(count),
             ("const MPI_Aint *", "senddispls" | "recvdispls") if self.has("nfields") => columns(address),
@@ -128,8 +132,8 @@ impl Rules<'_> {
             }
             ("const MPI_Count *", "sendcounts" | "recvcounts") => array(count, "intent(in)", "const MPI_Count *"),
             ("const MPI_Aint *", "senddispls" | "recvdispls") => array(address, "intent(in)", "const MPI_Aint *"),
-            // arrays that are written are inout: a copy that the compiler makes of one with gaps holds what is not written too.
-            // Any of these may be left out
+            // arrays that are written are inout: a copy that the compiler makes of one with gaps
+            // holds what is not written too. Any of these may be left out
             ("int *", "sources" | "counts" | "displs") if self.has("maxmessages") => {
                 array("integer(c_int)", "intent(inout), optional", "MPI_Fint *")
             }

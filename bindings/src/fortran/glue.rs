@@ -1,5 +1,5 @@
-//! The C functions behind the Fortran module: each converts its arguments and calls the C function of
-//! its name.
+//! The C functions behind the Fortran module: each converts its arguments and calls the C function
+//! of its name.
 
 use std::fmt::Write;
 
@@ -8,9 +8,10 @@ use super::{Interface, glue_name, list};
 /// The C functions that the module calls.
 pub fn glue(interface: &Interface) -> String {
     let mut out = String::from(
-        "/* The functions that the Fortran module calls: each converts its arguments and calls the C function of its name.
+        "/* The functions that the Fortran module calls: each converts its arguments and calls the C function
+ * of its name.
  *
- * Generated from include/mpix_neighbor.h by `make header`; do not edit. */
+ * Generated from bindings/functions.toml by `make header`; do not edit. */
 #include \"convert.h\"
 ",
     );

@@ -21,26 +21,33 @@ fn comment(text: &str, indent: &str) -> String {
 /// The declaration of a procedure for people: as module mpi_f08 takes it.
 pub fn declarations(interface: &Interface, name: &str) -> String {
     let (f, bindings) = interface.functions().find(|(f, _)| f.name == name).expect("a function of the header");
-    let text = subroutine(f, bindings, &f.name, false, true, "");
-    text.replacen("subroutine ", "", 1).replace("integer(c_int)", "integer")
+    let head = list(name, &dummies(f, bindings), "", "", " &", text::COLUMNS);
+    (head + &declared(bindings, false, true, "  ")).replace("integer(c_int)", "integer")
 }
 
-/// The head and the declarations of a subroutine. `integers`: MPI's handles are integers; `logicals`: logicals are not C's integers.
+/// The head and the declarations of a subroutine. `integers`: MPI's handles are integers; `logicals`:
+/// logicals are not C's integers.
 fn subroutine(f: &Item, bindings: &[Binding], name: &str, integers: bool, logicals: bool, indent: &str) -> String {
     let tail = if logicals { String::new() } else { format!(" &\n{indent}    bind(C, name=\"{}\")", glue_name(f)) };
     let mut out = list(&format!("subroutine {name}"), &dummies(f, bindings), &tail, indent, " &", 120);
     if !logicals {
         writeln!(out, "{indent}  import\n{indent}  implicit none").unwrap();
     }
+    out + &declared(bindings, integers, logicals, &format!("{indent}  "))
+}
+
+/// The declarations of a procedure's arguments.
+fn declared(bindings: &[Binding], integers: bool, logicals: bool, indent: &str) -> String {
+    let mut out = String::new();
     for (ty, name) in bindings.iter().filter_map(|b| b.fortran.as_ref()) {
         let mut ty = ty.replace("{logical}", if logicals { "logical" } else { "integer(c_int)" });
         for (handle, _) in HANDLES {
             let in_fortran = if integers { "integer(c_int)".to_owned() } else { format!("type({handle})") };
             ty = ty.replace(&format!("{{{handle}}}"), &in_fortran);
         }
-        writeln!(out, "{indent}  {ty} :: {name}").unwrap();
+        writeln!(out, "{indent}{ty} :: {name}").unwrap();
     }
-    out + &format!("{indent}  integer(c_int), intent(out), optional :: ierror\n")
+    out + &format!("{indent}integer(c_int), intent(out), optional :: ierror\n")
 }
 
 fn dummies(f: &Item, bindings: &[Binding]) -> Vec<String> {
@@ -78,12 +85,12 @@ pub fn module(interface: &Interface) -> String {
     let header = interface.header();
     let clashes = |name: &str| header.functions.iter().any(|f| f.name.eq_ignore_ascii_case(name));
     let mut out = String::from(
-        "! Sparse (neighborhood) collective communication on any MPI: what mpix_neighbor.h has, for Fortran.
+        "! Sparse (neighborhood) collective communication on any MPI: mpix_neighbor.h for Fortran.
 !
-! Generated from include/mpix_neighbor.h by `make header`; do not edit.
+! Generated from bindings/functions.toml by `make header`; do not edit.
 !
-! Each name takes handles of mpi_f08 as well as integer handles (module mpi, mpif.h). The C header documents the arguments;
-! docs/fortran.md tells what is otherwise in Fortran.
+! Each name takes handles of mpi_f08 as well as integer handles (module mpi, mpif.h). The C header
+! and docs/reference document the arguments, and docs/fortran.md what differs in Fortran.
 
 module mpix_neighbor
   use, intrinsic :: iso_c_binding, only : c_double, c_int, c_intptr_t, c_null_ptr, c_ptr
@@ -111,7 +118,7 @@ module mpix_neighbor
         }
         writeln!(out, "  end type {name}").unwrap();
     }
-    out += "\n  ! handles: a variable is null until a call makes it something\n";
+    out += "\n  ! handles: a variable is null until a call sets it\n";
     for (name, _) in &header.opaque {
         writeln!(out, "  type, bind(C), public :: {name}\n    type(c_ptr) :: MPIX_VAL = c_null_ptr\n  end type {name}").unwrap();
         writeln!(out, "  type({name}), parameter, public :: {}_NULL = {name}(c_null_ptr)\n", name.to_uppercase()).unwrap();

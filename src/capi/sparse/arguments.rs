@@ -61,9 +61,9 @@ pub struct Started<D> {
 }
 
 impl Arguments {
-    /// Starts an exchange whose results go to `destination`. A process whose arguments are in error,
-    /// that one included, takes part with no messages, so that its peers do not wait for it, and gets
-    /// the error when the exchange has ended.
+    /// Starts an exchange whose results go to `destination`. A process whose arguments are in
+    /// error, that one included, takes part with no messages, so that its peers do not wait for it,
+    /// and gets the error when the exchange has ended.
     ///
     /// # Safety
     /// The handles must be valid, the arrays as long as said.
@@ -90,7 +90,7 @@ impl Arguments {
         }
     }
 
-    /// Checks the arguments. A derived send type that is used after the call becomes a handle of our own.
+    /// Checks the arguments. Duplicates a derived send type that is used after the call.
     ///
     /// # Safety
     /// As for `start`.
@@ -124,7 +124,7 @@ pub struct SendSide {
     pub datatype: MPI_Datatype,
 }
 
-/// Where messages lie in the send buffer.
+/// Where messages are in the send buffer.
 pub enum Counts {
     /// Counts and displacements.
     Narrow(*const c_int, *const c_int),
@@ -160,8 +160,8 @@ impl Counts {
 /// Names of the arguments where both sides have one type.
 const LISTS: (&str, &str) = ("targets", "targets");
 
-/// Returns the extent of a datatype, and true if its elements are sent as they are in memory. An error
-/// if it cannot be used for communication.
+/// Returns the extent of a datatype, and true if its elements are sent as they are in memory. An
+/// error if it cannot be used for communication.
 ///
 /// # Safety
 /// The handle must be a datatype or null.
@@ -226,7 +226,7 @@ impl SendSide {
 pub struct ReceiveType {
     /// Sizes of an element.
     pub layout: Layout,
-    /// For types that must be unpacked: a handle of our own.
+    /// A duplicate of the datatype, if messages must be unpacked.
     pub derived: Option<Datatype>,
 }
 
@@ -272,8 +272,9 @@ impl ReceiveType {
     }
 }
 
-/// The hints of a call, if it has any, and an error if one of them is not understood. The others are in
-/// effect then, so that a process whose hints are in error takes the same protocol as its peers.
+/// The hints of a call, if it has any, and an error if one of them is not understood. The others
+/// are in effect then, so that a process whose hints are in error takes the same protocol as its
+/// peers.
 ///
 /// # Safety
 /// `info` must be an info object or `MPI_INFO_NULL`.

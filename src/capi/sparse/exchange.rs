@@ -15,7 +15,7 @@ use crate::sparse::{self, Exchange, Shared};
 
 /// A nonblocking sparse exchange under way.
 pub struct MPIX_Sparse_request_object {
-    /// Also in the list of what each wait of the process moves forward.
+    /// Also in the list of those that each wait of the process moves forward.
     exchange: Arc<Mutex<Exchange>>,
     wires: Shared,
     kind: ReceiveType,
@@ -24,12 +24,12 @@ pub struct MPIX_Sparse_request_object {
     user: MPI_Comm,
 }
 
-/// A nonblocking sparse exchange. NULL is none.
+/// Handle of a nonblocking sparse exchange, or NULL.
 pub type MPIX_Sparse_request = *mut MPIX_Sparse_request_object;
 
-/// Called by `MPIX_Sparse_exchange_each` for each message. `count` elements of the receive type are at
-/// `data`, which is valid during the call. Returns `MPI_SUCCESS`, or anything else not to be called
-/// again.
+/// Called by `MPIX_Sparse_exchange_each` for each message. `count` elements of the receive type are
+/// at `data`, which is valid during the call. Returns `MPI_SUCCESS`, or anything else not to be
+/// called again.
 pub type MPIX_Sparse_function =
     Option<unsafe extern "C" fn(source: c_int, count: MPI_Count, data: *const c_void, context: *mut c_void) -> c_int>;
 
@@ -171,7 +171,8 @@ pub unsafe extern "C" fn MPIX_Sparse_sources(
 /// of making a result.
 ///
 /// # Safety
-/// As for any MPI function: handles must be valid and arrays as long as said; the function must not jump out.
+/// As for any MPI function: handles must be valid and arrays as long as said; the function must not
+/// jump out.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Sparse_exchange_each(
     ntargets: c_int,
@@ -346,7 +347,8 @@ pub unsafe extern "C" fn MPIX_Sparse_wait(request: *mut MPIX_Sparse_request, res
     unsafe { complete("MPIX_Sparse_wait", request, result, |exchange| exchange.wait().map(|()| true)) }
 }
 
-/// The communicator on which errors are reported: `MPI_COMM_WORLD` once the caller's has been freed.
+/// The communicator on which errors are reported: `MPI_COMM_WORLD` once the caller's has been
+/// freed.
 pub(super) fn handler_of(wires: &Shared, user: MPI_Comm) -> MPI_Comm {
     if wires.is_orphaned() { comm::world() } else { user }
 }
@@ -369,7 +371,7 @@ unsafe fn complete(
             let outstanding = Arc::clone(&live.wires.hold().outstanding);
             outstanding.advance();
             let progressed = progress(&mut live.exchange.lock().unwrap_or_else(PoisonError::into_inner));
-            // one that has failed goes no further
+            // an exchange that has failed is not moved further
             if !progressed.inspect_err(|_| outstanding.remove(&live.exchange))? {
                 return Ok(());
             }

@@ -1,4 +1,5 @@
-//! Dynamic sparse data exchange: each process knows whom it sends to, and none knows who will send to it.
+//! Dynamic sparse data exchange: each process knows whom it sends to, and none knows who will send
+//! to it.
 
 mod arguments;
 mod exchange;

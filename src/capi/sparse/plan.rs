@@ -1,4 +1,4 @@
-//! Plans of sparse exchanges, whose targets and sizes stay while contents change.
+//! Plans of sparse exchanges, whose targets and sizes stay the same while contents change.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, comm};
 use crate::sparse::plan::Plan;
 use crate::sparse::{self, Shared};
 
-/// A sparse exchange whose targets and sizes stay.
+/// A sparse exchange whose targets and sizes stay the same.
 pub struct MPIX_Sparse_plan_object {
     plan: Plan,
     result: Box<MPIX_Sparse_result_object>,
@@ -24,7 +24,7 @@ pub struct MPIX_Sparse_plan_object {
     user: MPI_Comm,
 }
 
-/// A plan of a sparse exchange. NULL is none.
+/// Handle of a plan of a sparse exchange, or NULL.
 pub type MPIX_Sparse_plan = *mut MPIX_Sparse_plan_object;
 
 /// Runs a sparse exchange and keeps its targets and sizes as a plan, whose further runs cost the
@@ -81,7 +81,8 @@ pub unsafe extern "C" fn MPIX_Sparse_plan_create_c(
 /// Runs an exchange and makes a plan of it.
 unsafe fn make_plan(function: &str, arguments: &Arguments, plan: *mut MPIX_Sparse_plan) -> c_int {
     boundary::call(function, arguments.comm, || {
-        // SAFETY: the caller vouches for the arguments; the result's memory lives as long as the plan.
+        // SAFETY: the caller vouches for the arguments; the result's memory lives as long as the
+        // plan.
         unsafe {
             // first of all: every process counts its plans, also one whose arguments are in error
             let tag = sparse::wires(arguments.comm)?.hold().next_plan();
@@ -120,7 +121,7 @@ unsafe fn with_plan(
 }
 
 impl MPIX_Sparse_plan_object {
-    /// After a run: what has come, as elements of the receive type.
+    /// Unpacks what a run has brought.
     fn refresh(&mut self) -> Result<()> {
         // SAFETY: the lengths are those of the first run, which have been checked.
         unsafe { self.result.refresh() }

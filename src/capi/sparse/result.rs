@@ -1,4 +1,4 @@
-//! Results of sparse exchanges: asking them for messages, copying, freeing.
+//! Results of sparse exchanges: returns and copies their messages, and frees them.
 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -12,11 +12,12 @@ use crate::mpi::datatype::Owned as Datatype;
 use crate::mpi::{self, MPI_Aint, MPI_Count, comm, device};
 use crate::sparse::mailbox::{Arrived, Inbox};
 
-/// The messages that a sparse exchange brought, ordered by source, those of one source as it sent them.
+/// The messages that a sparse exchange brought, ordered by source, those of one source in the order
+/// in which it sent them.
 pub struct MPIX_Sparse_result_object {
-    /// As they came.
+    /// Messages as they came.
     packed: Inbox,
-    /// As elements of the receive type, where that differs.
+    /// Messages as elements of the receive type, where that differs.
     typed: Option<Inbox>,
     kind: ReceiveType,
     comm: Arc<Comm>,
@@ -24,7 +25,7 @@ pub struct MPIX_Sparse_result_object {
     pub(super) of_plan: bool,
 }
 
-/// A result of a sparse exchange. NULL is none.
+/// Handle of the result of a sparse exchange, or NULL.
 pub type MPIX_Sparse_result = *mut MPIX_Sparse_result_object;
 
 impl MPIX_Sparse_result_object {
@@ -50,7 +51,7 @@ impl MPIX_Sparse_result_object {
         self.messages().iter().map(|m| self.count(m)).sum()
     }
 
-    /// After another run of a plan: makes elements of the receive type of what has come.
+    /// Unpacks what a further run of a plan has brought.
     ///
     /// # Safety
     /// The messages must be as long as those of the first run.
@@ -221,7 +222,7 @@ pub unsafe extern "C" fn MPIX_Sparse_copy(result: MPIX_Sparse_result, maxcount: 
             if needed > 0 && mpi::is_in_place(recvbuf) {
                 return Err(Error::InPlace { argument: Argument::new("recvbuf") }.into());
             }
-            // an absolute datatype lies at MPI_BOTTOM, which is NULL
+            // a datatype of absolute addresses goes with MPI_BOTTOM, which is NULL
             if recvbuf.is_null() && needed > 0 && result.kind.derived.is_none() {
                 return Err(Error::NullBuffer { argument: Argument::new("recvbuf"), count: needed as i64 }.into());
             }
