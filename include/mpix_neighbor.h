@@ -165,9 +165,9 @@ extern "C" {
 // Errors:
 //
 // - `MPI_ERR_RANK`: An entry of `sources` or `targets` is no rank of `comm`.
-// - `MPI_ERR_ARG`: A degree or weight is negative, an array is NULL, or `operations` is no
-//   combination.
-// - `MPI_ERR_INFO_VALUE`: A hint has an unknown value, or the schedule it asks for cannot be used.
+// - `MPI_ERR_ARG`: A degree or weight is negative, an array is NULL, `operations` is no
+//   combination, or the schedule that a hint asks for cannot be used.
+// - `MPI_ERR_INFO_VALUE`: A hint has an unknown value, or a file that it names cannot be read.
 // - `MPI_ERR_COMM`: `comm` is `MPI_COMM_NULL` or an intercommunicator.
 // - `MPIX_ERR_MISMATCH`: The lists of two processes do not match, or an argument differs between
 //   processes. See `MPIX_Neighbor_error_class`.
@@ -409,9 +409,14 @@ int MPIX_Neighborhood_free(int operations, MPI_Comm comm);
 // - `MPI_ERR_TOPOLOGY`: `comm` has no neighborhood for the operation.
 // - `MPI_ERR_COUNT`: A count is negative, or a block exceeds the address range.
 // - `MPI_ERR_TYPE`: A datatype is `MPI_DATATYPE_NULL` or not committed.
-// - `MPI_ERR_BUFFER`: A buffer is `MPI_IN_PLACE`, or NULL where a block of elements lies.
+// - `MPI_ERR_BUFFER`: A buffer is `MPI_IN_PLACE`, NULL where a block of elements lies, or in device
+//   memory that the library would have to touch (docs/device-buffers.md).
 // - `MPI_ERR_ARG`: An array is NULL where it has entries.
 // - `MPI_ERR_TRUNCATE`: A self edge, or a message, brings more than the receiver expects.
+// - `MPI_ERR_OTHER`: Another collective is still running on the neighborhood, or a process has
+//   ended before it took part.
+// - `MPIX_ERR_VERIFY`: With `mpix_verify`, the two ends of an edge do not match. See
+//   `MPIX_Neighbor_error_class`.
 //
 // Errors in the arguments are found before anything is sent. What only the other end can show
 // (`MPI_ERR_TRUNCATE` of a message) is reported while the call waits.
@@ -450,7 +455,7 @@ int MPIX_Neighbor_gather_c(const void *sendbuf,
 // If the schedule has several rounds, each waiting or testing function of this library moves every
 // collective of the process forward, and nothing else does: neighbors may have to wait for the next
 // such call. Among such collectives, the oldest one under way must not be more than 10,000
-// collectives old.
+// collectives old; otherwise the call returns `MPI_ERR_REQUEST`.
 //
 // Errors in the arguments are reported here, and nothing is started. With verification
 // (`mpix_verify`) neighbors must learn of them first, so the call then waits for the neighbors.
@@ -484,10 +489,10 @@ int MPIX_Ineighbor_gather_c(const void *sendbuf,
 //   and `mpix_fuse` are read, other keys are ignored.
 // - `request`: The collective, inactive. `MPIX_Request_free` frees it.
 //
-// All work on the arguments is done here: a start allocates nothing, looks nothing up and queries
-// no datatype. A start sends what is in the send buffer at that time. Arrays of counts,
-// displacements and datatypes may be changed or freed at once. So may datatypes, but not an
-// operator.
+// All work on the arguments is done here, and errors in them are reported here. A start allocates
+// nothing, looks nothing up and queries no datatype. A start sends what is in the send buffer at
+// that time. Arrays of counts, displacements and datatypes may be changed or freed at once. So may
+// datatypes, but not an operator.
 //
 // Making it communicates nothing. It takes the schedule that the neighborhood has at that time
 // (with `mpix_schedule` = `measure`, before the choice is made, the first one that is tried). Once
@@ -497,7 +502,8 @@ int MPIX_Ineighbor_gather_c(const void *sendbuf,
 //   operation on the communicator, those that are not persistent included.
 // - `mpix_match` = `plan`: the starts of this request match only one another, and may come in any
 //   order beside other collectives, a different one on each process, as those of
-//   `MPI_Neighbor_alltoall_init` may. Not where collectives are verified.
+//   `MPI_Neighbor_alltoall_init` may. Not where collectives are verified, and an error
+//   (`MPI_ERR_OTHER`) on an MPI without tags for it.
 // - `mpix_fuse`: for several fields, see `MPIX_Neighbor_alltoallw_fields`.
 //
 // All neighbors make it, at the same place among their calls of the operation on the communicator.
@@ -628,9 +634,14 @@ int MPIX_Neighbor_gatherv_plan_c(const void *sendbuf,
 // - `MPI_ERR_TOPOLOGY`: `comm` has no neighborhood for the operation.
 // - `MPI_ERR_COUNT`: A count is negative, or a block exceeds the address range.
 // - `MPI_ERR_TYPE`: A datatype is `MPI_DATATYPE_NULL` or not committed.
-// - `MPI_ERR_BUFFER`: A buffer is `MPI_IN_PLACE`, or NULL where a block of elements lies.
+// - `MPI_ERR_BUFFER`: A buffer is `MPI_IN_PLACE`, NULL where a block of elements lies, or in device
+//   memory that the library would have to touch (docs/device-buffers.md).
 // - `MPI_ERR_ARG`: An array is NULL where it has entries.
 // - `MPI_ERR_TRUNCATE`: A self edge, or a message, brings more than the receiver expects.
+// - `MPI_ERR_OTHER`: Another collective is still running on the neighborhood, or a process has
+//   ended before it took part.
+// - `MPIX_ERR_VERIFY`: With `mpix_verify`, the two ends of an edge do not match. See
+//   `MPIX_Neighbor_error_class`.
 //
 // Errors in the arguments are found before anything is sent. What only the other end can show
 // (`MPI_ERR_TRUNCATE` of a message) is reported while the call waits.
@@ -913,6 +924,11 @@ int MPIX_Neighbor_alltoallw_plan_c(const void *sendbuf,
 //
 // All else is as for `MPIX_Neighbor_alltoallw`.
 //
+// Errors, besides those of that function:
+//
+// - `MPI_ERR_ARG`: `nfields` is negative, an array is NULL where it has entries, or calls are
+//   verified and there are more fields than tags.
+//
 // Cost: That of `MPIX_Neighbor_alltoallw`. Each edge with a joint message also takes a datatype,
 // which is made in the call, so the persistent form serves repeated exchanges better.
 int MPIX_Neighbor_alltoallw_fields(int nfields,
@@ -1031,9 +1047,14 @@ int MPIX_Neighbor_alltoallw_fields_plan_c(int nfields,
 // - `MPI_ERR_TOPOLOGY`: `comm` has no neighborhood for the operation.
 // - `MPI_ERR_COUNT`: A count is negative, or a block exceeds the address range.
 // - `MPI_ERR_TYPE`: A datatype is `MPI_DATATYPE_NULL` or not committed.
-// - `MPI_ERR_BUFFER`: A buffer is `MPI_IN_PLACE`, or NULL where a block of elements lies.
+// - `MPI_ERR_BUFFER`: A buffer is `MPI_IN_PLACE`, NULL where a block of elements lies, or in device
+//   memory that the library would have to touch (docs/device-buffers.md).
 // - `MPI_ERR_ARG`: An array is NULL where it has entries.
 // - `MPI_ERR_TRUNCATE`: A self edge, or a message, brings more than the receiver expects.
+// - `MPI_ERR_OTHER`: Another collective is still running on the neighborhood, or a process has
+//   ended before it took part.
+// - `MPIX_ERR_VERIFY`: With `mpix_verify`, the two ends of an edge do not match. See
+//   `MPIX_Neighbor_error_class`.
 //
 // Errors in the arguments are found before anything is sent. What only the other end can show
 // (`MPI_ERR_TRUNCATE` of a message) is reported while the call waits.
@@ -1258,7 +1279,7 @@ int MPIX_Request_startall(int count, MPIX_Request *requests);
 //
 // - `MPI_ERR_ARG`: A pointer is NULL, or a count is negative.
 // - `MPI_ERR_COMM`: The communicator has been freed meanwhile. The collective has ended then, too.
-// - as the collective's: Reported on its communicator once all of it has ended.
+// - errors of the collective: Reported on its communicator once all of it has ended.
 int MPIX_Request_test(MPIX_Request *request, int *flag);
 
 // Tests whether several collectives are all complete, and completes them if so.
@@ -1336,7 +1357,7 @@ int MPIX_Request_free(MPIX_Request *request);
 //
 // - `MPI_ERR_REQUEST`: The request is NULL.
 // - `MPI_ERR_ARG`: `index` is no index of a source, or a pointer is NULL.
-// - as the collective's: A message of it has failed. Completing it reports the error again.
+// - errors of the collective: A message of it has failed. Completing it reports the error again.
 //
 // Cost: A test of the messages that bring the block.
 int MPIX_Request_test_source(MPIX_Request request, int index, int *flag);
@@ -1594,7 +1615,7 @@ int MPIX_Isparse_exchange_c(int ntargets,
 // Errors:
 //
 // - `MPI_ERR_ARG`: A pointer or the request is NULL.
-// - as `MPIX_Sparse_exchange`: Reported on the exchange's communicator.
+// - errors of `MPIX_Sparse_exchange`: Reported on the exchange's communicator.
 int MPIX_Sparse_test(MPIX_Sparse_request *request, int *flag, MPIX_Sparse_result *result);
 
 // Waits until a nonblocking sparse exchange is complete, and completes it.
@@ -1772,7 +1793,7 @@ int MPIX_Sparse_plan_start(MPIX_Sparse_plan plan);
 // Errors:
 //
 // - `MPI_ERR_ARG`: A pointer or the plan is NULL.
-// - as MPI's: A message has failed.
+// - errors of MPI: A message has failed.
 int MPIX_Sparse_plan_test(MPIX_Sparse_plan plan, int *flag);
 
 // Waits until a run of a plan is complete; its messages are then in the plan's result.

@@ -282,7 +282,8 @@ mod tests {
     #[test]
     #[should_panic(expected = "src/capi exports MPIX_New, which functions.toml does not have")]
     fn a_function_without_entry_is_named() {
-        check_with("", "int MPIX_Loggp_get(", "int MPIX_New(int a);\n\nint MPIX_Loggp_get(");
+        let end = "#ifdef __cplusplus\n}";
+        check_with("", end, &format!("// Does it.\nint MPIX_New(int a);\n\n{end}"));
     }
 
     #[test]
