@@ -390,7 +390,7 @@ int MPIX_Neighborhood_free(int operations, MPI_Comm comm);
 // - `sendbuf`: The block sent to every target.
 // - `sendcount`: Elements of that block.
 // - `sendtype`: Datatype of the elements sent.
-// - `recvbuf`: Room for `indegree` consecutive blocks; block j comes from source j. It is left
+// - `recvbuf`: Room for `indegree` consecutive blocks; block j comes from source j, and is left
 //   alone where source j is `MPI_PROC_NULL`.
 // - `recvcount`: Elements of each block received.
 // - `recvtype`: Datatype of the elements received.
@@ -421,8 +421,8 @@ int MPIX_Neighborhood_free(int operations, MPI_Comm comm);
 // Errors in the arguments are found before anything is sent. What only the other end can show
 // (`MPI_ERR_TRUNCATE` of a message) is reported while the call waits.
 //
-// Cost: As `MPIX_Neighborhood_describe` reports. With the schedule `direct`, one round, and one
-// message for each edge to another process.
+// Cost: Rounds and messages as `MPIX_Neighborhood_describe` reports. With the schedule `direct`,
+// one round, and for each edge to another process one message of the bytes of its block.
 //
 // Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 1.
 int MPIX_Neighbor_gather(const void *sendbuf,
@@ -615,7 +615,7 @@ int MPIX_Neighbor_gatherv_plan_c(const void *sendbuf,
 // - `sendbuf`: `outdegree` consecutive blocks; block i goes to target i.
 // - `sendcount`: Elements of each block sent.
 // - `sendtype`: Datatype of the elements sent.
-// - `recvbuf`: Room for `indegree` consecutive blocks; block j comes from source j. It is left
+// - `recvbuf`: Room for `indegree` consecutive blocks; block j comes from source j, and is left
 //   alone where source j is `MPI_PROC_NULL`.
 // - `recvcount`: Elements of each block received.
 // - `recvtype`: Datatype of the elements received.
@@ -646,8 +646,8 @@ int MPIX_Neighbor_gatherv_plan_c(const void *sendbuf,
 // Errors in the arguments are found before anything is sent. What only the other end can show
 // (`MPI_ERR_TRUNCATE` of a message) is reported while the call waits.
 //
-// Cost: As `MPIX_Neighborhood_describe` reports. With the schedule `direct`, one round, and one
-// message for each edge to another process.
+// Cost: Rounds and messages as `MPIX_Neighborhood_describe` reports. With the schedule `direct`,
+// one round, and for each edge to another process one message of the bytes of its block.
 //
 // Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 2.
 int MPIX_Neighbor_alltoall(const void *sendbuf,
