@@ -82,10 +82,9 @@ $(OUT)/mpix-neighbor: $(RUST_SOURCES)
 	@mkdir -p $(OUT)
 	@ln -sf ../../$(TARGET)/release/mpix-neighbor $@
 
-# the C header from the Rust sources, the Fortran module from the C header
+# what bindings/functions.toml makes: entry points, C header, Fortran module, reference pages
 header:
-	MPIX_WRITE_HEADER=1 cargo test --quiet --locked --no-default-features --target-dir target/pure --test header
-	MPIX_WRITE_HEADER=1 cargo test --quiet --locked --no-default-features --target-dir target/pure --test fortran
+	cargo run --quiet --locked --package mpix-neighbor-bindings --target-dir target/pure
 
 # the Fortran module and what stands behind it, for the compiler behind MPIFC
 fortran: $(FORTRAN_LIB)
@@ -225,8 +224,10 @@ check:
 	@scripts/deps test
 	cargo fmt --check
 	cargo clippy --quiet --locked --no-default-features --features tool --all-targets --target-dir target/pure -- -D warnings
+	cargo clippy --quiet --locked --package mpix-neighbor-bindings --all-targets --target-dir target/pure -- -D warnings
 	cargo clippy --quiet --locked --all-targets --target-dir $(TARGET) -- -D warnings
 	cargo test --quiet --locked --no-default-features --features tool --target-dir target/pure
+	cargo test --quiet --locked --package mpix-neighbor-bindings --target-dir target/pure
 	@$(MAKE) --no-print-directory c-programs
 	c_tests/names $(LIB)
 	c_tests/run --quick
@@ -250,7 +251,9 @@ test:
 test-rust:
 	cargo fmt --check
 	cargo clippy --quiet --locked --no-default-features --features tool --all-targets --target-dir target/pure -- -D warnings
+	cargo clippy --quiet --locked --package mpix-neighbor-bindings --all-targets --target-dir target/pure -- -D warnings
 	cargo test --quiet --locked --no-default-features --features tool --target-dir target/pure
+	cargo test --quiet --locked --package mpix-neighbor-bindings --target-dir target/pure
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --no-default-features --target-dir target/pure
 	@$(MAKE) --no-print-directory test-model
 
