@@ -1,5 +1,5 @@
-//! The generated files are those that `bindings/functions.toml` and the sources say: the entry points
-//! of the collectives, the C header, the Fortran module with its glue, the reference.
+//! The generated files are those that `bindings/functions.toml` and the sources say: the entry
+//! points of the collectives, the C header, the Fortran module with its glue, the reference.
 
 use std::collections::BTreeSet;
 use std::path::Path;

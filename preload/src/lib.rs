@@ -2,8 +2,9 @@
 //! know of this library run by it.
 //!
 //! ```text
-//! program -> MPI_X here -> our state on the communicator?  no  -> the next MPI_X behind us (another tool's, or the MPI's)
-//!                                                          yes -> MPIX_Neighbor_X on a shadow of the communicator
+//! program -> MPI_X here -> our state on the communicator?
+//!                            no  -> the next MPI_X behind us (another tool's, or the MPI's)
+//!                            yes -> MPIX_Neighbor_X on a shadow of the communicator
 //! ```
 //!
 //! - `next` finds what lies behind us, `guard` lets calls that we make ourselves through to it,

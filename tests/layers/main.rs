@@ -97,7 +97,8 @@ fn modules_use_only_what_lies_below_them() {
         if module != "mpi" {
             assert!(!text.contains("mpi_sys"), "src/{file} uses mpi_sys");
         }
-        // the algorithms are reached through the table; a negotiation's messages are the business of setup
+        // the algorithms are reached through the table; a negotiation's messages are the business
+        // of setup
         if !file.starts_with("schedule/") {
             for algorithm in ["direct::", "dimension_order::", "linear_permutation::", "edge_coloring::"] {
                 assert!(!text.contains(algorithm), "src/{file} reaches around the table of algorithms");
@@ -146,7 +147,8 @@ fn the_map_draws_every_module() {
     assert!(missing.is_empty(), "lib.rs's map does not draw {missing:?}");
 }
 
-/// A program with more rights than its user takes nothing from that user's environment, which `environment` sees to.
+/// A program with more rights than its user takes nothing from that user's environment, which
+/// `environment` sees to.
 #[test]
 fn the_environment_is_read_in_one_place() {
     for (file, text) in sources() {
@@ -156,9 +158,7 @@ fn the_environment_is_read_in_one_place() {
             }
         }
     }
-    let preload = Path::new(env!("CARGO_MANIFEST_DIR")).join("preload/src");
-    for entry in std::fs::read_dir(preload).unwrap() {
-        let path = entry.unwrap().path();
+    for path in uses::rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("preload/src")) {
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(!text.contains("env::var") && !text.contains("getenv"), "{} reads the environment itself", path.display());
     }

@@ -15,8 +15,8 @@ pub struct Crate {
 pub struct File {
     /// Path below the crate's `src`.
     pub path: String,
-    /// Every path that its code names and that begins in this crate, from the root, followed through
-    /// re-exports.
+    /// Every path that its code names and that begins in this crate, from the root, followed
+    /// through re-exports.
     pub named: BTreeSet<Vec<String>>,
     /// Names that it re-exports, and what stands behind them.
     exports: BTreeMap<String, Vec<String>>,
@@ -92,8 +92,8 @@ impl Crate {
         (self.files[module].named.iter()).map(|path| self.file_of(path)).filter(|used| used.as_slice() != module).collect()
     }
 
-    /// Circles in the folders: groups of files and folders of one folder each of which uses, by way of
-    /// others of them, each other.
+    /// Circles in the folders: groups of files and folders of one folder each of which uses, by way
+    /// of others of them, each other.
     pub fn circles(&self) -> Vec<Vec<String>> {
         // which entries of a folder use which; an entry is a file, or a folder with all below it
         let mut folders: BTreeMap<String, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
