@@ -1,13 +1,15 @@
-"""For mkdocs: links out of docs/, to sources and to README, lead to the repository.
+"""For mkdocs, what the pages have for a reader of the tree and a site needs otherwise.
 
-The pages are written for a reader of the tree, where such links hold; a link to a file that is not
-there stays as it is, so that the build fails.
+Links out of docs/, to sources and to README, lead to the repository. A link to a file that is not
+there stays as it is, so that the build fails. Info strings of blocks, which c_tests/docs reads, lose
+their second word, which mkdocs does not know.
 """
 
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"^```(\w+) \w+$", re.M)
 LINK = re.compile(r"\]\((\.\./[^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -21,4 +23,4 @@ def on_page_markdown(markdown, page, config, files):
         kind = "tree" if path.is_dir() else "blob"
         return f"]({config.repo_url}/{kind}/main/{path.relative_to(ROOT)}{match[2] or ''})"
 
-    return LINK.sub(outside, markdown)
+    return LINK.sub(outside, BLOCK.sub(r"```\1", markdown))

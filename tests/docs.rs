@@ -83,6 +83,10 @@ fn links_lead_somewhere() {
                     continue;
                 }
                 let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+                // generated: there are no broken links to it before it has been made
+                if path.contains("reference/") && !root().join("docs/reference").exists() {
+                    continue;
+                }
                 let file = if path.is_empty() { page.clone() } else { page.parent().unwrap().join(path) };
                 let known = || lines(&read(&file)).iter().any(|(_, b, l)| b.is_none() && l.starts_with('#') && slug(l) == anchor);
                 // python's anchors have no double hyphens
@@ -218,7 +222,7 @@ fn each_hint_is_in_the_table() {
 fn each_schedule_is_in_the_tables() {
     for page in ["docs/choosing-a-schedule.md", "docs/schedules.md", "docs/architecture.md"] {
         let text = read(page);
-        for entry in mpix_neighbor::schedule::ALGORITHMS {
+        for entry in &mpix_neighbor::schedule::ALGORITHMS {
             assert!(text.contains(&format!("| `{}` |", entry.name)), "{page} has no row for {}", entry.name);
         }
     }
@@ -250,7 +254,7 @@ fn each_page_is_on_the_site_and_in_the_index() {
         if name.starts_with("reference/") {
             continue;
         }
-        assert!(nav.contains(&format!("- {name}\n")), "mkdocs.yml does not name {name}");
+        assert!(nav.contains(&format!(" {name}\n")), "mkdocs.yml does not name {name}");
         assert!(name == "index.md" || index.contains(&format!("]({name})")), "docs/index.md does not name {name}");
     }
 }
