@@ -27,6 +27,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 MPICC, MPIRUN, KEY = os.environ["MPICC"], os.environ["MPIRUN"], os.environ["KEY"]
@@ -243,7 +244,10 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         done = Pages(Path(work))
         for page in pages:
+            begun, failed = time.monotonic(), len(done.failed)
             done.page(page)
+            word = "ok     " if len(done.failed) == failed else "FAILED "
+            print(f"{word} {page} ({time.monotonic() - begun:.1f} s)", flush=True)
     for line in done.skipped:
         print(f"not run {line}")
     print(f"documentation with {MPICC}:")
