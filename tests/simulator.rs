@@ -252,7 +252,8 @@ fn both(
     (run, Naive::new(schedules, bytes, params, &options).run().times())
 }
 
-/// Random rounds between random processes: (source, target, bytes), each carrying a block of its own.
+/// Random rounds between random processes: (source, target, bytes), each carrying a block of its
+/// own.
 fn made(processes: u32, rounds: &[Vec<(u32, u32, u64)>]) -> (Vec<Schedule>, Vec<u64>) {
     let mut lengths = Vec::new();
     let mut schedules = vec![Schedule::new(Algorithm::Direct); processes as usize];

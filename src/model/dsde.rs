@@ -1,16 +1,20 @@
 //! Predicted times of the protocols for dynamic sparse data exchange, in the LogGP model.
 //!
-//! [`predict_exchange`] counts what the protocol of that name in `src/sparse/protocols` does: its rounds, messages and bytes on the slowest
-//! process. [`paper`] has the bounds that the paper derives, which count less (it assumes the best algorithms, and messages without
-//! length). Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange, sections 2 to 4;
-//! the crystal router is Fox and others, Solving Problems on Concurrent Processors, chapter 22.
+//! [`predict_exchange`] counts what the protocol of that name in `src/sparse/protocols` does: its
+//! rounds, messages and bytes on the slowest process. [`paper`] has the bounds that the paper
+//! derives, which count less (it assumes the best algorithms, and messages without length). Source:
+//! Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange,
+//! sections 2 to 4; the crystal router is Fox and others, Solving Problems on Concurrent
+//! Processors, chapter 22.
 //!
 //! # The two parts that all protocols are made of
-//! `t(b)` is (b - 1) G, the time in which b bytes pass a port. A process has one processor, which works o for each message that it
-//! sends or receives, and two ports, each of which rests g behind a message.
+//! `t(b)` is (b - 1) G, the time in which b bytes pass a port. A process has one processor, which
+//! works o for each message that it sends or receives, and two ports, each of which rests g behind
+//! a message.
 //!
-//! **An exchange**: every process sends k messages of b bytes and receives k, at once. For each of them m messages travel in all, c =
-//! m - 1 of which control the one with the bytes and have 16 bytes, in `legs` that wait for one another:
+//! **An exchange**: every process sends k messages of b bytes and receives k, at once. For each of
+//! them m messages travel in all, c = m - 1 of which control the one with the bytes and have 16
+//! bytes, in `legs` that wait for one another:
 //!
 //! | how a message travels | m | legs |
 //! | --- | ---: | ---: |
@@ -22,20 +26,24 @@
 //! An exchange is complete when all of these are:
 //! 1. The processor has worked: `k w` with `w = (2 m + probes) o`, if it never has to wait.
 //! 2. What it has to do last has arrived, from a process that worked as long: `k w - k o + L + o`.
-//! 3. All that leaves a process has passed its port, and the last of it arrived: `L + 2 o + k T + (m k - 1) g` where
-//!    `T = t(b) + c t(16)`.
-//! 4. The last message has made all its legs: `legs (L + 2 o) + T + probes o + (m - legs) d(16) + (k - 1) d`. Messages that leave a
-//!    process begin `d(b) = max(o, g + t(b))` apart; `d` is `d(b)`, or `(m - legs + 1) d(16)` if that is more and c > 0.
+//! 3. All that leaves a process has passed its port, and the last of it arrived: `L + 2 o + k T +
+//!    (m k - 1) g` where `T = t(b) + c t(16)`.
+//! 4. The last message has made all its legs: `legs (L + 2 o) + T + probes o + (m - legs) d(16) +
+//!    (k - 1) d`. Messages that leave a process begin `d(b) = max(o, g + t(b))` apart; `d` is
+//!    `d(b)`, or `(m - legs + 1) d(16)` if that is more and c > 0.
 //!
-//! The time is the largest of the four. For m = 1 without probes that is `max(2 k o, L + 2 o + t(b) + (k - 1) d(b))`, exactly the
-//! simulator's time ([`simulate()`](super::simulate())) where at each moment every process gets one message; the four are never more
-//! than its time. Where targets are random, some ports are busy when a message comes: among 128 processes the simulator needs up to
-//! 1.8 times as long, most for few long messages. NBX with 6 messages of 512 bytes, barrier included: up to 1.5 times.
+//! The time is the largest of the four. For m = 1 without probes that is `max(2 k o, L + 2 o + t(b)
+//! + (k - 1) d(b))`, exactly the simulator's time ([`simulate()`](super::simulate())) where at each
+//! moment every process gets one message; the four are never more than its time. Where targets are
+//! random, some ports are busy when a message comes: among 128 processes the simulator needs up to
+//! 1.8 times as long, most for few long messages. NBX with 6 messages of 512 bytes, barrier
+//! included: up to 1.5 times.
 //!
-//! **A round**: every process sends a message to one process and waits for one from another. It takes `max(L + 2 o, g) + t(b)`;
-//! above `eager` bytes it is an exchange by rendezvous.
+//! **A round**: every process sends a message to one process and waits for one from another. It
+//! takes `max(L + 2 o, g) + t(b)`; above `eager` bytes it is an exchange by rendezvous.
 //!
-//! Everything else that a protocol does costs nothing here: copies, looking through P counters, requests to the MPI library.
+//! Everything else that a protocol does costs nothing here: copies, looking through P counters,
+//! requests to the MPI library.
 
 use super::Loggp;
 
@@ -46,7 +54,8 @@ pub enum Protocol {
     Nbx,
     /// Nonblocking consensus; messages are probed for.
     NbxProbe,
-    /// Nonblocking consensus between nodes; what a process sends to one node travels as one message.
+    /// Nonblocking consensus between nodes; what a process sends to one node travels as one
+    /// message.
     NbxNode,
     /// Personalized exchange: everyone tells everyone the size of the message.
     Pex,
@@ -104,14 +113,16 @@ pub struct Load {
     pub bytes: u64,
 }
 
-/// Bytes of a message that carries nothing of the caller's: acknowledgements, requests, announcements, rounds of the barrier. Also of
-/// what goes ahead of each message where several travel together.
+/// Bytes of a message that carries nothing of the caller's: acknowledgements, requests,
+/// announcements, rounds of the barrier. Also of what goes ahead of each message where several
+/// travel together.
 pub const CONTROL_BYTES: u64 = 16;
 
 /// Bytes of the receives that `nbx` and `nbx_node` post ahead. A longer message is announced.
 pub const POSTED_BYTES: u64 = 4096;
 
-/// Bytes that an inbox in shared memory has room for in one exchange, messages and [`CONTROL_BYTES`] for each. What does not fit travels by MPI.
+/// Bytes that an inbox in shared memory has room for in one exchange, messages and
+/// [`CONTROL_BYTES`] for each. What does not fit travels by MPI.
 pub const INBOX_ROOM: u64 = 256 << 10;
 
 /// Most bytes of a message that goes through an inbox. A longer one is announced there.
@@ -152,7 +163,8 @@ fn synchronous(machine: &Loggp, bytes: u64) -> Travel {
     if bytes > machine.eager { RENDEZVOUS } else { ACKNOWLEDGED }
 }
 
-/// Every process sends `k` messages and receives `k`, with so many probes for each of them: see the module.
+/// Every process sends `k` messages and receives `k`, with so many probes for each of them: see the
+/// module.
 fn exchange(machine: &Loggp, k: f64, bytes: u64, travel: Travel, probes: f64) -> f64 {
     let Loggp { latency: l, overhead: o, gap: g, .. } = *machine;
     let Travel { control, legs } = travel;
@@ -182,8 +194,9 @@ fn barrier(machine: &Loggp, processes: u32) -> f64 {
     f64::from(rounds(processes)) * round(machine, CONTROL_BYTES)
 }
 
-/// An alltoall of one word, by the cheaper one of two algorithms. Bruck's: in round i those words travel together whose way has the
-/// bit i. Pairwise: each word is a message, and no process waits before all of its messages have left.
+/// An alltoall of one word, by the cheaper one of two algorithms. Bruck's: in round i those words
+/// travel together whose way has the bit i. Pairwise: each word is a message, and no process waits
+/// before all of its messages have left.
 fn alltoall(machine: &Loggp, processes: u32) -> f64 {
     let p = u64::from(processes);
     let with_bit = |i: u32| (p >> (i + 1) << i) + (p & ((2 << i) - 1)).saturating_sub(1 << i);
@@ -191,9 +204,9 @@ fn alltoall(machine: &Loggp, processes: u32) -> f64 {
     bruck.min(exchange(machine, (p - 1) as f64, WORD_BYTES, EAGER, 0.0))
 }
 
-/// The sum of P counters on each of P processes by recursive halving: ceil(P / 2), ceil(P / 4) and so on of them travel. Where P is no
-/// power of two, the processes above the largest one give all their counters to another process first, and get their own sum from it
-/// at the end.
+/// The sum of P counters on each of P processes by recursive halving: ceil(P / 2), ceil(P / 4) and
+/// so on of them travel. Where P is no power of two, the processes above the largest one give all
+/// their counters to another process first, and get their own sum from it at the end.
 fn reduce_scatter(machine: &Loggp, processes: u32) -> f64 {
     let counters = |n: u64| round(machine, n * COUNTER_BYTES);
     let p = u64::from(processes);
@@ -201,8 +214,8 @@ fn reduce_scatter(machine: &Loggp, processes: u32) -> f64 {
     folds + (1..=p.ilog2()).map(|i| counters(p.div_ceil(1 << i))).sum::<f64>()
 }
 
-/// A crystal router among `processes`, each of which has `messages` messages at any time: in each round about half of them travel
-/// together, each behind a header.
+/// A crystal router among `processes`, each of which has `messages` messages at any time: in each
+/// round about half of them travel together, each behind a header.
 fn crystal(machine: &Loggp, processes: u32, messages: u32, bytes: u64) -> f64 {
     let all = bytes.saturating_add(CONTROL_BYTES).saturating_mul(u64::from(messages));
     f64::from(rounds(processes)) * round(machine, all.div_ceil(2))
@@ -214,7 +227,8 @@ fn nbx(machine: &Loggp, processes: u32, k: f64, bytes: u64) -> f64 {
     exchange(machine, k, bytes, travel, 0.0) + barrier(machine, processes)
 }
 
-/// Inboxes: all bytes pass once, and one message's way tells that they are there; or what is too much travels as plain messages.
+/// Inboxes: all bytes pass once, and one message's way tells that they are there; or what is too
+/// much travels as plain messages.
 fn inbox(machine: &Loggp, messages: u32, bytes: u64) -> f64 {
     let all = bytes.saturating_add(CONTROL_BYTES).saturating_mul(u64::from(messages));
     let gate = (machine.latency + 2.0 * machine.overhead).max(machine.gap);
@@ -222,8 +236,8 @@ fn inbox(machine: &Loggp, messages: u32, bytes: u64) -> f64 {
     gate + if fits { machine.transfer(all) } else { exchange(machine, messages.into(), bytes, plain(machine, bytes), 1.0) }
 }
 
-/// Predicted time of an exchange in microseconds, from a common start until the last process has all its messages and knows it. With
-/// the parts of the module, P processes, k messages of b bytes:
+/// Predicted time of an exchange in microseconds, from a common start until the last process has
+/// all its messages and knows it. With the parts of the module, P processes, k messages of b bytes:
 ///
 /// | protocol | time |
 /// | --- | --- |
@@ -236,12 +250,15 @@ fn inbox(machine: &Loggp, messages: u32, bytes: u64) -> f64 {
 /// | `crystal` | ceil(log2 P) rounds of k (b + 16) / 2 bytes |
 /// | `inbox` | where all share a node: k (b + 16) bytes pass, and one way; above [`INBOX_LONG`], or [`INBOX_ROOM`] in all, exchange of k with a probe for each |
 ///
-/// A round of the barrier has 16 bytes. Of a process's k messages, k (P - n) / (P - 1) leave its node of n processes; those to one node
-/// travel together, each behind a header of 16 bytes. The alltoall is Bruck's, ceil(log2 P) rounds of about 4 P bytes, or an exchange of
-/// P - 1 words, whichever takes less time. Where the processes do not share a node there is no `inbox`: its time is infinite. The halving has floor(log2 P) rounds of 2 P, P, P / 2, ... bytes, and where P is no power of
-/// two, two more of 4 P and 4 bytes.
+/// A round of the barrier has 16 bytes. Of a process's k messages, k (P - n) / (P - 1) leave its
+/// node of n processes; those to one node travel together, each behind a header of 16 bytes. The
+/// alltoall is Bruck's, ceil(log2 P) rounds of about 4 P bytes, or an exchange of P - 1 words,
+/// whichever takes less time. Where the processes do not share a node there is no `inbox`: its time
+/// is infinite. The halving has floor(log2 P) rounds of 2 P, P, P / 2, ... bytes, and where P is no
+/// power of two, two more of 4 P and 4 bytes.
 ///
-/// A process's messages to itself are none: alone it needs no time. Cost: O(log P). Processes that ask the same get the same bits.
+/// A process's messages to itself are none: alone it needs no time. Cost: O(log P). Processes that
+/// ask the same get the same bits.
 pub fn predict_exchange(protocol: Protocol, machine: &Loggp, load: &Load) -> f64 {
     let &Load { processes, messages, bytes, .. } = load;
     if processes <= 1 {
@@ -272,16 +289,17 @@ pub fn predict_exchange(protocol: Protocol, machine: &Loggp, load: &Load) -> f64
     }
 }
 
-/// The protocol among `candidates` that takes the least predicted time; of several, the one that is first in [`PROTOCOLS`]. None only where
-/// there are no candidates. Processes that ask the same get the same answer.
+/// The protocol among `candidates` that takes the least predicted time; of several, the one that is
+/// first in [`PROTOCOLS`]. None only where there are no candidates. Processes that ask the same get
+/// the same answer.
 pub fn best(machine: &Loggp, load: &Load, candidates: &[Protocol]) -> Option<Protocol> {
     let listed = PROTOCOLS.iter().map(|e| e.protocol).filter(|p| candidates.contains(p));
     let timed = listed.map(|p| (p, predict_exchange(p, machine, load)));
     timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(p, _)| p)
 }
 
-/// The bounds and times that the paper derives, in microseconds. It assumes o >= g and messages of no length; g is in none of them. Section
-/// numbers are the paper's.
+/// The bounds and times that the paper derives, in microseconds. It assumes o >= g and messages of
+/// no length; g is in none of them. Section numbers are the paper's.
 pub mod paper {
     use super::{Loggp, rounds};
 
@@ -303,24 +321,27 @@ pub mod paper {
         f64::from(processes.max(1)).log2() * step
     }
 
-    /// T_RS(P), a personalized census, at least: `G (P - 1) + (L + 2 o - G) ceil(log2 P)` (section 2.4, Lemma 2, from Iannello's bound).
+    /// T_RS(P), a personalized census, at least: `G (P - 1) + (L + 2 o - G) ceil(log2 P)` (section
+    /// 2.4, Lemma 2, from Iannello's bound).
     pub fn personalized_census(machine: &Loggp, processes: u32) -> f64 {
         let round = machine.latency + 2.0 * machine.overhead - machine.gap_per_byte;
         machine.gap_per_byte * f64::from(processes.max(1) - 1) + round * f64::from(rounds(processes))
     }
 
-    /// T_PE(P), a personalized exchange, at least: as long as a personalized census (section 2.5, Lemma 3).
+    /// T_PE(P), a personalized exchange, at least: as long as a personalized census (section 2.5,
+    /// Lemma 3).
     pub fn personalized_exchange(machine: &Loggp, processes: u32) -> f64 {
         personalized_census(machine, processes)
     }
 
-    /// T_DT(k), k messages each way between processes that know of them, at least: T_BC(k) at least (section 3, Lemma 4).
+    /// T_DT(k), k messages each way between processes that know of them, at least: T_BC(k) at least
+    /// (section 3, Lemma 4).
     pub fn transmission_lower(machine: &Loggp, messages: u32) -> f64 {
         broadcast(machine, messages, Broadcast::Lower)
     }
 
-    /// T_DT(k) of sending one message after the other: the last leaves after k o and arrives L + o later. The paper leaves the terms without k
-    /// away (section 3, below Lemma 4).
+    /// T_DT(k) of sending one message after the other: the last leaves after k o and arrives L + o
+    /// later. The paper leaves the terms without k away (section 3, below Lemma 4).
     pub fn transmission(machine: &Loggp, messages: u32) -> f64 {
         let k = f64::from(messages);
         if messages == 0 { 0.0 } else { k * machine.overhead + machine.latency + machine.overhead }
@@ -347,21 +368,25 @@ pub mod paper {
         accumulates + broadcast(machine, processes, bound) + transmission(machine, messages)
     }
 
-    /// T_NBX = T_BC + T_DT (section 3.4, Theorem 4): where the network itself tells that a message was received.
+    /// T_NBX = T_BC + T_DT (section 3.4, Theorem 4): where the network itself tells that a message
+    /// was received.
     pub fn nbx(machine: &Loggp, processes: u32, messages: u32, bound: Broadcast) -> f64 {
         broadcast(machine, processes, bound) + transmission(machine, messages)
     }
 
-    /// T'_NBX = T_NBX + L + k o (section 3.4, equation 2): where each message is acknowledged by another.
+    /// T'_NBX = T_NBX + L + k o (section 3.4, equation 2): where each message is acknowledged by
+    /// another.
     pub fn nbx_acknowledged(machine: &Loggp, processes: u32, messages: u32, bound: Broadcast) -> f64 {
         nbx(machine, processes, messages, bound) + handshake(machine, messages)
     }
 
-    /// k(P), the number of messages of a process up to which T'_NBX <= T_PCX: `(T_RS - T_BC - L) / o` (section 4.2, drawn in Figure 1(c)).
-    /// Below 0, NBX never takes less. Infinite, or no number, where o is 0.
+    /// k(P), the number of messages of a process up to which T'_NBX <= T_PCX: `(T_RS - T_BC - L) /
+    /// o` (section 4.2, drawn in Figure 1(c)). Below 0, NBX never takes less. Infinite, or no
+    /// number, where o is 0.
     ///
-    /// T_RS is a lower bound: PCX takes at least as long. So with [`Broadcast::Upper`] NBX certainly wins up to k(P), and with
-    /// [`Broadcast::Lower`] both are at their best, as the paper assumes of all algorithms (section 4.1).
+    /// T_RS is a lower bound: PCX takes at least as long. So with [`Broadcast::Upper`] NBX
+    /// certainly wins up to k(P), and with [`Broadcast::Lower`] both are at their best, as the
+    /// paper assumes of all algorithms (section 4.1).
     pub fn crossover(machine: &Loggp, processes: u32, bound: Broadcast) -> f64 {
         let won = personalized_census(machine, processes) - broadcast(machine, processes, bound) - machine.latency;
         won / machine.overhead
@@ -387,7 +412,8 @@ mod tests {
     }
     use Data::{Fresh, Of};
 
-    /// What the processes of a world do, round by round. Messages are numbered; each brings a block of its own.
+    /// What the processes of a world do, round by round. Messages are numbered; each brings a block
+    /// of its own.
     struct Script {
         schedules: Vec<Schedule>,
         /// Of each message the block's length.
@@ -403,7 +429,8 @@ mod tests {
             Script { schedules, lengths: Vec::new(), last: vec![0; processes as usize], rounds: 0 }
         }
 
-        /// A round of messages: from, to, what they carry, and whether all of it or 64 bytes. Returns the number of the first.
+        /// A round of messages: from, to, what they carry, and whether all of it or 64 bytes.
+        /// Returns the number of the first.
         fn round(&mut self, messages: impl IntoIterator<Item = (Rank, Rank, Data, bool)>) -> u32 {
             let first = self.lengths.len() as u32;
             let mut ops = vec![Vec::new(); self.schedules.len()];
@@ -426,7 +453,8 @@ mod tests {
             first
         }
 
-        /// All messages of an exchange, each as soon as the one that it waits for came; answers and requests have 64 bytes.
+        /// All messages of an exchange, each as soon as the one that it waits for came; answers and
+        /// requests have 64 bytes.
         fn exchange(&mut self, steps: &[Vec<(Rank, Rank)>], bytes: u64, travel: Travel) {
             let legs = travel.legs as usize;
             let copies = 1 + travel.control as usize - (legs - 1);
@@ -449,7 +477,8 @@ mod tests {
             }
         }
 
-        /// A barrier of messages of 64 bytes, which each process begins when it has all that it receives before.
+        /// A barrier of messages of 64 bytes, which each process begins when it has all that it
+        /// receives before.
         fn barrier(&mut self) {
             let p = self.schedules.len() as u32;
             for i in 0..rounds(p) {
@@ -509,8 +538,9 @@ mod tests {
         }
     }
 
-    /// The four bounds are what the simulator cannot go below. Where no port is ever busy with another message it needs at most 1.5 times as
-    /// long for a rendezvous, whose parts are in one another's way; with random targets at most 1.8 times: then the busiest process of 128
+    /// The four bounds are what the simulator cannot go below. Where no port is ever busy with
+    /// another message it needs at most 1.5 times as long for a rendezvous, whose parts are in one
+    /// another's way; with random targets at most 1.8 times: then the busiest process of 128
     /// decides, most where messages are few and long.
     #[test]
     fn exchanges_are_near_the_simulator() {
@@ -568,7 +598,8 @@ mod tests {
         }
     }
 
-    /// A probe is work behind each arrival: o for each message where the processor decides, o for the last one where the way does.
+    /// A probe is work behind each arrival: o for each message where the processor decides, o for
+    /// the last one where the way does.
     #[test]
     fn probes_cost_an_overhead() {
         let m = Loggp { latency: 1.0, overhead: 5.0, gap: 1.0, gap_per_byte: 0.0, eager: u64::MAX };
@@ -616,7 +647,8 @@ mod tests {
         assert!(algorithms[0] > 10 && algorithms[1] > 10, "{algorithms:?}");
     }
 
-    /// A real halving: in round i the counters of those ranks travel that are the partner's modulo 2^i.
+    /// A real halving: in round i the counters of those ranks travel that are the partner's modulo
+    /// 2^i.
     #[test]
     fn halving_is_near_the_simulator() {
         for p in [2u32, 3, 4, 7, 12, 64, 100, 1000, 1024] {
@@ -632,16 +664,17 @@ mod tests {
             script.round(above().map(|r| (r - half, r, Fresh(COUNTER_BYTES), true)));
             for m in machines() {
                 let slack = (m.gap - m.latency - 2.0 * m.overhead).max(0.0);
-                // processes that get nobody's counters at first are ahead: 3 of them need less time for it, or where the
-                // gap is long, more, since a port is then taken when the message that is waited for comes
+                // processes that get nobody's counters at first are ahead: 3 of them need less time
+                // for it, or where the gap is long, more, since a port is then taken when the
+                // message that is waited for comes
                 let range = if p.is_power_of_two() { (1.0, 1.0) } else { (0.6, 1.15) };
                 ratio(reduce_scatter(&m, p), script.total(&m, 1) + slack, range, &(p, m));
             }
         }
     }
 
-    /// A real router: of each two messages one goes where the other does not. Exactly half of the bytes move in each round; with random
-    /// targets the busiest process moves more.
+    /// A real router: of each two messages one goes where the other does not. Exactly half of the
+    /// bytes move in each round; with random targets the busiest process moves more.
     #[test]
     fn crystal_is_near_the_simulator() {
         let mut random = crate::util::random::Random::new(5);
@@ -683,9 +716,11 @@ mod tests {
         let barrier = 6.0 * 13.4087;
         // 12 messages leave with 3.4 between any two: 13.4 + 6 (0.29638 + 0.0087) + 11 * 3.4
         near(time(Protocol::Nbx), 52.63048 + barrier);
-        // sends, probes, receives, acknowledgements: 24 * 1.75 = 42; the last acknowledgement is there 9.9 + 1.75 later
+        // sends, probes, receives, acknowledgements: 24 * 1.75 = 42; the last acknowledgement is
+        // there 9.9 + 1.75 later
         near(time(Protocol::NbxProbe), 53.65 + barrier);
-        // 6 * 56 / 63 of 528 bytes leave the node, 469.33 for each of 6: t(470) = 0.27202; inside 3 rounds of 1584 bytes: t = 0.91814
+        // 6 * 56 / 63 of 528 bytes leave the node, 469.33 for each of 6: t(470) = 0.27202; inside 3
+        // rounds of 1584 bytes: t = 0.91814
         near(time(Protocol::NbxNode), 13.4 + 6.0 * (0.27202 + 0.0087) + 37.4 + barrier + 3.0 * (13.4 + 0.91814));
         // 13.4 + 0.29638 + 5 (3.4 + 0.29638)
         let data = 32.17828;
@@ -704,7 +739,8 @@ mod tests {
         assert_eq!(best(&m, &load, &[]), None);
     }
 
-    /// Jaguar, 8 processes on one node, by hand: 6 messages of 512 bytes and their headers; what is too long, or too much, goes as with PCX.
+    /// Jaguar, 8 processes on one node, by hand: 6 messages of 512 bytes and their headers; what is
+    /// too long, or too much, goes as with PCX.
     #[test]
     fn inboxes_by_hand() {
         let m = Loggp::preset("jaguar").unwrap();
@@ -758,7 +794,8 @@ mod tests {
         }
     }
 
-    /// The paper's result: at some size NBX takes less than what looks at P counters, and from there on always.
+    /// The paper's result: at some size NBX takes less than what looks at P counters, and from
+    /// there on always.
     #[test]
     fn nbx_wins_where_processes_are_many() {
         for preset in &PRESETS {
@@ -775,8 +812,8 @@ mod tests {
         }
     }
 
-    /// DSDE, section 4.3: with 6 messages of 1 to 1024 bytes NBX passes PEX and PCX on Big Red at about 400 processes, on Jaguar at 2048. Here it
-    /// does so within a factor of 2 of that.
+    /// DSDE, section 4.3: with 6 messages of 1 to 1024 bytes NBX passes PEX and PCX on Big Red at
+    /// about 400 processes, on Jaguar at 2048. Here it does so within a factor of 2 of that.
     #[test]
     fn nbx_wins_where_it_was_measured_to() {
         for (preset, measured) in [("big_red", 400), ("jaguar", 2048)] {
@@ -808,7 +845,8 @@ mod tests {
             prop_assert!((simulated - predicted).abs() <= 1e-9 * (1.0 + simulated), "{} {}", simulated, predicted);
         }
 
-        /// More of anything takes no less time. `nbx_node` can send fewer, longer messages where there are more.
+        /// More of anything takes no less time. `nbx_node` can send fewer, longer messages where
+        /// there are more.
         #[test]
         fn times_grow(
             preset in 0..PRESETS.len(),
@@ -831,7 +869,8 @@ mod tests {
             prop_assert!(predict_exchange(Protocol::Nbx, &m, &load) < predict_exchange(Protocol::Rsx, &m, &load));
         }
 
-        /// Lemma 1: what recurrence (1) counts is between the bounds, in units of a quarter of L + 2 o at most.
+        /// Lemma 1: what recurrence (1) counts is between the bounds, in units of a quarter of L +
+        /// 2 o at most.
         #[test]
         fn a_broadcast_is_between_its_bounds(overhead in 1usize..6, latency in 0usize..12, log in 0u32..12) {
             let mut reached: Vec<u64> = Vec::new();
@@ -850,7 +889,8 @@ mod tests {
         }
     }
 
-    /// By hand from Table 1: L, o, G of Intrepid are 4.29, 2.87, 0.00267; of Jaguar 9.90, 1.75, 0.00058; of Big Red 7.08, 11.78, 0.00414.
+    /// By hand from Table 1: L, o, G of Intrepid are 4.29, 2.87, 0.00267; of Jaguar 9.90, 1.75,
+    /// 0.00058; of Big Red 7.08, 11.78, 0.00414.
     #[test]
     fn the_papers_bounds_by_hand() {
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-5 * (1.0 + b.abs()), "{a} {b}");

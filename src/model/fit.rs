@@ -1,17 +1,21 @@
 //! From the times of round trips to LogGP parameters.
 //!
-//! What is measured: process A sends `n` messages of `s` bytes to process B, which answers with one of `s` bytes when it has them all. In the
-//! LogGP model, with nothing else to do at both ends, that takes
+//! What is measured: process A sends `n` messages of `s` bytes to process B, which answers with one
+//! of `s` bytes when it has them all. In the LogGP model, with nothing else to do at both ends,
+//! that takes
 //!
 //! ```text
 //! PRTT(n, s) = 2 (L + o_s + o_r + (s - 1) G) + (n - 1) (g + (s - 1) G)
 //! ```
 //!
-//! So `(PRTT(n, s) - PRTT(1, s)) / (n - 1)` over `s - 1` is a line with slope G and intercept g, and half of PRTT(1, 1) is what a byte takes from
-//! sender to receiver. Source: Hoefler, Lichei, Rehm: Low-Overhead LogGP Parameter Assessment for Modern Interconnection Networks, 2007. Its
-//! lines are of least squares; here slopes are medians of slopes, which single wrong points hardly move.
+//! So `(PRTT(n, s) - PRTT(1, s)) / (n - 1)` over `s - 1` is a line with slope G and intercept g,
+//! and half of PRTT(1, 1) is what a byte takes from sender to receiver. Source: Hoefler, Lichei,
+//! Rehm: Low-Overhead LogGP Parameter Assessment for Modern Interconnection Networks, 2007. Its
+//! lines are of least squares; here slopes are medians of slopes, which single wrong points hardly
+//! move.
 //!
-//! Messages up to the eager limit and longer ones take different paths through an MPI. Each range has a line of its own.
+//! Messages up to the eager limit and longer ones take different paths through an MPI. Each range
+//! has a line of its own.
 
 #![forbid(unsafe_code)]
 
@@ -34,7 +38,8 @@ pub struct Sample {
 /// What is measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Samples {
-    /// The round trips: for each size one with one message and one with several. 1 byte is among the sizes.
+    /// The round trips: for each size one with one message and one with several. 1 byte is among
+    /// the sizes.
     pub round_trips: Vec<Sample>,
     /// o_s, in microseconds.
     pub send_overhead: f64,
@@ -49,13 +54,15 @@ pub struct Samples {
 pub struct Range {
     /// The smallest and the largest size that was measured, in bytes.
     pub bytes: (u64, u64),
-    /// What a message takes beyond its bytes from sender to receiver, L + o_s + o_r, in microseconds.
+    /// What a message takes beyond its bytes from sender to receiver, L + o_s + o_r, in
+    /// microseconds.
     pub startup: f64,
     /// g, in microseconds.
     pub gap: f64,
     /// G, in microseconds per byte.
     pub gap_per_byte: f64,
-    /// How far the measured times are from the line: the median of |measured - predicted| / measured.
+    /// How far the measured times are from the line: the median of |measured - predicted| /
+    /// measured.
     pub deviation: f64,
 }
 
@@ -68,8 +75,8 @@ pub struct Parameters {
     pub send_overhead: f64,
     /// o_r, in microseconds.
     pub recv_overhead: f64,
-    /// How far the measured times are from these parameters' prediction: the median of |measured - predicted| / measured. 0 where
-    /// nothing was measured.
+    /// How far the measured times are from these parameters' prediction: the median of |measured -
+    /// predicted| / measured. 0 where nothing was measured.
     pub deviation: f64,
 }
 
@@ -119,10 +126,12 @@ impl Range {
 }
 
 impl Samples {
-    /// The parameters that explain the times. `None` if there are too few: two sizes, 1 byte among them, with one message and with several.
+    /// The parameters that explain the times. `None` if there are too few: two sizes, 1 byte among
+    /// them, with one message and with several.
     ///
-    /// - L = PRTT(1, 1) / 2 - (o_s + o_r), but at least 0: in shared memory the receiver works while the sender still does, so that the overheads
-    ///   together can be more than the whole way.
+    /// - L = PRTT(1, 1) / 2 - (o_s + o_r), but at least 0: in shared memory the receiver works
+    ///   while the sender still does, so that the overheads together can be more than the whole
+    ///   way.
     /// - o = (o_s + o_r) / 2.
     /// - g is that of short messages.
     /// - G is that of long messages where there are any, as they are those whose bytes count.
@@ -132,7 +141,8 @@ impl Samples {
         let first = short.or(long)?;
         let byte = self.round_trips.iter().find(|s| (s.bytes, s.messages) == (1, 1))?;
         let (send_overhead, recv_overhead) = (self.send_overhead.max(0.0), self.recv_overhead.max(0.0));
-        // disturbed times can fall with the length: then the next best tells what a byte costs, down to the one longest message
+        // disturbed times can fall with the length: then the next best tells what a byte costs,
+        // down to the one longest message
         let single = self.round_trips.iter().filter(|s| s.messages == 1).max_by_key(|s| s.bytes);
         let secant = single.map(|s| (s.time - byte.time) / 2.0 / s.bytes.saturating_sub(1).max(1) as f64);
         let slopes = [long.map(|r| r.gap_per_byte), short.map(|r| r.gap_per_byte), secant];
@@ -152,8 +162,9 @@ impl Samples {
     }
 }
 
-/// Sizes on both sides of the eager limit, two to an octave; 1 byte is always there. A range of less than two octaves is left out: what
-/// remains of the lengths then says more than the little that the range would.
+/// Sizes on both sides of the eager limit, two to an octave; 1 byte is always there. A range of
+/// less than two octaves is left out: what remains of the lengths then says more than the little
+/// that the range would.
 pub fn sizes(eager: u64, longest: u64) -> Vec<u64> {
     let octaves = |from: u64, to: u64| {
         let steps = (0..).map(move |k| (from as f64 * 2f64.powf(f64::from(k) / 2.0)).round() as u64);
@@ -181,9 +192,11 @@ fn deviation(samples: &[Sample], predicted: impl Fn(&Sample) -> f64) -> Option<f
     median(samples.iter().map(|s| (s.time - predicted(s)).abs() / s.time.max(f64::MIN_POSITIVE)).collect())
 }
 
-/// Intercept and slope of a line through points (x, y): the slope is the median of the slopes of pairs of points, the intercept the median of what
-/// remains (Theil 1950, Sen 1968). Of the pairs those count whose points are at least a 16th of the whole length apart: the many pairs of short
-/// messages, whose slopes are noise, would outvote the long ones. `None` unless two points have different x.
+/// Intercept and slope of a line through points (x, y): the slope is the median of the slopes of
+/// pairs of points, the intercept the median of what remains (Theil 1950, Sen 1968). Of the pairs
+/// those count whose points are at least a 16th of the whole length apart: the many pairs of short
+/// messages, whose slopes are noise, would outvote the long ones. `None` unless two points have
+/// different x.
 fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let end = |pick: fn(f64, f64) -> f64| points.iter().map(|p| p.0).reduce(pick);
     let apart = (end(f64::max)? - end(f64::min)?) / 16.0;
@@ -202,7 +215,8 @@ mod tests {
     use crate::util::random::mix;
     use proptest::prelude::*;
 
-    /// What the model says of a machine with different overheads and, above the eager limit, another line.
+    /// What the model says of a machine with different overheads and, above the eager limit,
+    /// another line.
     fn samples(p: &Loggp, (send, recv): (f64, f64), long: (f64, f64, f64)) -> Samples {
         let sizes = (0..41).map(|k| 2f64.powf(f64::from(k) / 2.0) as u64);
         let round_trips = sizes

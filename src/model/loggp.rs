@@ -18,22 +18,25 @@ use std::str::FromStr;
 
 use crate::schedule::Costs;
 
-/// Parameters of a machine. LogGP's letters stand behind the names; its fifth, P, is the number of schedules.
+/// Parameters of a machine. LogGP's letters stand behind the names; its fifth, P, is the number of
+/// schedules.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Loggp {
     /// L: what a byte needs through the network, in microseconds.
     pub latency: f64,
-    /// o: how long a processor works for a message that it sends, and again for one that it receives, in microseconds.
+    /// o: how long a processor works for a message that it sends, and again for one that it
+    /// receives, in microseconds.
     pub overhead: f64,
-    /// g: the least time from the last byte of a message to the first byte of the next one that a process sends, and the same
-    /// for those that it receives, in microseconds.
+    /// g: the least time from the last byte of a message to the first byte of the next one that a
+    /// process sends, and the same for those that it receives, in microseconds.
     pub gap: f64,
-    /// G: time from one byte of a message to its next, in microseconds per byte. The reciprocal of the bandwidth (1 / G is in
-    /// MB/s).
+    /// G: time from one byte of a message to its next, in microseconds per byte. The reciprocal of
+    /// the bandwidth (1 / G is in MB/s).
     pub gap_per_byte: f64,
-    /// S, in bytes: a message of at most so many bytes leaves as soon as its sender is free, and the network keeps it until it
-    /// is wanted; a longer one leaves when the receive has been posted too (rendezvous). Not among LogGP's own parameters: it
-    /// is the S of LogGPS (Ino, Fujimoto, Hagihara 2001). `u64::MAX`: no message waits, as in LogGP.
+    /// S, in bytes: a message of at most so many bytes leaves as soon as its sender is free, and
+    /// the network keeps it until it is wanted; a longer one leaves when the receive has been
+    /// posted too (rendezvous). Not among LogGP's own parameters: it is the S of LogGPS (Ino,
+    /// Fujimoto, Hagihara 2001). `u64::MAX`: no message waits, as in LogGP.
     pub eager: u64,
 }
 
@@ -55,12 +58,14 @@ const fn loggp(latency: f64, overhead: f64, gap: f64, gap_per_byte: f64, eager: 
 /// All presets.
 ///
 /// L, o, g, G are the rows of Table 1 of each of the two papers. Neither gives `eager`:
-/// - DSDE measured from how many bytes on a synchronous send takes as long as a plain one (Table 2: 12, 132 and 1.5 KiB). That
-///   is where plain sends wait for the receiver too, so that it is used here.
-/// - LogGP's machine, the Meiko CS-2, is modeled there without any waiting for the receiver: unlimited.
+/// - DSDE measured from how many bytes on a synchronous send takes as long as a plain one (Table 2:
+///   12, 132 and 1.5 KiB). That is where plain sends wait for the receiver too, so that it is used
+///   here.
+/// - LogGP's machine, the Meiko CS-2, is modeled there without any waiting for the receiver:
+///   unlimited.
 ///
-/// o and g of Big Red and Intrepid are as printed, though o is above g there: the processor, not the network, limits the rate
-/// of short messages.
+/// o and g of Big Red and Intrepid are as printed, though o is above g there: the processor, not
+/// the network, limits the rate of short messages.
 pub static PRESETS: [Preset; 5] = [
     Preset {
         name: "jaguar",
@@ -89,9 +94,10 @@ pub static PRESETS: [Preset; 5] = [
     },
 ];
 
-/// `jaguar`: of the machines in the table the one nearest to a cluster of today. It is the youngest of them, has commodity
-/// processors under Linux, and by far the highest bandwidth for its latency, which is what decides whether messages are worth
-/// splitting or combining. Big Red is a cluster by name, but its network is the oldest of the three.
+/// `jaguar`: of the machines in the table the one nearest to a cluster of today. It is the youngest
+/// of them, has commodity processors under Linux, and by far the highest bandwidth for its latency,
+/// which is what decides whether messages are worth splitting or combining. Big Red is a cluster by
+/// name, but its network is the oldest of the three.
 impl Default for Loggp {
     fn default() -> Self {
         PRESETS[0].values
@@ -155,7 +161,8 @@ pub enum FileError {
 }
 
 impl FileError {
-    /// The text without anything that stands in the file: for whoever may not be allowed to read it.
+    /// The text without anything that stands in the file: for whoever may not be allowed to read
+    /// it.
     pub fn without_content(&self) -> String {
         match self {
             FileError::Form { line, .. } => format!("line {line} is not of the form key = value"),
@@ -175,20 +182,22 @@ impl Loggp {
         PRESETS.iter().find(|p| p.name == name).map(|p| p.values)
     }
 
-    /// What a message costs beyond its bytes, in bytes: (L + 2 o) / G. A round of a schedule in which a process waits for what
-    /// it receives costs as much as so many bytes. IrregPC's tau / phi. Infinite where G is 0, and 0 where all three are.
+    /// What a message costs beyond its bytes, in bytes: (L + 2 o) / G. A round of a schedule in
+    /// which a process waits for what it receives costs as much as so many bytes. IrregPC's tau /
+    /// phi. Infinite where G is 0, and 0 where all three are.
     pub fn startup_bytes(&self) -> f64 {
         let startup = self.latency + 2.0 * self.overhead;
         if startup == 0.0 { 0.0 } else { startup / self.gap_per_byte }
     }
 
-    /// (k - 1) G: how long a message of `bytes` bytes passes through a port, in microseconds. One without bytes passes as one
-    /// with one.
+    /// (k - 1) G: how long a message of `bytes` bytes passes through a port, in microseconds. One
+    /// without bytes passes as one with one.
     pub fn transfer(&self, bytes: u64) -> f64 {
         bytes.saturating_sub(1) as f64 * self.gap_per_byte
     }
 
-    /// 2 o + L + (k - 1) G: from the call of the sender to the end of the receiver's work, if both have nothing else to do.
+    /// 2 o + L + (k - 1) G: from the call of the sender to the end of the receiver's work, if both
+    /// have nothing else to do.
     pub fn point_to_point(&self, bytes: u64) -> f64 {
         self.overhead + self.transfer(bytes) + self.latency + self.overhead
     }

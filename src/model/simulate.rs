@@ -1,39 +1,46 @@
 //! Runs the schedules of all processes in simulated time, event by event.
 //!
 //! # The model
-//! A process has a processor and two ports, one out and one in; in half duplex one port is both. All start at time 0. Letters are
-//! those of [`Loggp`].
+//! A process has a processor and two ports, one out and one in; in half duplex one port is both.
+//! All start at time 0. Letters are those of [`Loggp`].
 //!
 //! **A message of k bytes**
-//! 1. The sender's processor works for o. It takes its work in the order in which it comes, sends of a round in their order.
-//! 2. The bytes pass the sender's out-port, which takes (k - 1) G. Messages of a process leave in the order in which it sends
-//!    them, whoever they are for: one that cannot leave holds up those behind it.
-//! 3. They pass the target's in-port, which takes (k - 1) G too; not one after the other, but as they come. A port passes one
-//!    message at a time; behind each it rests for g.
+//! 1. The sender's processor works for o. It takes its work in the order in which it comes, sends
+//!    of a round in their order.
+//! 2. The bytes pass the sender's out-port, which takes (k - 1) G. Messages of a process leave in
+//!    the order in which it sends them, whoever they are for: one that cannot leave holds up those
+//!    behind it.
+//! 3. They pass the target's in-port, which takes (k - 1) G too; not one after the other, but as
+//!    they come. A port passes one message at a time; behind each it rests for g.
 //! 4. L after its last byte has passed the in-port, the message has arrived.
-//! 5. When the receive has been posted too, the target's processor works for o. Then the receive is complete.
+//! 5. When the receive has been posted too, the target's processor works for o. Then the receive is
+//!    complete.
 //!
 //! Steps 2 and 3 differ by size:
-//! - at most `eager` bytes: passing the out-port needs only the out-port. The send is complete when the last byte has left. If
-//!   the in-port is not free, the network keeps the message.
-//! - more (rendezvous): the message leaves when it is first in its line, the receive has been posted, and both ports are free.
-//!   It passes both at once. That the two processes agree costs nothing. Several that wait for one in-port pass in the order in
-//!   which they came to wait. This is what IrregPC calls node contention: a sender whose target is busy waits, and its other
+//! - at most `eager` bytes: passing the out-port needs only the out-port. The send is complete when
+//!   the last byte has left. If the in-port is not free, the network keeps the message.
+//! - more (rendezvous): the message leaves when it is first in its line, the receive has been
+//!   posted, and both ports are free. It passes both at once. That the two processes agree costs
+//!   nothing. Several that wait for one in-port pass in the order in which they came to wait. This
+//!   is what IrregPC calls node contention: a sender whose target is busy waits, and its other
 //!   messages with it.
 //!
-//! LogGP puts L before the in-port. As L is the same for all messages, the end of each receive is the same. In full duplex
-//! nothing else differs either; in half duplex a message occupies the target's port L earlier than it would there. Here times
-//! *at ports* are as the sender's side sees them; [`Transfer::receive`] has L added.
+//! LogGP puts L before the in-port. As L is the same for all messages, the end of each receive is
+//! the same. In full duplex nothing else differs either; in half duplex a message occupies the
+//! target's port L earlier than it would there. Here times *at ports* are as the sender's side sees
+//! them; [`Transfer::receive`] has L added.
 //!
-//! **A round** begins with the posting of its receives, then its sends are given to the processor. With a window of 1 a process
-//! begins a round when all its operations of the rounds before are complete. With a window of w > 1, receives of w rounds are
-//! posted, counted from the first round that is not complete. The sends of a round in the window begin when all sends of the
-//! rounds before are complete, and all rounds that write a block which they read. Rounds are counted as each process stores
-//! them.
+//! **A round** begins with the posting of its receives, then its sends are given to the processor.
+//! With a window of 1 a process begins a round when all its operations of the rounds before are
+//! complete. With a window of w > 1, receives of w rounds are posted, counted from the first round
+//! that is not complete. The sends of a round in the window begin when all sends of the rounds
+//! before are complete, and all rounds that write a block which they read. Rounds are counted as
+//! each process stores them.
 //!
-//! **Costs nothing**: copies, but where [`Options::copy`] says otherwise those into packets and out of them, for which the processor works longer than o;
-//! reductions, posting a receive, a part of a block that has no bytes (no message is made of it), and
-//! what a packet says about its blocks. A whole block without bytes is a message, which costs as much as one of 1 byte.
+//! **Costs nothing**: copies, but where [`Options::copy`] says otherwise those into packets and out
+//! of them, for which the processor works longer than o; reductions, posting a receive, a part of a
+//! block that has no bytes (no message is made of it), and what a packet says about its blocks. A
+//! whole block without bytes is a message, which costs as much as one of 1 byte.
 //!
 //! # What happens at the same time
 //! happens in this order, which does not depend on how schedules are stored; only the order of a
@@ -51,11 +58,12 @@
 //! What takes no time may make more happen at the same time: then the first of all of this that
 //! can happen happens next. A message that waits for a second port holds up nobody at the first.
 //!
-//! Two processes that run this on equal arguments get equal bits. Only sums and products are made of times.
+//! Two processes that run this on equal arguments get equal bits. Only sums and products are made
+//! of times.
 //!
 //! # Cost
-//! O(m log m) time for m messages, and about 200 bytes of memory for a message and for a process. In half duplex a port that
-//! becomes free may have to look at all messages that wait for it.
+//! O(m log m) time for m messages, and about 200 bytes of memory for a message and for a process.
+//! In half duplex a port that becomes free may have to look at all messages that wait for it.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -69,15 +77,18 @@ use crate::topology::neighborhood::{Neighborhood, Rank};
 /// How schedules are run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// Of how many rounds the receives are posted; 1: a round begins when the one before is complete. At least 1.
+    /// Of how many rounds the receives are posted; 1: a round begins when the one before is
+    /// complete. At least 1.
     pub window: u32,
     /// Whether a process sends or receives at a time, not both.
     pub half_duplex: bool,
     /// Whether [`Run::trace`] is wanted.
     pub trace: bool,
-    /// Whether it is a gather, so that all input blocks of a process are one block, which is in a packet once.
+    /// Whether it is a gather, so that all input blocks of a process are one block, which is in a
+    /// packet once.
     pub gather: bool,
-    /// How long a processor works for a byte that it copies into a packet or out of one, in microseconds.
+    /// How long a processor works for a byte that it copies into a packet or out of one, in
+    /// microseconds.
     pub copy: f64,
 }
 
@@ -124,7 +135,8 @@ pub enum What {
     SendOverhead,
     /// A message passes the sender's out-port.
     OutPort,
-    /// A message passes the target's in-port; where nothing was in its way there, the out-port at the same time.
+    /// A message passes the target's in-port; where nothing was in its way there, the out-port at
+    /// the same time.
     InPort,
     /// A message is on its way.
     Latency,
@@ -175,8 +187,8 @@ pub struct Run {
     pub total: f64,
     /// What each process did.
     pub processes: Vec<Process>,
-    /// What the finish of the last process (of the lowest rank, where several are last) waited for: from time 0 to `total`,
-    /// without a hole.
+    /// What the finish of the last process (of the lowest rank, where several are last) waited for:
+    /// from time 0 to `total`, without a hole.
     pub path: Vec<Step>,
     /// All messages by sender, each sender's in its order, if they are wanted.
     pub trace: Option<Vec<Transfer>>,
@@ -184,13 +196,14 @@ pub struct Run {
 
 /// Runs schedules, given in the order of ranks.
 ///
-/// `bytes` is the length in bytes of a block that a process sends. It is asked for input blocks, and for blocks which the
-/// process sends without having received, copied or reduced anything into them before; the lengths of all others follow from
-/// what was sent.
+/// `bytes` is the length in bytes of a block that a process sends. It is asked for input blocks,
+/// and for blocks which the process sends without having received, copied or reduced anything into
+/// them before; the lengths of all others follow from what was sent.
 ///
 /// # Errors
-/// A sentence, where the schedules do not match: messages meet in the order in which they stand, in rounds of the same
-/// number. Schedules that match always run to the end. Also where a parameter is negative or not finite, or the window 0.
+/// A sentence, where the schedules do not match: messages meet in the order in which they stand, in
+/// rounds of the same number. Schedules that match always run to the end. Also where a parameter is
+/// negative or not finite, or the window 0.
 pub fn simulate(
     schedules: &[Schedule],
     bytes: &dyn Fn(Rank, Block) -> u64,
@@ -228,7 +241,8 @@ pub fn predict(
     Ok(simulate(schedules, &bytes, params, options)?.total)
 }
 
-/// How many bytes a process sends in an input block, where an edge carries `bytes_per_weight` for each unit of its weight.
+/// How many bytes a process sends in an input block, where an edge carries `bytes_per_weight` for
+/// each unit of its weight.
 pub fn bytes_of(world: &[Neighborhood], bytes_per_weight: u64, p: Rank, block: Block) -> u64 {
     let target = world.get(p as usize).and_then(|n| n.targets().get(block.slot()));
     target.map_or(0, |n| length(n.weight, bytes_per_weight))
@@ -251,8 +265,8 @@ struct Message {
     exists: bool,
 }
 
-/// The schedules, with sends and receives matched. Messages are numbered in the order of their sends: by process, round, and
-/// place.
+/// The schedules, with sends and receives matched. Messages are numbered in the order of their
+/// sends: by process, round, and place.
 struct World {
     /// First round of each process, and behind them the number of rounds.
     rounds: Vec<u32>,
@@ -262,8 +276,8 @@ struct World {
     recvs: Vec<u32>,
     /// Messages in the order of their receives.
     recv_list: Vec<u32>,
-    /// For each round the one of the same process (counted over all) before which all must be complete before its sends may
-    /// begin.
+    /// For each round the one of the same process (counted over all) before which all must be
+    /// complete before its sends may begin.
     needs: Vec<u32>,
     messages: Vec<Message>,
 }
@@ -333,7 +347,8 @@ impl World {
         Ok(world)
     }
 
-    /// Matches the sends and receives of all rounds of one number, and follows the lengths of blocks through them.
+    /// Matches the sends and receives of all rounds of one number, and follows the lengths of
+    /// blocks through them.
     fn meet(&mut self, schedules: &[Schedule], steps: &[(u32, u32, u32)], lengths: &mut Lengths) -> Result<(), String> {
         struct Send {
             pair: (Rank, Rank),
@@ -565,8 +580,8 @@ struct State {
     posted: u32,
     /// First round whose sends have not begun.
     begun: u32,
-    /// Sends that have begun and have not left. The last one counts until its last byte has left, where the window makes that
-    /// matter.
+    /// Sends that have begun and have not left. The last one counts until its last byte has left,
+    /// where the window makes that matter.
     sending: u32,
     /// First message that has not left.
     head: u32,
@@ -600,7 +615,8 @@ struct Simulation<'a> {
     begin: Vec<f64>,
     causes: Vec<u32>,
     flags: Vec<u8>,
-    /// For each round the number of operations of which it is not known when they will be complete; `DONE` when they are.
+    /// For each round the number of operations of which it is not known when they will be complete;
+    /// `DONE` when they are.
     left: Vec<u32>,
     /// When the last of those is complete of which it is known, and at whose end.
     done: Vec<(f64, u32)>,
@@ -670,8 +686,8 @@ impl<'a> Simulation<'a> {
             };
             self.happen(event);
         }
-        // A process that waits in the earliest round of all waits only for messages whose sender has reached that round, and
-        // its line, and whose target has too; so one of them moves.
+        // A process that waits in the earliest round of all waits only for messages whose sender
+        // has reached that round, and its line, and whose target has too; so one of them moves.
         let stuck = (self.states.iter().enumerate()).find(|(p, s)| s.current < self.world.rounds[p + 1]);
         assert!(stuck.is_none(), "process {} waits for ever", stuck.map_or(0, |s| s.0));
     }
@@ -1059,14 +1075,15 @@ mod tests {
         Loggp { latency, overhead, gap, gap_per_byte, eager: u64::MAX }
     }
 
-    /// Schedules from the sends of each process: for each round (source, target, bytes), with the blocks' lengths.
+    /// Schedules from the sends of each process: for each round (source, target, bytes), with the
+    /// blocks' lengths.
     struct Made {
         schedules: Vec<Schedule>,
         lengths: HashMap<(Rank, Block), u64>,
     }
 
-    /// `rounds[r]` are the messages of round `r`. Each carries a block of its own: an input block of process 0, a scratch block
-    /// of others.
+    /// `rounds[r]` are the messages of round `r`. Each carries a block of its own: an input block
+    /// of process 0, a scratch block of others.
     fn made(processes: u32, rounds: &[Vec<(Rank, Rank, u64)>]) -> Made {
         let mut lengths = HashMap::new();
         let mut schedules = vec![Schedule::new(Algorithm::Direct); processes as usize];
@@ -1176,8 +1193,9 @@ mod tests {
         }
     }
 
-    /// A scatter of `k` items of one byte from process 0 by splitting: of `P` processes' items, those of `split(P)` are sent to
-    /// one of them. A process sends all its messages one after the other as soon as it has what it received.
+    /// A scatter of `k` items of one byte from process 0 by splitting: of `P` processes' items,
+    /// those of `split(P)` are sent to one of them. A process sends all its messages one after the
+    /// other as soon as it has what it received.
     fn scatter(processes: u32, k: u64, split: &dyn Fn(u32) -> u32) -> Made {
         let mut rounds: Vec<Vec<(Rank, Rank, u64)>> = Vec::new();
         let mut todo = vec![(0, processes, 0)];
@@ -1193,8 +1211,8 @@ mod tests {
         made(processes, &rounds)
     }
 
-    /// The paper's t^k(P) of algorithm A_t^k and the split that attains it, smallest first, for all P up to `most`. With L' = L
-    /// + 2 o.
+    /// The paper's t^k(P) of algorithm A_t^k and the split that attains it, smallest first, for all
+    /// P up to `most`. With L' = L + 2 o.
     fn optimal(most: u32, k: f64, latency: f64, gap: f64) -> (Vec<f64>, Vec<u32>) {
         let (mut time, mut splits) = (vec![0.0, 0.0], vec![0, 0]);
         for p in 2..=most as usize {
@@ -1206,9 +1224,9 @@ mod tests {
         (time, splits)
     }
 
-    /// All of Table 3 of the LogGP paper, which is made from the formulas of Table 2; P = 1024. The paper's L there is L' = L +
-    /// 2 o, so that it is divided here into L and o. At the source, o of the next message is spent while the port passes the
-    /// one before and rests, as o <= g.
+    /// All of Table 3 of the LogGP paper, which is made from the formulas of Table 2; P = 1024. The
+    /// paper's L there is L' = L + 2 o, so that it is divided here into L and o. At the source, o
+    /// of the next message is spent while the port passes the one before and rests, as o <= g.
     #[test]
     fn scatter_formulas() {
         const P: u32 = 1024;
@@ -1221,8 +1239,8 @@ mod tests {
         let columns =
             [(1, 10.0, 30.0), (1, 100.0, 300.0), (10, 10.0, 30.0), (10, 100.0, 300.0), (100, 10.0, 30.0), (100, 100.0, 300.0)];
         for (c, (k, gap, latency)) in columns.into_iter().enumerate() {
-            // the paper counts from the source's first byte to the end of the last receive and takes L' for L: it has an o more
-            // at the front
+            // the paper counts from the source's first byte to the end of the last receive and
+            // takes L' for L: it has an o more at the front
             let params = loggp(latency - 10.0, 5.0, gap, 1.0);
             let short: Vec<_> = (1..P).flat_map(|to| std::iter::repeat_n((0, to, 1), k as usize)).collect();
             let (best, splits) = optimal(P, k as f64, latency, gap);
@@ -1245,7 +1263,8 @@ mod tests {
         }
     }
 
-    /// A star of `processes` processes around process 0, whose edges to each of the others are `edges`.
+    /// A star of `processes` processes around process 0, whose edges to each of the others are
+    /// `edges`.
     fn star(processes: u32, edges: &[(u32, u32)]) -> Vec<Neighborhood> {
         let all: Vec<_> = (1..processes)
             .flat_map(|to| edges.iter().flat_map(move |&(times, weight)| std::iter::repeat_n((0, to, weight), times as usize)))
@@ -1263,8 +1282,8 @@ mod tests {
         run.total
     }
 
-    /// The same table by the algorithms that a program can ask for. A message for each item, and one for each process, are what `direct` makes of the
-    /// edges.
+    /// The same table by the algorithms that a program can ask for. A message for each item, and
+    /// one for each process, are what `direct` makes of the edges.
     #[test]
     fn scatter_table() {
         const P: u32 = 1024;
@@ -1309,7 +1328,8 @@ mod tests {
         }
     }
 
-    /// Blocks of one length in each packet, but of others than those of other packets: what is passed on has the length that came.
+    /// Blocks of one length in each packet, but of others than those of other packets: what is
+    /// passed on has the length that came.
     #[test]
     fn packets_have_the_lengths_of_their_blocks() {
         let weights = [7, 1, 20, 0, 3, 300];
@@ -1333,7 +1353,8 @@ mod tests {
         assert!(e.contains("meets no"), "{e}");
     }
 
-    /// Process 2 sends on what came from 0 and 1, with a block of its own: when both have come, and as long as all three.
+    /// Process 2 sends on what came from 0 and 1, with a block of its own: when both have come, and
+    /// as long as all three.
     #[test]
     fn collected_packets_have_the_lengths_of_their_blocks() {
         let (input, scratch, packet) = (Block::Input, Block::Scratch, Block::Packet);
@@ -1352,14 +1373,18 @@ mod tests {
         let run = simulate(&schedules, &bytes, &p, &Options { trace: true, ..Options::default() }).unwrap();
         let sent: Vec<_> = run.trace.unwrap().iter().map(|t| (t.source, t.target, t.round, t.bytes)).collect();
         assert_eq!(sent, [(0, 2, 0, 240), (1, 2, 0, 1000), (2, 3, 1, 1045)]);
-        // one behind the other at the in-port of 2, of which the last byte comes at 2 + 119.5 + 9 + 499.5 + 5
+        // one behind the other at the in-port of 2, of which the last byte comes at 2 + 119.5 + 9 +
+        // 499.5 + 5
         assert_eq!(run.total, 635.0 + 2.0 + 2.0 + 522.0 + 5.0 + 2.0);
-        // 240 bytes are put together at 0, 1045 at 2, and taken apart at 3; what 2 passes on it does not take out
+        // 240 bytes are put together at 0, 1045 at 2, and taken apart at 3; what 2 passes on it
+        // does not take out
         let run = simulate(&schedules, &bytes, &p, &Options { copy: 0.25, ..Options::default() }).unwrap();
         assert_eq!(run.processes.iter().map(|p| p.processor).collect::<Vec<_>>(), [62.0, 2.0, 6.0 + 261.25, 2.0 + 261.25]);
-        // the message of 1 comes first now; that of 0 leaves at 62, but passes when the port has rested
+        // the message of 1 comes first now; that of 0 leaves at 62, but passes when the port has
+        // rested
         assert_eq!(run.total, 2.0 + 499.5 + 9.0 + 119.5 + 5.0 + 2.0 + 2.0 + 261.25 + 522.0 + 5.0 + 2.0 + 261.25);
-        // in a gather one block of 0 is in its packet once, and twice in that of 2, where it does not follow itself
+        // in a gather one block of 0 is in its packet once, and twice in that of 2, where it does
+        // not follow itself
         let gather = Options { gather: true, trace: true, ..Options::default() };
         let run = simulate(&schedules, &|p, _| [200, 1000, 5, 0][p as usize], &p, &gather).unwrap();
         assert_eq!(run.trace.unwrap().iter().map(|t| t.bytes).collect::<Vec<_>>(), [200, 1000, 1205]);
@@ -1367,9 +1392,10 @@ mod tests {
 
     /// Binomial trees of any size, with L' below g as well as above.
     ///
-    /// For powers of two, the formula behind Lemma 2. Otherwise that formula is above the truth: its recurrence continues with
-    /// the ceil(P / 2) processes that stay at the source as if they came after L', but only floor(P / 2) do, the others go on
-    /// after g. By hand therefore t(P) = floor(P / 2) k - 1 + max(L' + t(floor(P / 2)), g + t(ceil(P / 2))).
+    /// For powers of two, the formula behind Lemma 2. Otherwise that formula is above the truth:
+    /// its recurrence continues with the ceil(P / 2) processes that stay at the source as if they
+    /// came after L', but only floor(P / 2) do, the others go on after g. By hand therefore t(P) =
+    /// floor(P / 2) k - 1 + max(L' + t(floor(P / 2)), g + t(ceil(P / 2))).
     #[test]
     fn binomial_trees_of_any_size() {
         for (latency, overhead, gap) in [(4.0, 1.0, 4.0), (4.0, 1.0, 6.0), (1.0, 2.0, 20.0), (0.0, 0.0, 3.0)] {
@@ -1408,8 +1434,8 @@ mod tests {
         assert_eq!(made(6, &split).total(&params), 61.0);
     }
 
-    /// Rounds on a torus cost what the model says of a message, each; everything at once costs one process's messages one after
-    /// the other.
+    /// Rounds on a torus cost what the model says of a message, each; everything at once costs one
+    /// process's messages one after the other.
     #[test]
     fn halo_exchange() {
         let params = Loggp { eager: 0, ..loggp(4.0, 1.0, 2.0, 1.0) };
@@ -1425,7 +1451,8 @@ mod tests {
         assert_eq!(run(Algorithm::Direct), 1.0 + 6.0 * 100.0 + 5.0 * 2.0 + 4.0 + 1.0);
     }
 
-    /// Two long messages to process 2 and one behind them, by hand: rendezvous, o = 1, L = 2, g = 1, G = 1, k = 11.
+    /// Two long messages to process 2 and one behind them, by hand: rendezvous, o = 1, L = 2, g =
+    /// 1, G = 1, k = 11.
     #[test]
     fn a_busy_target_holds_up_the_messages_behind() {
         let mut params = loggp(2.0, 1.0, 1.0, 1.0);
@@ -1457,14 +1484,15 @@ mod tests {
         assert_eq!(made.run(&params, Options::default()).total, 25.0);
     }
 
-    /// A receive that is posted late, after that of a message which takes long: an eager message has left and arrived long
-    /// before, a rendezvous waits. o = 1, L = 2, g = 1, G = 1.
+    /// A receive that is posted late, after that of a message which takes long: an eager message
+    /// has left and arrived long before, a rendezvous waits. o = 1, L = 2, g = 1, G = 1.
     #[test]
     fn a_late_receive() {
         let mut params = loggp(2.0, 1.0, 1.0, 1.0);
         let made = made(3, &[vec![(2, 1, 21)], vec![(0, 1, 11)]]);
         let finish = |run: Run| (run.processes[0].finish, run.processes[2].finish, run.total);
-        // at the port 0 is first, 1..11, and arrives at 13; 2 passes 12..32, arrives at 34, is received at 35, and then 0 is
+        // at the port 0 is first, 1..11, and arrives at 13; 2 passes 12..32, arrives at 34, is
+        // received at 35, and then 0 is
         let eager = made.run(&params, Options::default());
         assert_eq!(eager.processes[1].in_port, 30.0);
         assert_eq!(finish(eager), (11.0, 21.0, 36.0));
@@ -1475,7 +1503,8 @@ mod tests {
         assert_eq!(finish(made.run(&params, Options { window: 2, ..Options::default() })), (11.0, 32.0, 35.0));
     }
 
-    /// With a window the sends of a round begin when those of the one before have left, though nothing has been received.
+    /// With a window the sends of a round begin when those of the one before have left, though
+    /// nothing has been received.
     #[test]
     fn a_window_lets_sends_go_ahead() {
         let params = loggp(100.0, 1.0, 0.0, 1.0);
@@ -1488,7 +1517,8 @@ mod tests {
         assert_eq!(total(9), total(3));
     }
 
-    /// A block that is passed on has the length that came, and is not passed on before it came, whatever the window.
+    /// A block that is passed on has the length that came, and is not passed on before it came,
+    /// whatever the window.
     #[test]
     fn relays() {
         let schedules = |pieces: u32| {
@@ -1517,12 +1547,14 @@ mod tests {
             assert_eq!(total(1), 2.0 * (9.0 + 63.5));
             // the sender's o of the second part begins when the first has left
             assert_eq!(total(2), 2.0 + 31.5 + 9.0 + 31.5 + 9.0 + 63.5);
-            // cuts fall on multiples of 64: the first of three parts is empty, costs nothing, and is no message
+            // cuts fall on multiples of 64: the first of three parts is empty, costs nothing, and
+            // is no message
             assert_eq!(total(3), total(2));
         }
     }
 
-    /// Section 3 of the LogGP paper: an exchange takes 2 k G where a process sends or receives at a time.
+    /// Section 3 of the LogGP paper: an exchange takes 2 k G where a process sends or receives at a
+    /// time.
     #[test]
     fn half_duplex() {
         for eager in [0, u64::MAX] {
@@ -1592,7 +1624,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
-        /// For all algorithms on random graphs: every run ends, is between its bounds, and gives the same again.
+        /// For all algorithms on random graphs: every run ends, is between its bounds, and gives
+        /// the same again.
         #[test]
         fn runs_end_and_keep_their_bounds(
             n in 1u32..=24,
@@ -1621,7 +1654,8 @@ mod tests {
                 let trace = run.trace.as_ref().unwrap();
                 let sent: u64 = trace.iter().map(|t| t.bytes).sum();
                 prop_assert_eq!(sent, world.iter().flat_map(|n| n.targets()).map(|t| u64::from(t.weight) * 100).sum::<u64>());
-                // ports and processors are the lower bound, one message after the other the upper one
+                // ports and processors are the lower bound, one message after the other the upper
+                // one
                 let slack = |x: f64| x * (1.0 - 1e-12);
                 for p in 0..n {
                     let load = |of: &dyn Fn(&Transfer) -> bool| {
@@ -1631,7 +1665,8 @@ mod tests {
                         if mine.is_empty() { 0.0 } else { ports + rests + params.point_to_point(1) }
                     };
                     let bound = if half_duplex {
-                        // whether the last one comes or goes: L and o are still to come, here or there
+                        // whether the last one comes or goes: L and o are still to come, here or
+                        // there
                         load(&|t| t.source == p || t.target == p)
                     } else {
                         load(&|t| t.source == p).max(load(&|t| t.target == p))

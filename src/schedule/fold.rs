@@ -1,25 +1,28 @@
 //! Turns a schedule that delivers all blocks into one that reduces them.
 //!
-//! The blocks of all sources are folded from left to right, `((s0 op s1) op s2) op ...`, in place: each step reads one block and
-//! writes the next one, the last block is the result. So the last one in the order goes straight into the caller's buffer and the others
-//! into scratch blocks. A step stands in the first round in which both of its blocks are there.
+//! The blocks of all sources are folded from left to right, `((s0 op s1) op s2) op ...`, in place:
+//! each step reads one block and writes the next one, the last block is the result. So the last one
+//! in the order goes straight into the caller's buffer and the others into scratch blocks. A step
+//! stands in the first round in which both of its blocks are there.
 //!
-//! Cost: no rounds or messages more; one reduction per source but one; one scratch block per source but one.
+//! Cost: no rounds or messages more; one reduction per source but one; one scratch block per source
+//! but one.
 
 use super::{Block, Op, Schedule};
 
 /// In which order a reduction combines the sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FoldOrder {
-    /// As they stand in the source list. Equal inputs give equal bits, and operators that do not commute are served.
+    /// As they stand in the source list. Equal inputs give equal bits, and operators that do not
+    /// commute are served.
     Source,
     /// As they arrive by the schedule's rounds. Fewer steps wait for the last round.
     Any,
 }
 
 impl Schedule {
-    /// The schedule that leaves in `Output(0)` the reduction of what this one would leave in all output blocks. A process without
-    /// sources gets a schedule that writes nothing.
+    /// The schedule that leaves in `Output(0)` the reduction of what this one would leave in all
+    /// output blocks. A process without sources gets a schedule that writes nothing.
     ///
     /// # Panics
     /// If it has packets.

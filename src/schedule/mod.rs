@@ -1,27 +1,36 @@
 //! What a schedule is: rounds of symbolic operations of one process.
 //!
-//! A schedule names blocks and neighbors, never a pointer, datatype, count, tag, communicator or request. The same schedule serves
-//! gather and alltoall, regular or vector, with any buffers, any number of times; [`Schedule::folded`] makes the one for reduce.
-//! It can be checked ([`verify`]), printed, and run for thousands of processes inside one.
+//! A schedule names blocks and neighbors, never a pointer, datatype, count, tag, communicator or
+//! request. The same schedule serves gather and alltoall, regular or vector, with any buffers, any
+//! number of times; [`Schedule::folded`] makes the one for reduce. It can be checked ([`verify`]),
+//! printed, and run for thousands of processes inside one.
 //!
 //! # Grammar
-//! A schedule is a sequence of rounds; a round is a sequence of operations in the order `Recv* Send* Copy* Reduce*`.
-//! An executor posts a round's receives, starts its sends, does its copies, completes all of them, does its reductions, and only
-//! then begins the next round. Consequences that every builder keeps and `verify` checks:
-//! - no block is read in the round in which a receive or copy writes it, except by that round's reductions;
-//! - messages between two processes meet in the order in which they stand: n-th send to, n-th receive from, in the same round.
+//! A schedule is a sequence of rounds; a round is a sequence of operations in the order `Recv*
+//! Send* Copy* Reduce*`. An executor posts a round's receives, starts its sends, does its copies,
+//! completes all of them, does its reductions, and only then begins the next round. Consequences
+//! that every builder keeps and `verify` checks:
+//! - no block is read in the round in which a receive or copy writes it, except by that round's
+//!   reductions;
+//! - messages between two processes meet in the order in which they stand: n-th send to, n-th
+//!   receive from, in the same round.
 //!
-//! Blocks: `Input(i)` is what goes to target slot `i` (for gather the one block that goes to all), `Output(j)` what comes from source
-//! slot `j` (for a folded schedule `Output(0)` is the result), `Scratch(k)` belongs to the executor.
+//! Blocks: `Input(i)` is what goes to target slot `i` (for gather the one block that goes to all),
+//! `Output(j)` what comes from source slot `j` (for a folded schedule `Output(0)` is the result),
+//! `Scratch(k)` belongs to the executor.
 //!
 //! # Packets
-//! `Packet(k)` is a message of several blocks; the schedule lists them. One that is sent lists input blocks, scratch blocks that came in earlier rounds,
-//! and packets of higher numbers; one that is received lists output and scratch blocks, as many as were put in. In such schedules a scratch block is
-//! bytes of a length that comes with them, and may be a packet for someone else; it can be sent by itself and in packets, any number of times. A packet
-//! is received, sent, or in another one, once. So a process passes on blocks whose number, lengths and receivers it does not know, and puts those
-//! together that came from several. Packets are sent and received whole. A schedule with packets is not folded.
+//! `Packet(k)` is a message of several blocks; the schedule lists them. One that is sent lists
+//! input blocks, scratch blocks that came in earlier rounds, and packets of higher numbers; one
+//! that is received lists output and scratch blocks, as many as were put in. In such schedules a
+//! scratch block is bytes of a length that comes with them, and may be a packet for someone else;
+//! it can be sent by itself and in packets, any number of times. A packet is received, sent, or in
+//! another one, once. So a process passes on blocks whose number, lengths and receivers it does not
+//! know, and puts those together that came from several. Packets are sent and received whole. A
+//! schedule with packets is not folded.
 //!
-//! Blocks in a packet that have one content, such as a gather's input blocks, cost their bytes once where they stand one behind the other.
+//! Blocks in a packet that have one content, such as a gather's input blocks, cost their bytes once
+//! where they stand one behind the other.
 
 #![forbid(unsafe_code)]
 
@@ -66,7 +75,8 @@ pub enum Block {
     Input(u32),
     /// Block of source slot `j` of the caller's receive buffer.
     Output(u32),
-    /// Temporary block `k`, laid out as an output block; in a schedule with packets bytes of any length.
+    /// Temporary block `k`, laid out as an output block; in a schedule with packets bytes of any
+    /// length.
     Scratch(u32),
     /// Packet `k`: the blocks that the schedule lists for it.
     Packet(u32),
@@ -154,7 +164,8 @@ pub struct Schedule {
     contents: Vec<Block>,
     /// `packets[k]`: index in `contents` behind the last block of packet `k`.
     packets: Vec<u32>,
-    /// In a folded schedule for each source slot where its block is received; `None` where nothing is.
+    /// In a folded schedule for each source slot where its block is received; `None` where nothing
+    /// is.
     homes: Option<Vec<Option<Block>>>,
 }
 
@@ -173,8 +184,9 @@ impl Schedule {
         }
     }
 
-    /// A schedule of operations with the numbers of their rounds; those of a round keep their order. `copies` are done while the messages of the
-    /// first round travel, or in a round of their own where there are no messages.
+    /// A schedule of operations with the numbers of their rounds; those of a round keep their
+    /// order. `copies` are done while the messages of the first round travel, or in a round of
+    /// their own where there are no messages.
     pub fn from_numbered(algorithm: Algorithm, mut ops: Vec<(u32, Op)>, mut copies: Vec<Op>) -> Self {
         ops.sort_by_key(|o| o.0);
         let mut schedule = Schedule::new(algorithm);
@@ -187,7 +199,8 @@ impl Schedule {
         schedule
     }
 
-    /// Adds a round, with the next number. Sorts its operations into the grammar's order; within a kind they keep their order.
+    /// Adds a round, with the next number. Sorts its operations into the grammar's order; within a
+    /// kind they keep their order.
     pub fn push_round(&mut self, ops: impl IntoIterator<Item = Op>) {
         self.push_round_at(self.numbers.last().map_or(0, |n| n + 1), ops);
     }
@@ -231,8 +244,9 @@ impl Schedule {
         &self.contents[begin..self.packets[k] as usize]
     }
 
-    /// A schedule with packets in which the blocks that `lose` names are not looked at: instead of input blocks nothing is sent, and what comes for
-    /// output blocks is dropped. All messages stay, so that those who pass on others' blocks do so.
+    /// A schedule with packets in which the blocks that `lose` names are not looked at: instead of
+    /// input blocks nothing is sent, and what comes for output blocks is dropped. All messages
+    /// stay, so that those who pass on others' blocks do so.
     pub fn without(&self, lose: impl Fn(Block) -> bool) -> Schedule {
         let mut rest = self.clone();
         let (mut packets, mut scratch) = (self.packets() as u32, self.scratch);
@@ -289,7 +303,8 @@ impl Schedule {
         &self.ops[begin..self.ends[r] as usize]
     }
 
-    /// The same schedule without the operations that `keep` refuses. Both ends of a message must be refused, or none.
+    /// The same schedule without the operations that `keep` refuses. Both ends of a message must be
+    /// refused, or none.
     pub fn retained(&self, mut keep: impl FnMut(&Op) -> bool) -> Schedule {
         let (contents, packets, homes) = (self.contents.clone(), self.packets.clone(), self.homes.clone());
         let mut rest = Schedule { contents, packets, homes, ..Schedule::new(self.algorithm) };
@@ -305,8 +320,8 @@ impl Schedule {
         &self.ops
     }
 
-    /// For each source slot for which something comes, in no order, where that is received: its output block, or in a folded schedule what stands for
-    /// that.
+    /// For each source slot for which something comes, in no order, where that is received: its
+    /// output block, or in a folded schedule what stands for that.
     pub fn homes(&self) -> Vec<(u32, Block)> {
         let output = |block: Block| if let Block::Output(slot) = block { Some((slot, block)) } else { None };
         match &self.homes {
@@ -360,11 +375,14 @@ pub struct Input<'a> {
     pub neighborhood: &'a Neighborhood,
     /// Number of processes.
     pub processes: u32,
-    /// Where all edges of all processes have directions: the directions, heaviest first, equal on all processes.
+    /// Where all edges of all processes have directions: the directions, heaviest first, equal on
+    /// all processes.
     pub directions: Option<&'a [u32]>,
-    /// Where one process sends and all others receive from it at most, and forwarding is promised to be right: that star, equal on all processes.
+    /// Where one process sends and all others receive from it at most, and forwarding is promised
+    /// to be right: that star, equal on all processes.
     pub star: Option<&'a Star>,
-    /// Where all processes of a Cartesian communicator have neighbors at the same offsets, and that has been looked for: these, equal on all processes.
+    /// Where all processes of a Cartesian communicator have neighbors at the same offsets, and that
+    /// has been looked for: these, equal on all processes.
     pub stencil: Option<&'a Stencil>,
 }
 
@@ -384,7 +402,8 @@ pub struct Operations {
 pub struct Tuning {
     /// Where choices are drawn, they are drawn from this.
     pub seed: u64,
-    /// What a message costs beyond its bytes, in units of weight (tau / phi in IrregPC): splitting pays where it is small.
+    /// What a message costs beyond its bytes, in units of weight (tau / phi in IrregPC): splitting
+    /// pays where it is small.
     pub startup: f64,
     /// Whether messages may be split.
     pub split: bool,
@@ -413,7 +432,8 @@ pub enum Algorithm {
     LinearPermutation,
     /// `random_rounds`: rounds begun at a random process, longest messages first, long ones cut.
     RandomRounds,
-    /// `edge_coloring`: as few rounds as the largest degree, heavy edges together, long messages cut where that pays.
+    /// `edge_coloring`: as few rounds as the largest degree, heavy edges together, long messages
+    /// cut where that pays.
     EdgeColoring,
     /// `distributed_coloring`: edge coloring that neighbors negotiate; no process knows the graph.
     DistributedColoring,
@@ -427,7 +447,8 @@ pub enum Algorithm {
     NodeAware,
 }
 
-/// What each process makes its schedule of: words of all processes, one behind the other, and the number of words of each.
+/// What each process makes its schedule of: words of all processes, one behind the other, and the
+/// number of words of each.
 pub type Shares = (Vec<u32>, Vec<u32>);
 
 /// How an algorithm comes to a schedule.
@@ -439,8 +460,9 @@ pub enum Build {
     Global(fn(&Graph, &Tuning) -> Plan),
     /// By messages between neighbors: each process makes its [`Negotiation`] and takes its steps.
     Negotiated(fn(&Input, &Tuning) -> Negotiation),
-    /// From a [`Star`]: for each number of processes whose blocks one process has, its own among them, of how many it sends the blocks away first.
-    /// Arguments: the number of processes, the weight of one's block, and what messages cost.
+    /// From a [`Star`]: for each number of processes whose blocks one process has, its own among
+    /// them, of how many it sends the blocks away first. Arguments: the number of processes, the
+    /// weight of one's block, and what messages cost.
     Scatter(fn(u32, f64, &Costs) -> Vec<u32>),
     /// From the process's own lists and the [`Stencil`] of all processes.
     Stencil(fn(&Input) -> Schedule),
@@ -456,15 +478,17 @@ pub struct Entry {
     pub name: &'static str,
     /// Whether each process has at most one message in and one out in a round.
     pub single_port: bool,
-    /// Why it cannot be used for an input; `None` if it can. Depends only on what is equal on all processes.
+    /// Why it cannot be used for an input; `None` if it can. Depends only on what is equal on all
+    /// processes.
     pub unfit: fn(&Input) -> Option<&'static str>,
     /// Builds.
     pub build: Build,
 }
 
 impl Entry {
-    /// Whether blocks travel through processes that are neither their source nor their target. Such schedules have packets. They need the caller's
-    /// promise that all processes call, unless those on a block's way are neighbors of its source.
+    /// Whether blocks travel through processes that are neither their source nor their target. Such
+    /// schedules have packets. They need the caller's promise that all processes call, unless those
+    /// on a block's way are neighbors of its source.
     pub fn forwards(&self) -> bool {
         matches!(self.build, Build::Scatter(_) | Build::Stencil(_) | Build::Nodes(_))
     }
@@ -561,8 +585,9 @@ pub static ALGORITHMS: [Entry; 10] = [
     },
 ];
 
-/// The schedules of all processes by one algorithm; `world` in the order of ranks. For tests, the model and the command-line tool: what a
-/// communicator's processes do together when a neighborhood is set.
+/// The schedules of all processes by one algorithm; `world` in the order of ranks. For tests, the
+/// model and the command-line tool: what a communicator's processes do together when a neighborhood
+/// is set.
 ///
 /// # Errors
 /// Why the algorithm cannot be used.
@@ -609,7 +634,8 @@ pub fn world_schedules_on(
     })
 }
 
-/// The schedules of all processes by `node_aware`; `world` in the order of ranks. As [`world_schedules`].
+/// The schedules of all processes by `node_aware`; `world` in the order of ranks. As
+/// [`world_schedules`].
 pub fn schedules_on_nodes(world: &[Neighborhood], nodes: &Locality, tuning: &Tuning) -> Vec<Schedule> {
     let (shares, words) = node_aware::shares(&Graph::from_neighborhoods(world), nodes, tuning);
     let mut rest = &shares[..];

@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use crate::schedule::{Block, Op, Part, Schedule};
 
-/// Whether receives may be posted, and sends started, before earlier rounds are complete: everything that is sent or copied is the caller's input,
-/// and no block is written after it was complete.
+/// Whether receives may be posted, and sends started, before earlier rounds are complete:
+/// everything that is sent or copied is the caller's input, and no block is written after it was
+/// complete.
 pub fn may_overlap(schedule: &Schedule) -> bool {
     let mut complete: HashSet<Block> = HashSet::new();
     let mut come: HashMap<Block, u32> = HashMap::new();

@@ -1,6 +1,7 @@
-//! How packets look on their way: for each of their blocks its length, 8 bytes in little-endian order, then the blocks behind one another. Packets in a
-//! packet are blocks of it. A block that is the same as the one before it is not there a second time: its word says [`SAME`]. So what a gather sends to
-//! many travels once in a packet.
+//! How packets look on their way: for each of their blocks its length, 8 bytes in little-endian
+//! order, then the blocks behind one another. Packets in a packet are blocks of it. A block that is
+//! the same as the one before it is not there a second time: its word says [`SAME`]. So what a
+//! gather sends to many travels once in a packet.
 
 use std::ops::Range;
 

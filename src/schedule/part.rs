@@ -3,14 +3,15 @@
 use std::fmt;
 use std::ops::Range;
 
-/// Cuts fall on multiples of so many bytes of a block's data: a cache line, and whole elements of every predefined type whose size
-/// divides it.
+/// Cuts fall on multiples of so many bytes of a block's data: a cache line, and whole elements of
+/// every predefined type whose size divides it.
 pub const GRAIN: u64 = 64;
 
 /// The fraction of a block from `begin / of` to `end / of`.
 ///
-/// Both ends of an edge find the same bytes from the same fraction, whatever the block's length is and however each end describes it: the
-/// length in bytes of data, without holes, is equal at both ends.
+/// Both ends of an edge find the same bytes from the same fraction, whatever the block's length is
+/// and however each end describes it: the length in bytes of data, without holes, is equal at both
+/// ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Part {
     begin: u32,
@@ -36,7 +37,8 @@ impl Part {
         self == Part::WHOLE
     }
 
-    /// The part of a block of `length` bytes. The ranges of parts that follow one another do so too; they may be empty.
+    /// The part of a block of `length` bytes. The ranges of parts that follow one another do so
+    /// too; they may be empty.
     pub fn range(self, length: u64) -> Range<u64> {
         let cut = |position: u32| {
             if position == self.of {

@@ -1,8 +1,11 @@
-//! A plan: in which round each edge of all processes' graph is served, whole or in pieces. What algorithms make that look at the whole
-//! graph. One process makes it; each gets its *share*, and makes its schedule of it.
+//! A plan: in which round each edge of all processes' graph is served, whole or in pieces. What
+//! algorithms make that look at the whole graph. One process makes it; each gets its *share*, and
+//! makes its schedule of it.
 //!
-//! A share is a list of steps of five words: round, edge, begin, end, of how much. Edges of a process are counted from 0, those that leave it in
-//! matching order, and those that arrive by source, and for each source in matching order; the word is twice that, and one more if it arrives.
+//! A share is a list of steps of five words: round, edge, begin, end, of how much. Edges of a
+//! process are counted from 0, those that leave it in matching order, and those that arrive by
+//! source, and for each source in matching order; the word is twice that, and one more if it
+//! arrives.
 
 use super::{Algorithm, Block, Op, Part, Schedule, length};
 use crate::topology::graph::Graph;
@@ -37,7 +40,8 @@ pub struct Plan {
     pub rounds: u32,
     /// Units of length to a unit of weight: [`length()`]'s.
     pub scale: u32,
-    /// All pieces, in any order. The pieces of an edge cover it once; that of an edge of length 0 is empty, all others are not.
+    /// All pieces, in any order. The pieces of an edge cover it once; that of an edge of length 0
+    /// is empty, all others are not.
     pub pieces: Vec<Piece>,
 }
 
@@ -70,7 +74,8 @@ impl Plan {
         longest.into_iter().map(|l| f64::from(l) / f64::from(self.scale)).collect()
     }
 
-    /// IrregPC's cost: the sum over rounds of what a round costs to begin and the longest message in it; both in units of weight.
+    /// IrregPC's cost: the sum over rounds of what a round costs to begin and the longest message
+    /// in it; both in units of weight.
     pub fn cost(&self, startup: f64) -> f64 {
         self.longest().into_iter().map(|l| startup + l).sum()
     }
@@ -154,12 +159,13 @@ pub fn schedule(algorithm: Algorithm, n: &Neighborhood, share: &[u32]) -> Schedu
             (step[0], op)
         })
         .collect();
-    // messages between two processes meet in the order in which they stand: within a round that of the plan
+    // messages between two processes meet in the order in which they stand: within a round that of
+    // the plan
     Schedule::from_numbered(algorithm, ops, super::self_copies(n))
 }
 
-/// The cost that no plan with one message in and one out at a time is below: the largest, over all processes and both sides, of a startup
-/// for each message and their weights. In units of weight.
+/// The cost that no plan with one message in and one out at a time is below: the largest, over all
+/// processes and both sides, of a startup for each message and their weights. In units of weight.
 pub fn lower_bound(graph: &Graph, startup: f64) -> f64 {
     let (degrees, loads) = (graph.degrees(), graph.loads());
     let side = |degrees: &[u32], loads: &[u64]| {
@@ -168,7 +174,8 @@ pub fn lower_bound(graph: &Graph, startup: f64) -> f64 {
     side(&degrees.0, &loads.0).max(side(&degrees.1, &loads.1))
 }
 
-/// The ratio of a cost to its bound. It is 1 where both are 0, as for messages without bytes whose startup is free.
+/// The ratio of a cost to its bound. It is 1 where both are 0, as for messages without bytes whose
+/// startup is free.
 pub fn ratio(cost: f64, bound: f64) -> f64 {
     if cost == bound { 1.0 } else { cost / bound }
 }
@@ -178,7 +185,8 @@ mod tests {
     use super::super::verify::{Goal, verify};
     use super::*;
 
-    /// One process that sends to all others: each of them must not look at all of its edges. Without that, time grows with the square of its edges.
+    /// One process that sends to all others: each of them must not look at all of its edges.
+    /// Without that, time grows with the square of its edges.
     #[test]
     fn schedules_of_a_star() {
         let n = 100_000;
@@ -188,7 +196,8 @@ mod tests {
         assert!(schedules[1..].iter().zip(0..).all(|(s, r)| s.rounds() == 1 && s.number(0) == r));
     }
 
-    /// Two edges between the same two processes, one of them cut, and an edge back: each end finds its slots.
+    /// Two edges between the same two processes, one of them cut, and an edge back: each end finds
+    /// its slots.
     #[test]
     fn schedules_of_a_cut_plan() {
         let world = vec![Neighborhood::from_ranks(0, &[1, 0], &[1, 0, 1]), Neighborhood::from_ranks(1, &[0, 1, 0], &[1, 0])];

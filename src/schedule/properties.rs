@@ -12,7 +12,8 @@ use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 use crate::topology::nodes::Locality;
 
-/// The bytes of block `slot` of process `p`: they name both, and their number differs from block to block.
+/// The bytes of block `slot` of process `p`: they name both, and their number differs from block to
+/// block.
 fn block(p: u32, slot: u32) -> Vec<u8> {
     // some too short to be cut, some with many places for a cut
     let length = (p * 7 + slot * 3) as usize % 5 * 97;
@@ -21,7 +22,8 @@ fn block(p: u32, slot: u32) -> Vec<u8> {
     bytes
 }
 
-/// What must arrive, from the definition: the k-th edge of the sender in matching order meets the k-th of the receiver.
+/// What must arrive, from the definition: the k-th edge of the sender in matching order meets the
+/// k-th of the receiver.
 fn oracle(world: &[Neighborhood], p: usize) -> Vec<(u32, Vec<u8>)> {
     let me = &world[p];
     let mut expected: Vec<(u32, Vec<u8>)> = Vec::new();
@@ -44,7 +46,8 @@ fn inputs(world: &[Neighborhood]) -> Vec<Vec<Vec<u8>>> {
     (world.iter()).map(|n| (0..n.targets().len() as u32).map(|i| block(n.rank(), i)).collect()).collect()
 }
 
-/// Verifies the schedules of a world, and moves bytes through them; where they serve gather, also as a gather's.
+/// Verifies the schedules of a world, and moves bytes through them; where they serve gather, also
+/// as a gather's.
 fn check(entry: &Entry, world: &[Neighborhood], schedules: &[Schedule], seed: u64) -> Result<(), String> {
     let inputs = inputs(world);
     verify(world, schedules, Goal::Deliver, entry.single_port)?;
@@ -110,7 +113,8 @@ fn check_all_on(grid: Option<&Grid>, world: &[Neighborhood], directions: Option<
     Ok(())
 }
 
-/// A world from a list of edges (source, target, where it is put among the source's targets and the target's sources).
+/// A world from a list of edges (source, target, where it is put among the source's targets and the
+/// target's sources).
 fn world_of(n: u32, edges: &[(u32, u32, u16, u16)], nulls: &[(u32, u16)]) -> Vec<Neighborhood> {
     let mut sources = vec![Vec::new(); n as usize];
     let mut targets = vec![Vec::new(); n as usize];
@@ -132,7 +136,8 @@ fn world_of(n: u32, edges: &[(u32, u32, u16, u16)], nulls: &[(u32, u16)]) -> Vec
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
-    /// Sparse and dense multigraphs up to 64 processes: repeated edges, self edges, `MPI_PROC_NULL`, processes without edges.
+    /// Sparse and dense multigraphs up to 64 processes: repeated edges, self edges,
+    /// `MPI_PROC_NULL`, processes without edges.
     #[test]
     fn random_graphs(
         n in 1u32..=64,
@@ -143,7 +148,8 @@ proptest! {
         check_all(&world_of(n, &edges, &nulls), None, seed).map_err(TestCaseError::fail)?;
     }
 
-    /// One process sends to any others in any order, also to itself, with slots that hold no process and blocks of all lengths.
+    /// One process sends to any others in any order, also to itself, with slots that hold no
+    /// process and blocks of all lengths.
     #[test]
     fn stars(
         n in 1u32..=80,
@@ -162,7 +168,8 @@ proptest! {
         check_all(&world, None, seed).map_err(TestCaseError::fail)?;
     }
 
-    /// Any graph on any nodes, by `node_aware`: counts that differ from node to node, ranks in any order, pairs of nodes that are cut and that are not.
+    /// Any graph on any nodes, by `node_aware`: counts that differ from node to node, ranks in any
+    /// order, pairs of nodes that are cut and that are not.
     #[test]
     fn graphs_on_nodes(
         names in prop::collection::vec(0u32..20, 1..=48),
@@ -204,7 +211,8 @@ proptest! {
         check_all(&world_of(n, &edges, &[]), None, seed).map_err(TestCaseError::fail)?;
     }
 
-    /// Grids up to 4-D with open and periodic dimensions of sizes 1, 2 and more, rounds in any order.
+    /// Grids up to 4-D with open and periodic dimensions of sizes 1, 2 and more, rounds in any
+    /// order.
     #[test]
     fn grids(
         dims in prop::collection::vec((1u32..=4, any::<bool>()), 0..=4),
@@ -218,7 +226,8 @@ proptest! {
             directions.rotate_left(by);
         }
         check_all_on(Some(&grid), &world, Some(&directions), shuffle).map_err(TestCaseError::fail)?;
-        // the definition of the Cartesian case: sent toward +d, received in the -d slot, however small the dimension
+        // the definition of the Cartesian case: sent toward +d, received in the -d slot, however
+        // small the dimension
         for n in &world {
             for (slot, target) in n.targets().iter().enumerate() {
                 if let Some(to) = target.rank {
@@ -230,7 +239,8 @@ proptest! {
         }
     }
 
-    /// Lists that a caller gives on a grid, in any order and partly left out, get directions that serve every algorithm.
+    /// Lists that a caller gives on a grid, in any order and partly left out, get directions that
+    /// serve every algorithm.
     #[test]
     fn lists_on_grids(
         dims in prop::collection::vec((1u32..=4, any::<bool>()), 1..=3),
@@ -260,7 +270,8 @@ proptest! {
     }
 }
 
-/// A world in which each process of a grid has an edge at each of some offsets, as far as the grid reaches, in its own order.
+/// A world in which each process of a grid has an edge at each of some offsets, as far as the grid
+/// reaches, in its own order.
 fn stencil_world(grid: &Grid, offsets: &[Vec<i32>], order: u64) -> Vec<Neighborhood> {
     let mut edges = Vec::new();
     for (p, (i, offset)) in (0..grid.size()).flat_map(|p| (0..).zip(offsets).map(move |o| (p, o))) {
@@ -275,8 +286,9 @@ fn stencil_world(grid: &Grid, offsets: &[Vec<i32>], order: u64) -> Vec<Neighborh
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
-    /// Any offsets, repeated ones and 0 among them, on grids up to 4-D with dimensions of all kinds: messages are combined, one for each step along
-    /// each dimension, and where the stencil says so only processes pass blocks on that are targets of their source.
+    /// Any offsets, repeated ones and 0 among them, on grids up to 4-D with dimensions of all
+    /// kinds: messages are combined, one for each step along each dimension, and where the stencil
+    /// says so only processes pass blocks on that are targets of their source.
     #[test]
     fn stencils(
         dims in prop::collection::vec((1u32..=5, any::<bool>()), 1..=4),

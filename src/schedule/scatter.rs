@@ -1,23 +1,29 @@
 //! Schedules from one process to others along a tree: LogGP's single node scatter (section 4).
 //!
-//! The blocks that the source sends lie in the order of its targets; whose block is the i-th is at place i of the tree, the source at place 0. A
-//! process has the blocks of some places that follow one another, its own first, and sends those at the end away, to the first process among them, as
-//! one message; then those at the end of what is left. How many it sends away is what algorithms differ in: a table of *splits* says it for
-//! each number of blocks. Messages carry their blocks as packets, so that who passes blocks on needs to know nothing about them.
+//! The blocks that the source sends lie in the order of its targets; whose block is the i-th is at
+//! place i of the tree, the source at place 0. A process has the blocks of some places that follow
+//! one another, its own first, and sends those at the end away, to the first process among them, as
+//! one message; then those at the end of what is left. How many it sends away is what algorithms
+//! differ in: a table of *splits* says it for each number of blocks. Messages carry their blocks as
+//! packets, so that who passes blocks on needs to know nothing about them.
 //!
-//! A process sends one message in a round, longest first, beginning in the round after the one in which it has received its own. All messages go
-//! into rounds by that, so that each has one in and one out at most.
+//! A process sends one message in a round, longest first, beginning in the round after the one in
+//! which it has received its own. All messages go into rounds by that, so that each has one in and
+//! one out at most.
 //!
-//! The simple scatter, in which the source sends each process its block, is what `linear_permutation` makes of such a neighborhood, and `direct`
-//! without waiting for one message before the next.
+//! The simple scatter, in which the source sends each process its block, is what
+//! `linear_permutation` makes of such a neighborhood, and `direct` without waiting for one message
+//! before the next.
 //!
-//! Cost: one message for each target; a block travels once for each step of its way, and beyond the bytes of blocks each message of several ones has
-//! 8 bytes for each. A process keeps the blocks that it passes on, the source what it sends packed.
+//! Cost: one message for each target; a block travels once for each step of its way, and beyond the
+//! bytes of blocks each message of several ones has 8 bytes for each. A process keeps the blocks
+//! that it passes on, the source what it sends packed.
 
 use super::{Algorithm, Block, Costs, Input, Op, Schedule, Tuning, length};
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
-/// A neighborhood of all processes in which one, the hub, sends to some others, to each once, and no other process sends.
+/// A neighborhood of all processes in which one, the hub, sends to some others, to each once, and
+/// no other process sends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Star {
     /// The process that sends; any where none does.
@@ -29,7 +35,8 @@ pub struct Star {
 }
 
 impl Star {
-    /// What a process knows of whether there is a star. The sum of all processes' goes to [`Star::from_shares`].
+    /// What a process knows of whether there is a star. The sum of all processes' goes to
+    /// [`Star::from_shares`].
     pub fn share(n: &Neighborhood) -> [u64; 4] {
         let sends = n.targets().iter().any(|t| t.rank.is_some());
         let mut others = others(n);
@@ -40,7 +47,8 @@ impl Star {
         if sends { [1, n.rank().into(), targets as u64, repeats.into()] } else { [0; 4] }
     }
 
-    /// From the sum of all processes' shares the hub and its number of targets; `None` if there is no star. Where nobody sends, process 0 is the hub.
+    /// From the sum of all processes' shares the hub and its number of targets; `None` if there is
+    /// no star. Where nobody sends, process 0 is the hub.
     pub fn from_shares(sum: [u64; 4]) -> Option<(Rank, usize)> {
         let [senders, hub, targets, repeats] = sum;
         (senders <= 1 && repeats == 0).then_some((hub as Rank, targets as usize))
@@ -107,7 +115,8 @@ impl Share {
     }
 }
 
-/// A process's schedule. Cost: O(depth of the tree times messages of a process) and, for the hub, O(targets).
+/// A process's schedule. Cost: O(depth of the tree times messages of a process) and, for the hub,
+/// O(targets).
 pub(super) fn schedule(algorithm: Algorithm, input: &Input, splits: &[u32]) -> Schedule {
     let n = input.neighborhood;
     let mut ops = Vec::new();
@@ -144,7 +153,8 @@ pub(super) fn schedule(algorithm: Algorithm, input: &Input, splits: &[u32]) -> S
     schedule
 }
 
-/// From which place a place receives, in which round, and what. The splits are followed from the source on.
+/// From which place a place receives, in which round, and what. The splits are followed from the
+/// source on.
 fn way(place: u32, all: Share, splits: &[u32]) -> (u32, u32, Share) {
     let (mut at, mut begin) = (all, 0);
     loop {
@@ -158,7 +168,8 @@ fn way(place: u32, all: Share, splits: &[u32]) -> (u32, u32, Share) {
     }
 }
 
-/// What the source sends for a share: a block, or a packet of packets, each with what its receiver sends on.
+/// What the source sends for a share: a block, or a packet of packets, each with what its receiver
+/// sends on.
 fn pack(share: Share, splits: &[u32], slots: &[u32], packets: &mut Vec<Vec<Block>>) -> Block {
     let input = |place: u32| Block::Input(slots[place as usize - 1]);
     if share.count == 1 {
@@ -201,7 +212,8 @@ mod tests {
         schedules.iter().zip(0..).map(|(s, p)| format!("process {p}\n{s}")).collect()
     }
 
-    /// Section 4.4, by hand, with the hub in the middle of the ranks and among its own targets, and a process that gets nothing.
+    /// Section 4.4, by hand, with the hub in the middle of the ranks and among its own targets, and
+    /// a process that gets nothing.
     #[test]
     fn a_binomial_tree() {
         let world = star(7, 3, &[0, 3, 1, 6, 5, 4]);

@@ -1,7 +1,9 @@
-//! Checks the schedules of all processes against the definition of the collectives, by running them on symbols.
+//! Checks the schedules of all processes against the definition of the collectives, by running them
+//! on symbols.
 //!
-//! A block's symbol is the list of contributions in it: `Input(i)` of process `s` is `[(s, i)]`, a reduction joins two lists in order.
-//! A packet's symbol is the list of its blocks' symbols. Messages are queues between pairs of processes. Nothing is assumed about how a schedule was
+//! A block's symbol is the list of contributions in it: `Input(i)` of process `s` is `[(s, i)]`, a
+//! reduction joins two lists in order. A packet's symbol is the list of its blocks' symbols.
+//! Messages are queues between pairs of processes. Nothing is assumed about how a schedule was
 //! made.
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -241,7 +243,8 @@ impl World<'_> {
     }
 }
 
-/// Packets hold no packets but of higher numbers, so that none holds itself; and each is received, sent or held once.
+/// Packets hold no packets but of higher numbers, so that none holds itself; and each is received,
+/// sent or held once.
 fn check_packets(schedule: &Schedule) -> Result<(), String> {
     let packets = schedule.packets() as u32;
     let mut used = HashSet::new();
@@ -374,7 +377,8 @@ mod tests {
         assert!(late.contains("meets no send"), "{late}");
     }
 
-    /// Two processes; the block from 0 to 1 in two parts, of which one end or the other gets something wrong.
+    /// Two processes; the block from 0 to 1 in two parts, of which one end or the other gets
+    /// something wrong.
     #[test]
     fn wrong_parts_are_found() {
         let world = [Neighborhood::from_ranks(0, &[], &[1]), Neighborhood::from_ranks(1, &[0], &[])];
@@ -443,8 +447,9 @@ mod tests {
         }
     }
 
-    /// Processes 0 and 1 send 2 a packet each in one round, and 2 sends what is in them on, with a block of its own: to 3 in a packet, to 4 by itself.
-    /// The last ones of 0 and 1 are one content, which a packet holds once.
+    /// Processes 0 and 1 send 2 a packet each in one round, and 2 sends what is in them on, with a
+    /// block of its own: to 3 in a packet, to 4 by itself. The last ones of 0 and 1 are one
+    /// content, which a packet holds once.
     #[test]
     fn collected_packets() {
         let (input, output, scratch, packet) = (Block::Input, Block::Output, Block::Scratch, Block::Packet);

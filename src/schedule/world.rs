@@ -1,8 +1,9 @@
 //! Runs the schedules of all processes inside one, with bytes really moved. For tests.
 //!
-//! Processes advance one at a time in an order drawn from a seed, each as far as its messages let it, so that they are in different
-//! rounds at the same time. A send completes only when its receive is posted (the rendezvous case), so that a schedule which relies
-//! on buffering is found to hang.
+//! Processes advance one at a time in an order drawn from a seed, each as far as its messages let
+//! it, so that they are in different rounds at the same time. A send completes only when its
+//! receive is posted (the rendezvous case), so that a schedule which relies on buffering is found
+//! to hang.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -54,7 +55,8 @@ struct Channel {
     recvs: VecDeque<(usize, Block, Part)>,
 }
 
-/// Runs all schedules to the end; `inputs[p][i]` is block `Input(i)` of process `p`. Returns all blocks of all processes.
+/// Runs all schedules to the end; `inputs[p][i]` is block `Input(i)` of process `p`. Returns all
+/// blocks of all processes.
 ///
 /// # Errors
 /// The processes that can go no further, if not all finish.
@@ -165,7 +167,8 @@ mod tests {
     use super::*;
     use crate::schedule::Algorithm;
 
-    /// Two processes that each send before they receive, in different rounds: buffering would hide the deadlock.
+    /// Two processes that each send before they receive, in different rounds: buffering would hide
+    /// the deadlock.
     #[test]
     fn reliance_on_buffering_is_found() {
         let schedules: Vec<_> = (0..2u32)

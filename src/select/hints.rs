@@ -1,8 +1,8 @@
 //! Hints: info keys and environment variables, as typed values.
 //!
-//! An environment variable overrides the info key. Unknown keys are ignored ([`unknown`] has what the
-//! log says of them); a value that is not understood is an error. Both are read when a neighborhood is
-//! set, never later.
+//! An environment variable overrides the info key. Unknown keys are ignored ([`unknown`] has what
+//! the log says of them); a value that is not understood is an error. Both are read when a
+//! neighborhood is set, never later.
 
 #![forbid(unsafe_code)]
 
@@ -47,17 +47,20 @@ const NODE_SIZE: Names = ("mpix_node_size", "MPIX_NODE_SIZE");
 const MATCHED_PROBE: Names = ("mpix_matched_probe", "MPIX_MATCHED_PROBE");
 const LOGGP_SECONDS: Names = ("mpix_loggp_seconds", "MPIX_LOGGP_SECONDS");
 const LOGGP_BYTES: Names = ("mpix_loggp_bytes", "MPIX_LOGGP_BYTES");
-/// Environment variable: a file with the parameters of the machine, for where nothing else says them.
+/// Environment variable: a file with the parameters of the machine, for where nothing else says
+/// them.
 const LOGGP_FILE: &str = "MPIX_LOGGP_FILE";
 
-/// Most edges of a graph that is gathered, whatever the hint says: positions in what is sent to the processes are `int` for MPI.
+/// Most edges of a graph that is gathered, whatever the hint says: positions in what is sent to the
+/// processes are `int` for MPI.
 pub const MOST_EDGES: u64 = 1 << 27;
 
 /// Fewest bytes of shared memory with which it is used.
 pub const LEAST_SHARED: u64 = 1 << 16;
 
-/// Bytes of shared memory without a hint, and where a process uses a device: blocks in its memory that are longer than a slot are left to MPI, which may move them
-/// without the host's memory. Slots then have 16 KiB.
+/// Bytes of shared memory without a hint, and where a process uses a device: blocks in its memory
+/// that are longer than a slot are left to MPI, which may move them without the host's memory.
+/// Slots then have 16 KiB.
 const DEFAULT_SHARED: u64 = 10 << 20;
 const SHARED_WITH_DEVICES: u64 = 160 << 10;
 
@@ -83,39 +86,44 @@ pub struct Hints {
     pub seed: u64,
     /// `mpix_duplex` = `half`: a process sends or receives at a time, not both (default `full`).
     pub half_duplex: bool,
-    /// `mpix_round_window`: rounds whose receives are posted at a time (default 1: each round ends before the next one begins).
+    /// `mpix_round_window`: rounds whose receives are posted at a time (default 1: each round ends
+    /// before the next one begins).
     pub window: u32,
     /// `mpix_weight_unit`: bytes that a weight of 1 stands for. `None`: not said.
     pub weight_unit: Option<u32>,
     /// `mpix_loggp`: parameters of the machine, a preset's name or a file.
     /// `None`: not said, and the site's or the default preset stand for it.
     pub loggp: Option<Loggp>,
-    /// Parameters from a file of the site. Of this machine, but nobody says that of the processes of this communicator: those that
-    /// share a node may be much nearer to one another.
+    /// Parameters from a file of the site. Of this machine, but nobody says that of the processes
+    /// of this communicator: those that share a node may be much nearer to one another.
     pub site_loggp: Option<Loggp>,
     /// `mpix_graph_limit`: most edges of a graph that is gathered on process 0.
     pub graph_limit: u64,
     /// `mpix_reduce_order`: `source` (default) or `any`.
     pub reduce_order: FoldOrder,
-    /// `mpix_fuse`: whether the blocks of several fields travel as one message: always or never. `None` (`auto`, default): where the model says that
-    /// it pays.
+    /// `mpix_fuse`: whether the blocks of several fields travel as one message: always or never.
+    /// `None` (`auto`, default): where the model says that it pays.
     pub fuse: Option<bool>,
-    /// `mpix_shared_memory`: most bytes of shared memory for the messages of an operation from one process to another one on its node (default 10 MiB). Below
-    /// [`LEAST_SHARED`], all messages go by MPI.
+    /// `mpix_shared_memory`: most bytes of shared memory for the messages of an operation from one
+    /// process to another one on its node (default 10 MiB). Below [`LEAST_SHARED`], all messages go
+    /// by MPI.
     pub shared_memory: u64,
-    /// `mpix_single_copy`: whether messages that are longer than a slot of shared memory are left to MPI where the kernel lets a process read another
-    /// one's memory, so that one copy is enough (default `true`).
+    /// `mpix_single_copy`: whether messages that are longer than a slot of shared memory are left
+    /// to MPI where the kernel lets a process read another one's memory, so that one copy is enough
+    /// (default `true`).
     pub single_copy: bool,
     /// `mpix_verify`: `false` (default) or `true`.
     pub verify: bool,
-    /// `mpix_whole_communicator` = `true`: the caller promises that all processes of the communicator make every call, and that none of them waits
-    /// for the end of another one's before it makes its own (default `false`).
+    /// `mpix_whole_communicator` = `true`: the caller promises that all processes of the
+    /// communicator make every call, and that none of them waits for the end of another one's
+    /// before it makes its own (default `false`).
     pub whole_communicator: bool,
     /// `mpix_nodes`: as if processes shared nodes in this way. `None`: the real nodes.
     pub nodes: Option<Placement>,
     /// Where the values come from.
     pub origins: Origins,
-    /// No hint, but what the set call finds out: true if a process uses a device, and so may have blocks in its memory.
+    /// No hint, but what the set call finds out: true if a process uses a device, and so may have
+    /// blocks in its memory.
     pub devices: bool,
 }
 
@@ -145,7 +153,8 @@ impl Default for Hints {
 }
 
 impl Hints {
-    /// Reads the hints. `info` and `env` give the value of a key or variable, `file` the text of a file.
+    /// Reads the hints. `info` and `env` give the value of a key or variable, `file` the text of a
+    /// file.
     pub fn read(
         info: impl Fn(&str) -> Result<Option<String>>,
         env: impl Fn(&str) -> Option<String>,
@@ -207,8 +216,8 @@ impl Hints {
         Ok(hints)
     }
 
-    /// Where no hint says the machine's parameters, takes those that hang on the communicator (`known`), and where there are none, those of the
-    /// site's file.
+    /// Where no hint says the machine's parameters, takes those that hang on the communicator
+    /// (`known`), and where there are none, those of the site's file.
     ///
     /// # Errors
     /// As for [`site_loggp`].
@@ -235,8 +244,8 @@ impl Hints {
     pub const AGREED: &str = "one of the info keys mpix_schedule, mpix_split, mpix_seed, mpix_duplex, mpix_weight_unit, mpix_loggp, \
          mpix_graph_limit, mpix_fuse, mpix_shared_memory, mpix_single_copy, mpix_verify, mpix_whole_communicator, mpix_nodes, or its environment variable, or a file of LogGP parameters,";
 
-    /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on: all but
-    /// the window and the order of reductions.
+    /// A number that, but for a chance of about 2^-62, differs where hints differ that all
+    /// processes must agree on: all but the window and the order of reductions.
     pub fn agreed(&self) -> i64 {
         let schedule = match self.schedule {
             ScheduleHint::Auto => 0,
@@ -290,8 +299,8 @@ impl Hints {
     }
 }
 
-/// The parameters of the machine in the site's file: the one that the environment variable `MPIX_LOGGP_FILE` names, or [`loggp_path`] if there is such a
-/// file.
+/// The parameters of the machine in the site's file: the one that the environment variable
+/// `MPIX_LOGGP_FILE` names, or [`loggp_path`] if there is such a file.
 ///
 /// # Errors
 /// The file cannot be read, or holds no parameters.
@@ -319,8 +328,9 @@ pub fn site_loggp(env: impl Fn(&str) -> Option<String>, file: impl Fn(&Path) -> 
     }
 }
 
-/// Where the parameters of the machine stand for all programs of a user: `mpix-neighbor/loggp` in `$XDG_CONFIG_HOME`, or in `~/.config`. `None` without
-/// either of them. `env` gives the value of an environment variable.
+/// Where the parameters of the machine stand for all programs of a user: `mpix-neighbor/loggp` in
+/// `$XDG_CONFIG_HOME`, or in `~/.config`. `None` without either of them. `env` gives the value of
+/// an environment variable.
 pub fn loggp_path(env: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let directory = |variable| env(variable).map(PathBuf::from).filter(|d| d.is_absolute());
     let config = directory("XDG_CONFIG_HOME").or_else(|| Some(directory("HOME")?.join(".config")))?;
@@ -384,8 +394,9 @@ fn note(given: &RefCell<Vec<origins::Given>>, value: Option<Value>, names: Names
     Ok(value)
 }
 
-/// `mpix_match` of a persistent collective: whether its starts match with one another alone (`plan`), whatever is started beside it, and not with all
-/// starts in their order (`start`, default).
+/// `mpix_match` of a persistent collective: whether its starts match with one another alone
+/// (`plan`), whatever is started beside it, and not with all starts in their order (`start`,
+/// default).
 pub fn matches_alone(info: impl Fn(&str) -> Result<Option<String>>) -> Result<bool> {
     let value = find((MATCH, ""), info, |_| None)?;
     Ok(value.map(|v| v.choose(&[("start", false), ("plan", true)])).transpose()?.unwrap_or(false))
@@ -403,11 +414,14 @@ pub fn fuse(info: impl Fn(&str) -> Result<Option<String>>, env: impl Fn(&str) ->
 pub struct SparseHints {
     /// `mpix_sparse`: the protocol. `None` (`auto`, the default): the library chooses.
     pub protocol: Option<Protocol>,
-    /// `mpix_sparse_targets`: about the most messages that a process sends to others in an exchange. `None`: not said.
+    /// `mpix_sparse_targets`: about the most messages that a process sends to others in an
+    /// exchange. `None`: not said.
     pub targets: Option<u32>,
-    /// `mpix_node_size`: as if each so many processes, in the order of their ranks, were a node. `None`: the real nodes.
+    /// `mpix_node_size`: as if each so many processes, in the order of their ranks, were a node.
+    /// `None`: the real nodes.
     pub node_size: Option<u32>,
-    /// `mpix_matched_probe`: whether messages are probed for by `MPI_Improbe` (default, where the MPI has it) or `MPI_Iprobe`.
+    /// `mpix_matched_probe`: whether messages are probed for by `MPI_Improbe` (default, where the
+    /// MPI has it) or `MPI_Iprobe`.
     pub matched_probe: bool,
     /// `mpix_loggp`, as in [`Hints`].
     pub loggp: Option<Loggp>,
@@ -479,7 +493,8 @@ impl SparseHints {
     /// The keys, for an error.
     pub const AGREED: &str = "one of the environment variables MPIX_SPARSE, MPIX_SPARSE_TARGETS, MPIX_NODE_SIZE, MPIX_LOGGP, or a file of LogGP parameters,";
 
-    /// A number that, but for a chance of about 2^-62, differs where hints differ that all processes must agree on: all but the kind of probes.
+    /// A number that, but for a chance of about 2^-62, differs where hints differ that all
+    /// processes must agree on: all but the kind of probes.
     pub fn agreed(&self) -> i64 {
         let said = |n: Option<u32>| n.map_or(0, |n| 1 + u64::from(n));
         let m = self.loggp.unwrap_or_default();

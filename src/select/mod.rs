@@ -1,6 +1,7 @@
 //! The only place that chooses a schedule, or a protocol, and says why.
 //!
-//! A choice is made on one process and told to the others, or from what is equal on all, so that all come to the same one.
+//! A choice is made on one process and told to the others, or from what is equal on all, so that
+//! all come to the same one.
 
 #![forbid(unsafe_code)]
 
@@ -18,7 +19,8 @@ mod protocol;
 
 pub use protocol::{Chooser, Class, Likeness, ProtocolChoice, UNMEASURED, WhyProtocol, time_code};
 
-/// How long a byte takes that is copied into a packet or out of one, in microseconds: 10 GB/s, what the caches and memories of clusters do.
+/// How long a byte takes that is copied into a packet or out of one, in microseconds: 10 GB/s, what
+/// the caches and memories of clusters do.
 const COPY: f64 = 1e-4;
 
 /// Most edges of a graph for which candidates are simulated.
@@ -29,19 +31,23 @@ const MOST_SIMULATED: u64 = 1 << 16;
 pub enum Why {
     /// By the hint.
     Asked,
-    /// A hint asks for `edge_coloring`, and the graph is too large to be gathered; with its number of edges.
+    /// A hint asks for `edge_coloring`, and the graph is too large to be gathered; with its number
+    /// of edges.
     Negotiated(u64),
     /// Nothing is known about the size of messages.
     Unweighted,
-    /// No message is long enough to wait for its receiver; with the number of bytes up to which none does.
+    /// No message is long enough to wait for its receiver; with the number of bytes up to which
+    /// none does.
     Eager(u64),
-    /// All processes share a node, whose memory is not what the default parameters of the machine describe.
+    /// All processes share a node, whose memory is not what the default parameters of the machine
+    /// describe.
     OneNode,
     /// The graph is too large to be looked at; with its number of edges.
     Large(u64),
     /// By the model: predicted time of the choice and of `direct`, in microseconds.
     Predicted(f64, f64),
-    /// By the first calls: time of the choice and of `direct` on the slowest process, in microseconds.
+    /// By the first calls: time of the choice and of `direct` on the slowest process, in
+    /// microseconds.
     Measured(f64, f64),
 }
 
@@ -120,8 +126,9 @@ pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
         _ if !outline.weighted && hints.weight_unit.is_none() => {
             Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Unweighted }))
         }
-        // what the network buffers keeps no sender waiting: rounds could only add waits. But a tree shares the work of a star's hub, and messages that
-        // are combined, on a grid or between nodes, are fewer
+        // what the network buffers keeps no sender waiting: rounds could only add waits. But a tree
+        // shares the work of a star's hub, and messages that are combined, on a grid or between
+        // nodes, are fewer
         _ if input.star.is_none()
             && !input.stencil.is_some_and(Stencil::saves_messages)
             && !gathers(input.processes, outline.nodes)
@@ -223,8 +230,8 @@ pub struct Directions<'a> {
     pub order: &'a [u32],
 }
 
-/// The algorithm of the lowest predicted time, `direct` where no other one is faster. Builds and simulates the schedules of all processes:
-/// some microseconds an edge and algorithm.
+/// The algorithm of the lowest predicted time, `direct` where no other one is faster. Builds and
+/// simulates the schedules of all processes: some microseconds an edge and algorithm.
 pub fn compare(
     hints: &Hints,
     graph: &Graph,
@@ -259,14 +266,16 @@ pub fn compare(
     Ok(Choice { algorithm, why: Why::Predicted(time, direct) })
 }
 
-/// The algorithm of the lowest time, and the times of it and of `direct`; `direct` unless another one takes less than a part `clearly` of its time.
+/// The algorithm of the lowest time, and the times of it and of `direct`; `direct` unless another
+/// one takes less than a part `clearly` of its time.
 fn lowest(times: &[(Algorithm, f64)], clearly: f64) -> (Algorithm, f64, f64) {
     let direct = times.iter().find(|t| t.0 == Algorithm::Direct).map_or(f64::INFINITY, |t| t.1);
     let best = times.iter().fold((Algorithm::Direct, direct), |best, t| if t.1 < best.1 { *t } else { best });
     if best.1 < clearly * direct { (best.0, best.1, direct) } else { (Algorithm::Direct, direct, direct) }
 }
 
-/// The choice by the times of the first calls. Measurements have errors: what is not clearly faster than `direct` is not chosen.
+/// The choice by the times of the first calls. Measurements have errors: what is not clearly faster
+/// than `direct` is not chosen.
 pub fn fastest(times: &[(Algorithm, f64)]) -> Choice {
     let (algorithm, time, direct) = lowest(times, 0.95);
     Choice { algorithm, why: Why::Measured(time, direct) }
@@ -303,7 +312,8 @@ mod tests {
         assert_eq!(select(&few, &input, FEW).unwrap(), Next::Take(negotiated));
     }
 
-    /// Trees need a star, the promise, and alltoall only; each is missed by name. Where all are there, the model may take them.
+    /// Trees need a star, the promise, and alltoall only; each is missed by name. Where all are
+    /// there, the model may take them.
     #[test]
     fn trees_only_where_they_are_allowed() {
         let graph = Graph::from_edges(40, &(1..40).map(|to| (0, to, 8)).collect::<Vec<_>>());
@@ -331,7 +341,8 @@ mod tests {
         assert_eq!(chosen(auto(false), alone), Algorithm::Direct);
     }
 
-    /// A world of a full stencil, all edges of one weight, without weights at half of their steps: what is asked of combining.
+    /// A world of a full stencil, all edges of one weight, without weights at half of their steps:
+    /// what is asked of combining.
     fn box_of(side: u32, weight: u32) -> (Graph, Stencil) {
         let graph = crate::model::generate::grid(&[side; 3], &[true; 3], crate::model::generate::Stencil::Box, None);
         let edges: Vec<_> = graph.iter().map(|(from, to, _)| (from, to, weight)).collect();
@@ -340,7 +351,8 @@ mod tests {
         (Graph::from_edges(side * side * side, &edges), stencil)
     }
 
-    /// Short messages are combined, long ones are not; blocks of a gather, of which no byte travels twice, also longer ones.
+    /// Short messages are combined, long ones are not; blocks of a gather, of which no byte travels
+    /// twice, also longer ones.
     #[test]
     fn messages_are_combined_where_that_pays() {
         let chosen = |bytes, operations| {
@@ -365,7 +377,8 @@ mod tests {
         }
     }
 
-    /// `node_aware` needs the promise, serves no reduction, and is looked at where processes share nodes, and not all the same one.
+    /// `node_aware` needs the promise, serves no reduction, and is looked at where processes share
+    /// nodes, and not all the same one.
     #[test]
     fn nodes_only_where_they_matter() {
         let list: Vec<_> = (0..32u32).flat_map(|p| (0..32).map(move |q| (p, q, 8))).collect();
@@ -401,7 +414,8 @@ mod tests {
         ] {
             assert_eq!(asks_for_nodes(&hints, outline), looked, "{hints:?}, {outline:?}");
         }
-        // 31 messages of 8 bytes are dearer than some that hold them together, even where those inside a node cost as much
+        // 31 messages of 8 bytes are dearer than some that hold them together, even where those
+        // inside a node cost as much
         let nodes = |size: u32| Locality::from_names(&(0..32).map(|r| r / size).collect::<Vec<_>>());
         let chosen = |hints: &Hints, size| compare(hints, &graph, None, None, Some(&nodes(size)), ALLTOALL).unwrap();
         assert_eq!(chosen(&auto, 8).algorithm, Algorithm::NodeAware, "{}", chosen(&auto, 8).why);
@@ -410,7 +424,8 @@ mod tests {
         assert_eq!(chosen(&auto, 1).algorithm, Algorithm::Direct);
     }
 
-    /// What passes blocks on is an error where they lie on a device: it is taken where it is asked for alone.
+    /// What passes blocks on is an error where they lie on a device: it is taken where it is asked
+    /// for alone.
     #[test]
     fn nothing_is_passed_on_unasked_where_blocks_may_lie_on_devices() {
         let n = Neighborhood::from_ranks(0, &[0], &[0]);
@@ -426,7 +441,8 @@ mod tests {
         assert!(unfit(Algorithm::NodeAware, &asked, &input, outline).is_none());
     }
 
-    /// Combining serves no reduction, and needs a stencil; where blocks leave the neighborhood of their source, also the promise.
+    /// Combining serves no reduction, and needs a stencil; where blocks leave the neighborhood of
+    /// their source, also the promise.
     #[test]
     fn combining_only_where_it_is_allowed() {
         let (graph, stencil) = box_of(4, 8);
@@ -491,7 +507,8 @@ mod tests {
         assert_eq!(select(&Hints { verify: true, ..measure }, &input, FEW).unwrap(), direct(Why::Unweighted));
     }
 
-    /// Many large messages that meet at the same processes in the same order: rounds avoid it. Small ones: one round.
+    /// Many large messages that meet at the same processes in the same order: rounds avoid it.
+    /// Small ones: one round.
     #[test]
     fn never_predicted_worse_than_direct_and_better_where_messages_collide() {
         let edges = |weight| {

@@ -1,7 +1,9 @@
-//! The choice of the protocol of a sparse exchange: by the model first, and where a communicator makes many exchanges of one kind, by their times.
+//! The choice of the protocol of a sparse exchange: by the model first, and where a communicator
+//! makes many exchanges of one kind, by their times.
 //!
-//! A chooser lives on each process. What goes into it is equal on all of them, so that all come to the same choice without a word: loads and times are the largest
-//! of all processes, and travel with the exchanges.
+//! A chooser lives on each process. What goes into it is equal on all of them, so that all come to
+//! the same choice without a word: loads and times are the largest of all processes, and travel
+//! with the exchanges.
 
 use std::fmt;
 
@@ -56,7 +58,8 @@ impl fmt::Display for WhyProtocol {
     }
 }
 
-/// What an exchange was like: binary digits of the most messages of a process, and of the most bytes.
+/// What an exchange was like: binary digits of the most messages of a process, and of the most
+/// bytes.
 pub type Likeness = (u16, u16);
 
 /// Exchanges that are alike, by number.
@@ -71,21 +74,24 @@ fn alike(a: Likeness, b: Likeness) -> bool {
 const FIRST_MESSAGES: u32 = 8;
 const FIRST_BYTES: u64 = 512;
 
-/// Exchanges of a class that the model decides before others are tried: few exchanges are not worth a trial.
+/// Exchanges of a class that the model decides before others are tried: few exchanges are not worth
+/// a trial.
 const BEFORE_TRIAL: u32 = 16;
 
-/// Each candidate has this many turns of [`IN_A_ROW`] exchanges, of which the first one does not count.
+/// Each candidate has this many turns of [`IN_A_ROW`] exchanges, of which the first one does not
+/// count.
 const TURNS: usize = 6;
 const IN_A_ROW: usize = 6;
 
-/// A candidate is predicted to take at most so many times as long as the best one. The model does not know what processes cost each other that share
-/// memory or cores.
+/// A candidate is predicted to take at most so many times as long as the best one. The model does
+/// not know what processes cost each other that share memory or cores.
 const WORTH_A_TRY: f64 = 2.5;
 
 /// Most classes that are remembered; in others the model decides.
 const MOST_CLASSES: usize = 32;
 
-/// The code of a time that was not measured: larger than all others, so that it is the largest if one process did not measure.
+/// The code of a time that was not measured: larger than all others, so that it is the largest if
+/// one process did not measure.
 pub const UNMEASURED: u16 = 2047;
 
 /// Codes in a factor of two: a step is 2.2 %.
@@ -125,8 +131,9 @@ pub struct Chooser {
 }
 
 impl Chooser {
-    /// The protocol of the next exchange. `load` and `like` are those of the exchange before; `like` is `None` if there was none. `shares`: whether all processes
-    /// share memory. All of that is equal on all processes.
+    /// The protocol of the next exchange. `load` and `like` are those of the exchange before;
+    /// `like` is `None` if there was none. `shares`: whether all processes share memory. All of
+    /// that is equal on all processes.
     pub fn choose(&mut self, hints: &SparseHints, load: &Load, like: Option<Likeness>, shares: bool) -> ProtocolChoice {
         self.timed = None;
         if let Some(protocol) = hints.protocol {
@@ -177,8 +184,8 @@ impl Chooser {
         outcome
     }
 
-    /// The class of an exchange like this one: the last one's if it is alike, so that sizes that vary around a power of two do not make two classes of one
-    /// kind. `None`: there are too many.
+    /// The class of an exchange like this one: the last one's if it is alike, so that sizes that
+    /// vary around a power of two do not make two classes of one kind. `None`: there are too many.
     fn class(&mut self, like: Likeness) -> Option<Class> {
         let fits = |t: &Trial| alike(t.like, like);
         if !self.trials.get(self.last).is_some_and(fits) {
@@ -204,7 +211,8 @@ impl Chooser {
         self.timed = None;
     }
 
-    /// What the time of an exchange will be entered under, which is known only when the next one has told it.
+    /// What the time of an exchange will be entered under, which is known only when the next one
+    /// has told it.
     pub fn ticket(&self) -> Option<(Class, usize)> {
         self.timed.filter(|t| t.2).map(|(class, candidate, _)| (class, candidate))
     }
@@ -224,9 +232,11 @@ fn median(times: &mut [u16]) -> u16 {
     times.get(times.len() / 2).copied().unwrap_or(UNMEASURED)
 }
 
-/// Protocols that `auto` may take, with predicted times, the first choice first and the others from the least time on. Not the MPI library's census, which tells
-/// nothing about the other processes; remote summation only where it is predicted to be best, as it needs a window; nodes only where there are several, with several
-/// processes. Inboxes only where processes share memory, and then before all others: the model takes the others' messages for no dearer than a copy of their
+/// Protocols that `auto` may take, with predicted times, the first choice first and the others from
+/// the least time on. Not the MPI library's census, which tells nothing about the other processes;
+/// remote summation only where it is predicted to be best, as it needs a window; nodes only where
+/// there are several, with several processes. Inboxes only where processes share memory, and then
+/// before all others: the model takes the others' messages for no dearer than a copy of their
 /// bytes.
 fn candidates(hints: &SparseHints, load: &Load, shares: bool) -> Vec<(Protocol, f64)> {
     let machine = hints.loggp.unwrap_or_default();
@@ -247,7 +257,8 @@ fn candidates(hints: &SparseHints, load: &Load, shares: bool) -> Vec<(Protocol, 
     list
 }
 
-/// Those of the candidates that are worth a trial: the first one, and all whose predicted times are not far from the least.
+/// Those of the candidates that are worth a trial: the first one, and all whose predicted times are
+/// not far from the least.
 fn worth_a_try(candidates: &[(Protocol, f64)]) -> Vec<Protocol> {
     let least = candidates.iter().map(|c| c.1).fold(f64::INFINITY, f64::min);
     let worth = candidates.iter().enumerate().filter(|(i, c)| *i == 0 || c.1 <= WORTH_A_TRY * least);
@@ -317,7 +328,8 @@ mod tests {
         }
     }
 
-    /// Where processes share memory inboxes come first, whatever the model has for the others; elsewhere never.
+    /// Where processes share memory inboxes come first, whatever the model has for the others;
+    /// elsewhere never.
     #[test]
     fn inboxes_begin_where_memory_is_shared() {
         for (messages, bytes) in [(0, 0), (1, 8), (6, 512), (50, 64), (6, 1 << 20)] {
@@ -335,7 +347,8 @@ mod tests {
         assert!(choice.protocol == Protocol::Inbox && matches!(choice.why, WhyProtocol::Predicted(..)), "{}", choice.why);
     }
 
-    /// The first candidate has its turns also where another one is predicted to take far less time, and that one too.
+    /// The first candidate has its turns also where another one is predicted to take far less time,
+    /// and that one too.
     #[test]
     fn the_first_and_the_least_are_worth_a_try() {
         let list = [(Protocol::Inbox, 9.0), (Protocol::Crystal, 1.0), (Protocol::Pex, 2.5), (Protocol::Nbx, 2.6)];

@@ -1,4 +1,5 @@
-//! Cartesian grids of processes: coordinates, neighbors, and the direction in which each edge of a neighborhood travels.
+//! Cartesian grids of processes: coordinates, neighbors, and the direction in which each edge of a
+//! neighborhood travels.
 //!
 //! Ranks are row-major, as the MPI standard prescribes for Cartesian communicators.
 
@@ -57,7 +58,8 @@ impl Grid {
         rank
     }
 
-    /// Steps from one process to another along each dimension, the fewest; upward where a periodic dimension has as many downward.
+    /// Steps from one process to another along each dimension, the fewest; upward where a periodic
+    /// dimension has as many downward.
     pub fn offset(&self, from: Rank, to: Rank) -> Vec<i32> {
         let (from, to) = (self.coords(from), self.coords(to));
         (0..self.dims.len())
@@ -80,7 +82,8 @@ impl Grid {
             .collect()
     }
 
-    /// The process one step away in `direction` (`2 d` down, `2 d + 1` up); `None` beyond an open end.
+    /// The process one step away in `direction` (`2 d` down, `2 d + 1` up); `None` beyond an open
+    /// end.
     pub fn neighbor(&self, rank: Rank, direction: u32) -> Option<Rank> {
         let d = direction as usize / 2;
         let n = self.dims[d];
@@ -96,8 +99,9 @@ impl Grid {
         Some(self.rank(&coords))
     }
 
-    /// The neighborhood that the MPI standard gives to a Cartesian communicator: per dimension first the lower, then the
-    /// higher neighbor, both as source and as target, `MPI_PROC_NULL` beyond open ends.
+    /// The neighborhood that the MPI standard gives to a Cartesian communicator: per dimension
+    /// first the lower, then the higher neighbor, both as source and as target, `MPI_PROC_NULL`
+    /// beyond open ends.
     pub fn neighborhood(&self, rank: Rank) -> Neighborhood {
         let directions = 0..2 * self.dims.len() as u32;
         let list = |travels: fn(u32) -> u32| {
@@ -109,9 +113,10 @@ impl Grid {
         Neighborhood::new(rank, list(|slot| slot ^ 1), list(|slot| slot), false)
     }
 
-    /// Gives each edge of a neighborhood whose neighbors are all one step away in one dimension the direction in which its block
-    /// travels, so that both ends of an edge agree and the k-th edge between two processes stays the k-th.
-    /// `None` if the neighborhood holds other edges, or more edges to a process than there are directions.
+    /// Gives each edge of a neighborhood whose neighbors are all one step away in one dimension the
+    /// direction in which its block travels, so that both ends of an edge agree and the k-th edge
+    /// between two processes stays the k-th. `None` if the neighborhood holds other edges, or more
+    /// edges to a process than there are directions.
     ///
     /// The answer holds only if every process of the communicator gets one.
     pub fn with_directions(&self, n: &Neighborhood) -> Option<Neighborhood> {
@@ -133,7 +138,8 @@ impl Grid {
                             0
                         }
                     };
-                    // both ends list the candidates in the same order, so the k-th edge gets the same one at both
+                    // both ends list the candidates in the same order, so the k-th edge gets the
+                    // same one at both
                     let direction =
                         (0..2 * self.dims.len() as u32).filter(|&direction| self.neighbor(from, direction) == Some(to)).nth(k)?;
                     Some(Neighbor { direction, ..*edge })

@@ -1,7 +1,9 @@
-//! The graph of all processes: who sends to whom, with weights. What schedules that need more than a process's own lists are made from.
+//! The graph of all processes: who sends to whom, with weights. What schedules that need more than
+//! a process's own lists are made from.
 //!
-//! Kept as compressed rows: the edges of process `p` are the numbers `first(p) .. first(p + 1)`, in matching order. Edges from a process to
-//! itself and entries that are `MPI_PROC_NULL` are not in it: no message serves them. Memory: 8 bytes a process and 8 bytes an edge.
+//! Kept as compressed rows: the edges of process `p` are the numbers `first(p) .. first(p + 1)`, in
+//! matching order. Edges from a process to itself and entries that are `MPI_PROC_NULL` are not in
+//! it: no message serves them. Memory: 8 bytes a process and 8 bytes an edge.
 
 #![forbid(unsafe_code)]
 
@@ -19,7 +21,8 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// From each process's number of edges and, one process after the other, their targets and weights.
+    /// From each process's number of edges and, one process after the other, their targets and
+    /// weights.
     ///
     /// # Panics
     /// If the numbers of edges do not add up, or a target is not a process.
@@ -34,8 +37,8 @@ impl Graph {
         Graph { first, targets, weights }
     }
 
-    /// From a list of (source, target, weight), which may be in any order; edges between the same two processes keep theirs. Edges
-    /// from a process to itself are left out.
+    /// From a list of (source, target, weight), which may be in any order; edges between the same
+    /// two processes keep theirs. Edges from a process to itself are left out.
     pub fn from_edges(processes: u32, edges: &[(Rank, Rank, u32)]) -> Graph {
         let mut sorted: Vec<_> = edges.iter().copied().filter(|e| e.0 != e.1).collect();
         sorted.sort_by_key(|e| e.0);
@@ -142,7 +145,8 @@ impl Graph {
         (out, into)
     }
 
-    /// The largest number of edges at one side of a process: no schedule with one message in and one out at a time has fewer rounds.
+    /// The largest number of edges at one side of a process: no schedule with one message in and
+    /// one out at a time has fewer rounds.
     pub fn max_degree(&self) -> u32 {
         let (out, into) = self.degrees();
         out.into_iter().chain(into).max().unwrap_or(0)

@@ -1,13 +1,15 @@
 //! One process's neighborhood: its source and target lists.
 //!
-//! Lists may repeat a rank, hold the process itself, hold `MPI_PROC_NULL`, be empty, or be longer than the communicator.
-//! A position in a list is a *slot*; slot `i` of the targets belongs to block `i` of what is sent, slot `j` of the sources to
-//! block `j` of what is received.
+//! Lists may repeat a rank, hold the process itself, hold `MPI_PROC_NULL`, be empty, or be longer
+//! than the communicator. A position in a list is a *slot*; slot `i` of the targets belongs to
+//! block `i` of what is sent, slot `j` of the sources to block `j` of what is received.
 //!
-//! **Matching.** Where a process lists another one several times, the k-th edge of the sender meets the k-th edge of the receiver.
-//! What k-th means is the *matching order*: by direction of travel, then by slot. Lists that a caller gives have no directions, so
-//! that it is the order of the list. On Cartesian topologies each edge has the direction in which its block travels, so that a block
-//! sent toward +d arrives in the receiver's -d slot, also where both neighbors are one process (a periodic dimension of size 1 or 2).
+//! **Matching.** Where a process lists another one several times, the k-th edge of the sender meets
+//! the k-th edge of the receiver. What k-th means is the *matching order*: by direction of travel,
+//! then by slot. Lists that a caller gives have no directions, so that it is the order of the list.
+//! On Cartesian topologies each edge has the direction in which its block travels, so that a block
+//! sent toward +d arrives in the receiver's -d slot, also where both neighbors are one process (a
+//! periodic dimension of size 1 or 2).
 
 #![forbid(unsafe_code)]
 
@@ -24,8 +26,8 @@ pub struct Neighbor {
     pub rank: Option<Rank>,
     /// About how much travels on this edge, in any unit. A hint.
     pub weight: u32,
-    /// Direction in which blocks travel on this edge, `2 d` toward the lower and `2 d + 1` toward the higher coordinate of
-    /// dimension `d`; 0 on all edges of a neighborhood without directions.
+    /// Direction in which blocks travel on this edge, `2 d` toward the lower and `2 d + 1` toward
+    /// the higher coordinate of dimension `d`; 0 on all edges of a neighborhood without directions.
     pub direction: u32,
 }
 
@@ -44,7 +46,8 @@ impl Neighborhood {
         Neighborhood { rank, sources, targets, weighted }
     }
 
-    /// The neighborhood of process `rank` from lists of ranks, all weights 1. For tests and generators.
+    /// The neighborhood of process `rank` from lists of ranks, all weights 1. For tests and
+    /// generators.
     pub fn from_ranks(rank: Rank, sources: &[Rank], targets: &[Rank]) -> Self {
         let list = |ranks: &[Rank]| ranks.iter().map(|&r| Neighbor { rank: Some(r), weight: 1, direction: 0 }).collect();
         Neighborhood::new(rank, list(sources), list(targets), false)
@@ -70,12 +73,14 @@ impl Neighborhood {
         self.weighted
     }
 
-    /// Whether any edge has a direction other than 0, which only neighborhoods with directions have.
+    /// Whether any edge has a direction other than 0, which only neighborhoods with directions
+    /// have.
     pub fn has_directions(&self) -> bool {
         self.sources.iter().chain(&self.targets).any(|n| n.direction != 0)
     }
 
-    /// For each of the `2 d` directions the weight of the heaviest edge to another process; `None` where there is no such edge.
+    /// For each of the `2 d` directions the weight of the heaviest edge to another process; `None`
+    /// where there is no such edge.
     pub fn direction_weights(&self, dimensions: usize) -> Vec<Option<u32>> {
         let mut weights = vec![None; 2 * dimensions];
         for n in self.targets.iter().filter(|n| n.rank.is_some_and(|r| r != self.rank)) {
@@ -95,7 +100,8 @@ impl Neighborhood {
         in_order(&self.targets)
     }
 
-    /// The self edges as (target slot, source slot). Those that only one list holds are left out: they match nothing.
+    /// The self edges as (target slot, source slot). Those that only one list holds are left out:
+    /// they match nothing.
     pub fn self_edges(&self) -> Vec<(u32, u32)> {
         let own = |list: Vec<(u32, Rank)>| list.into_iter().filter(|&(_, r)| r == self.rank).map(|(slot, _)| slot);
         own(self.targets_in_order()).zip(own(self.sources_in_order())).collect()
@@ -108,8 +114,9 @@ impl Neighborhood {
         ranks.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect()
     }
 
-    /// A fingerprint whose sum over all processes (wrapping) is zero if every target entry has its source entry at the other
-    /// end, and, but for a chance of about 2^-128, only then. Lets all processes check their lists with one small reduction.
+    /// A fingerprint whose sum over all processes (wrapping) is zero if every target entry has its
+    /// source entry at the other end, and, but for a chance of about 2^-128, only then. Lets all
+    /// processes check their lists with one small reduction.
     pub fn fingerprint(&self) -> [u64; 2] {
         let mut sum = [0u64; 2];
         for (rank, times) in Neighborhood::multiplicities(&self.targets) {
@@ -141,7 +148,8 @@ fn edges_hash(source: Rank, target: Rank, times: u32) -> [u64; 2] {
 
 /// Checks a list of ranks and weights as a caller gives it and makes the slots.
 ///
-/// `proc_null` is the MPI library's `MPI_PROC_NULL`, `size` the size of the communicator, `names` what the two arrays are called.
+/// `proc_null` is the MPI library's `MPI_PROC_NULL`, `size` the size of the communicator, `names`
+/// what the two arrays are called.
 pub fn slots(
     ranks: &[i32],
     weights: Option<&[i32]>,
@@ -166,8 +174,8 @@ pub fn slots(
     Ok(list)
 }
 
-/// The first edge on which the lists of two processes differ, seen from the receiver: `listed_by[s]` is how often process `s` lists
-/// `receiver` among its targets.
+/// The first edge on which the lists of two processes differ, seen from the receiver:
+/// `listed_by[s]` is how often process `s` lists `receiver` among its targets.
 pub fn first_mismatch(receiver: &Neighborhood, listed_by: &[u32]) -> Option<Error> {
     let mut as_source = vec![0u32; listed_by.len()];
     for (rank, times) in Neighborhood::multiplicities(&receiver.sources) {

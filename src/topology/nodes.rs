@@ -1,7 +1,8 @@
 //! Which processes share a node: the map from ranks to nodes, and its text form in a hint.
 //!
-//! Nodes are numbered from 0 in the order of their lowest ranks, which are their leaders. Counts may differ from node to node, and the ranks of a node
-//! need not follow one another. Memory: 8 bytes a process and 8 a node.
+//! Nodes are numbered from 0 in the order of their lowest ranks, which are their leaders. Counts
+//! may differ from node to node, and the ranks of a node need not follow one another. Memory: 8
+//! bytes a process and 8 a node.
 
 #![forbid(unsafe_code)]
 
@@ -21,7 +22,8 @@ pub struct Locality {
 }
 
 impl Locality {
-    /// From a name of each process's node, in the order of ranks: processes share a node where the names are equal.
+    /// From a name of each process's node, in the order of ranks: processes share a node where the
+    /// names are equal.
     pub fn from_names(names: &[u32]) -> Locality {
         let mut numbers = HashMap::new();
         let node_of: Vec<u32> = (names.iter())
@@ -65,8 +67,9 @@ impl Locality {
 /// A placement of processes on nodes as a hint says it.
 ///
 /// # Text
-/// A number: as if each so many processes, in the order of their ranks, were a node; the last node has what is left. Numbers with commas between
-/// them: the node of each process, in the order of ranks, as any numbers.
+/// A number: as if each so many processes, in the order of their ranks, were a node; the last node
+/// has what is left. Numbers with commas between them: the node of each process, in the order of
+/// ranks, as any numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Placement {
     /// So many processes a node, in the order of their ranks.

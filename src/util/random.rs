@@ -2,14 +2,16 @@
 
 #![forbid(unsafe_code)]
 
-/// SplitMix64's finalizer: a hash of 64 bits in which each bit of the result depends on all of them.
+/// SplitMix64's finalizer: a hash of 64 bits in which each bit of the result depends on all of
+/// them.
 pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
 
-/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): 8 bytes, period 2^64, any seed.
+/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): 8 bytes,
+/// period 2^64, any seed.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
@@ -35,7 +37,8 @@ impl Random {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// So many different numbers below `n`, in random order; all `n` where more are asked for. Cost: O(n).
+    /// So many different numbers below `n`, in random order; all `n` where more are asked for.
+    /// Cost: O(n).
     pub fn different(&mut self, count: u32, n: u32) -> Vec<u32> {
         let mut all: Vec<u32> = (0..n).collect();
         let count = count.min(n);

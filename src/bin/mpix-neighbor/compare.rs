@@ -1,5 +1,6 @@
-//! `mpix-neighbor compare`: the algorithms for general graphs side by side on IrregPC's test sets, under its costs: a round takes
-//! `tau + M phi` for its longest message `M`. The columns of its Tables 5 to 7, with what no schedule is below, and with ours.
+//! `mpix-neighbor compare`: the algorithms for general graphs side by side on IrregPC's test sets,
+//! under its costs: a round takes `tau + M phi` for its longest message `M`. The columns of its
+//! Tables 5 to 7, with what no schedule is below, and with ours.
 
 use std::fmt::Write;
 use std::time::Instant;
@@ -21,7 +22,8 @@ use crate::table::Table;
 /// Compare the algorithms for general graphs on IrregPC's test sets
 #[derive(Args)]
 pub struct Arguments {
-    /// Test set: 1 = about equal degrees and random sizes, 2 = few large and many small messages, 3 = a mesh
+    /// Test set: 1 = about equal degrees and random sizes, 2 = few large and many small messages, 3
+    /// = a mesh
     #[arg(long, value_name = "1|2|3", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=3))]
     set: u32,
 
@@ -327,7 +329,8 @@ mod tests {
         assert_eq!(Statistic::Median.of(vec![4.0, 1.0]), 2.5);
     }
 
-    /// Every column is at or above the lower bound, and no rounds that overlap cost more than rounds that do not.
+    /// Every column is at or above the lower bound, and no rounds that overlap cost more than
+    /// rounds that do not.
     #[test]
     fn costs_are_ordered() {
         let edges: Vec<(u32, u32, u32)> = (0..100u32).map(|i| (i % 16, (i * 7 + i / 16) % 16, 1 + i % 9)).collect();

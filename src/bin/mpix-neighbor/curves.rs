@@ -61,7 +61,8 @@ impl Scale {
     }
 }
 
-/// The points from where y = 1 is reached on. Between two points y is a line over the logarithm of x.
+/// The points from where y = 1 is reached on. Between two points y is a line over the logarithm of
+/// x.
 fn visible(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut shown = Vec::new();
     let mut before: Option<(f64, f64)> = None;

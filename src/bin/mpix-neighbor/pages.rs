@@ -1,5 +1,6 @@
 //! What a shell and `man` want to know of the command line: `mpix-neighbor completions` and
-//! `mpix-neighbor man`. Both are made of what the command line is made of, so that they are never out of date.
+//! `mpix-neighbor man`. Both are made of what the command line is made of, so that they are never
+//! out of date.
 
 use std::path::PathBuf;
 

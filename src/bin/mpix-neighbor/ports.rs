@@ -1,5 +1,6 @@
-//! What a set of messages costs where each process has one port out and one in, and nothing waits but for ports: IrregPC's costs (a message
-//! of `m` bytes takes `tau + m phi`) without its assumption that a round ends for all processes at once.
+//! What a set of messages costs where each process has one port out and one in, and nothing waits
+//! but for ports: IrregPC's costs (a message of `m` bytes takes `tau + m phi`) without its
+//! assumption that a round ends for all processes at once.
 
 use std::collections::BinaryHeap;
 
@@ -27,8 +28,9 @@ impl Ord for Time {
     }
 }
 
-/// Everything is sent at once (IrregPC's AC): each process sends in the order of its edges, a message waits until its receiver has received
-/// what came before it, and what its sender would send next waits behind it. `startup` and the result in units of weight.
+/// Everything is sent at once (IrregPC's AC): each process sends in the order of its edges, a
+/// message waits until its receiver has received what came before it, and what its sender would
+/// send next waits behind it. `startup` and the result in units of weight.
 ///
 /// Cost: O(edges log processes) time.
 pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
@@ -36,7 +38,8 @@ pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
     let mut next: Vec<usize> = (0..processes).map(|p| graph.edges_of(p as u32).start).collect();
     let mut free = vec![0.0f64; processes];
     let mut end = 0.0f64;
-    // (when a process may send its next message, which process): the earliest reaches its receiver first
+    // (when a process may send its next message, which process): the earliest reaches its receiver
+    // first
     let mut ready: BinaryHeap<(Time, std::cmp::Reverse<usize>)> =
         (0..processes).map(|p| (Time(0.0), std::cmp::Reverse(p))).collect();
     while let Some((Time(now), std::cmp::Reverse(p))) = ready.pop() {
@@ -53,8 +56,8 @@ pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
     end
 }
 
-/// The cost that no schedule with one message in and one out at a time is below; with half duplex, with one message in or out. In units of
-/// weight, as `startup`.
+/// The cost that no schedule with one message in and one out at a time is below; with half duplex,
+/// with one message in or out. In units of weight, as `startup`.
 pub fn bound(graph: &Graph, startup: f64, half_duplex: bool) -> f64 {
     if !half_duplex {
         return lower_bound(graph, startup);
@@ -100,7 +103,8 @@ pub fn of_plan(graph: &Graph, plan: &Plan) -> Vec<Message> {
     messages
 }
 
-/// The messages of all processes' schedules, round after round. `None` if some carry blocks that other processes began.
+/// The messages of all processes' schedules, round after round. `None` if some carry blocks that
+/// other processes began.
 pub fn of_schedules(world: &[Neighborhood], schedules: &[Schedule]) -> Option<Vec<Message>> {
     let mut messages = Vec::new();
     for (n, schedule) in world.iter().zip(schedules) {
@@ -123,14 +127,16 @@ pub fn rounds(messages: &[Message]) -> usize {
     messages.chunk_by(|a, b| a.round == b.round).count()
 }
 
-/// IrregPC's cost: the sum over rounds of a startup and the longest message in it. In units of weight, as `startup`.
+/// IrregPC's cost: the sum over rounds of a startup and the longest message in it. In units of
+/// weight, as `startup`.
 pub fn synchronized(messages: &[Message], startup: f64) -> f64 {
     let longest = |round: &[Message]| round.iter().fold(0.0, |longest: f64, m| longest.max(m.length));
     messages.chunk_by(|a, b| a.round == b.round).map(|round| startup + longest(round)).sum()
 }
 
-/// The same messages where rounds do not wait for one another: a message begins when its two processes are done with their earlier ones.
-/// Where each process has one message in and one out in a round, at most the synchronized cost.
+/// The same messages where rounds do not wait for one another: a message begins when its two
+/// processes are done with their earlier ones. Where each process has one message in and one out in
+/// a round, at most the synchronized cost.
 pub fn unsynchronized(processes: usize, messages: &[Message], startup: f64) -> f64 {
     let (mut out, mut into) = (vec![0.0f64; processes], vec![0.0f64; processes]);
     for m in messages {

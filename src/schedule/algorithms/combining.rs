@@ -1,18 +1,23 @@
 //! `combining`: blocks travel along the dimensions of a grid, those of one way in one message.
 //!
-//! Where all processes of a Cartesian communicator have neighbors at the same offsets, up to open ends, a block with offset (o_1, ..., o_d) can go o_1 steps
-//! along the first dimension, then o_2 along the second, and so on. All blocks that a process has and that go the same way in a dimension, its own
-//! and those that came along the dimensions before, go there in one message. A full stencil of 27 points in three dimensions takes 6 messages instead
-//! of 26: corner blocks ride along, as programs with ghost cells do it by hand. This is what SparseColl (II.D) asks of an
+//! Where all processes of a Cartesian communicator have neighbors at the same offsets, up to open
+//! ends, a block with offset (o_1, ..., o_d) can go o_1 steps along the first dimension, then o_2
+//! along the second, and so on. All blocks that a process has and that go the same way in a
+//! dimension, its own and those that came along the dimensions before, go there in one message. A
+//! full stencil of 27 points in three dimensions takes 6 messages instead of 26: corner blocks ride
+//! along, as programs with ghost cells do it by hand. This is what SparseColl (II.D) asks of an
 //! implementation, for any offsets.
 //!
-//! Useful where messages are short, so that their number counts more than the bytes that travel several times: the model says where. For a gather no
-//! byte travels further than to those who need it, as a process's block is in a message once: a gather of a full stencil moves exactly the bytes of
-//! `direct`.
+//! Useful where messages are short, so that their number counts more than the bytes that travel
+//! several times: the model says where. For a gather no byte travels further than to those who need
+//! it, as a process's block is in a message once: a gather of a full stencil moves exactly the
+//! bytes of `direct`.
 //!
-//! Cost: one round for each dimension in which there are neighbors; in each of them one message for each distinct step other than 0; a block
-//! travels once for each dimension in which its offset is not 0. A message of several blocks has 8 bytes more for each of them, and is put together
-//! and taken apart. To make it: time and memory O(d e) for e edges of a process, and at set time what [`Stencil`] says.
+//! Cost: one round for each dimension in which there are neighbors; in each of them one message for
+//! each distinct step other than 0; a block travels once for each dimension in which its offset is
+//! not 0. A message of several blocks has 8 bytes more for each of them, and is put together and
+//! taken apart. To make it: time and memory O(d e) for e edges of a process, and at set time what
+//! [`Stencil`] says.
 
 use std::collections::BTreeMap;
 
@@ -28,9 +33,10 @@ const MOST_PLACES: usize = 4096;
 
 /// The offsets at which all processes of a grid have neighbors, as far as the grid reaches.
 ///
-/// Each process tells how far its offsets reach ([`Stencil::reach`]), then how many edges it has at each place of the box that holds all offsets
-/// ([`Stencil::counts`]), and whether its lists are what follows from all processes' counts ([`Stencil::describes`]): three reductions to maxima, of 2 d words, of one for
-/// each place of the box, and of one.
+/// Each process tells how far its offsets reach ([`Stencil::reach`]), then how many edges it has at
+/// each place of the box that holds all offsets ([`Stencil::counts`]), and whether its lists are
+/// what follows from all processes' counts ([`Stencil::describes`]): three reductions to maxima, of
+/// 2 d words, of one for each place of the box, and of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stencil {
     grid: Grid,
@@ -54,7 +60,8 @@ impl Stencil {
         reach
     }
 
-    /// How many edges a process has at each place of the box that all processes' reaches make; `None` if it has too many places.
+    /// How many edges a process has at each place of the box that all processes' reaches make;
+    /// `None` if it has too many places.
     pub fn counts(grid: &Grid, n: &Neighborhood, reach: &[i64]) -> Option<Vec<i64>> {
         let mut counts = vec![0; places(reach)?];
         for (_, offset) in edges(grid, n) {
@@ -97,7 +104,8 @@ impl Stencil {
         counts.iter().map(|(offset, count)| (offset, *count)).eq(expected.map(|(offset, count)| (offset, *count)))
     }
 
-    /// The stencil of all processes, in the order of ranks; `None` if there is none, or one with offsets too far apart.
+    /// The stencil of all processes, in the order of ranks; `None` if there is none, or one with
+    /// offsets too far apart.
     pub fn find(grid: &Grid, world: &[Neighborhood]) -> Option<Stencil> {
         let mut reach = vec![0; 2 * grid.dimensions()];
         let most = |all: &mut [i64], mine: Vec<i64>| all.iter_mut().zip(mine).for_each(|(all, mine)| *all = mine.max(*all));
@@ -115,7 +123,8 @@ impl Stencil {
         &self.grid
     }
 
-    /// Whether blocks travel only through processes that are neighbors of their source: the offsets on a block's way are offsets of the stencil too.
+    /// Whether blocks travel only through processes that are neighbors of their source: the offsets
+    /// on a block's way are offsets of the stencil too.
     pub fn closed(&self) -> bool {
         self.closed
     }
@@ -134,7 +143,8 @@ impl Stencil {
         steps
     }
 
-    /// The offsets whose blocks process `coords` sends `steps` along the `r`-th dimension, as their numbers: those of one source behind one another.
+    /// The offsets whose blocks process `coords` sends `steps` along the `r`-th dimension, as their
+    /// numbers: those of one source behind one another.
     fn sent(&self, coords: &[u32], r: usize, steps: i32) -> Vec<usize> {
         let mut sent: Vec<(Offset, usize)> = (self.offsets.iter().enumerate())
             .filter(|(_, (offset, _))| offset[self.order[r]] == steps)
@@ -155,8 +165,8 @@ fn restricted(offset: &[i32], dimensions: &[usize]) -> Offset {
     (0..offset.len()).map(|d| if dimensions.contains(&d) { offset[d] } else { 0 }).collect()
 }
 
-/// An order of the dimensions in which all offsets on the way of a block are offsets of the stencil; `None` if there is none, or the dimensions
-/// are too many to be tried.
+/// An order of the dimensions in which all offsets on the way of a block are offsets of the
+/// stencil; `None` if there is none, or the dimensions are too many to be tried.
 fn closed_order(offsets: &[(Offset, u32)], dimensions: &[usize]) -> Option<Vec<usize>> {
     const MOST_DIMENSIONS: usize = 8;
     fn extend(order: &mut Vec<usize>, offsets: &[(Offset, u32)], dimensions: &[usize], refused: &mut Vec<Vec<usize>>) -> bool {
@@ -230,7 +240,8 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
             }
             blocks
         };
-        // for each offset the blocks that this process has on their way, in the order of their edges
+        // for each offset the blocks that this process has on their way, in the order of their
+        // edges
         let mut held = by_offset(&mut edges(grid, n), Block::Input);
         let mut sources = others(n.sources_in_order(), n.rank()).map(|(slot, from)| (slot, grid.offset(from, n.rank())));
         let outputs = by_offset(&mut sources, Block::Output);
@@ -323,7 +334,8 @@ mod tests {
              packet 2: [Input(2), Scratch(0)]\n\
              packet 3: [Output(2), Output(0)]\n"
         );
-        // single blocks travel without a packet: the first corner has no process above, nor the last one below
+        // single blocks travel without a packet: the first corner has no process above, nor the
+        // last one below
         assert_eq!(schedules[0].to_string().lines().last(), Some("packet 0: [Input(1), Input(0)]"));
         assert_eq!(schedules[2].to_string(), "round 0: send Input(0) to 5;\nround 1: recv Output(0) from 1;\n");
     }
@@ -344,7 +356,8 @@ mod tests {
         }
     }
 
-    /// Which stencils need the promise: where some offset on the way is not in the stencil, whatever the order.
+    /// Which stencils need the promise: where some offset on the way is not in the stencil,
+    /// whatever the order.
     #[test]
     fn closed_stencils() {
         let grid = Grid::new(vec![5, 5, 4], vec![true, false, true]);
@@ -364,7 +377,8 @@ mod tests {
         assert_eq!(found(&[&[2, 2, 0], &[1, 0, 0], &[0, 1, 0]]), (false, vec![0, 1]));
     }
 
-    /// One edge more or less on one process, another edge, offsets that need too large a box, and a grid too small for some offsets.
+    /// One edge more or less on one process, another edge, offsets that need too large a box, and a
+    /// grid too small for some offsets.
     #[test]
     fn what_is_no_stencil() {
         let grid = Grid::new(vec![4, 4], vec![true, false]);
@@ -397,7 +411,8 @@ mod tests {
         assert!(schedule(&good).unwrap_err().contains("it needs a Cartesian communicator"));
     }
 
-    /// Both neighbors along a periodic dimension of size 2 are one process: its two blocks ride in one message, and no one gets the other's.
+    /// Both neighbors along a periodic dimension of size 2 are one process: its two blocks ride in
+    /// one message, and no one gets the other's.
     #[test]
     fn two_neighbors_in_one_process() {
         let grid = Grid::new(vec![2, 1], vec![true; 2]);

@@ -1,13 +1,15 @@
 //! `dimension_order`: Cartesian rounds of send and receive, heavier dimensions first.
 //!
-//! One round for each direction of each dimension: every process sends to its neighbor on one side and receives from the one on the
-//! other side, so that each has at most one message in and one out at a time and both directions of a link are used. This is
-//! SparseColl's Listing 6; the order of the rounds follows the weights (heaviest direction first, agreed by all processes when the
-//! neighborhood is set), so that heavy edges share rounds. Useful for medium and large messages where contention at the
-//! receivers costs more than the wait between rounds. Needs an edge's direction to be known on all processes: a Cartesian communicator,
-//! and neighbors one step away.
+//! One round for each direction of each dimension: every process sends to its neighbor on one side
+//! and receives from the one on the other side, so that each has at most one message in and one out
+//! at a time and both directions of a link are used. This is SparseColl's Listing 6; the order of
+//! the rounds follows the weights (heaviest direction first, agreed by all processes when the
+//! neighborhood is set), so that heavy edges share rounds. Useful for medium and large messages
+//! where contention at the receivers costs more than the wait between rounds. Needs an edge's
+//! direction to be known on all processes: a Cartesian communicator, and neighbors one step away.
 //!
-//! Cost: at most 2 d rounds for d dimensions, one message for each edge to another process, no byte more than the edges carry.
+//! Cost: at most 2 d rounds for d dimensions, one message for each edge to another process, no byte
+//! more than the edges carry.
 
 use crate::schedule::{Algorithm, Block, Input, Op, Schedule};
 use crate::topology::neighborhood::{Neighbor, Rank};
@@ -20,7 +22,8 @@ pub(in crate::schedule) fn unfit(input: &Input) -> Option<&'static str> {
 pub(in crate::schedule) fn build(input: &Input) -> Schedule {
     let n = input.neighborhood;
     let mut schedule = Schedule::new(Algorithm::DimensionOrder);
-    // the slot and process on an edge with this direction; each process has at most one at each side
+    // the slot and process on an edge with this direction; each process has at most one at each
+    // side
     let edge = |list: &[Neighbor], direction: u32| -> Option<(u32, Rank)> {
         let slot = list.iter().position(|e| e.direction == direction && e.rank.is_some())?;
         let rank = list[slot].rank?;

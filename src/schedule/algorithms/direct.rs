@@ -1,8 +1,9 @@
 //! `direct`: everything at once.
 //!
-//! One round: all receives are posted, then all sends started, then the self edges copied. This is SparseColl's Listing 5 and
-//! IrregPC's asynchronous algorithm (AC), and what applications write by hand. It needs no knowledge about other processes.
-//! Useful where the network sorts out contention by itself, for small messages, and as the baseline for everything else.
+//! One round: all receives are posted, then all sends started, then the self edges copied. This is
+//! SparseColl's Listing 5 and IrregPC's asynchronous algorithm (AC), and what applications write by
+//! hand. It needs no knowledge about other processes. Useful where the network sorts out contention
+//! by itself, for small messages, and as the baseline for everything else.
 //!
 //! Cost: 1 round, one message for each edge to another process, no byte more than the edges carry.
 

@@ -1,31 +1,37 @@
 //! `distributed_coloring`: edge coloring that neighbors negotiate; no process knows the graph.
 //!
-//! Every edge gets a color, the number of its round, such that at each process all outgoing edges have different colors and all
-//! incoming edges have different colors: one message in and one out at a time. Useful where an edge coloring pays and the
-//! communicator is too large for each process to hold all edges. A process knows its own lists, and sends messages to its
-//! sources and targets only.
+//! Every edge gets a color, the number of its round, such that at each process all outgoing edges
+//! have different colors and all incoming edges have different colors: one message in and one out
+//! at a time. Useful where an edge coloring pays and the communicator is too large for each process
+//! to hold all edges. A process knows its own lists, and sends messages to its sources and targets
+//! only.
 //!
-//! After Marathe, Panconesi and Risinger, "An experimental study of a simple, distributed edge-coloring algorithm": in each
-//! trial all uncolored edges propose a color at random out of those that are free at both ends, and keep it where no other wants
-//! the same. What is added here: the sender proposes different colors for its edges, so that they collide at receivers only; a
-//! receiver answers with what is free there, so that a sender proposes nothing that is taken; an edge between whose ends no
-//! color is free lets another edge of the sender move away; and the palette begins with as many colors as the larger degree of
-//! the two ends, no more, and grows by a thirty-second of that in each trial behind the sixth. It never grows beyond the
-//! degrees' sum less one, with which a color is always free.
+//! After Marathe, Panconesi and Risinger, "An experimental study of a simple, distributed
+//! edge-coloring algorithm": in each trial all uncolored edges propose a color at random out of
+//! those that are free at both ends, and keep it where no other wants the same. What is added here:
+//! the sender proposes different colors for its edges, so that they collide at receivers only; a
+//! receiver answers with what is free there, so that a sender proposes nothing that is taken; an
+//! edge between whose ends no color is free lets another edge of the sender move away; and the
+//! palette begins with as many colors as the larger degree of the two ends, no more, and grows by a
+//! thirty-second of that in each trial behind the sixth. It never grows beyond the degrees' sum
+//! less one, with which a color is always free.
 //!
-//! Heavy edges share rounds: edges choose in three stages, the heaviest class of the two ends' edges first, then the next one,
-//! then all others, each stage eight trials behind the one before. Palettes are first those of a graph of the edges of the stage
-//! and those before. Weights with the same highest two bits are of one class. Where weights are of one class there is one stage.
-//! A sender's edges of earlier stages make way only within their first palette.
+//! Heavy edges share rounds: edges choose in three stages, the heaviest class of the two ends'
+//! edges first, then the next one, then all others, each stage eight trials behind the one before.
+//! Palettes are first those of a graph of the edges of the stage and those before. Weights with the
+//! same highest two bits are of one class. Where weights are of one class there is one stage. A
+//! sender's edges of earlier stages make way only within their first palette.
 //!
 //! # Protocol
-//! Steps are numbered from 0 at each process. In even steps messages go from sources to targets, in odd ones from targets to
-//! sources. In a step a process sends one message to each process in [`Negotiation::sends`], receives one from each in
-//! [`Negotiation::receives`], in any order, all of them before [`Negotiation::advance`] begins its next step. Processes that are
-//! not neighbors may be in different steps. Between two processes messages meet in the order in which they are sent, at most one
-//! in each step and direction: one tag serves. Both ends know in advance whether there is a message, and how long it is: both
-//! lists give its length, and [`Negotiation::longest`] bounds all lengths before anything is known about the other processes. A
-//! process is done when the two lists will be empty forever; it then leaves, whatever others do.
+//! Steps are numbered from 0 at each process. In even steps messages go from sources to targets, in
+//! odd ones from targets to sources. In a step a process sends one message to each process in
+//! [`Negotiation::sends`], receives one from each in [`Negotiation::receives`], in any order, all
+//! of them before [`Negotiation::advance`] begins its next step. Processes that are not neighbors
+//! may be in different steps. Between two processes messages meet in the order in which they are
+//! sent, at most one in each step and direction: one tag serves. Both ends know in advance whether
+//! there is a message, and how long it is: both lists give its length, and [`Negotiation::longest`]
+//! bounds all lengths before anything is known about the other processes. A process is done when
+//! the two lists will be empty forever; it then leaves, whatever others do.
 //!
 //! For each pair of a source and a target with `m` edges, which are in matching order:
 //!
@@ -36,21 +42,24 @@
 //! | even | `m` | for each edge the proposed color or `u32::MAX`; or the first word says that the source's edges all have colors: the last message between the two |
 //! | odd | `m / 32`, and at most 8 | a bit for each edge whose proposal is granted; a bit for each color that is free at the target. Both in words of 32, rounded up |
 //!
-//! Only colors of the pair's present palette are told, and of those at most 256 in a step, other ones in each step: which they
-//! are follows from the two ranks, degrees and the step. Where a process sends or receives at a time, not both, degrees are
-//! those of both sides together, and a process refuses the colors that it proposes itself in this step.
+//! Only colors of the pair's present palette are told, and of those at most 256 in a step, other
+//! ones in each step: which they are follows from the two ranks, degrees and the step. Where a
+//! process sends or receives at a time, not both, degrees are those of both sides together, and a
+//! process refuses the colors that it proposes itself in this step.
 //!
 //! # Cost
-//! A trial is two steps. A process sends in even steps until all its outgoing edges have colors, and once more. Memory: at most
-//! about 24 words an edge, and a bit for each color. A palette of 32 colors or more has grown to its end within about 130 trials
-//! of its stage, a smaller one within twice as many trials as it has colors. Then at least one edge gets a color in each trial
-//! (where a pair's palette has more than 256 colors: in as many trials as tell all of it; with `half_duplex`: with a probability
-//! above 0). This proves the end; the number of steps is much smaller:
+//! A trial is two steps. A process sends in even steps until all its outgoing edges have colors,
+//! and once more. Memory: at most about 24 words an edge, and a bit for each color. A palette of 32
+//! colors or more has grown to its end within about 130 trials of its stage, a smaller one within
+//! twice as many trials as it has colors. Then at least one edge gets a color in each trial (where
+//! a pair's palette has more than 256 colors: in as many trials as tell all of it; with
+//! `half_duplex`: with a probability above 0). This proves the end; the number of steps is much
+//! smaller:
 //!
-//! Measured on random regular multigraphs with the default seed: rounds, steps of all processes, messages and words an edge.
-//! "Three classes": a quarter of each process's edges weighs 1000, a quarter 100, the others 10; "load" is then the sum over
-//! rounds of the heaviest edge over the largest load of a process, which is 3.7 to 5.4 for the same graph and edges of unknown
-//! weight.
+//! Measured on random regular multigraphs with the default seed: rounds, steps of all processes,
+//! messages and words an edge. "Three classes": a quarter of each process's edges weighs 1000, a
+//! quarter 100, the others 10; "load" is then the sum over rounds of the heaviest edge over the
+//! largest load of a process, which is 3.7 to 5.4 for the same graph and edges of unknown weight.
 //!
 //! | processes | degree | rounds | / degree | steps | messages | words | three classes: / degree | steps | messages | load |
 //! | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -68,8 +77,9 @@
 //! | 65,536 | 6 | 10 | 1.67 | 23 | 14 | 21 | 1.50 | 53 | 45 | 1.48 |
 //! | 65,536 | 16 | 21 | 1.31 | 25 | 17 | 25 | 1.25 | 55 | 49 | 1.75 |
 //!
-//! With `half_duplex` and edges of one weight, rounds are 1.10 to 1.63 times the largest sum of both degrees, in 21 to 35 steps.
-//! 65,536 processes of degree 16 are negotiated inside one process in 2.4 s.
+//! With `half_duplex` and edges of one weight, rounds are 1.10 to 1.63 times the largest sum of
+//! both degrees, in 21 to 35 steps. 65,536 processes of degree 16 are negotiated inside one process
+//! in 2.4 s.
 
 use std::ops::Range;
 
@@ -83,7 +93,8 @@ const NONE: u32 = u32::MAX;
 const CLOSE: u32 = u32::MAX - 1;
 /// Of how many words of 32 colors a target tells in one message which are free.
 const WINDOW: u32 = 8;
-/// Edges of the heaviest class choose in stage 0, of the next one in stage 1, all others in this one.
+/// Edges of the heaviest class choose in stage 0, of the next one in stage 1, all others in this
+/// one.
 const LAST_STAGE: u32 = 2;
 /// So many trials later than the stage before.
 const STAGE_TRIALS: u32 = 8;
@@ -139,7 +150,8 @@ pub struct Negotiation {
     incoming: Vec<Edge>,
     /// How many outgoing edges have no color.
     uncolored: usize,
-    /// Colors of outgoing and of incoming edges, a bit each; with `half_duplex` the first one is both.
+    /// Colors of outgoing and of incoming edges, a bit each; with `half_duplex` the first one is
+    /// both.
     used: [Vec<u32>; 2],
     /// Colors that this process proposes in this trial.
     proposed: Vec<u32>,
@@ -168,16 +180,20 @@ struct Edge {
     slot: u32,
     /// Grows with the weight, by the order of magnitude.
     class: u32,
-    /// How many classes are heavier, of outgoing edges at the end that has more of them; at most `LAST_STAGE`.
+    /// How many classes are heavier, of outgoing edges at the end that has more of them; at most
+    /// `LAST_STAGE`.
     stage: u32,
-    /// How many edges of the same side are in this stage or an earlier one, of outgoing edges at the end that has more of them.
+    /// How many edges of the same side are in this stage or an earlier one, of outgoing edges at
+    /// the end that has more of them.
     rivals: u32,
     color: u32,
-    /// The color that is proposed in this trial; of incoming edges, behind the decision: that is granted.
+    /// The color that is proposed in this trial; of incoming edges, behind the decision: that is
+    /// granted.
     proposal: u32,
 }
 
-/// Which of the colors a target tells in a trial: words `start, start + 1 ...` modulo `total` of the palette below `limit`.
+/// Which of the colors a target tells in a trial: words `start, start + 1 ...` modulo `total` of
+/// the palette below `limit`.
 #[derive(Clone, Copy)]
 struct Window {
     limit: u32,
@@ -206,7 +222,8 @@ impl Window {
     }
 }
 
-/// How many colors are enough: an edge's neighbors at both ends can block no more than these less one.
+/// How many colors are enough: an edge's neighbors at both ends can block no more than these less
+/// one.
 fn most_colors(degrees: [u32; 2]) -> u32 {
     degrees[0] + degrees[1] - 1
 }
@@ -257,7 +274,8 @@ fn class(weight: u32) -> u32 {
     }
 }
 
-/// For each class of a side's edges its stage, and how many edges are in that stage or an earlier one.
+/// For each class of a side's edges its stage, and how many edges are in that stage or an earlier
+/// one.
 fn stages(edges: &[Edge]) -> impl Fn(u32) -> (u32, u32) + use<> {
     let mut classes: Vec<u32> = edges.iter().map(|e| e.class).collect();
     classes.sort_unstable_by_key(|&c| std::cmp::Reverse(c));
@@ -298,7 +316,8 @@ impl Negotiation {
         !self.targets.iter().chain(&self.sources).any(|p| p.open)
     }
 
-    /// An upper bound of the length of all messages between two processes with so many edges in one direction; in words.
+    /// An upper bound of the length of all messages between two processes with so many edges in one
+    /// direction; in words.
     pub fn longest(edges: usize) -> usize {
         (1 + 2 * edges).max(edges.div_ceil(32) + WINDOW as usize)
     }
@@ -354,8 +373,9 @@ impl Negotiation {
                     granted[k / 32] |= u32::from(e.proposal != NONE) << (k % 32);
                 }
                 let window = self.window(p, true, self.trial() + 1);
-                // What this process proposes itself is most often granted, and so not free. But two processes that always told
-                // each other so could refuse each other the same two colors in turn forever: chance breaks the tie.
+                // What this process proposes itself is most often granted, and so not free. But two
+                // processes that always told each other so could refuse each other the same two
+                // colors in turn forever: chance breaks the tie.
                 let own = self.half_duplex && self.drawn(3, 0) >> 63 == 0;
                 for (j, free) in (0..).zip(free) {
                     let w = window.word(j);
@@ -449,13 +469,15 @@ impl Negotiation {
         usize::from(!self.half_duplex)
     }
 
-    /// Numbers of edges at this process that a color of an outgoing, and of an incoming edge must differ from, itself included.
+    /// Numbers of edges at this process that a color of an outgoing, and of an incoming edge must
+    /// differ from, itself included.
     fn degrees(&self) -> [u32; 2] {
         let (out, into) = (self.outgoing.len() as u32, self.incoming.len() as u32);
         if self.half_duplex { [out + into; 2] } else { [out, into] }
     }
 
-    /// What is told in a trial about the target of the pair of this process with a source, or with a target.
+    /// What is told in a trial about the target of the pair of this process with a source, or with
+    /// a target.
     fn window(&self, p: &Peer, with_source: bool, trial: u32) -> Window {
         match (with_source, self.degrees()) {
             (true, [_, into]) => Window::new(p.rank, self.rank, [p.degree, into], trial),
@@ -503,7 +525,8 @@ impl Negotiation {
         draw([self.seed.wrapping_add(what), u64::from(self.rank) << 32 | u64::from(self.step), e as u64])
     }
 
-    /// Grants of the proposals that came one for each color that is free, to the heaviest edge, and notes it as its proposal.
+    /// Grants of the proposals that came one for each color that is free, to the heaviest edge, and
+    /// notes it as its proposal.
     fn grant(&mut self) {
         let side = self.receiving();
         let mut offers: Vec<(u32, u32, u64, usize)> = Vec::new();
@@ -564,8 +587,8 @@ impl Negotiation {
         }
     }
 
-    /// No color is free at both ends of edge `i` to target `t`: takes one that is free there, and proposes another one for the
-    /// edge that has it here. `edge_of` holds the edge of each color.
+    /// No color is free at both ends of edge `i` to target `t`: takes one that is free there, and
+    /// proposes another one for the edge that has it here. `edge_of` holds the edge of each color.
     fn make_way(&mut self, t: usize, i: usize, drawn: u64, edge_of: &[u32]) {
         let p = &self.targets[t];
         let (window, palette) = (self.window(p, false, self.next_trial()), self.palette(t, i));
@@ -613,8 +636,8 @@ impl Negotiation {
         }
     }
 
-    /// One of the colors that are free at both ends of an edge: any of those with which a graph of its rivals could do, else a
-    /// low one.
+    /// One of the colors that are free at both ends of an edge: any of those with which a graph of
+    /// its rivals could do, else a low one.
     fn pick(&self, t: usize, i: usize, drawn: u64) -> Option<u32> {
         let (end, rivals) = (self.palette(t, i).end, self.outgoing[i].rivals);
         (self.choose(t, 0..rivals.min(end), drawn)).or_else(|| self.choose(t, rivals..end, 0))
@@ -721,7 +744,8 @@ pub fn run_all(world: &[Neighborhood], tuning: &Tuning) -> (Vec<Schedule>, Stats
 /// # Panics
 /// If the lists of the processes do not match.
 pub fn negotiate(mut all: Vec<Negotiation>) -> (Vec<Schedule>, Stats) {
-    // a place for the messages of each pair; one end's message is taken before the other one's is written
+    // a place for the messages of each pair; one end's message is taken before the other one's is
+    // written
     let mut end = 0;
     let from_source: Vec<Vec<usize>> = (all.iter())
         .map(|n| {
@@ -783,7 +807,8 @@ mod tests {
     use crate::topology::cartesian::Grid;
     use crate::topology::graph::Graph;
 
-    /// Edges to `degree` random permutations of the processes; `weight` of the permutation's number.
+    /// Edges to `degree` random permutations of the processes; `weight` of the permutation's
+    /// number.
     fn regular(n: u32, degree: u32, weight: impl Fn(u32) -> u32) -> Vec<Neighborhood> {
         let mut edges = Vec::new();
         for k in 0..degree {
@@ -803,8 +828,8 @@ mod tests {
         schedules.iter().filter(|s| s.rounds() > 0).map(|s| s.number(s.rounds() - 1) + 1).max().unwrap_or(0)
     }
 
-    /// Checks schedules and that no edge has a color that its two ends' degrees do not need. Returns the number of rounds, and
-    /// the degree that no coloring has fewer rounds than.
+    /// Checks schedules and that no edge has a color that its two ends' degrees do not need.
+    /// Returns the number of rounds, and the degree that no coloring has fewer rounds than.
     fn check(world: &[Neighborhood], schedules: &[Schedule], half_duplex: bool) -> (u32, u32) {
         verify(world, schedules, Goal::Deliver, true).unwrap();
         let (out, into) = Graph::from_neighborhoods(world).degrees();
@@ -849,7 +874,8 @@ mod tests {
         }
     }
 
-    /// Palettes of more colors than one message tells: edges repeated many times, and a process with very many neighbors.
+    /// Palettes of more colors than one message tells: edges repeated many times, and a process
+    /// with very many neighbors.
     #[test]
     fn palettes_larger_than_a_window() {
         let mut repeated = Vec::new();
@@ -891,8 +917,8 @@ mod tests {
         assert_eq!(class(u32::MAX), 63);
     }
 
-    /// Runs each process as far as the messages that it has allow, in an order that `seed` says: nothing but messages holds
-    /// processes together. Both ends must expect the same lengths.
+    /// Runs each process as far as the messages that it has allow, in an order that `seed` says:
+    /// nothing but messages holds processes together. Both ends must expect the same lengths.
     fn run_unordered(world: &[Neighborhood], tuning: &Tuning, seed: u64) -> Vec<Schedule> {
         let processes = world.len() as u32;
         let input = |neighborhood| Input { neighborhood, processes, directions: None, star: None, stencil: None };
@@ -932,7 +958,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
-        /// The bound of two degrees less one holds for every edge, and processes need no common steps.
+        /// The bound of two degrees less one holds for every edge, and processes need no common
+        /// steps.
         #[test]
         fn never_more_colors_than_two_degrees(
             n in 1u32..=24,

@@ -1,22 +1,29 @@
-//! `edge_coloring`: rounds in which each process sends and receives at most one message, as few and as short as possible.
+//! `edge_coloring`: rounds in which each process sends and receives at most one message, as few and
+//! as short as possible.
 //!
-//! The graph of all processes is a bipartite multigraph of out-ports and in-ports; a color is a round. Three steps:
-//! - `euler` colors it with exactly as many colors as its largest degree, which is the least (König);
+//! The graph of all processes is a bipartite multigraph of out-ports and in-ports; a color is a
+//! round. Three steps:
+//! - `euler` colors it with exactly as many colors as its largest degree, which is the least
+//!   (König);
 //! - `exchange` moves edges between pairs of rounds so that heavy ones share a round;
-//! - `split`, where messages may be cut: rounds chosen one after the other with the ports that have most left in mind, long messages
-//!   cut so that nobody waits for one of them. That takes more rounds, and is kept where IrregPC's cost, the sum over rounds of what a
-//!   round costs to begin and its longest message, is lower for it. No schedule is below the open-shop bound, the busiest port's startups and load
-//!   (Gonzalez and Sahni 1976); a decomposition into matchings as here reaches it where startups cost nothing (Birkhoff, von Neumann).
+//! - `split`, where messages may be cut: rounds chosen one after the other with the ports that have
+//!   most left in mind, long messages cut so that nobody waits for one of them. That takes more
+//!   rounds, and is kept where IrregPC's cost, the sum over rounds of what a round costs to begin
+//!   and its longest message, is lower for it. No schedule is below the open-shop bound, the
+//!   busiest port's startups and load (Gonzalez and Sahni 1976); a decomposition into matchings as
+//!   here reaches it where startups cost nothing (Birkhoff, von Neumann).
 //!
-//! Where a process may only send or receive at a time (half duplex), rounds are colors of an undirected graph (`half_duplex`, Misra and Gries
-//! 1992), or those of the third step if they cost less.
+//! Where a process may only send or receive at a time (half duplex), rounds are colors of an
+//! undirected graph (`half_duplex`, Misra and Gries 1992), or those of the third step if they cost
+//! less.
 //!
-//! Useful where large messages meet at the same processes, and messages differ in size. Needs the graph of all processes, and calls that are
-//! worth the time to build it.
+//! Useful where large messages meet at the same processes, and messages differ in size. Needs the
+//! graph of all processes, and calls that are worth the time to build it.
 //!
-//! Cost: as many rounds as the largest degree, more with cuts; one message for each piece, no byte more than the edges carry. To build: O(E log d)
-//! time for the first step; the second, O(E d), is left out and the third gets coarser where they would take more than the budget of the tuning. Graphs
-//! of more than 2^17 edges are not cut.
+//! Cost: as many rounds as the largest degree, more with cuts; one message for each piece, no byte
+//! more than the edges carry. To build: O(E log d) time for the first step; the second, O(E d), is
+//! left out and the third gets coarser where they would take more than the budget of the tuning.
+//! Graphs of more than 2^17 edges are not cut.
 
 use crate::schedule::plan::{Piece, Plan};
 use crate::schedule::{Algorithm, Tuning};
@@ -27,8 +34,8 @@ mod exchange;
 mod half_duplex;
 mod split;
 
-/// What a message more for each edge, all of them cut once, must gain at least: this part of the cost. The cost does not show what a message that
-/// finds its ports free costs its two ends.
+/// What a message more for each edge, all of them cut once, must gain at least: this part of the
+/// cost. The cost does not show what a message that finds its ports free costs its two ends.
 const CUT: f64 = 0.05;
 
 pub(in crate::schedule) fn plan(graph: &Graph, tuning: &Tuning) -> Plan {
@@ -67,7 +74,8 @@ pub(in crate::schedule) fn plan(graph: &Graph, tuning: &Tuning) -> Plan {
     best
 }
 
-/// Numbers the processes that have edges, so that all others cost nothing: how many, and each edge's two.
+/// Numbers the processes that have edges, so that all others cost nothing: how many, and each
+/// edge's two.
 fn ports(graph: &Graph) -> (usize, Vec<(u32, u32)>) {
     let (out, into) = graph.degrees();
     let mut count = 0;
@@ -106,7 +114,8 @@ mod tests {
         Tuning { startup, split, ..Tuning::default() }
     }
 
-    /// The neighbors on a ring, far away on one side and near on the other, so that each process has a heavy and a light edge.
+    /// The neighbors on a ring, far away on one side and near on the other, so that each process
+    /// has a heavy and a light edge.
     #[test]
     fn heavy_edges_share_rounds() {
         for n in [4u32, 8, 9, 16, 32] {
@@ -121,7 +130,8 @@ mod tests {
         }
     }
 
-    /// SparseColl's Figure 6: by dimension each of four rounds has a heavy message, but two rounds can have all of them.
+    /// SparseColl's Figure 6: by dimension each of four rounds has a heavy message, but two rounds
+    /// can have all of them.
     #[test]
     fn the_circular_pattern_has_two_heavy_rounds() {
         for (rows, columns) in [(2, 4), (4, 4), (6, 8), (16, 16)] {
@@ -152,8 +162,9 @@ mod tests {
         }
     }
 
-    /// Stars, two processes with many edges, and few edges among many processes: largest degrees that are far above the mean make none of
-    /// the steps take a time or a memory that the edges do not account for.
+    /// Stars, two processes with many edges, and few edges among many processes: largest degrees
+    /// that are far above the mean make none of the steps take a time or a memory that the edges do
+    /// not account for.
     #[test]
     fn far_from_regular() {
         let star = |n: u32| (1..=n).map(|p| (p, 0, 100 + p % 7)).collect::<Vec<_>>();

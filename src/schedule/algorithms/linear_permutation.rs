@@ -1,17 +1,21 @@
 //! `linear_permutation`: in round `k` every process meets the one `k` away.
 //!
-//! IrregPC's LP (section 5.1). With `P` processes there are `P - 1` rounds. Where `P` is a power of two, processes `i` and `i XOR k` exchange
-//! in round `k`; otherwise `i` sends to `i + k` and receives from `i - k`, modulo `P`. So each process has at most one message in and one
-//! out at a time whatever the graph is, and finds its rounds from its own lists. Useful where nearly everyone sends to nearly everyone; on
-//! sparse graphs the rounds are many and most of them nearly empty. A process waits only for its own messages: rounds without any are not
-//! stored and cost nothing.
+//! IrregPC's LP (section 5.1). With `P` processes there are `P - 1` rounds. Where `P` is a power of
+//! two, processes `i` and `i XOR k` exchange in round `k`; otherwise `i` sends to `i + k` and
+//! receives from `i - k`, modulo `P`. So each process has at most one message in and one out at a
+//! time whatever the graph is, and finds its rounds from its own lists. Useful where nearly
+//! everyone sends to nearly everyone; on sparse graphs the rounds are many and most of them nearly
+//! empty. A process waits only for its own messages: rounds without any are not stored and cost
+//! nothing.
 //!
-//! Edges between the same two processes stand in rounds of further sweeps: the m-th repetition in round `m (P - 1) + k`. Round numbers end
-//! at 2^32 - 1; what would lie beyond stands there together.
+//! Edges between the same two processes stand in rounds of further sweeps: the m-th repetition in
+//! round `m (P - 1) + k`. Round numbers end at 2^32 - 1; what would lie beyond stands there
+//! together.
 //!
-//! Cost: for each process as many rounds as it has processes to send to or to receive from (where `P` is a power of two and edges go both
-//! ways, half as many), one message for each edge to another process, no byte more than the edges carry. To build: time
-//! `O(degree log degree)`, memory `O(degree)`.
+//! Cost: for each process as many rounds as it has processes to send to or to receive from (where
+//! `P` is a power of two and edges go both ways, half as many), one message for each edge to
+//! another process, no byte more than the edges carry. To build: time `O(degree log degree)`,
+//! memory `O(degree)`.
 
 use crate::schedule::{Algorithm, Block, Input, Op, Schedule};
 use crate::topology::neighborhood::Rank;

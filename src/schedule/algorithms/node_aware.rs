@@ -1,24 +1,30 @@
 //! `node_aware`: one message between two nodes, whatever the number of edges.
 //!
-//! An edge inside a node is served by a message of its own in the first round. What goes from the processes of one node to those of another one is
-//! gathered there by a process that carries it away, travels as one message to a process of the other node, and is handed out by that. Rounds 0, 1
-//! and 2 are these three steps; who has nothing to do in one has no such round. In a round a process has at most one message of blocks that travel
-//! together to each other process: what it brings several pairs of nodes by the same process travels as one.
+//! An edge inside a node is served by a message of its own in the first round. What goes from the
+//! processes of one node to those of another one is gathered there by a process that carries it
+//! away, travels as one message to a process of the other node, and is handed out by that. Rounds
+//! 0, 1 and 2 are these three steps; who has nothing to do in one has no such round. In a round a
+//! process has at most one message of blocks that travel together to each other process: what it
+//! brings several pairs of nodes by the same process travels as one.
 //!
-//! **Who carries.** Where all blocks of a pair of nodes come from one process, or go to one, that one carries. Else it is the process of the node
-//! that has least to carry by then, heaviest pairs first, so that the processes of a node share the work. A pair that is much heavier than what each
-//! process of a node would carry if all carried as much is cut into several messages, each of them long enough that its bytes cost more than its
-//! startup.
+//! **Who carries.** Where all blocks of a pair of nodes come from one process, or go to one, that
+//! one carries. Else it is the process of the node that has least to carry by then, heaviest pairs
+//! first, so that the processes of a node share the work. A pair that is much heavier than what
+//! each process of a node would carry if all carried as much is cut into several messages, each of
+//! them long enough that its bytes cost more than its startup.
 //!
-//! Useful where messages between nodes are dear, many processes share a node, and blocks are short. Cost: at most 3 rounds; for each pair of nodes
-//! between which there are edges one message, but for heavy pairs; a block travels up to three times, twice of them inside a node, and has 8 bytes
-//! more in each message of several. With one node, or a node for each process, the messages are those of `direct`, but that repeated edges between
-//! two processes are put together.
+//! Useful where messages between nodes are dear, many processes share a node, and blocks are short.
+//! Cost: at most 3 rounds; for each pair of nodes between which there are edges one message, but
+//! for heavy pairs; a block travels up to three times, twice of them inside a node, and has 8 bytes
+//! more in each message of several. With one node, or a node for each process, the messages are
+//! those of `direct`, but that repeated edges between two processes are put together.
 //!
-//! To make it, one process needs the graph of all processes and their nodes: time `O(E log E)`, and for each pair of nodes the number of processes of
-//! both; about 150 bytes an edge. Each process gets its own part, as words: see `shares`.
+//! To make it, one process needs the graph of all processes and their nodes: time `O(E log E)`, and
+//! for each pair of nodes the number of processes of both; about 150 bytes an edge. Each process
+//! gets its own part, as words: see `shares`.
 //!
-//! Source: what MPI libraries do for dense collectives on clusters of multiprocessors, here for any graph.
+//! Source: what MPI libraries do for dense collectives on clusters of multiprocessors, here for any
+//! graph.
 
 use crate::schedule::{Algorithm, Block, Op, Schedule, Shares, Tuning, length};
 use crate::topology::graph::Graph;
@@ -112,7 +118,8 @@ fn bundles(graph: &Graph, ends: &Ends, nodes: &Locality, startup: f64) -> Vec<Bu
 fn assign(bundles: &mut [Bundle], graph: &Graph, ends: &Ends, nodes: &Locality, startup: f64) {
     let mut order: Vec<usize> = (0..bundles.len()).collect();
     order.sort_by(|&a, &b| bundles[b].weight.total_cmp(&bundles[a].weight));
-    // what each process sends away, and what it receives, so far; and its own weight in the bundle at hand
+    // what each process sends away, and what it receives, so far; and its own weight in the bundle
+    // at hand
     let mut loads = [vec![0.0f64; graph.processes()], vec![0.0f64; graph.processes()]];
     let mut own = vec![0.0f64; graph.processes()];
     for b in order {
@@ -142,8 +149,8 @@ fn assign(bundles: &mut [Bundle], graph: &Graph, ends: &Ends, nodes: &Locality, 
     }
 }
 
-/// A schedule as it is sent: operations with the numbers of their rounds, and packets. Input and output blocks are edges of the process,
-/// numbered as in a share of `plan.rs`.
+/// A schedule as it is sent: operations with the numbers of their rounds, and packets. Input and
+/// output blocks are edges of the process, numbered as in a share of `plan.rs`.
 #[derive(Default, Clone)]
 struct Written {
     ops: Vec<(u32, Op)>,
@@ -184,8 +191,9 @@ fn to_word(block: Block) -> u32 {
     }
 }
 
-/// The shares of all processes, one behind the other, and the number of words of each: the number of packets, of each packet its number of blocks
-/// and these, then three words an operation: its round and whether it receives, the other process, the block.
+/// The shares of all processes, one behind the other, and the number of words of each: the number
+/// of packets, of each packet its number of blocks and these, then three words an operation: its
+/// round and whether it receives, the other process, the block.
 pub(in crate::schedule) fn shares(graph: &Graph, nodes: &Locality, tuning: &Tuning) -> Shares {
     let mut shares = Vec::new();
     let words = (written(graph, nodes, tuning).iter())
@@ -216,7 +224,8 @@ fn written(graph: &Graph, nodes: &Locality, tuning: &Tuning) -> Vec<Written> {
             legs.extend(way.into_iter().filter(|(_, from, to)| from != to).map(|(round, from, to)| (round, from, to, e)));
         }
     }
-    // whom a process sends to first differs from process to process, so that not all begin with the same one
+    // whom a process sends to first differs from process to process, so that not all begin with the
+    // same one
     let processes = graph.processes() as Rank;
     legs.sort_by_key(|&(round, from, to, _)| (round, from, (to + processes - from) % processes));
     let mut all = vec![Written::default(); graph.processes()];
@@ -252,8 +261,9 @@ fn written(graph: &Graph, nodes: &Locality, tuning: &Tuning) -> Vec<Written> {
     all
 }
 
-/// What of a message travels by itself, and what together. An edge inside a node has its own message, without copies. Repeated ones have not: a process
-/// that may be left out of one of them, as verification does, finds no other's message in its place.
+/// What of a message travels by itself, and what together. An edge inside a node has its own
+/// message, without copies. Repeated ones have not: a process that may be left out of one of them,
+/// as verification does, finds no other's message in its place.
 fn split(message: &[Leg], graph: &Graph) -> (Vec<u32>, Vec<u32>) {
     let (round, _, to, _) = message[0];
     let direct = |leg: &Leg| round == GATHER && graph.target(leg.3 as usize) == to;
@@ -333,7 +343,8 @@ mod tests {
         Graph::from_edges(n, &edges.collect::<Vec<_>>()).neighborhoods()
     }
 
-    /// Two nodes of two processes, interleaved. 0 and 2 send to 1 and 3; 0 to 2, its neighbor on the node, and to itself.
+    /// Two nodes of two processes, interleaved. 0 and 2 send to 1 and 3; 0 to 2, its neighbor on
+    /// the node, and to itself.
     #[test]
     fn two_nodes_by_hand() {
         let world = [
@@ -363,8 +374,8 @@ mod tests {
         );
     }
 
-    /// An edge inside a node and blocks for a carrier go to the same process: the edge's block by itself, without copies. Where it is repeated, both go
-    /// with the others.
+    /// An edge inside a node and blocks for a carrier go to the same process: the edge's block by
+    /// itself, without copies. Where it is repeated, both go with the others.
     #[test]
     fn edges_to_a_carrier() {
         let world = |repeated: bool| {
@@ -404,7 +415,8 @@ mod tests {
         assert!(made(&[], &Locality::from_names(&[]), &Tuning::default()).is_empty());
     }
 
-    /// All to all on five nodes of four processes: each process carries one message away and one in.
+    /// All to all on five nodes of four processes: each process carries one message away and one
+    /// in.
     #[test]
     fn the_processes_of_a_node_share_the_work() {
         for names in [|r: u32| r / 4, |r| r % 5] {
@@ -418,7 +430,8 @@ mod tests {
         }
     }
 
-    /// Between two nodes of four processes: short blocks travel as one message; long ones as four, each process carrying as much.
+    /// Between two nodes of four processes: short blocks travel as one message; long ones as four,
+    /// each process carrying as much.
     #[test]
     fn heavy_pairs_are_cut() {
         let nodes = Locality::from_names(&[0, 0, 0, 0, 1, 1, 1, 1]);
@@ -451,8 +464,9 @@ mod tests {
         }
     }
 
-    /// On random graphs and placements, whatever the counts of nodes: no more messages between nodes than pairs of nodes with edges, and in them the
-    /// blocks of a process stand one behind the other, so that those of a gather, which are one, are there once.
+    /// On random graphs and placements, whatever the counts of nodes: no more messages between
+    /// nodes than pairs of nodes with edges, and in them the blocks of a process stand one behind
+    /// the other, so that those of a gather, which are one, are there once.
     #[test]
     fn one_message_for_each_pair_of_nodes() {
         for seed in 0..300u64 {

@@ -1,27 +1,36 @@
-//! `random_rounds`: rounds in which every process takes its largest message that meets no other, begun at a random process.
+//! `random_rounds`: rounds in which every process takes its largest message that meets no other,
+//! begun at a random process.
 //!
-//! IrregPC's RS_N, RS_N+sort and RS_NH (sections 5.2, 6 and 7.1). A round goes through all processes once, from a random one on. Each looks
-//! through its row, the list of what it still has to send, for a message whose receiver has none in this round yet, and takes the first one
-//! found. So each process has at most one message in and one out at a time, and nearly all are busy until the end: about as many
-//! rounds as the largest degree and a few more. Useful for irregular graphs, and where large messages hold up small ones.
+//! IrregPC's RS_N, RS_N+sort and RS_NH (sections 5.2, 6 and 7.1). A round goes through all
+//! processes once, from a random one on. Each looks through its row, the list of what it still has
+//! to send, for a message whose receiver has none in this round yet, and takes the first one found.
+//! So each process has at most one message in and one out at a time, and nearly all are busy until
+//! the end: about as many rounds as the largest degree and a few more. Useful for irregular graphs,
+//! and where large messages hold up small ones.
 //!
 //! - [`Variant::RsN`]: rows in random order.
-//! - [`Variant::RsNSort`]: rows sorted once, longest first. The last entry takes the place of one that is taken, so that rows do not stay
-//!   sorted.
-//! - [`Variant::RsNh`]: rows are heaps, longest first at any time, so that messages that travel together are about equally long. Those
-//!   longer than a round's threshold are cut there; the rest goes back into the heap. The threshold leaves a share [`Lambda`] of a round's
-//!   messages whole. As soon as only `max(2, d / 16)` messages are left per process of `d` in the beginning, nothing is cut any more.
+//! - [`Variant::RsNSort`]: rows sorted once, longest first. The last entry takes the place of one
+//!   that is taken, so that rows do not stay sorted.
+//! - [`Variant::RsNh`]: rows are heaps, longest first at any time, so that messages that travel
+//!   together are about equally long. Those longer than a round's threshold are cut there; the rest
+//!   goes back into the heap. The threshold leaves a share [`Lambda`] of a round's messages whole.
+//!   As soon as only `max(2, d / 16)` messages are left per process of `d` in the beginning,
+//!   nothing is cut any more.
 //!
-//! Thresholds are lengths of messages or of what is left of them, so that cuts fall on whole units of weight.
+//! Thresholds are lengths of messages or of what is left of them, so that cuts fall on whole units
+//! of weight.
 //!
-//! The table's `random_rounds` is RS_NH, with the incremental threshold where messages may be split and uncut where not.
+//! The table's `random_rounds` is RS_NH, with the incremental threshold where messages may be split
+//! and uncut where not.
 //!
-//! Cost: at least as many rounds as the largest degree; one message for each edge to another process, and with `Lambda::Fixed(x)` up to
-//! `1 / x` times as many; no byte more than the edges carry. To plan a graph of `n` processes with `d` edges each: time `O(n d ln d)` for
-//! RS_N and, by measurement, `O(n d ln d / lambda)` heap operations of `O(log d)` for RS_NH (IrregPC's Figure 10); at worst, where many rows
-//! lead to the same few processes, a look at every edge that is left in each round. A round ends when all who have something to receive are
-//! served, so that `n` processes that send to one take `O(n)`. Memory: 8 bytes an edge, about 40 bytes a process, and the plan's
-//! 16 bytes a piece.
+//! Cost: at least as many rounds as the largest degree; one message for each edge to another
+//! process, and with `Lambda::Fixed(x)` up to `1 / x` times as many; no byte more than the edges
+//! carry. To plan a graph of `n` processes with `d` edges each: time `O(n d ln d)` for RS_N and, by
+//! measurement, `O(n d ln d / lambda)` heap operations of `O(log d)` for RS_NH (IrregPC's Figure
+//! 10); at worst, where many rows lead to the same few processes, a look at every edge that is left
+//! in each round. A round ends when all who have something to receive are served, so that `n`
+//! processes that send to one take `O(n)`. Memory: 8 bytes an edge, about 40 bytes a process, and
+//! the plan's 16 bytes a piece.
 
 use crate::schedule::plan::Piece;
 use crate::schedule::{Algorithm, Plan, Tuning};
@@ -47,15 +56,17 @@ pub enum Lambda {
     One,
     /// This share, from 0 to 1; at least one message.
     Fixed(f64),
-    /// At least three quarters, and of the longer ones as many as pay. To leave a k+1-th message whole as well lengthens the round by the
-    /// difference to the k-th, and saves the startup of one rest in k; the sum of both is minimized.
+    /// At least three quarters, and of the longer ones as many as pay. To leave a k+1-th message
+    /// whole as well lengthens the round by the difference to the k-th, and saves the startup of
+    /// one rest in k; the sum of both is minimized.
     Incremental,
 }
 
 /// What making a plan took, and its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Count {
-    /// Extractions of the longest message from a heap, and insertions; building the heaps is not counted.
+    /// Extractions of the longest message from a heap, and insertions; building the heaps is not
+    /// counted.
     pub heap_operations: u64,
     /// Rounds (IrregPC: permutations).
     pub rounds: u32,
@@ -92,9 +103,11 @@ pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Plan, 
     let few = (degree / 16.0).max(2.0) * active.len() as f64;
     let mut left = graph.edges();
 
-    // the last round in which a process was busy as a receiver, or with half duplex in any role; rounds are counted from 1 here
+    // the last round in which a process was busy as a receiver, or with half duplex in any role;
+    // rounds are counted from 1 here
     let mut busy = vec![0u32; graph.processes()];
-    // how many messages every process has still to receive, and how many processes have any to receive
+    // how many messages every process has still to receive, and how many processes have any to
+    // receive
     let mut to_come = graph.degrees().1;
     let mut receivers = to_come.iter().filter(|&&n| n > 0).count();
     let mut done = 0;
@@ -107,7 +120,8 @@ pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Plan, 
         let mut free = receivers;
         chosen.clear();
         for &p in behind.iter().chain(before) {
-            // without this, many processes that send to one would look for it in vain in every round
+            // without this, many processes that send to one would look for it in vain in every
+            // round
             if free == 0 {
                 break;
             }
@@ -153,8 +167,8 @@ pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Plan, 
     (plan, count)
 }
 
-/// How long a round's messages may be (IrregPC: Decide_Size): at least as long as the shortest, so that every round completes an edge.
-/// Reorders the lengths, of which there is at least one.
+/// How long a round's messages may be (IrregPC: Decide_Size): at least as long as the shortest, so
+/// that every round completes an edge. Reorders the lengths, of which there is at least one.
 fn threshold(lambda: Lambda, lengths: &mut [u32], startup: f64) -> u32 {
     let n = lengths.len();
     match lambda {
@@ -189,7 +203,8 @@ struct Message {
     edge: u32,
 }
 
-/// What is left to send, a row for each process, which stands where the process's edges stand in the graph.
+/// What is left to send, a row for each process, which stands where the process's edges stand in
+/// the graph.
 struct Rows<'a> {
     graph: &'a Graph,
     messages: Vec<Message>,
@@ -299,7 +314,8 @@ mod tests {
         Variant::RsNh(Lambda::Incremental),
     ];
 
-    /// All processes send to `d` others, at distances that are drawn, with weights up to `heaviest`.
+    /// All processes send to `d` others, at distances that are drawn, with weights up to
+    /// `heaviest`.
     fn regular(n: u32, d: usize, heaviest: u32, random: &mut Random) -> Graph {
         let mut targets = vec![Vec::with_capacity(d); n as usize];
         // sums of random permutations; edges to oneself drop out
@@ -320,7 +336,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
 
-        /// Every variant delivers everything with one message in and one out, and none cuts but where it may.
+        /// Every variant delivers everything with one message in and one out, and none cuts but
+        /// where it may.
         #[test]
         fn variants_deliver(
             n in 1u32..40,
@@ -359,14 +376,16 @@ mod tests {
         let at = |lambda, startup| threshold(lambda, &mut lengths(), startup);
         assert_eq!(at(Lambda::One, 0.0), u32::MAX);
         assert_eq!([0.0, 0.5, 0.51, 1.0].map(|share| at(Lambda::Fixed(share), 0.0)), [1, 5, 8, 30]);
-        // six of eight are whole at least; a seventh pays if startup / 6 >= 10 - 9, the eighth if also startup / 7 >= 30 - 10
+        // six of eight are whole at least; a seventh pays if startup / 6 >= 10 - 9, the eighth if
+        // also startup / 7 >= 30 - 10
         assert_eq!([0.0, 5.9, 6.0, 139.0, 140.0].map(|startup| at(Lambda::Incremental, startup)), [9, 9, 10, 10, 30]);
         assert_eq!(threshold(Lambda::Incremental, &mut [7], 0.0), 7);
         // equal messages are never cut
         assert_eq!(threshold(Lambda::Incremental, &mut [4; 9], 0.0), 4);
     }
 
-    /// Longest first: what a process sends in the first round is its longest message, or the receivers of the longer ones are taken.
+    /// Longest first: what a process sends in the first round is its longest message, or the
+    /// receivers of the longer ones are taken.
     #[test]
     fn rounds_take_the_longest_first() {
         let graph = regular(64, 12, 1000, &mut Random::new(5));
@@ -377,7 +396,8 @@ mod tests {
         assert!(cut < heap, "{cut} {heap}");
     }
 
-    /// Everyone sends to one, or one to everyone: as many rounds as messages, and no more work than that.
+    /// Everyone sends to one, or one to everyone: as many rounds as messages, and no more work than
+    /// that.
     #[test]
     fn stars_take_linear_time() {
         let n = 2_000;
@@ -390,8 +410,9 @@ mod tests {
         }
     }
 
-    /// IrregPC's Figure 10: heap operations are about a constant times (n d / lambda) ln d; measured are 1.3 to 1.8. If they grew as d^2, the
-    /// ratio would be 2.6 times as large for d = 24 as for d = 4; if with n^2, four times for n = 256.
+    /// IrregPC's Figure 10: heap operations are about a constant times (n d / lambda) ln d;
+    /// measured are 1.3 to 1.8. If they grew as d^2, the ratio would be 2.6 times as large for d =
+    /// 24 as for d = 4; if with n^2, four times for n = 256.
     #[test]
     fn heap_operations_grow_as_in_figure_10() {
         let mut random = Random::new(10);

@@ -1,19 +1,23 @@
-//! Colors the edges of a bipartite multigraph with exactly as many colors as its largest degree (König's theorem).
+//! Colors the edges of a bipartite multigraph with exactly as many colors as its largest degree
+//! (König's theorem).
 //!
-//! Ports of small degree are merged and edges added until every port has the same degree. Where that is even, an Euler split halves the graph:
-//! edges are paired at each port, and pairs chained into cycles in which edges go to the one and the other half in turn (Gabow 1976).
-//! Where it is odd, a perfect matching is taken out first: a random walk that pushes matched edges aside finds one in O(n log n) expected
-//! steps in a regular graph (Goel, Kapralov and Khanna 2010).
+//! Ports of small degree are merged and edges added until every port has the same degree. Where
+//! that is even, an Euler split halves the graph: edges are paired at each port, and pairs chained
+//! into cycles in which edges go to the one and the other half in turn (Gabow 1976). Where it is
+//! odd, a perfect matching is taken out first: a random walk that pushes matched edges aside finds
+//! one in O(n log n) expected steps in a regular graph (Goel, Kapralov and Khanna 2010).
 //!
-//! Cost: O(E log d + c n log n) expected time for E edges, n ports and largest degree d, where c <= d is the number of matchings that are
-//! taken out, none if d is a power of two. Memory: 24 bytes an edge with those that are added; at most twice as many plus d.
+//! Cost: O(E log d + c n log n) expected time for E edges, n ports and largest degree d, where c <=
+//! d is the number of matchings that are taken out, none if d is a power of two. Memory: 24 bytes
+//! an edge with those that are added; at most twice as many plus d.
 
 use crate::util::random::Random;
 
 /// No edge.
 const NONE: u32 = u32::MAX;
 
-/// The colors of edges that lead from a port on the left to one on the right; ports are numbers below `ports`.
+/// The colors of edges that lead from a port on the left to one on the right; ports are numbers
+/// below `ports`.
 pub fn color(ports: usize, edges: &[(u32, u32)], seed: u64) -> Vec<u32> {
     let degree = max_degree(ports, edges);
     if degree == 0 {
@@ -44,7 +48,8 @@ fn max_degree(ports: usize, edges: &[(u32, u32)]) -> u32 {
     left.into_iter().chain(right).max().unwrap_or(0)
 }
 
-/// The graph with merged ports and added edges, so that all ports have the same degree. The first edges are the given ones.
+/// The graph with merged ports and added edges, so that all ports have the same degree. The first
+/// edges are the given ones.
 struct Regular {
     ports: usize,
     ends: Vec<(u32, u32)>,
@@ -73,7 +78,8 @@ struct Merged {
     degrees: Vec<u32>,
 }
 
-/// Merges ports while their degrees together do not exceed the limit: no two of the new ones could be merged in the order of numbers.
+/// Merges ports while their degrees together do not exceed the limit: no two of the new ones could
+/// be merged in the order of numbers.
 fn merge(ports: usize, ends: impl Iterator<Item = u32>, limit: u32) -> Merged {
     let mut degree = vec![0u32; ports];
     for end in ends {
@@ -106,7 +112,8 @@ struct Coloring {
     color: Vec<u32>,
     /// Edges; those of a part that is colored by itself stand together.
     order: Vec<u32>,
-    /// For an edge the ones with which it is paired on the left and on the right. For a matching: room for adjacency and mates.
+    /// For an edge the ones with which it is paired on the left and on the right. For a matching:
+    /// room for adjacency and mates.
     partner: [Vec<u32>; 2],
     /// For a port the edge that waits for another one.
     pending: Vec<u32>,
@@ -114,7 +121,8 @@ struct Coloring {
 }
 
 impl Coloring {
-    /// Colors the edges `order[begin..end]`, which form a graph in which all ports have the same degree.
+    /// Colors the edges `order[begin..end]`, which form a graph in which all ports have the same
+    /// degree.
     fn color_range(&mut self, begin: usize, end: usize, degree: u32, first: u32) {
         let (mut begin, mut degree, mut first) = (begin, degree, first);
         if degree % 2 == 1 {
@@ -241,7 +249,8 @@ mod tests {
     }
 
     proptest! {
-        /// Multigraphs of all densities: as many colors as the largest degree, none twice at a port.
+        /// Multigraphs of all densities: as many colors as the largest degree, none twice at a
+        /// port.
         #[test]
         fn exactly_max_degree_colors(
             ports in 1u32..=64,

@@ -1,7 +1,8 @@
 //! Moves edges between pairs of rounds so that heavy edges share rounds.
 //!
-//! The edges of two rounds form paths and cycles in which they alternate; each of them may swap its rounds by itself (Kempe). Putting the
-//! heavier of its two sides into the same round everywhere makes the other round as short as these two can.
+//! The edges of two rounds form paths and cycles in which they alternate; each of them may swap its
+//! rounds by itself (Kempe). Putting the heavier of its two sides into the same round everywhere
+//! makes the other round as short as these two can.
 
 /// No edge.
 const NONE: u32 = u32::MAX;
@@ -14,7 +15,8 @@ pub fn steps(edges: usize, degree: u32) -> u64 {
     2 * u64::from(SWEEPS) * edges as u64 * u64::from(degree)
 }
 
-/// Changes `colors`, which stays a coloring with the same colors; the sum over colors of the longest edge never grows.
+/// Changes `colors`, which stays a coloring with the same colors; the sum over colors of the
+/// longest edge never grows.
 ///
 /// Cost: O(E d) time a sweep for E edges and d colors, 8 bytes a port and color.
 pub fn heavy_together(ports: usize, ends: &[(u32, u32)], lengths: &[u32], degree: u32, colors: &mut [u32]) {

@@ -1,10 +1,12 @@
-//! Rounds in which a process sends or receives, not both: colors of an undirected graph (Misra and Gries 1992).
+//! Rounds in which a process sends or receives, not both: colors of an undirected graph (Misra and
+//! Gries 1992).
 //!
-//! The edges between two processes, in both directions, are one undirected edge; d + 1 colors suffice for the largest number d of
-//! neighbor processes (Vizing). A color is as many rounds as the largest number of edges between two processes that have it.
+//! The edges between two processes, in both directions, are one undirected edge; d + 1 colors
+//! suffice for the largest number d of neighbor processes (Vizing). A color is as many rounds as
+//! the largest number of edges between two processes that have it.
 //!
-//! Cost: an edge that finds a color free at both ends takes O(d) time at most; for others colors are moved around, in O(V + d^2).
-//! Memory: O(E).
+//! Cost: an edge that finds a color free at both ends takes O(d) time at most; for others colors
+//! are moved around, in O(V + d^2). Memory: O(E).
 
 use std::collections::HashMap;
 
@@ -36,13 +38,15 @@ pub fn color(processes: usize, ends: &[(u32, u32)]) -> Vec<u32> {
 /// The neighbors of a process by color.
 #[derive(Clone)]
 enum Row {
-    /// For each color the neighbor or `NONE`: for processes with edges of a good part of the colors.
+    /// For each color the neighbor or `NONE`: for processes with edges of a good part of the
+    /// colors.
     Dense(Vec<u32>),
     /// Only for what does not depend on its order.
     Sparse(HashMap<usize, u32>),
 }
 
-/// A dense row is at most so many times as long as its process has edges: all rows together have O(E) entries.
+/// A dense row is at most so many times as long as its process has edges: all rows together have
+/// O(E) entries.
 const SPARSE: usize = 8;
 
 struct Coloring {

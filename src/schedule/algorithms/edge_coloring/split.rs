@@ -1,15 +1,18 @@
 //! Rounds with cut messages, toward the open-shop optimum.
 //!
-//! A port's *rest* is what it still costs at least: a startup for each message and their lengths. The largest rest is a bound for all that is
-//! left to do. A round is a matching and a cut: each matched message loses at most the cut, and a message that is finished also loses its
-//! startup. Rounds are chosen one after the other; for some cuts a matching of largest gain is sought, and the cut with the most gain for its
-//! cost is taken. The gain of serving a message is what it takes from the potential, the sum over ports of `2^(b rest)`, which grows so
-//! steeply that the ports with the largest rest lead. How steep is best depends on the graph: a few are tried.
+//! A port's *rest* is what it still costs at least: a startup for each message and their lengths.
+//! The largest rest is a bound for all that is left to do. A round is a matching and a cut: each
+//! matched message loses at most the cut, and a message that is finished also loses its startup.
+//! Rounds are chosen one after the other; for some cuts a matching of largest gain is sought, and
+//! the cut with the most gain for its cost is taken. The gain of serving a message is what it takes
+//! from the potential, the sum over ports of `2^(b rest)`, which grows so steeply that the ports
+//! with the largest rest lead. How steep is best depends on the graph: a few are tried.
 //!
-//! Matchings are exact (assignment by shortest augmenting paths) for few ports, else greedy by gain and improved by exchanges of three edges.
+//! Matchings are exact (assignment by shortest augmenting paths) for few ports, else greedy by gain
+//! and improved by exchanges of three edges.
 //!
-//! Cost: the budget of the tuning, whatever the size of the graph. All arithmetic is on f64 with the four operations, so that all processes
-//! come to the same rounds.
+//! Cost: the budget of the tuning, whatever the size of the graph. All arithmetic is on f64 with
+//! the four operations, so that all processes come to the same rounds.
 
 use crate::schedule::Tuning;
 
@@ -23,8 +26,9 @@ const EXACT_PORTS: usize = 64;
 const FEWEST_CUTS: u64 = 3;
 const MOST_CUTS: u64 = 12;
 
-/// How steep the potential is: powers of two per startup and mean message, and at least per largest rest; and how much of a round's startup
-/// counts when cuts are compared. In the order in which they tend to be good.
+/// How steep the potential is: powers of two per startup and mean message, and at least per largest
+/// rest; and how much of a round's startup counts when cuts are compared. In the order in which
+/// they tend to be good.
 const STEEP: [(f64, f64, f64); 10] = [
     (8.0, 40.0, 1.0),
     (4.0, 40.0, 1.0),
@@ -75,8 +79,8 @@ impl Shop {
         Shop { ports, ends, lengths, startup, split: tuning.split, budget: tuning.budget, left }
     }
 
-    /// Rounds by different steepnesses, as many as the budget allows; for large graphs none. Where messages may be cut, as many again without
-    /// cuts.
+    /// Rounds by different steepnesses, as many as the budget allows; for large graphs none. Where
+    /// messages may be cut, as many again without cuts.
     pub fn attempts(&self) -> impl Iterator<Item = Rounds> + '_ {
         let edges = self.ends.len();
         let mut degree = vec![0u64; self.ports];
@@ -136,7 +140,8 @@ impl Shop {
                 gains.clear();
                 gains.extend(open.iter().filter_map(|&e| {
                     let length = left[e as usize];
-                    // without splitting the cut says which messages are not served yet; nor are any beside messages of no length
+                    // without splitting the cut says which messages are not served yet; nor are any
+                    // beside messages of no length
                     if length > cut && (!split || cut == 0) {
                         return None;
                     }
@@ -198,7 +203,8 @@ impl Matcher {
         Matcher { left, exact, mate: vec![NONE; ports], gain: Vec::new(), matched: Vec::new(), assignment: Assignment::default() }
     }
 
-    /// Leaves a matching in `matched`; returns its gain. `gains` may be in any order, and gets another one.
+    /// Leaves a matching in `matched`; returns its gain. `gains` may be in any order, and gets
+    /// another one.
     fn matching(&mut self, ends: &[(u32, u32)], gains: &mut [(f64, u32)]) -> f64 {
         self.matched.clear();
         if self.exact {
@@ -231,7 +237,8 @@ impl Matcher {
         }
     }
 
-    /// Brings in an edge where it, with what the ports that it sets free can take instead, gains more than what it pushes out.
+    /// Brings in an edge where it, with what the ports that it sets free can take instead, gains
+    /// more than what it pushes out.
     fn exchange(&mut self, ends: &[(u32, u32)], gains: &[(f64, u32)]) {
         const SWEEPS: usize = 3;
         // the edges of each port, by falling gain
@@ -312,7 +319,8 @@ impl Matcher {
     }
 }
 
-/// Assignments of largest gain between ports on the left and on the right (Hungarian method with shortest augmenting paths, O(n^3)).
+/// Assignments of largest gain between ports on the left and on the right (Hungarian method with
+/// shortest augmenting paths, O(n^3)).
 #[derive(Default)]
 struct Assignment {
     gain: Vec<f64>,
@@ -458,7 +466,8 @@ mod tests {
         if used & ports != 0 { without } else { without.max(gain + largest(ends, others, used | ports)) }
     }
 
-    /// Checks one matching: no port twice, the gain that is said, and no less than a part of the largest; greedy alone reaches half.
+    /// Checks one matching: no port twice, the gain that is said, and no less than a part of the
+    /// largest; greedy alone reaches half.
     fn check(ends: &[(u32, u32)], weights: &[u32], matcher: &mut Matcher, part: f64) -> Result<(), String> {
         let mut gains: Vec<_> = weights.iter().enumerate().map(|(i, &w)| (f64::from(w), i as u32)).collect();
         let best = largest(ends, &gains, 0);
