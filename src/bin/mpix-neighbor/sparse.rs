@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use mpix_neighbor::model::dsde::paper::{Broadcast, crossover};
+use mpix_neighbor::model::sparse::paper::{Broadcast, crossover};
 use mpix_neighbor::model::{Load, Loggp, PRESETS, PROTOCOLS, predict_exchange};
 use serde::Serialize;
 
