@@ -2,7 +2,7 @@
 //! schedules agree on that.
 
 use mpix_neighbor::model::{Loggp, Options, bytes_of, predict, simulate};
-use mpix_neighbor::schedule::plan::{lower_bound, ratio};
+use mpix_neighbor::schedule::rounds::{lower_bound, ratio};
 use mpix_neighbor::schedule::verify::{Goal, verify};
 use mpix_neighbor::schedule::{
     ALGORITHMS, Block, Build, Entry, Op, Schedule, Tuning, length, schedules_on_nodes, world_schedules,

@@ -7,13 +7,13 @@
 
 #![forbid(unsafe_code)]
 
-pub mod sparse;
 pub mod fit;
 pub mod generate;
 pub mod loggp;
 pub mod simulate;
+pub mod sparse;
 
-pub use sparse::{Load, PROTOCOLS, Protocol, predict_exchange};
 pub use fit::{Measurement, Parameters};
 pub use loggp::{FileError, Loggp, PRESETS};
 pub use simulate::{Options, Run, bytes_of, predict, simulate};
+pub use sparse::{Load, PROTOCOLS, Protocol, predict_exchange};

@@ -8,7 +8,7 @@
 //! Cost: no rounds or messages more; one reduction per source but one; one scratch block per source
 //! but one.
 
-use super::{Block, Op, Schedule};
+use super::grammar::{Block, Op, Schedule};
 
 /// In which order a reduction combines the sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,13 +36,13 @@ impl Schedule {
         let last = arrivals.iter().map(|&(slot, _)| slot).max();
         let mut moved = vec![Block::Output(0); last.map_or(0, |l| l as usize + 1)];
         for (k, &(slot, _)) in chain.iter().enumerate().take(chain.len().saturating_sub(1)) {
-            moved[slot as usize] = Block::Scratch(self.scratch + k as u32);
+            moved[slot as usize] = Block::Scratch(self.scratch_blocks() + k as u32);
         }
         let redirect = |block: Block| match block {
             Block::Output(slot) => moved[slot as usize],
             other => other,
         };
-        let mut folded = Schedule::new(self.algorithm);
+        let mut folded = Schedule::new(self.algorithm());
         let mut homes = vec![None; moved.len()];
         arrivals.iter().for_each(|&(slot, _)| homes[slot as usize] = Some(moved[slot as usize]));
         folded.homes = Some(homes);

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::schedule::{Block, Op, Part, Schedule};
+use super::grammar::{Block, Op, Schedule};
+use super::part::Part;
 
 /// Whether receives may be posted, and sends started, before earlier rounds are complete:
 /// everything that is sent or copied is the caller's input, and no block is written after it was

@@ -9,7 +9,9 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
-use super::{Block, FoldOrder, Op, Part, Schedule};
+use super::fold::FoldOrder;
+use super::grammar::{Block, Op, Schedule};
+use super::part::Part;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
 /// What all schedules together are to achieve.

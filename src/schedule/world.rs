@@ -7,8 +7,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::grammar::{Block, Op, Schedule};
 use super::packet;
-use crate::schedule::{Block, Op, Part, Schedule};
+use super::part::Part;
 
 /// Contents of a process's blocks.
 pub type Blocks = BTreeMap<Block, Vec<u8>>;

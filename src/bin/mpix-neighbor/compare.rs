@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use mpix_neighbor::schedule::plan::{lower_bound, ratio};
 use mpix_neighbor::schedule::random_rounds::{Lambda, Variant, plan_variant};
+use mpix_neighbor::schedule::rounds::{lower_bound, ratio};
 use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Build, Tuning, world_schedules};
 use mpix_neighbor::topology::graph::Graph;
 use serde::Serialize;

@@ -4,7 +4,7 @@
 
 use std::collections::BinaryHeap;
 
-use mpix_neighbor::schedule::plan::lower_bound;
+use mpix_neighbor::schedule::rounds::lower_bound;
 use mpix_neighbor::schedule::{Block, Op, Plan, Schedule, length};
 use mpix_neighbor::topology::graph::Graph;
 use mpix_neighbor::topology::neighborhood::Neighborhood;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use mpix_neighbor::model::loggp::PRESETS;
 use mpix_neighbor::model::{FileError, Loggp, Options, Run, bytes_of, simulate};
-use mpix_neighbor::schedule::plan::ratio;
+use mpix_neighbor::schedule::rounds::ratio;
 use mpix_neighbor::schedule::{
     ALGORITHMS, Algorithm, Build, Entry, Op, Schedule, Tuning, schedules_on_nodes, world_schedules_on,
 };

@@ -44,8 +44,7 @@ fn made(processes: u32, rounds: &[Vec<(Rank, Rank, u64)>]) -> Made {
 
 impl Made {
     fn run(&self, params: &Loggp, options: Options) -> Run {
-        let run =
-            simulate(&self.schedules, &|p, block| self.lengths[&(p, block)], params, &Options { trace: true, ..options });
+        let run = simulate(&self.schedules, &|p, block| self.lengths[&(p, block)], params, &Options { trace: true, ..options });
         let run = run.unwrap();
         check(&run, params);
         run
@@ -392,8 +391,7 @@ fn halo_exchange() {
 fn a_busy_target_holds_up_the_messages_behind() {
     let mut params = loggp(2.0, 1.0, 1.0, 1.0);
     let made = made(4, &[vec![(0, 2, 11), (1, 2, 11), (1, 3, 11)]]);
-    let sends =
-        |run: Run| run.trace.unwrap().iter().map(|t| (t.source, t.target, t.send.end, t.receive.end)).collect::<Vec<_>>();
+    let sends = |run: Run| run.trace.unwrap().iter().map(|t| (t.source, t.target, t.send.end, t.receive.end)).collect::<Vec<_>>();
     // the network keeps what the target cannot take: 1 sends from 1 to 11 and from 12 to 22
     let eager = made.run(&params, Options::default());
     assert_eq!(sends(eager), [(0, 2, 11.0, 14.0), (1, 2, 11.0, 25.0), (1, 3, 22.0, 25.0)]);

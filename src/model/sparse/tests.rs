@@ -394,8 +394,7 @@ fn nothing_to_do_and_too_much() {
             let most = time(u32::MAX, u32::MAX, u64::MAX);
             assert!(most.is_finite() && most > time(u32::MAX, u32::MAX, 1 << 20), "{}: {most}", entry.name);
             // all on one node; more to a node than there are
-            let node =
-                |per_node| predict_exchange(entry.protocol, &m, &Load { processes: 8, per_node, messages: 6, bytes: 512 });
+            let node = |per_node| predict_exchange(entry.protocol, &m, &Load { processes: 8, per_node, messages: 6, bytes: 512 });
             assert_eq!(node(8), node(99));
             assert_eq!(node(0), node(1));
         }
@@ -543,8 +542,7 @@ fn the_papers_crossover() {
             for e in 1..31 {
                 assert!(k(e) <= k(e + 1), "{} {bound:?} 2^{e}", preset.name);
                 // at the crossover both take the same time, and beyond it NBX more
-                let wins =
-                    |k: f64| paper::nbx_acknowledged(m, 1 << e, k as u32, bound) <= paper::pcx(m, 1 << e, k as u32) + 1e-9;
+                let wins = |k: f64| paper::nbx_acknowledged(m, 1 << e, k as u32, bound) <= paper::pcx(m, 1 << e, k as u32) + 1e-9;
                 assert!(k(e) < 1.0 || wins(k(e).floor()), "{} {bound:?} 2^{e}", preset.name);
                 assert!(!wins(k(e).max(0.0).floor() + 1.0), "{} {bound:?} 2^{e}", preset.name);
             }

@@ -11,7 +11,8 @@
 //! Cost: at most 2 d rounds for d dimensions, one message for each edge to another process, no byte
 //! more than the edges carry.
 
-use crate::schedule::{Algorithm, Block, Input, Op, Schedule};
+use crate::schedule::grammar::{Algorithm, Block, Op, Schedule};
+use crate::schedule::input::Input;
 use crate::topology::neighborhood::{Neighbor, Rank};
 
 pub(in crate::schedule) fn unfit(input: &Input) -> Option<&'static str> {
@@ -30,7 +31,7 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
         (rank != n.rank()).then_some((slot as u32, rank))
     };
     // self edges are copied while the first round's messages travel
-    let mut copies = crate::schedule::self_copies(n);
+    let mut copies = crate::schedule::grammar::self_copies(n);
     for &direction in input.directions.unwrap_or_default() {
         let recv = edge(n.sources(), direction).map(|(slot, from)| Op::recv(from, Block::Output(slot)));
         let send = edge(n.targets(), direction).map(|(slot, to)| Op::send(to, Block::Input(slot)));

@@ -7,7 +7,8 @@
 //!
 //! Cost: 1 round, one message for each edge to another process, no byte more than the edges carry.
 
-use crate::schedule::{Algorithm, Block, Input, Op, Schedule};
+use crate::schedule::grammar::{Algorithm, Block, Op, Schedule};
+use crate::schedule::input::Input;
 
 pub(in crate::schedule) fn build(input: &Input) -> Schedule {
     let n = input.neighborhood;
@@ -17,6 +18,6 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
         .map(|(slot, from)| Op::recv(from, Block::Output(slot)));
     let sends =
         (n.targets_in_order().into_iter()).filter(|&(_, to)| to != n.rank()).map(|(slot, to)| Op::send(to, Block::Input(slot)));
-    schedule.push_round(recvs.chain(sends).chain(crate::schedule::self_copies(n)));
+    schedule.push_round(recvs.chain(sends).chain(crate::schedule::grammar::self_copies(n)));
     schedule
 }

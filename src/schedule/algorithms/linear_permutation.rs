@@ -17,7 +17,8 @@
 //! another process, no byte more than the edges carry. To build: time `O(degree log degree)`,
 //! memory `O(degree)`.
 
-use crate::schedule::{Algorithm, Block, Input, Op, Schedule};
+use crate::schedule::grammar::{Algorithm, Block, Op, Schedule};
+use crate::schedule::input::Input;
 use crate::topology::neighborhood::Rank;
 
 pub(in crate::schedule) fn build(input: &Input) -> Schedule {
@@ -40,7 +41,7 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
     for (slot, to, repetition) in repetitions(n.targets_in_order(), me) {
         ops.push((round(me, to, repetition), Op::send(to, Block::Input(slot))));
     }
-    Schedule::from_numbered(Algorithm::LinearPermutation, ops, crate::schedule::self_copies(n))
+    Schedule::from_numbered(Algorithm::LinearPermutation, ops, crate::schedule::grammar::self_copies(n))
 }
 
 /// The edges to other processes as (slot, process, how many edges to this process stand before it).

@@ -26,7 +26,10 @@
 //! Source: what MPI libraries do for dense collectives on clusters of multiprocessors, here for any
 //! graph.
 
-use crate::schedule::{Algorithm, Block, Op, Schedule, Shares, Tuning, length};
+use crate::schedule::costs::length;
+use crate::schedule::grammar::{Algorithm, Block, Op, Schedule};
+use crate::schedule::input::Tuning;
+use crate::schedule::rounds::Shares;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::topology::nodes::Locality;
@@ -51,7 +54,7 @@ const SCATTER: u32 = 2;
 /// Sources, positions among their edges and among those of the targets: where edges begin and end.
 struct Ends {
     sources: Vec<Rank>,
-    /// As in a share of `plan.rs`: by source, and for each source in matching order.
+    /// As in a share of `rounds.rs`: by source, and for each source in matching order.
     arrivals: Vec<u32>,
 }
 
@@ -150,7 +153,7 @@ fn assign(bundles: &mut [Bundle], graph: &Graph, ends: &Ends, nodes: &Locality, 
 }
 
 /// A schedule as it is sent: operations with the numbers of their rounds, and packets. Input and
-/// output blocks are edges of the process, numbered as in a share of `plan.rs`.
+/// output blocks are edges of the process, numbered as in a share of `rounds.rs`.
 #[derive(Default, Clone)]
 struct Written {
     ops: Vec<(u32, Op)>,
@@ -301,7 +304,7 @@ pub fn schedule(n: &Neighborhood, share: &[u32]) -> Schedule {
             (op[0] / 2, if op[0] % 2 == 0 { Op::send(op[1], block) } else { Op::recv(op[1], block) })
         })
         .collect();
-    let mut schedule = Schedule::from_numbered(Algorithm::NodeAware, ops, crate::schedule::self_copies(n));
+    let mut schedule = Schedule::from_numbered(Algorithm::NodeAware, ops, crate::schedule::grammar::self_copies(n));
     packets.into_iter().for_each(|blocks| schedule.push_packet(blocks));
     schedule
 }

@@ -32,8 +32,10 @@
 //! processes that send to one take `O(n)`. Memory: 8 bytes an edge, about 40 bytes a process, and
 //! the plan's 16 bytes a piece.
 
-use crate::schedule::plan::Piece;
-use crate::schedule::{Algorithm, Plan, Tuning};
+use crate::schedule::grammar::Algorithm;
+use crate::schedule::input::Tuning;
+use crate::schedule::rounds::Piece;
+use crate::schedule::rounds::Rounds;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::Rank;
 use crate::util::random::Random;
@@ -75,7 +77,7 @@ pub struct Count {
 }
 
 /// The table's plan.
-pub(in crate::schedule) fn plan(graph: &Graph, tuning: &Tuning) -> Plan {
+pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
     let lambda = if tuning.split { Lambda::Incremental } else { Lambda::One };
     plan_variant(graph, Variant::RsNh(lambda), tuning).0
 }
@@ -86,7 +88,7 @@ pub(in crate::schedule) fn plan(graph: &Graph, tuning: &Tuning) -> Plan {
 ///
 /// # Panics
 /// If the graph has 2^32 edges or more.
-pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Plan, Count) {
+pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Rounds, Count) {
     assert!(u32::try_from(graph.edges()).is_ok(), "{} edges are too many to number", graph.edges());
     let mut random = Random::new(tuning.seed);
     let lambda = match variant {
@@ -95,8 +97,8 @@ pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Plan, 
     };
     let spare = if lambda == Lambda::One { 0 } else { graph.edges() / 2 };
     let pieces = Vec::with_capacity(graph.edges() + spare);
-    let mut plan = Plan { algorithm: Algorithm::RandomRounds, rounds: 0, scale: 1, pieces };
-    let mut rows = Rows::new(graph, &plan, variant, &mut random);
+    let mut rounds = Rounds { algorithm: Algorithm::RandomRounds, count: 0, scale: 1, pieces };
+    let mut rows = Rows::new(graph, &rounds, variant, &mut random);
 
     let mut active: Vec<Rank> = (0..graph.processes() as Rank).filter(|&p| rows.length[p as usize] > 0).collect();
     let degree = graph.edges() as f64 / active.len() as f64;
@@ -114,7 +116,7 @@ pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Plan, 
     let mut chosen: Vec<(Rank, Message)> = Vec::with_capacity(active.len());
     let mut lengths: Vec<u32> = Vec::with_capacity(active.len());
     while left > 0 {
-        let now = plan.rounds + 1;
+        let now = rounds.count + 1;
         let start = random.below(graph.processes() as u32);
         let (before, behind) = active.split_at(active.partition_point(|&p| p < start));
         let mut free = receivers;
@@ -144,9 +146,9 @@ pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Plan, 
         let lambda = if left as f64 <= few || lengths.is_empty() { Lambda::One } else { lambda };
         let threshold = threshold(lambda, &mut lengths, tuning.startup);
         for &(p, Message { length, edge }) in &chosen {
-            let begin = plan.length(graph, edge as usize) - length;
+            let begin = rounds.length(graph, edge as usize) - length;
             let sent = length.min(threshold);
-            plan.pieces.push(Piece { edge, round: plan.rounds, begin, end: begin + sent });
+            rounds.pieces.push(Piece { edge, round: rounds.count, begin, end: begin + sent });
             if sent < length {
                 rows.put_back(p, Message { length: length - sent, edge });
                 continue;
@@ -161,10 +163,10 @@ pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Plan, 
             active.retain(|&p| rows.length[p as usize] > 0);
             done = 0;
         }
-        plan.rounds = now;
+        rounds.count = now;
     }
-    let count = Count { heap_operations: rows.operations, rounds: plan.rounds, pieces: plan.pieces.len() };
-    (plan, count)
+    let count = Count { heap_operations: rows.operations, rounds: rounds.count, pieces: rounds.pieces.len() };
+    (rounds, count)
 }
 
 /// How long a round's messages may be (IrregPC: Decide_Size): at least as long as the shortest, so
@@ -218,8 +220,8 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(graph: &'a Graph, plan: &Plan, variant: Variant, random: &mut Random) -> Self {
-        let message = |edge| Message { length: plan.length(graph, edge), edge: edge as u32 };
+    fn new(graph: &'a Graph, rounds: &Rounds, variant: Variant, random: &mut Random) -> Self {
+        let message = |edge| Message { length: rounds.length(graph, edge), edge: edge as u32 };
         let mut messages: Vec<Message> = (0..graph.edges()).map(message).collect();
         for p in 0..graph.processes() as Rank {
             let row = &mut messages[graph.edges_of(p)];
@@ -351,16 +353,16 @@ mod tests {
             let world = graph.neighborhoods();
             let tuning = Tuning { seed, startup, split: true, half_duplex, ..Tuning::default() };
             for variant in VARIANTS {
-                let (plan, count) = plan_variant(&graph, variant, &tuning);
-                prop_assert_eq!(&plan, &plan_variant(&graph, variant, &tuning).0);
-                verify(&world, &plan.schedules(&graph, &world), Goal::Deliver, true).map_err(TestCaseError::fail)?;
-                prop_assert_eq!((count.rounds, count.pieces), (plan.rounds, plan.pieces.len()));
+                let (rounds, count) = plan_variant(&graph, variant, &tuning);
+                prop_assert_eq!(&rounds, &plan_variant(&graph, variant, &tuning).0);
+                verify(&world, &rounds.schedules(&graph, &world), Goal::Deliver, true).map_err(TestCaseError::fail)?;
+                prop_assert_eq!((count.rounds, count.pieces), (rounds.count, rounds.pieces.len()));
                 prop_assert!(count.rounds >= graph.max_degree());
                 let uncut = matches!(variant, Variant::RsN | Variant::RsNSort | Variant::RsNh(Lambda::One));
                 prop_assert!(!uncut || count.pieces == graph.edges());
                 prop_assert!(matches!(variant, Variant::RsNh(_)) || count.heap_operations == 0);
                 let mut roles = std::collections::HashSet::new();
-                for piece in plan.pieces.iter().filter(|_| half_duplex) {
+                for piece in rounds.pieces.iter().filter(|_| half_duplex) {
                     let source = (0..n).find(|&p| graph.edges_of(p).contains(&(piece.edge as usize))).unwrap();
                     for process in [source, graph.target(piece.edge as usize)] {
                         prop_assert!(roles.insert((piece.round, process)), "{} is busy twice", process);

@@ -8,7 +8,7 @@
 //! Cost: `ceil(log2 P)` rounds for P processes, the source among them, and P - 1 messages; about
 //! half of all blocks travel in each round. To build: time and memory `O(P)`.
 
-use crate::schedule::Costs;
+use crate::schedule::costs::Costs;
 
 /// For 0 to `processes` processes how many blocks are sent away first.
 pub(in crate::schedule) fn splits(processes: u32, _: f64, _: &Costs) -> Vec<u32> {

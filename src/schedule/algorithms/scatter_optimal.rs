@@ -25,7 +25,7 @@
 //! grows. s = 1 (the simple scatter) and P / 2 (the binomial tree) are tried too, so that the tree
 //! is never slower than those, whatever the parameters are.
 
-use crate::schedule::Costs;
+use crate::schedule::costs::Costs;
 
 /// For 0 to `processes` processes how many blocks are sent away first; `weight` is that of a block.
 pub(in crate::schedule) fn splits(processes: u32, weight: f64, costs: &Costs) -> Vec<u32> {

@@ -12,7 +12,6 @@ pub(super) const WINDOW: u32 = 8;
 /// Trials in which the palette does not grow.
 const PATIENCE: u32 = 6;
 
-
 /// Which of the colors a target tells in a trial: words `start, start + 1 ...` modulo `total` of
 /// the palette below `limit`.
 #[derive(Clone, Copy)]

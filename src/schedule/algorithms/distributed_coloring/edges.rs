@@ -9,7 +9,6 @@ use crate::topology::neighborhood::{Neighbor, Rank};
 /// one.
 pub(super) const LAST_STAGE: u32 = 2;
 
-
 /// The edges between this process and another one, in one direction.
 #[derive(Debug, Clone)]
 pub(super) struct Peer {

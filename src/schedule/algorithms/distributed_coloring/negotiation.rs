@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use super::colors::*;
 use super::edges::*;
-use crate::schedule::{Algorithm, Block, Input, Op, Schedule, Tuning};
+use crate::schedule::grammar::{Algorithm, Block, Op, Schedule};
+use crate::schedule::input::{Input, Tuning};
 use crate::topology::neighborhood::Rank;
 
 /// First word of a source's last message to a target.
 const CLOSE: u32 = u32::MAX - 1;
 /// So many trials later than the stage before.
 const STAGE_TRIALS: u32 = 8;
-
 
 /// One message of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Negotiation {
             used: [Vec::new(), Vec::new()],
             proposed: Vec::new(),
             windows: Vec::new(),
-            copies: crate::schedule::self_copies(n),
+            copies: crate::schedule::grammar::self_copies(n),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::edges::Peer;
 use super::negotiation::Negotiation;
-use crate::schedule::{Input, Schedule, Tuning};
+use crate::schedule::grammar::Schedule;
+use crate::schedule::input::{Input, Tuning};
 use crate::topology::neighborhood::Neighborhood;
 
 /// What a negotiation of all processes took.

@@ -7,9 +7,10 @@ use proptest::prelude::*;
 use super::colors::{below, draw, most_colors};
 use super::edges::class;
 use super::*;
+use crate::schedule::grammar::{Op, Schedule};
+use crate::schedule::input::{Input, Tuning};
 use crate::schedule::verify::{Goal, verify};
 use crate::topology::cartesian::Grid;
-use crate::schedule::{Input, Op, Schedule, Tuning};
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 

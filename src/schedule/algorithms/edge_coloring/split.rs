@@ -14,7 +14,7 @@
 //! Cost: the budget of the tuning, whatever the size of the graph. All arithmetic is on f64 with
 //! the four operations, so that all processes come to the same rounds.
 
-use crate::schedule::Tuning;
+use crate::schedule::input::Tuning;
 
 /// Most edges for which rounds are chosen this way.
 const MOST_EDGES: usize = 1 << 17;

@@ -7,9 +7,15 @@
 //! source, and for each source in matching order; the word is twice that, and one more if it
 //! arrives.
 
-use super::{Algorithm, Block, Op, Part, Schedule, length};
+use super::costs::length;
+use super::grammar::{Algorithm, Block, Op, Schedule};
+use super::part::Part;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::{Neighborhood, Rank};
+
+/// What each process makes its schedule of: words of all processes, one behind the other, and the
+/// number of words of each.
+pub type Shares = (Vec<u32>, Vec<u32>);
 
 /// Part of an edge's block, and the round in which it travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,14 +24,14 @@ pub struct Piece {
     pub edge: u32,
     /// Round, from 0.
     pub round: u32,
-    /// Where it begins and ends, in units of `1 / Plan::scale` of a unit of weight.
+    /// Where it begins and ends, in units of `1 / Rounds::scale` of a unit of weight.
     pub begin: u32,
     /// See `begin`.
     pub end: u32,
 }
 
 impl Piece {
-    /// Its length in units of `1 / Plan::scale` of a unit of weight.
+    /// Its length in units of `1 / Rounds::scale` of a unit of weight.
     pub fn length(&self) -> u32 {
         self.end - self.begin
     }
@@ -33,11 +39,11 @@ impl Piece {
 
 /// The rounds of a whole graph. Memory: 16 bytes a piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub struct Rounds {
     /// Which algorithm made it.
     pub algorithm: Algorithm,
     /// Number of rounds.
-    pub rounds: u32,
+    pub count: u32,
     /// Units of length to a unit of weight: [`length()`]'s.
     pub scale: u32,
     /// All pieces, in any order. The pieces of an edge cover it once; that of an edge of length 0
@@ -45,14 +51,14 @@ pub struct Plan {
     pub pieces: Vec<Piece>,
 }
 
-impl Plan {
+impl Rounds {
     /// A plan in which no edge is cut: `rounds_of[e]` is the round of edge `e`.
-    pub fn uncut(algorithm: Algorithm, graph: &Graph, rounds_of: &[u32]) -> Plan {
-        let rounds = rounds_of.iter().max().map_or(0, |r| r + 1);
+    pub fn uncut(algorithm: Algorithm, graph: &Graph, rounds_of: &[u32]) -> Rounds {
+        let count = rounds_of.iter().max().map_or(0, |r| r + 1);
         let pieces = (rounds_of.iter().enumerate())
             .map(|(e, &round)| Piece { edge: e as u32, round, begin: 0, end: graph.weight(e) })
             .collect();
-        Plan { algorithm, rounds, scale: 1, pieces }
+        Rounds { algorithm, count, scale: 1, pieces }
     }
 
     /// Length of an edge.
@@ -66,7 +72,7 @@ impl Plan {
 
     /// The longest piece of each round, in units of weight.
     pub fn longest(&self) -> Vec<f64> {
-        let mut longest = vec![0u32; self.rounds as usize];
+        let mut longest = vec![0u32; self.count as usize];
         for p in &self.pieces {
             let l = &mut longest[p.round as usize];
             *l = p.length().max(*l);
@@ -83,7 +89,7 @@ impl Plan {
     /// The shares of all processes, one behind the other, and the number of words of each.
     ///
     /// Cost: 40 bytes a piece, 4 an edge.
-    pub fn shares(&self, graph: &Graph) -> (Vec<u32>, Vec<u32>) {
+    pub fn shares(&self, graph: &Graph) -> Shares {
         let mut arrived = vec![0u32; graph.processes()];
         // edges are numbered by source, and for each source in matching order
         let mut sources: Vec<Rank> = Vec::with_capacity(graph.edges());
@@ -135,7 +141,7 @@ impl Plan {
 /// Words of a step.
 const STEP: usize = 5;
 
-/// The schedule of the process that has a share of a plan.
+/// The schedule of the process that has a share of a rounds.
 ///
 /// # Panics
 /// If it is not the share of this process.
@@ -161,7 +167,7 @@ pub fn schedule(algorithm: Algorithm, n: &Neighborhood, share: &[u32]) -> Schedu
         .collect();
     // messages between two processes meet in the order in which they stand: within a round that of
     // the plan
-    Schedule::from_numbered(algorithm, ops, super::self_copies(n))
+    Schedule::from_numbered(algorithm, ops, super::grammar::self_copies(n))
 }
 
 /// The cost that no plan with one message in and one out at a time is below: the largest, over all
@@ -191,8 +197,8 @@ mod tests {
     fn schedules_of_a_star() {
         let n = 100_000;
         let graph = Graph::from_edges(n, &(1..n).map(|p| (0, p, 1)).collect::<Vec<_>>());
-        let plan = Plan::uncut(Algorithm::Direct, &graph, &(0..n - 1).collect::<Vec<_>>());
-        let schedules = plan.schedules(&graph, &graph.neighborhoods());
+        let rounds = Rounds::uncut(Algorithm::Direct, &graph, &(0..n - 1).collect::<Vec<_>>());
+        let schedules = rounds.schedules(&graph, &graph.neighborhoods());
         assert!(schedules[1..].iter().zip(0..).all(|(s, r)| s.rounds() == 1 && s.number(0) == r));
     }
 
@@ -204,16 +210,16 @@ mod tests {
         let graph = Graph::from_neighborhoods(&world);
         assert_eq!(graph.edges(), 3);
         let piece = |edge, round, begin, end| Piece { edge, round, begin, end };
-        let plan = Plan {
+        let rounds = Rounds {
             algorithm: Algorithm::Direct,
-            rounds: 3,
+            count: 3,
             scale: 4,
             pieces: vec![piece(1, 0, 0, 3), piece(0, 1, 0, 4), piece(1, 2, 3, 4), piece(2, 2, 0, 4)],
         };
-        assert_eq!(plan.longest(), [0.75, 1.0, 1.0]);
-        assert_eq!(plan.cost(2.0), 8.75);
+        assert_eq!(rounds.longest(), [0.75, 1.0, 1.0]);
+        assert_eq!(rounds.cost(2.0), 8.75);
         assert_eq!(lower_bound(&graph, 2.0), 6.0);
-        let schedules = plan.schedules(&graph, &world);
+        let schedules = rounds.schedules(&graph, &world);
         verify(&world, &schedules, Goal::Deliver, true).unwrap();
         assert_eq!(
             schedules[1].to_string(),

@@ -25,8 +25,9 @@
 //! left out and the third gets coarser where they would take more than the budget of the tuning.
 //! Graphs of more than 2^17 edges are not cut.
 
-use crate::schedule::plan::{Piece, Plan};
-use crate::schedule::{Algorithm, Tuning};
+use crate::schedule::grammar::Algorithm;
+use crate::schedule::input::Tuning;
+use crate::schedule::rounds::{Piece, Rounds};
 use crate::topology::graph::Graph;
 
 mod euler;
@@ -38,37 +39,37 @@ mod split;
 /// cost. The cost does not show what a message that finds its ports free costs its two ends.
 const CUT: f64 = 0.05;
 
-pub(in crate::schedule) fn plan(graph: &Graph, tuning: &Tuning) -> Plan {
+pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
     let (ports, ends) = ports(graph);
     let lengths: Vec<u32> = graph.iter().map(|e| e.2).collect();
     let degree = graph.max_degree();
     let uncut = if tuning.half_duplex {
-        Plan::uncut(Algorithm::EdgeColoring, graph, &half_duplex::color(ports, &ends))
+        Rounds::uncut(Algorithm::EdgeColoring, graph, &half_duplex::color(ports, &ends))
     } else {
         let mut colors = euler::color(ports, &ends, tuning.seed);
         if exchange::steps(ends.len(), degree) <= tuning.budget {
             exchange::heavy_together(ports, &ends, &lengths, degree, &mut colors);
         }
-        Plan::uncut(Algorithm::EdgeColoring, graph, &colors)
+        Rounds::uncut(Algorithm::EdgeColoring, graph, &colors)
     };
-    let fewest = uncut.rounds;
+    let fewest = uncut.count;
     let mut best = uncut;
     // the same for one message or two that take the same ports
     let second = if tuning.half_duplex { 0 } else { ports as u32 };
     let ends = ends.into_iter().map(|(from, to)| (from, second + to)).collect();
     let shop = split::Shop::new(ports + second as usize, ends, lengths, tuning);
-    let cost_of = |plan: &Plan| {
-        let cuts = plan.pieces.len() - graph.edges();
-        plan.cost(tuning.startup) * (1.0 + CUT * cuts as f64 / graph.edges().max(1) as f64)
+    let cost_of = |rounds: &Rounds| {
+        let cuts = rounds.pieces.len() - graph.edges();
+        rounds.cost(tuning.startup) * (1.0 + CUT * cuts as f64 / graph.edges().max(1) as f64)
     };
     let mut cost = cost_of(&best);
     for rounds in shop.attempts() {
         let pieces: Vec<Piece> = pieces(&rounds);
-        let plan = Plan { algorithm: Algorithm::EdgeColoring, rounds: rounds.len() as u32, scale: 1, pieces };
-        let other = cost_of(&plan);
+        let candidate = Rounds { algorithm: Algorithm::EdgeColoring, count: rounds.len() as u32, scale: 1, pieces };
+        let other = cost_of(&candidate);
         // without cuts the promise is the fewest rounds
-        if other < cost && (tuning.split || tuning.half_duplex || plan.rounds <= fewest) {
-            (best, cost) = (plan, other);
+        if other < cost && (tuning.split || tuning.half_duplex || candidate.count <= fewest) {
+            (best, cost) = (candidate, other);
         }
     }
     best
@@ -106,7 +107,7 @@ fn pieces(rounds: &[Vec<(u32, u32)>]) -> Vec<Piece> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::plan::lower_bound;
+    use crate::schedule::rounds::lower_bound;
     use crate::util::random::Random;
     use proptest::prelude::*;
 
@@ -123,8 +124,8 @@ mod tests {
                 .flat_map(|p| [(p, (p + 1) % n, 100), (p, (p + n - 1) % n, 100), (p, (p + 2) % n, 1), (p, (p + n - 2) % n, 1)])
                 .collect();
             let graph = Graph::from_edges(n, &edges);
-            let plan = plan(&graph, &tuning(10.0, false));
-            let mut longest = plan.longest();
+            let rounds = build(&graph, &tuning(10.0, false));
+            let mut longest = rounds.longest();
             longest.sort_by(f64::total_cmp);
             assert_eq!(longest, [1.0, 1.0, 100.0, 100.0], "{n}");
         }
@@ -137,7 +138,7 @@ mod tests {
         for (rows, columns) in [(2, 4), (4, 4), (6, 8), (16, 16)] {
             let graph = crate::model::generate::circular(rows, columns, 50);
             for split in [false, true] {
-                let heavy = plan(&graph, &tuning(10.0, split)).longest().iter().filter(|&&l| l == 50.0).count();
+                let heavy = build(&graph, &tuning(10.0, split)).longest().iter().filter(|&&l| l == 50.0).count();
                 assert_eq!(heavy, 2, "{rows} x {columns}");
             }
         }
@@ -156,9 +157,9 @@ mod tests {
                 edges.extend((0..n).filter(|&p| to[p as usize] != p).map(|p| (p, to[p as usize], weight)));
             }
             let graph = Graph::from_edges(n, &edges);
-            let plan = plan(&graph, &tuning(0.0, true));
+            let rounds = build(&graph, &tuning(0.0, true));
             let bound = lower_bound(&graph, 0.0);
-            assert!(plan.cost(0.0) <= 1.05 * bound, "{n}: {} of {bound}", plan.cost(0.0));
+            assert!(rounds.cost(0.0) <= 1.05 * bound, "{n}: {} of {bound}", rounds.cost(0.0));
         }
     }
 
@@ -175,8 +176,8 @@ mod tests {
         {
             let graph = Graph::from_edges(processes, &edges);
             for half_duplex in [false, true] {
-                let plan = plan(&graph, &Tuning { half_duplex, ..Tuning::default() });
-                assert_eq!(plan.rounds, graph.max_degree(), "{processes} processes, half duplex: {half_duplex}");
+                let rounds = build(&graph, &Tuning { half_duplex, ..Tuning::default() });
+                assert_eq!(rounds.count, graph.max_degree(), "{processes} processes, half duplex: {half_duplex}");
             }
         }
     }
@@ -193,9 +194,9 @@ mod tests {
         ) {
             let edges: Vec<_> = edges.into_iter().map(|(s, t, w)| (s % n, t % n, w)).collect();
             let graph = Graph::from_edges(n, &edges);
-            let uncut = plan(&graph, &tuning(startup, false));
-            prop_assert_eq!(uncut.rounds, graph.max_degree());
-            let cut = plan(&graph, &tuning(startup, true));
+            let uncut = build(&graph, &tuning(startup, false));
+            prop_assert_eq!(uncut.count, graph.max_degree());
+            let cut = build(&graph, &tuning(startup, true));
             prop_assert!(cut.cost(startup) <= uncut.cost(startup) * (1.0 + 1e-9));
             prop_assert!(cut.cost(startup) >= lower_bound(&graph, startup) * (1.0 - 1e-9));
         }

@@ -1,0 +1,84 @@
+//! Where the parameters of the machine stand, and how they are measured.
+
+use std::io::{self, ErrorKind::NotADirectory, ErrorKind::NotFound, ErrorKind::PermissionDenied};
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+use super::names::{LOGGP_BYTES, LOGGP_FILE, LOGGP_SECONDS};
+use super::value::find;
+use crate::error::{Error, Result};
+use crate::model::{FileError, Loggp};
+
+/// The parameters of the machine in the site's file: the one that the environment variable
+/// `MPIX_LOGGP_FILE` names, or [`loggp_path`] if there is such a file.
+///
+/// # Errors
+/// The file cannot be read, or holds no parameters.
+pub fn site_loggp(env: impl Fn(&str) -> Option<String>, file: impl Fn(&Path) -> io::Result<String>) -> Result<Option<Loggp>> {
+    let (origin, path) = match env(LOGGP_FILE) {
+        Some(name) => (format!("environment variable {LOGGP_FILE} = \"{name}\""), name.into()),
+        None => match loggp_path(&env) {
+            Some(path) => (format!("the file {}", path.display()), path),
+            None => return Ok(None),
+        },
+    };
+    match file(&path) {
+        Ok(text) => {
+            let wrong = |e: FileError| Error::LoggpFile { origin, reason: e.without_content() };
+            Ok(Some(text.parse().map_err(wrong)?))
+        }
+        // nobody said that there is one
+        Err(e) if matches!(e.kind(), NotFound | NotADirectory | PermissionDenied) && env(LOGGP_FILE).is_none() => {
+            if e.kind() == PermissionDenied {
+                log::warn!("{origin} is not looked at: {e}");
+            }
+            Ok(None)
+        }
+        Err(e) => Err(Error::LoggpUnread { origin, reason: e.to_string() }.into()),
+    }
+}
+
+/// Where the parameters of the machine stand for all programs of a user: `mpix-neighbor/loggp` in
+/// `$XDG_CONFIG_HOME`, or in `~/.config`. `None` without either of them. `env` gives the value of
+/// an environment variable.
+pub fn loggp_path(env: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let directory = |variable| env(variable).map(PathBuf::from).filter(|d| d.is_absolute());
+    let config = directory("XDG_CONFIG_HOME").or_else(|| Some(directory("HOME")?.join(".config")))?;
+    Some(config.join("mpix-neighbor").join("loggp"))
+}
+
+/// How the machine is measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measuring {
+    /// `mpix_loggp_seconds`: about how long, in seconds (default 3).
+    pub seconds: f64,
+    /// `mpix_loggp_bytes`: the longest message, in bytes (default 1 MiB).
+    pub longest: u32,
+}
+
+impl Default for Measuring {
+    fn default() -> Self {
+        Measuring { seconds: 3.0, longest: 1 << 20 }
+    }
+}
+
+impl Measuring {
+    /// Seconds that may be asked for.
+    pub const SECONDS: RangeInclusive<f64> = 0.01..=3600.0;
+    /// Longest messages that may be asked for, in bytes.
+    pub const BYTES: RangeInclusive<u64> = 1024..=1 << 30;
+
+    /// Reads the hints. `info` and `env` give the value of a key or variable.
+    pub fn read(info: impl Fn(&str) -> Result<Option<String>>, env: impl Fn(&str) -> Option<String>) -> Result<Measuring> {
+        let mut measuring = Measuring::default();
+        if let Some(v) = find(LOGGP_SECONDS, &info, &env)? {
+            let seconds = v.text.trim().parse().ok().filter(|s| Self::SECONDS.contains(s));
+            let allowed = || format!("{} to {}", Self::SECONDS.start(), Self::SECONDS.end());
+            measuring.seconds = seconds.ok_or_else(|| v.wrong(allowed()))?;
+        }
+        if let Some(v) = find(LOGGP_BYTES, &info, &env)? {
+            measuring.longest = v.number(Self::BYTES)? as u32;
+        }
+        Ok(measuring)
+    }
+}
