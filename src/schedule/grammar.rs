@@ -1,18 +1,18 @@
-//! Blocks, operations, and the schedule of one process.
+//! The grammar of schedules: blocks, operations, and the schedule of one process.
 
 use std::fmt;
 
 use super::part::Part;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
-/// Where a block lives.
+/// A block of data, by where it lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Block {
-    /// Block for target slot `i` of the caller's send buffer.
+    /// The block of the caller's send buffer for entry `i` of the target list.
     Input(u32),
-    /// Block of source slot `j` of the caller's receive buffer.
+    /// The block of the caller's receive buffer for entry `j` of the source list.
     Output(u32),
-    /// Temporary block `k`, laid out as an output block; in a schedule with packets bytes of any
+    /// Temporary block `k`, laid out like an output block; in a schedule with packets, bytes of any
     /// length.
     Scratch(u32),
     /// Packet `k`: the blocks that the schedule lists for it.
@@ -20,7 +20,7 @@ pub enum Block {
 }
 
 impl Block {
-    /// Its number among the blocks of its kind.
+    /// The block's number among the blocks of its variant.
     pub fn slot(self) -> usize {
         match self {
             Block::Input(slot) | Block::Output(slot) | Block::Scratch(slot) | Block::Packet(slot) => slot as usize,
@@ -35,25 +35,25 @@ pub enum Op {
     Recv {
         /// Sender.
         from: Rank,
-        /// Where it goes.
+        /// Destination block.
         into: Block,
-        /// How much of the block.
+        /// Fraction of the block.
         part: Part,
     },
     /// Send a block to a process.
     Send {
         /// Receiver.
         to: Rank,
-        /// What goes.
+        /// The block to send.
         block: Block,
-        /// How much of the block.
+        /// Fraction of the block.
         part: Part,
     },
     /// Copy a block within the process.
     Copy {
-        /// What is read.
+        /// Block to read.
         from: Block,
-        /// Where it goes.
+        /// Block to write.
         into: Block,
     },
     /// `into = from op into`, as `MPI_Reduce_local` does.
@@ -76,7 +76,7 @@ impl Op {
         Op::Send { to, block, part: Part::WHOLE }
     }
 
-    /// Position of this kind of operation in a round.
+    /// Position of this kind of operation within a round.
     pub(super) fn phase(&self) -> u8 {
         match self {
             Op::Recv { .. } => 0,
@@ -87,27 +87,27 @@ impl Op {
     }
 }
 
-/// All rounds of one process.
+/// The schedule of one process: all of its rounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
     algorithm: Algorithm,
     ops: Vec<Op>,
-    /// `ends[r]`: index in `ops` behind the last operation of the r-th round that is stored.
+    /// `ends[r]`: index in `ops` after the last operation of the r-th stored round.
     ends: Vec<u32>,
-    /// Their numbers, ascending.
+    /// Numbers of the stored rounds, ascending.
     numbers: Vec<u32>,
     scratch: u32,
-    /// The blocks of all packets, one behind the other.
+    /// The blocks of all packets, concatenated.
     contents: Vec<Block>,
-    /// `packets[k]`: index in `contents` behind the last block of packet `k`.
+    /// `packets[k]`: index in `contents` after the last block of packet `k`.
     packets: Vec<u32>,
-    /// In a folded schedule for each source slot where its block is received; `None` where nothing
-    /// is.
+    /// In a folded schedule, the block in which each entry of the source list is received; `None`
+    /// where nothing is received.
     pub(super) homes: Option<Vec<Option<Block>>>,
 }
 
 impl Schedule {
-    /// An empty schedule to which rounds are added.
+    /// Creates an empty schedule.
     pub fn new(algorithm: Algorithm) -> Self {
         Schedule {
             algorithm,
@@ -121,9 +121,9 @@ impl Schedule {
         }
     }
 
-    /// A schedule of operations with the numbers of their rounds; those of a round keep their
-    /// order. `copies` are done while the messages of the first round travel, or in a round of
-    /// their own where there are no messages.
+    /// Creates a schedule from operations with round numbers. Operations of one round keep their
+    /// order. `copies` run while the messages of the first round travel, or in a round of their own
+    /// if there are no messages.
     pub fn from_numbered(algorithm: Algorithm, mut ops: Vec<(u32, Op)>, mut copies: Vec<Op>) -> Self {
         ops.sort_by_key(|o| o.0);
         let mut schedule = Schedule::new(algorithm);
@@ -136,13 +136,14 @@ impl Schedule {
         schedule
     }
 
-    /// Adds a round, with the next number. Sorts its operations into the grammar's order; within a
-    /// kind they keep their order.
+    /// Appends a round with the next number. Sorts its operations into the grammar's order;
+    /// operations of one kind keep their order.
     pub fn push_round(&mut self, ops: impl IntoIterator<Item = Op>) {
         self.push_round_at(self.numbers.last().map_or(0, |n| n + 1), ops);
     }
 
-    /// Adds a round with a number higher than all before. Otherwise as `push_round`.
+    /// Appends a round with a given number, which must be higher than all before. Otherwise like
+    /// `push_round`.
     pub fn push_round_at(&mut self, number: u32, ops: impl IntoIterator<Item = Op>) {
         assert!(self.numbers.last().is_none_or(|&last| last < number), "round {number} is not behind the others");
         self.numbers.push(number);
@@ -159,7 +160,7 @@ impl Schedule {
         self.ends.push(self.ops.len() as u32);
     }
 
-    /// Adds a packet, with the next number.
+    /// Appends a packet with the next number.
     pub fn push_packet(&mut self, blocks: impl IntoIterator<Item = Block>) {
         for block in blocks {
             if let Block::Scratch(k) = block {
@@ -181,9 +182,9 @@ impl Schedule {
         &self.contents[begin..self.packets[k] as usize]
     }
 
-    /// A schedule with packets in which the blocks that `lose` names are not looked at: instead of
-    /// input blocks nothing is sent, and what comes for output blocks is dropped. All messages
-    /// stay, so that those who pass on others' blocks do so.
+    /// Returns the schedule, which has packets, without the blocks that `lose` selects: nothing is
+    /// sent for such an input block, and what arrives for such an output block is dropped. All
+    /// messages remain, so that blocks of others are still forwarded.
     pub fn without(&self, lose: impl Fn(Block) -> bool) -> Schedule {
         let mut rest = self.clone();
         let (mut packets, mut scratch) = (self.packets() as u32, self.scratch);
@@ -204,7 +205,7 @@ impl Schedule {
             }
         };
         rest.contents.iter_mut().for_each(&mut replace);
-        // a copy that loses one of its ends loses both
+        // a copy that loses one end loses both
         rest = rest.retained(|op| !matches!(*op, Op::Copy { from, into } if lose(from) || lose(into)));
         for op in &mut rest.ops {
             match op {
@@ -214,34 +215,34 @@ impl Schedule {
             }
         }
         rest.scratch = scratch;
-        // the new ones are empty
+        // the new packets are empty
         rest.packets.resize(packets as usize, rest.contents.len() as u32);
         rest
     }
 
-    /// Which algorithm built it.
+    /// The algorithm that built the schedule.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// Number of rounds that are stored.
+    /// Number of stored rounds.
     pub fn rounds(&self) -> usize {
         self.ends.len()
     }
 
-    /// Number of the r-th round that is stored.
+    /// Number of the r-th stored round.
     pub fn number(&self, r: usize) -> u32 {
         self.numbers[r]
     }
 
-    /// Operations of the r-th round that is stored.
+    /// Operations of the r-th stored round.
     pub fn round(&self, r: usize) -> &[Op] {
         let begin = if r == 0 { 0 } else { self.ends[r - 1] as usize };
         &self.ops[begin..self.ends[r] as usize]
     }
 
-    /// The same schedule without the operations that `keep` refuses. Both ends of a message must be
-    /// refused, or none.
+    /// Returns the schedule without the operations that `keep` rejects. Either both ends of a
+    /// message must be rejected, or neither.
     pub fn retained(&self, mut keep: impl FnMut(&Op) -> bool) -> Schedule {
         let (contents, packets, homes) = (self.contents.clone(), self.packets.clone(), self.homes.clone());
         let mut rest = Schedule { contents, packets, homes, ..Schedule::new(self.algorithm) };
@@ -252,13 +253,13 @@ impl Schedule {
         rest
     }
 
-    /// All operations, round after round.
+    /// All operations, in the order of rounds.
     pub fn ops(&self) -> &[Op] {
         &self.ops
     }
 
-    /// For each source slot for which something comes, in no order, where that is received: its
-    /// output block, or in a folded schedule what stands for that.
+    /// For each entry of the source list that receives something, in no particular order, the block
+    /// that receives it: its output block, or in a folded schedule the block that replaces it.
     pub fn homes(&self) -> Vec<(u32, Block)> {
         let output = |block: Block| if let Block::Output(slot) = block { Some((slot, block)) } else { None };
         match &self.homes {
@@ -312,26 +313,31 @@ pub enum Algorithm {
     Direct,
     /// `dimension_order`: Cartesian rounds of send and receive, heavier dimensions first.
     DimensionOrder,
-    /// `linear_permutation`: in round `k` each process meets the one `k` away.
+    /// `linear_permutation`: in round `k` each process exchanges with the processes `k` ranks away.
     LinearPermutation,
-    /// `random_rounds`: rounds begun at a random process, longest messages first, long ones cut.
+    /// `random_rounds`: rounds filled from a random process on, longest messages first, long ones
+    /// cut.
     RandomRounds,
     /// `edge_coloring`: as few rounds as the largest degree, heavy edges together, long messages
     /// cut where that pays.
     EdgeColoring,
-    /// `distributed_coloring`: edge coloring that neighbors negotiate; no process knows the graph.
+    /// `distributed_coloring`: an edge coloring that neighbors negotiate; no process knows the
+    /// graph.
     DistributedColoring,
-    /// `scatter_binomial`: from one process to others along a binomial tree.
+    /// `scatter_binomial`: from one process to the others along a binomial tree.
     ScatterBinomial,
-    /// `scatter_optimal`: from one process to others along the tree that is fastest by LogGP.
+    /// `scatter_optimal`: from one process to the others along the tree that is fastest under
+    /// LogGP.
     ScatterOptimal,
-    /// `combining`: blocks travel along the dimensions of a grid, those of one way in one message.
+    /// `combining`: blocks travel along the dimensions of a grid; those with the same next step
+    /// share a message.
     Combining,
-    /// `node_aware`: gathered on each node, one message between two nodes, handed out there.
+    /// `node_aware`: blocks are gathered on each node, cross in one message per pair of nodes, and
+    /// are distributed there.
     NodeAware,
 }
 
-/// The copies that serve a process's edges to itself.
+/// Copies that serve the edges of a process to itself.
 pub(super) fn self_copies(n: &Neighborhood) -> Vec<Op> {
     (n.self_edges().into_iter())
         .map(|(target, source)| Op::Copy { from: Block::Input(target), into: Block::Output(source) })

@@ -1,29 +1,29 @@
-//! What the builders of schedules are given.
+//! Input of the schedule builders.
 
 use super::costs::Costs;
 use super::star::Star;
 use super::stencil::Stencil;
 use crate::topology::neighborhood::Neighborhood;
 
-/// What algorithms are built from that need only a process's own lists.
+/// Input of algorithms that need only the process's own lists.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
     /// The process's own lists.
     pub neighborhood: &'a Neighborhood,
-    /// Number of processes.
+    /// Number of processes in the communicator.
     pub processes: u32,
-    /// Where all edges of all processes have directions: the directions, heaviest first, equal on
+    /// If all edges of all processes have directions, those directions, heaviest first; equal on
     /// all processes.
     pub directions: Option<&'a [u32]>,
-    /// Where one process sends and all others receive from it at most, and forwarding is promised
-    /// to be right: that star, equal on all processes.
+    /// If only one process sends, at most once to each other process, and the caller promised that
+    /// forwarding is safe: that star; equal on all processes.
     pub star: Option<&'a Star>,
-    /// Where all processes of a Cartesian communicator have neighbors at the same offsets, and that
-    /// has been looked for: these, equal on all processes.
+    /// If all processes of a Cartesian communicator have neighbors at the same offsets, and the
+    /// library looked for that: those offsets; equal on all processes.
     pub stencil: Option<&'a Stencil>,
 }
 
-/// The collective operations that a schedule is wanted for.
+/// The collective operations that a schedule must serve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Operations {
     /// `MPIX_Neighbor_gather`, `gatherv`
@@ -34,21 +34,21 @@ pub struct Operations {
     pub reduce: bool,
 }
 
-/// What the caller or the model say about how to build; equal on all processes.
+/// Parameters from the caller or the model for building schedules; equal on all processes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tuning {
-    /// Where choices are drawn, they are drawn from this.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// What a message costs beyond its bytes, in units of weight (tau / phi in IrregPC): splitting
+    /// Cost of a message beyond its bytes, in units of weight (tau / phi in IrregPC). Splitting
     /// pays where it is small.
     pub startup: f64,
-    /// Whether messages may be split.
+    /// True if messages may be split.
     pub split: bool,
-    /// Whether a process sends or receives at a time, not both.
+    /// True if a process can either send or receive at a time, but not both.
     pub half_duplex: bool,
-    /// Elementary steps that a search for better rounds may take; about 10^9 a second.
+    /// Elementary steps that a search for better rounds may take; about 10^9 per second.
     pub budget: u64,
-    /// What messages cost, for trees.
+    /// Message costs, for trees.
     pub costs: Costs,
 }
 

@@ -1,36 +1,36 @@
-//! What a schedule is: rounds of symbolic operations of one process.
+//! Schedules: rounds of symbolic operations, one schedule per process.
 //!
 //! A schedule names blocks and neighbors, never a pointer, datatype, count, tag, communicator or
 //! request. The same schedule serves gather and alltoall, regular or vector, with any buffers, any
-//! number of times; [`Schedule::folded`] makes the one for reduce. It can be checked ([`verify`]),
-//! printed, and run for thousands of processes inside one.
+//! number of times; [`Schedule::folded`] derives the one for reduce. A schedule can be verified
+//! ([`verify`]), printed, and simulated for thousands of processes inside one.
 //!
 //! # Grammar
 //! A schedule is a sequence of rounds; a round is a sequence of operations in the order `Recv*
-//! Send* Copy* Reduce*`. An executor posts a round's receives, starts its sends, does its copies,
-//! completes all of them, does its reductions, and only then begins the next round. Consequences
-//! that every builder keeps and `verify` checks:
-//! - no block is read in the round in which a receive or copy writes it, except by that round's
-//!   reductions;
-//! - messages between two processes meet in the order in which they stand: n-th send to, n-th
-//!   receive from, in the same round.
+//! Send* Copy* Reduce*`. An executor posts the receives of a round, starts its sends, does its
+//! copies, completes all of them, does its reductions, and only then begins the next round. Every
+//! builder keeps, and `verify` checks, two consequences:
+//! - no block is read in the round in which a receive or copy writes it, except by the reductions
+//!   of that round;
+//! - messages between two processes match in order: the n-th send to a process matches the n-th
+//!   receive from it in the same round.
 //!
-//! Blocks: `Input(i)` is what goes to target slot `i` (for gather the one block that goes to all),
-//! `Output(j)` what comes from source slot `j` (for a folded schedule `Output(0)` is the result),
-//! `Scratch(k)` belongs to the executor.
+//! Blocks: `Input(i)` goes to entry `i` of the target list (in a gather, one block goes to all
+//! targets). `Output(j)` comes from entry `j` of the source list (in a folded schedule, `Output(0)`
+//! is the result). `Scratch(k)` belongs to the executor.
 //!
 //! # Packets
-//! `Packet(k)` is a message of several blocks; the schedule lists them. One that is sent lists
-//! input blocks, scratch blocks that came in earlier rounds, and packets of higher numbers; one
-//! that is received lists output and scratch blocks, as many as were put in. In such schedules a
-//! scratch block is bytes of a length that comes with them, and may be a packet for someone else;
-//! it can be sent by itself and in packets, any number of times. A packet is received, sent, or in
-//! another one, once. So a process passes on blocks whose number, lengths and receivers it does not
-//! know, and puts those together that came from several. Packets are sent and received whole. A
-//! schedule with packets is not folded.
+//! `Packet(k)` is a message of several blocks, which the schedule lists. A packet that is sent
+//! lists input blocks, scratch blocks received in earlier rounds, and packets with higher numbers.
+//! A packet that is received lists as many output and scratch blocks as the sender put in. In a
+//! schedule with packets, a scratch block holds bytes whose length travels with them. It may itself
+//! be a packet for another process, and can be sent any number of times, alone or in packets. A
+//! packet is used once: received, sent, or contained in another packet. A process can therefore
+//! forward blocks whose number, lengths and receivers it does not know, and combine blocks from
+//! several senders. Packets are sent and received whole. A schedule with packets cannot be folded.
 //!
-//! Blocks in a packet that have one content, such as a gather's input blocks, cost their bytes once
-//! where they stand one behind the other.
+//! Blocks of a packet that have the same contents, such as the input blocks of a gather, cost their
+//! bytes once if they are adjacent.
 
 #![forbid(unsafe_code)]
 

@@ -1,11 +1,12 @@
-//! A plan: in which round each edge of all processes' graph is served, whole or in pieces. What
-//! algorithms make that look at the whole graph. One process makes it; each gets its *share*, and
-//! makes its schedule of it.
+//! Rounds of a whole graph: the round in which each edge is served, whole or in pieces.
 //!
-//! A share is a list of steps of five words: round, edge, begin, end, of how much. Edges of a
-//! process are counted from 0, those that leave it in matching order, and those that arrive by
-//! source, and for each source in matching order; the word is twice that, and one more if it
-//! arrives.
+//! Algorithms that need the whole graph run on one process, which sends each process its *share*,
+//! from which that process builds its schedule.
+//!
+//! A share is a list of steps of five words: round, edge, begin, end, denominator. Edges of a
+//! process are counted from 0 in each direction: outgoing edges in matching order, incoming edges
+//! by source and, for one source, in matching order. The edge word is twice that number, plus one
+//! for incoming edges.
 
 use super::costs::length;
 use super::grammar::{Algorithm, Block, Op, Schedule};
@@ -13,20 +14,19 @@ use super::part::Part;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
-/// What each process makes its schedule of: words of all processes, one behind the other, and the
-/// number of words of each.
+/// The shares of all processes, concatenated, and the number of words of each.
 pub type Shares = (Vec<u32>, Vec<u32>);
 
-/// Part of an edge's block, and the round in which it travels.
+/// A piece of an edge's block, and the round in which it travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
-    /// Number of the edge in the graph.
+    /// The edge's number in the graph.
     pub edge: u32,
     /// Round, from 0.
     pub round: u32,
-    /// Where it begins and ends, in units of `1 / Rounds::scale` of a unit of weight.
+    /// Where it begins, in units of `1 / Rounds::scale` of a unit of weight.
     pub begin: u32,
-    /// See `begin`.
+    /// Where it ends, in the same units.
     pub end: u32,
 }
 
@@ -37,22 +37,22 @@ impl Piece {
     }
 }
 
-/// The rounds of a whole graph. Memory: 16 bytes a piece.
+/// The rounds of a whole graph. Memory: 16 bytes per piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rounds {
-    /// Which algorithm made it.
+    /// The algorithm that built them.
     pub algorithm: Algorithm,
     /// Number of rounds.
     pub count: u32,
-    /// Units of length to a unit of weight: [`length()`]'s.
+    /// Units of length per unit of weight, as in [`length()`].
     pub scale: u32,
-    /// All pieces, in any order. The pieces of an edge cover it once; that of an edge of length 0
-    /// is empty, all others are not.
+    /// All pieces, in any order. The pieces of an edge cover it exactly once. Only the piece of an
+    /// edge of length 0 is empty.
     pub pieces: Vec<Piece>,
 }
 
 impl Rounds {
-    /// A plan in which no edge is cut: `rounds_of[e]` is the round of edge `e`.
+    /// Creates rounds in which no edge is cut: `rounds_of[e]` is the round of edge `e`.
     pub fn uncut(algorithm: Algorithm, graph: &Graph, rounds_of: &[u32]) -> Rounds {
         let count = rounds_of.iter().max().map_or(0, |r| r + 1);
         let pieces = (rounds_of.iter().enumerate())
@@ -70,7 +70,7 @@ impl Rounds {
         u32::try_from(length).unwrap_or_else(|_| panic!("a length of {length}"))
     }
 
-    /// The longest piece of each round, in units of weight.
+    /// Length of the longest piece of each round, in units of weight.
     pub fn longest(&self) -> Vec<f64> {
         let mut longest = vec![0u32; self.count as usize];
         for p in &self.pieces {
@@ -80,18 +80,16 @@ impl Rounds {
         longest.into_iter().map(|l| f64::from(l) / f64::from(self.scale)).collect()
     }
 
-    /// IrregPC's cost: the sum over rounds of what a round costs to begin and the longest message
-    /// in it; both in units of weight.
+    /// IrregPC's cost: the sum over all rounds of the startup and the longest message, both in
+    /// units of weight.
     pub fn cost(&self, startup: f64) -> f64 {
         self.longest().into_iter().map(|l| startup + l).sum()
     }
 
-    /// The shares of all processes, one behind the other, and the number of words of each.
-    ///
-    /// Cost: 40 bytes a piece, 4 an edge.
+    /// Returns the shares of all processes. Memory: 40 bytes per piece, 4 per edge.
     pub fn shares(&self, graph: &Graph) -> Shares {
         let mut arrived = vec![0u32; graph.processes()];
-        // edges are numbered by source, and for each source in matching order
+        // edges are numbered by source and, for one source, in matching order
         let mut sources: Vec<Rank> = Vec::with_capacity(graph.edges());
         let mut arrivals: Vec<u32> = Vec::with_capacity(graph.edges());
         for (source, target, _) in graph.iter() {
@@ -124,7 +122,7 @@ impl Rounds {
         (shares, words)
     }
 
-    /// The schedules of all processes.
+    /// Builds the schedules of all processes.
     pub fn schedules(&self, graph: &Graph, world: &[Neighborhood]) -> Vec<Schedule> {
         let (shares, words) = self.shares(graph);
         let mut rest = &shares[..];
@@ -141,7 +139,7 @@ impl Rounds {
 /// Words of a step.
 const STEP: usize = 5;
 
-/// The schedule of the process that has a share of a rounds.
+/// Builds the schedule of a process from its share.
 ///
 /// # Panics
 /// If it is not the share of this process.
@@ -149,7 +147,7 @@ pub fn schedule(algorithm: Algorithm, n: &Neighborhood, share: &[u32]) -> Schedu
     let others = |list: Vec<(u32, Rank)>| list.into_iter().filter(|&(_, rank)| rank != n.rank()).collect::<Vec<_>>();
     let targets = others(n.targets_in_order());
     let mut sources = others(n.sources_in_order());
-    // the k-th edge from a source is the k-th time that this process lists the source
+    // the k-th edge from a source is the k-th occurrence of the source in this process's list
     sources.sort_by_key(|s| s.1);
     let ops: Vec<(u32, Op)> = (share.chunks_exact(STEP))
         .map(|step| {
@@ -165,13 +163,13 @@ pub fn schedule(algorithm: Algorithm, n: &Neighborhood, share: &[u32]) -> Schedu
             (step[0], op)
         })
         .collect();
-    // messages between two processes meet in the order in which they stand: within a round that of
-    // the plan
+    // messages of one round between two processes match in the order of the share
     Schedule::from_numbered(algorithm, ops, super::grammar::self_copies(n))
 }
 
-/// The cost that no plan with one message in and one out at a time is below: the largest, over all
-/// processes and both sides, of a startup for each message and their weights. In units of weight.
+/// Lower bound of the cost of any rounds with one message in and one out at a time, in units of
+/// weight: the largest sum, over all processes and both directions, of the weights and of a startup
+/// for each message.
 pub fn lower_bound(graph: &Graph, startup: f64) -> f64 {
     let (degrees, loads) = (graph.degrees(), graph.loads());
     let side = |degrees: &[u32], loads: &[u64]| {
@@ -180,8 +178,7 @@ pub fn lower_bound(graph: &Graph, startup: f64) -> f64 {
     side(&degrees.0, &loads.0).max(side(&degrees.1, &loads.1))
 }
 
-/// The ratio of a cost to its bound. It is 1 where both are 0, as for messages without bytes whose
-/// startup is free.
+/// Ratio of a cost to its bound. It is 1 if both are 0, as for empty messages with free startup.
 pub fn ratio(cost: f64, bound: f64) -> f64 {
     if cost == bound { 1.0 } else { cost / bound }
 }
@@ -191,8 +188,8 @@ mod tests {
     use super::super::verify::{Goal, verify};
     use super::*;
 
-    /// One process that sends to all others: each of them must not look at all of its edges.
-    /// Without that, time grows with the square of its edges.
+    /// One process sends to all others, and no other process may scan all of its edges: the time
+    /// would be quadratic.
     #[test]
     fn schedules_of_a_star() {
         let n = 100_000;
@@ -203,7 +200,7 @@ mod tests {
     }
 
     /// Two edges between the same two processes, one of them cut, and an edge back: each end finds
-    /// its slots.
+    /// its list entries.
     #[test]
     fn schedules_of_a_cut_plan() {
         let world = vec![Neighborhood::from_ranks(0, &[1, 0], &[1, 0, 1]), Neighborhood::from_ranks(1, &[0, 1, 0], &[1, 0])];

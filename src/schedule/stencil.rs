@@ -1,4 +1,4 @@
-//! The offsets at which all processes of a grid have neighbors.
+//! Stencils: offsets at which all processes of a grid have neighbors.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use crate::topology::neighborhood::{Neighborhood, Rank};
 /// Steps along each dimension.
 pub(super) type Offset = Vec<i32>;
 
-/// Most places of a box that holds all offsets.
+/// Maximum number of positions in the box that contains all offsets.
 const MOST_PLACES: usize = 4096;
 
-/// The offsets at which all processes of a grid have neighbors, as far as the grid reaches.
+/// The offsets at which all processes of a grid have neighbors, as far as the grid extends.
 ///
-/// Each process tells how far its offsets reach ([`Stencil::reach`]), then how many edges it has at
-/// each place of the box that holds all offsets ([`Stencil::counts`]), and whether its lists are
-/// what follows from all processes' counts ([`Stencil::describes`]): three reductions to maxima, of
-/// 2 d words, of one for each place of the box, and of one.
+/// Processes detect a stencil by three reductions with `MAX`: how far their offsets reach
+/// ([`Stencil::reach`], 2 d words), how many edges each has at every position of the box that
+/// contains all offsets ([`Stencil::counts`], one word per position), and if the lists of any
+/// process differ from what these counts imply ([`Stencil::describes`], one word).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stencil {
     pub(super) grid: Grid,
-    /// All but 0, ascending, and how many edges a process has at each.
+    /// All offsets except 0, ascending, with the number of edges that a process has at each.
     pub(super) offsets: Vec<(Offset, u32)>,
     /// The dimensions in which there are neighbors, in the order in which blocks travel along them.
     pub(super) order: Vec<usize>,
@@ -28,7 +28,7 @@ pub struct Stencil {
 }
 
 impl Stencil {
-    /// How far a process's edges to others reach, downward and upward in each dimension.
+    /// How far the edges of a process to others reach, downward and upward in each dimension.
     pub fn reach(grid: &Grid, n: &Neighborhood) -> Vec<i64> {
         let mut reach = vec![0; 2 * grid.dimensions()];
         for (_, offset) in edges(grid, n) {
@@ -40,8 +40,8 @@ impl Stencil {
         reach
     }
 
-    /// How many edges a process has at each place of the box that all processes' reaches make;
-    /// `None` if it has too many places.
+    /// Number of edges of a process at each position of the box spanned by the reaches of all
+    /// processes; `None` if the box has too many positions.
     pub fn counts(grid: &Grid, n: &Neighborhood, reach: &[i64]) -> Option<Vec<i64>> {
         let mut counts = vec![0; places(reach)?];
         for (_, offset) in edges(grid, n) {
@@ -50,7 +50,7 @@ impl Stencil {
         Some(counts)
     }
 
-    /// The stencil that all processes' reaches and counts make.
+    /// Creates the stencil from the combined reaches and counts of all processes.
     pub fn new(grid: Grid, reach: &[i64], counts: &[i64]) -> Stencil {
         let at = |place: usize| {
             let mut rest = place as i64;
@@ -73,7 +73,7 @@ impl Stencil {
         Stencil { grid, offsets, closed: order.is_some(), order: order.unwrap_or(dimensions) }
     }
 
-    /// Whether a process has the edges that the stencil says.
+    /// Returns true if the process has exactly the edges that the stencil implies.
     pub fn describes(&self, n: &Neighborhood) -> bool {
         let mut counts: BTreeMap<Offset, u32> = BTreeMap::new();
         for (_, offset) in edges(&self.grid, n) {
@@ -84,8 +84,8 @@ impl Stencil {
         counts.iter().map(|(offset, count)| (offset, *count)).eq(expected.map(|(offset, count)| (offset, *count)))
     }
 
-    /// The stencil of all processes, in the order of ranks; `None` if there is none, or one with
-    /// offsets too far apart.
+    /// Finds the stencil of all processes, given in the order of ranks; `None` if there is none, or
+    /// if its offsets are too far apart.
     pub fn find(grid: &Grid, world: &[Neighborhood]) -> Option<Stencil> {
         let mut reach = vec![0; 2 * grid.dimensions()];
         let most = |all: &mut [i64], mine: Vec<i64>| all.iter_mut().zip(mine).for_each(|(all, mine)| *all = mine.max(*all));
@@ -103,19 +103,20 @@ impl Stencil {
         &self.grid
     }
 
-    /// Whether blocks travel only through processes that are neighbors of their source: the offsets
-    /// on a block's way are offsets of the stencil too.
+    /// Returns true if blocks travel only through neighbors of their source: every intermediate
+    /// offset of a block is itself an offset of the stencil.
     pub fn closed(&self) -> bool {
         self.closed
     }
 
-    /// Whether a process in the middle of the grid sends fewer messages than it has edges.
+    /// Returns true if a process in the interior of the grid sends fewer messages than it has
+    /// edges.
     pub fn saves_messages(&self) -> bool {
         let messages: usize = self.order.iter().map(|&d| self.steps(d).len()).sum();
         messages < self.offsets.iter().map(|(_, count)| *count as usize).sum()
     }
 
-    /// The distinct steps along a dimension, but 0, ascending.
+    /// The distinct nonzero steps along a dimension, ascending.
     pub(super) fn steps(&self, d: usize) -> Vec<i32> {
         let mut steps: Vec<i32> = self.offsets.iter().map(|(offset, _)| offset[d]).filter(|&steps| steps != 0).collect();
         steps.sort_unstable();
@@ -123,8 +124,8 @@ impl Stencil {
         steps
     }
 
-    /// The offsets whose blocks process `coords` sends `steps` along the `r`-th dimension, as their
-    /// numbers: those of one source behind one another.
+    /// The offsets, by number, whose blocks process `coords` sends `steps` along the `r`-th
+    /// dimension, grouped by source.
     pub(super) fn sent(&self, coords: &[u32], r: usize, steps: i32) -> Vec<usize> {
         let mut sent: Vec<(Offset, usize)> = (self.offsets.iter().enumerate())
             .filter(|(_, (offset, _))| offset[self.order[r]] == steps)
@@ -140,13 +141,13 @@ impl Stencil {
     }
 }
 
-/// The steps along some dimensions, 0 along the others.
+/// Keeps the steps along some dimensions and sets the others to 0.
 fn restricted(offset: &[i32], dimensions: &[usize]) -> Offset {
     (0..offset.len()).map(|d| if dimensions.contains(&d) { offset[d] } else { 0 }).collect()
 }
 
-/// An order of the dimensions in which all offsets on the way of a block are offsets of the
-/// stencil; `None` if there is none, or the dimensions are too many to be tried.
+/// Returns an order of the dimensions in which every intermediate offset of a block is an offset of
+/// the stencil; `None` if there is none, or if there are too many dimensions to try.
 fn closed_order(offsets: &[(Offset, u32)], dimensions: &[usize]) -> Option<Vec<usize>> {
     const MOST_DIMENSIONS: usize = 8;
     fn extend(order: &mut Vec<usize>, offsets: &[(Offset, u32)], dimensions: &[usize], refused: &mut Vec<Vec<usize>>) -> bool {
@@ -177,20 +178,20 @@ fn closed_order(offsets: &[(Offset, u32)], dimensions: &[usize]) -> Option<Vec<u
     (dimensions.len() <= MOST_DIMENSIONS && extend(&mut order, offsets, dimensions, &mut Vec::new())).then_some(order)
 }
 
-/// Places of the box; `None` if there are too many.
+/// Number of positions in the box; `None` if there are too many.
 fn places(reach: &[i64]) -> Option<usize> {
     let widths = reach.chunks_exact(2).map(|r| usize::try_from(r[0] + r[1] + 1).ok());
     let places = widths.into_iter().try_fold(1usize, |places, width| places.checked_mul(width?));
     places.filter(|&places| places <= MOST_PLACES)
 }
 
-/// The place of an offset in the box.
+/// Position of an offset in the box.
 fn place(offset: &[i32], reach: &[i64]) -> usize {
     let widths = reach.chunks_exact(2).zip(offset);
     widths.fold(0, |place, (r, &steps)| place * (r[0] + r[1] + 1) + i64::from(steps) + r[0]) as usize
 }
 
-/// Slots and offsets of the edges to other processes, in matching order.
+/// List entries and offsets of the edges to other processes, in matching order.
 pub(super) fn edges<'a>(grid: &'a Grid, n: &'a Neighborhood) -> impl Iterator<Item = (u32, Offset)> + 'a {
     others(n.targets_in_order(), n.rank()).map(|(slot, to)| (slot, grid.offset(n.rank(), to)))
 }

@@ -1,4 +1,4 @@
-//! The table of algorithms, and what builds the schedules of all processes by it.
+//! The table of algorithms, and the schedules of all processes that it builds.
 
 use super::algorithms::{
     combining, dimension_order, direct, distributed_coloring, edge_coloring, linear_permutation, node_aware, random_rounds,
@@ -17,49 +17,50 @@ use crate::topology::neighborhood::Neighborhood;
 use crate::topology::nodes::Locality;
 use distributed_coloring::Negotiation;
 
-/// How an algorithm comes to a schedule.
+/// How an algorithm builds a schedule.
 #[derive(Debug, Clone, Copy)]
 pub enum Build {
     /// From the process's own lists.
     Local(fn(&Input) -> Schedule),
-    /// From the graph of all processes: one process makes the rounds, and each gets its share.
+    /// From the graph of all processes: one process computes the rounds, and each process gets its
+    /// share.
     Global(fn(&Graph, &Tuning) -> Rounds),
-    /// By messages between neighbors: each process makes its [`Negotiation`] and takes its steps.
+    /// By messages between neighbors: each process runs its side of a [`Negotiation`].
     Negotiated(fn(&Input, &Tuning) -> Negotiation),
-    /// From a [`Star`]: for each number of processes whose blocks one process has, its own among
-    /// them, of how many it sends the blocks away first. Arguments: the number of processes, the
-    /// weight of one's block, and what messages cost.
+    /// From a [`Star`]: a table with the number of blocks that a process sends away first, for each
+    /// number of blocks that it holds, its own included. Arguments: the number of processes, the
+    /// mean weight of a block, and message costs.
     Scatter(fn(u32, f64, &Costs) -> Vec<u32>),
     /// From the process's own lists and the [`Stencil`] of all processes.
     Stencil(fn(&Input) -> Schedule),
-    /// From the graph of all processes and their nodes: one makes the shares of all.
+    /// From the graph of all processes and their nodes: one process computes the shares of all.
     Nodes(fn(&Graph, &Locality, &Tuning) -> Shares),
 }
 
-/// What the table of algorithms says about one.
+/// An algorithm's entry in the table.
 pub struct Entry {
-    /// Which.
+    /// The algorithm.
     pub algorithm: Algorithm,
     /// Its name in hints, logs, tests and benches; the stem of its file.
     pub name: &'static str,
-    /// Whether each process has at most one message in and one out in a round.
+    /// True if each process has at most one message in and one out per round.
     pub single_port: bool,
-    /// Why it cannot be used for an input; `None` if it can. Depends only on what is equal on all
-    /// processes.
+    /// Returns why the algorithm cannot be used for an input; `None` if it can. Depends only on
+    /// values that are equal on all processes.
     pub unfit: fn(&Input) -> Option<&'static str>,
-    /// Builds.
+    /// How it builds.
     pub build: Build,
 }
 
 impl Entry {
-    /// Whether blocks travel through processes that are neither their source nor their target. Such
-    /// schedules have packets. They need the caller's promise that all processes call, unless those
-    /// on a block's way are neighbors of its source.
+    /// Returns true if blocks travel through processes that are neither their source nor their
+    /// target. Such schedules have packets, and need the caller's promise that all processes call,
+    /// unless all processes on a block's path are neighbors of its source.
     pub fn forwards(&self) -> bool {
         matches!(self.build, Build::Scatter(_) | Build::Stencil(_) | Build::Nodes(_))
     }
 
-    /// Why its schedules cannot serve all of these operations; `None` if they can.
+    /// Returns why its schedules cannot serve all of these operations; `None` if they can.
     pub fn unserved(&self, operations: Operations) -> Option<&'static str> {
         match self.build {
             Build::Scatter(_) if operations.gather || operations.reduce => {
@@ -72,13 +73,13 @@ impl Entry {
         }
     }
 
-    /// Whether the schedules of all processes have one round at the most.
+    /// Returns true if the schedules of all processes have at most one round.
     pub fn one_round(&self) -> bool {
         self.algorithm == Algorithm::Direct
     }
 }
 
-/// Fits everything.
+/// Accepts every input.
 fn fit(_: &Input) -> Option<&'static str> {
     None
 }
@@ -151,9 +152,9 @@ pub static ALGORITHMS: [Entry; 10] = [
     },
 ];
 
-/// The schedules of all processes by one algorithm; `world` in the order of ranks. For tests, the
-/// model and the command-line tool: what a communicator's processes do together when a neighborhood
-/// is set.
+/// Builds the schedules of all processes by one algorithm; `world` is in the order of ranks. This
+/// is what the processes of a communicator do together when a neighborhood is set, for tests, the
+/// model and the command-line tool.
 ///
 /// # Errors
 /// Why the algorithm cannot be used.
@@ -166,7 +167,7 @@ pub fn world_schedules(
     world_schedules_on(algorithm, world, None, directions, tuning)
 }
 
-/// The same for the processes of a grid.
+/// Like [`world_schedules`], for the processes of a grid.
 ///
 /// # Errors
 /// Why the algorithm cannot be used.
@@ -200,8 +201,7 @@ pub fn world_schedules_on(
     })
 }
 
-/// The schedules of all processes by `node_aware`; `world` in the order of ranks. As
-/// [`world_schedules`].
+/// Builds the schedules of all processes by `node_aware`; `world` is in the order of ranks.
 pub fn schedules_on_nodes(world: &[Neighborhood], nodes: &Locality, tuning: &Tuning) -> Vec<Schedule> {
     let (shares, words) = node_aware::shares(&Graph::from_neighborhoods(world), nodes, tuning);
     let mut rest = &shares[..];
@@ -214,19 +214,19 @@ pub fn schedules_on_nodes(world: &[Neighborhood], nodes: &Locality, tuning: &Tun
         .collect()
 }
 
-/// The schedule of one process along the tree that `rule` makes of the input's star.
+/// Builds the schedule of one process along the tree that `rule` gives for the star of the input.
 pub fn scatter(algorithm: Algorithm, rule: fn(u32, f64, &Costs) -> Vec<u32>, input: &Input, tuning: &Tuning) -> Schedule {
     let splits = input.star.map(|star| star.splits(rule, tuning)).unwrap_or_default();
     tree::schedule(algorithm, input, &splits)
 }
 
 impl Algorithm {
-    /// Its line in the table.
+    /// The algorithm's entry in the table.
     pub fn entry(self) -> &'static Entry {
         &ALGORITHMS[self as usize]
     }
 
-    /// Its name.
+    /// The algorithm's name.
     pub fn name(self) -> &'static str {
         self.entry().name
     }

@@ -1,5 +1,5 @@
-//! A Gantt chart of a run as an SVG: one lane a process, in it a bar for each message that it sends
-//! (above) and receives (below).
+//! Gantt charts of a simulated run as SVG: one lane per process, with a bar for each message that
+//! it sends (above) and receives (below).
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use std::fmt::Write;
 pub struct Bar {
     /// In whose lane.
     pub process: u32,
-    /// Whether the process sends it.
+    /// True at the sender.
     pub sends: bool,
     /// The process at the other end.
     pub peer: u32,

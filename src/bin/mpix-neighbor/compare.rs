@@ -160,7 +160,7 @@ impl Method {
         let startup = tuning.startup;
         let variant = |variant| {
             let (plan, scheduling) = timed(|| plan_variant(graph, variant, tuning).0);
-            Outcome::new(graph, &ports::of_plan(graph, &plan), scheduling, startup)
+            Outcome::new(graph, &ports::of_rounds(graph, &plan), scheduling, startup)
         };
         Ok(match self {
             Method::Asynchronous => {
@@ -174,7 +174,7 @@ impl Method {
             Method::Table(algorithm) => match algorithm.entry().build {
                 Build::Global(plan) => {
                     let (plan, scheduling) = timed(|| plan(graph, tuning));
-                    Outcome::new(graph, &ports::of_plan(graph, &plan), scheduling, startup)
+                    Outcome::new(graph, &ports::of_rounds(graph, &plan), scheduling, startup)
                 }
                 _ => {
                     let world = graph.neighborhoods();

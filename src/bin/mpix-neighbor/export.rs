@@ -1,5 +1,5 @@
-//! `mpix-neighbor schedule --export`: the schedules of all processes as JSON, for others to check
-//! or to run. docs/schedule-format.md describes the format; whatever changes its meaning needs a
+//! `mpix-neighbor schedule --export`: the schedules of all processes as JSON, for other programs to
+//! check or run. docs/schedule-format.md describes the format; any change of its meaning needs a
 //! new version.
 
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Generators by name, as the command line gives them.
+//! Generators by name, as given on the command line.
 
 use std::fmt;
 use std::str::FromStr;

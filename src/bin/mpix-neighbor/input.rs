@@ -1,4 +1,4 @@
-//! Where a graph comes from: a file or a generator, as the command line says.
+//! Input graphs: read from a file or made by a generator, as the command line says.
 
 use std::path::{Path, PathBuf};
 

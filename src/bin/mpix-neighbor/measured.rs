@@ -1,5 +1,5 @@
-//! `mpix-neighbor sparse --compare`: measures what the protocols of dynamic sparse data exchange
-//! take under an MPI launcher, and sets what the LogGP model predicts beside it.
+//! `mpix-neighbor sparse --compare`: measures the protocols for dynamic sparse data exchange under
+//! an MPI launcher, and prints the times next to the predictions of the LogGP model.
 
 use crate::Failure;
 use crate::sparse::Arguments;

@@ -1,11 +1,11 @@
-//! What a set of messages costs where each process has one port out and one in, and nothing waits
-//! but for ports: IrregPC's costs (a message of `m` bytes takes `tau + m phi`) without its
-//! assumption that a round ends for all processes at once.
+//! Costs of a set of messages if each process has one port out and one in, and messages wait only
+//! for ports: IrregPC's costs (a message of `m` bytes takes `tau + m phi`) without its assumption
+//! that a round ends for all processes at once.
 
 use std::collections::BinaryHeap;
 
 use mpix_neighbor::schedule::rounds::lower_bound;
-use mpix_neighbor::schedule::{Block, Op, Plan, Schedule, length};
+use mpix_neighbor::schedule::{Block, Op, Rounds, Schedule, length};
 use mpix_neighbor::topology::graph::Graph;
 use mpix_neighbor::topology::neighborhood::Neighborhood;
 
@@ -88,15 +88,15 @@ pub struct Message {
     pub length: f64,
 }
 
-/// The messages of a plan, round after round.
-pub fn of_plan(graph: &Graph, plan: &Plan) -> Vec<Message> {
+/// The messages of all rounds, in order.
+pub fn of_rounds(graph: &Graph, rounds: &Rounds) -> Vec<Message> {
     let sources: Vec<u32> = graph.iter().map(|e| e.0).collect();
-    let mut messages: Vec<Message> = (plan.pieces.iter())
+    let mut messages: Vec<Message> = (rounds.pieces.iter())
         .map(|p| Message {
             round: p.round,
             source: sources[p.edge as usize],
             target: graph.target(p.edge as usize),
-            length: f64::from(p.length()) / f64::from(plan.scale),
+            length: f64::from(p.length()) / f64::from(rounds.scale),
         })
         .collect();
     messages.sort_by_key(|m| m.round);
@@ -158,7 +158,7 @@ mod tests {
         let graph = Graph::from_edges(3, &[(0, 2, 10), (1, 2, 20), (1, 0, 1)]);
         assert_eq!(asynchronous(&graph, 5.0), 15.0 + 25.0 + 6.0);
         // the other way round: 1 sends to 0 while 0 sends to 2
-        let messages = of_plan(&graph, &Plan::uncut(Algorithm::Direct, &graph, &[0, 1, 0]));
+        let messages = of_rounds(&graph, &Rounds::uncut(Algorithm::Direct, &graph, &[0, 1, 0]));
         assert_eq!(synchronized(&messages, 5.0), 15.0 + 25.0);
         assert_eq!(unsynchronized(3, &messages, 5.0), 15.0 + 25.0);
     }
@@ -166,11 +166,11 @@ mod tests {
     #[test]
     fn rounds_overlap_where_processes_differ() {
         let graph = Graph::from_edges(4, &[(0, 1, 10), (0, 1, 1), (2, 3, 1), (2, 3, 10)]);
-        let messages = of_plan(&graph, &Plan::uncut(Algorithm::Direct, &graph, &[0, 1, 0, 1]));
+        let messages = of_rounds(&graph, &Rounds::uncut(Algorithm::Direct, &graph, &[0, 1, 0, 1]));
         assert_eq!((synchronized(&messages, 1.0), unsynchronized(4, &messages, 1.0)), (22.0, 13.0));
     }
 
-    /// A plan's messages are those of the schedules that are taken out of it.
+    /// The messages of rounds are those of the schedules built from them.
     #[test]
     fn plans_and_schedules_have_the_same_messages() {
         let edges: Vec<(u32, u32, u32)> = (0..60u32).map(|i| (i % 8, (i * i + 3 * i) % 8, 1 + i * 37 % 100)).collect();
@@ -178,16 +178,16 @@ mod tests {
         let world = graph.neighborhoods();
         let tuning = Tuning { startup: 5.0, ..Tuning::default() };
         for entry in &ALGORITHMS {
-            let Build::Global(plan) = entry.build else { continue };
-            let plan = plan(&graph, &tuning);
-            let planned = of_plan(&graph, &plan);
+            let Build::Global(build) = entry.build else { continue };
+            let rounds = build(&graph, &tuning);
+            let planned = of_rounds(&graph, &rounds);
             let mut taken = of_schedules(&world, &world_schedules(entry.algorithm, &world, None, &tuning).unwrap()).unwrap();
             taken.sort_by_key(|m| (m.round, m.source));
             let mut sorted = planned.clone();
             sorted.sort_by_key(|m| (m.round, m.source));
             assert_eq!(sorted, taken, "{}", entry.name);
-            assert!((synchronized(&planned, 5.0) - plan.cost(5.0)).abs() < 1e-6);
-            assert!(unsynchronized(8, &planned, 5.0) <= plan.cost(5.0) + 1e-6);
+            assert!((synchronized(&planned, 5.0) - rounds.cost(5.0)).abs() < 1e-6);
+            assert!(unsynchronized(8, &planned, 5.0) <= rounds.cost(5.0) + 1e-6);
         }
     }
 

@@ -1,5 +1,5 @@
 //! Readers of graphs: edge lists, Matrix Market files, METIS graph files, partition files. Pure
-//! functions from text; each error names the file, the line and what is wrong with it.
+//! functions from text; each error names the file, the line and the defect.
 
 use mpix_neighbor::topology::graph::Graph;
 

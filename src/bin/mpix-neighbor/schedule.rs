@@ -1,4 +1,4 @@
-//! `mpix-neighbor schedule`: what each algorithm makes of one graph.
+//! `mpix-neighbor schedule`: the schedule that each algorithm builds for one graph.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
-//! `mpix-neighbor sparse`: what the LogGP model predicts for the protocols of dynamic sparse data
-//! exchange, and from how many messages on PCX is faster than NBX; with `--compare`, under an MPI
-//! launcher, what the protocols take beside what is predicted.
+//! `mpix-neighbor sparse`: the LogGP model's predictions for the protocols for dynamic sparse data
+//! exchange, and the number of messages from which PCX is faster than NBX; with `--compare`, under
+//! an MPI launcher, also measured times.
 
 use std::fmt::Write;
 use std::path::PathBuf;

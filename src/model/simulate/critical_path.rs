@@ -1,4 +1,4 @@
-//! What a finished simulation says: the critical path, the trace of messages, the times of processes.
+//! Results of a finished simulation: critical path, message trace, and times of processes.
 
 use super::engine::{IN_PORT, NOTHING, OUT_PORT, RECEIVE_OVERHEAD, SEND_OVERHEAD, Simulation};
 use super::result::{Run, Step, StepKind, Transfer};
@@ -18,7 +18,7 @@ impl Simulation<'_> {
             let process = if matches!(kind, StepKind::SendOverhead | StepKind::OutPort) { source } else { target };
             let step = |kind, from, until| Step { process, kind, source, target, from, until };
             let end = self.end_of(node);
-            // between two activities a message is on its way, or a port rests
+            // in the time between two activities, a message is in the network or a port rests
             if next != NOTHING && self.begin[next as usize] > end {
                 let between = if next == node + 1 { StepKind::Latency } else { StepKind::Gap };
                 path.push(step(between, end, self.begin[next as usize]));

@@ -1,4 +1,4 @@
-//! The event loop: ports, lines and processors of all processes.
+//! The event loop: processors, ports and waiting messages of all processes.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -20,76 +20,77 @@ pub(super) const OUT_PORT: u32 = 1;
 pub(super) const IN_PORT: u32 = 2;
 pub(super) const RECEIVE_OVERHEAD: u32 = 3;
 
-/// Its sender's processor has got it.
+/// The sender's processor has been given the message.
 const BEGUN: u8 = 1;
 /// The receive has been posted.
 const POSTED: u8 = 2;
-/// It passes the out-port, or has passed it.
+/// The message passes the out-port, or has passed it.
 const LEFT: u8 = 4;
-/// It passes the in-port, or has passed it.
+/// The message passes the in-port, or has passed it.
 const PASSED: u8 = 8;
-/// It has arrived.
+/// The message has arrived.
 const ARRIVED: u8 = 16;
-/// It stands in the line of its sender's out-port.
+/// The message waits for its sender's out-port.
 const WAITS_OUT: u8 = 32;
-/// It stands in the line of its target's in-port.
+/// The message waits for its target's in-port.
 const WAITS_IN: u8 = 64;
-/// Its first `Event::Take` has been put among the events.
+/// The first `Event::Take` of the message has been queued.
 const CALLED: u8 = 128;
 
-/// What happens at one time happens in this order, by number within a kind.
+/// Events at the same time are processed in this order, and by number within a variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     /// A message has arrived.
     Arrived(u32),
     /// A round is complete.
     Done(u32),
-    /// The last message of the sends that have begun has left.
+    /// The last of the started sends has left.
     Left(u32),
-    /// A process looks at what is complete, and begins what may begin then.
+    /// A process checks what is complete, and starts what may start then.
     Progress(u32),
-    /// A port that messages wait for is free.
+    /// A port with waiting messages is free.
     Free(u32),
-    /// A message takes the ports that it needs, if they are free. Those that have waited longest
-    /// come first: the bits of the time since when it waits.
+    /// A message takes the ports that it needs, if they are free. The first number is the time
+    /// since when it waits, as bits, so that the longest waiting comes first.
     Take(u64, u32),
 }
 
-/// Messages that wait for a port, with the bits of the time since when: ascending, as they get it.
+/// Messages waiting for a port, with the bits of the time since when: ascending, in the order in
+/// which they get the port.
 type Line = VecDeque<(u64, u32)>;
 
 struct Port {
-    /// From when on it is free.
+    /// Time from which the port is free.
     free: f64,
-    /// What it did last.
+    /// Last activity of the port.
     last: u32,
-    /// Whether its next `Event::Free` is on its way.
+    /// True if its next `Event::Free` is queued.
     wakes: bool,
     waiting: Line,
 }
 
 pub(super) struct State {
-    /// First round that is not complete.
+    /// First incomplete round.
     current: u32,
     /// First round whose receives are not posted.
     posted: u32,
-    /// First round whose sends have not begun.
+    /// First round whose sends have not started.
     begun: u32,
-    /// Sends that have begun and have not left. The last one counts until its last byte has left,
-    /// where the window makes that matter.
+    /// Started sends that have not left. The last one counts until its last byte has left, if the
+    /// window makes that matter.
     sending: u32,
     /// First message that has not left.
     head: u32,
-    /// What left last, and from when on the next message may leave.
+    /// The activity that left last, and the time from which the next message may leave.
     sent: u32,
     rested: f64,
-    /// From when on the processor is free.
+    /// Time from which the processor is free.
     free: f64,
-    /// What it did last.
+    /// Last activity of the processor.
     last: u32,
-    /// At whose end there is progress.
+    /// The activity whose end causes the next progress.
     woken: u32,
-    /// At whose end the process finished.
+    /// The activity with whose end the process finished.
     pub(super) end: u32,
     pub(super) did: Process,
 }
@@ -98,25 +99,25 @@ pub(super) struct Simulation<'a> {
     pub(super) world: &'a Matched,
     pub(super) params: &'a Loggp,
     pub(super) options: &'a Options,
-    /// By time: bits of a number that is not negative are ordered as it is.
+    /// By time: the bits of nonnegative numbers have the same order as the numbers.
     events: BinaryHeap<Reverse<(u64, Event)>>,
-    /// An event of now that comes before all others.
+    /// An event at the current time that precedes all others.
     next: Option<Event>,
     now: f64,
-    /// The activity whose end is dealt with now.
+    /// The activity whose end is being processed.
     cause: u32,
-    /// For each activity when it began, and at whose end. Until a message leaves, for its
-    /// out-port since when it waits.
+    /// For each activity, when it began, and the activity whose end caused it. Until a message
+    /// leaves, the entry of its out-port is the time since when it waits.
     pub(super) begin: Vec<f64>,
     pub(super) causes: Vec<u32>,
     flags: Vec<u8>,
-    /// For each round the number of operations of which it is not known when they will be complete;
-    /// `DONE` when they are.
+    /// For each round, the number of operations whose completion time is not yet known; `DONE` when
+    /// the round is complete.
     left: Vec<u32>,
-    /// When the last of those is complete of which it is known, and at whose end.
+    /// For each round, the latest known completion time, and the activity that ends then.
     done: Vec<(f64, u32)>,
     pub(super) states: Vec<State>,
-    /// Of process `p` the out-port `2 p` and the in-port `2 p + 1`; in half duplex both are `2 p`.
+    /// The out-port of process `p` is `2 p`, its in-port `2 p + 1`; in half duplex both are `2 p`.
     ports: Vec<Port>,
 }
 
@@ -181,8 +182,8 @@ impl<'a> Simulation<'a> {
             };
             self.happen(event);
         }
-        // A process that waits in the earliest round of all waits only for messages whose sender
-        // has reached that round, and its line, and whose target has too; so one of them moves.
+        // Deadlock is impossible: a process that waits in the earliest round of all waits only for
+        // messages whose sender and target have both reached that round, and one of these can move.
         let stuck = (self.states.iter().enumerate()).find(|(p, s)| s.current < self.world.rounds[p + 1]);
         assert!(stuck.is_none(), "process {} waits for ever", stuck.map_or(0, |s| s.0));
     }
@@ -244,7 +245,7 @@ impl<'a> Simulation<'a> {
         self.at(self.now, Event::Progress(p));
     }
 
-    /// It is known when an operation of a round will be complete.
+    /// Records the completion time of an operation of a round.
     fn complete(&mut self, round: u32, time: f64, node: u32) {
         let done = &mut self.done[round as usize];
         if time >= done.0 {
@@ -257,7 +258,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Counts the rounds that are complete, and begins what may begin then.
+    /// Skips completed rounds, and starts what may start then.
     fn progress(&mut self, p: usize) {
         let world = self.world;
         let state = &mut self.states[p];
@@ -265,7 +266,7 @@ impl<'a> Simulation<'a> {
         while state.current < end && self.left[state.current as usize] == DONE {
             state.current += 1;
         }
-        // there is nothing after what completes the last round
+        // nothing follows the completion of the last round
         if state.current == end {
             state.did.finish = self.now;
             state.end = self.cause;
@@ -290,7 +291,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Gives the processor of `p` something to do for a message. Returns when it is done.
+    /// Gives the processor of `p` work for a message, and returns when it is done.
     fn work(&mut self, p: usize, m: u32, activity: u32) -> f64 {
         let state = &self.states[p];
         let (begin, cause) = if state.free > self.now { (state.free, state.last) } else { (self.now, self.cause) };
@@ -305,14 +306,14 @@ impl<'a> Simulation<'a> {
         begin + works
     }
 
-    /// How long a processor works for a message at one of its ends.
+    /// Time that a processor works for a message at one of its ends.
     fn works(&self, node: u32) -> f64 {
         let copied = self.world.messages[node as usize / 4].copied[usize::from(node % 4 == RECEIVE_OVERHEAD)];
         self.params.overhead + copied as f64 * self.options.copy
     }
 
-    /// Posts the receives of a round, all at once: the processor takes those whose messages have
-    /// arrived in the order in which they did.
+    /// Posts the receives of a round, all at once: the processor handles messages that have already
+    /// arrived in their order of arrival.
     fn post(&mut self, round: u32) {
         let world = self.world;
         let mut arrived: Vec<(u64, u32)> = Vec::new();
@@ -346,8 +347,8 @@ impl<'a> Simulation<'a> {
         2 * self.world.messages[m as usize].target as usize + usize::from(!self.options.half_duplex)
     }
 
-    /// Calls the first message in the line of a process for when nothing but ports holds it up, if
-    /// that is known.
+    /// Queues the first waiting message of a process for the time from which only ports can delay
+    /// it, if that time is known.
     fn advance(&mut self, p: usize) {
         let world = self.world;
         let behind = world.sends[world.rounds[p + 1] as usize];
@@ -379,10 +380,10 @@ impl<'a> Simulation<'a> {
         self.at(since, Event::Take(since.to_bits(), m));
     }
 
-    /// Gives a message the ports that it needs. If one of them is not free it stands in its line.
+    /// Gives a message the ports that it needs, or lets it wait for those that are not free.
     fn take(&mut self, since: u64, m: u32) {
         let flags = self.flags[m as usize];
-        // called by both of its ports, or gone on since
+        // called by both of its ports, or already gone on
         if flags & PASSED != 0 || self.begin[(4 * m + OUT_PORT) as usize].to_bits() != since {
             return;
         }
@@ -397,7 +398,7 @@ impl<'a> Simulation<'a> {
             if !is_free(self, port) {
                 self.wait(port, since, m, [WAITS_OUT, WAITS_IN][i]);
             } else if flags & [WAITS_OUT, WAITS_IN][i] != 0 {
-                // it can do nothing with this port: the next one may
+                // it cannot use this port yet: offer the port to the next one
                 let line = &self.ports[port].waiting;
                 let behind = line.partition_point(|&waiting| waiting <= (since, m));
                 if let Some(&(since, next)) = line.get(behind) {
@@ -426,7 +427,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Sees to it that those who wait for a port get it.
+    /// Queues the event that a port with waiting messages becomes free.
     fn wake(&mut self, port: usize) {
         let p = &mut self.ports[port];
         if !p.wakes && !p.waiting.is_empty() {
@@ -436,13 +437,13 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// What held up a message that waited for its ports until now.
+    /// The last activity of the port for which a message waited until now.
     fn freed_by(&self, ports: [usize; 2]) -> u32 {
         let last = ports.iter().find(|&&port| self.ports[port].free == self.now);
         last.map_or(NOTHING, |&port| self.ports[port].last)
     }
 
-    /// Lets the first message of a process's line leave. Its ports are free.
+    /// Sends the first message of a process. Its ports are free.
     fn leave(&mut self, m: u32, since: u64, eager: bool) {
         let (out, into) = (self.out_port(m), self.in_port(m));
         let message = &self.world.messages[m as usize];
@@ -450,7 +451,7 @@ impl<'a> Simulation<'a> {
         self.no_longer_waits(out, since, m, WAITS_OUT);
         self.no_longer_waits(into, since, m, WAITS_IN);
         if self.now > f64::from_bits(since) {
-            // an eager one does not look at the in-port
+            // an eager message ignores the in-port
             self.causes[node as usize] = self.freed_by([if eager { out } else { into }, out]);
             self.begin[node as usize] = self.now;
         }
@@ -477,7 +478,7 @@ impl<'a> Simulation<'a> {
         self.advance(message.source as usize);
     }
 
-    /// Lets a message pass its target's port, which is free.
+    /// Passes a message through its target's in-port, which is free.
     fn pass(&mut self, m: u32, since: u64) {
         let message = &self.world.messages[m as usize];
         let (into, takes, node) = (self.in_port(m), self.params.transfer(message.bytes), 4 * m + IN_PORT);
@@ -497,7 +498,7 @@ impl<'a> Simulation<'a> {
         self.wake(port);
     }
 
-    /// When an activity ended.
+    /// Time at which an activity ended.
     pub(super) fn end_of(&self, node: u32) -> f64 {
         self.begin[node as usize]
             + match node % 4 {

@@ -1,4 +1,4 @@
-//! Pairs each send with its receive, and follows the lengths of blocks through the schedules.
+//! Matches each send with its receive, and computes the lengths of all blocks.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,35 +11,35 @@ use crate::topology::neighborhood::Rank;
 pub(super) struct Message {
     pub(super) source: Rank,
     pub(super) target: Rank,
-    /// Number of the sender's round, counted over the rounds of all processes.
+    /// The sender's round, counted over the rounds of all processes.
     pub(super) send_round: u32,
-    /// The same of the receiver's.
+    /// The receiver's round, likewise.
     pub(super) recv_round: u32,
     pub(super) bytes: u64,
-    /// Bytes that are copied to put it together, and to take it apart.
+    /// Bytes copied for packing and for unpacking.
     pub(super) copied: [u64; 2],
-    /// Whether it is sent at all.
+    /// False for an empty part of a block, which is not sent.
     pub(super) exists: bool,
 }
 
-/// The schedules, with sends and receives matched. Messages are numbered in the order of their
-/// sends: by process, round, and place.
+/// The schedules with sends and receives matched. Messages are numbered in the order of their
+/// sends: by process, round, and position.
 pub(super) struct Matched {
-    /// First round of each process, and behind them the number of rounds.
+    /// First round of each process, then the total number of rounds.
     pub(super) rounds: Vec<u32>,
-    /// First message that is sent in each round, and behind them the number of messages.
+    /// First message sent in each round, then the total number of messages.
     pub(super) sends: Vec<u32>,
-    /// Where the receives of each round begin in `recv_list`, and its length.
+    /// Index in `recv_list` of the first receive of each round, then its length.
     pub(super) recvs: Vec<u32>,
     /// Messages in the order of their receives.
     pub(super) recv_list: Vec<u32>,
-    /// For each round the one of the same process (counted over all) before which all must be
-    /// complete before its sends may begin.
+    /// For each round, the round of the same process (counted over all) before which all rounds
+    /// must be complete before its sends may start.
     pub(super) needs: Vec<u32>,
     pub(super) messages: Vec<Message>,
 }
 
-/// Messages have four activities each, which are numbered in 32 bits.
+/// Each message has four activities, numbered with 32 bits.
 const MOST_MESSAGES: usize = (u32::MAX / 4) as usize;
 
 impl Matched {
@@ -104,7 +104,7 @@ impl Matched {
         Ok(world)
     }
 
-    /// Matches the sends and receives of all rounds of one number, and follows the lengths of
+    /// Matches the sends and receives of all rounds with one number, and propagates the lengths of
     /// blocks through them.
     fn meet(&mut self, schedules: &[Schedule], steps: &[(u32, u32, u32)], lengths: &mut Lengths) -> Result<(), String> {
         struct Send {
@@ -142,7 +142,7 @@ impl Matched {
                 }
             }
         }
-        // each pair's are in the order in which they stand, which this keeps
+        // stable sorts: messages of a pair keep their order
         sends.sort_by_key(|s| s.pair);
         recvs.sort_by_key(|r| r.pair);
         let number = steps[0].0;
@@ -189,12 +189,12 @@ impl Matched {
     }
 }
 
-/// The length of a block in bytes; of a packet also those of its blocks.
+/// The length of a block in bytes, and for a packet those of its blocks.
 #[derive(Clone)]
 struct Length {
     bytes: u64,
     blocks: Option<Rc<[Length]>>,
-    /// In a gather whose block it is.
+    /// In a gather, the process whose block it is.
     source: Option<Rank>,
 }
 
@@ -203,9 +203,9 @@ struct Lengths<'a> {
     schedules: &'a [Schedule],
     bytes: &'a dyn Fn(Rank, Block) -> u64,
     gather: bool,
-    /// Which processes send blocks other than input blocks: only of these the others are followed.
+    /// True for processes that send blocks other than input blocks: only their blocks are tracked.
     forwards: Vec<bool>,
-    /// Their blocks: length, and number of the round behind the one that wrote it last.
+    /// The tracked blocks: length, and number of the round after the one that wrote it last.
     blocks: HashMap<(Rank, Block), (Length, u32)>,
 }
 
@@ -250,7 +250,7 @@ impl<'a> Lengths<'a> {
         blocks.iter().zip(lengths).try_for_each(|(&block, length)| self.write(p, block, length, round))
     }
 
-    /// Bytes that are copied out of what a process receives, to where they belong.
+    /// Number of bytes that a process copies from a received packet to their destination.
     fn taken(&self, p: Rank, into: Block, length: &Length) -> u64 {
         let (Block::Packet(k), Some(lengths)) = (into, &length.blocks) else { return 0 };
         let blocks = self.schedules[p as usize].packet(k as usize).iter().zip(lengths.iter());

@@ -1,69 +1,70 @@
-//! Runs the schedules of all processes in simulated time, event by event.
+//! Simulates the schedules of all processes in the LogGP model, event by event.
 //!
 //! # The model
-//! A process has a processor and two ports, one out and one in; in half duplex one port is both.
-//! All start at time 0. Letters are those of [`Loggp`].
+//! A process has a processor and two ports, one out and one in; in half duplex a single port serves
+//! both directions. All processes start at time 0. Letters are those of [`Loggp`].
 //!
 //! **A message of k bytes**
-//! 1. The sender's processor works for o. It takes its work in the order in which it comes, sends
-//!    of a round in their order.
+//! 1. The sender's processor works for o. It works in order of arrival, and on the sends of a round
+//!    in their order.
 //! 2. The bytes pass the sender's out-port, which takes (k - 1) G. Messages of a process leave in
-//!    the order in which it sends them, whoever they are for: one that cannot leave holds up those
-//!    behind it.
-//! 3. They pass the target's in-port, which takes (k - 1) G too; not one after the other, but as
-//!    they come. A port passes one message at a time; behind each it rests for g.
+//!    the order in which it sends them, whatever their targets: one that cannot leave blocks those
+//!    after it.
+//! 3. They pass the target's in-port, which also takes (k - 1) G, overlapping with step 2. A port
+//!    passes one message at a time and rests for g after each.
 //! 4. L after its last byte has passed the in-port, the message has arrived.
-//! 5. When the receive has been posted too, the target's processor works for o. Then the receive is
-//!    complete.
+//! 5. When the receive has also been posted, the target's processor works for o. Then the receive
+//!    is complete.
 //!
-//! Steps 2 and 3 differ by size:
-//! - at most `eager` bytes: passing the out-port needs only the out-port. The send is complete when
+//! Steps 2 and 3 depend on the size:
+//! - At most `eager` bytes: the message leaves when the out-port is free. The send is complete when
 //!   the last byte has left. If the in-port is not free, the network keeps the message.
-//! - more (rendezvous): the message leaves when it is first in its line, the receive has been
-//!   posted, and both ports are free. It passes both at once. That the two processes agree costs
-//!   nothing. Several that wait for one in-port pass in the order in which they came to wait. This
-//!   is what IrregPC calls node contention: a sender whose target is busy waits, and its other
-//!   messages with it.
+//! - More (rendezvous): the message leaves when it is the first of its sender's messages, the
+//!   receive has been posted, and both ports are free. It passes both at once. The handshake itself
+//!   costs nothing. Messages that wait for the same in-port pass it in the order in which they
+//!   began to wait. This is what IrregPC calls node contention: a sender whose target is busy
+//!   waits, and so do its other messages.
 //!
-//! LogGP puts L before the in-port. As L is the same for all messages, the end of each receive is
-//! the same. In full duplex nothing else differs either; in half duplex a message occupies the
-//! target's port L earlier than it would there. Here times *at ports* are as the sender's side sees
-//! them; [`Transfer::receive`] has L added.
+//! LogGP puts L before the in-port. As L is the same for all messages, each receive ends at the
+//! same time. In full duplex nothing else differs; in half duplex a message occupies the target's
+//! port L earlier than in LogGP. Times *at ports* are from the sender's point of view;
+//! [`Transfer::receive`] includes L.
 //!
-//! **A round** begins with the posting of its receives, then its sends are given to the processor.
-//! With a window of 1 a process begins a round when all its operations of the rounds before are
-//! complete. With a window of w > 1, receives of w rounds are posted, counted from the first round
-//! that is not complete. The sends of a round in the window begin when all sends of the rounds
-//! before are complete, and all rounds that write a block which they read. Rounds are counted as
-//! each process stores them.
+//! **A round** begins with posting its receives; then its sends are given to the processor. With a
+//! window of 1, a process begins a round when all operations of earlier rounds are complete. With a
+//! window of w > 1, the receives of w rounds are posted, counted from the first incomplete round.
+//! The sends of a round in the window start when all sends of earlier rounds are complete, as well
+//! as all rounds that write a block which these sends read. Rounds are counted as each process
+//! stores them.
 //!
-//! **Costs nothing**: copies, but where [`Options::copy`] says otherwise those into packets and out
-//! of them, for which the processor works longer than o; reductions, posting a receive, a part of a
-//! block that has no bytes (no message is made of it), and what a packet says about its blocks. A
-//! whole block without bytes is a message, which costs as much as one of 1 byte.
+//! **Free of cost**: copies, except those into and out of packets if [`Options::copy`] is set,
+//! which extend o; reductions; posting a receive; an empty part of a block (it is not sent); and
+//! the header of a packet. An empty block that is not cut is a message, which costs as much as one
+//! of 1 byte.
 //!
-//! # What happens at the same time
-//! happens in this order, which does not depend on how schedules are stored; only the order of a
-//! process's sends, which it posts one after the other, says anything:
-//! 1. Messages arrive: those of the lowest sender first, and of one sender in the order of its
-//!    sends. That is *the order of messages*, also below.
-//! 2. Processes whose rounds or sends are complete go on. Each posts receives, round by round; the
-//!    processor gets those whose messages are there already as they arrived, then in the order of
-//!    messages. Then it gets the sends.
-//! 3. Messages take ports that are free, those first that have waited longest, then in the order of
-//!    messages. A message waits from when it is first in its line, its sender's processor is done
-//!    with it, the port has rested from the one before it, and, for rendezvous, its receive is
-//!    posted. One that was eager waits for the in-port from when it has left.
+//! # Order of simultaneous events
+//! The order does not depend on how schedules are stored, except for the order of a process's
+//! sends, which it posts one by one:
+//! 1. Messages arrive: those of the lowest sender first, and those of one sender in the order of
+//!    its sends. This is *the order of messages* below.
+//! 2. Processes whose rounds or sends are complete proceed. Each posts receives, round by round;
+//!    the processor gets those whose messages are already there in order of arrival, then in the
+//!    order of messages. Then it gets the sends.
+//! 3. Messages take free ports: those that waited longest first, then in the order of messages. A
+//!    message waits from the time when it is the first of its sender, its sender's processor has
+//!    finished with it, the port has rested, and, for rendezvous, its receive is posted. An eager
+//!    message waits for the in-port from the time it left.
 //!
-//! What takes no time may make more happen at the same time: then the first of all of this that
-//! can happen happens next. A message that waits for a second port holds up nobody at the first.
+//! Actions that take no time can cause more events at the same time: then the first possible event
+//! of this list happens next. A message that waits for its second port blocks no other message at
+//! its first.
 //!
-//! Two processes that run this on equal arguments get equal bits. Only sums and products are made
-//! of times.
+//! Two processes that run this with equal arguments get bitwise equal results. Times are computed
+//! by sums and products only.
 //!
 //! # Cost
-//! O(m log m) time for m messages, and about 200 bytes of memory for a message and for a process.
-//! In half duplex a port that becomes free may have to look at all messages that wait for it.
+//! O(m log m) time for m messages, and about 200 bytes of memory per message and per process. In
+//! half duplex, a port that becomes free may have to examine all messages that wait for it.
 
 mod critical_path;
 mod engine;
@@ -80,16 +81,16 @@ use matching::Matched;
 
 pub use result::{Options, Process, Run, Step, StepKind, Transfer};
 
-/// Runs schedules, given in the order of ranks.
+/// Simulates schedules, given in the order of ranks.
 ///
-/// `bytes` is the length in bytes of a block that a process sends. It is asked for input blocks,
-/// and for blocks which the process sends without having received, copied or reduced anything into
-/// them before; the lengths of all others follow from what was sent.
+/// `bytes` returns the length in bytes of a block that a process sends. It is called for input
+/// blocks, and for blocks that the process sends without having received, copied or reduced
+/// anything into them before; the lengths of all others follow from what was sent.
 ///
 /// # Errors
-/// A sentence, where the schedules do not match: messages meet in the order in which they stand, in
-/// rounds of the same number. Schedules that match always run to the end. Also where a parameter is
-/// negative or not finite, or the window 0.
+/// A sentence if the schedules do not match: messages are matched in order, within rounds of the
+/// same number. Matching schedules always run to completion. Also if a parameter is negative or not
+/// finite, or the window is 0.
 pub fn simulate(
     schedules: &[Schedule],
     bytes: &dyn Fn(Rank, Block) -> u64,
@@ -111,8 +112,8 @@ pub fn simulate(
     Ok(simulation.result(schedules))
 }
 
-/// The total time of a world's schedules, in microseconds, where an edge carries
-/// `bytes_per_weight` bytes for each unit of the weight in the target list ([`length()`]).
+/// Predicts the total time of the schedules of all processes in microseconds, if an edge carries
+/// `bytes_per_weight` bytes per unit of weight in the target list ([`length()`]).
 ///
 /// # Errors
 /// As [`simulate()`].
@@ -127,8 +128,8 @@ pub fn predict(
     Ok(simulate(schedules, &bytes, params, options)?.total)
 }
 
-/// How many bytes a process sends in an input block, where an edge carries `bytes_per_weight` for
-/// each unit of its weight.
+/// Returns the number of bytes that a process sends in an input block, if an edge carries
+/// `bytes_per_weight` bytes per unit of weight.
 pub fn bytes_of(world: &[Neighborhood], bytes_per_weight: u64, p: Rank, block: Block) -> u64 {
     let target = world.get(p as usize).and_then(|n| n.targets().get(block.slot()));
     target.map_or(0, |n| length(n.weight, bytes_per_weight))

@@ -1,24 +1,23 @@
-//! What a simulation is asked for, and what it gives.
+//! Options and results of a simulation.
 
 use std::ops::Range;
 
 use crate::topology::neighborhood::Rank;
 
-/// How schedules are run.
+/// Options of a simulation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// Of how many rounds the receives are posted; 1: a round begins when the one before is
-    /// complete. At least 1.
+    /// Number of rounds whose receives are posted at a time, at least 1; with 1, a round begins
+    /// when the one before is complete.
     pub window: u32,
-    /// Whether a process sends or receives at a time, not both.
+    /// True if a process can either send or receive at a time, but not both.
     pub half_duplex: bool,
-    /// Whether [`Run::trace`] is wanted.
+    /// True to record [`Run::trace`].
     pub trace: bool,
-    /// Whether it is a gather, so that all input blocks of a process are one block, which is in a
-    /// packet once.
+    /// True for a gather: all input blocks of a process are the same block, which occurs once in a
+    /// packet.
     pub gather: bool,
-    /// How long a processor works for a byte that it copies into a packet or out of one, in
-    /// microseconds.
+    /// Processor time per byte copied into or out of a packet, in microseconds.
     pub copy: f64,
 }
 
@@ -28,47 +27,47 @@ impl Default for Options {
     }
 }
 
-/// What a process did. Times in microseconds.
+/// Times of one process, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Process {
-    /// When its last operation was complete.
+    /// Completion of its last operation.
     pub finish: f64,
-    /// How long its processor worked.
+    /// Time for which its processor worked.
     pub processor: f64,
-    /// How long bytes passed its out-port. Rests of g are not in it.
+    /// Time for which bytes passed its out-port, without the rests of g.
     pub out_port: f64,
-    /// How long bytes passed its in-port.
+    /// Time for which bytes passed its in-port.
     pub in_port: f64,
 }
 
 impl Process {
-    /// How long the processor had nothing to do until the finish.
+    /// Time for which the processor was idle before the finish.
     pub fn idle_processor(&self) -> f64 {
         self.finish - self.processor
     }
 
-    /// How long no bytes passed the out-port until the finish.
+    /// Time for which no bytes passed the out-port before the finish.
     pub fn idle_out_port(&self) -> f64 {
         self.finish - self.out_port
     }
 
-    /// How long no bytes passed the in-port until the finish.
+    /// Time for which no bytes passed the in-port before the finish.
     pub fn idle_in_port(&self) -> f64 {
         self.finish - self.in_port
     }
 }
 
-/// What a step of the critical path is.
+/// Kind of a step of the critical path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepKind {
     /// The processor works for a message that it sends.
     SendOverhead,
     /// A message passes the sender's out-port.
     OutPort,
-    /// A message passes the target's in-port; where nothing was in its way there, the out-port at
-    /// the same time.
+    /// A message passes the target's in-port, and at the same time the out-port if nothing delayed
+    /// it.
     InPort,
-    /// A message is on its way.
+    /// A message is in the network.
     Latency,
     /// The port rests before it passes the next message.
     Gap,
@@ -79,21 +78,21 @@ pub enum StepKind {
 /// One step of the critical path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
-    /// Where.
+    /// The process.
     pub process: Rank,
-    /// What.
+    /// The kind of step.
     pub kind: StepKind,
-    /// Sender of the message that it is about.
+    /// Sender of the message.
     pub source: Rank,
-    /// Its target.
+    /// Target of the message.
     pub target: Rank,
-    /// When it begins, in microseconds.
+    /// Begin, in microseconds.
     pub from: f64,
-    /// When it ends, in microseconds: when the next step begins.
+    /// End, in microseconds; the next step begins then.
     pub until: f64,
 }
 
-/// What happened to one message. Times in microseconds.
+/// Times of one message, in microseconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Transfer {
     /// Sender.
@@ -102,7 +101,7 @@ pub struct Transfer {
     pub target: Rank,
     /// Number of the round.
     pub round: u32,
-    /// Its length.
+    /// Length of the message.
     pub bytes: u64,
     /// From the beginning of the sender's work until the last byte has left.
     pub send: Range<f64>,
@@ -110,16 +109,16 @@ pub struct Transfer {
     pub receive: Range<f64>,
 }
 
-/// What came out.
+/// Results of a simulation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// When the last process finished, in microseconds.
+    /// Time at which the last process finished, in microseconds.
     pub total: f64,
-    /// What each process did.
+    /// Times of each process.
     pub processes: Vec<Process>,
-    /// What the finish of the last process (of the lowest rank, where several are last) waited for:
-    /// from time 0 to `total`, without a hole.
+    /// The critical path of the last process to finish (the lowest rank in a tie), from time 0 to
+    /// `total` without gaps.
     pub path: Vec<Step>,
-    /// All messages by sender, each sender's in its order, if they are wanted.
+    /// All messages by sender, each sender's in its order, if requested.
     pub trace: Option<Vec<Transfer>>,
 }

@@ -1,14 +1,14 @@
-//! The phases that protocols are made of: exchanges, rounds, barriers, reductions.
+//! The phases of protocols: exchanges, rounds, barriers, reductions.
 
 use super::protocol::{CONTROL_BYTES, COUNTER_BYTES, WORD_BYTES, rounds};
 use crate::model::Loggp;
 
-/// How a message travels: see the table of the module.
+/// How a message travels: see the table in the [module](super).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Travel {
-    /// Messages of [`CONTROL_BYTES`] that go with it.
+    /// Number of messages of [`CONTROL_BYTES`] that accompany it.
     pub(super) control: f64,
-    /// How often one of them waits for another, and the first.
+    /// Number of sequential steps.
     pub(super) legs: f64,
 }
 
@@ -22,13 +22,14 @@ pub(super) fn plain(machine: &Loggp, bytes: u64) -> Travel {
     if bytes > machine.eager { RENDEZVOUS } else { EAGER }
 }
 
-/// How a synchronous send travels. The answer to a rendezvous' request is its acknowledgement.
+/// How a synchronous send travels. The reply to a rendezvous request also serves as
+/// acknowledgement.
 pub(super) fn synchronous(machine: &Loggp, bytes: u64) -> Travel {
     if bytes > machine.eager { RENDEZVOUS } else { ACKNOWLEDGED }
 }
 
-/// Every process sends `k` messages and receives `k`, with so many probes for each of them: see the
-/// module.
+/// Time of an exchange: every process sends `k` messages and receives `k`, with `probes` probes for
+/// each.
 pub(super) fn exchange(machine: &Loggp, k: f64, bytes: u64, travel: Travel, probes: f64) -> f64 {
     let Loggp { latency: l, overhead: o, gap: g, .. } = *machine;
     let Travel { control, legs } = travel;
@@ -48,18 +49,18 @@ pub(super) fn exchange(machine: &Loggp, k: f64, bytes: u64, travel: Travel, prob
     work.max(last_of_a_peer).max(ports).max(path)
 }
 
-/// Every process sends one message, and waits for one, before it goes on.
+/// Time of a round: every process sends one message and waits for one.
 pub(super) fn round(machine: &Loggp, bytes: u64) -> f64 {
     exchange(machine, 1.0, bytes, plain(machine, bytes), 0.0).max(machine.gap + machine.transfer(bytes))
 }
 
-/// A dissemination barrier: in round i every process sends to the one 2^i ranks on.
+/// A dissemination barrier: in round i every process sends to the process 2^i ranks higher.
 pub(super) fn barrier(machine: &Loggp, processes: u32) -> f64 {
     f64::from(rounds(processes)) * round(machine, CONTROL_BYTES)
 }
 
-/// An alltoall of one word, by the cheaper one of two algorithms. Bruck's: in round i those words
-/// travel together whose way has the bit i. Pairwise: each word is a message, and no process waits
+/// An alltoall of one word, by the cheaper of two algorithms. Bruck: in round i the words whose
+/// distance has bit i set travel together. Pairwise: each word is a message, and no process waits
 /// before all of its messages have left.
 pub(super) fn alltoall(machine: &Loggp, processes: u32) -> f64 {
     let p = u64::from(processes);
@@ -68,9 +69,9 @@ pub(super) fn alltoall(machine: &Loggp, processes: u32) -> f64 {
     bruck.min(exchange(machine, (p - 1) as f64, WORD_BYTES, EAGER, 0.0))
 }
 
-/// The sum of P counters on each of P processes by recursive halving: ceil(P / 2), ceil(P / 4) and
-/// so on of them travel. Where P is no power of two, the processes above the largest one give all
-/// their counters to another process first, and get their own sum from it at the end.
+/// A reduce-scatter of P counters by recursive halving: ceil(P / 2), then ceil(P / 4) and so on of
+/// them travel. If P is not a power of two, the processes above the largest power first give all
+/// their counters to another process, and get their own sum from it at the end.
 pub(super) fn reduce_scatter(machine: &Loggp, processes: u32) -> f64 {
     let counters = |n: u64| round(machine, n * COUNTER_BYTES);
     let p = u64::from(processes);

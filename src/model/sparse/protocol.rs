@@ -1,33 +1,34 @@
-//! The protocols, what an exchange has to do, and the sizes that both the model and the protocols use.
+//! The table of protocols, the parameters of an exchange, and sizes shared by the model and the
+//! protocols.
 
-/// A protocol: how a process finds out what comes to it, and gets it.
+/// A protocol: how a process finds out which messages it receives, and gets them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// Nonblocking consensus; receives posted ahead.
     Nbx,
     /// Nonblocking consensus; messages are probed for.
     NbxProbe,
-    /// Nonblocking consensus between nodes; what a process sends to one node travels as one
+    /// Nonblocking consensus between nodes; all messages of a process to one node travel as one
     /// message.
     NbxNode,
-    /// Personalized exchange: everyone tells everyone the size of the message.
+    /// Personalized exchange: every process tells all others the size of its message.
     Pex,
-    /// Personalized census: sums of numbers of messages, by recursive halving of our own.
+    /// Personalized census: sums the numbers of messages by the library's own recursive halving.
     Pcx,
-    /// The same by the MPI library's `MPI_Ireduce_scatter_block`.
+    /// Personalized census by `MPI_Ireduce_scatter_block`.
     PcxLibrary,
-    /// Remote summation: every process counts its messages up at their targets.
+    /// Remote summation: every process counts its messages at their targets.
     Rsx,
-    /// Crystal router: messages travel together through the dimensions of a hypercube.
+    /// Crystal router: messages travel together along the dimensions of a hypercube.
     Crystal,
-    /// Inboxes in memory that all processes share.
+    /// Inboxes in shared memory.
     Inbox,
 }
 
-/// A protocol's line in the table.
+/// A protocol's entry in the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
-    /// Which.
+    /// The protocol.
     pub protocol: Protocol,
     /// Its name in hints, logs, tests and benches.
     pub name: &'static str,
@@ -47,47 +48,46 @@ pub static PROTOCOLS: [Entry; 9] = [
 ];
 
 impl Protocol {
-    /// Its name in hints, logs, tests and benches.
+    /// The protocol's name in hints, logs, tests and benches.
     pub fn name(self) -> &'static str {
         PROTOCOLS[self as usize].name
     }
 }
 
-/// What an exchange has to do.
+/// Parameters of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Load {
-    /// Processes of the communicator (P).
+    /// Number of processes in the communicator (P).
     pub processes: u32,
-    /// Processes that share a node.
+    /// Number of processes per node.
     pub per_node: u32,
-    /// Most messages that a process sends, and about as many that it receives (k).
+    /// Maximum number of messages that a process sends, and approximately receives (k).
     pub messages: u32,
-    /// Bytes of a message.
+    /// Bytes per message.
     pub bytes: u64,
 }
 
-/// Bytes of a message that carries nothing of the caller's: acknowledgements, requests,
-/// announcements, rounds of the barrier. Also of what goes ahead of each message where several
-/// travel together.
+/// Bytes of a message without user data: acknowledgements, requests, announcements, rounds of the
+/// barrier. Also the size of a header where several messages travel together.
 pub const CONTROL_BYTES: u64 = 16;
 
 /// Bytes of the receives that `nbx` and `nbx_node` post ahead. A longer message is announced.
 pub const POSTED_BYTES: u64 = 4096;
 
-/// Bytes that an inbox in shared memory has room for in one exchange, messages and
-/// [`CONTROL_BYTES`] for each. What does not fit travels by MPI.
+/// Capacity in bytes of an inbox in shared memory for one exchange, including [`CONTROL_BYTES`] per
+/// message. What does not fit travels by MPI.
 pub const INBOX_ROOM: u64 = 256 << 10;
 
-/// Most bytes of a message that goes through an inbox. A longer one is announced there.
+/// Maximum length in bytes of a message in an inbox. A longer one is announced there.
 pub const INBOX_LONG: u64 = 32 << 10;
 
-/// Bytes of PEX's word for each process, and of RSX's counter.
+/// Bytes of PEX's word per process, and of RSX's counter.
 pub(super) const WORD_BYTES: u64 = 8;
 
-/// Bytes of PCX's counter for each process.
+/// Bytes of PCX's counter per process.
 pub(super) const COUNTER_BYTES: u64 = 4;
 
-/// Rounds of a dissemination or hypercube among `processes`: log2, rounded up.
+/// Rounds of a dissemination or hypercube algorithm among `processes`: log2, rounded up.
 pub fn rounds(processes: u32) -> u32 {
     processes.max(1).checked_next_power_of_two().map_or(u32::BITS, u32::trailing_zeros)
 }

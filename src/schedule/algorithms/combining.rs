@@ -1,23 +1,24 @@
-//! `combining`: blocks travel along the dimensions of a grid, those of one way in one message.
+//! `combining`: blocks travel along the dimensions of a grid, and blocks with the same next step
+//! share a message.
 //!
-//! Where all processes of a Cartesian communicator have neighbors at the same offsets, up to open
-//! ends, a block with offset (o_1, ..., o_d) can go o_1 steps along the first dimension, then o_2
-//! along the second, and so on. All blocks that a process has and that go the same way in a
-//! dimension, its own and those that came along the dimensions before, go there in one message. A
-//! full stencil of 27 points in three dimensions takes 6 messages instead of 26: corner blocks ride
-//! along, as programs with ghost cells do it by hand. This is what SparseColl (II.D) asks of an
-//! implementation, for any offsets.
+//! If all processes of a Cartesian communicator have neighbors at the same offsets, up to open
+//! boundaries, a block with offset (o_1, ..., o_d) can travel o_1 steps along the first dimension,
+//! then o_2 along the second, and so on. In each dimension, a process sends all blocks with the
+//! same step in one message: its own and those that arrived along earlier dimensions. A full
+//! stencil of 27 points in three dimensions takes 6 messages instead of 26, with the corner blocks
+//! forwarded, as applications do by hand when they exchange ghost cells one dimension at a time.
+//! SparseColl (II.D) proposes this optimization; here it works for any offsets.
 //!
-//! Useful where messages are short, so that their number counts more than the bytes that travel
-//! several times: the model says where. For a gather no byte travels further than to those who need
-//! it, as a process's block is in a message once: a gather of a full stencil moves exactly the
-//! bytes of `direct`.
+//! Useful for short messages, where the number of messages costs more than the bytes that travel
+//! several times; the model decides. In a gather no byte travels farther than necessary, because a
+//! process's block occurs once in a message: a gather of a full stencil moves exactly the bytes of
+//! `direct`.
 //!
-//! Cost: one round for each dimension in which there are neighbors; in each of them one message for
-//! each distinct step other than 0; a block travels once for each dimension in which its offset is
-//! not 0. A message of several blocks has 8 bytes more for each of them, and is put together and
-//! taken apart. To make it: time and memory O(d e) for e edges of a process, and at set time what
-//! [`Stencil`](crate::schedule::Stencil) says.
+//! Cost: one round for each dimension with neighbors, and in each round one message for each
+//! distinct nonzero step. A block travels once for each dimension in which its offset is nonzero. A
+//! message of several blocks carries 8 extra bytes per block, and is packed and unpacked. Building
+//! takes time and memory O(d e) for e edges of a process, and the detection described at
+//! [`Stencil`](crate::schedule::Stencil).
 
 use crate::schedule::grammar::{Algorithm, Block, Op, Schedule};
 use crate::schedule::input::Input;
@@ -44,7 +45,7 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
             }
             blocks
         };
-        // for each offset the blocks that this process has on their way, in the order of their
+        // for each offset, the blocks in transit that this process holds, in the order of their
         // edges
         let mut held = by_offset(&mut edges(grid, n), Block::Input);
         let mut sources = others(n.sources_in_order(), n.rank()).map(|(slot, from)| (slot, grid.offset(from, n.rank())));
@@ -127,7 +128,8 @@ mod tests {
         (0..3i32.pow(d)).map(offset).filter(|o: &Offset| o.iter().any(|&s| s != 0)).collect()
     }
 
-    /// SparseColl's example: the corner rides along. In the middle of an open grid, by hand.
+    /// SparseColl's example, in the interior of an open grid, by hand: the corner block is
+    /// forwarded.
     #[test]
     fn a_corner_rides_along() {
         let grid = Grid::new(vec![3, 3], vec![false; 2]);
@@ -141,8 +143,8 @@ mod tests {
              packet 2: [Input(2), Scratch(0)]\n\
              packet 3: [Output(2), Output(0)]\n"
         );
-        // single blocks travel without a packet: the first corner has no process above, nor the
-        // last one below
+        // single blocks travel without a packet: the first corner has no process above, the last
+        // one none below
         assert_eq!(schedules[0].to_string().lines().last(), Some("packet 0: [Input(1), Input(0)]"));
         assert_eq!(schedules[2].to_string(), "round 0: send Input(0) to 5;\nround 1: recv Output(0) from 1;\n");
     }
@@ -163,8 +165,8 @@ mod tests {
         }
     }
 
-    /// Which stencils need the promise: where some offset on the way is not in the stencil,
-    /// whatever the order.
+    /// A stencil needs the caller's promise if, for every order of dimensions, some intermediate
+    /// offset is not in the stencil.
     #[test]
     fn closed_stencils() {
         let grid = Grid::new(vec![5, 5, 4], vec![true, false, true]);
@@ -179,13 +181,13 @@ mod tests {
         assert_eq!(found(&[&[1, 1, 0], &[0, 1, 0]]), (true, vec![1, 0]));
         assert_eq!(found(&[&[1, 1, 2], &[0, 0, 2], &[0, 1, 2]]), (true, vec![2, 1, 0]));
         assert_eq!(found(&[&[1, 1, 0]]), (false, vec![0, 1]));
-        // the first dimension could be the first one, but nothing could be the second
+        // the first dimension could come first, but then none could come second
         assert_eq!(found(&[&[1, 1, 1], &[1, 0, 0], &[0, 0, 1], &[0, 1, 1]]), (true, vec![2, 1, 0]));
         assert_eq!(found(&[&[2, 2, 0], &[1, 0, 0], &[0, 1, 0]]), (false, vec![0, 1]));
     }
 
-    /// One edge more or less on one process, another edge, offsets that need too large a box, and a
-    /// grid too small for some offsets.
+    /// One edge more or less on one process, a different edge, offsets that need too large a box,
+    /// and a grid too small for some offsets.
     #[test]
     fn what_is_no_stencil() {
         let grid = Grid::new(vec![4, 4], vec![true, false]);
@@ -205,7 +207,7 @@ mod tests {
             bad[5] = Neighborhood::from_ranks(5, &[], &list);
             assert_eq!(find(&bad), None);
         }
-        // edges to oneself are nobody's concern
+        // edges to oneself do not matter
         let mut own = good.clone();
         own[5] = Neighborhood::from_ranks(5, &[5], &[&targets(5)[..], &[5]].concat());
         assert_eq!(find(&own), find(&good));
@@ -218,8 +220,8 @@ mod tests {
         assert!(schedule(&good).unwrap_err().contains("it needs a Cartesian communicator"));
     }
 
-    /// Both neighbors along a periodic dimension of size 2 are one process: its two blocks ride in
-    /// one message, and no one gets the other's.
+    /// Both neighbors along a periodic dimension of size 2 are the same process: its two blocks
+    /// share a message, and arrive in the right places.
     #[test]
     fn two_neighbors_in_one_process() {
         let grid = Grid::new(vec![2, 1], vec![true; 2]);

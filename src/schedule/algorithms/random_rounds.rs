@@ -1,36 +1,36 @@
-//! `random_rounds`: rounds in which every process takes its largest message that meets no other,
-//! begun at a random process.
+//! `random_rounds`: in each round every process, starting at a random one, sends its largest
+//! message whose receiver is still free.
 //!
-//! IrregPC's RS_N, RS_N+sort and RS_NH (sections 5.2, 6 and 7.1). A round goes through all
-//! processes once, from a random one on. Each looks through its row, the list of what it still has
-//! to send, for a message whose receiver has none in this round yet, and takes the first one found.
-//! So each process has at most one message in and one out at a time, and nearly all are busy until
-//! the end: about as many rounds as the largest degree and a few more. Useful for irregular graphs,
-//! and where large messages hold up small ones.
+//! IrregPC's RS_N, RS_N+sort and RS_NH (sections 5.2, 6 and 7.1). A round visits all processes
+//! once, starting at a random one. Each process searches its row, the list of its remaining
+//! messages, for the first message whose receiver has none in this round yet. Each process thus has
+//! at most one message in and one out at a time, and nearly all are busy until the end: the number
+//! of rounds is the largest degree plus a few. Useful for irregular graphs, and where large
+//! messages hold up small ones.
 //!
 //! - [`Variant::RsN`]: rows in random order.
-//! - [`Variant::RsNSort`]: rows sorted once, longest first. The last entry takes the place of one
-//!   that is taken, so that rows do not stay sorted.
-//! - [`Variant::RsNh`]: rows are heaps, longest first at any time, so that messages that travel
-//!   together are about equally long. Those longer than a round's threshold are cut there; the rest
-//!   goes back into the heap. The threshold leaves a share [`Lambda`] of a round's messages whole.
-//!   As soon as only `max(2, d / 16)` messages are left per process of `d` in the beginning,
-//!   nothing is cut any more.
+//! - [`Variant::RsNSort`]: rows sorted once, longest first. The last entry replaces one that is
+//!   taken, so that rows do not stay sorted.
+//! - [`Variant::RsNh`]: rows are heaps, longest first at all times, so that messages of one round
+//!   have similar lengths. Messages longer than the round's threshold are cut there, and the rest
+//!   returns to the heap. The threshold leaves a fraction [`Lambda`] of the round's messages whole.
+//!   Once only `max(2, d / 16)` messages remain per process, of `d` initially, nothing is cut any
+//!   more.
 //!
-//! Thresholds are lengths of messages or of what is left of them, so that cuts fall on whole units
-//! of weight.
+//! Thresholds are lengths of messages or of their remainders, so that cuts fall on whole units of
+//! weight.
 //!
-//! The table's `random_rounds` is RS_NH, with the incremental threshold where messages may be split
-//! and uncut where not.
+//! The table's `random_rounds` is RS_NH, with the incremental threshold if messages may be split,
+//! and uncut otherwise.
 //!
 //! Cost: at least as many rounds as the largest degree; one message for each edge to another
-//! process, and with `Lambda::Fixed(x)` up to `1 / x` times as many; no byte more than the edges
-//! carry. To plan a graph of `n` processes with `d` edges each: time `O(n d ln d)` for RS_N and, by
-//! measurement, `O(n d ln d / lambda)` heap operations of `O(log d)` for RS_NH (IrregPC's Figure
-//! 10); at worst, where many rows lead to the same few processes, a look at every edge that is left
-//! in each round. A round ends when all who have something to receive are served, so that `n`
-//! processes that send to one take `O(n)`. Memory: 8 bytes an edge, about 40 bytes a process, and
-//! the plan's 16 bytes a piece.
+//! process, and with `Lambda::Fixed(x)` up to `1 / x` times as many; no extra bytes. Building for
+//! `n` processes with `d` edges each takes `O(n d ln d)` time for RS_N and, by measurement, `O(n d
+//! ln d / lambda)` heap operations of `O(log d)` for RS_NH (IrregPC's Figure 10). In the worst
+//! case, where many rows lead to the same few processes, each round looks at every remaining edge.
+//! A round ends when all processes with something to receive are served, so that `n` processes that
+//! send to one take `O(n)`. Memory: 8 bytes per edge, about 40 bytes per process, and 16 bytes per
+//! piece of the result.
 
 use crate::schedule::grammar::Algorithm;
 use crate::schedule::input::Tuning;
@@ -51,20 +51,20 @@ pub enum Variant {
     RsNh(Lambda),
 }
 
-/// Which share of a round's messages travels whole (IrregPC, section 6).
+/// Fraction of a round's messages that travel whole (IrregPC, section 6).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Lambda {
     /// All: nothing is cut.
     One,
-    /// This share, from 0 to 1; at least one message.
+    /// This fraction, from 0 to 1; at least one message.
     Fixed(f64),
-    /// At least three quarters, and of the longer ones as many as pay. To leave a k+1-th message
-    /// whole as well lengthens the round by the difference to the k-th, and saves the startup of
-    /// one rest in k; the sum of both is minimized.
+    /// At least three quarters, and as many of the longer ones as pay. Leaving the k+1-th message
+    /// whole as well lengthens the round by its difference to the k-th, and saves the startup of
+    /// one remainder in k; the sum of both is minimized.
     Incremental,
 }
 
-/// What making a plan took, and its size.
+/// Cost of building rounds, and their size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Count {
     /// Extractions of the longest message from a heap, and insertions; building the heaps is not
@@ -76,15 +76,14 @@ pub struct Count {
     pub pieces: usize,
 }
 
-/// The table's plan.
+/// Builds the rounds of the table's algorithm.
 pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
     let lambda = if tuning.split { Lambda::Incremental } else { Lambda::One };
     plan_variant(graph, Variant::RsNh(lambda), tuning).0
 }
 
-/// Makes a plan, and counts. Equal graphs, variants and tunings give equal plans everywhere.
-///
-/// `tuning.split` is not looked at: the variant says whether messages are cut.
+/// Builds rounds by a variant, and counts operations. Equal graphs, variants and tunings give equal
+/// rounds everywhere. `tuning.split` is ignored: the variant determines if messages are cut.
 ///
 /// # Panics
 /// If the graph has 2^32 edges or more.
@@ -105,11 +104,11 @@ pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Rounds
     let few = (degree / 16.0).max(2.0) * active.len() as f64;
     let mut left = graph.edges();
 
-    // the last round in which a process was busy as a receiver, or with half duplex in any role;
+    // the last round in which a process was busy as a receiver, or in half duplex in any role;
     // rounds are counted from 1 here
     let mut busy = vec![0u32; graph.processes()];
-    // how many messages every process has still to receive, and how many processes have any to
-    // receive
+    // number of messages that each process has still to receive, and number of processes with any
+    // to receive
     let mut to_come = graph.degrees().1;
     let mut receivers = to_come.iter().filter(|&&n| n > 0).count();
     let mut done = 0;
@@ -122,8 +121,7 @@ pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Rounds
         let mut free = receivers;
         chosen.clear();
         for &p in behind.iter().chain(before) {
-            // without this, many processes that send to one would look for it in vain in every
-            // round
+            // otherwise many processes that send to one would search in vain in every round
             if free == 0 {
                 break;
             }
@@ -141,7 +139,7 @@ pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Rounds
             }
         }
         lengths.clear();
-        // messages of no length are whole in any case
+        // messages of length 0 are whole in any case
         lengths.extend(chosen.iter().map(|c| c.1.length).filter(|&length| length > 0));
         let lambda = if left as f64 <= few || lengths.is_empty() { Lambda::One } else { lambda };
         let threshold = threshold(lambda, &mut lengths, tuning.startup);
@@ -169,8 +167,9 @@ pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Rounds
     (rounds, count)
 }
 
-/// How long a round's messages may be (IrregPC: Decide_Size): at least as long as the shortest, so
-/// that every round completes an edge. Reorders the lengths, of which there is at least one.
+/// Returns the maximum length of a message in this round (IrregPC: Decide_Size): at least that of
+/// the shortest, so that every round completes an edge. Reorders the lengths, of which there is at
+/// least one.
 fn threshold(lambda: Lambda, lengths: &mut [u32], startup: f64) -> u32 {
     let n = lengths.len();
     match lambda {
@@ -186,7 +185,8 @@ fn threshold(lambda: Lambda, lengths: &mut [u32], startup: f64) -> u32 {
             longer.sort_unstable();
             let (mut gain, mut best, mut at) = (0.0, 0.0, 0);
             for (i, pair) in longer.windows(2).enumerate() {
-                // with lambda = whole / n and steps of 1 / n, a step over lambda is 1 / whole
+                // with lambda = whole / n and steps of 1 / n, one step relative to lambda is 1 /
+                // whole
                 let whole = (first + i) as f64;
                 gain += startup / whole - f64::from(pair[1] - pair[0]);
                 if gain >= best {
@@ -198,21 +198,21 @@ fn threshold(lambda: Lambda, lengths: &mut [u32], startup: f64) -> u32 {
     }
 }
 
-/// What is left to send of an edge.
+/// The remainder of an edge.
 #[derive(Debug, Clone, Copy)]
 struct Message {
     length: u32,
     edge: u32,
 }
 
-/// What is left to send, a row for each process, which stands where the process's edges stand in
+/// The remaining messages, one row per process, stored at the positions of the process's edges in
 /// the graph.
 struct Rows<'a> {
     graph: &'a Graph,
     messages: Vec<Message>,
-    /// How many are left in each row.
+    /// Number of messages left in each row.
     length: Vec<u32>,
-    /// Whether rows are heaps, the longest message first, or lists.
+    /// True if rows are heaps, longest message first, rather than lists.
     heaps: bool,
     /// Heap operations.
     operations: u64,
@@ -236,7 +236,7 @@ impl<'a> Rows<'a> {
         Rows { graph, messages, length, heaps: matches!(variant, Variant::RsNh(_)), operations: 0, skipped: Vec::new() }
     }
 
-    /// Takes the first message out of a row whose edge is free.
+    /// Takes the first message whose edge is free out of a row.
     fn take(&mut self, p: Rank, free: impl Fn(usize) -> bool) -> Option<Message> {
         let row = &mut self.messages[self.graph.edges_of(p)];
         let length = &mut self.length[p as usize];
@@ -267,7 +267,7 @@ impl<'a> Rows<'a> {
         taken
     }
 
-    /// Puts back what is left of a message that was taken out of a heap.
+    /// Returns the remainder of a message to its heap.
     fn put_back(&mut self, p: Rank, rest: Message) {
         self.operations += 1;
         insert(&mut self.messages[self.graph.edges_of(p)], &mut self.length[p as usize], rest);
@@ -285,7 +285,7 @@ fn insert(row: &mut [Message], length: &mut u32, message: Message) {
     }
 }
 
-/// Lets the i-th entry sink to its place in a heap that is in order below it.
+/// Moves the i-th entry down to its place in a heap that is otherwise in order.
 fn sift_down(heap: &mut [Message], mut i: usize) {
     loop {
         let mut child = 2 * i + 1;
@@ -316,11 +316,10 @@ mod tests {
         Variant::RsNh(Lambda::Incremental),
     ];
 
-    /// All processes send to `d` others, at distances that are drawn, with weights up to
-    /// `heaviest`.
+    /// All processes send to `d` others, at random distances, with weights up to `heaviest`.
     fn regular(n: u32, d: usize, heaviest: u32, random: &mut Random) -> Graph {
         let mut targets = vec![Vec::with_capacity(d); n as usize];
-        // sums of random permutations; edges to oneself drop out
+        // sums of random permutations, without edges to oneself
         for _ in 0..d {
             let mut permutation: Vec<u32> = (0..n).collect();
             random.shuffle(&mut permutation);
@@ -338,8 +337,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
 
-        /// Every variant delivers everything with one message in and one out, and none cuts but
-        /// where it may.
+        /// Every variant delivers everything with one message in and one out, and cuts only where
+        /// it may.
         #[test]
         fn variants_deliver(
             n in 1u32..40,
@@ -378,7 +377,7 @@ mod tests {
         let at = |lambda, startup| threshold(lambda, &mut lengths(), startup);
         assert_eq!(at(Lambda::One, 0.0), u32::MAX);
         assert_eq!([0.0, 0.5, 0.51, 1.0].map(|share| at(Lambda::Fixed(share), 0.0)), [1, 5, 8, 30]);
-        // six of eight are whole at least; a seventh pays if startup / 6 >= 10 - 9, the eighth if
+        // at least six of eight are whole; a seventh pays if startup / 6 >= 10 - 9, the eighth if
         // also startup / 7 >= 30 - 10
         assert_eq!([0.0, 5.9, 6.0, 139.0, 140.0].map(|startup| at(Lambda::Incremental, startup)), [9, 9, 10, 10, 30]);
         assert_eq!(threshold(Lambda::Incremental, &mut [7], 0.0), 7);
@@ -386,8 +385,8 @@ mod tests {
         assert_eq!(threshold(Lambda::Incremental, &mut [4; 9], 0.0), 4);
     }
 
-    /// Longest first: what a process sends in the first round is its longest message, or the
-    /// receivers of the longer ones are taken.
+    /// Longest first: in the first round a process sends its longest message, unless the receivers
+    /// of the longer ones are taken.
     #[test]
     fn rounds_take_the_longest_first() {
         let graph = regular(64, 12, 1000, &mut Random::new(5));
@@ -398,8 +397,7 @@ mod tests {
         assert!(cut < heap, "{cut} {heap}");
     }
 
-    /// Everyone sends to one, or one to everyone: as many rounds as messages, and no more work than
-    /// that.
+    /// All send to one, or one to all: as many rounds as messages, and no more work than that.
     #[test]
     fn stars_take_linear_time() {
         let n = 2_000;
@@ -412,9 +410,9 @@ mod tests {
         }
     }
 
-    /// IrregPC's Figure 10: heap operations are about a constant times (n d / lambda) ln d;
-    /// measured are 1.3 to 1.8. If they grew as d^2, the ratio would be 2.6 times as large for d =
-    /// 24 as for d = 4; if with n^2, four times for n = 256.
+    /// IrregPC's Figure 10: the number of heap operations is about a constant times (n d / lambda)
+    /// ln d; measured constants are 1.3 to 1.8. If it grew as d^2, the ratio would be 2.6 times as
+    /// large for d = 24 as for d = 4; as n^2, four times for n = 256.
     #[test]
     fn heap_operations_grow_as_in_figure_10() {
         let mut random = Random::new(10);

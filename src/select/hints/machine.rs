@@ -1,4 +1,4 @@
-//! Where the parameters of the machine stand, and how they are measured.
+//! Sources of the machine's parameters, and hints for measuring them.
 
 use std::io::{self, ErrorKind::NotADirectory, ErrorKind::NotFound, ErrorKind::PermissionDenied};
 use std::ops::RangeInclusive;
@@ -9,11 +9,11 @@ use super::value::find;
 use crate::error::{Error, Result};
 use crate::model::{FileError, Loggp};
 
-/// The parameters of the machine in the site's file: the one that the environment variable
-/// `MPIX_LOGGP_FILE` names, or [`loggp_path`] if there is such a file.
+/// Reads the machine's parameters from the site's file: the one named by the environment variable
+/// `MPIX_LOGGP_FILE`, or [`loggp_path`] if that file exists.
 ///
 /// # Errors
-/// The file cannot be read, or holds no parameters.
+/// The file cannot be read, or is not a valid parameter file.
 pub fn site_loggp(env: impl Fn(&str) -> Option<String>, file: impl Fn(&Path) -> io::Result<String>) -> Result<Option<Loggp>> {
     let (origin, path) = match env(LOGGP_FILE) {
         Some(name) => (format!("environment variable {LOGGP_FILE} = \"{name}\""), name.into()),
@@ -27,7 +27,7 @@ pub fn site_loggp(env: impl Fn(&str) -> Option<String>, file: impl Fn(&Path) -> 
             let wrong = |e: FileError| Error::LoggpFile { origin, reason: e.without_content() };
             Ok(Some(text.parse().map_err(wrong)?))
         }
-        // nobody said that there is one
+        // a default file need not exist
         Err(e) if matches!(e.kind(), NotFound | NotADirectory | PermissionDenied) && env(LOGGP_FILE).is_none() => {
             if e.kind() == PermissionDenied {
                 log::warn!("{origin} is not looked at: {e}");
@@ -38,19 +38,19 @@ pub fn site_loggp(env: impl Fn(&str) -> Option<String>, file: impl Fn(&Path) -> 
     }
 }
 
-/// Where the parameters of the machine stand for all programs of a user: `mpix-neighbor/loggp` in
-/// `$XDG_CONFIG_HOME`, or in `~/.config`. `None` without either of them. `env` gives the value of
-/// an environment variable.
+/// Path of the file with the machine's parameters for all programs of a user: `mpix-neighbor/loggp`
+/// in `$XDG_CONFIG_HOME`, or in `~/.config`. `None` if neither directory is known. `env` returns
+/// the value of an environment variable.
 pub fn loggp_path(env: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let directory = |variable| env(variable).map(PathBuf::from).filter(|d| d.is_absolute());
     let config = directory("XDG_CONFIG_HOME").or_else(|| Some(directory("HOME")?.join(".config")))?;
     Some(config.join("mpix-neighbor").join("loggp"))
 }
 
-/// How the machine is measured.
+/// Options for measuring the machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measuring {
-    /// `mpix_loggp_seconds`: about how long, in seconds (default 3).
+    /// `mpix_loggp_seconds`: approximate duration, in seconds (default 3).
     pub seconds: f64,
     /// `mpix_loggp_bytes`: the longest message, in bytes (default 1 MiB).
     pub longest: u32,
@@ -63,12 +63,12 @@ impl Default for Measuring {
 }
 
 impl Measuring {
-    /// Seconds that may be asked for.
+    /// Valid durations, in seconds.
     pub const SECONDS: RangeInclusive<f64> = 0.01..=3600.0;
-    /// Longest messages that may be asked for, in bytes.
+    /// Valid lengths of the longest message, in bytes.
     pub const BYTES: RangeInclusive<u64> = 1024..=1 << 30;
 
-    /// Reads the hints. `info` and `env` give the value of a key or variable.
+    /// Reads the hints. `info` and `env` return the value of a key or variable.
     pub fn read(info: impl Fn(&str) -> Result<Option<String>>, env: impl Fn(&str) -> Option<String>) -> Result<Measuring> {
         let mut measuring = Measuring::default();
         if let Some(v) = find(LOGGP_SECONDS, &info, &env)? {

@@ -1,8 +1,8 @@
 //! Hints: info keys and environment variables, as typed values.
 //!
-//! An environment variable overrides the info key. Unknown keys are ignored ([`unknown`] has what
-//! the log says of them); a value that is not understood is an error. Both are read when a
-//! neighborhood is set, never later.
+//! An environment variable overrides the info key. Unknown keys are ignored ([`unknown`] writes the
+//! log message about them); an invalid value is an error. Both are read when a neighborhood is set,
+//! never later.
 
 #![forbid(unsafe_code)]
 

@@ -15,7 +15,7 @@ pub(super) const REDUCE_ORDER: Names = ("mpix_reduce_order", "MPIX_REDUCE_ORDER"
 pub(super) const WHOLE_COMMUNICATOR: Names = ("mpix_whole_communicator", "MPIX_WHOLE_COMMUNICATOR");
 pub(super) const NODES: Names = ("mpix_nodes", "MPIX_NODES");
 pub(super) const FUSE: Names = ("mpix_fuse", "MPIX_FUSE");
-/// Of persistent collectives alone; no environment variable.
+/// For persistent collectives only; has no environment variable.
 pub(super) const MATCH: &str = "mpix_match";
 pub(super) const SHARED_MEMORY: Names = ("mpix_shared_memory", "MPIX_SHARED_MEMORY");
 pub(super) const SINGLE_COPY: Names = ("mpix_single_copy", "MPIX_SINGLE_COPY");
@@ -26,6 +26,5 @@ pub(super) const NODE_SIZE: Names = ("mpix_node_size", "MPIX_NODE_SIZE");
 pub(super) const MATCHED_PROBE: Names = ("mpix_matched_probe", "MPIX_MATCHED_PROBE");
 pub(super) const LOGGP_SECONDS: Names = ("mpix_loggp_seconds", "MPIX_LOGGP_SECONDS");
 pub(super) const LOGGP_BYTES: Names = ("mpix_loggp_bytes", "MPIX_LOGGP_BYTES");
-/// Environment variable: a file with the parameters of the machine, for where nothing else says
-/// them.
+/// Environment variable: a file with the machine's parameters, used if no other source gives them.
 pub(super) const LOGGP_FILE: &str = "MPIX_LOGGP_FILE";

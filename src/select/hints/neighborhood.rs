@@ -1,4 +1,4 @@
-//! The hints of neighborhoods and their collectives.
+//! Hints of neighborhoods and their collectives.
 
 use std::cell::RefCell;
 use std::io;
@@ -13,78 +13,77 @@ use crate::model::Loggp;
 use crate::schedule::{ALGORITHMS, Algorithm, FoldOrder, Tuning};
 use crate::topology::nodes::Placement;
 
-/// Most edges of a graph that is gathered, whatever the hint says: positions in what is sent to the
-/// processes are `int` for MPI.
+/// Maximum number of edges of a gathered graph, whatever the hint says: offsets in the scattered
+/// data are `int` in MPI.
 pub const MOST_EDGES: u64 = 1 << 27;
 
-/// Fewest bytes of shared memory with which it is used.
+/// Minimum number of bytes for which shared memory is used.
 pub const LEAST_SHARED: u64 = 1 << 16;
 
-/// Bytes of shared memory without a hint, and where a process uses a device: blocks in its memory
-/// that are longer than a slot are left to MPI, which may move them without the host's memory.
-/// Slots then have 16 KiB.
+/// Bytes of shared memory without a hint, and if a process uses a device. Blocks in device memory
+/// that are longer than a cell are then left to MPI, which may move them without going through host
+/// memory; cells have 16 KiB in this case.
 const DEFAULT_SHARED: u64 = 10 << 20;
 const SHARED_WITH_DEVICES: u64 = 160 << 10;
 
-/// Which schedule the caller wants.
+/// The schedule that the caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScheduleHint {
     /// The library chooses by the model.
     Auto,
-    /// The library chooses by the times of the first calls.
+    /// The library chooses by timing the first calls.
     Measure,
-    /// This one; an error where it cannot be used.
+    /// This algorithm; an error if it cannot be used.
     Only(Algorithm),
 }
 
-/// All hints.
+/// All hints of a neighborhood.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hints {
     /// `mpix_schedule`: `auto` (default), `measure`, or an algorithm's name.
     pub schedule: ScheduleHint,
-    /// `mpix_split`: whether messages may be cut (default `true`).
+    /// `mpix_split`: true (default) if messages may be cut.
     pub split: bool,
-    /// `mpix_seed`: where choices are drawn, they are drawn from this (default 1).
+    /// `mpix_seed`: seed of random choices (default 1).
     pub seed: u64,
-    /// `mpix_duplex` = `half`: a process sends or receives at a time, not both (default `full`).
+    /// `mpix_duplex` = `half`: a process can either send or receive at a time (default `full`).
     pub half_duplex: bool,
-    /// `mpix_round_window`: rounds whose receives are posted at a time (default 1: each round ends
-    /// before the next one begins).
+    /// `mpix_round_window`: number of rounds whose receives are posted at a time (default 1: each
+    /// round ends before the next begins).
     pub window: u32,
-    /// `mpix_weight_unit`: bytes that a weight of 1 stands for. `None`: not said.
+    /// `mpix_weight_unit`: number of bytes per unit of weight. `None`: not given.
     pub weight_unit: Option<u32>,
-    /// `mpix_loggp`: parameters of the machine, a preset's name or a file.
-    /// `None`: not said, and the site's or the default preset stand for it.
+    /// `mpix_loggp`: parameters of the machine, a preset's name or a file. `None`: not given; the
+    /// site's parameters or the default preset are used.
     pub loggp: Option<Loggp>,
-    /// Parameters from a file of the site. Of this machine, but nobody says that of the processes
-    /// of this communicator: those that share a node may be much nearer to one another.
+    /// Parameters from the site's file. They describe this machine, but not necessarily the
+    /// processes of this communicator: processes that share a node may communicate much faster.
     pub site_loggp: Option<Loggp>,
-    /// `mpix_graph_limit`: most edges of a graph that is gathered on process 0.
+    /// `mpix_graph_limit`: maximum number of edges of a graph that is gathered on process 0.
     pub graph_limit: u64,
     /// `mpix_reduce_order`: `source` (default) or `any`.
     pub reduce_order: FoldOrder,
-    /// `mpix_fuse`: whether the blocks of several fields travel as one message: always or never.
-    /// `None` (`auto`, default): where the model says that it pays.
+    /// `mpix_fuse`: true if the blocks of several fields always travel as one message, false if
+    /// never. `None` (`auto`, default): if the model predicts a gain.
     pub fuse: Option<bool>,
-    /// `mpix_shared_memory`: most bytes of shared memory for the messages of an operation from one
-    /// process to another one on its node (default 10 MiB). Below [`LEAST_SHARED`], all messages go
-    /// by MPI.
+    /// `mpix_shared_memory`: maximum number of bytes of shared memory for the messages of an
+    /// operation from one process to another on its node (default 10 MiB). Below [`LEAST_SHARED`],
+    /// all messages go by MPI.
     pub shared_memory: u64,
-    /// `mpix_single_copy`: whether messages that are longer than a slot of shared memory are left
-    /// to MPI where the kernel lets a process read another one's memory, so that one copy is enough
-    /// (default `true`).
+    /// `mpix_single_copy`: true (default) if messages longer than a cell of shared memory are left
+    /// to MPI where the kernel lets a process read another's memory, so that one copy suffices.
     pub single_copy: bool,
     /// `mpix_verify`: `false` (default) or `true`.
     pub verify: bool,
     /// `mpix_whole_communicator` = `true`: the caller promises that all processes of the
-    /// communicator make every call, and that none of them waits for the end of another one's
-    /// before it makes its own (default `false`).
+    /// communicator make every call, and that none of them waits for the completion of another's
+    /// call before making its own (default `false`).
     pub whole_communicator: bool,
-    /// `mpix_nodes`: as if processes shared nodes in this way. `None`: the real nodes.
+    /// `mpix_nodes`: treat processes as if they shared nodes in this way. `None`: the real nodes.
     pub nodes: Option<Placement>,
-    /// Where the values come from.
+    /// Sources of the values.
     pub origins: Origins,
-    /// No hint, but what the set call finds out: true if a process uses a device, and so may have
+    /// Not a hint, but found out by the set call: true if a process uses a device, and so may have
     /// blocks in its memory.
     pub devices: bool,
 }
@@ -115,8 +114,8 @@ impl Default for Hints {
 }
 
 impl Hints {
-    /// Reads the hints. `info` and `env` give the value of a key or variable, `file` the text of a
-    /// file.
+    /// Reads the hints. `info` and `env` return the value of a key or variable, `file` the text of
+    /// a file.
     pub fn read(
         info: impl Fn(&str) -> Result<Option<String>>,
         env: impl Fn(&str) -> Option<String>,
@@ -178,8 +177,8 @@ impl Hints {
         Ok(hints)
     }
 
-    /// Where no hint says the machine's parameters, takes those that hang on the communicator
-    /// (`known`), and where there are none, those of the site's file.
+    /// If no hint gives the machine's parameters, takes those attached to the communicator
+    /// (`known`), or else those of the site's file.
     ///
     /// # Errors
     /// As for [`site_loggp`].
@@ -202,12 +201,12 @@ impl Hints {
         Ok(self)
     }
 
-    /// The keys of the hints that all processes must agree on, for an error.
+    /// The keys of the hints that must be equal on all processes, for errors.
     pub const AGREED: &str = "one of the info keys mpix_schedule, mpix_split, mpix_seed, mpix_duplex, mpix_weight_unit, mpix_loggp, \
          mpix_graph_limit, mpix_fuse, mpix_shared_memory, mpix_single_copy, mpix_verify, mpix_whole_communicator, mpix_nodes, or its environment variable, or a file of LogGP parameters,";
 
-    /// A number that, but for a chance of about 2^-62, differs where hints differ that all
-    /// processes must agree on: all but the window and the order of reductions.
+    /// Returns a number that, except with probability of about 2^-62, differs if hints differ that
+    /// must be equal on all processes: all but the window and the order of reductions.
     pub fn agreed(&self) -> i64 {
         let schedule = match self.schedule {
             ScheduleHint::Auto => 0,
@@ -238,7 +237,7 @@ impl Hints {
         digest(&values)
     }
 
-    /// Most bytes of shared memory for the messages of an operation to one process.
+    /// Maximum number of bytes of shared memory for the messages of an operation to one process.
     pub fn shared_bytes(&self) -> u64 {
         if self.devices && self.shared_memory == DEFAULT_SHARED { SHARED_WITH_DEVICES } else { self.shared_memory }
     }
@@ -248,7 +247,7 @@ impl Hints {
         self.loggp.or(self.site_loggp).unwrap_or_default()
     }
 
-    /// What the algorithms are told.
+    /// Parameters for the schedule builders.
     pub fn tuning(&self) -> Tuning {
         Tuning {
             seed: self.seed,
@@ -262,26 +261,26 @@ impl Hints {
 }
 
 impl Hints {
-    /// Two lines: the hints in effect, and where they come from.
+    /// Two lines: the hints in effect, and their sources.
     pub fn describe(&self) -> String {
         lines(&NEIGHBORHOOD, &self.origins.0)
     }
 
-    /// Notes where the machine's parameters come from, which no hint says.
+    /// Records the source of the machine's parameters if no hint gives them.
     fn machine_from(&mut self, machine: &Loggp, origin: Origin) {
         self.origins.0.push((LOGGP.0, short(machine), origin));
     }
 }
 
-/// `mpix_match` of a persistent collective: whether its starts match with one another alone
-/// (`plan`), whatever is started beside it, and not with all starts in their order (`start`,
+/// `mpix_match` of a persistent collective: returns true if its starts match only each other
+/// (`plan`), regardless of other starts; false if they match all starts in order (`start`,
 /// default).
 pub fn matches_alone(info: impl Fn(&str) -> Result<Option<String>>) -> Result<bool> {
     let value = find((MATCH, ""), info, |_| None)?;
     Ok(value.map(|v| v.choose(&[("start", false), ("plan", true)])).transpose()?.unwrap_or(false))
 }
 
-/// `mpix_fuse`, as in [`Hints`], where it is said.
+/// `mpix_fuse`, as in [`Hints`]; `None` if it is not given.
 pub fn fuse(info: impl Fn(&str) -> Result<Option<String>>, env: impl Fn(&str) -> Option<String>) -> Result<Option<Option<bool>>> {
     let mut allowed = vec![("auto", None)];
     allowed.extend(TRUTH.map(|(text, value)| (text, Some(value))));

@@ -1,9 +1,9 @@
-//! Where the values of hints come from, and the text about them.
+//! Sources of hint values, and their description in text.
 
 use super::names::*;
 use crate::model::{Loggp, PRESETS};
 
-/// Who said what a hint is.
+/// The source of a hint's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// The info object.
@@ -17,7 +17,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// For an error.
+    /// Name of the source in errors.
     pub fn of_value(self) -> &'static str {
         match self {
             Origin::Info => "info key",
@@ -28,11 +28,10 @@ impl Origin {
     }
 }
 
-/// A hint that somebody gave: its info key, the value as text, and who.
+/// A given hint: its info key, the value as text, and its source.
 pub type Given = (&'static str, String, Origin);
 
-/// The hints that somebody gave. They are no part of what hints are: the same values from other
-/// places are equal.
+/// The given hints. Ignored by comparisons: equal values from different sources are equal.
 #[derive(Debug, Clone, Default)]
 pub struct Origins(pub Vec<Given>);
 
@@ -42,8 +41,7 @@ impl PartialEq for Origins {
     }
 }
 
-/// Hints of a neighborhood in the order of docs/tuning.md, and what holds where nobody says
-/// anything.
+/// Hints of a neighborhood in the order of docs/tuning.md, with their defaults.
 pub(super) const NEIGHBORHOOD: [(Names, &str); 15] = [
     (SCHEDULE, "auto"),
     (WEIGHT_UNIT, "not given"),
@@ -62,7 +60,7 @@ pub(super) const NEIGHBORHOOD: [(Names, &str); 15] = [
     (VERIFY, "false"),
 ];
 
-/// Hints of sparse exchanges, in the same way.
+/// Hints of sparse exchanges, likewise.
 pub(super) const EXCHANGE: [(Names, &str); 5] = [
     (SPARSE, "auto"),
     (SPARSE_TARGETS, "not given"),
@@ -71,7 +69,7 @@ pub(super) const EXCHANGE: [(Names, &str); 5] = [
     (LOGGP, PRESETS[0].name),
 ];
 
-/// Two lines: the hints that somebody gave, and what holds for all others.
+/// Two lines: the given hints, and the defaults of all others.
 pub(super) fn lines(all: &[(Names, &str)], given: &[Given]) -> String {
     let told = |&((key, variable), default): &(Names, &str)| match given.iter().rfind(|g| g.0 == key) {
         Some((_, value, origin)) => {
@@ -93,7 +91,7 @@ pub(super) fn lines(all: &[(Names, &str)], given: &[Given]) -> String {
     format!("hints given: {}\nhints by default: {}\n", join(given), join(defaults))
 }
 
-/// The parameters of a machine in a few words: a preset's name, or the numbers.
+/// A short form of a machine's parameters: a preset's name, or the numbers.
 pub(super) fn short(machine: &Loggp) -> String {
     match PRESETS.iter().find(|p| p.values == *machine) {
         Some(preset) => preset.name.to_owned(),
@@ -108,5 +106,5 @@ pub(super) fn short(machine: &Loggp) -> String {
     }
 }
 
-/// Where the values of the hints of sparse exchanges come from, in the order of `EXCHANGE`.
+/// Sources of the hints of sparse exchanges, in the order of `EXCHANGE`.
 pub type ExchangeOrigins = [Option<Origin>; EXCHANGE.len()];

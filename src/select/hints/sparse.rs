@@ -1,4 +1,4 @@
-//! The hints of sparse exchanges.
+//! Hints of sparse exchanges.
 
 use std::cell::RefCell;
 use std::io;
@@ -15,18 +15,17 @@ use crate::model::{Loggp, PROTOCOLS, Protocol};
 pub struct SparseHints {
     /// `mpix_sparse`: the protocol. `None` (`auto`, the default): the library chooses.
     pub protocol: Option<Protocol>,
-    /// `mpix_sparse_targets`: about the most messages that a process sends to others in an
-    /// exchange. `None`: not said.
+    /// `mpix_sparse_targets`: approximate maximum number of messages that a process sends to others
+    /// in an exchange. `None`: not given.
     pub targets: Option<u32>,
-    /// `mpix_node_size`: as if each so many processes, in the order of their ranks, were a node.
-    /// `None`: the real nodes.
+    /// `mpix_node_size`: treat each this many consecutive ranks as a node. `None`: the real nodes.
     pub node_size: Option<u32>,
-    /// `mpix_matched_probe`: whether messages are probed for by `MPI_Improbe` (default, where the
-    /// MPI has it) or `MPI_Iprobe`.
+    /// `mpix_matched_probe`: true to probe for messages by `MPI_Improbe` (default, if the MPI
+    /// library has it), false for `MPI_Iprobe`.
     pub matched_probe: bool,
     /// `mpix_loggp`, as in [`Hints`].
     pub loggp: Option<Loggp>,
-    /// Where the values come from.
+    /// Sources of the values.
     pub origins: ExchangeOrigins,
 }
 
@@ -44,7 +43,8 @@ impl Default for SparseHints {
 }
 
 impl SparseHints {
-    /// Reads the hints, as [`Hints::read`] does: those that are understood, and whether all are.
+    /// Reads the hints like [`Hints::read`](super::Hints::read). Returns the valid ones, and an
+    /// error if any is invalid.
     pub fn read(
         info: impl Fn(&str) -> Result<Option<String>>,
         env: impl Fn(&str) -> Option<String>,
@@ -82,7 +82,7 @@ impl SparseHints {
         (hints, results.into_iter().collect())
     }
 
-    /// The hints of the environment alone.
+    /// Reads the hints from the environment only.
     pub fn from_environment(
         env: impl Fn(&str) -> Option<String>,
         file: impl Fn(&Path) -> io::Result<String>,
@@ -91,11 +91,11 @@ impl SparseHints {
         understood.map(|()| hints)
     }
 
-    /// The keys, for an error.
+    /// The keys, for errors.
     pub const AGREED: &str = "one of the environment variables MPIX_SPARSE, MPIX_SPARSE_TARGETS, MPIX_NODE_SIZE, MPIX_LOGGP, or a file of LogGP parameters,";
 
-    /// A number that, but for a chance of about 2^-62, differs where hints differ that all
-    /// processes must agree on: all but the kind of probes.
+    /// Returns a number that, except with probability of about 2^-62, differs if hints differ that
+    /// must be equal on all processes: all but the kind of probes.
     pub fn agreed(&self) -> i64 {
         let said = |n: Option<u32>| n.map_or(0, |n| 1 + u64::from(n));
         let m = self.loggp.unwrap_or_default();
@@ -114,7 +114,7 @@ impl SparseHints {
 }
 
 impl SparseHints {
-    /// Two lines: the hints in effect, and where they come from.
+    /// Two lines: the hints in effect, and their sources.
     pub fn describe(&self) -> String {
         let number = |n: Option<u32>| n.map_or("not given".to_owned(), |n| n.to_string());
         let values = [
@@ -128,12 +128,12 @@ impl SparseHints {
         lines(&EXCHANGE, &given.filter_map(|(((names, _), origin), value)| Some((names.0, value, origin?))).collect::<Vec<_>>())
     }
 
-    /// Notes who gave values.
+    /// Records the sources of values.
     fn came_from(&mut self, given: &[Given]) {
         self.origins = EXCHANGE.map(|(names, _)| given.iter().rfind(|g| g.0 == names.0).map(|g| g.2));
     }
 
-    /// Takes the parameters of the machine from elsewhere, where no hint says them.
+    /// Takes the machine's parameters from another source if no hint gives them.
     pub fn with_machine(mut self, machine: Option<(Loggp, Origin)>) -> SparseHints {
         if let (None, Some((machine, origin))) = (self.loggp, machine) {
             self.loggp = Some(machine);

@@ -1,4 +1,4 @@
-//! Values, defaults, errors, and which hints all processes must agree on.
+//! Values, defaults, errors, and the hints that must be equal on all processes.
 
 mod origins;
 
@@ -64,7 +64,7 @@ fn numbers_and_files() {
     assert_eq!(h.machine(), "latency = 1\noverhead = 2\ngap = 3\ngap_per_byte = 4\neager = 5".parse().unwrap());
     let e = read(&[("mpix_loggp", "elsewhere")], &[]).unwrap_err().to_string();
     assert!(e.contains("jaguar") && e.contains("no such file"), "{e}");
-    // what a file holds is not repeated, and a file that there is is not said to be none
+    // errors do not repeat the content of a file, and do not call an existing file missing
     let e = read(&[], &[("MPIX_LOGGP", "shadow")]).unwrap_err().to_string();
     assert_eq!(
         e,
@@ -91,7 +91,7 @@ fn the_nearest_parameters_count() {
     let known = Some(preset("intrepid"));
     let of = |h: Result<Hints>| h.map(|h| (h.machine(), h.loggp.is_some())).map_err(|e| e.to_string());
     let (info, env) = (("mpix_loggp", "meiko_split_c"), ("MPIX_LOGGP", "jaguar"));
-    // all of them, then without the nearest each time
+    // all sources, then each time without the one with the highest precedence
     assert_eq!(of(with(&[info], &[env, home, site], known, "good")), Ok((preset("jaguar"), true)));
     assert_eq!(of(with(&[info], &[home, site], known, "good")), Ok((preset("meiko_split_c"), true)));
     assert_eq!(of(with(&[], &[home, site], known, "good")), Ok((preset("intrepid"), true)));
@@ -106,7 +106,7 @@ fn the_nearest_parameters_count() {
     );
     let e = of(with(&[], &[("MPIX_LOGGP_FILE", "/nowhere")], None, "none")).unwrap_err();
     assert!(e.starts_with("environment variable MPIX_LOGGP_FILE = \"/nowhere\" cannot be read: "), "{e}");
-    // a broken file is not looked at where something nearer counts
+    // a broken file is not read if a source with higher precedence exists
     assert_eq!(of(with(&[], &[home], known, "bad")), Ok((preset("intrepid"), true)));
 }
 
@@ -160,7 +160,7 @@ fn what_must_agree_differs() {
     for (key, _) in [SCHEDULE, SPLIT, SEED, DUPLEX, WEIGHT_UNIT, LOGGP, GRAPH_LIMIT, VERIFY, WHOLE_COMMUNICATOR, NODES] {
         assert!(Hints::AGREED.contains(key), "{key}");
     }
-    // one process may overlap its rounds and another not
+    // the window may differ between processes
     assert_eq!(read(&[("mpix_round_window", "3")], &[]).unwrap().agreed(), Hints::default().agreed());
     assert!(seen.iter().all(|&n| n >= 0));
     let n = seen.len();

@@ -1,4 +1,4 @@
-//! One value: who gave it, and what it may be.
+//! A single value of a hint: source, parsing and errors.
 
 use std::cell::RefCell;
 use std::io::{self, ErrorKind::NotFound};
@@ -25,7 +25,7 @@ impl Value {
         }
     }
 
-    /// A preset's name, or the name of a file.
+    /// Parses a preset's name or reads a parameter file.
     pub(super) fn loggp(&self, file: impl Fn(&Path) -> io::Result<String>) -> Result<Loggp> {
         let name = self.text.trim();
         if let Some(values) = Loggp::preset(name) {
@@ -58,10 +58,10 @@ impl Value {
     }
 }
 
-/// What a truth value is called.
+/// Texts of truth values.
 pub(super) const TRUTH: [(&str, bool); 4] = [("false", false), ("true", true), ("0", false), ("1", true)];
 
-/// The value of a hint, if there is one.
+/// Returns the value of a hint, if it is given.
 pub(super) fn find(
     (key, variable): Names,
     info: impl Fn(&str) -> Result<Option<String>>,
@@ -73,13 +73,13 @@ pub(super) fn find(
     })
 }
 
-/// Keeps in mind who gave a value.
+/// Records the source of a value.
 pub(super) fn note(given: &RefCell<Vec<Given>>, value: Option<Value>, names: Names) -> Result<Option<Value>> {
     given.borrow_mut().extend(value.iter().map(|v| (names.0, v.text.trim().to_owned(), v.origin)));
     Ok(value)
 }
 
-/// A number of 62 bits that, but for a small chance, differs where the values differ.
+/// Returns a number of 62 bits that differs for different values with high probability.
 pub(super) fn digest(values: &[u64]) -> i64 {
     (values.iter().fold(0, |hash, v| mix(hash ^ v).wrapping_add(1)) >> 2) as i64
 }

@@ -1,43 +1,43 @@
-//! A process's edges, grouped by the process at the other end, and the stages in which they choose.
+//! The edges of a process, grouped by the process at the other end, and the stages in which they
+//! choose colors.
 
 use std::ops::Range;
 
 use super::colors::{NONE, set};
 use crate::topology::neighborhood::{Neighbor, Rank};
 
-/// Edges of the heaviest class choose in stage 0, of the next one in stage 1, all others in this
-/// one.
+/// Edges of the heaviest class choose in stage 0, those of the next class in stage 1, all others in
+/// this stage.
 pub(super) const LAST_STAGE: u32 = 2;
 
 /// The edges between this process and another one, in one direction.
 #[derive(Debug, Clone)]
 pub(super) struct Peer {
     pub(super) rank: Rank,
-    /// Its first edge, and how many.
+    /// Index of the first edge, and number of edges.
     pub(super) first: u32,
     pub(super) edges: u32,
-    /// The other end's number of edges on the side of these edges.
+    /// Degree of the other end, on the side of these edges.
     pub(super) degree: u32,
-    /// Where its window begins; only of targets.
+    /// Index of the first word of the window; for targets only.
     pub(super) window: u32,
-    /// Whether messages still go between the two.
+    /// True while messages are still exchanged with the process.
     pub(super) open: bool,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Edge {
     pub(super) slot: u32,
-    /// Grows with the weight, by the order of magnitude.
+    /// Order of magnitude of the weight; larger for heavier edges.
     pub(super) class: u32,
-    /// How many classes are heavier, of outgoing edges at the end that has more of them; at most
-    /// `LAST_STAGE`.
+    /// Number of heavier classes, at most `LAST_STAGE`; for outgoing edges, the maximum over both
+    /// ends.
     pub(super) stage: u32,
-    /// How many edges of the same side are in this stage or an earlier one, of outgoing edges at
-    /// the end that has more of them.
+    /// Number of edges of the same side in this or an earlier stage; for outgoing edges, the
+    /// maximum over both ends.
     pub(super) rivals: u32,
     pub(super) color: u32,
-    /// The color that is proposed in this trial; of incoming edges, behind the decision: that is
-    /// granted.
+    /// The color proposed in this trial; for incoming edges after the decision, the color granted.
     pub(super) proposal: u32,
 }
 
@@ -46,13 +46,13 @@ impl Peer {
         self.first as usize..(self.first + self.edges) as usize
     }
 
-    /// Words with a bit for each edge.
+    /// Number of words with one bit per edge.
     pub(super) fn granted_words(&self) -> usize {
         self.edges.div_ceil(32) as usize
     }
 }
 
-/// The processes of a list and the edges to them.
+/// Groups the edges of a list by process.
 pub(super) fn peers(me: Rank, list: &[Neighbor], mut order: Vec<(u32, Rank)>) -> (Vec<Peer>, Vec<Edge>) {
     order.retain(|e| e.1 != me);
     order.sort_by_key(|e| e.1);
@@ -73,7 +73,7 @@ pub(super) fn peers(me: Rank, list: &[Neighbor], mut order: Vec<(u32, Rank)>) ->
     (peers, edges)
 }
 
-/// The order of magnitude of a weight: its highest two bits.
+/// Order of magnitude of a weight: its two highest bits.
 pub(super) fn class(weight: u32) -> u32 {
     match weight.checked_ilog2() {
         None => 0,
@@ -82,8 +82,8 @@ pub(super) fn class(weight: u32) -> u32 {
     }
 }
 
-/// For each class of a side's edges its stage, and how many edges are in that stage or an earlier
-/// one.
+/// Maps each class of the edges of one side to its stage, and to the number of edges in that stage
+/// or earlier ones.
 pub(super) fn stages(edges: &[Edge]) -> impl Fn(u32) -> (u32, u32) + use<> {
     let mut classes: Vec<u32> = edges.iter().map(|e| e.class).collect();
     classes.sort_unstable_by_key(|&c| std::cmp::Reverse(c));
@@ -96,7 +96,7 @@ pub(super) fn stages(edges: &[Edge]) -> impl Fn(u32) -> (u32, u32) + use<> {
     }
 }
 
-/// Gives an edge the color that was proposed.
+/// Gives an edge its proposed color.
 pub(super) fn recolor(used: &mut Vec<u32>, e: &mut Edge) {
     if e.color != NONE {
         used[(e.color / 32) as usize] &= !(1 << (e.color % 32));

@@ -1,4 +1,4 @@
-//! One process's part in the negotiation.
+//! One process's side of the negotiation.
 
 use std::ops::Range;
 
@@ -10,13 +10,13 @@ use crate::topology::neighborhood::Rank;
 
 /// First word of a source's last message to a target.
 const CLOSE: u32 = u32::MAX - 1;
-/// So many trials later than the stage before.
+/// Number of trials by which a stage starts after the one before.
 const STAGE_TRIALS: u32 = 8;
 
 /// One message of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exchange {
-    /// What [`Negotiation::write`] and [`Negotiation::take`] call it.
+    /// Index to pass to [`Negotiation::write`] and [`Negotiation::take`].
     pub index: usize,
     /// The process at the other end.
     pub rank: Rank,
@@ -55,25 +55,26 @@ pub struct Negotiation {
     seed: u64,
     half_duplex: bool,
     step: u32,
-    /// Processes at the other ends, and the edges to and from them, ascending by rank.
+    /// Processes at the other ends and the edges to and from them, ascending by rank.
     pub(super) targets: Vec<Peer>,
     pub(super) sources: Vec<Peer>,
     outgoing: Vec<Edge>,
     incoming: Vec<Edge>,
-    /// How many outgoing edges have no color.
+    /// Number of outgoing edges without a color.
     uncolored: usize,
-    /// Colors of outgoing and of incoming edges, a bit each; with `half_duplex` the first one is
-    /// both.
+    /// Colors of outgoing and of incoming edges, as bit sets; with `half_duplex` the first one
+    /// serves both.
     used: [Vec<u32>; 2],
     /// Colors that this process proposes in this trial.
     proposed: Vec<u32>,
-    /// Colors that are free at the targets, as far as they tell in this trial.
+    /// Free colors reported by the targets in this trial.
     windows: Vec<u32>,
     copies: Vec<Op>,
 }
 
 impl Negotiation {
-    /// Begins. `tuning` must be equal on all processes; `seed` and `half_duplex` are used.
+    /// Begins a negotiation. `tuning` must be equal on all processes; `seed` and `half_duplex` are
+    /// used.
     pub fn new(input: &Input, tuning: &Tuning) -> Negotiation {
         let n = input.neighborhood;
         let (targets, outgoing) = peers(n.rank(), n.targets(), n.targets_in_order());
@@ -95,28 +96,28 @@ impl Negotiation {
         }
     }
 
-    /// Whether no message will be sent or received any more.
+    /// Returns true when no more messages will be sent or received.
     pub fn done(&self) -> bool {
         !self.targets.iter().chain(&self.sources).any(|p| p.open)
     }
 
-    /// An upper bound of the length of all messages between two processes with so many edges in one
-    /// direction; in words.
+    /// Upper bound of the length in words of all messages between two processes with `edges` edges
+    /// in one direction.
     pub fn longest(edges: usize) -> usize {
         (1 + 2 * edges).max(edges.div_ceil(32) + WINDOW as usize)
     }
 
-    /// What this process sends in this step.
+    /// Messages that this process sends in this step.
     pub fn sends(&self) -> impl Iterator<Item = Exchange> + '_ {
         self.exchanges(self.backward())
     }
 
-    /// What it receives in this step.
+    /// Messages that this process receives in this step.
     pub fn receives(&self) -> impl Iterator<Item = Exchange> + '_ {
         self.exchanges(!self.backward())
     }
 
-    /// With sources or with targets.
+    /// Messages exchanged with sources or with targets.
     fn exchanges(&self, with_sources: bool) -> impl Iterator<Item = Exchange> + '_ {
         let list = if with_sources { &self.sources } else { &self.targets };
         (list.iter().enumerate()).filter(|(_, p)| p.open).map(move |(index, p)| {
@@ -130,7 +131,7 @@ impl Negotiation {
         })
     }
 
-    /// Writes a message of this step; `message` is as long as [`Negotiation::sends`] says.
+    /// Writes a message of this step; `message` has the length given by [`Negotiation::sends`].
     pub fn write(&self, index: usize, message: &mut [u32]) {
         let degrees = self.degrees();
         match self.step {
@@ -157,9 +158,9 @@ impl Negotiation {
                     granted[k / 32] |= u32::from(e.proposal != NONE) << (k % 32);
                 }
                 let window = self.window(p, true, self.trial() + 1);
-                // What this process proposes itself is most often granted, and so not free. But two
-                // processes that always told each other so could refuse each other the same two
-                // colors in turn forever: chance breaks the tie.
+                // Colors that this process proposes itself will mostly be granted, and are then not
+                // free. But if two processes always told each other so, they could refuse each
+                // other the same two colors in turn forever: chance breaks the tie.
                 let own = self.half_duplex && self.drawn(3, 0) >> 63 == 0;
                 for (j, free) in (0..).zip(free) {
                     let w = window.word(j);
@@ -170,7 +171,7 @@ impl Negotiation {
         }
     }
 
-    /// Takes a message of this step; `message` is as long as [`Negotiation::receives`] says.
+    /// Takes a message of this step; `message` has the length given by [`Negotiation::receives`].
     pub fn take(&mut self, index: usize, message: &[u32]) {
         match self.step {
             0 => self.sources[index].degree = message[0],
@@ -203,7 +204,7 @@ impl Negotiation {
         }
     }
 
-    /// Begins the next step: all messages of this one are sent and taken.
+    /// Begins the next step; all messages of this step have been sent and taken.
     pub fn advance(&mut self) {
         match self.step {
             0 => self.find_stages(),
@@ -222,7 +223,7 @@ impl Negotiation {
         self.step += 1;
     }
 
-    /// The schedule. All messages have been exchanged.
+    /// Returns the schedule after all messages have been exchanged.
     ///
     /// # Panics
     /// Before [`Negotiation::done`].
@@ -238,12 +239,12 @@ impl Negotiation {
         Schedule::from_numbered(Algorithm::DistributedColoring, ops, self.copies)
     }
 
-    /// Whether messages go from targets to sources.
+    /// True if messages of this step travel from targets to sources.
     pub(super) fn backward(&self) -> bool {
         self.step % 2 == 1
     }
 
-    /// Trials are numbered from 1: steps 2 and 3 are the first one.
+    /// Number of the trial, from 1: steps 2 and 3 are the first trial.
     fn trial(&self) -> u32 {
         self.step / 2
     }
@@ -253,15 +254,15 @@ impl Negotiation {
         usize::from(!self.half_duplex)
     }
 
-    /// Numbers of edges at this process that a color of an outgoing, and of an incoming edge must
-    /// differ from, itself included.
+    /// Number of edges at this process, itself included, with which an outgoing or an incoming edge
+    /// competes for colors.
     fn degrees(&self) -> [u32; 2] {
         let (out, into) = (self.outgoing.len() as u32, self.incoming.len() as u32);
         if self.half_duplex { [out + into; 2] } else { [out, into] }
     }
 
-    /// What is told in a trial about the target of the pair of this process with a source, or with
-    /// a target.
+    /// Window that the target of a pair reports in a trial; the pair is this process and a source,
+    /// or this process and a target.
     fn window(&self, p: &Peer, with_source: bool, trial: u32) -> Window {
         match (with_source, self.degrees()) {
             (true, [_, into]) => Window::new(p.rank, self.rank, [p.degree, into], trial),
@@ -269,13 +270,13 @@ impl Negotiation {
         }
     }
 
-    /// A word of the colors that nothing more can have on a side.
+    /// Returns a word of the colors that are no longer available on a side.
     fn taken(&self, side: usize, word: u32) -> u32 {
         let proposed = if side == 0 { word_of(&self.proposed, word) } else { 0 };
         word_of(&self.used[side], word) | proposed
     }
 
-    /// Finds each edge's stage and rivals at this process.
+    /// Computes each edge's stage and rivals at this process.
     fn find_stages(&mut self) {
         let both = self.half_duplex.then(|| stages(&[&self.outgoing[..], &self.incoming[..]].concat()));
         for edges in [&mut self.outgoing, &mut self.incoming] {
@@ -286,7 +287,7 @@ impl Negotiation {
         }
     }
 
-    /// Makes room for what the targets tell. At first all is free.
+    /// Allocates the windows of the targets. Initially all colors are free.
     fn open_windows(&mut self) {
         let out = self.degrees()[0];
         let mut end = 0;
@@ -304,13 +305,13 @@ impl Negotiation {
         self.windows = windows;
     }
 
-    /// What is drawn for the edge `e` of a side of this process in this step.
+    /// Returns the random number for edge `e` of one side in this step.
     fn drawn(&self, what: u64, e: usize) -> u64 {
         draw([self.seed.wrapping_add(what), u64::from(self.rank) << 32 | u64::from(self.step), e as u64])
     }
 
-    /// Grants of the proposals that came one for each color that is free, to the heaviest edge, and
-    /// notes it as its proposal.
+    /// Grants, for each free color, the proposal of the heaviest edge, and records it as that
+    /// edge's proposal.
     fn grant(&mut self) {
         let side = self.receiving();
         let mut offers: Vec<(u32, u32, u64, usize)> = Vec::new();
@@ -332,11 +333,11 @@ impl Negotiation {
         }
     }
 
-    /// Chooses what is proposed in the next trial.
+    /// Chooses the proposals of the next trial.
     fn propose(&mut self) {
         self.proposed.fill(0);
         self.outgoing.iter_mut().for_each(|e| e.proposal = NONE);
-        // (number of choices, drawn, peer, edge): who has little choice chooses first
+        // (number of choices, random number, peer, edge): edges with the fewest choices go first
         let mut wanting: Vec<(u32, u64, usize, usize)> = Vec::with_capacity(self.uncolored);
         for (t, p) in self.targets.iter().enumerate() {
             for i in p.range().filter(|&i| self.outgoing[i].color == NONE) {
@@ -371,8 +372,9 @@ impl Negotiation {
         }
     }
 
-    /// No color is free at both ends of edge `i` to target `t`: takes one that is free there, and
-    /// proposes another one for the edge that has it here. `edge_of` holds the edge of each color.
+    /// Handles an edge `i` to target `t` without a color that is free at both ends: reserves a
+    /// color that is free there, and proposes another color for the edge that has it here.
+    /// `edge_of` maps each color to its edge.
     fn make_way(&mut self, t: usize, i: usize, drawn: u64, edge_of: &[u32]) {
         let p = &self.targets[t];
         let (window, palette) = (self.window(p, false, self.next_trial()), self.palette(t, i));
@@ -383,7 +385,7 @@ impl Negotiation {
         let count: u32 = there.clone().map(|f| f.1.count_ones()).sum();
         for k in 0..count {
             let color = nth(there.clone(), (below(drawn, count) + k) % count);
-            // with `half_duplex` it may be an incoming edge
+            // with `half_duplex` this may be an incoming edge
             let other = edge_of.get(color as usize).map_or(NONE, |&e| e) as usize;
             if self.outgoing.get(other).is_none_or(|e| e.proposal != NONE) {
                 continue;
@@ -391,7 +393,7 @@ impl Negotiation {
             let to = self.targets.partition_point(|p| p.first as usize <= other) - 1;
             let drawn = self.drawn(2, other);
             let instead = if self.outgoing[other].stage < self.outgoing[i].stage {
-                // heavier ones stay together
+                // heavier edges stay together
                 self.choose(to, 0..self.outgoing[other].rivals, drawn)
             } else {
                 self.pick(to, other, drawn)
@@ -405,12 +407,12 @@ impl Negotiation {
         }
     }
 
-    /// The trial for which proposals are chosen.
+    /// The trial whose proposals are being chosen.
     fn next_trial(&self) -> u32 {
         self.trial() + 1
     }
 
-    /// The colors that edge `i` to target `t` may have; none before its stage.
+    /// The colors that edge `i` to target `t` may take; empty before its stage.
     fn palette(&self, t: usize, i: usize) -> Range<u32> {
         let degrees = [self.degrees()[0], self.targets[t].degree];
         let e = &self.outgoing[i];
@@ -420,8 +422,8 @@ impl Negotiation {
         }
     }
 
-    /// One of the colors that are free at both ends of an edge: any of those with which a graph of
-    /// its rivals could do, else a low one.
+    /// Picks a color that is free at both ends of an edge: any color sufficient for a graph of its
+    /// rivals, otherwise a low one.
     fn pick(&self, t: usize, i: usize, drawn: u64) -> Option<u32> {
         let (end, rivals) = (self.palette(t, i).end, self.outgoing[i].rivals);
         (self.choose(t, 0..rivals.min(end), drawn)).or_else(|| self.choose(t, rivals..end, 0))
@@ -437,7 +439,7 @@ impl Negotiation {
         })
     }
 
-    /// One of the colors that are free here and at a target.
+    /// Chooses a color that is free here and at a target.
     fn choose(&self, t: usize, palette: Range<u32>, drawn: u64) -> Option<u32> {
         let free = self.free(t, palette);
         let count: u32 = free.clone().map(|f| f.1.count_ones()).sum();

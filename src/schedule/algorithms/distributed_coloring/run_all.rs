@@ -1,4 +1,4 @@
-//! Negotiates for all processes inside one.
+//! Runs the negotiation of all processes inside one.
 
 use super::edges::Peer;
 use super::negotiation::Negotiation;
@@ -6,31 +6,30 @@ use crate::schedule::grammar::Schedule;
 use crate::schedule::input::{Input, Tuning};
 use crate::topology::neighborhood::Neighborhood;
 
-/// What a negotiation of all processes took.
+/// Cost of a negotiation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stats {
     /// Steps until the last process was done.
     pub steps: u32,
-    /// Messages of all processes together.
+    /// Total number of messages.
     pub messages: u64,
-    /// Words of 32 bits in them.
+    /// Total length of the messages, in words of 32 bits.
     pub words: u64,
 }
 
-/// The schedules of all processes, negotiated inside this one.
+/// Negotiates the schedules of all processes inside this one.
 pub fn run_all(world: &[Neighborhood], tuning: &Tuning) -> (Vec<Schedule>, Stats) {
     let processes = world.len() as u32;
     let input = |neighborhood| Input { neighborhood, processes, directions: None, star: None, stencil: None };
     negotiate(world.iter().map(|n| Negotiation::new(&input(n), tuning)).collect())
 }
 
-/// Takes the negotiations of all processes, in the order of ranks, to their end.
+/// Runs the negotiations of all processes, in the order of ranks, to completion.
 ///
 /// # Panics
 /// If the lists of the processes do not match.
 pub fn negotiate(mut all: Vec<Negotiation>) -> (Vec<Schedule>, Stats) {
-    // a place for the messages of each pair; one end's message is taken before the other one's is
-    // written
+    // one buffer per pair; one end's message is taken before the other end's is written
     let mut end = 0;
     let from_source: Vec<Vec<usize>> = (all.iter())
         .map(|n| {

@@ -1,4 +1,4 @@
-//! Colors and steps stay few, and nothing but messages holds processes together.
+//! Colors and steps stay few, and only messages synchronize processes.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -14,7 +14,7 @@ use crate::topology::cartesian::Grid;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
-/// Edges to `degree` random permutations of the processes; `weight` of the permutation's
+/// Edges to `degree` random permutations of the processes, with `weight` of the permutation's
 /// number.
 fn regular(n: u32, degree: u32, weight: impl Fn(u32) -> u32) -> Vec<Neighborhood> {
     let mut edges = Vec::new();
@@ -35,8 +35,8 @@ fn rounds(schedules: &[Schedule]) -> u32 {
     schedules.iter().filter(|s| s.rounds() > 0).map(|s| s.number(s.rounds() - 1) + 1).max().unwrap_or(0)
 }
 
-/// Checks schedules and that no edge has a color that its two ends' degrees do not need.
-/// Returns the number of rounds, and the degree that no coloring has fewer rounds than.
+/// Verifies schedules and checks that every color is below the bound of its edge. Returns the
+/// number of rounds and the degree, which bounds it from below.
 fn check(world: &[Neighborhood], schedules: &[Schedule], half_duplex: bool) -> (u32, u32) {
     verify(world, schedules, Goal::Deliver, true).unwrap();
     let (out, into) = Graph::from_neighborhoods(world).degrees();
@@ -81,7 +81,7 @@ fn colors_stay_few_on_grids() {
     }
 }
 
-/// Palettes of more colors than one message tells: edges repeated many times, and a process
+/// Palettes with more colors than one message reports: edges repeated many times, and a process
 /// with very many neighbors.
 #[test]
 fn palettes_larger_than_a_window() {
@@ -124,8 +124,8 @@ fn classes_of_weights() {
     assert_eq!(class(u32::MAX), 63);
 }
 
-/// Runs each process as far as the messages that it has allow, in an order that `seed` says:
-/// nothing but messages holds processes together. Both ends must expect the same lengths.
+/// Runs each process as far as its messages allow, in a random order given by `seed`: only messages
+/// synchronize processes. Both ends must expect the same lengths.
 fn run_unordered(world: &[Neighborhood], tuning: &Tuning, seed: u64) -> Vec<Schedule> {
     let processes = world.len() as u32;
     let input = |neighborhood| Input { neighborhood, processes, directions: None, star: None, stencil: None };
@@ -165,8 +165,8 @@ fn run_unordered(world: &[Neighborhood], tuning: &Tuning, seed: u64) -> Vec<Sche
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(150) })]
 
-    /// The bound of two degrees less one holds for every edge, and processes need no common
-    /// steps.
+    /// Every edge stays below the sum of its two degrees minus one, and processes need not be in
+    /// the same step.
     #[test]
     fn never_more_colors_than_two_degrees(
         n in 1u32..=24,

@@ -1,29 +1,28 @@
-//! `edge_coloring`: rounds in which each process sends and receives at most one message, as few and
-//! as short as possible.
+//! `edge_coloring`: as few and as short rounds as possible, in each of which a process sends and
+//! receives at most one message.
 //!
 //! The graph of all processes is a bipartite multigraph of out-ports and in-ports; a color is a
 //! round. Three steps:
-//! - `euler` colors it with exactly as many colors as its largest degree, which is the least
-//!   (König);
-//! - `exchange` moves edges between pairs of rounds so that heavy ones share a round;
-//! - `split`, where messages may be cut: rounds chosen one after the other with the ports that have
-//!   most left in mind, long messages cut so that nobody waits for one of them. That takes more
-//!   rounds, and is kept where IrregPC's cost, the sum over rounds of what a round costs to begin
-//!   and its longest message, is lower for it. No schedule is below the open-shop bound, the
-//!   busiest port's startups and load (Gonzalez and Sahni 1976); a decomposition into matchings as
-//!   here reaches it where startups cost nothing (Birkhoff, von Neumann).
+//! - `euler` colors it with exactly as many colors as its largest degree, which is the minimum
+//!   (König).
+//! - `exchange` moves edges between pairs of rounds so that heavy edges share a round.
+//! - `split`, if messages may be cut, chooses rounds one by one, favoring the ports with the most
+//!   left to do, and cuts long messages so that no process waits for them. The result has more
+//!   rounds, and is used only if it has a lower cost by IrregPC's measure, the sum over rounds of
+//!   the startup and the longest message. No schedule costs less than the open-shop bound, the
+//!   startups and load of the busiest port (Gonzalez and Sahni 1976); a decomposition into
+//!   matchings, as here, attains it if startups are free (Birkhoff, von Neumann).
 //!
-//! Where a process may only send or receive at a time (half duplex), rounds are colors of an
-//! undirected graph (`half_duplex`, Misra and Gries 1992), or those of the third step if they cost
-//! less.
+//! In half duplex, rounds are colors of an undirected graph (`half_duplex`, Misra and Gries 1992),
+//! or those of the third step if they cost less.
 //!
-//! Useful where large messages meet at the same processes, and messages differ in size. Needs the
-//! graph of all processes, and calls that are worth the time to build it.
+//! Useful where large messages of different sizes meet at the same processes. Needs the graph of
+//! all processes, and enough calls to pay for building it.
 //!
-//! Cost: as many rounds as the largest degree, more with cuts; one message for each piece, no byte
-//! more than the edges carry. To build: O(E log d) time for the first step; the second, O(E d), is
-//! left out and the third gets coarser where they would take more than the budget of the tuning.
-//! Graphs of more than 2^17 edges are not cut.
+//! Cost: as many rounds as the largest degree, more with cuts; one message for each piece, no extra
+//! bytes. Building takes O(E log d) time for the first step. The second, O(E d), is skipped, and
+//! the third becomes coarser, if they would exceed the budget of the tuning. Graphs of more than
+//! 2^17 edges are not cut.
 
 use crate::schedule::grammar::Algorithm;
 use crate::schedule::input::Tuning;
@@ -35,8 +34,8 @@ mod exchange;
 mod half_duplex;
 mod split;
 
-/// What a message more for each edge, all of them cut once, must gain at least: this part of the
-/// cost. The cost does not show what a message that finds its ports free costs its two ends.
+/// Minimum gain, as a fraction of the cost, required for cutting every edge once. The cost does not
+/// include what an additional message costs its two ends even if it finds its ports free.
 const CUT: f64 = 0.05;
 
 pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
@@ -54,7 +53,7 @@ pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
     };
     let fewest = uncut.count;
     let mut best = uncut;
-    // the same for one message or two that take the same ports
+    // half duplex: send and receive share one port
     let second = if tuning.half_duplex { 0 } else { ports as u32 };
     let ends = ends.into_iter().map(|(from, to)| (from, second + to)).collect();
     let shop = split::Shop::new(ports + second as usize, ends, lengths, tuning);
@@ -67,7 +66,7 @@ pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
         let pieces: Vec<Piece> = pieces(&rounds);
         let candidate = Rounds { algorithm: Algorithm::EdgeColoring, count: rounds.len() as u32, scale: 1, pieces };
         let other = cost_of(&candidate);
-        // without cuts the promise is the fewest rounds
+        // without cuts the number of rounds must stay minimal
         if other < cost && (tuning.split || tuning.half_duplex || candidate.count <= fewest) {
             (best, cost) = (candidate, other);
         }
@@ -75,8 +74,8 @@ pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
     best
 }
 
-/// Numbers the processes that have edges, so that all others cost nothing: how many, and each
-/// edge's two.
+/// Numbers the processes that have edges, so that others cost nothing; returns their number, and
+/// the two ends of each edge.
 fn ports(graph: &Graph) -> (usize, Vec<(u32, u32)>) {
     let (out, into) = graph.degrees();
     let mut count = 0;
@@ -89,7 +88,7 @@ fn ports(graph: &Graph) -> (usize, Vec<(u32, u32)>) {
     (count as usize, graph.iter().map(|e| (number[e.0 as usize], number[e.1 as usize])).collect())
 }
 
-/// The pieces of rounds of (edge, length).
+/// Converts rounds of (edge, length) to pieces.
 fn pieces(rounds: &[Vec<(u32, u32)>]) -> Vec<Piece> {
     let edges = rounds.iter().flatten().map(|p| p.0 as usize + 1).max().unwrap_or(0);
     let mut done = vec![0u32; edges];
@@ -115,8 +114,7 @@ mod tests {
         Tuning { startup, split, ..Tuning::default() }
     }
 
-    /// The neighbors on a ring, far away on one side and near on the other, so that each process
-    /// has a heavy and a light edge.
+    /// Each process of a ring sends a heavy message to one side and a light one to the other.
     #[test]
     fn heavy_edges_share_rounds() {
         for n in [4u32, 8, 9, 16, 32] {
@@ -131,8 +129,8 @@ mod tests {
         }
     }
 
-    /// SparseColl's Figure 6: by dimension each of four rounds has a heavy message, but two rounds
-    /// can have all of them.
+    /// SparseColl's Figure 6: by dimension each of four rounds has a heavy message, although two
+    /// rounds can hold all of them.
     #[test]
     fn the_circular_pattern_has_two_heavy_rounds() {
         for (rows, columns) in [(2, 4), (4, 4), (6, 8), (16, 16)] {
@@ -144,7 +142,8 @@ mod tests {
         }
     }
 
-    /// Row and column sums equal: with free startups the busiest port's load is reached.
+    /// Equal row and column sums: with free startups, the cost reaches the load of the busiest
+    /// port.
     #[test]
     fn free_startups_reach_the_open_shop_bound() {
         let mut random = Random::new(5);
@@ -163,9 +162,9 @@ mod tests {
         }
     }
 
-    /// Stars, two processes with many edges, and few edges among many processes: largest degrees
-    /// that are far above the mean make none of the steps take a time or a memory that the edges do
-    /// not account for.
+    /// Stars, two processes with many edges, and few edges among many processes: if the largest
+    /// degree is far above the mean, every step must still take time and memory proportional to the
+    /// edges.
     #[test]
     fn far_from_regular() {
         let star = |n: u32| (1..=n).map(|p| (p, 0, 100 + p % 7)).collect::<Vec<_>>();
@@ -185,7 +184,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
 
-        /// Without cuts: the fewest rounds, whatever the weights. With them: never dearer.
+        /// Without cuts, the number of rounds is minimal for all weights. Cuts never increase the
+        /// cost.
         #[test]
         fn rounds_and_cost(
             n in 2u32..=24,

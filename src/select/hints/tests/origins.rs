@@ -1,4 +1,4 @@
-//! What is said of where hints come from.
+//! Descriptions of the sources of hints.
 
 use super::super::origins::{NEIGHBORHOOD, Origin};
 use super::*;
