@@ -106,22 +106,13 @@ static inline void sparse_free(exchange *x) {
   memset(x, 0, sizeof *x);
 }
 
-/* MPICH 4.0.2, after thousands of datatypes, packs elements of one byte as if they had two
-   (MPI_Pack: success, and one byte too few), of types that it had packed rightly when they were made.
-   Sparse exchanges leave packing to MPI: there, with this MPI, types have no gaps */
-#ifdef MPICH_VERSION
-enum { MPI_PACKS_WRONGLY = 1 };
-#else
-enum { MPI_PACKS_WRONGLY = 0 };
-#endif
-
 /* begins an exchange; all but those that are nonblocking are complete then */
 static inline void sparse_begin(exchange *x, world *w, random_stream *shared, random_stream *own) {
   static const int moduli[4] = {1, 2, 4, 6};
   memset(x, 0, sizeof *x);
   x->form = below(shared, SPARSE_FORMS);
   x->c.w = w, x->c.collective = ALLTOALLV, x->c.key = draw(shared), x->c.modulus = moduli[below(shared, 4)];
-  x->c.u.count = MPI_PACKS_WRONGLY ? 1 : between(shared, 1, 2);
+  x->c.u.count = between(shared, 1, 2);
   for (int k = 0; k < x->c.u.count; k++) x->c.u.basics[k] = below(shared, BASICS);
   const char *protocol = protocols[below(shared, (int)(sizeof protocols / sizeof *protocols))];
   snprintf(x->c.text, sizeof x->c.text, "sparse exchange by %s, form %d", protocol, x->form);
@@ -134,9 +125,7 @@ static inline void sparse_begin(exchange *x, world *w, random_stream *shared, ra
   long units[MOST_SPARSE + 1];
   for (int k = 0; k < x->n; k++) units[k] = sparse_units(x, w->rank, k);
   /* blocks of equal length lie behind one another, also those for nobody */
-  plain_types = MPI_PACKS_WRONGLY;
   side_make(&x->out, own, x->form == EXCHANGE_BLOCK ? EQUAL : VECTOR, x->n, units, &x->c.u, x->c.modulus, NULL, w->comm);
-  plain_types = 0;
   x->type = simple(own, &x->c.u, divisor(own, x->c.modulus));
   if (x->type.derived) MPI_Type_commit(&x->type.type);
   sparse_fill(x, 0);

@@ -1,6 +1,7 @@
-//! The LogGP simulator beside another one: no events, no numbers of activities, no lines at ports,
-//! but a search through everything after each step. It is written from the text in `simulate.rs`,
-//! what happens at the same time included, and its times must be equal to the last bit.
+//! The LogGP simulator against an independent one that has no events, activities or queues, and
+//! searches through everything after each step. It was written from the documentation of
+//! `model::simulate`, including the order of simultaneous events, and its times must be bitwise
+//! equal.
 
 use std::ops::Range;
 

@@ -1,11 +1,14 @@
-//! Requests: collectives that one call starts and another one completes, once (nonblocking) or any number of times (persistent).
+//! Requests: collectives that one call starts and another one completes, once (nonblocking) or any
+//! number of times (persistent).
 //!
-//! A request binds an executor of its own, so that any number of them may be under way on a neighborhood. Where all messages are posted at the start
-//! MPI alone moves them. Else the request stands in the process's list of those that must be moved forward, and each call that waits or tests does so for all
-//! of them.
+//! A request binds an executor of its own, so that any number of them may be under way on a
+//! neighborhood. Where all messages are posted at the start MPI alone moves them. Else the request
+//! stands in the process's list of those that must be moved forward, and each call that waits or
+//! tests does so for all of them.
 //!
-//! Cost of a start: that of a blocking call without binding. Nonblocking calls bind, take an executor that an earlier one has used, and allocate the
-//! request; where datatypes are needed after the start (rounds, reductions) they duplicate derived ones.
+//! Cost of a start: that of a blocking call without binding. Nonblocking calls bind, take an
+//! executor that an earlier one has used, and allocate the request; where datatypes are needed
+//! after the start (rounds, reductions) they duplicate derived ones.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -34,7 +37,8 @@ pub enum Kind {
     Once,
     /// Any number of times; all starts match in their order.
     Persistent,
-    /// Any number of times; its starts match with one another alone. (Where collectives are verified as `Persistent`.)
+    /// Any number of times; its starts match with one another alone. (Where collectives are
+    /// verified as `Persistent`.)
     MatchingAlone,
 }
 
@@ -130,15 +134,22 @@ impl State {
             verification.instead = None;
             return self.verify();
         }
+        if (self.joined.is_some() || self.loans.len() > 1) && self.is_lost() {
+            return Err(Error::Lost.into());
+        }
         self.start_all()
+    }
+
+    /// Returns whether a start has failed half-way: then nothing is posted by another one, which
+    /// would leave out some messages.
+    #[inline(always)]
+    fn is_lost(&self) -> bool {
+        self.joined.as_ref().is_some_and(Joined::is_lost) || self.loans.iter().any(|loan| loan.executor.is_lost())
     }
 
     #[inline(always)]
     fn start_all(&mut self) -> Result<()> {
         if let Some(joined) = &mut self.joined {
-            if joined.is_lost() {
-                return Err(Error::Lost.into());
-            }
             // SAFETY: whoever made the request vouches for the buffers.
             let put = unsafe { joined.put() };
             if let Err(e) = put {
@@ -152,7 +163,8 @@ impl State {
                 if let Some(joined) = &mut self.joined {
                     joined.lose();
                 }
-                if k == 0 {
+                // neighbors that have compared what they do count on the other fields
+                if k == 0 && self.verification.is_none() {
                     return Err(e);
                 }
                 // the others run to their end
@@ -165,10 +177,16 @@ impl State {
     /// Lets the ends of all edges compare what they are about to do.
     #[cold]
     fn verify(&mut self) -> Result<()> {
+        let lost = self.is_lost();
         let Some(verification) = &mut self.verification else { return Ok(()) };
         let slot = &verification.slot;
         let fields: Fields = self.lasting.iter().map(Lasting::buffers).collect();
-        let fields = verification.error.as_ref().map_or(Ok(&fields[..]), |e| Err(e.clone()));
+        // the other ends are told, as of any error in the arguments
+        let fields = match &verification.error {
+            Some(e) => Err(e.clone()),
+            None if lost => Err(Error::Lost.into()),
+            None => Ok(&fields[..]),
+        };
         // SAFETY: the datatypes are alive, as the request keeps them.
         let check = unsafe { Check::begin(slot.neighborhood(), fields, slot.operation() as usize, slot.comm()) }?;
         verification.check = Some(check);
@@ -334,7 +352,8 @@ impl Request {
     /// A request for a collective, bound but not started.
     ///
     /// # Safety
-    /// The buffers must be what the C prototypes ask for, until the request is complete, or freed if it is persistent.
+    /// The buffers must be what the C prototypes ask for, until the request is complete, or freed
+    /// if it is persistent.
     pub unsafe fn new(slot: &Arc<Slot>, user: MPI_Comm, fields: &[Buffers], rule: Rule, kind: Kind) -> Result<Request> {
         let persistent = kind != Kind::Once;
         device::look();
@@ -360,7 +379,8 @@ impl Request {
         }
     }
 
-    /// Runs a verified collective of `count` fields to its end; also where the arguments are in error, as neighbors wait to hear of it.
+    /// Runs a verified collective of `count` fields to its end; also where the arguments are in
+    /// error, as neighbors wait to hear of it.
     ///
     /// # Safety
     /// As for `new`.
@@ -466,7 +486,8 @@ impl Request {
         self.slot.outstanding().advance();
     }
 
-    /// Does what can be done without waiting. Whether it has come to its end, or is not active; it is not completed by that.
+    /// Does what can be done without waiting. Whether it has come to its end, or is not active; it
+    /// is not completed by that.
     pub fn test(&mut self) -> bool {
         if !self.active {
             return true;
@@ -529,8 +550,8 @@ impl Request {
         }
     }
 
-    /// Whether the block of a source has arrived and may be read; in a reduction, whether it is part of the result. True also if the request is not
-    /// active.
+    /// Whether the block of a source has arrived and may be read; in a reduction, whether it is
+    /// part of the result. True also if the request is not active.
     pub fn arrived(&mut self, source: usize) -> Result<bool> {
         if !self.active {
             return Ok(true);
@@ -717,10 +738,10 @@ impl State {
     /// Ends a call. Returns its error.
     #[inline(always)]
     fn complete(&mut self, slot: &Slot, persistent: bool) -> Option<Box<Error>> {
-        if let (Some(joined), Some(failure)) = (&mut self.joined, &self.failure)
-            && matches!(**failure, Error::Gone { .. })
+        if let (Some(joined), Some(_)) = (&mut self.joined, &self.failure)
+            && self.loans.iter().any(|loan| loan.executor.is_stuck())
         {
-            joined.lose();
+            joined.leave();
         }
         if let (Some(joined), None) = (&mut self.joined, &self.failure) {
             // SAFETY: whoever made the request vouches for the buffers.

@@ -1,7 +1,8 @@
 //! Copies between two layouts within one process: what serves self edges. And how a block comes into a buffer of bytes, and out of it.
 //!
 //! What can be flattened is copied straight from one layout to the other, without a buffer. Other blocks are packed by MPI into a buffer that is kept, and
-//! unpacked from there. Only blocks that do not fit in the `int` of `MPI_Pack`, or that lie at `MPI_BOTTOM`, travel as a message to the process itself.
+//! unpacked from there. Only blocks that do not fit in the `int` of `MPI_Pack`, or that lie at `MPI_BOTTOM`, travel as a message to the process itself,
+//! and those of which `MPI_Pack` leaves bytes out.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,7 +10,7 @@ use super::device;
 use super::p2p::Large;
 use crate::datatype::buffers::{self, Located};
 use crate::datatype::layout::Layout;
-use crate::error::{Argument, Error, Result};
+use crate::error::{Argument, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Known;
 use crate::mpi::device::Devices;
@@ -143,6 +144,9 @@ impl Copy {
                 // SAFETY: the caller vouches for the blocks; `prepare` has checked that the counts fit in int.
                 unsafe {
                     let packed = datatype::pack(from.at, from.count, from.datatype, buffer, comm)?;
+                    if (packed as i128) < bytes(from)? {
+                        return carry(from, into, me, tag, comm);
+                    }
                     datatype::unpack(&buffer[..packed], into.at, into.count, into.datatype, comm)
                 }
             }
@@ -281,12 +285,11 @@ impl Passage {
             Passage::Pack => {
                 // SAFETY: the caller vouches for the block; its packed length fits in int.
                 let length = unsafe { datatype::pack(block.at, block.count, block.datatype, buffer, comm) }?;
-                if length != buffer.len() {
-                    let text =
-                        format!("MPI packs {} bytes of data as {length}, so that they cannot be sent in parts", buffer.len());
-                    return Err(Error::Internal(text).into());
+                if length == buffer.len() {
+                    return Ok(());
                 }
-                Ok(())
+                // SAFETY: as above.
+                unsafe { carry(block, &bytes_of(buffer), me, tag, comm) }
             }
             // SAFETY: as above.
             Passage::Message => unsafe { carry(block, &bytes_of(buffer), me, tag, comm) },

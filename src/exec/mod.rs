@@ -34,6 +34,9 @@ pub trait Executor {
     /// Whether `start` posts all messages, so that MPI alone moves them: nobody waits for anything that this process does later.
     fn posts_at_once(&self) -> bool;
 
+    /// Returns whether a start has failed half-way, so that only binding makes it usable again.
+    fn is_lost(&self) -> bool;
+
     /// Forgets which datatypes MPI has accepted: handles of some may have been freed and come back as others.
     fn forget_datatypes(&mut self);
 
@@ -69,6 +72,16 @@ impl Any {
             Any::P2p(executor) => executor.observe(record),
             Any::Shm(executor) => executor.observe(record),
             Any::Packets(executor) => executor.observe(record),
+        }
+    }
+
+    /// Returns whether MPI may still be at work in the buffers that are bound, though nothing is under way.
+    pub fn is_stuck(&self) -> bool {
+        match self {
+            Any::P2p(executor) => executor.is_stuck(),
+            Any::Shm(executor) => executor.is_stuck(),
+            // its blocks come in memory of its own
+            Any::Packets(executor) => executor.is_lost(),
         }
     }
 
@@ -137,6 +150,14 @@ impl Executor for Any {
             Any::P2p(executor) => executor.posts_at_once(),
             Any::Shm(executor) => executor.posts_at_once(),
             Any::Packets(executor) => executor.posts_at_once(),
+        }
+    }
+
+    fn is_lost(&self) -> bool {
+        match self {
+            Any::P2p(executor) => executor.is_lost(),
+            Any::Shm(executor) => executor.is_lost(),
+            Any::Packets(executor) => executor.is_lost(),
         }
     }
 

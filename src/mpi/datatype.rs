@@ -200,7 +200,9 @@ pub unsafe fn pack_size(count: i64, datatype: MPI_Datatype, comm: &Comm) -> Resu
     Ok(usize::try_from(bytes).ok())
 }
 
-/// Packs `count` elements at `from` into `buffer`. Returns the bytes written.
+/// Packs `count` elements at `from` into `buffer`. Returns the bytes written: where they are fewer than the data has, pack
+/// by a message to oneself instead. MPICH 4.0 leaves bytes out and reports success for a datatype without gaps while more than
+/// 512 datatypes are alive: it rounds the length down to a multiple of a part of the handle (fixed in 4.1).
 ///
 /// # Safety
 /// `from` must be readable as `count` elements of the datatype; `count` and the buffer's length must fit in `int`.

@@ -1,30 +1,45 @@
-//! Messages whose senders have gone: they are complete before MPI is finalized, as it asks for.
+//! Messages that outlive what sent them: they complete before MPI is finalized, as MPI requires, unless
+//! their receivers have died.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::attribute::Key;
-use super::comm;
+use super::liveness::{self, Patience};
 use super::message::Request;
+use super::{MPI_Comm, comm};
+
+/// A message that MPI is sending.
+#[derive(Debug)]
+pub struct Message {
+    /// Its request.
+    pub request: Request,
+    /// Memory from which MPI sends it.
+    pub memory: Vec<u8>,
+    /// Rank of its receiver in `MPI_COMM_WORLD`; `None` for a process of another world.
+    pub receiver: Option<u32>,
+}
 
 /// Hangs on `MPI_COMM_SELF`, whose attributes MPI drops first when it is finalized.
 #[derive(Default)]
-struct Leftovers(Mutex<Vec<(Request, Vec<u8>)>>);
+struct Leftovers(Mutex<Vec<Message>>);
 
 static LEFTOVERS: Key<Leftovers> = Key::new();
 
-/// Leaves messages, with the memory from which MPI sends them, to the end of MPI.
-pub fn leave(mut messages: Vec<(Request, Vec<u8>)>) {
+/// Leaves messages to the end of MPI.
+pub fn leave(mut messages: Vec<Message>) {
     static MAKING: Mutex<()> = Mutex::new(());
     // after the end of MPI nothing may be asked, and nothing is read any more
     if !super::is_usable() {
         return;
     }
-    messages.retain_mut(|(request, _)| matches!(request.test(), Ok(false)));
+    messages.retain_mut(|message| matches!(message.request.test(), Ok(false)));
     if messages.is_empty() {
         return;
     }
     let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
     let own = comm::itself();
+    // MPI drops the youngest first, and these need to know who lives
+    let _ = liveness::card();
     // SAFETY: a communicator that there always is; the value stays as long as MPI does.
     let kept = unsafe {
         LEFTOVERS
@@ -36,17 +51,35 @@ pub fn leave(mut messages: Vec<(Request, Vec<u8>)>) {
     match kept.ok().and_then(|kept| unsafe { kept.as_ref() }) {
         Some(Leftovers(list)) => list.lock().unwrap_or_else(PoisonError::into_inner).append(&mut messages),
         // MPI may still read there
-        None => messages.into_iter().for_each(|(_, memory)| std::mem::forget(memory)),
+        None => messages.into_iter().for_each(|message| std::mem::forget(message.memory)),
     }
 }
 
 impl Drop for Leftovers {
     fn drop(&mut self) {
-        let messages = std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
-        for (mut request, _memory) in messages {
-            while let Ok(false) = request.test() {
-                std::thread::yield_now();
+        let mut messages = std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let mut patience = Patience::default();
+        loop {
+            messages.retain_mut(|message| matches!(message.request.test(), Ok(false)));
+            if messages.is_empty() {
+                return;
             }
+            if patience.is_over() {
+                drop_dead(&mut messages, &mut patience, comm::world());
+            }
+            std::thread::yield_now();
         }
+    }
+}
+
+/// Drops messages to processes that have died: nobody ever receives them.
+#[cold]
+fn drop_dead(messages: &mut Vec<Message>, patience: &mut Patience, world: MPI_Comm) {
+    let receivers = messages.iter().filter_map(|message| message.receiver);
+    // SAFETY: the world is an intracommunicator.
+    let dead = unsafe { patience.look(world, receivers) };
+    for message in messages.extract_if(.., |message| message.receiver.is_some_and(|rank| dead.contains(&rank))) {
+        // MPI may still read there
+        std::mem::forget(message.memory);
     }
 }

@@ -244,7 +244,7 @@ unsafe fn ended(comm: MPI_Comm, wanted: impl Iterator<Item = u32>) -> Result<Vec
 ///
 /// # Safety
 /// `comm` must be a communicator.
-unsafe fn world_ranks(comm: MPI_Comm, ranks: &[u32]) -> Result<Vec<Option<u32>>> {
+pub unsafe fn world_ranks(comm: MPI_Comm, ranks: &[u32]) -> Result<Vec<Option<u32>>> {
     // SAFETY: the caller vouches for `comm`; the world is a communicator.
     let to = unsafe { translate(comm, ranks, comm::world()) }?;
     Ok(to.into_iter().map(|rank| u32::try_from(rank).ok().filter(|_| rank != super::undefined())).collect())

@@ -246,30 +246,40 @@ impl Requests {
     }
 
     /// Gives up: cancels what can be cancelled (the requests that are receives, by position) and
-    /// lets go of the rest. Returns whether MPI may still read what is sent: that memory must then
-    /// stay as it is for ever.
+    /// lets go of the rest. Returns whether MPI may still be at work in some of the memory, which must
+    /// then stay as it is for ever.
     #[cold]
     pub fn abandon(&mut self, receives: impl Fn(usize) -> bool) -> bool {
-        let mut read = false;
+        let mut stuck = false;
         for (i, request) in self.requests[..self.used].iter_mut().enumerate().filter(|(_, r)| **r != null()) {
             // SAFETY: live requests; the status array has room for one. Errors have no one to go to.
             unsafe {
+                let mut done = 0;
                 if receives(i) {
                     mpi_sys::MPI_Cancel(request);
-                    mpi_sys::MPI_Wait(request, self.statuses.as_mut_ptr());
+                    // what has begun to come cannot be cancelled, and its sender may have died
+                    for _ in 0..LAST_TESTS {
+                        let rc = mpi_sys::MPI_Test(request, &mut done, self.statuses.as_mut_ptr());
+                        if rc != super::success() || done != 0 {
+                            break;
+                        }
+                    }
+                    if *request != null() {
+                        *request = null();
+                        stuck = true;
+                    }
                 } else {
-                    let mut done = 0;
                     let rc = mpi_sys::MPI_Test(request, &mut done, self.statuses.as_mut_ptr());
                     if rc == super::success() && done == 0 {
                         mpi_sys::MPI_Request_free(request);
-                        read = true;
+                        stuck = true;
                     }
                 }
             }
         }
         self.limits.clear();
         self.used = 0;
-        read
+        stuck
     }
 }
 

@@ -47,8 +47,11 @@ impl Outgoing {
             let room = i32::try_from(self.bytes).is_ok() && i32::try_from(self.block.count).is_ok();
             // an absolute datatype at MPI_BOTTOM: MPICH takes no null address for packing
             if room && !self.block.at.is_null() && !self.device {
-                let into = std::slice::from_raw_parts_mut(into, self.bytes as usize);
-                return datatype::pack(self.block.at, self.block.count, self.block.datatype, into, comm).map(|_| ());
+                let buffer = std::slice::from_raw_parts_mut(into, self.bytes as usize);
+                let packed = datatype::pack(self.block.at, self.block.count, self.block.datatype, buffer, comm)?;
+                if packed == buffer.len() {
+                    return Ok(());
+                }
             }
             message::flatten(&self.block, into, self.bytes, comm)
         }

@@ -447,7 +447,7 @@ impl Packets {
     fn give_up(&mut self) {
         let Self { requests, peers, .. } = self;
         if requests.abandon(|i| peers.get(i).is_some_and(|peer| peer.0)) {
-            self.buffers.iter_mut().for_each(|buffer| std::mem::forget(std::mem::take(buffer)));
+            self.buffers.iter_mut().chain([&mut self.sink]).for_each(|buffer| std::mem::forget(std::mem::take(buffer)));
             self.lost = true;
         }
     }
@@ -669,7 +669,8 @@ impl Executor for Packets {
             return Ok(());
         }
         if self.lost {
-            return Err(Error::Lost.into());
+            // by a death or by an error
+            return self.comm.is_whole().and_then(|()| Err(Error::Lost.into()));
         }
         self.post().or_else(|e| self.end(Err(e)))
     }
@@ -698,6 +699,10 @@ impl Executor for Packets {
             }
         }
         Ok(())
+    }
+
+    fn is_lost(&self) -> bool {
+        self.lost
     }
 
     fn posts_at_once(&self) -> bool {

@@ -297,7 +297,7 @@ pub struct P2p {
     /// The first message that failed.
     failure: Option<Box<Error>>,
     patience: Patience,
-    /// MPI may still be at work in the buffers of this call.
+    /// MPI may still be at work in the buffers of this call, or of an earlier one since `bind`.
     stuck: bool,
     large: Large,
     scratch: Vec<u8>,
@@ -546,12 +546,24 @@ impl P2p {
         })
     }
 
-    /// Leaves memory of ours to MPI, which may still read there. Only binding makes new one.
+    /// Notes that MPI may still read what a start that failed has posted: only binding makes memory that can be written again.
     #[cold]
     fn lose(&mut self) {
-        self.lost = true;
-        self.parts.lose();
-        std::mem::forget(std::mem::take(&mut self.scratch));
+        (self.lost, self.stuck) = (true, true);
+    }
+
+    /// Leaves memory of ours to MPI, if that may still be at work there.
+    #[inline]
+    fn leave_memory(&mut self) {
+        if std::mem::take(&mut self.stuck) {
+            self.parts.lose();
+            std::mem::forget(std::mem::take(&mut self.scratch));
+        }
+    }
+
+    /// Returns whether MPI may still be at work in the buffers that are bound, though nothing is under way.
+    pub fn is_stuck(&self) -> bool {
+        self.stuck
     }
 
     /// Posts all of the next round but its receives.
@@ -834,9 +846,6 @@ impl P2p {
         if self.failure.is_none() {
             return ended;
         }
-        if std::mem::take(&mut self.stuck) && !(self.scratch.is_empty() && self.parts.needs_no_memory()) {
-            self.lose();
-        }
         // what came first: an MPI that knows of a death too refuses later messages
         self.failure.take().map_or(ended, Err)
     }
@@ -932,12 +941,19 @@ pub unsafe fn self_edge(from: Block, source: &Located, into: Block, target: &Loc
     Ok(Error::SelfEdge { target: from.slot(), sent, source_slot: into.slot(), expected })
 }
 
+impl Drop for P2p {
+    fn drop(&mut self) {
+        self.leave_memory();
+    }
+}
+
 impl Executor for P2p {
     #[inline]
     unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
         self.copies.clear();
         self.reduces.clear();
         self.large.clear();
+        self.leave_memory();
         self.lost = false;
         // SAFETY: the caller vouches for the buffers.
         unsafe {
@@ -1008,6 +1024,10 @@ impl Executor for P2p {
 
     fn posts_at_once(&self) -> bool {
         self.sorted.rounds.len() <= 1
+    }
+
+    fn is_lost(&self) -> bool {
+        self.lost
     }
 
     fn forget_datatypes(&mut self) {

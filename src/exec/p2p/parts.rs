@@ -75,12 +75,7 @@ pub struct Parts {
     buffer: Vec<u8>,
 }
 
-impl Parts {
-    /// True if no part travels through the buffer.
-    pub fn needs_no_memory(&self) -> bool {
-        self.buffer.is_empty()
-    }
-}
+impl Parts {}
 
 /// Finds the blocks of a schedule that travel in parts, operation by operation.
 #[derive(Default)]

@@ -70,11 +70,12 @@ impl P2p {
     fn post_ahead(&mut self, window: &mut Window) -> Result<()> {
         let done = self.post_window(window).and_then(|()| self.post_own());
         done.inspect_err(|_| {
-            if self.requests.abandon(|_| false) {
-                self.lose();
-            }
+            let mut stuck = self.requests.abandon(|_| false);
             for receives in &mut window.receives {
-                receives.abandon(|_| true);
+                stuck |= receives.abandon(|_| true);
+            }
+            if stuck {
+                self.lose();
             }
         })
     }

@@ -12,7 +12,8 @@ use super::super::tags;
 use crate::error::Result;
 use crate::mpi::coll;
 use crate::mpi::leftover;
-use crate::mpi::message::{self, Request};
+use crate::mpi::liveness;
+use crate::mpi::message;
 use crate::shm::doorbell::Bell;
 use crate::shm::node::Team;
 use crate::shm::ring::{LINES, Mailbox, Sender};
@@ -52,6 +53,8 @@ pub struct Out {
     /// Its rank in the communicator, and in the node.
     pub rank: Rank,
     pub member: u32,
+    /// Its rank in `MPI_COMM_WORLD`; `None` in another world.
+    pub world: Option<u32>,
     mailbox: *const Mailbox,
     pub sender: Sender,
     /// Where messages to it lie that are longer than a line: the small slots, then the large ones.
@@ -100,7 +103,7 @@ pub struct Link {
     /// True once a process of it was found dead.
     any_gone: AtomicBool,
     /// Messages that went by MPI from memory of their own, as long as MPI may read that.
-    detached: Mutex<Vec<(Request, Vec<u8>)>>,
+    detached: Mutex<Vec<leftover::Message>>,
 }
 
 // SAFETY: addresses in the segment, which lives as long; what is there is atomic, or belongs to one side by the mailboxes' protocol.
@@ -211,6 +214,9 @@ pub fn make(
     if !edges {
         return Ok(None);
     }
+    let members: Vec<u32> = targets.iter().map(|target| target.1).collect();
+    // SAFETY: a live communicator.
+    let worlds = unsafe { liveness::world_ranks(team.comm().raw(), &members) }?;
     let bell = |member: usize| Bell::at(segment.part(member as u32));
     let mut next = segment.part(team.me()).wrapping_add(mailboxes);
     let links = common.iter().enumerate().map(|(operation, &common)| {
@@ -219,6 +225,7 @@ pub fn make(
             .map(|(k, &(rank, member))| Out {
                 rank,
                 member,
+                world: worlds[k],
                 mailbox: mailbox(member, places[member as usize] as usize, operation),
                 sender: Sender::default(),
                 memory: begin.wrapping_add(if common { 0 } else { k * memory }),
@@ -324,11 +331,11 @@ impl Link {
     }
 
     /// Keeps what MPI is sending until it has been sent. Takes a lock; allocates where there have never been so many.
-    pub fn detach(&self, sent: impl IntoIterator<Item = (Request, Vec<u8>)>) {
+    pub fn detach(&self, sent: leftover::Message) {
         let mut detached = self.detached.lock().unwrap_or_else(PoisonError::into_inner);
-        detached.extend(sent);
+        detached.push(sent);
         // what failed is the receiver's to notice
-        detached.retain_mut(|(request, _)| matches!(request.test(), Ok(false)));
+        detached.retain_mut(|message| matches!(message.request.test(), Ok(false)));
     }
 
     /// Bytes for the messages to one process.

@@ -27,6 +27,7 @@ use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Known;
 use crate::mpi::guard;
+use crate::mpi::leftover;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::p2p::LAST_TESTS;
@@ -462,6 +463,10 @@ impl Shm {
             let Some(folding) = &self.folding else { return rest.bind(buffers) };
             let bytes = folding.bytes();
             let needed = self.far.len().checked_mul(bytes).ok_or(Error::NoMemory { bytes: usize::MAX })?;
+            if rest.is_stuck() {
+                // MPI may still write there
+                std::mem::forget(std::mem::take(&mut self.scratch));
+            }
             enlarge(&mut self.scratch, needed)?;
             for (place, &source) in self.far.iter().enumerate() {
                 self.far_counts[source as usize] = bytes as i64;
@@ -682,7 +687,8 @@ impl Shm {
                     let mut buffer = Vec::new();
                     enlarge(&mut buffer, bytes)?;
                     pieces::pack(pieces, buffer.as_mut_ptr(), own)?;
-                    link.detach([(send_from(buffer.as_ptr(), bytes, out.rank, tag)?, buffer)]);
+                    let request = send_from(buffer.as_ptr(), bytes, out.rank, tag)?;
+                    link.detach(leftover::Message { request, memory: buffer, receiver: out.world });
                 }
                 return Ok(());
             }
@@ -1631,6 +1637,21 @@ impl Shm {
     }
 }
 
+impl Shm {
+    /// Returns whether MPI may still be at work in what the other executor has bound, though nothing is under way.
+    pub fn is_stuck(&self) -> bool {
+        self.rest.as_ref().is_some_and(|rest| rest.is_stuck())
+    }
+}
+
+impl Drop for Shm {
+    fn drop(&mut self) {
+        if self.is_stuck() {
+            std::mem::forget(std::mem::take(&mut self.scratch));
+        }
+    }
+}
+
 impl Executor for Shm {
     #[inline]
     unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
@@ -1730,6 +1751,10 @@ impl Executor for Shm {
             self.wait_alone();
         }
         self.end()
+    }
+
+    fn is_lost(&self) -> bool {
+        self.rest.as_ref().is_some_and(|rest| rest.is_lost())
     }
 
     fn posts_at_once(&self) -> bool {

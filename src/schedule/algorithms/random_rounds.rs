@@ -79,7 +79,7 @@ pub struct Count {
 /// Builds the rounds of the table's algorithm.
 pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
     let lambda = if tuning.split { Lambda::Incremental } else { Lambda::One };
-    plan_variant(graph, Variant::RsNh(lambda), tuning).0
+    build_variant(graph, Variant::RsNh(lambda), tuning).0
 }
 
 /// Builds rounds by a variant, and counts operations. Equal graphs, variants and tunings give equal
@@ -87,7 +87,7 @@ pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
 ///
 /// # Panics
 /// If the graph has 2^32 edges or more.
-pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Rounds, Count) {
+pub fn build_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Rounds, Count) {
     assert!(u32::try_from(graph.edges()).is_ok(), "{} edges are too many to number", graph.edges());
     let mut random = Random::new(tuning.seed);
     let lambda = match variant {
@@ -352,8 +352,8 @@ mod tests {
             let world = graph.neighborhoods();
             let tuning = Tuning { seed, startup, split: true, half_duplex, ..Tuning::default() };
             for variant in VARIANTS {
-                let (rounds, count) = plan_variant(&graph, variant, &tuning);
-                prop_assert_eq!(&rounds, &plan_variant(&graph, variant, &tuning).0);
+                let (rounds, count) = build_variant(&graph, variant, &tuning);
+                prop_assert_eq!(&rounds, &build_variant(&graph, variant, &tuning).0);
                 verify(&world, &rounds.schedules(&graph, &world), Goal::Deliver, true).map_err(TestCaseError::fail)?;
                 prop_assert_eq!((count.rounds, count.pieces), (rounds.count, rounds.pieces.len()));
                 prop_assert!(count.rounds >= graph.max_degree());
@@ -390,7 +390,7 @@ mod tests {
     #[test]
     fn rounds_take_the_longest_first() {
         let graph = regular(64, 12, 1000, &mut Random::new(5));
-        let sum_of_longest = |variant| plan_variant(&graph, variant, &Tuning::default()).0.cost(0.0);
+        let sum_of_longest = |variant| build_variant(&graph, variant, &Tuning::default()).0.cost(0.0);
         let (list, heap) = (sum_of_longest(Variant::RsN), sum_of_longest(Variant::RsNh(Lambda::One)));
         assert!(heap < 0.95 * list, "{heap} {list}");
         let cut = sum_of_longest(Variant::RsNh(Lambda::Fixed(0.75)));
@@ -404,7 +404,7 @@ mod tests {
         for half_duplex in [false, true] {
             let tuning = Tuning { half_duplex, ..Tuning::default() };
             for edges in [(1..n).map(|p| (p, 0, 1)).collect::<Vec<_>>(), (1..n).map(|p| (0, p, 1)).collect()] {
-                let (_, count) = plan_variant(&Graph::from_edges(n, &edges), Variant::RsNh(Lambda::One), &tuning);
+                let (_, count) = build_variant(&Graph::from_edges(n, &edges), Variant::RsNh(Lambda::One), &tuning);
                 assert_eq!((count.rounds, count.heap_operations), (n - 1, u64::from(n - 1)));
             }
         }
@@ -422,7 +422,7 @@ mod tests {
                 for lambda in [0.5, 0.75, 1.0] {
                     let graph = regular(n, d, 1 << 20, &mut random);
                     let tuning = Tuning { seed: random.bits(), ..Tuning::default() };
-                    let (_, count) = plan_variant(&graph, Variant::RsNh(Lambda::Fixed(lambda)), &tuning);
+                    let (_, count) = build_variant(&graph, Variant::RsNh(Lambda::Fixed(lambda)), &tuning);
                     let expected = d as f64 / lambda * (d as f64).ln() * f64::from(n);
                     ratios.push((count.heap_operations as f64 / expected, n, d, lambda));
                 }

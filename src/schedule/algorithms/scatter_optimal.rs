@@ -12,10 +12,10 @@
 //! than L + 2 o, the source keeps more than half.
 //!
 //! There are two differences from the paper. For `s = P - 1` the second argument is 0, because
-//! nothing follows that needs a free port (the paper counts until ports are free). A sender with o
-//! > g is limited by o. For o <= g <= L + 2 o both formulas agree. Blocks are not divided, which
-//! could save a little (the paper's Figure 10). Among equal times, the smallest s sends the fewest
-//! bytes.
+//! nothing follows that needs a free port (the paper counts until ports are free). If o exceeds g,
+//! the sender is limited by o; both formulas agree for `o <= g <= L + 2 o`. Blocks are not divided,
+//! which could save a little (the paper's Figure 10). Among equal times, the smallest s sends the
+//! fewest bytes.
 //!
 //! Blocks of different weights are treated as blocks of the mean weight.
 //!

@@ -41,7 +41,7 @@ impl PartialEq for Origins {
     }
 }
 
-/// Hints of a neighborhood in the order of docs/tuning.md, with their defaults.
+/// Hints of a neighborhood, which docs/choosing-a-schedule.md lists, and their defaults.
 pub(super) const NEIGHBORHOOD: [(Names, &str); 15] = [
     (SCHEDULE, "auto"),
     (WEIGHT_UNIT, "not given"),
