@@ -174,7 +174,7 @@ fn pure_modules_forbid_unsafe_code() {
         "topology/graph",
         "topology/nodes",
         "model/generate",
-        "select/hints",
+        "select/hints/mod",
         "model/mod",
         "select/mod",
         "schedule/mod",
