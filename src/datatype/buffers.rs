@@ -1,4 +1,5 @@
-//! A caller's buffers: where each block of a schedule lies, how many elements it has, and of which type.
+//! A caller's buffers: where each block of a schedule lies, how many elements it has, and of which
+//! type.
 
 use crate::error::{Argument, Error, Result};
 use crate::mpi::{MPI_Datatype, datatype};
@@ -28,7 +29,8 @@ impl Ints<'_> {
 /// How the blocks of a buffer are described.
 #[derive(Debug, Clone, Copy)]
 pub enum Shape<'a> {
-    /// All slots share one block at the start of the buffer (what gather and reduce send, where reduce leaves its result).
+    /// All slots share one block at the start of the buffer (what gather and reduce send, where
+    /// reduce leaves its result).
     One {
         /// Elements.
         count: i64,
@@ -122,7 +124,8 @@ pub struct Located {
 /// Most bytes of a block: no machine addresses more, and a few of them together do not overflow.
 pub const MOST: i64 = 1 << 60;
 
-/// Returns the bytes of `count` elements of `size` bytes each. The one place where counts become lengths: every path calls it.
+/// Returns the bytes of `count` elements of `size` bytes each. The one place where counts become
+/// lengths: every path calls it.
 ///
 /// # Errors
 /// No memory is that long; `argument` names the count.
@@ -134,7 +137,8 @@ pub fn length(count: i64, size: i64, argument: impl FnOnce() -> Argument) -> Res
     }
 }
 
-/// Returns the distance in bytes from the first of `count` elements to the last; a negative extent walks downward.
+/// Returns the distance in bytes from the first of `count` elements to the last; a negative extent
+/// walks downward.
 ///
 /// # Errors
 /// As for [`length`].
@@ -163,7 +167,8 @@ impl Blocks<'_> {
             Shape::Vector { counts, displs } => (counts.get(slot), self.datatype, displs.get(slot).checked_mul(self.extent)),
             Shape::General { counts, displs, datatypes } => {
                 let count = counts.get(slot);
-                // nothing is looked at in an empty block: its datatype may be null, which not every MPI takes
+                // nothing is looked at in an empty block: its datatype may be null, which not every
+                // MPI takes
                 let datatype = if count == 0 { datatype::byte() } else { datatypes[slot] };
                 (count, datatype, Some(displs.get(slot)))
             }
@@ -174,18 +179,21 @@ impl Blocks<'_> {
         let Some(offset) = offset else {
             return Err(Error::TooLarge { argument: self.count_argument(slot), count, extent: self.extent }.into());
         };
-        // MPI_BOTTOM is address 0 and displacements may be negative: the sum is an address, not an offset within an allocation
+        // MPI_BOTTOM is address 0 and displacements may be negative: the sum is an address, not an
+        // offset within an allocation
         Ok(Located { at: self.base.wrapping_offset(offset as isize), count, datatype })
     }
 
-    /// Finds the blocks of some slots, for shapes with one datatype: `found` gets each one's position among the slots.
+    /// Finds the blocks of some slots, for shapes with one datatype: `found` gets each one's
+    /// position among the slots.
     #[inline]
     pub fn locate_all(
         &self,
         slots: impl Iterator<Item = u32>,
         mut found: impl FnMut(usize, Located) -> Result<()>,
     ) -> Result<()> {
-        // one loop for each kind of arrays, in which nothing is decided that does not depend on the slot
+        // one loop for each kind of arrays, in which nothing is decided that does not depend on the
+        // slot
         match self.shape {
             Shape::Vector { counts: Ints::Narrow(counts), displs: Ints::Narrow(displs) } => {
                 for (k, slot) in slots.enumerate() {

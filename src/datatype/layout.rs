@@ -1,7 +1,9 @@
-//! Copies between memory that is laid out as a datatype says and packed bytes, and between two layouts.
+//! Copies between memory that is laid out as a datatype says and packed bytes, and between two
+//! layouts.
 //!
-//! All of them are nests of loops that copy runs of bytes from one side to the other. The two inner loops are made for each short length of runs, so that a
-//! face of a 3-D box is one call whatever its direction; longer runs are copied by the C library.
+//! All of them are nests of loops that copy runs of bytes from one side to the other. The two inner
+//! loops are made for each short length of runs, so that a face of a 3-D box is one call whatever
+//! its direction; longer runs are copied by the C library.
 //!
 //! Cost: one pass over the data. No allocation; no call of MPI.
 
@@ -107,7 +109,8 @@ impl Layout {
         self.bytes
     }
 
-    /// Where the first byte lies, relative to the address, if all lie behind one another in the order in which they are packed.
+    /// Where the first byte lies, relative to the address, if all lie behind one another in the
+    /// order in which they are packed.
     #[inline]
     pub fn contiguous(&self) -> Option<i64> {
         self.map.contiguous(self.count)
@@ -116,7 +119,8 @@ impl Layout {
     /// Packs all data of the elements at `at`.
     ///
     /// # Safety
-    /// The elements must be readable, and as many bytes as they have must be writable at `into`, without overlap.
+    /// The elements must be readable, and as many bytes as they have must be writable at `into`,
+    /// without overlap.
     #[inline]
     pub unsafe fn pack(&self, at: *const u8, into: *mut u8) {
         // SAFETY: the caller vouches for both; packing writes only the packed side.
@@ -126,7 +130,8 @@ impl Layout {
     /// Unpacks all data of the elements at `at`.
     ///
     /// # Safety
-    /// As many bytes as the elements have must be readable at `from`, and the elements writable, without overlap.
+    /// As many bytes as the elements have must be readable at `from`, and the elements writable,
+    /// without overlap.
     #[inline]
     pub unsafe fn unpack(&self, from: *const u8, at: *mut u8) {
         // SAFETY: the caller vouches for both; unpacking reads only the packed side.
@@ -151,10 +156,12 @@ impl Layout {
         unsafe { self.part::<false>(at, begin, end, from.cast_mut()) }
     }
 
-    /// Copies the data of the elements at `from` to where `other` says, at `into`, without packing it.
+    /// Copies the data of the elements at `from` to where `other` says, at `into`, without packing
+    /// it.
     ///
     /// # Safety
-    /// Both must have as many bytes of data. The elements at `from` must be readable, and those at `into` writable, without overlap.
+    /// Both must have as many bytes of data. The elements at `from` must be readable, and those at
+    /// `into` writable, without overlap.
     pub unsafe fn copy(&self, from: *const u8, other: &Layout, into: *mut u8) {
         debug_assert_eq!(self.bytes, other.bytes);
         // SAFETY: the caller vouches for both.
@@ -181,7 +188,8 @@ impl Layout {
     unsafe fn copy_runs(&self, from: *const u8, other: &Layout, into: *mut u8) {
         let mut at = 0;
         let mut copy = |run: *const u8, length: usize| {
-            // SAFETY: the caller of `copy` vouches for both; the run is `at..at + length` of the packed form.
+            // SAFETY: the caller of `copy` vouches for both; the run is `at..at + length` of the
+            // packed form.
             unsafe { other.part::<false>(into, at, at + length, run.cast_mut()) };
             at += length;
         };
@@ -291,7 +299,8 @@ impl Layout {
     }
 }
 
-/// An address so many bytes further on. Layouts may begin before the address, and at `MPI_BOTTOM` they are addresses themselves.
+/// An address so many bytes further on. Layouts may begin before the address, and at `MPI_BOTTOM`
+/// they are addresses themselves.
 #[inline(always)]
 fn shift<T: Address>(at: T, offset: i64) -> T {
     at.shifted(offset as isize)
@@ -399,7 +408,8 @@ unsafe fn range<const PACK: bool>(dims: &[Dim], run: usize, at: *mut u8, begin: 
     }
 }
 
-/// The loops of two nests as common ones, where the counts of one divide those of the other. The length of the common runs and the loops over them.
+/// The loops of two nests as common ones, where the counts of one divide those of the other. The
+/// length of the common runs and the loops over them.
 fn joined(from: &Dims, into: &Dims) -> Option<(usize, Steps)> {
     /// The loops of one side, innermost first.
     struct Side<'a> {
@@ -580,7 +590,8 @@ mod tests {
     use crate::util::random::{Random, mix};
     use proptest::prelude::*;
 
-    /// The offsets of an element's bytes, in order, made as the pieces are but without any cleverness.
+    /// The offsets of an element's bytes, in order, made as the pieces are but without any
+    /// cleverness.
     #[derive(Clone, Debug)]
     struct Bytes(Vec<i64>);
 

@@ -1,11 +1,15 @@
 //! Where the bytes of a datatype's element lie, in the order in which MPI sends them.
 //!
-//! Most types of real programs are one nest of loops: a run of bytes that is repeated along strides. Contiguous types, vectors, subarrays, and lists of blocks
-//! in which the same distances recur all come out as one. What is not regular is a list of nests, or of the places of runs of equal length.
+//! Most types of real programs are one nest of loops: a run of bytes that is repeated along
+//! strides. Contiguous types, vectors, subarrays, and lists of blocks in which the same distances
+//! recur all come out as one. What is not regular is a list of nests, or of the places of runs of
+//! equal length.
 //!
-//! Pure data; made by `mpi::typemap` from what MPI tells of a datatype, read by the copy loops of `datatype::layout`.
+//! Pure data; made by `mpi::typemap` from what MPI tells of a datatype, read by the copy loops of
+//! `datatype::layout`.
 //!
-//! Cost: building takes time and memory in proportion to the pieces that are not regular, of which there are at most [`MOST_PIECES`].
+//! Cost: building takes time and memory in proportion to the pieces that are not regular, of which
+//! there are at most [`MOST_PIECES`].
 
 #![forbid(unsafe_code)]
 
@@ -31,7 +35,8 @@ pub struct Nest {
     pub offset: i64,
     /// Bytes that lie behind one another, not 0.
     pub run: usize,
-    /// The loops, outermost first. No loop goes on where the one inside it ends, and the innermost one not where the run ends.
+    /// The loops, outermost first. No loop goes on where the one inside it ends, and the innermost
+    /// one not where the run ends.
     pub dims: Vec<Dim>,
 }
 
@@ -67,7 +72,8 @@ impl Nest {
     }
 }
 
-/// What an element is made of while that is being found out: nests, in order. All methods return `None` when it cannot be flattened.
+/// What an element is made of while that is being found out: nests, in order. All methods return
+/// `None` when it cannot be flattened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pieces(Vec<Nest>);
 
@@ -188,7 +194,8 @@ pub struct Typemap {
 }
 
 impl Typemap {
-    /// An element of these pieces, `extent` bytes before the next one. `None` if it has too many bytes.
+    /// An element of these pieces, `extent` bytes before the next one. `None` if it has too many
+    /// bytes.
     pub fn new(pieces: Pieces, extent: i64) -> Option<Typemap> {
         let size = pieces.checked_bytes().filter(|&size| isize::try_from(size).is_ok())?;
         let mut list = pieces.regular().0;
@@ -226,7 +233,8 @@ impl Typemap {
         &self.shape
     }
 
-    /// Where the first byte of `count` elements lies, relative to the address, if all lie behind one another in the order in which they are sent.
+    /// Where the first byte of `count` elements lies, relative to the address, if all lie behind
+    /// one another in the order in which they are sent.
     #[inline]
     pub fn contiguous(&self, count: usize) -> Option<i64> {
         match &self.shape {
@@ -237,7 +245,8 @@ impl Typemap {
         }
     }
 
-    /// Where the data begins and ends, relative to the element's address: the lowest byte, and the one behind the highest. `None` where there is no data.
+    /// Where the data begins and ends, relative to the element's address: the lowest byte, and the
+    /// one behind the highest. `None` where there is no data.
     pub fn bounds(&self) -> Option<(i128, i128)> {
         let wider = |a: (i128, i128), b: (i128, i128)| (a.0.min(b.0), a.1.max(b.1));
         match &self.shape {

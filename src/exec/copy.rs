@@ -1,8 +1,10 @@
-//! Copies between two layouts within one process: what serves self edges. And how a block comes into a buffer of bytes, and out of it.
+//! Copies between two layouts within one process: what serves self edges. And how a block comes
+//! into a buffer of bytes, and out of it.
 //!
-//! What can be flattened is copied straight from one layout to the other, without a buffer. Other blocks are packed by MPI into a buffer that is kept, and
-//! unpacked from there. Only blocks that do not fit in the `int` of `MPI_Pack`, or that lie at `MPI_BOTTOM`, travel as a message to the process itself,
-//! and those of which `MPI_Pack` leaves bytes out.
+//! What can be flattened is copied straight from one layout to the other, without a buffer. Other
+//! blocks are packed by MPI into a buffer that is kept, and unpacked from there. Only blocks that
+//! do not fit in the `int` of `MPI_Pack`, or that lie at `MPI_BOTTOM`, travel as a message to the
+//! process itself, and those of which `MPI_Pack` leaves bytes out.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -55,7 +57,8 @@ pub unsafe fn layout(block: &Located, known: &Known) -> Result<Option<Layout>> {
 }
 
 impl Copy {
-    /// Prepares a copy; `known` remembers datatypes between calls. `None` if the two blocks carry different amounts of bytes.
+    /// Prepares a copy; `known` remembers datatypes between calls. `None` if the two blocks carry
+    /// different amounts of bytes.
     ///
     /// # Safety
     /// Both datatypes must be committed.
@@ -130,18 +133,20 @@ impl Copy {
         match &self.how {
             How::Nothing => Ok(()),
             How::Bytes(length) => {
-                // SAFETY: these bytes are what the blocks occupy. Erroneous programs let them overlap: `copy`, not
-                // `copy_nonoverlapping`.
+                // SAFETY: these bytes are what the blocks occupy. Erroneous programs let them
+                // overlap: `copy`, not `copy_nonoverlapping`.
                 unsafe { std::ptr::copy(from.at, into.at, *length) };
                 Ok(())
             }
             How::Layouts(a, b) => {
-                // SAFETY: the caller vouches for the blocks; `prepare` has checked that they are as long.
+                // SAFETY: the caller vouches for the blocks; `prepare` has checked that they are as
+                // long.
                 unsafe { a.copy(from.at, b, into.at) };
                 Ok(())
             }
             How::Pack(_) => {
-                // SAFETY: the caller vouches for the blocks; `prepare` has checked that the counts fit in int.
+                // SAFETY: the caller vouches for the blocks; `prepare` has checked that the counts
+                // fit in int.
                 unsafe {
                     let packed = datatype::pack(from.at, from.count, from.datatype, buffer, comm)?;
                     if (packed as i128) < bytes(from)? {
@@ -228,7 +233,8 @@ impl Way {
         }
     }
 
-    /// Brings a block of `length` bytes of data out of the buffer. A shorter buffer fills the block's beginning.
+    /// Brings a block of `length` bytes of data out of the buffer. A shorter buffer fills the
+    /// block's beginning.
     ///
     /// # Safety
     /// The block must be writable; the way must be its, and the buffer not longer than its data.
@@ -256,7 +262,8 @@ pub enum Passage {
     Layout(Layout),
     /// `MPI_Pack` and `MPI_Unpack`: what cannot be flattened.
     Pack,
-    /// A message to the process itself: what is too long for `MPI_Pack`, or lies at `MPI_BOTTOM`, where MPICH takes no null address for packing.
+    /// A message to the process itself: what is too long for `MPI_Pack`, or lies at `MPI_BOTTOM`,
+    /// where MPICH takes no null address for packing.
     Message,
 }
 
@@ -296,14 +303,16 @@ impl Passage {
         }
     }
 
-    /// Brings a block out of the buffer, which is as long as the block's data; where there is a layout, not longer.
+    /// Brings a block out of the buffer, which is as long as the block's data; where there is a
+    /// layout, not longer.
     ///
     /// # Safety
     /// The block must be writable; the passage must be its.
     pub unsafe fn unpack(&self, buffer: &mut [u8], block: &Located, me: i32, tag: i32, comm: &Comm) -> Result<()> {
         match self {
             Passage::Layout(layout) => {
-                // SAFETY: the caller vouches for the block, whose data is not shorter than the buffer.
+                // SAFETY: the caller vouches for the block, whose data is not shorter than the
+                // buffer.
                 unsafe { layout.unpack_part(buffer.as_ptr(), 0, buffer.len(), block.at) };
                 Ok(())
             }

@@ -1,8 +1,10 @@
-//! Blocks in device memory, which MPI alone may touch. Executors bind all blocks as if they were the host's; where a driver is in the process, what they have
-//! bound is then looked through, and what lies on a device is changed over to MPI.
+//! Blocks in device memory, which MPI alone may touch. Executors bind all blocks as if they were
+//! the host's; where a driver is in the process, what they have bound is then looked through, and
+//! what lies on a device is changed over to MPI.
 //!
-//! Messages of whole blocks are MPI's anyhow. What is copied or packed becomes a message of the process to itself, which brings the bytes to memory of
-//! the host or takes them from there. What would be reduced, or passed on in packets, is an error.
+//! Messages of whole blocks are MPI's anyhow. What is copied or packed becomes a message of the
+//! process to itself, which brings the bytes to memory of the host or takes them from there. What
+//! would be reduced, or passed on in packets, is an error.
 
 use super::Any;
 use crate::datatype::buffers::{Blocks, Buffers, Located};

@@ -1,7 +1,9 @@
-//! The receives of an executor on an MPI that writes longer messages past their ends (`mpi/guard.rs`).
+//! The receives of an executor on an MPI that writes longer messages past their ends
+//! (`mpi/guard.rs`).
 //!
-//! The datatype of a guarded receive holds the block's address. It is kept as long as the block stays where it is and its datatype is predefined, so that calls
-//! that come again with the same buffers make none.
+//! The datatype of a guarded receive holds the block's address. It is kept as long as the block
+//! stays where it is and its datatype is predefined, so that calls that come again with the same
+//! buffers make none.
 
 use crate::error::Result;
 use crate::mpi::datatype::{Known, Owned, size};
@@ -40,7 +42,8 @@ impl Guards {
     /// Guards the receive of message `i`.
     ///
     /// # Safety
-    /// The message's datatype must be a committed datatype. No receive of the message may be under way.
+    /// The message's datatype must be a committed datatype. No receive of the message may be under
+    /// way.
     pub unsafe fn apply(&mut self, i: usize, message: &mut Message) -> Result<()> {
         if message.peer == proc_null() {
             self.limits[i] = u64::MAX;
@@ -67,8 +70,8 @@ impl Guards {
         Ok(())
     }
 
-    /// Takes the guard off message `i` if it receives into device memory: MPIs that take such buffers
-    /// know no datatype of their memory and of ours.
+    /// Takes the guard off message `i` if it receives into device memory: MPIs that take such
+    /// buffers know no datatype of their memory and of ours.
     ///
     /// # Safety
     /// As for `apply`.

@@ -1,7 +1,9 @@
-//! Buffers of calls that return before they are complete: the caller's arrays and datatypes may be gone by then.
+//! Buffers of calls that return before they are complete: the caller's arrays and datatypes may be
+//! gone by then.
 //!
-//! Arrays are copied, derived datatypes duplicated, each once. The buffers themselves stay the caller's. Operators cannot be duplicated: the caller
-//! must not free one before the call that uses it is complete.
+//! Arrays are copied, derived datatypes duplicated, each once. The buffers themselves stay the
+//! caller's. Operators cannot be duplicated: the caller must not free one before the call that uses
+//! it is complete.
 
 use super::p2p::accept;
 use crate::datatype::buffers::{Blocks, Buffers, Ints, Names, Shape};
@@ -35,7 +37,8 @@ enum Arrays {
     General(Vec<i64>, Vec<i64>, Vec<MPI_Datatype>),
 }
 
-// SAFETY: addresses of the caller's, at which whoever completes the call may look, and handles, which may be used in any thread that may call MPI.
+// SAFETY: addresses of the caller's, at which whoever completes the call may look, and handles,
+// which may be used in any thread that may call MPI.
 unsafe impl Send for Lasting {}
 
 impl Lasting {

@@ -1,4 +1,5 @@
-//! Executors: each is made for one [`crate::schedule::Schedule`], binds it to buffers, counts and datatypes, and runs it.
+//! Executors: each is made for one [`crate::schedule::Schedule`], binds it to buffers, counts and
+//! datatypes, and runs it.
 
 pub mod copy;
 pub mod device;
@@ -15,36 +16,41 @@ use crate::mpi;
 
 /// Runs a schedule over one transport, one collective at a time, any number of times.
 pub trait Executor {
-    /// Finds out for each operation of the schedule which bytes it moves, and checks all arguments. Nothing is sent or written. Allocates
-    /// only when a block is larger than any before.
+    /// Finds out for each operation of the schedule which bytes it moves, and checks all arguments.
+    /// Nothing is sent or written. Allocates only when a block is larger than any before.
     ///
     /// # Safety
-    /// The buffers must be what the C prototypes ask for, and stay so until the collective is complete.
+    /// The buffers must be what the C prototypes ask for, and stay so until the collective is
+    /// complete.
     unsafe fn bind(&mut self, buffers: &buffers::Buffers) -> Result<()>;
 
     /// Starts what is bound. Its messages have `tag`.
     fn start(&mut self, tag: i32) -> Result<()>;
 
-    /// Does what can be done without waiting. Whether what was started has come to its end, or nothing was.
+    /// Does what can be done without waiting. Whether what was started has come to its end, or
+    /// nothing was.
     fn test(&mut self) -> Result<bool>;
 
     /// Runs what is started to its end.
     fn wait(&mut self) -> Result<()>;
 
-    /// Whether `start` posts all messages, so that MPI alone moves them: nobody waits for anything that this process does later.
+    /// Whether `start` posts all messages, so that MPI alone moves them: nobody waits for anything
+    /// that this process does later.
     fn posts_at_once(&self) -> bool;
 
     /// Returns whether a start has failed half-way, so that only binding makes it usable again.
     fn is_lost(&self) -> bool;
 
-    /// Forgets which datatypes MPI has accepted: handles of some may have been freed and come back as others.
+    /// Forgets which datatypes MPI has accepted: handles of some may have been freed and come back
+    /// as others.
     fn forget_datatypes(&mut self);
 
     /// Whether datatypes are used after the start.
     fn keeps_datatypes(&self) -> bool;
 
-    /// Whether the block of source slot `source` is complete, and in a reduction is part of the result. Does what can be done for it without
-    /// waiting; `test` has been called before. True also when nothing is under way.
+    /// Whether the block of source slot `source` is complete, and in a reduction is part of the
+    /// result. Does what can be done for it without waiting; `test` has been called before. True
+    /// also when nothing is under way.
     fn arrived(&mut self, source: usize) -> Result<bool>;
 }
 
@@ -75,7 +81,8 @@ impl Any {
         }
     }
 
-    /// Returns whether MPI may still be at work in the buffers that are bound, though nothing is under way.
+    /// Returns whether MPI may still be at work in the buffers that are bound, though nothing is
+    /// under way.
     pub fn is_stuck(&self) -> bool {
         match self {
             Any::P2p(executor) => executor.is_stuck(),
@@ -85,7 +92,8 @@ impl Any {
         }
     }
 
-    /// Binds several fields, which are exchanged together by shared memory, of an executor that has no other edges.
+    /// Binds several fields, which are exchanged together by shared memory, of an executor that has
+    /// no other edges.
     ///
     /// # Safety
     /// As for `Executor::bind`.

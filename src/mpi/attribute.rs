@@ -12,7 +12,8 @@ unsafe extern "C" {
 
 type DeleteFn = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
 
-/// A kind of attribute: values of type `T`, owned by the communicator. The keyval is made at the first use.
+/// A kind of attribute: values of type `T`, owned by the communicator. The keyval is made at the
+/// first use.
 pub struct Key<T> {
     keyval: OnceLock<c_int>,
     kind: std::marker::PhantomData<fn(T)>,
@@ -84,7 +85,8 @@ impl<T> Key<T> {
 unsafe extern "C" fn drop_value<T>(_comm: MPI_Comm, _keyval: c_int, value: *mut c_void, _extra: *mut c_void) -> c_int {
     // a panic must not unwind into MPI
     let dropped = std::panic::catch_unwind(|| {
-        // SAFETY: the pointer is the box that `set` stored under this keyval, and MPI calls this once for it.
+        // SAFETY: the pointer is the box that `set` stored under this keyval, and MPI calls this
+        // once for it.
         drop(unsafe { Box::from_raw(value.cast::<T>()) });
     });
     match dropped {

@@ -1,8 +1,10 @@
 //! The few collectives that setting a neighborhood needs.
 //!
-//! All are MPI's nonblocking ones and one loop that waits, so that a process whose partner has ended is told so (`liveness.rs`). The loop does not give its core away,
-//! as MPI's own waits do not: on a machine with other work that would cost a time slice for each poll. MPIs that yield do so in each test. After such an error MPI may still
-//! be at work in the buffers, which are never freed then.
+//! All are MPI's nonblocking ones and one loop that waits, so that a process whose partner has
+//! ended is told so (`liveness.rs`). The loop does not give its core away, as MPI's own waits do
+//! not: on a machine with other work that would cost a time slice for each poll. MPIs that yield do
+//! so in each test. After such an error MPI may still be at work in the buffers, which are never
+//! freed then.
 
 use super::comm::Owned;
 use super::liveness::Patience;
@@ -10,7 +12,8 @@ use super::message::Request;
 use super::{MPI_Comm, MPI_Datatype, MPI_Op, check};
 use crate::error::{Error, Result};
 
-/// Waits for a collective of all processes of `comm`, which is `raw`, or part of setting up such a communicator; then returns its buffers.
+/// Waits for a collective of all processes of `comm`, which is `raw`, or part of setting up such a
+/// communicator; then returns its buffers.
 fn complete<T>(raw: MPI_Comm, comm: Option<&Owned>, mut request: Request, buffers: T) -> Result<T> {
     let mut patience = Patience::default();
     let mut wait = || -> Result<()> {
@@ -48,7 +51,8 @@ fn run<T>(comm: &Owned, call: &'static str, mut buffers: T, post: impl FnOnce(&m
     complete(comm.raw(), Some(comm), request, buffers)
 }
 
-/// A barrier of the processes of a communicator of the caller's, directly before an operation that MPI has in a blocking form only.
+/// A barrier of the processes of a communicator of the caller's, directly before an operation that
+/// MPI has in a blocking form only.
 ///
 /// # Safety
 /// `comm` must be an intracommunicator, and all its processes must call this.
@@ -144,7 +148,8 @@ pub fn alltoall(comm: &Owned, values: &[u32]) -> Result<Vec<u32>> {
     let buffers = (values.to_vec(), vec![0u32; values.len()]);
     let (_, result) = run(comm, "MPI_Ialltoall", buffers, |(send, recv), request| {
         let (from, into) = (send.as_ptr().cast(), recv.as_mut_ptr().cast());
-        // SAFETY: both buffers hold one number for each process of the communicator, which is what callers pass.
+        // SAFETY: both buffers hold one number for each process of the communicator, which is what
+        // callers pass.
         unsafe {
             let number = mpi_sys::RSMPI_UINT32_T;
             mpi_sys::MPI_Ialltoall(from, 1, number, into, 1, number, comm.raw(), request.raw_mut())
@@ -164,7 +169,8 @@ pub fn allgather_words<const N: usize>(comm: &Owned, words: [u64; N], size: u32)
     let buffers = (Box::new(words), vec![[0u64; N]; size as usize]);
     let (_, result) = run(comm, "MPI_Iallgather", buffers, |(send, recv), request| {
         let (from, into, count) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), N as i32);
-        // SAFETY: N words are sent; there is room for as many of each process, as callers say how many there are.
+        // SAFETY: N words are sent; there is room for as many of each process, as callers say how
+        // many there are.
         unsafe {
             let word = mpi_sys::RSMPI_UINT64_T;
             mpi_sys::MPI_Iallgather(from, count, word, into, count, word, comm.raw(), request.raw_mut())
@@ -173,7 +179,8 @@ pub fn allgather_words<const N: usize>(comm: &Owned, words: [u64; N], size: u32)
     Ok(result)
 }
 
-/// `MPI_Igather` of one number of each process to process 0, waited for; process 0 alone gets them, the others get none. Collective.
+/// `MPI_Igather` of one number of each process to process 0, waited for; process 0 alone gets them,
+/// the others get none. Collective.
 pub fn gather(comm: &Owned, value: u32) -> Result<Vec<u32>> {
     let buffers = (Box::new(value), vec![0u32; at_root(comm)?]);
     let (_, result) = run(comm, "MPI_Igather", buffers, |(send, recv), request| {
@@ -187,14 +194,16 @@ pub fn gather(comm: &Owned, value: u32) -> Result<Vec<u32>> {
     Ok(result)
 }
 
-/// `MPI_Igatherv` of `counts[p]` numbers of each process `p` to process 0, waited for; process 0 alone gets them, and alone knows the counts. Collective.
-/// There must be less than `INT_MAX` together.
+/// `MPI_Igatherv` of `counts[p]` numbers of each process `p` to process 0, waited for; process 0
+/// alone gets them, and alone knows the counts. Collective. There must be less than `INT_MAX`
+/// together.
 pub fn gatherv(comm: &Owned, values: &[u32], counts: &[u32]) -> Result<Vec<u32>> {
     let (ints, displs, total) = layout(counts);
     let buffers = (values.to_vec(), ints, displs, vec![0u32; total]);
     let (_, _, _, result) = run(comm, "MPI_Igatherv", buffers, |(send, counts, displs, recv), request| {
         let (from, count, into) = (send.as_ptr().cast(), send.len() as i32, recv.as_mut_ptr().cast());
-        // SAFETY: on process 0 the result has room for as many numbers as are said, one process behind the other.
+        // SAFETY: on process 0 the result has room for as many numbers as are said, one process
+        // behind the other.
         unsafe {
             let number = mpi_sys::RSMPI_UINT32_T;
             let (counts, displs) = (counts.as_ptr(), displs.as_ptr());
@@ -204,7 +213,8 @@ pub fn gatherv(comm: &Owned, values: &[u32], counts: &[u32]) -> Result<Vec<u32>>
     Ok(result)
 }
 
-/// `MPI_Iscatter` of one number to each process from process 0, which alone has them, waited for. Collective.
+/// `MPI_Iscatter` of one number to each process from process 0, which alone has them, waited for.
+/// Collective.
 pub fn scatter(comm: &Owned, values: &[u32]) -> Result<u32> {
     assert_eq!(values.len(), at_root(comm)?, "one number for each process");
     let (_, value) = run(comm, "MPI_Iscatter", (values.to_vec(), Box::new(0u32)), |(send, recv), request| {
@@ -218,15 +228,17 @@ pub fn scatter(comm: &Owned, values: &[u32]) -> Result<u32> {
     Ok(*value)
 }
 
-/// `MPI_Iscatterv` of `counts[p]` numbers to each process `p` from process 0, which alone has values and counts, waited for; `mine` come here. Collective.
-/// There must be less than `INT_MAX` together.
+/// `MPI_Iscatterv` of `counts[p]` numbers to each process `p` from process 0, which alone has
+/// values and counts, waited for; `mine` come here. Collective. There must be less than `INT_MAX`
+/// together.
 pub fn scatterv(comm: &Owned, values: &[u32], counts: &[u32], mine: u32) -> Result<Vec<u32>> {
     let (ints, displs, total) = layout(counts);
     assert_eq!(values.len(), total, "as many numbers as are said");
     let buffers = (values.to_vec(), ints, displs, vec![0u32; mine as usize]);
     let (_, _, _, result) = run(comm, "MPI_Iscatterv", buffers, |(send, counts, displs, recv), request| {
         let (from, into, room) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), mine as i32);
-        // SAFETY: process 0 has as many numbers as are said, one process behind the other; there is room for those that come.
+        // SAFETY: process 0 has as many numbers as are said, one process behind the other; there is
+        // room for those that come.
         unsafe {
             let number = mpi_sys::RSMPI_UINT32_T;
             let (counts, displs) = (counts.as_ptr(), displs.as_ptr());

@@ -63,7 +63,8 @@ pub unsafe fn is_inter(comm: MPI_Comm) -> Result<bool> {
 #[derive(Debug)]
 pub struct Owned {
     comm: MPI_Comm,
-    /// The communicator that this one is a part of, or itself: errors name processes by their ranks there.
+    /// The communicator that this one is a part of, or itself: errors name processes by their ranks
+    /// there.
     whole: MPI_Comm,
     /// A process that an operation of all has found dead.
     lost: OnceLock<u32>,
@@ -71,7 +72,8 @@ pub struct Owned {
     tally: OnceLock<Arc<Tally>>,
 }
 
-// SAFETY: a handle, which may be used in any thread that may call MPI. Collective calls on it are made one after the other, as MPI asks.
+// SAFETY: a handle, which may be used in any thread that may call MPI. Collective calls on it are
+// made one after the other, as MPI asks.
 unsafe impl Send for Owned {}
 // SAFETY: as above.
 unsafe impl Sync for Owned {}
@@ -81,8 +83,9 @@ impl Owned {
         Owned { comm, whole, lost: OnceLock::new(), tally: OnceLock::new() }
     }
 
-    /// Notes that a process is dead, by its rank here, so that collective operations fail from then on: the error of this one. MPI may still be at work in an
-    /// operation on the communicator, which therefore is never freed.
+    /// Notes that a process is dead, by its rank here, so that collective operations fail from then
+    /// on: the error of this one. MPI may still be at work in an operation on the communicator,
+    /// which therefore is never freed.
     pub fn lose(&self, rank: u32) -> Box<Error> {
         // SAFETY: live communicators; a part does not outlive the whole.
         let named = unsafe { liveness::translate(self.comm, &[rank], self.whole) };
@@ -95,8 +98,8 @@ impl Owned {
         self.lost.get().map_or(Ok(()), |&rank| Err(Error::Gone { rank }.into()))
     }
 
-    /// A duplicate of `comm` without its info hints (which may promise what we do not keep), whose errors come back as codes.
-    /// Collective over `comm`.
+    /// A duplicate of `comm` without its info hints (which may promise what we do not keep), whose
+    /// errors come back as codes. Collective over `comm`.
     ///
     /// # Safety
     /// `comm` must be an intracommunicator, and all its processes must call this.
@@ -142,7 +145,8 @@ impl Owned {
         }
     }
 
-    /// Those processes that give the same `color`, in the order of their ranks. Collective over `self`.
+    /// Those processes that give the same `color`, in the order of their ranks. Collective over
+    /// `self`.
     pub fn split(&self, color: u32) -> Result<Owned> {
         coll::barrier(self)?;
         // SAFETY: a live communicator; the other handle is a local.
@@ -213,12 +217,14 @@ pub unsafe fn members(comm: MPI_Comm) -> Result<Vec<Option<c_int>>> {
     }
 }
 
-/// Ranks in `comm` of the processes of `group`, in the group's order; `None` for a process that is not in `comm`.
+/// Ranks in `comm` of the processes of `group`, in the group's order; `None` for a process that is
+/// not in `comm`.
 ///
 /// # Safety
 /// `group` must be a group, `comm` a communicator.
 pub unsafe fn translate(group: MPI_Group, comm: MPI_Comm) -> Result<Vec<Option<c_int>>> {
-    // SAFETY: the caller vouches for the handles; the arrays have the lengths that are said, and the group that is made is freed.
+    // SAFETY: the caller vouches for the handles; the arrays have the lengths that are said, and
+    // the group that is made is freed.
     unsafe {
         let mut size = 0;
         check(mpi_sys::MPI_Group_size(group, &mut size), "MPI_Group_size")?;

@@ -35,8 +35,9 @@ pub unsafe fn extent(datatype: MPI_Datatype) -> Result<i64> {
     Ok(extent as i64)
 }
 
-/// What is known of datatypes that were asked for last. Predefined ones never change. The handle of a derived one that was freed may come back
-/// as another derived one: what is known of it besides its kind is its typemap, as long as no datatype is freed.
+/// What is known of datatypes that were asked for last. Predefined ones never change. The handle of
+/// a derived one that was freed may come back as another derived one: what is known of it besides
+/// its kind is its typemap, as long as no datatype is freed.
 #[derive(Debug, Default)]
 pub struct Known {
     last: Cell<Option<(MPI_Datatype, Kind)>>,
@@ -90,7 +91,8 @@ impl Known {
         Ok(matches!(unsafe { self.kind(datatype) }?, Kind::Derived))
     }
 
-    /// How many datatypes have been freed whose typemaps were looked at: as long as it is the same, equal handles are equal datatypes.
+    /// How many datatypes have been freed whose typemaps were looked at: as long as it is the same,
+    /// equal handles are equal datatypes.
     pub fn freed(&self) -> Result<u64> {
         Ok(self.recent.freed()?.count())
     }
@@ -139,7 +141,8 @@ pub unsafe fn size(datatype: MPI_Datatype) -> Result<i64> {
     Ok(size as i64)
 }
 
-/// Where the bytes of one element lie: (first byte relative to the address, bytes from the first to behind the last).
+/// Where the bytes of one element lie: (first byte relative to the address, bytes from the first to
+/// behind the last).
 ///
 /// # Safety
 /// `datatype` must be a datatype.
@@ -150,7 +153,8 @@ pub unsafe fn true_extent(datatype: MPI_Datatype) -> Result<(i64, i64)> {
     Ok((lb as i64, extent as i64))
 }
 
-/// Where an element begins and ends, in bytes from its address: its data, and what its bounds take in beside it.
+/// Where an element begins and ends, in bytes from its address: its data, and what its bounds take
+/// in beside it.
 ///
 /// # Safety
 /// `datatype` must be a datatype.
@@ -171,8 +175,9 @@ pub fn byte() -> MPI_Datatype {
     unsafe { mpixn_byte() }
 }
 
-/// An error if MPI would not take the datatype for communication (null or not committed): a send of one element to `MPI_PROC_NULL`
-/// makes MPI check it and do nothing else. (A send of no element is not checked by MPICH.)
+/// An error if MPI would not take the datatype for communication (null or not committed): a send of
+/// one element to `MPI_PROC_NULL` makes MPI check it and do nothing else. (A send of no element is
+/// not checked by MPICH.)
 ///
 /// # Safety
 /// `datatype` must be a datatype or null.
@@ -188,8 +193,8 @@ pub unsafe fn check_committed(datatype: MPI_Datatype, comm: &Comm) -> Result<()>
 /// # Safety
 /// `datatype` must be a committed datatype.
 pub unsafe fn pack_size(count: i64, datatype: MPI_Datatype, comm: &Comm) -> Result<Option<usize>> {
-    // MPI_Pack_size counts in int, and not every MPI notices when that overflows: ask only where it cannot
-    // SAFETY: the caller vouches for the handle.
+    // MPI_Pack_size counts in int, and not every MPI notices when that overflows: ask only where it
+    // cannot SAFETY: the caller vouches for the handle.
     let bytes = i128::from(count) * i128::from(unsafe { size(datatype) }?);
     let (Ok(count), true) = (c_int::try_from(count), bytes < i128::from(c_int::MAX / 2)) else {
         return Ok(None);
@@ -200,12 +205,14 @@ pub unsafe fn pack_size(count: i64, datatype: MPI_Datatype, comm: &Comm) -> Resu
     Ok(usize::try_from(bytes).ok())
 }
 
-/// Packs `count` elements at `from` into `buffer`. Returns the bytes written: where they are fewer than the data has, pack
-/// by a message to oneself instead. MPICH 4.0 leaves bytes out and reports success for a datatype without gaps while more than
-/// 512 datatypes are alive: it rounds the length down to a multiple of a part of the handle (fixed in 4.1).
+/// Packs `count` elements at `from` into `buffer`. Returns the bytes written: where they are fewer
+/// than the data has, pack by a message to oneself instead. MPICH 4.0 leaves bytes out and reports
+/// success for a datatype without gaps while more than 512 datatypes are alive: it rounds the
+/// length down to a multiple of a part of the handle (fixed in 4.1).
 ///
 /// # Safety
-/// `from` must be readable as `count` elements of the datatype; `count` and the buffer's length must fit in `int`.
+/// `from` must be readable as `count` elements of the datatype; `count` and the buffer's length
+/// must fit in `int`.
 pub unsafe fn pack(from: *const u8, count: i64, datatype: MPI_Datatype, buffer: &mut [u8], comm: &Comm) -> Result<usize> {
     let mut position = 0;
     check(
@@ -229,7 +236,8 @@ pub unsafe fn pack(from: *const u8, count: i64, datatype: MPI_Datatype, buffer: 
 /// Unpacks `count` elements from `buffer` to `into`.
 ///
 /// # Safety
-/// `into` must be writable as `count` elements of the datatype; `count` and the buffer's length must fit in `int`.
+/// `into` must be writable as `count` elements of the datatype; `count` and the buffer's length
+/// must fit in `int`.
 pub unsafe fn unpack(buffer: &[u8], into: *mut u8, count: i64, datatype: MPI_Datatype, comm: &Comm) -> Result<()> {
     let mut position = 0;
     check(
@@ -273,7 +281,8 @@ impl Owned {
         Ok(copy)
     }
 
-    /// One element that is all of the given blocks, each at its address, for `MPI_BOTTOM`. Committed.
+    /// One element that is all of the given blocks, each at its address, for `MPI_BOTTOM`.
+    /// Committed.
     ///
     /// # Safety
     /// The datatypes must be committed datatypes.
@@ -281,7 +290,8 @@ impl Owned {
         let counts: Vec<c_int> = blocks.iter().map(|b| b.1).collect();
         let datatypes: Vec<MPI_Datatype> = blocks.iter().map(|b| b.2).collect();
         let mut addresses: Vec<MPI_Aint> = Vec::with_capacity(blocks.len());
-        // SAFETY: the caller vouches for the handles; the arrays have one entry a block, the results are locals.
+        // SAFETY: the caller vouches for the handles; the arrays have one entry a block, the
+        // results are locals.
         unsafe {
             for (at, ..) in blocks {
                 let mut address = 0;
@@ -312,7 +322,8 @@ impl Owned {
         datatypes: &[MPI_Datatype; N],
     ) -> Result<Owned> {
         let mut all = Owned(null());
-        // SAFETY: the caller vouches for the handles; the arrays have N entries, the result is a local.
+        // SAFETY: the caller vouches for the handles; the arrays have N entries, the result is a
+        // local.
         unsafe {
             let (counts, displacements) = (counts.as_ptr(), displacements.as_ptr());
             let rc = mpi_sys::MPI_Type_create_struct(N as c_int, counts, displacements, datatypes.as_ptr(), &mut all.0);
@@ -322,11 +333,12 @@ impl Owned {
         Ok(all)
     }
 
-    /// One element that is `count` elements of `datatype`, for counts that do not fit in `int`: whole chunks of `INT_MAX` elements,
-    /// and the rest behind them. Committed.
+    /// One element that is `count` elements of `datatype`, for counts that do not fit in `int`:
+    /// whole chunks of `INT_MAX` elements, and the rest behind them. Committed.
     ///
     /// # Safety
-    /// `datatype` must be a committed datatype, `count` above `INT_MAX`, and `count` times the extent representable.
+    /// `datatype` must be a committed datatype, `count` above `INT_MAX`, and `count` times the
+    /// extent representable.
     pub unsafe fn repeated(count: i64, datatype: MPI_Datatype) -> Result<Owned> {
         let chunk = i64::from(c_int::MAX);
         let (chunks, rest) = ((count / chunk) as c_int, (count % chunk) as c_int);

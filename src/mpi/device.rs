@@ -1,12 +1,14 @@
 //! Device memory: which of a caller's blocks lie where the processor must not touch them.
 //!
-//! Asks the driver library of CUDA (`libcuda.so`) or HIP (`libamdhip64.so`, any version), if it is in the process already; none is ever loaded. A program may load
-//! one at any time, and CUDA's runtime does so with its first call. [`look`] finds out; it costs one call of `dl_iterate_phdr`, which stops at the first object
-//! unless something has been loaded since. [`devices`] is one load.
+//! Asks the driver library of CUDA (`libcuda.so`) or HIP (`libamdhip64.so`, any version), if it is
+//! in the process already; none is ever loaded. A program may load one at any time, and CUDA's
+//! runtime does so with its first call. [`look`] finds out; it costs one call of `dl_iterate_phdr`,
+//! which stops at the first object unless something has been loaded since. [`devices`] is one load.
 //!
-//! Only memory that the processor cannot use as its own counts: managed memory and registered host memory do not, and what a driver does not know, or is in no
-//! state to tell of, is the host's. What a driver has said holds for one [`Devices`], which is made for one call: memory that is freed and allocated
-//! again is asked about again.
+//! Only memory that the processor cannot use as its own counts: managed memory and registered host
+//! memory do not, and what a driver does not know, or is in no state to tell of, is the host's.
+//! What a driver has said holds for one [`Devices`], which is made for one call: memory that is
+//! freed and allocated again is asked about again.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
@@ -21,7 +23,8 @@ use crate::error::Result;
 /// A driver has said that all is well: `CUDA_SUCCESS`, `hipSuccess`.
 const SUCCESS: c_int = 0;
 
-/// `CU_POINTER_ATTRIBUTE_MEMORY_TYPE` and `_IS_MANAGED`, and the value of the former for memory of a device.
+/// `CU_POINTER_ATTRIBUTE_MEMORY_TYPE` and `_IS_MANAGED`, and the value of the former for memory of
+/// a device.
 const CU_MEMORY_TYPE: c_int = 2;
 const CU_IS_MANAGED: c_int = 8;
 const CU_DEVICE: c_uint = 2;
@@ -74,7 +77,8 @@ struct Drivers {
     hip: Option<Hip>,
 }
 
-/// None before one has been found. Replaced by another one when a second driver is found, and never freed: whoever asks may still use it.
+/// None before one has been found. Replaced by another one when a second driver is found, and never
+/// freed: whoever asks may still use it.
 static DRIVERS: AtomicPtr<Drivers> = AtomicPtr::new(std::ptr::null_mut());
 
 /// How many objects had been loaded at the last look.
@@ -101,7 +105,8 @@ pub fn look() {
     }
 }
 
-/// True if the process uses a device: it has a context of CUDA, or HIP is in it. On clusters with GPUs an MPI may bring CUDA's driver into processes that do not.
+/// True if the process uses a device: it has a context of CUDA, or HIP is in it. On clusters with
+/// GPUs an MPI may bring CUDA's driver into processes that do not.
 pub fn is_in_use() -> bool {
     let drivers = DRIVERS.load(Ordering::Acquire);
     // SAFETY: what is there is never freed.
@@ -118,7 +123,8 @@ pub fn devices() -> Option<Devices> {
 
 /// Takes down an object that may be a driver. Stops the walk at once where nothing has been loaded.
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, walk: *mut c_void) -> c_int {
-    // SAFETY: the data is what `look` gave, the object is alive during the walk, and a name is null or a string.
+    // SAFETY: the data is what `look` gave, the object is alive during the walk, and a name is null
+    // or a string.
     unsafe {
         let (walk, info) = (&mut *walk.cast::<Walk>(), &*info);
         walk.loaded = info.dlpi_adds as u64;
@@ -198,7 +204,8 @@ impl Cuda {
         }
     }
 
-    /// True if this thread has a context, or a device has its primary one, which CUDA's runtime uses.
+    /// True if this thread has a context, or a device has its primary one, which CUDA's runtime
+    /// uses.
     fn is_in_use(&self) -> bool {
         let mut context = std::ptr::null_mut();
         // SAFETY: the result is a local.
@@ -213,7 +220,8 @@ impl Cuda {
         }
         (0..devices).any(|i| {
             let (mut handle, mut flags, mut active) = (0, 0, 0);
-            // SAFETY: the results are locals; the handle is a device's where the first call has succeeded.
+            // SAFETY: the results are locals; the handle is a device's where the first call has
+            // succeeded.
             unsafe { device(&mut handle, i) == SUCCESS && state(handle, &mut flags, &mut active) == SUCCESS && active != 0 }
         })
     }
@@ -252,7 +260,8 @@ impl Hip {
         let mut answer: HipAttributes = unsafe { std::mem::zeroed() };
         // SAFETY: takes nothing; tells of this thread's last error.
         let clean = self.errors.is_some_and(|[peek, _]| unsafe { peek() } == SUCCESS);
-        // SAFETY: the answer has room; an address that the driver does not know is an error, which is the host's.
+        // SAFETY: the answer has room; an address that the driver does not know is an error, which
+        // is the host's.
         let code = unsafe { (self.attributes)(&mut answer, std::ptr::without_provenance(address)) };
         if code != SUCCESS {
             // the program must not find it where it looks for errors of its own

@@ -1,9 +1,11 @@
 //! Error classes, codes and strings.
 //!
-//! Each error class has one error code, made by `MPI_Add_error_code` the first time it is needed; before the code is returned, its string
-//! is set to the error's text, so that `MPI_Error_string` (and the message of `MPI_ERRORS_ARE_FATAL`) tells all. MPICH gives codes in
-//! predefined classes a text of its own (seen in 4.0.2): there the plain class is returned, and a fatal error handler's caller gets the text
-//! on standard error. In both cases the text of the last error is kept on the communicator.
+//! Each error class has one error code, made by `MPI_Add_error_code` the first time it is needed;
+//! before the code is returned, its string is set to the error's text, so that `MPI_Error_string`
+//! (and the message of `MPI_ERRORS_ARE_FATAL`) tells all. MPICH gives codes in predefined classes a
+//! text of its own (seen in 4.0.2): there the plain class is returned, and a fatal error handler's
+//! caller gets the text on standard error. In both cases the text of the last error is kept on the
+//! communicator.
 
 use std::ffi::{CString, c_int};
 use std::sync::OnceLock;
@@ -37,7 +39,8 @@ fn codes() -> &'static [Code; Class::ALL.len()] {
     CODES.get_or_init(|| Class::ALL.map(|class| make(class).unwrap_or(plain(class))))
 }
 
-/// A class without a code of its own. Our own classes have no number before they are added: "other" stands in.
+/// A class without a code of its own. Our own classes have no number before they are added: "other"
+/// stands in.
 fn plain(class: Class) -> Code {
     // SAFETY: constants of the C file.
     let standard = unsafe { mpixn_error_classes };
@@ -111,7 +114,8 @@ pub fn truncated() -> c_int {
     plain(Class::Truncate).class
 }
 
-/// The code to return for an error, with its string set to `text`; and whether the code carries the text.
+/// The code to return for an error, with its string set to `text`; and whether the code carries the
+/// text.
 pub fn code_for(error: &Error, text: &str) -> (c_int, bool) {
     let code = match (error.class(), error) {
         (Some(class), _) => codes()[number(class)],

@@ -56,11 +56,13 @@ pub fn check() -> Result<()> {
     Err(Error::WrongMpi { built: built.into(), running }.into())
 }
 
-/// Ends the process if it runs under another MPI than the library was built for. `who` begins the message.
+/// Ends the process if it runs under another MPI than the library was built for. `who` begins the
+/// message.
 ///
 /// No handle that the caller passed means what it says then, and no error handler can be called; a
 /// return code can be ignored, and the program would go on with whatever its buffers hold. So it
-/// ends here, before any argument is looked at. MPI need not be initialized. Checks once in a process.
+/// ends here, before any argument is looked at. MPI need not be initialized. Checks once in a
+/// process.
 #[inline(always)]
 pub fn require(who: &str) {
     static CHECKED: Once = Once::new();
@@ -74,9 +76,11 @@ fn examine(checked: &Once, who: &str) {
     checked.call_once(|| {
         if let Err(error) = check() {
             use std::io::Write;
-            // one write, so that lines of several processes do not mix; nobody is there to tell if it fails
+            // one write, so that lines of several processes do not mix; nobody is there to tell if
+            // it fails
             let _ = std::io::stderr().write_all(format!("{who}: {error}. The program ends here.\n").as_bytes());
-            // SAFETY: ends the process at once. Exit handlers are not run: they may belong to either MPI.
+            // SAFETY: ends the process at once. Exit handlers are not run: they may belong to
+            // either MPI.
             unsafe { libc::_exit(EXIT_CODE) }
         }
     });
@@ -104,8 +108,8 @@ fn exports_open_mpi() -> bool {
 }
 
 /// The other family, if an MPI of it is loaded for the whole program too. The libraries that a
-/// program needs are searched before those that ours need, so that its Fortran part may call one MPI
-/// and its C part another.
+/// program needs are searched before those that ours need, so that its Fortran part may call one
+/// MPI and its C part another.
 fn beside() -> Option<&'static str> {
     let (marker, family) = match built() {
         OPEN_MPI => (OF_MPICH, MPICH),

@@ -1,12 +1,17 @@
 //! Receives that a longer message cannot write past.
 //!
-//! Open MPI's `ob1` fetches a long message straight into a contiguous receive buffer where a transport can read the sender's memory, and takes the length from
-//! the message alone (`mca_pml_ob1_recv_request_progress_rget`): it writes past the end of a receive that is too short, and then reports `MPI_ERR_TRUNCATE`.
-//! Seen in 4.1.4 (btl/vader, btl/self) and 5.0.11 (btl/sm, btl/self) for messages above the eager limit; not where the other process' memory cannot be read.
-//! A buffer with gaps is filled by copying, which stops at its end. So where this MPI shows the defect, in a message of the process to itself, a receive gets
-//! two spare bytes of ours behind its own, apart from it and from each other. Whoever takes such a receive compares the length that came.
+//! Open MPI's `ob1` fetches a long message straight into a contiguous receive buffer where a
+//! transport can read the sender's memory, and takes the length from the message alone
+//! (`mca_pml_ob1_recv_request_progress_rget`): it writes past the end of a receive that is too
+//! short, and then reports `MPI_ERR_TRUNCATE`. Seen in 4.1.4 (btl/vader, btl/self) and 5.0.11
+//! (btl/sm, btl/self) for messages above the eager limit; not where the other process' memory
+//! cannot be read. A buffer with gaps is filled by copying, which stops at its end. So where this
+//! MPI shows the defect, in a message of the process to itself, a receive gets two spare bytes of
+//! ours behind its own, apart from it and from each other. Whoever takes such a receive compares
+//! the length that came.
 //!
-//! Cost: a datatype for each receive that is guarded, and one copy more of a long message. Nothing with all other MPIs.
+//! Cost: a datatype for each receive that is guarded, and one copy more of a long message. Nothing
+//! with all other MPIs.
 
 use std::ffi::c_int;
 use std::sync::OnceLock;
@@ -39,12 +44,14 @@ fn overruns() -> Result<bool> {
     let (mut from, mut into) = (vec![1u8; LONG], vec![0u8; LONG]);
     let end =
         |at: &mut [u8], count: usize| Message { at: at.as_mut_ptr(), count: count as c_int, datatype: datatype::byte(), peer: 0 };
-    // SAFETY: both are as long as the message, so that nothing else can be overwritten. That it is too long is what is asked for.
+    // SAFETY: both are as long as the message, so that nothing else can be overwritten. That it is
+    // too long is what is asked for.
     let truncated = unsafe { exchange_with_self(&end(&mut from, LONG), &end(&mut into, SHORT), 0, &alone) };
     Ok(truncated.is_err() && into[SHORT..].iter().any(|&byte| byte != 0))
 }
 
-/// A datatype of which one element at `at` is `count` elements of `datatype` there, and the spare bytes. Committed.
+/// A datatype of which one element at `at` is `count` elements of `datatype` there, and the spare
+/// bytes. Committed.
 ///
 /// # Safety
 /// `datatype` must be a committed datatype.
@@ -60,7 +67,8 @@ pub unsafe fn around(at: *const u8, count: c_int, datatype: MPI_Datatype) -> Res
     }
 }
 
-/// `MPI_Irecv` of at most `bytes` bytes, which a longer message does not write past: then two bytes more are said to have come, or it is truncated.
+/// `MPI_Irecv` of at most `bytes` bytes, which a longer message does not write past: then two bytes
+/// more are said to have come, or it is truncated.
 ///
 /// # Safety
 /// As for [`super::message::receive`].

@@ -21,7 +21,8 @@ pub fn is_null(info: MPI_Info) -> bool {
 /// # Safety
 /// `info` must be an info object or `MPI_INFO_NULL`.
 pub unsafe fn keys(info: MPI_Info) -> Result<Vec<String>> {
-    // SAFETY: the caller vouches for the handle; the buffer has room for the longest key and its end.
+    // SAFETY: the caller vouches for the handle; the buffer has room for the longest key and its
+    // end.
     unsafe {
         let mut count = 0;
         if !is_null(info) {
@@ -43,7 +44,8 @@ pub unsafe fn keys(info: MPI_Info) -> Result<Vec<String>> {
 /// # Safety
 /// `info` must be an info object or `MPI_INFO_NULL`.
 pub unsafe fn get(info: MPI_Info, key: &str) -> Result<Option<String>> {
-    // SAFETY: the caller vouches for the handle; the buffer has room for the longest value and its end.
+    // SAFETY: the caller vouches for the handle; the buffer has room for the longest value and its
+    // end.
     unsafe {
         if is_null(info) {
             return Ok(None);

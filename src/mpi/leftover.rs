@@ -1,5 +1,5 @@
-//! Messages that outlive what sent them: they complete before MPI is finalized, as MPI requires, unless
-//! their receivers have died.
+//! Messages that outlive what sent them: they complete before MPI is finalized, as MPI requires,
+//! unless their receivers have died.
 
 use std::sync::{Mutex, PoisonError};
 

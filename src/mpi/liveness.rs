@@ -1,18 +1,25 @@
 //! Which processes of this node have ended.
 //!
-//! A process that waits asks after [`PATIENCE`], never before: a wait that ends sooner costs one look at the clock for every [`GLANCE`] polls. A process counts as
-//! ended when two looks in a row find it so. Between them MPI delivers what the process has sent before it ended.
+//! A process that waits asks after [`PATIENCE`], never before: a wait that ends sooner costs one
+//! look at the clock for every [`GLANCE`] polls. A process counts as ended when two looks in a row
+//! find it so. Between them MPI delivers what the process has sent before it ended.
 //!
 //! Processes are known by number and start time, from one of two sources:
-//! - [`introduce`]: the processes of a node tell each other when a communicator gets its first neighborhood or sparse exchange.
-//! - Before that, the environments of the processes in `/proc`: launchers put each process's rank into a variable. Read on the first look that needs it. Where all
-//!   processes of the world share the node, a rank that no process has belongs to one that has ended: no process leaves `MPI_Init` before all have entered it.
+//! - [`introduce`]: the processes of a node tell each other when a communicator gets its first
+//!   neighborhood or sparse exchange.
+//! - Before that, the environments of the processes in `/proc`: launchers put each process's rank
+//!   into a variable. Read on the first look that needs it. Where all processes of the world share
+//!   the node, a rank that no process has belongs to one that has ended: no process leaves
+//!   `MPI_Init` before all have entered it.
 //!
-//! What cannot be found out counts as alive: processes of other nodes, of other containers, of other worlds (`MPI_Comm_spawn`), and, before the first introduction,
-//! processes of a world on several nodes that ended before this one looked. A process that has finalized MPI but still runs is alive, too.
+//! What cannot be found out counts as alive: processes of other nodes, of other containers, of
+//! other worlds (`MPI_Comm_spawn`), and, before the first introduction, processes of a world on
+//! several nodes that ended before this one looked. A process that has finalized MPI but still runs
+//! is alive, too.
 //!
-//! Cost of a look: one file of `/proc` for each process that is waited for, ten times a second; of reading the environments: two files for each process of the
-//! node, at most a few times in a program.
+//! Cost of a look: one file of `/proc` for each process that is waited for, ten times a second; of
+//! reading the environments: two files for each process of the node, at most a few times in a
+//! program.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -65,7 +72,8 @@ impl Patience {
         over || self.hurries
     }
 
-    /// Returns the processes among `wanted`, ranks of `comm`, that this look and the one before found dead.
+    /// Returns the processes among `wanted`, ranks of `comm`, that this look and the one before
+    /// found dead.
     ///
     /// # Safety
     /// `comm` must be an intracommunicator.
@@ -79,7 +87,8 @@ impl Patience {
         confirmed
     }
 
-    /// Fails if any process of `comm` is dead, for an operation that needs all of them. No operation on `comm` can complete from then on.
+    /// Fails if any process of `comm` is dead, for an operation that needs all of them. No
+    /// operation on `comm` can complete from then on.
     #[cold]
     pub fn look_at_all(&mut self, comm: &Comm) -> Result<()> {
         // SAFETY: a live communicator.
@@ -134,7 +143,8 @@ impl Stat {
     }
 }
 
-/// What a process tells of itself: number, start time, and the namespaces in which these mean something.
+/// What a process tells of itself: number, start time, and the namespaces in which these mean
+/// something.
 pub type Card = [u64; 3];
 
 /// This process's card; read once.
@@ -170,7 +180,8 @@ pub fn introduce(node: &Comm, cards: &[Card]) -> Result<()> {
 #[derive(Debug)]
 enum Entry {
     Told(Process),
-    /// Processes whose environments have the rank: the program, and perhaps a script that started it. Dead when all are.
+    /// Processes whose environments have the rank: the program, and perhaps a script that started
+    /// it. Dead when all are.
     Found(Vec<Process>),
 }
 
@@ -255,7 +266,8 @@ pub unsafe fn world_ranks(comm: MPI_Comm, ranks: &[u32]) -> Result<Vec<Option<u3
 /// # Safety
 /// Both must be communicators.
 pub(super) unsafe fn translate(comm: MPI_Comm, ranks: &[u32], other: MPI_Comm) -> Result<Vec<i32>> {
-    // SAFETY: the caller vouches for the communicators; the arrays have the lengths that are said, and the groups are freed.
+    // SAFETY: the caller vouches for the communicators; the arrays have the lengths that are said,
+    // and the groups are freed.
     unsafe {
         let mut groups: [MPI_Group; 2] = [mpi_sys::RSMPI_GROUP_NULL; 2];
         check(mpi_sys::MPI_Comm_group(comm, &mut groups[0]), "MPI_Comm_group")?;
@@ -274,7 +286,8 @@ pub(super) unsafe fn translate(comm: MPI_Comm, ranks: &[u32], other: MPI_Comm) -
     }
 }
 
-/// Variables in which launchers tell a process its rank, the processes of the world, and those of them on its node: Open MPI; Hydra (MPICH, Intel MPI).
+/// Variables in which launchers tell a process its rank, the processes of the world, and those of
+/// them on its node: Open MPI; Hydra (MPICH, Intel MPI).
 const VARIABLES: [[&str; 3]; 2] =
     [["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"], ["PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"]];
 
@@ -311,7 +324,8 @@ impl Told {
 /// Processes by their ranks.
 type Found = HashMap<u32, Vec<Process>>;
 
-/// Finds the job's processes on this node by their environments, and tells whether a rank that is not among them has ended. `me` and `size` are those of the world.
+/// Finds the job's processes on this node by their environments, and tells whether a rank that is
+/// not among them has ended. `me` and `size` are those of the world.
 fn survey(me: u32, size: u32) -> Option<(Found, bool)> {
     let environment = |process: u32| std::fs::read(format!("/proc/{process}/environ"));
     let own = std::process::id();
@@ -323,7 +337,8 @@ fn survey(me: u32, size: u32) -> Option<(Found, bool)> {
     }
     let numbers = std::fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let all: HashMap<u32, Stat> = numbers.filter_map(|number| Some((number, Stat::of(number)?))).collect();
-    // the first ancestor that is not of the job is the launcher; the first process of a container that cannot be read may be anything
+    // the first ancestor that is not of the job is the launcher; the first process of a container
+    // that cannot be read may be anything
     let mut launcher = all.get(&own)?.parent;
     loop {
         match environment(launcher) {

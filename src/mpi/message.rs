@@ -1,5 +1,6 @@
-//! Single messages whose sizes or senders need not be known: synchronous sends, wildcard receives, probes. What is received is received as
-//! `MPI_PACKED`, which the standard lets match any type that was sent.
+//! Single messages whose sizes or senders need not be known: synchronous sends, wildcard receives,
+//! probes. What is received is received as `MPI_PACKED`, which the standard lets match any type
+//! that was sent.
 
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
@@ -50,7 +51,8 @@ impl Status {
     }
 }
 
-/// A message under way, or nothing. Dropping it while it is under way leaks the request: its buffer must then stay.
+/// A message under way, or nothing. Dropping it while it is under way leaks the request: its buffer
+/// must then stay.
 #[derive(Debug)]
 pub struct Request(MPI_Request);
 
@@ -89,7 +91,8 @@ impl Request {
     pub fn test_receive(&mut self) -> Result<Option<Status>> {
         let mut status = MaybeUninit::<MPI_Status>::uninit();
         let mut done = 0;
-        // SAFETY: a live request; the results are locals, and MPI writes the status if it says that the request is complete.
+        // SAFETY: a live request; the results are locals, and MPI writes the status if it says that
+        // the request is complete.
         unsafe {
             check(mpi_sys::MPI_Test(&mut self.0, &mut done, status.as_mut_ptr()), "MPI_Test")?;
             if done == 0 { Ok(None) } else { Status::of(status.assume_init_ref()).map(Some) }
@@ -106,7 +109,8 @@ impl Request {
     pub fn test_cancelled(&mut self) -> Result<Option<Cancelled>> {
         let mut status = MaybeUninit::<MPI_Status>::uninit();
         let (mut done, mut cancelled) = (0, 0);
-        // SAFETY: a live request; the results are locals, and MPI writes the status if it says that the request is complete.
+        // SAFETY: a live request; the results are locals, and MPI writes the status if it says that
+        // the request is complete.
         unsafe {
             check(mpi_sys::MPI_Test(&mut self.0, &mut done, status.as_mut_ptr()), "MPI_Test")?;
             if done == 0 {
@@ -156,7 +160,8 @@ pub fn bytes_at(at: *const u8, bytes: u64) -> Block {
 }
 
 impl Block {
-    /// Count and type for MPI, whose counts are `int`. What is returned beside them must be alive when MPI is called.
+    /// Count and type for MPI, whose counts are `int`. What is returned beside them must be alive
+    /// when MPI is called.
     ///
     /// # Safety
     /// The datatype must be a committed datatype.
@@ -205,7 +210,8 @@ pub unsafe fn send(mode: Mode, block: &Block, target: u32, tag: i32, comm: &Comm
 #[inline]
 pub unsafe fn receive(at: *mut u8, bytes: u64, source: Option<u32>, tag: Option<i32>, comm: &Comm) -> Result<Request> {
     let mut request = Request::default();
-    // SAFETY: the caller vouches for the bytes; constants are of mpi-sys' C file, the request is a local.
+    // SAFETY: the caller vouches for the bytes; constants are of mpi-sys' C file, the request is a
+    // local.
     unsafe {
         let (count, datatype, _large) = bytes_at(at, bytes).narrow()?;
         let source = source.map_or(mpi_sys::RSMPI_ANY_SOURCE, |s| s as c_int);
@@ -230,7 +236,8 @@ pub unsafe fn receive_block(block: &Block, source: u32, tag: i32, comm: &Comm) -
 /// `MPI_Irecv` of elements of a datatype.
 ///
 /// # Safety
-/// The elements must be writable, and be left alone, until the request is complete; the datatype must be committed.
+/// The elements must be writable, and be left alone, until the request is complete; the datatype
+/// must be committed.
 pub(super) unsafe fn receive_typed(
     at: *mut u8,
     count: c_int,
@@ -245,7 +252,8 @@ pub(super) unsafe fn receive_typed(
     check(rc, "MPI_Irecv").map(|()| request)
 }
 
-/// Messages that are sent and received again and again, in the order in which they were added. Freed when dropped.
+/// Messages that are sent and received again and again, in the order in which they were added.
+/// Freed when dropped.
 #[derive(Debug, Default)]
 pub struct Persistent {
     requests: Vec<MPI_Request>,
@@ -336,7 +344,8 @@ impl Drop for Persistent {
 /// Tag of messages to oneself.
 const OWN_TAG: c_int = 0;
 
-/// `MPI_Sendrecv` with oneself: writes the elements of a block as packed bytes, whatever their type and number.
+/// `MPI_Sendrecv` with oneself: writes the elements of a block as packed bytes, whatever their type
+/// and number.
 ///
 /// # Safety
 /// The block must be readable, and the bytes writable, as many as it carries.
@@ -366,7 +375,8 @@ pub unsafe fn flatten(block: &Block, into: *mut u8, bytes: u64, comm: &Comm) -> 
     }
 }
 
-/// Writes packed bytes as elements of a type: by `MPI_Unpack`, or by a message to oneself where its `int` is too narrow, or the elements lie at `MPI_BOTTOM`.
+/// Writes packed bytes as elements of a type: by `MPI_Unpack`, or by a message to oneself where its
+/// `int` is too narrow, or the elements lie at `MPI_BOTTOM`.
 ///
 /// # Safety
 /// The bytes must be readable, and `into` writable as so many elements of a committed datatype.
@@ -441,13 +451,14 @@ pub fn has_matched_probe() -> bool {
     unsafe { mpixn_matched_probe != 0 }
 }
 
-/// Looks for a message; from anyone where no source is said. `matched`: by `MPI_Improbe`, else by `MPI_Iprobe`, which serves as well where
-/// nobody else receives on the communicator.
+/// Looks for a message; from anyone where no source is said. `matched`: by `MPI_Improbe`, else by
+/// `MPI_Iprobe`, which serves as well where nobody else receives on the communicator.
 #[inline]
 pub fn probe(source: Option<u32>, tag: i32, matched: bool, comm: &Comm) -> Result<Option<Probed>> {
     let mut status = MaybeUninit::<MPI_Status>::uninit();
     let mut found = 0;
-    // SAFETY: results are locals, which MPI writes if it found a message; constants are of mpi-sys' C file.
+    // SAFETY: results are locals, which MPI writes if it found a message; constants are of mpi-sys'
+    // C file.
     unsafe {
         let source = source.map_or(mpi_sys::RSMPI_ANY_SOURCE, |s| s as c_int);
         if matched {
@@ -487,12 +498,14 @@ impl Probed {
     }
 }
 
-/// The largest tag. Open MPI tells it on `MPI_COMM_WORLD` and its duplicates, but not on parts of it.
+/// The largest tag. Open MPI tells it on `MPI_COMM_WORLD` and its duplicates, but not on parts of
+/// it.
 pub fn largest_tag() -> Result<i32> {
     /// What every MPI has.
     const LEAST: i32 = 32767;
     let (mut value, mut found): (*mut c_int, c_int) = (std::ptr::null_mut(), 0);
-    // SAFETY: a live communicator; the attribute's value is a pointer to an int that lives as long as MPI.
+    // SAFETY: a live communicator; the attribute's value is a pointer to an int that lives as long
+    // as MPI.
     unsafe {
         let (world, key) = (super::comm::world(), mpixn_tag_ub());
         check(mpi_sys::MPI_Comm_get_attr(world, key, (&raw mut value).cast(), &mut found), "MPI_Comm_get_attr")?;
@@ -507,7 +520,8 @@ pub mod collective {
     /// `MPI_Ialltoall` of one word for each process.
     ///
     /// # Safety
-    /// Both slices have one entry for each process, and are left alone until the request is complete.
+    /// Both slices have one entry for each process, and are left alone until the request is
+    /// complete.
     pub unsafe fn alltoall(send: &[u64], recv: &mut [u64], comm: &Comm) -> Result<Request> {
         let mut request = Request::default();
         // SAFETY: the caller vouches for the slices; constants are of mpi-sys' C file.

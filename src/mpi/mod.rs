@@ -1,7 +1,7 @@
 //! Thin layer over the MPI library: the only module that touches `mpi_sys`.
 //!
-//! Every return code becomes a [`Result`]. Functions that take pointers or handles from a caller are `unsafe`: MPI checks what it can,
-//! the caller vouches for the rest.
+//! Every return code becomes a [`Result`]. Functions that take pointers or handles from a caller
+//! are `unsafe`: MPI checks what it can, the caller vouches for the rest.
 
 // MPI_Aint and MPI_Count are other integer types in each MPI
 #![allow(clippy::unnecessary_cast)]
@@ -92,7 +92,8 @@ pub fn time() -> f64 {
 
 /// Name and version of the running MPI library, first line.
 pub fn library_version() -> String {
-    /// More than any MPI's MPI_MAX_LIBRARY_VERSION_STRING: the MPI that answers may be another one than the library was built for.
+    /// More than any MPI's MPI_MAX_LIBRARY_VERSION_STRING: the MPI that answers may be another one
+    /// than the library was built for.
     const LENGTH: usize = 1 << 16;
     // SAFETY: the buffer is longer than what any MPI writes.
     unsafe {
@@ -106,8 +107,9 @@ pub fn library_version() -> String {
     }
 }
 
-/// Whether waiting in MPI gives the core away where processes share cores. Open MPI does so when its launcher sees it; MPICH's wait keeps the core
-/// that its peer needs (milliseconds a call, seen in 4.0.2).
+/// Whether waiting in MPI gives the core away where processes share cores. Open MPI does so when
+/// its launcher sees it; MPICH's wait keeps the core that its peer needs (milliseconds a call, seen
+/// in 4.0.2).
 pub fn wait_yields() -> bool {
     is_open_mpi()
 }

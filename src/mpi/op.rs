@@ -42,7 +42,8 @@ pub enum Operator {
     BitXor,
 }
 
-/// Which predefined operator on which elements these are, if they are such. The operator may not fit the elements.
+/// Which predefined operator on which elements these are, if they are such. The operator may not
+/// fit the elements.
 pub fn predefined(op: MPI_Op, datatype: MPI_Datatype) -> Option<(Operator, Element)> {
     use Operator::{BitAnd, BitOr, BitXor, LogicalAnd, LogicalOr, LogicalXor, Max, Min, Product, Sum};
     const ELEMENTS: [Element; 4] = [Element::Int, Element::Long, Element::Float, Element::Double];
@@ -70,8 +71,9 @@ pub unsafe fn commutes(op: MPI_Op) -> Result<bool> {
     Ok(commutes != 0)
 }
 
-/// An error if the operator does not work on the datatype: a reduction of nothing makes MPI check it. `alone` must have one process.
-/// (`MPI_Reduce_local` would call the error handler of `MPI_COMM_WORLD`: it has no communicator.)
+/// An error if the operator does not work on the datatype: a reduction of nothing makes MPI check
+/// it. `alone` must have one process. (`MPI_Reduce_local` would call the error handler of
+/// `MPI_COMM_WORLD`: it has no communicator.)
 ///
 /// # Safety
 /// The handles must be an operator and a datatype.

@@ -83,7 +83,8 @@ pub struct Requests {
     statuses: Vec<MPI_Status>,
     /// Counts what is sent, where somebody asks.
     tally: Option<Arc<Tally>>,
-    /// Of the first requests, the most bytes that may come. Empty where MPI finds all that are too long.
+    /// Of the first requests, the most bytes that may come. Empty where MPI finds all that are too
+    /// long.
     limits: Vec<u64>,
 }
 
@@ -101,7 +102,8 @@ impl Requests {
         self.limits.reserve(n);
     }
 
-    /// Sets the most bytes that may come with the last `limits.len()` receives that were posted, which are guarded.
+    /// Sets the most bytes that may come with the last `limits.len()` receives that were posted,
+    /// which are guarded.
     pub fn expect(&mut self, limits: &[u64]) {
         self.limits.resize(self.used - limits.len(), u64::MAX);
         self.limits.extend_from_slice(limits);
@@ -246,13 +248,14 @@ impl Requests {
     }
 
     /// Gives up: cancels what can be cancelled (the requests that are receives, by position) and
-    /// lets go of the rest. Returns whether MPI may still be at work in some of the memory, which must
-    /// then stay as it is for ever.
+    /// lets go of the rest. Returns whether MPI may still be at work in some of the memory, which
+    /// must then stay as it is for ever.
     #[cold]
     pub fn abandon(&mut self, receives: impl Fn(usize) -> bool) -> bool {
         let mut stuck = false;
         for (i, request) in self.requests[..self.used].iter_mut().enumerate().filter(|(_, r)| **r != null()) {
-            // SAFETY: live requests; the status array has room for one. Errors have no one to go to.
+            // SAFETY: live requests; the status array has room for one. Errors have no one to go
+            // to.
             unsafe {
                 let mut done = 0;
                 if receives(i) {
@@ -293,8 +296,8 @@ pub(super) fn is_complete(request: MPI_Request) -> bool {
     rc != super::success() || done != 0
 }
 
-/// Tests of a receive that is taken back before it is said to have no end: more than one needs whose
-/// sender lives.
+/// Tests of a receive that is taken back before it is said to have no end: more than one needs
+/// whose sender lives.
 pub const LAST_TESTS: u32 = 100_000;
 
 /// What has become of the message of a process that has ended.
@@ -309,7 +312,8 @@ pub enum Lost {
 }
 
 impl Requests {
-    /// Waits until all are complete, which `wait` is to make known, or the process has waited so long that it should look for dead ones: false then.
+    /// Waits until all are complete, which `wait` is to make known, or the process has waited so
+    /// long that it should look for dead ones: false then.
     #[inline]
     pub fn settle(&self, patience: &mut Patience) -> bool {
         for &request in &self.requests[..self.used] {
@@ -352,13 +356,15 @@ impl Requests {
         Lost::Stuck
     }
 
-    /// Gives up all that are not complete; `receives` tells for a position whether it is a receive. Then there are none.
+    /// Gives up all that are not complete; `receives` tells for a position whether it is a receive.
+    /// Then there are none.
     #[cold]
     pub fn give_up_all(&mut self, receives: impl Fn(usize) -> bool) {
         for position in self.pending() {
             self.give_up(position, receives(position));
         }
-        // SAFETY: requests that are complete or null, and as many statuses. Errors have no one to go to.
+        // SAFETY: requests that are complete or null, and as many statuses. Errors have no one to
+        // go to.
         unsafe { mpi_sys::MPI_Waitall(self.used as c_int, self.requests.as_mut_ptr(), self.statuses.as_mut_ptr()) };
         self.limits.clear();
         self.used = 0;
@@ -376,7 +382,8 @@ impl Requests {
             return unsafe { self.post_receives(&[*message], probed.status.tag, comm) };
         };
         let request = &mut self.requests[self.used];
-        // SAFETY: the caller vouches for the buffer; the handle is of a message that no one else has.
+        // SAFETY: the caller vouches for the buffer; the handle is of a message that no one else
+        // has.
         let rc = unsafe { mpi_sys::MPI_Imrecv(message.at.cast(), message.count, message.datatype, &mut handle, request) };
         check(rc, "MPI_Imrecv")?;
         self.used += 1;

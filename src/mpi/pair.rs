@@ -34,7 +34,8 @@ impl Peer<'_> {
     pub fn send(self, bytes: &[u8], tag: c_int) -> Result<()> {
         let mut request = p2p::null();
         let (at, length) = (bytes.as_ptr().cast(), bytes.len() as c_int);
-        // SAFETY: the buffer has the length that is said, and is borrowed until the request is complete.
+        // SAFETY: the buffer has the length that is said, and is borrowed until the request is
+        // complete.
         let rc =
             unsafe { mpi_sys::MPI_Isend(at, length, datatype::byte(), self.rank as c_int, tag, self.comm.raw(), &mut request) };
         check(rc, "MPI_Isend")?;
@@ -45,7 +46,8 @@ impl Peer<'_> {
     #[inline]
     pub fn receive(self, bytes: &mut [u8], tag: c_int) -> Result<()> {
         let (mut request, rank) = (p2p::null(), self.rank as c_int);
-        // SAFETY: the buffer has the length that is said, and is borrowed until the request is complete.
+        // SAFETY: the buffer has the length that is said, and is borrowed until the request is
+        // complete.
         let rc = unsafe {
             let (at, length) = (bytes.as_mut_ptr().cast(), bytes.len() as c_int);
             mpi_sys::MPI_Irecv(at, length, datatype::byte(), rank, tag, self.comm.raw(), &mut request)
@@ -54,7 +56,8 @@ impl Peer<'_> {
         self.finish(request, true)
     }
 
-    /// Waits for a message to or from the process, unless that has ended. `MPI_Send` and `MPI_Recv` would wait for ever; the executors do not use them either.
+    /// Waits for a message to or from the process, unless that has ended. `MPI_Send` and `MPI_Recv`
+    /// would wait for ever; the executors do not use them either.
     #[inline]
     fn finish(self, mut request: MPI_Request, receives: bool) -> Result<()> {
         let (mut status, mut done, mut patience) = (empty_status(), 0, Patience::default());
@@ -83,12 +86,13 @@ impl Peer<'_> {
         dead.first().map_or(Ok(()), |&rank| Err(self.comm.lose(rank)))
     }
 
-    /// Begins to send, and tells whether the send is complete within `patience` microseconds. Then calls `meanwhile`, and waits for the
-    /// send's completion. Gives its core away while it asks.
+    /// Begins to send, and tells whether the send is complete within `patience` microseconds. Then
+    /// calls `meanwhile`, and waits for the send's completion. Gives its core away while it asks.
     pub fn completes(self, bytes: &[u8], tag: c_int, patience: f64, meanwhile: impl FnOnce() -> Result<()>) -> Result<bool> {
         let (mut request, mut status, mut done) = (p2p::null(), empty_status(), 0);
         let (at, length) = (bytes.as_ptr().cast(), bytes.len() as c_int);
-        // SAFETY: the buffer has the length that is said, and is borrowed until the request is complete.
+        // SAFETY: the buffer has the length that is said, and is borrowed until the request is
+        // complete.
         let rc =
             unsafe { mpi_sys::MPI_Isend(at, length, datatype::byte(), self.rank as c_int, tag, self.comm.raw(), &mut request) };
         check(rc, "MPI_Isend")?;
@@ -105,7 +109,8 @@ impl Peer<'_> {
     }
 }
 
-/// A barrier in which a process sleeps, so that those that are late have its core: up to a millisecond late itself. Collective.
+/// A barrier in which a process sleeps, so that those that are late have its core: up to a
+/// millisecond late itself. Collective.
 pub fn idle_barrier(comm: &Comm) -> Result<()> {
     let (mut request, mut status, mut done) = (p2p::null(), empty_status(), 0);
     comm.is_whole()?;

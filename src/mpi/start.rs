@@ -26,7 +26,8 @@ pub fn finalize() -> Result<()> {
 
 /// `MPI_Abort` of the world: ends all processes.
 pub fn abort(code: c_int) {
-    // SAFETY: a constant handle; callers have initialized MPI. If it returns, there is nothing more to do.
+    // SAFETY: a constant handle; callers have initialized MPI. If it returns, there is nothing more
+    // to do.
     unsafe { mpi_sys::MPI_Abort(world(), code) };
 }
 

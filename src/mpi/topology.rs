@@ -31,7 +31,8 @@ pub enum Topology {
 /// `comm` must be a communicator.
 pub unsafe fn get(comm: MPI_Comm) -> Result<Topology> {
     let mut kind = 0;
-    // SAFETY: the caller vouches for `comm`; results are locals or vectors of the lengths that are said.
+    // SAFETY: the caller vouches for `comm`; results are locals or vectors of the lengths that are
+    // said.
     unsafe {
         check(mpi_sys::MPI_Topo_test(comm, &mut kind), "MPI_Topo_test")?;
         if kind == mpi_sys::RSMPI_CART {

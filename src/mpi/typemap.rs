@@ -1,9 +1,12 @@
-//! Typemaps of datatypes: found once for each datatype, by asking MPI how it was made, and kept as an attribute of it.
+//! Typemaps of datatypes: found once for each datatype, by asking MPI how it was made, and kept as
+//! an attribute of it.
 //!
-//! The attribute goes when the datatype is freed, and [`Freed`] counts that. As long as the count stays, a handle that has been looked at still names the same
-//! datatype: who remembers it together with its typemap needs no call of MPI.
+//! The attribute goes when the datatype is freed, and [`Freed`] counts that. As long as the count
+//! stays, a handle that has been looked at still names the same datatype: who remembers it together
+//! with its typemap needs no call of MPI.
 //!
-//! Cost: for a datatype that has been looked at two calls of MPI, for a new one some for each datatype that it is made of.
+//! Cost: for a datatype that has been looked at two calls of MPI, for a new one some for each
+//! datatype that it is made of.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::{c_int, c_void};
@@ -91,7 +94,8 @@ impl Combiner {
 #[derive(Debug, Default)]
 pub struct Freed {
     count: AtomicU64,
-    /// Predefined datatypes that have been looked at: they need not be asked for an attribute, which not all of them can have.
+    /// Predefined datatypes that have been looked at: they need not be asked for an attribute,
+    /// which not all of them can have.
     predefined: Mutex<Vec<(Handle, Option<Arc<Typemap>>)>>,
 }
 
@@ -127,7 +131,8 @@ impl Freed {
         self.count.load(Ordering::Acquire)
     }
 
-    /// The typemap of one element. `None`: it cannot be flattened, as it has too many irregular pieces or is of a kind that is not known.
+    /// The typemap of one element. `None`: it cannot be flattened, as it has too many irregular
+    /// pieces or is of a kind that is not known.
     ///
     /// # Safety
     /// `datatype` must be a datatype.
@@ -135,7 +140,8 @@ impl Freed {
         if let Some(map) = self.predefined(datatype) {
             return Ok(map);
         }
-        // SAFETY: the caller vouches for the handle; what is kept is read before the datatype can be freed.
+        // SAFETY: the caller vouches for the handle; what is kept is read before the datatype can
+        // be freed.
         unsafe {
             let keyval = keyval()?;
             if let Some(kept) = kept(datatype, keyval)?.as_ref() {
@@ -205,7 +211,8 @@ impl Recent {
     /// As many as a process has neighbors in a 3-D grid, on both sides.
     const MOST: usize = 52;
 
-    /// The typemap of one element, as [`Freed::typemap`]. No call of MPI for a datatype that is in the list.
+    /// The typemap of one element, as [`Freed::typemap`]. No call of MPI for a datatype that is in
+    /// the list.
     ///
     /// # Safety
     /// `datatype` must be a datatype.
@@ -280,7 +287,8 @@ fn keyval() -> Result<c_int> {
 unsafe extern "C" fn let_go(_datatype: MPI_Datatype, _keyval: c_int, value: *mut c_void, _extra: *mut c_void) -> c_int {
     // a panic must not unwind into MPI
     let done = std::panic::catch_unwind(|| {
-        // SAFETY: the pointer is the box that `typemap` stored under this keyval, and MPI calls this once for it.
+        // SAFETY: the pointer is the box that `typemap` stored under this keyval, and MPI calls
+        // this once for it.
         let kept = unsafe { Box::from_raw(value.cast::<Kept>()) };
         kept.freed.count.fetch_add(1, Ordering::Release);
     });
@@ -300,7 +308,8 @@ struct Made {
 impl Made {
     unsafe fn of(datatype: MPI_Datatype) -> Result<Made> {
         let (mut numbers, mut combiner) = ([0; 4], 0);
-        // SAFETY: the caller vouches for the handle; results are locals, the others constants of the C file.
+        // SAFETY: the caller vouches for the handle; results are locals, the others constants of
+        // the C file.
         unsafe {
             check(mpixn_type_envelope(datatype, &mut numbers, &mut combiner), "MPI_Type_get_envelope")?;
             let combiner = (mpixn_combiners.iter()).position(|&known| known == combiner).map(|k| Combiner::ALL[k]);
@@ -350,7 +359,8 @@ impl Made {
         }
     }
 
-    /// Counts, displacements and so on in one list, as they are listed in the standard for large counts, and the datatypes.
+    /// Counts, displacements and so on in one list, as they are listed in the standard for large
+    /// counts, and the datatypes.
     unsafe fn contents(&self, datatype: MPI_Datatype) -> Result<(Vec<i64>, Parts)> {
         let [integers, addresses, counts, datatypes] = self.numbers.map(|n| n as usize);
         let mut integers = vec![0; integers];
@@ -393,7 +403,8 @@ impl Drop for Parts {
             if datatype::is_null(*part) {
                 continue;
             }
-            // SAFETY: handles that are ours; predefined ones are nobody's. Errors have no one to go to.
+            // SAFETY: handles that are ours; predefined ones are nobody's. Errors have no one to go
+            // to.
             unsafe {
                 if Made::of(*part).is_ok_and(|made| !made.is_predefined()) {
                     mpi_sys::MPI_Type_free(part);
@@ -403,11 +414,13 @@ impl Drop for Parts {
     }
 }
 
-/// The pieces of what was made of `elements` (each with its extent) by these numbers. `None` if that cannot be flattened.
+/// The pieces of what was made of `elements` (each with its extent) by these numbers. `None` if
+/// that cannot be flattened.
 fn flatten(combiner: Combiner, numbers: &[i64], elements: Vec<(Option<Pieces>, i64)>) -> Option<Pieces> {
     let number = |k: usize| numbers.get(k).copied();
     let single = || elements.first().and_then(|(pieces, extent)| Some((pieces.as_ref()?, *extent)));
-    // `count` blocks, of which each says its length, its displacement in bytes, and of which element it is
+    // `count` blocks, of which each says its length, its displacement in bytes, and of which
+    // element it is
     let blocks = |count: i64, block: &dyn Fn(usize) -> Option<(i64, i64, usize)>| {
         let mut all = Pieces::default();
         for k in 0..usize::try_from(count).ok()? {

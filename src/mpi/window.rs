@@ -10,8 +10,9 @@ unsafe extern "C" {
     static mpixn_windows_of_parts: i32;
 }
 
-/// Whether windows can be made on a communicator. In Open MPI 4, two parts of `MPI_COMM_WORLD` that make windows at the same time can get one file for both
-/// (seen in 4.1.4: `MPI_ERR_WIN` on some processes). The same on all processes.
+/// Whether windows can be made on a communicator. In Open MPI 4, two parts of `MPI_COMM_WORLD` that
+/// make windows at the same time can get one file for both (seen in 4.1.4: `MPI_ERR_WIN` on some
+/// processes). The same on all processes.
 ///
 /// # Safety
 /// `comm` must be a communicator.
@@ -35,19 +36,21 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// `count` counters on each process, all 0. Collective; fails on all processes if it fails on one. The window stays open for access by all
-    /// (`MPI_Win_lock_all`).
+    /// `count` counters on each process, all 0. Collective; fails on all processes if it fails on
+    /// one. The window stays open for access by all (`MPI_Win_lock_all`).
     pub fn new(count: usize, comm: &Comm) -> Result<Counters> {
         // making a window blocks: only when all are here
         coll::barrier(comm)?;
-        // SAFETY: a live communicator; results are locals. The memory is the window's, has the length that is said, and is written before others can add to it.
+        // SAFETY: a live communicator; results are locals. The memory is the window's, has the
+        // length that is said, and is written before others can add to it.
         unsafe {
             let me = super::comm::rank(comm.raw())?;
             let mut window = mpi_sys::RSMPI_WIN_NULL;
             let (bytes, word) = ((count * size_of::<u64>()) as MPI_Aint, size_of::<u64>() as i32);
             let mut memory: *mut u64 = std::ptr::null_mut();
             let (info, at) = (mpi_sys::RSMPI_INFO_NULL, (&raw mut memory).cast());
-            // memory of MPI's own, which processes of a node share: Open MPI 4's additions to other memory wait in the call for the target, which may have ended
+            // memory of MPI's own, which processes of a node share: Open MPI 4's additions to other
+            // memory wait in the call for the target, which may have ended
             let made = check(mpi_sys::MPI_Win_allocate(bytes, word, info, comm.raw(), at, &mut window), "MPI_Win_allocate");
             if made.is_ok() {
                 memory.write_bytes(0, count);
@@ -71,7 +74,8 @@ impl Counters {
         check(unsafe { mpi_sys::MPI_Win_flush_all(self.window) }, "MPI_Win_flush_all")
     }
 
-    /// Begins to add 1 to a counter of a process. The request is complete when what was there is here; `complete` ends it at the target.
+    /// Begins to add 1 to a counter of a process. The request is complete when what was there is
+    /// here; `complete` ends it at the target.
     ///
     /// # Safety
     /// `found` must stay where it is until the request is complete.
@@ -109,7 +113,8 @@ impl Counters {
     /// The caller's own counter.
     pub fn own(&self, counter: usize) -> Result<u64> {
         let (mut value, zero) = (0u64, 0u64);
-        // SAFETY: results are locals that live until the flush; adding 0 is atomic with the additions of others.
+        // SAFETY: results are locals that live until the flush; adding 0 is atomic with the
+        // additions of others.
         unsafe {
             let (word, sum) = (mpi_sys::RSMPI_UINT64_T, mpi_sys::RSMPI_SUM);
             let at = counter as MPI_Aint;

@@ -64,12 +64,15 @@ pub struct Packets {
     own: Vec<Own>,
     /// Where the MPI writes longer messages past their receives: by index in `own`.
     guards: Option<Box<Guards>>,
-    /// Where in `own` an input or output block is; `NONE` for those that the schedule does not name.
+    /// Where in `own` an input or output block is; `NONE` for those that the schedule does not
+    /// name.
     inputs: Vec<u32>,
     outputs: Vec<u32>,
-    /// For each packet that is sent by itself, it and all that are in it, by number; empty for the others.
+    /// For each packet that is sent by itself, it and all that are in it, by number; empty for the
+    /// others.
     members: Vec<Vec<u32>>,
-    /// Of each of these whether it has blocks that come in the same call, so that its length is known when it is sent.
+    /// Of each of these whether it has blocks that come in the same call, so that its length is
+    /// known when it is sent.
     passes: Vec<bool>,
     /// Where each packet is in its buffer; only of those that this process puts together.
     packets: Vec<Range<usize>>,
@@ -84,7 +87,8 @@ pub struct Packets {
     sources: Vec<Option<(usize, bool)>>,
     /// Rounds that have been posted; 0 when nothing is under way.
     round: usize,
-    /// Receives of the posted round whose lengths come with them, and how many of them have been found.
+    /// Receives of the posted round whose lengths come with them, and how many of them have been
+    /// found.
     probed: Vec<(Rank, Block)>,
     found: usize,
     requests: Requests,
@@ -326,7 +330,8 @@ impl Packets {
         enlarge(&mut self.buffers[outer], self.packets[outer].len())
     }
 
-    /// The blocks of a packet that this process puts together, with the bytes that each takes there; `None` for one that is the same as that before it.
+    /// The blocks of a packet that this process puts together, with the bytes that each takes
+    /// there; `None` for one that is the same as that before it.
     fn pieces(&self, k: usize) -> impl Iterator<Item = (Block, Option<usize>)> + '_ {
         (self.schedule.packet(k).iter().enumerate()).map(move |(i, &block)| (block, self.piece(k, i)))
     }
@@ -389,7 +394,8 @@ impl Packets {
         Ok(())
     }
 
-    /// Takes a packet apart that has come: what is the caller's goes there, of what is others' the place is noted.
+    /// Takes a packet apart that has come: what is the caller's goes there, of what is others' the
+    /// place is noted.
     unsafe fn take(&mut self, k: usize, length: usize) -> Result<()> {
         let blocks = self.schedule.packet(k).len();
         let mut done: Result<()> = packet::check(&self.buffers[k][..length], blocks).map_err(|text| Error::Internal(text).into());
@@ -415,7 +421,8 @@ impl Packets {
         let taken = if from.len() > own.length {
             Err(Error::Truncated { source_slot: block.slot(), sent: from.len(), expected: own.length }.into())
         } else {
-            // SAFETY: the caller of `bind` vouches for the block, of which as many bytes at least lie there; the buffer is ours.
+            // SAFETY: the caller of `bind` vouches for the block, of which as many bytes at least
+            // lie there; the buffer is ours.
             unsafe { own.way.unpack(from, &own.located, own.length, self.me, self.tag, &self.comm) }
         };
         self.buffers[k] = buffer;
@@ -557,7 +564,8 @@ impl Packets {
         Ok(true)
     }
 
-    /// Finishes the posted round, whose messages are complete, and posts the next one, if there is one.
+    /// Finishes the posted round, whose messages are complete, and posts the next one, if there is
+    /// one.
     fn advance(&mut self, completed: std::result::Result<(), (usize, Box<Error>)>) -> Result<()> {
         if let Err((position, mut error)) = completed {
             if let (Error::Mpi { text, .. }, Some(&(receives, peer))) = (&mut *error, self.peers.get(position)) {
@@ -579,20 +587,23 @@ impl Packets {
         self.post()
     }
 
-    /// Remembers a failure, if it is the first. All rounds run to their end, as others wait for the later ones.
+    /// Remembers a failure, if it is the first. All rounds run to their end, as others wait for the
+    /// later ones.
     fn note(&mut self, done: Result<()>) {
         if let Err(e) = done {
             self.failure.get_or_insert(e);
         }
     }
 
-    /// Notes a poll in vain, and fails if the process has waited long enough to find that another one has ended.
+    /// Notes a poll in vain, and fails if the process has waited long enough to find that another
+    /// one has ended.
     fn be_patient(&mut self) -> Result<()> {
         if self.patience.is_over() { self.look_for_dead() } else { Ok(()) }
     }
 
-    /// Fails if a process of the communicator has ended. What it would have passed on is nobody's to make up: the call goes no further, and those that wait for this
-    /// process find the dead one themselves.
+    /// Fails if a process of the communicator has ended. What it would have passed on is nobody's
+    /// to make up: the call goes no further, and those that wait for this process find the dead one
+    /// themselves.
     #[cold]
     fn look_for_dead(&mut self) -> Result<()> {
         self.patience.look_at_all(&self.comm).inspect_err(|_| {

@@ -1,4 +1,5 @@
-//! Device memory in the point-to-point executor: self edges, and blocks that are packed, go through MPI.
+//! Device memory in the point-to-point executor: self edges, and blocks that are packed, go through
+//! MPI.
 
 use super::P2p;
 use crate::datatype::buffers::Buffers;
@@ -8,7 +9,8 @@ use crate::mpi::device::Devices;
 use crate::schedule::Block;
 
 impl P2p {
-    /// Changes what has just been bound over to MPI, where it lies on a device. Parts of a block without gaps are sent from there.
+    /// Changes what has just been bound over to MPI, where it lies on a device. Parts of a block
+    /// without gaps are sent from there.
     ///
     /// # Safety
     /// As for `Executor::bind`.

@@ -1,11 +1,13 @@
 //! The point-to-point executor: rounds of `MPI_Irecv` and `MPI_Isend` on the private communicator.
 //!
-//! In each round all receives are posted before the first send, self edges are copied while the messages travel, and the next round begins
-//! when all are complete. Whole blocks are sent from and received in place, parts of blocks as `parts.rs` says. All messages of a
-//! call have one tag: those between two processes meet in the order in which the schedule posts them.
+//! In each round all receives are posted before the first send, self edges are copied while the
+//! messages travel, and the next round begins when all are complete. Whole blocks are sent from and
+//! received in place, parts of blocks as `parts.rs` says. All messages of a call have one tag:
+//! those between two processes meet in the order in which the schedule posts them.
 //!
-//! Cost beyond MPI's: for each operation of the schedule one located block; no allocation once a schedule and its largest block have been
-//! seen. Counts above `INT_MAX` make a datatype for each such block when they are bound.
+//! Cost beyond MPI's: for each operation of the schedule one located block; no allocation once a
+//! schedule and its largest block have been seen. Counts above `INT_MAX` make a datatype for each
+//! such block when they are bound.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -39,8 +41,8 @@ use window::Window;
 pub enum Waiting {
     /// In MPI. For processes that have a core each, or an MPI that gives cores away by itself.
     Block,
-    /// By asking MPI again and again, and after a few times in vain giving the core away (`sched_yield`, a system call). For more processes
-    /// than cores.
+    /// By asking MPI again and again, and after a few times in vain giving the core away
+    /// (`sched_yield`, a system call). For more processes than cores.
     Yield,
 }
 
@@ -82,7 +84,8 @@ struct Sorted {
     outputs: Vec<Place>,
     /// All other messages that carry whole blocks.
     others: Vec<u32>,
-    /// Blocks that are packed because their first part is sent in the round, and unpacked because their last part is received in it.
+    /// Blocks that are packed because their first part is sent in the round, and unpacked because
+    /// their last part is received in it.
     packs: Vec<u32>,
     unpacks: Vec<u32>,
     copies: Vec<(Block, Block)>,
@@ -216,10 +219,12 @@ struct Fold {
 pub struct Large(Vec<datatype::Owned>);
 
 impl Large {
-    /// Makes a message of a block. The process at the other end stays. `argument` names the count in an error.
+    /// Makes a message of a block. The process at the other end stays. `argument` names the count
+    /// in an error.
     ///
     /// # Safety
-    /// The block's datatype must be committed. `self` must live, and not be cleared, until the message is complete.
+    /// The block's datatype must be committed. `self` must live, and not be cleared, until the
+    /// message is complete.
     #[inline]
     pub unsafe fn fill(&mut self, message: &mut Message, block: &Located, argument: impl FnOnce() -> Argument) -> Result<()> {
         message.at = block.at;
@@ -347,8 +352,9 @@ pub unsafe fn accept(
 }
 
 impl P2p {
-    /// An executor of `schedule` for process `me` on the private communicator. Receives of `window` rounds are posted, where the schedule
-    /// lets rounds overlap; with 1 each round is complete before the next one begins.
+    /// An executor of `schedule` for process `me` on the private communicator. Receives of `window`
+    /// rounds are posted, where the schedule lets rounds overlap; with 1 each round is complete
+    /// before the next one begins.
     pub fn new(comm: Arc<Comm>, alone: Option<Arc<Comm>>, me: u32, waiting: Waiting, window: u32, schedule: &Schedule) -> P2p {
         let (sorted, parts) = Sorted::new(schedule);
         let mut requests = Requests::default();
@@ -396,8 +402,8 @@ impl P2p {
         self.alone.as_deref().ok_or_else(|| Error::Internal("an executor that does not reduce got an operator".into()).into())
     }
 
-    /// Binds the messages of one side. The shape is looked at once, not for each message: this loop is all that a call costs
-    /// beyond MPI.
+    /// Binds the messages of one side. The shape is looked at once, not for each message: this loop
+    /// is all that a call costs beyond MPI.
     #[inline]
     unsafe fn bind_side(&mut self, side: &Blocks, input: bool) -> Result<()> {
         let places = if input { &self.sorted.inputs } else { &self.sorted.outputs };
@@ -546,7 +552,8 @@ impl P2p {
         })
     }
 
-    /// Notes that MPI may still read what a start that failed has posted: only binding makes memory that can be written again.
+    /// Notes that MPI may still read what a start that failed has posted: only binding makes memory
+    /// that can be written again.
     #[cold]
     fn lose(&mut self) {
         (self.lost, self.stuck) = (true, true);
@@ -561,7 +568,8 @@ impl P2p {
         }
     }
 
-    /// Returns whether MPI may still be at work in the buffers that are bound, though nothing is under way.
+    /// Returns whether MPI may still be at work in the buffers that are bound, though nothing is
+    /// under way.
     pub fn is_stuck(&self) -> bool {
         self.stuck
     }
@@ -642,7 +650,8 @@ impl P2p {
         let (Some(fold), Some(&(from, into))) = (self.fold, self.reduces.get(next)) else {
             return Ok(());
         };
-        // SAFETY: scratch blocks and the caller's result have room for these elements and are distinct.
+        // SAFETY: scratch blocks and the caller's result have room for these elements and are
+        // distinct.
         unsafe { op::reduce(from, into, fold.count, fold.extent, fold.datatype, fold.op) }
     }
 
@@ -664,7 +673,8 @@ impl P2p {
         }
     }
 
-    /// Whether a block is complete and, where it is reduced, part of the result. Does the unpacking and reducing for that.
+    /// Whether a block is complete and, where it is reduced, part of the result. Does the unpacking
+    /// and reducing for that.
     fn bring_in(&mut self, index: u32) -> Result<bool> {
         if !self.complete(index)? {
             return Ok(false);
@@ -712,7 +722,8 @@ impl P2p {
         self.note(done);
     }
 
-    /// Remembers a failure, if it is the first. All rounds run to their end, as neighbors wait for the later ones.
+    /// Remembers a failure, if it is the first. All rounds run to their end, as neighbors wait for
+    /// the later ones.
     #[inline]
     fn note(&mut self, done: Result<()>) {
         if let Err(e) = done
@@ -722,7 +733,8 @@ impl P2p {
         }
     }
 
-    /// The error of a message, with the process at its other end. `first` is the message of the first request.
+    /// The error of a message, with the process at its other end. `first` is the message of the
+    /// first request.
     #[cold]
     fn name_edge(&self, first: usize, (position, mut error): (usize, Box<Error>)) -> Box<Error> {
         let i = first + position;
@@ -734,7 +746,8 @@ impl P2p {
         error
     }
 
-    /// Finishes the posted round, whose messages are complete, and posts the next one, if there is one.
+    /// Finishes the posted round, whose messages are complete, and posts the next one, if there is
+    /// one.
     #[inline(always)]
     fn advance(&mut self, completed: std::result::Result<(), (usize, Box<Error>)>) -> Result<()> {
         let r = self.round - 1;
@@ -757,7 +770,8 @@ impl P2p {
         Some(done)
     }
 
-    /// Gives up the messages of the posted rounds to and from processes that have ended. Those of others go on, in later rounds too, as neighbors wait for them.
+    /// Gives up the messages of the posted rounds to and from processes that have ended. Those of
+    /// others go on, in later rounds too, as neighbors wait for them.
     #[cold]
     #[inline(never)]
     fn look_for_dead(&mut self, window: Option<&mut Window>) {
@@ -791,8 +805,8 @@ impl P2p {
                 gone.get_or_insert(peer(first + position));
             }
         }
-        // later rounds are for the living: an MPI may refuse messages to the dead, and the call would
-        // end before others have got what they wait for
+        // later rounds are for the living: an MPI may refuse messages to the dead, and the call
+        // would end before others have got what they wait for
         let messages = self.sorted.messages.iter().zip(&mut self.messages);
         messages.filter(|(of, _)| dead.contains(&of.0)).for_each(|(_, message)| message.peer = crate::mpi::proc_null());
         if let Some(rank) = gone {
@@ -895,7 +909,8 @@ impl Scratch {
     }
 }
 
-/// An error if a block at address 0 has bytes there. Only a datatype with absolute addresses has none (`MPI_BOTTOM`).
+/// An error if a block at address 0 has bytes there. Only a datatype with absolute addresses has
+/// none (`MPI_BOTTOM`).
 ///
 /// # Safety
 /// The block's datatype must be a datatype.

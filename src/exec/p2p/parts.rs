@@ -1,11 +1,13 @@
 //! Blocks that travel in parts.
 //!
-//! Both ends cut at the same byte of the block's data, which is as long at both ends, and send the bytes between two cuts. Data that lies in one
-//! piece and in order is sent from and received in place. Other data is packed into a kept buffer before the block's first part is sent, or
+//! Both ends cut at the same byte of the block's data, which is as long at both ends, and send the
+//! bytes between two cuts. Data that lies in one piece and in order is sent from and received in
+//! place. Other data is packed into a kept buffer before the block's first part is sent, or
 //! received there and unpacked when the last part has come. An empty part is no message.
 //!
-//! Cost: for each such block and call one look at its datatype (with predefined datatypes nothing is asked of MPI), for data that is not in place
-//! one copy of it, and as much memory as all such blocks of a call together.
+//! Cost: for each such block and call one look at its datatype (with predefined datatypes nothing
+//! is asked of MPI), for data that is not in place one copy of it, and as much memory as all such
+//! blocks of a call together.
 
 use std::collections::HashMap;
 
@@ -73,9 +75,6 @@ pub struct Parts {
     stages: Vec<Stage>,
     pieces: Vec<Piece>,
     buffer: Vec<u8>,
-}
-
-impl Parts {
 }
 
 /// Finds the blocks of a schedule that travel in parts, operation by operation.
@@ -146,8 +145,8 @@ impl Parts {
         self.stages.iter_mut().for_each(|stage| stage.accepted = None);
     }
 
-    /// Finds the data of each block and fills in the messages. `locate` finds and checks a block; its last argument remembers a datatype that
-    /// has been accepted.
+    /// Finds the data of each block and fills in the messages. `locate` finds and checks a block;
+    /// its last argument remembers a datatype that has been accepted.
     ///
     /// # Safety
     /// The buffers must be what the C prototype asks for.

@@ -1,15 +1,19 @@
-//! Rounds that overlap: receives are posted some rounds ahead, and sends go on as soon as this process's own sends are complete.
+//! Rounds that overlap: receives are posted some rounds ahead, and sends go on as soon as this
+//! process's own sends are complete.
 //!
-//! A round holds up nobody but the two ends of its messages: a process that waits for a late source goes on sending, and a message that comes early
-//! finds its receive posted. Each process still has the messages of one round only on their way out. Messages between two processes meet
-//! in the order of the rounds, as both ends post them in that order.
+//! A round holds up nobody but the two ends of its messages: a process that waits for a late source
+//! goes on sending, and a message that comes early finds its receive posted. Each process still has
+//! the messages of one round only on their way out. Messages between two processes meet in the
+//! order of the rounds, as both ends post them in that order.
 //!
-//! No process waits for ever: of all messages that are not complete take one of the earliest round. Its sender has sent all before, so that it has
-//! begun this one, and as the receiver too has sent all before, its receive is posted. That holds also where one end does not overlap its rounds.
+//! No process waits for ever: of all messages that are not complete take one of the earliest round.
+//! Its sender has sent all before, so that it has begun this one, and as the receiver too has sent
+//! all before, its receive is posted. That holds also where one end does not overlap its rounds.
 //!
 //! Only for schedules that `overlap.rs` lets pass.
 //!
-//! Cost: room for a request and a status for each message that is received, not for those of a round only.
+//! Cost: room for a request and a status for each message that is received, not for those of a
+//! round only.
 
 use super::P2p;
 use crate::error::Result;
@@ -84,7 +88,8 @@ impl P2p {
         let end = (self.round + window.rounds).min(self.sorted.rounds.len());
         while window.posted < end {
             let recvs = self.sorted.rounds[window.posted].recvs.clone();
-            // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
+            // SAFETY: the caller of `bind` vouches for the buffers until the collective is
+            // complete.
             unsafe { window.receives[window.posted].post_receives(&self.messages[recvs.clone()], self.tag, &self.comm) }?;
             if let Some(guards) = &self.guards {
                 window.receives[window.posted].expect(guards.limits(recvs));
@@ -94,7 +99,8 @@ impl P2p {
         Ok(())
     }
 
-    /// Does what can be done without waiting. Whether all rounds are complete, or nothing is under way.
+    /// Does what can be done without waiting. Whether all rounds are complete, or nothing is under
+    /// way.
     pub(super) fn poll_ahead(&mut self, window: &mut Window) -> Result<bool> {
         if self.round == 0 {
             return Ok(true);
