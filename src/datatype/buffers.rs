@@ -2,6 +2,7 @@
 //! type.
 
 use crate::error::{Argument, Error, Result};
+use crate::mpi::device::Devices;
 use crate::mpi::{MPI_Datatype, datatype};
 
 /// An array of counts or displacements, in any of the widths that MPI has.
@@ -119,6 +120,36 @@ pub struct Located {
     pub count: i64,
     /// Of this type.
     pub datatype: MPI_Datatype,
+}
+
+impl Located {
+    /// Returns the bytes of data.
+    ///
+    /// # Safety
+    /// The datatype must be a datatype.
+    pub unsafe fn bytes(&self) -> Result<i128> {
+        // SAFETY: the caller vouches for the datatype.
+        Ok(i128::from(self.count) * i128::from(unsafe { datatype::size(self.datatype) }?))
+    }
+
+    /// Returns true if the data lies in device memory.
+    ///
+    /// # Safety
+    /// The datatype must be a datatype.
+    pub unsafe fn is_on_device(&self, devices: &Devices) -> Result<bool> {
+        // SAFETY: the caller vouches for the datatype.
+        unsafe { devices.hold(self.at, self.count, self.datatype) }
+    }
+}
+
+/// Makes a buffer at least so long.
+#[inline]
+pub fn enlarge(buffer: &mut Vec<u8>, length: usize) -> Result<()> {
+    if buffer.len() < length {
+        buffer.try_reserve_exact(length - buffer.len()).map_err(|_| Error::NoMemory { bytes: length })?;
+        buffer.resize(length, 0);
+    }
+    Ok(())
 }
 
 /// Most bytes of a block: no machine addresses more, and a few of them together do not overflow.

@@ -8,7 +8,7 @@
 
 use super::comm::Owned;
 use super::liveness::Patience;
-use super::message::Request;
+use super::request::Request;
 use super::{MPI_Comm, MPI_Datatype, MPI_Op, check};
 use crate::error::{Error, Result};
 

@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::sync::{Arc, OnceLock};
 
 use super::tally::Tally;
-use super::{MPI_Comm, MPI_Group, check, coll, liveness};
+use super::{MPI_Comm, MPI_Group, check};
 use crate::error::{Error, Result};
 
 /// Whether a handle is `MPI_COMM_NULL`.
@@ -79,7 +79,7 @@ unsafe impl Send for Owned {}
 unsafe impl Sync for Owned {}
 
 impl Owned {
-    fn new(comm: MPI_Comm, whole: MPI_Comm) -> Owned {
+    pub(super) fn new(comm: MPI_Comm, whole: MPI_Comm) -> Owned {
         Owned { comm, whole, lost: OnceLock::new(), tally: OnceLock::new() }
     }
 
@@ -88,7 +88,7 @@ impl Owned {
     /// which therefore is never freed.
     pub fn lose(&self, rank: u32) -> Box<Error> {
         // SAFETY: live communicators; a part does not outlive the whole.
-        let named = unsafe { liveness::translate(self.comm, &[rank], self.whole) };
+        let named = unsafe { translate_ranks(self.comm, &[rank], self.whole) };
         let named = named.ok().and_then(|ranks| u32::try_from(*ranks.first()?).ok()).unwrap_or(rank);
         Error::Gone { rank: *self.lost.get_or_init(|| named) }.into()
     }
@@ -96,71 +96,6 @@ impl Owned {
     /// Fails if an operation of all processes has found one dead.
     pub fn is_whole(&self) -> Result<()> {
         self.lost.get().map_or(Ok(()), |&rank| Err(Error::Gone { rank }.into()))
-    }
-
-    /// A duplicate of `comm` without its info hints (which may promise what we do not keep), whose
-    /// errors come back as codes. Collective over `comm`.
-    ///
-    /// # Safety
-    /// `comm` must be an intracommunicator, and all its processes must call this.
-    pub unsafe fn duplicate(comm: MPI_Comm) -> Result<Owned> {
-        // a duplicate cannot be waited for with patience, but the processes that enter it late can
-        // SAFETY: the caller vouches for `comm`.
-        unsafe {
-            coll::meet(comm)?;
-            Owned::copy(comm)
-        }
-    }
-
-    /// Another communicator of the same processes. Collective over `self`.
-    pub fn again(&self) -> Result<Owned> {
-        coll::barrier(self)?;
-        // SAFETY: a live communicator.
-        unsafe { Owned::copy(self.comm) }
-    }
-
-    unsafe fn copy(comm: MPI_Comm) -> Result<Owned> {
-        // SAFETY: the caller vouches for `comm`; the handles are constants and a local.
-        unsafe {
-            let mut copy = mpi_sys::RSMPI_COMM_NULL;
-            check(mpi_sys::MPI_Comm_dup_with_info(comm, mpi_sys::RSMPI_INFO_NULL, &mut copy), "MPI_Comm_dup_with_info")?;
-            let copy = Owned::new(copy, copy);
-            check(mpi_sys::MPI_Comm_set_errhandler(copy.comm, mpi_sys::RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
-            Ok(copy)
-        }
-    }
-
-    /// The processes that share memory with the caller. Collective over `self`.
-    pub fn node(&self) -> Result<Owned> {
-        coll::barrier(self)?;
-        // SAFETY: a live communicator; the other handles are constants and a local.
-        unsafe {
-            let mut node = mpi_sys::RSMPI_COMM_NULL;
-            let shared = mpi_sys::RSMPI_COMM_TYPE_SHARED;
-            check(
-                mpi_sys::MPI_Comm_split_type(self.comm, shared, 0, mpi_sys::RSMPI_INFO_NULL, &mut node),
-                "MPI_Comm_split_type",
-            )?;
-            Ok(Owned::new(node, self.whole))
-        }
-    }
-
-    /// Those processes that give the same `color`, in the order of their ranks. Collective over
-    /// `self`.
-    pub fn split(&self, color: u32) -> Result<Owned> {
-        coll::barrier(self)?;
-        // SAFETY: a live communicator; the other handle is a local.
-        unsafe {
-            let mut part = mpi_sys::RSMPI_COMM_NULL;
-            check(mpi_sys::MPI_Comm_split(self.comm, color as c_int, 0, &mut part), "MPI_Comm_split")?;
-            Ok(Owned::new(part, self.whole))
-        }
-    }
-
-    /// A communicator of the caller alone. Collective over `self`.
-    pub fn alone(&self) -> Result<Owned> {
-        // SAFETY: a live communicator.
-        self.split(unsafe { rank(self.comm) }?)
     }
 
     /// `MPI_COMM_WORLD`, which is not freed.
@@ -179,6 +114,11 @@ impl Owned {
     #[inline(always)]
     pub fn tally(&self) -> Option<&Tally> {
         self.tally.get().map(|tally| &**tally)
+    }
+
+    /// The communicator whose ranks name processes in errors.
+    pub(super) fn whole(&self) -> MPI_Comm {
+        self.whole
     }
 
     /// The handle.
@@ -200,6 +140,41 @@ impl Drop for Owned {
 pub fn is_null_group(group: MPI_Group) -> bool {
     // SAFETY: a constant of mpi-sys' C file.
     group == unsafe { mpi_sys::RSMPI_GROUP_NULL }
+}
+
+/// Ranks in the world of processes of `comm`; `None` for those of other worlds.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn world_ranks(comm: MPI_Comm, ranks: &[u32]) -> Result<Vec<Option<u32>>> {
+    // SAFETY: the caller vouches for `comm`; the world is a communicator.
+    let to = unsafe { translate_ranks(comm, ranks, world()) }?;
+    Ok(to.into_iter().map(|rank| u32::try_from(rank).ok().filter(|_| rank != super::undefined())).collect())
+}
+
+/// Ranks in `other` of processes of `comm`.
+///
+/// # Safety
+/// Both must be communicators.
+unsafe fn translate_ranks(comm: MPI_Comm, ranks: &[u32], other: MPI_Comm) -> Result<Vec<i32>> {
+    // SAFETY: the caller vouches for the communicators; the arrays have the lengths that are said,
+    // and the groups are freed.
+    unsafe {
+        let mut groups: [MPI_Group; 2] = [mpi_sys::RSMPI_GROUP_NULL; 2];
+        check(mpi_sys::MPI_Comm_group(comm, &mut groups[0]), "MPI_Comm_group")?;
+        check(mpi_sys::MPI_Comm_group(other, &mut groups[1]), "MPI_Comm_group")?;
+        let from: Vec<i32> = ranks.iter().map(|&rank| rank as i32).collect();
+        let mut to = vec![super::undefined(); from.len()];
+        let (count, at) = (from.len() as i32, to.as_mut_ptr());
+        let translated = check(
+            mpi_sys::MPI_Group_translate_ranks(groups[0], count, from.as_ptr(), groups[1], at),
+            "MPI_Group_translate_ranks",
+        );
+        for group in &mut groups {
+            check(mpi_sys::MPI_Group_free(group), "MPI_Group_free")?;
+        }
+        translated.map(|()| to)
+    }
 }
 
 /// Ranks in `MPI_COMM_WORLD` of a communicator's processes; `None` for processes of another world.

@@ -1,11 +1,8 @@
 //! Datatypes: sizes, extents, packing, and types for counts beyond `int`.
 
-use std::cell::Cell;
 use std::ffi::c_int;
-use std::sync::Arc;
 
 use super::comm::Owned as Comm;
-use super::typemap::{Recent, Typemap};
 use super::{MPI_Aint, MPI_Datatype, check};
 use crate::error::Result;
 
@@ -33,101 +30,6 @@ pub unsafe fn extent(datatype: MPI_Datatype) -> Result<i64> {
     // SAFETY: the caller vouches for the handle; the results are locals.
     check(unsafe { mpi_sys::MPI_Type_get_extent(datatype, &mut lb, &mut extent) }, "MPI_Type_get_extent")?;
     Ok(extent as i64)
-}
-
-/// What is known of datatypes that were asked for last. Predefined ones never change. The handle of
-/// a derived one that was freed may come back as another derived one: what is known of it besides
-/// its kind is its typemap, as long as no datatype is freed.
-#[derive(Debug, Default)]
-pub struct Known {
-    last: Cell<Option<(MPI_Datatype, Kind)>>,
-    recent: Recent,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Kind {
-    Predefined {
-        extent: i64,
-        /// Whether elements behind one another leave no byte out.
-        dense: bool,
-    },
-    Derived,
-}
-
-impl Known {
-    /// Bytes from one element to the next.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
-    #[inline(always)]
-    pub unsafe fn extent(&self, datatype: MPI_Datatype) -> Result<i64> {
-        // SAFETY: the caller vouches for the handle.
-        match unsafe { self.kind(datatype) }? {
-            Kind::Predefined { extent, .. } => Ok(extent),
-            // SAFETY: as above.
-            Kind::Derived => unsafe { extent(datatype) },
-        }
-    }
-
-    /// Bytes of an element of a predefined datatype without holes; `None` for all others.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
-    #[inline]
-    pub unsafe fn dense(&self, datatype: MPI_Datatype) -> Result<Option<i64>> {
-        // SAFETY: the caller vouches for the handle.
-        match unsafe { self.kind(datatype) }? {
-            Kind::Predefined { extent, dense: true } => Ok(Some(extent)),
-            _ => Ok(None),
-        }
-    }
-
-    /// Whether it is a derived datatype, which its owner may free.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
-    pub unsafe fn is_derived(&self, datatype: MPI_Datatype) -> Result<bool> {
-        // SAFETY: the caller vouches for the handle.
-        Ok(matches!(unsafe { self.kind(datatype) }?, Kind::Derived))
-    }
-
-    /// How many datatypes have been freed whose typemaps were looked at: as long as it is the same,
-    /// equal handles are equal datatypes.
-    pub fn freed(&self) -> Result<u64> {
-        Ok(self.recent.freed()?.count())
-    }
-
-    /// The typemap of an element, as [`Freed::typemap`](super::typemap::Freed::typemap).
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
-    pub unsafe fn typemap(&self, datatype: MPI_Datatype) -> Result<Option<Arc<Typemap>>> {
-        // SAFETY: the caller vouches for the handle.
-        unsafe { self.recent.typemap(datatype) }
-    }
-
-    #[inline(always)]
-    unsafe fn kind(&self, datatype: MPI_Datatype) -> Result<Kind> {
-        match self.last.get() {
-            Some((known, kind)) if known == datatype => Ok(kind),
-            // SAFETY: the callers of the above vouch for the handle.
-            _ => unsafe { self.ask(datatype) },
-        }
-    }
-
-    unsafe fn ask(&self, datatype: MPI_Datatype) -> Result<Kind> {
-        // SAFETY: the callers of the above vouch for the handle.
-        let kind = unsafe {
-            if self.recent.freed()?.is_predefined(datatype)? {
-                let extent = extent(datatype)?;
-                Kind::Predefined { extent, dense: size(datatype)? == extent && true_extent(datatype)? == (0, extent) }
-            } else {
-                Kind::Derived
-            }
-        };
-        self.last.set(Some((datatype, kind)));
-        Ok(kind)
-    }
 }
 
 /// Bytes that one element carries.

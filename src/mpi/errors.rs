@@ -10,6 +10,7 @@
 use std::ffi::{CString, c_int};
 use std::sync::OnceLock;
 
+use super::code::{class_of, string};
 use super::{MPI_Comm, check};
 use crate::error::{Class, Error, Result};
 
@@ -80,28 +81,6 @@ fn set_string(code: c_int, text: &str) -> Result<()> {
     let text = CString::new(text[..end].replace('\0', " ")).unwrap_or_default();
     // SAFETY: a C string that MPI copies.
     check(unsafe { mpi_sys::MPI_Add_error_string(code, text.as_ptr()) }, "MPI_Add_error_string")
-}
-
-/// What `MPI_Error_string` says of a code.
-pub fn string(code: c_int) -> String {
-    // SAFETY: the buffer has the length that the standard asks for.
-    unsafe {
-        let mut text = vec![0u8; mpixn_max_error_string as usize + 1];
-        let mut length = 0;
-        if mpi_sys::MPI_Error_string(code, text.as_mut_ptr().cast(), &mut length) != super::success() {
-            return format!("error code {code}");
-        }
-        text.truncate(length.max(0) as usize);
-        String::from_utf8_lossy(&text).into_owned()
-    }
-}
-
-/// The error class of a code.
-pub fn class_of(code: c_int) -> c_int {
-    let mut class = code;
-    // SAFETY: the result is a local; on failure the code stands for itself.
-    unsafe { mpi_sys::MPI_Error_class(code, &mut class) };
-    class
 }
 
 /// The number of one of our own classes.

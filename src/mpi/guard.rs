@@ -19,8 +19,7 @@ use std::sync::atomic::AtomicU8;
 
 use super::comm::{self, Owned as Comm};
 use super::datatype::{self, Owned as Datatype};
-use super::message::{Request, receive_typed};
-use super::p2p::{Message, exchange_with_self};
+use super::message::{Message, Request, exchange_with_self, receive_typed};
 use super::{MPI_Aint, MPI_Datatype};
 use crate::error::{Error, Result};
 

@@ -25,9 +25,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::MPI_Comm;
 use super::attribute::Key;
 use super::comm::{self, Owned as Comm};
-use super::{MPI_Comm, MPI_Group, check};
 use crate::error::{Error, Result};
 
 /// How long a process waits before its first look, and between two looks.
@@ -164,7 +164,7 @@ fn read_card() -> Card {
 pub fn introduce(node: &Comm, cards: &[Card]) -> Result<()> {
     // SAFETY: a live communicator.
     let (me, worlds) =
-        unsafe { (comm::rank(node.raw())?, world_ranks(node.raw(), &(0..cards.len() as u32).collect::<Vec<_>>())?) };
+        unsafe { (comm::rank(node.raw())?, comm::world_ranks(node.raw(), &(0..cards.len() as u32).collect::<Vec<_>>())?) };
     with_known(|known| {
         let own = cards[me as usize][2];
         for (&[number, start, spaces], world) in cards.iter().zip(worlds) {
@@ -232,7 +232,7 @@ unsafe fn ended(comm: MPI_Comm, wanted: impl Iterator<Item = u32>) -> Result<Vec
     let (ranks, worlds, me, size) = unsafe {
         let me = comm::rank(comm)?;
         let ranks: Vec<u32> = wanted.filter(|&rank| rank != me).collect();
-        let worlds = world_ranks(comm, &ranks)?;
+        let worlds = comm::world_ranks(comm, &ranks)?;
         (ranks, worlds, comm::rank(comm::world())?, comm::size(comm::world())?)
     };
     with_known(|known| {
@@ -249,41 +249,6 @@ unsafe fn ended(comm: MPI_Comm, wanted: impl Iterator<Item = u32>) -> Result<Vec
         let dead = |world: u32| known.processes.get(&world).map_or_else(|| missing.contains(&world), Entry::has_ended);
         ranks.into_iter().zip(worlds).filter(|&(_, world)| world.is_some_and(dead)).map(|(rank, _)| rank).collect()
     })
-}
-
-/// Ranks in the world of processes of `comm`; `None` for those of other worlds.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn world_ranks(comm: MPI_Comm, ranks: &[u32]) -> Result<Vec<Option<u32>>> {
-    // SAFETY: the caller vouches for `comm`; the world is a communicator.
-    let to = unsafe { translate(comm, ranks, comm::world()) }?;
-    Ok(to.into_iter().map(|rank| u32::try_from(rank).ok().filter(|_| rank != super::undefined())).collect())
-}
-
-/// Ranks in `other` of processes of `comm`.
-///
-/// # Safety
-/// Both must be communicators.
-pub(super) unsafe fn translate(comm: MPI_Comm, ranks: &[u32], other: MPI_Comm) -> Result<Vec<i32>> {
-    // SAFETY: the caller vouches for the communicators; the arrays have the lengths that are said,
-    // and the groups are freed.
-    unsafe {
-        let mut groups: [MPI_Group; 2] = [mpi_sys::RSMPI_GROUP_NULL; 2];
-        check(mpi_sys::MPI_Comm_group(comm, &mut groups[0]), "MPI_Comm_group")?;
-        check(mpi_sys::MPI_Comm_group(other, &mut groups[1]), "MPI_Comm_group")?;
-        let from: Vec<i32> = ranks.iter().map(|&rank| rank as i32).collect();
-        let mut to = vec![super::undefined(); from.len()];
-        let (count, at) = (from.len() as i32, to.as_mut_ptr());
-        let translated = check(
-            mpi_sys::MPI_Group_translate_ranks(groups[0], count, from.as_ptr(), groups[1], at),
-            "MPI_Group_translate_ranks",
-        );
-        for group in &mut groups {
-            check(mpi_sys::MPI_Group_free(group), "MPI_Group_free")?;
-        }
-        translated.map(|()| to)
-    }
 }
 
 /// Variables in which launchers tell a process its rank, the processes of the world, and those of

@@ -10,28 +10,33 @@ use std::ffi::c_int;
 
 pub use mpi_sys::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request, MPI_Status};
 
-use crate::error::{Error, Result};
-
 pub mod attribute;
+mod code;
 pub mod coll;
 pub mod comm;
 pub mod datatype;
 pub mod device;
+pub mod envelope;
 pub mod errors;
 pub mod family;
+pub mod finalize;
 pub mod guard;
 pub mod info;
-pub mod leftover;
 pub mod liveness;
 pub mod message;
 pub mod op;
 pub mod p2p;
-pub mod pair;
+pub mod peer;
+pub mod persistent;
+pub mod request;
+mod split;
 pub mod start;
 pub mod tally;
 pub mod topology;
-pub mod typemap;
 pub mod window;
+
+pub use code::{check, failed, success, text_of};
+pub use family::{is_open_mpi, wait_yields};
 
 unsafe extern "C" {
     static mpixn_in_place: *const std::ffi::c_void;
@@ -53,24 +58,6 @@ pub fn proc_null() -> c_int {
 pub fn undefined() -> c_int {
     // SAFETY: a constant of mpi-sys' C file.
     unsafe { mpi_sys::RSMPI_UNDEFINED }
-}
-
-/// `MPI_SUCCESS`.
-#[inline]
-pub const fn success() -> c_int {
-    mpi_sys::MPI_SUCCESS as c_int
-}
-
-/// Makes a return code a result.
-#[inline]
-pub fn check(rc: c_int, call: &'static str) -> Result<()> {
-    if rc == success() { Ok(()) } else { Err(failed(rc, call)) }
-}
-
-/// The error for a return code.
-#[cold]
-pub fn failed(rc: c_int, call: &'static str) -> Box<Error> {
-    Box::new(Error::Mpi { call, code: rc, text: errors::string(rc) })
 }
 
 /// Whether MPI can be called now: initialized and not finalized.
@@ -105,16 +92,4 @@ pub fn library_version() -> String {
         let text = String::from_utf8_lossy(&text).replace('\t', " ");
         text.lines().next().unwrap_or_default().trim_end_matches('\0').to_owned()
     }
-}
-
-/// Whether waiting in MPI gives the core away where processes share cores. Open MPI does so when
-/// its launcher sees it; MPICH's wait keeps the core that its peer needs (milliseconds a call, seen
-/// in 4.0.2).
-pub fn wait_yields() -> bool {
-    is_open_mpi()
-}
-
-/// Whether the MPI is Open MPI.
-pub fn is_open_mpi() -> bool {
-    family::built() == "Open MPI"
 }

@@ -72,19 +72,19 @@ pub unsafe fn commutes(op: MPI_Op) -> Result<bool> {
 }
 
 /// An error if the operator does not work on the datatype: a reduction of nothing makes MPI check
-/// it. `alone` must have one process. (`MPI_Reduce_local` would call the error handler of
+/// it. `self_comm` must hold only this process. (`MPI_Reduce_local` would call the error handler of
 /// `MPI_COMM_WORLD`: it has no communicator.)
 ///
 /// # Safety
 /// The handles must be an operator and a datatype.
-pub unsafe fn check_type(op: MPI_Op, datatype: MPI_Datatype, alone: &Comm) -> Result<()> {
+pub unsafe fn check_type(op: MPI_Op, datatype: MPI_Datatype, self_comm: &Comm) -> Result<()> {
     // one collective at a time on a communicator, also where threads come with different requests
     static CHECKING: Mutex<()> = Mutex::new(());
     let _checking = CHECKING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut nothing = 0u64;
     let at: *mut std::ffi::c_void = (&raw mut nothing).cast();
     // SAFETY: no element is read or written.
-    let rc = unsafe { mpi_sys::MPI_Allreduce(at, at.wrapping_byte_add(4), 0, datatype, op, alone.raw()) };
+    let rc = unsafe { mpi_sys::MPI_Allreduce(at, at.wrapping_byte_add(4), 0, datatype, op, self_comm.raw()) };
     check(rc, "MPI_Allreduce")
 }
 

@@ -5,61 +5,16 @@ use std::sync::Arc;
 
 use super::comm::Owned as Comm;
 use super::liveness::Patience;
-use super::message::{Probed, Status};
+pub use super::message::Message;
+use super::message::Probed;
+use super::request::{LAST_TESTS, Status, is_complete, null};
 use super::tally::Tally;
-use super::{MPI_Datatype, MPI_Request, MPI_Status, check, datatype, failed, guard};
+use super::{MPI_Request, MPI_Status, check, datatype, failed, guard};
 use crate::error::{Error, Result};
 
 unsafe extern "C" {
     static mpixn_err_in_status: c_int;
     static mpixn_err_pending: c_int;
-}
-
-/// One end of a message: what is sent to, or received from, a process.
-#[derive(Debug, Clone, Copy)]
-pub struct Message {
-    /// Address of the first element.
-    pub at: *mut u8,
-    /// Elements.
-    pub count: c_int,
-    /// Of this type.
-    pub datatype: MPI_Datatype,
-    /// The process at the other end.
-    pub peer: c_int,
-}
-
-/// `MPI_REQUEST_NULL`.
-pub fn null() -> MPI_Request {
-    // SAFETY: a constant of mpi-sys' C file.
-    unsafe { mpi_sys::RSMPI_REQUEST_NULL }
-}
-
-/// `MPI_Sendrecv` with oneself.
-///
-/// # Safety
-/// The buffers must be readable and writable as said and must not overlap.
-pub unsafe fn exchange_with_self(send: &Message, recv: &Message, tag: c_int, comm: &Comm) -> Result<()> {
-    let mut status = std::mem::MaybeUninit::<MPI_Status>::uninit();
-    // SAFETY: the caller vouches for the buffers; the status is a local.
-    check(
-        unsafe {
-            mpi_sys::MPI_Sendrecv(
-                send.at.cast(),
-                send.count,
-                send.datatype,
-                send.peer,
-                tag,
-                recv.at.cast(),
-                recv.count,
-                recv.datatype,
-                recv.peer,
-                tag,
-                comm.raw(),
-                status.as_mut_ptr(),
-            )
-        },
-        "MPI_Sendrecv",
-    )
 }
 
 /// Counts messages that have been sent.
@@ -227,10 +182,10 @@ impl Requests {
         // SAFETY: constants of the C file.
         let (in_status, pending) = unsafe { (mpixn_err_in_status, mpixn_err_pending) };
         let mut found = (0, failed(rc, call));
-        if super::errors::class_of(rc) == in_status {
+        if super::code::class_of(rc) == in_status {
             for (i, status) in self.statuses[..self.used].iter().enumerate() {
                 let code = status.MPI_ERROR;
-                if code != super::success() && super::errors::class_of(code) != pending {
+                if code != super::success() && super::code::class_of(code) != pending {
                     found = (i, failed(code, call));
                     break;
                 }
@@ -285,20 +240,6 @@ impl Requests {
         stuck
     }
 }
-
-/// Whether a request is complete, or null; it stays as it is. Lets MPI go on if it is not.
-#[inline]
-pub(super) fn is_complete(request: MPI_Request) -> bool {
-    let mut done = 0;
-    // SAFETY: a live request or null; the result is a local, and no status is wanted.
-    let rc = unsafe { mpi_sys::MPI_Request_get_status(request, &mut done, mpi_sys::RSMPI_STATUS_IGNORE) };
-    // a request that failed is for others to complete
-    rc != super::success() || done != 0
-}
-
-/// Tests of a receive that is taken back before it is said to have no end: more than one needs
-/// whose sender lives.
-pub const LAST_TESTS: u32 = 100_000;
 
 /// What has become of the message of a process that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

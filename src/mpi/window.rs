@@ -2,7 +2,7 @@
 
 use super::coll::{self, Reduction};
 use super::comm::Owned as Comm;
-use super::message::Request;
+use super::request::Request;
 use super::{MPI_Aint, MPI_Comm, check};
 use crate::error::{Error, Result};
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::comm::Owned as Comm;
 use super::liveness::Patience;
-use super::{MPI_Request, MPI_Status, check, datatype, p2p};
+use super::request::null;
+use super::{MPI_Request, MPI_Status, check, datatype};
 use crate::error::Result;
 
 /// `MPI_Wtime`, in microseconds.
@@ -32,7 +33,7 @@ impl Peer<'_> {
     /// `MPI_Isend` of bytes, at most `INT_MAX`, waited for.
     #[inline]
     pub fn send(self, bytes: &[u8], tag: c_int) -> Result<()> {
-        let mut request = p2p::null();
+        let mut request = null();
         let (at, length) = (bytes.as_ptr().cast(), bytes.len() as c_int);
         // SAFETY: the buffer has the length that is said, and is borrowed until the request is
         // complete.
@@ -45,7 +46,7 @@ impl Peer<'_> {
     /// `MPI_Irecv` of at most so many bytes, waited for.
     #[inline]
     pub fn receive(self, bytes: &mut [u8], tag: c_int) -> Result<()> {
-        let (mut request, rank) = (p2p::null(), self.rank as c_int);
+        let (mut request, rank) = (null(), self.rank as c_int);
         // SAFETY: the buffer has the length that is said, and is borrowed until the request is
         // complete.
         let rc = unsafe {
@@ -89,7 +90,7 @@ impl Peer<'_> {
     /// Begins to send, and tells whether the send is complete within `patience` microseconds. Then
     /// calls `meanwhile`, and waits for the send's completion. Gives its core away while it asks.
     pub fn completes(self, bytes: &[u8], tag: c_int, patience: f64, meanwhile: impl FnOnce() -> Result<()>) -> Result<bool> {
-        let (mut request, mut status, mut done) = (p2p::null(), empty_status(), 0);
+        let (mut request, mut status, mut done) = (null(), empty_status(), 0);
         let (at, length) = (bytes.as_ptr().cast(), bytes.len() as c_int);
         // SAFETY: the buffer has the length that is said, and is borrowed until the request is
         // complete.
@@ -112,7 +113,7 @@ impl Peer<'_> {
 /// A barrier in which a process sleeps, so that those that are late have its core: up to a
 /// millisecond late itself. Collective.
 pub fn idle_barrier(comm: &Comm) -> Result<()> {
-    let (mut request, mut status, mut done) = (p2p::null(), empty_status(), 0);
+    let (mut request, mut status, mut done) = (null(), empty_status(), 0);
     comm.is_whole()?;
     // SAFETY: a live communicator; the request is a local.
     check(unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), &mut request) }, "MPI_Ibarrier")?;

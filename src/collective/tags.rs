@@ -49,7 +49,7 @@ pub fn shared(largest: i32) -> (u64, u64) {
 pub struct Tags {
     operation: u32,
     /// Numbers of persistent collectives that match alone.
-    alone: AtomicU64,
+    private: AtomicU64,
     /// Numbers given out.
     next: AtomicU64,
     /// Tags of requests that are under way and have rounds to post, and how many there are.
@@ -65,7 +65,7 @@ impl Tags {
     pub fn new(operation: u32) -> Tags {
         Tags {
             operation,
-            alone: AtomicU64::new(0),
+            private: AtomicU64::new(0),
             next: AtomicU64::new(0),
             held: Mutex::new(Vec::new()),
             holding: AtomicUsize::new(0),
@@ -141,16 +141,16 @@ impl Tags {
     ///
     /// # Errors
     /// The MPI has no more tags than the standard asks for.
-    pub fn alone(&self, tags: &mut [i32], largest: i32) -> Result<()> {
+    pub fn private_matching(&self, tags: &mut [i32], largest: i32) -> Result<()> {
         let (begin, count) = shared(largest);
-        let first_alone = begin + count;
-        let numbers = (u64::from(largest.unsigned_abs()) + 1).saturating_sub(first_alone) / 3;
+        let first_private = begin + count;
+        let numbers = (u64::from(largest.unsigned_abs()) + 1).saturating_sub(first_private) / 3;
         if numbers == 0 {
             return Err(Error::NoTags.into());
         }
-        let first = self.alone.fetch_add(tags.len() as u64, Ordering::Relaxed);
+        let first = self.private.fetch_add(tags.len() as u64, Ordering::Relaxed);
         for (number, tag) in (first..).zip(tags) {
-            *tag = (first_alone + 3 * (number % numbers) + u64::from(self.operation)) as i32;
+            *tag = (first_private + 3 * (number % numbers) + u64::from(self.operation)) as i32;
         }
         Ok(())
     }
@@ -200,12 +200,12 @@ mod tests {
         // those of persistent ones, where there are such tags
         let mut own = [0; 2];
         for tags in &all {
-            assert_eq!(*tags.alone(&mut own, 32767).unwrap_err(), Error::NoTags);
+            assert_eq!(*tags.private_matching(&mut own, 32767).unwrap_err(), Error::NoTags);
             for _ in 0..100 {
-                tags.alone(&mut own, i32::MAX).unwrap();
+                tags.private_matching(&mut own, i32::MAX).unwrap();
                 assert!(own.into_iter().all(|tag| tag > 32767 && seen.insert(tag)));
             }
-            tags.alone(&mut own, 32773).unwrap();
+            tags.private_matching(&mut own, 32773).unwrap();
             assert!(own.into_iter().all(|tag| tag > 32770 && tag <= 32773));
         }
         // one that is held is not given out again

@@ -5,16 +5,17 @@
 //! caller's. Operators cannot be duplicated: the caller must not free one before the call that uses
 //! it is complete.
 
-use super::p2p::accept;
-use crate::datatype::buffers::{Blocks, Buffers, Ints, Names, Shape};
+use super::buffers::{Blocks, Buffers, Ints, Names, Shape};
+use super::check::accept;
+use super::known::Known;
 use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::{self, Known, Owned};
+use crate::mpi::datatype::{self, Owned};
 use crate::mpi::{MPI_Datatype, MPI_Op};
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 
 /// Both sides of a call.
-pub struct Lasting {
+pub struct CapturedArguments {
     input: Side,
     output: Side,
     op: Option<MPI_Op>,
@@ -39,18 +40,18 @@ enum Arrays {
 
 // SAFETY: addresses of the caller's, at which whoever completes the call may look, and handles,
 // which may be used in any thread that may call MPI.
-unsafe impl Send for Lasting {}
+unsafe impl Send for CapturedArguments {}
 
-impl Lasting {
+impl CapturedArguments {
     /// Copies what describes the buffers of a call on a neighborhood.
     ///
     /// # Safety
     /// The datatypes must be datatypes.
-    pub unsafe fn of(buffers: &Buffers, n: &Neighborhood, comm: &Comm) -> Result<Lasting> {
+    pub unsafe fn of(buffers: &Buffers, n: &Neighborhood, comm: &Comm) -> Result<CapturedArguments> {
         // SAFETY: the caller vouches for the datatypes.
         unsafe {
             let (input, output) = (Side::of(&buffers.input, n.targets(), comm)?, Side::of(&buffers.output, n.sources(), comm)?);
-            Ok(Lasting { input, output, op: buffers.op })
+            Ok(CapturedArguments { input, output, op: buffers.op })
         }
     }
 
@@ -70,7 +71,7 @@ struct Duplicates {
 
 impl Duplicates {
     unsafe fn of(&mut self, datatype: MPI_Datatype, side: &Blocks, slot: usize, comm: &Comm) -> Result<MPI_Datatype> {
-        // SAFETY: the caller of `Lasting::of` vouches for the handle.
+        // SAFETY: the caller of `CapturedArguments::of` vouches for the handle.
         unsafe {
             if datatype::is_null(datatype) || !self.known.is_derived(datatype)? {
                 return Ok(datatype);

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::attribute::Key;
 use super::liveness::{self, Patience};
-use super::message::Request;
+use super::request::Request;
 use super::{MPI_Comm, comm};
 
 /// A message that MPI is sending.
