@@ -1,7 +1,7 @@
-//! Buffers of calls that return before they are complete: the caller's arrays and datatypes may be
-//! gone by then.
+//! The arguments of calls that return before they are complete, captured because the caller may
+//! free its arrays and datatypes meanwhile.
 //!
-//! Arrays are copied, derived datatypes duplicated, each once. The buffers themselves stay the
+//! Arrays are copied and derived datatypes duplicated, each once. The buffers themselves stay the
 //! caller's. Operators cannot be duplicated: the caller must not free one before the call that uses
 //! it is complete.
 
@@ -14,7 +14,7 @@ use crate::mpi::datatype::{self, Owned};
 use crate::mpi::{MPI_Datatype, MPI_Op};
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 
-/// Both sides of a call.
+/// The arguments of both sides of a call.
 pub struct CapturedArguments {
     input: Side,
     output: Side,
@@ -27,7 +27,7 @@ struct Side {
     extent: i64,
     blocks: Arrays,
     names: &'static Names,
-    /// Keeps the datatypes alive.
+    /// Duplicates of the caller's datatypes, kept alive.
     _own: Vec<Owned>,
 }
 
@@ -43,7 +43,7 @@ enum Arrays {
 unsafe impl Send for CapturedArguments {}
 
 impl CapturedArguments {
-    /// Copies what describes the buffers of a call on a neighborhood.
+    /// Captures the arguments of a call on a neighborhood.
     ///
     /// # Safety
     /// The datatypes must be datatypes.
@@ -55,13 +55,13 @@ impl CapturedArguments {
         }
     }
 
-    /// The buffers.
+    /// Returns the captured arguments.
     pub fn buffers(&self) -> Buffers<'_> {
         Buffers { input: self.input.blocks(), output: self.output.blocks(), op: self.op }
     }
 }
 
-/// Duplicates derived datatypes.
+/// Duplicates derived datatypes, each once.
 #[derive(Default)]
 struct Duplicates {
     known: Known,
@@ -79,7 +79,7 @@ impl Duplicates {
             if let Some(&(_, copy)) = self.made.iter().find(|(original, _)| *original == datatype) {
                 return Ok(copy);
             }
-            // MPICH commits duplicates (seen in 4.0.2): what is wrong must be found before
+            // check first: MPICH commits duplicates of uncommitted datatypes (seen in 4.0.2)
             accept(&mut None, datatype, side, slot, comm)?;
             let copy = Owned::duplicate(datatype)?;
             let handle = copy.raw();
@@ -109,7 +109,7 @@ impl Side {
             Shape::General { counts, displs, datatypes } => {
                 let (counts, mut copies) = (wide(counts), datatypes.to_vec());
                 for (slot, ((neighbor, &count), copy)) in list.iter().zip(&counts).zip(&mut copies).enumerate() {
-                    // all others are not looked at
+                    // other entries are ignored
                     if neighbor.rank.is_some() && count > 0 {
                         // SAFETY: the caller vouches for the datatypes.
                         *copy = unsafe { duplicates.of(*copy, side, slot, comm) }?;

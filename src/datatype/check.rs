@@ -1,12 +1,12 @@
-//! Checks of a call's arguments that need MPI: datatypes that it accepts, buffers that have an
-//! address, self edges whose ends fit.
+//! Checks of a call's arguments: datatypes that MPI accepts, buffers that are not null, self edges
+//! whose ends fit.
 
 use super::buffers::{Blocks, Located};
 use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{MPI_Datatype, datatype, text_of};
 
-/// Makes sure that MPI takes a datatype, unless it is the one that it took before.
+/// Fails if MPI does not accept a datatype. `known` remembers the last one that it accepted.
 ///
 /// # Safety
 /// `datatype` must be a datatype or null.
@@ -28,8 +28,8 @@ pub unsafe fn accept(
     Ok(())
 }
 
-/// An error if a block at address 0 has bytes there. Only a datatype with absolute addresses has
-/// none (`MPI_BOTTOM`).
+/// Fails if a block at address 0 has data there. Only a datatype with absolute addresses
+/// (`MPI_BOTTOM`) has none.
 ///
 /// # Safety
 /// The block's datatype must be a datatype.

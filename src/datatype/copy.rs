@@ -25,17 +25,17 @@ pub struct BlockCopy {
 #[derive(Debug, Clone)]
 enum Means {
     Nothing,
-    /// So many bytes from the first element's address on.
+    /// Copies this many bytes from the first element's address on.
     Bytes(usize),
     Layouts(Layout, Layout),
-    /// Through this many bytes of a buffer.
+    /// Packs into this many bytes of a buffer, and unpacks from there.
     Pack(usize),
     Message,
 }
 
 impl BlockCopy {
-    /// Prepares a copy; `known` remembers datatypes between calls. `None` if the two blocks carry
-    /// different amounts of bytes.
+    /// Prepares a copy; `known` remembers datatypes between calls. Returns `None` if the two blocks
+    /// carry different numbers of bytes.
     ///
     /// # Safety
     /// Both datatypes must be committed.
@@ -73,7 +73,7 @@ impl BlockCopy {
         }
     }
 
-    /// Leaves a copy that has been prepared to MPI, if one of its ends lies on a device.
+    /// Hands a prepared copy to MPI if one of its ends lies on a device.
     ///
     /// # Safety
     /// As for `prepare`.
@@ -87,13 +87,13 @@ impl BlockCopy {
         Ok(())
     }
 
-    /// Bytes that it copies, for those who count.
+    /// Returns the bytes that it copies, for statistics.
     pub fn bytes(&self) -> u64 {
         // SAFETY: `prepare` was given datatypes; they are asked for while the call runs.
         unsafe { self.from.bytes() }.map_or(0, |bytes| bytes as u64)
     }
 
-    /// Bytes of buffer that it needs.
+    /// Returns the bytes of buffer that it needs.
     pub fn buffer(&self) -> usize {
         match self.means {
             Means::Pack(bytes) => bytes,

@@ -1,5 +1,5 @@
-//! Decodes datatypes: finds the typemap of each once, by asking MPI how it was made, and keeps it as
-//! an attribute of the datatype.
+//! Decodes datatypes: finds the typemap of each one once, by asking MPI how it was made, and keeps
+//! it as an attribute of the datatype.
 //!
 //! MPI drops the attribute when the datatype is freed, and [`Freed`] counts that. As long as the
 //! count stays, a handle that was decoded still names the same datatype, so that whoever remembers
@@ -17,33 +17,33 @@ use crate::mpi::attribute::{Key, TypeKey};
 use crate::mpi::envelope::{Combiner, Envelope, distributions, order_fortran};
 use crate::mpi::{MPI_Datatype, comm, datatype};
 
-/// Counts datatypes that have been freed, of those that have been looked at.
+/// Counts the decoded datatypes that have been freed.
 #[derive(Debug, Default)]
 pub struct Freed {
     count: AtomicU64,
-    /// Predefined datatypes that have been looked at: they need not be asked for an attribute,
-    /// which not all of them can have.
+    /// Predefined datatypes that have been decoded. They are kept here because not all of them can
+    /// have attributes.
     predefined: Mutex<Vec<(Handle, Option<Arc<Typemap>>)>>,
 }
 
-/// A handle of a predefined datatype, of which it is only looked whether it is equal.
+/// The handle of a predefined datatype; it is only compared.
 #[derive(Debug)]
 struct Handle(MPI_Datatype);
 
 // SAFETY: handles may be used in any thread that may call MPI.
 unsafe impl Send for Handle {}
 
-/// Hangs on `MPI_COMM_SELF`.
+/// An attribute of `MPI_COMM_SELF`.
 static FREED: Key<Arc<Freed>> = Key::new();
 
 impl Freed {
-    /// The process's counter, made at the first call.
+    /// Returns the process's counter, which the first call makes.
     pub fn of_process() -> Result<Arc<Freed>> {
-        // two threads may come at the same time
+        // two threads may call this at the same time
         static MAKING: Mutex<()> = Mutex::new(());
         let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
         let own = comm::itself();
-        // SAFETY: a communicator that there always is; the value stays as long as MPI does.
+        // SAFETY: `MPI_COMM_SELF` always exists; the value stays as long as MPI does.
         unsafe {
             if FREED.get(own)?.is_null() {
                 FREED.set(own, Arc::default())?;
@@ -52,14 +52,14 @@ impl Freed {
         }
     }
 
-    /// How many have been freed. Costs no call of MPI.
+    /// Returns how many have been freed. Calls no MPI.
     #[inline]
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::Acquire)
     }
 
-    /// The typemap of one element. `None`: it cannot be flattened, as it has too many irregular
-    /// pieces or is of a kind that is not known.
+    /// Returns the typemap of one element, or `None` if the datatype has too many irregular pieces
+    /// or is of an unknown kind.
     ///
     /// # Safety
     /// `datatype` must be a datatype.
@@ -83,7 +83,8 @@ impl Freed {
         }
     }
 
-    /// Whether it is a datatype that nobody frees. Does not look for a derived one's typemap.
+    /// Returns true if the datatype is predefined, so that nobody frees it. Does not decode derived
+    /// datatypes.
     ///
     /// # Safety
     /// `datatype` must be a datatype.
@@ -104,7 +105,7 @@ impl Freed {
         }
     }
 
-    /// The typemap of a predefined datatype that has been looked at.
+    /// Returns the typemap of a predefined datatype that has been decoded.
     fn predefined(&self, datatype: MPI_Datatype) -> Option<Option<Arc<Typemap>>> {
         let list = self.predefined.lock().unwrap_or_else(PoisonError::into_inner);
         list.iter().find(|(handle, _)| handle.0 == datatype).map(|(_, map)| map.clone())
@@ -152,7 +153,7 @@ unsafe fn pieces_of(envelope: &Envelope, datatype: MPI_Datatype) -> Result<Optio
     unsafe {
         if combiner.is_predefined() {
             let (size, (true_lb, true_extent)) = (datatype::size(datatype)?, datatype::true_extent(datatype)?);
-            // types of pairs may have holes
+            // datatypes of pairs may have holes
             let dense = size == 0 || (true_lb == 0 && true_extent == size);
             return Ok(usize::try_from(size).ok().filter(|_| dense).map(Pieces::bytes));
         }
@@ -169,19 +170,18 @@ unsafe fn pieces_of(envelope: &Envelope, datatype: MPI_Datatype) -> Result<Optio
     }
 }
 
-/// The pieces of what was made of `elements` (each with its extent) by these numbers. `None` if
-/// that cannot be flattened.
+/// Returns the pieces of a datatype that `combiner` made of `elements`, each with its extent, and
+/// of these numbers. Returns `None` if it has no typemap.
 fn flatten(combiner: Combiner, numbers: &[i64], elements: Vec<(Option<Pieces>, i64)>) -> Option<Pieces> {
     let number = |k: usize| numbers.get(k).copied();
     let single = || elements.first().and_then(|(pieces, extent)| Some((pieces.as_ref()?, *extent)));
-    // `count` blocks, of which each says its length, its displacement in bytes, and of which
-    // element it is
+    // `count` blocks, each with its length, displacement in bytes, and index in `elements`
     let blocks = |count: i64, block: &dyn Fn(usize) -> Option<(i64, i64, usize)>| {
         let mut all = Pieces::default();
         for k in 0..usize::try_from(count).ok()? {
             let (length, displacement, element) = block(k)?;
             let (pieces, extent) = elements.get(element)?;
-            // what is empty may be anything
+            // an empty block may have any datatype
             if length > 0 {
                 all.append(&pieces.clone()?.repeated(length, *extent)?, displacement)?;
             }
@@ -223,7 +223,7 @@ fn flatten(combiner: Combiner, numbers: &[i64], elements: Vec<(Option<Pieces>, i
             let dims = usize::try_from(number(0)?).ok()?;
             let fortran = number(1 + 3 * dims)? == order_fortran();
             let (mut pieces, mut stride, mut offset) = (pieces.clone(), extent, 0i64);
-            // from the dimension that lies closest together outward
+            // from the innermost dimension outward
             for k in 0..dims {
                 let dim = if fortran { k } else { dims - 1 - k };
                 let (size, part, start) = (number(1 + dim)?, number(1 + dims + dim)?, number(1 + 2 * dims + dim)?);
@@ -238,7 +238,7 @@ fn flatten(combiner: Combiner, numbers: &[i64], elements: Vec<(Option<Pieces>, i
             let (processes, mut rank, dims) = (number(0)?, number(1)?, usize::try_from(number(2)?).ok()?);
             let [block, cyclic, none, default] = distributions();
             let fortran = number(3 + 4 * dims)? == order_fortran();
-            // processes are always in the order of C
+            // the process grid is always in C order
             let (mut coordinates, mut rest) = (Vec::with_capacity(dims), processes);
             for dim in 0..dims {
                 rest = rest.checked_div(number(3 + 3 * dims + dim)?)?;
@@ -250,7 +250,7 @@ fn flatten(combiner: Combiner, numbers: &[i64], elements: Vec<(Option<Pieces>, i
                 let dim = if fortran { k } else { dims - 1 - k };
                 let field = |which: usize| number(3 + which * dims + dim);
                 let (size, distribution, argument, processes) = (field(0)?, field(1)?, field(2)?, field(3)?);
-                // consecutive elements of a process, before those of the next one come
+                // consecutive elements of one process
                 let length = match argument {
                     _ if distribution == none => size,
                     given if given != default => given,
@@ -262,7 +262,7 @@ fn flatten(combiner: Combiner, numbers: &[i64], elements: Vec<(Option<Pieces>, i
                 let first = length.checked_mul(coordinates[dim])?;
                 let behind = size.checked_sub(first)?.max(0);
                 let (whole, part) = (behind.checked_div(round)?, behind.checked_rem(round)?.min(length));
-                // the last round may be cut short
+                // the last block may be cut short
                 let (whole, part) = if part == length { (whole + 1, 0) } else { (whole, part) };
                 let distance = round.checked_mul(stride)?;
                 let mut all = pieces.clone().repeated(length, stride)?.repeated(whole, distance)?;
@@ -275,7 +275,7 @@ fn flatten(combiner: Combiner, numbers: &[i64], elements: Vec<(Option<Pieces>, i
     }
 }
 
-/// The same, so many bytes further on.
+/// Returns the pieces shifted by `offset` bytes.
 fn moved(pieces: &Pieces, offset: i64) -> Option<Pieces> {
     let mut moved = Pieces::default();
     moved.append(pieces, offset)?;

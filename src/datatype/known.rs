@@ -1,4 +1,4 @@
-//! What is known of the datatypes that a call site used last, so that MPI is not asked again.
+//! Facts about the datatypes that a call site used last, cached to spare calls of MPI.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
@@ -9,9 +9,11 @@ use crate::error::Result;
 use crate::mpi::MPI_Datatype;
 use crate::mpi::datatype::{extent, size, true_extent};
 
-/// What is known of datatypes that were asked for last. Predefined ones never change. The handle of
-/// a derived one that was freed may come back as another derived one: what is known of it besides
-/// its kind is its typemap, as long as no datatype is freed.
+/// Facts about the datatypes that were looked up last.
+///
+/// Predefined datatypes never change. MPI may reuse the handle of a freed derived datatype for
+/// another derived one, so only two facts about it are cached: that it is derived, and its typemap
+/// until a datatype is freed.
 #[derive(Debug, Default)]
 pub struct Known {
     last: Cell<Option<(MPI_Datatype, Kind)>>,
@@ -22,14 +24,14 @@ pub struct Known {
 enum Kind {
     Predefined {
         extent: i64,
-        /// Whether elements behind one another leave no byte out.
+        /// True if consecutive elements leave no gaps.
         dense: bool,
     },
     Derived,
 }
 
 impl Known {
-    /// Bytes from one element to the next.
+    /// Returns the extent: the bytes from one element to the next.
     ///
     /// # Safety
     /// `datatype` must be a datatype.
@@ -43,7 +45,7 @@ impl Known {
         }
     }
 
-    /// Bytes of an element of a predefined datatype without holes; `None` for all others.
+    /// Returns the size of a predefined datatype without holes; `None` for all others.
     ///
     /// # Safety
     /// `datatype` must be a datatype.
@@ -56,7 +58,7 @@ impl Known {
         }
     }
 
-    /// Whether it is a derived datatype, which its owner may free.
+    /// Returns true if the datatype is derived, so that its owner may free it.
     ///
     /// # Safety
     /// `datatype` must be a datatype.
@@ -65,13 +67,13 @@ impl Known {
         Ok(matches!(unsafe { self.kind(datatype) }?, Kind::Derived))
     }
 
-    /// How many datatypes have been freed whose typemaps were looked at: as long as it is the same,
-    /// equal handles are equal datatypes.
+    /// Returns how many decoded datatypes have been freed. While this number stays, equal handles
+    /// are equal datatypes.
     pub fn freed(&self) -> Result<u64> {
         Ok(self.recent.freed()?.count())
     }
 
-    /// The typemap of an element, as [`Freed::typemap`].
+    /// Returns the typemap of an element (see [`Freed::typemap`]).
     ///
     /// # Safety
     /// `datatype` must be a datatype.
@@ -104,22 +106,22 @@ impl Known {
     }
 }
 
-/// Typemaps of the datatypes that were asked for last.
+/// The typemaps that were looked up last.
 #[derive(Debug, Default)]
 struct Recent {
     freed: OnceCell<Arc<Freed>>,
-    /// What `freed` counted when the list was begun.
+    /// The count of `freed` when the list was begun.
     count: Cell<u64>,
     list: RefCell<Vec<(MPI_Datatype, Option<Arc<Typemap>>)>>,
-    /// Which entry is the next to be replaced.
+    /// The entry to replace next.
     next: Cell<usize>,
 }
 
 impl Recent {
-    /// As many as a process has neighbors in a 3-D grid, on both sides.
+    /// One per neighbor in a 3-D grid, on both sides.
     const MOST: usize = 52;
 
-    /// The typemap of one element, as [`Freed::typemap`]. No call of MPI for a datatype that is in
+    /// Returns the typemap of one element (see [`Freed::typemap`]). Calls no MPI for a datatype in
     /// the list.
     ///
     /// # Safety
@@ -145,7 +147,7 @@ impl Recent {
         Ok(map)
     }
 
-    /// The process's counter.
+    /// Returns the process's counter.
     pub fn freed(&self) -> Result<&Arc<Freed>> {
         if let Some(freed) = self.freed.get() {
             return Ok(freed);

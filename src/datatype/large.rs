@@ -10,8 +10,7 @@ use crate::mpi::message::Message;
 pub struct Large(Vec<datatype::Owned>);
 
 impl Large {
-    /// Makes a message of a block. The process at the other end stays. `argument` names the count
-    /// in an error.
+    /// Describes a block in a message, whose peer stays. `argument` names the count in an error.
     ///
     /// # Safety
     /// The block's datatype must be committed. `self` must live, and not be cleared, until the
@@ -35,7 +34,7 @@ impl Large {
         // SAFETY: as for `fill`.
         let (extent, size) = unsafe { (datatype::extent(block.datatype)?, datatype::size(block.datatype)?) };
         buffers::length(block.count, size, || argument)?;
-        // a datatype can repeat another one INT_MAX times INT_MAX times
+        // a vector repeats a datatype at most INT_MAX times INT_MAX times
         let most = i64::from(i32::MAX) * i64::from(i32::MAX);
         if block.count > most || block.count.checked_mul(extent).is_none() {
             return Err(Error::TooLarge { argument, count: block.count, extent }.into());
@@ -47,13 +46,13 @@ impl Large {
         Ok(())
     }
 
-    /// Keeps a datatype of a message.
+    /// Keeps a message's datatype alive.
     #[cold]
     pub fn keep(&mut self, datatype: datatype::Owned) {
         self.0.push(datatype);
     }
 
-    /// Lets go of the datatypes: no message uses them any more.
+    /// Frees the datatypes; no message may use them any more.
     #[inline]
     pub fn clear(&mut self) {
         if !self.0.is_empty() {

@@ -1,16 +1,15 @@
-//! Copies between memory that is laid out as a datatype says and packed bytes, and between two
-//! layouts.
+//! Copies between the memory layout of a datatype and packed bytes, and between two layouts.
 //!
 //! `loops` has the nested loops that move the bytes.
 //!
-//! Cost: one pass over the data. No allocation; no call of MPI.
+//! Cost: one pass over the data. Allocates nothing and calls no MPI.
 
 use std::sync::Arc;
 
 use super::loops::{Dims, joined, nested, one, range, runs_of, scattered, shift, strided};
 use super::typemap::{Shape, Typemap};
 
-/// Elements of a datatype, one after the other.
+/// Consecutive elements of a datatype.
 #[derive(Debug, Clone)]
 pub struct Layout {
     map: Arc<Typemap>,
@@ -19,21 +18,21 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// `count` elements. `None` if their data is longer than memory can be.
+    /// Returns the layout of `count` elements, or `None` if their data exceeds any memory.
     #[inline]
     pub fn new(map: Arc<Typemap>, count: usize) -> Option<Layout> {
         let bytes = map.size().checked_mul(count).filter(|&bytes| isize::try_from(bytes).is_ok())?;
         Some(Layout { map, count, bytes })
     }
 
-    /// Bytes of data.
+    /// Returns the bytes of data.
     #[inline]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Where the first byte lies, relative to the address, if all lie behind one another in the
-    /// order in which they are packed.
+    /// Returns the offset of the first byte from the address if the data is contiguous and in
+    /// packing order.
     #[inline]
     pub fn contiguous(&self) -> Option<i64> {
         self.map.contiguous(self.count)
@@ -61,7 +60,7 @@ impl Layout {
         unsafe { self.all::<false>(at, from.cast_mut()) }
     }
 
-    /// Packs bytes `begin..end` of the packed form, to `into`.
+    /// Packs bytes `begin..end` of the packed form into `into`.
     ///
     /// # Safety
     /// As for `pack`; `end` must not exceed the bytes of data.
@@ -79,8 +78,8 @@ impl Layout {
         unsafe { self.part::<false>(at, begin, end, from.cast_mut()) }
     }
 
-    /// Copies the data of the elements at `from` to where `other` says, at `into`, without packing
-    /// it.
+    /// Copies the data of the elements at `from` to the elements of `other` at `into`, without
+    /// packing it.
     ///
     /// # Safety
     /// Both must have as many bytes of data. The elements at `from` must be readable, and those at
@@ -90,7 +89,7 @@ impl Layout {
         // SAFETY: the caller vouches for both.
         unsafe {
             match (self.contiguous(), other.contiguous()) {
-                // erroneous programs let them overlap: `copy`, not `copy_nonoverlapping`
+                // `copy`, because erroneous programs pass overlapping buffers
                 (Some(a), Some(b)) => std::ptr::copy(shift(from, a), shift(into, b), self.bytes),
                 (Some(offset), _) => other.unpack(shift(from, offset), into),
                 (_, Some(offset)) => self.pack(from, shift(into, offset)),
@@ -107,7 +106,7 @@ impl Layout {
         }
     }
 
-    /// The same where the layouts have nothing in common: run by run of this one.
+    /// Copies run by run of this layout, for layouts whose loops do not match.
     unsafe fn copy_runs(&self, from: *const u8, other: &Layout, into: *mut u8) {
         let mut at = 0;
         let mut copy = |run: *const u8, length: usize| {
@@ -182,7 +181,7 @@ impl Layout {
         }
     }
 
-    /// Bytes `begin..end` of an element that is not one nest.
+    /// Packs or unpacks bytes `begin..end` of an element that is not a single nest.
     unsafe fn part_of_element<const PACK: bool>(&self, at: *mut u8, begin: usize, end: usize, packed: *mut u8) {
         // SAFETY: the callers vouch for both sides.
         unsafe {
@@ -229,12 +228,11 @@ mod tests {
     use crate::util::random::{Random, mix};
     use proptest::prelude::*;
 
-    /// The offsets of an element's bytes, in order, made as the pieces are but without any
-    /// cleverness.
+    /// The offsets of an element's bytes, in order, built by brute force.
     #[derive(Clone, Debug)]
     struct Bytes(Vec<i64>);
 
-    /// A random element: both ways of saying it.
+    /// A random element, in both forms.
     fn element(draw: &mut Random, depth: u32) -> (Pieces, Bytes) {
         if depth == 0 {
             let n = [1, 2, 4, 8, 8, 16, 24, 40, 200, 0][draw.below(10) as usize];
@@ -242,7 +240,7 @@ mod tests {
         }
         let (pieces, bytes) = element(draw, depth - 1);
         if draw.below(3) == 0 {
-            // a list, as irregular as it comes
+            // an irregular list
             let (mut all, mut flat) = (Pieces::default(), Vec::new());
             for _ in 0..draw.below(5) {
                 let offset = i64::from(draw.below(600)) - 300;
@@ -261,7 +259,7 @@ mod tests {
 
     struct Case {
         layout: Layout,
-        /// Where its bytes lie in memory of `room` bytes whose address is at `origin`.
+        /// Positions of its bytes in `room` bytes of memory; the element's address is at `origin`.
         places: Vec<usize>,
         origin: usize,
         room: usize,
@@ -281,12 +279,12 @@ mod tests {
             Case { layout, places, origin: origin as usize, room: (high - low + 1) as usize }
         }
 
-        /// Memory in which each byte tells its place.
+        /// Memory in which each byte depends on its position.
         fn filled(&self) -> Vec<u8> {
             (0..self.room).map(|k| mix(k as u64) as u8).collect()
         }
 
-        /// Each byte once: what can be received into.
+        /// True if no byte occurs twice, so that data can be received there.
         fn is_injective(&self) -> bool {
             let mut sorted = self.places.clone();
             sorted.sort_unstable();
@@ -356,7 +354,7 @@ mod tests {
 
         #[test]
         fn any_layout_is_copied_to_any_other(seed: u64, other: u64, depth in 0u32..4, other_depth in 0u32..4) {
-            // as many elements of each as make the bytes equal
+            // as many elements of each as give equal numbers of bytes
             let (a, b) = (Case::new(seed, depth, 1).places.len(), Case::new(other, other_depth, 1).places.len());
             if a * b > 1 << 16 {
                 return Ok(());

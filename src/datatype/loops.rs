@@ -5,16 +5,16 @@
 
 use super::typemap::{Dim, MOST_DIMS, Nest};
 
-/// A loop over runs on both sides.
+/// A loop over runs, on both sides.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     count: usize,
-    /// Bytes from one to the next where it is read, and where it is written.
+    /// Bytes from one run to the next, on the side that is read and on the side that is written.
     from: isize,
     into: isize,
 }
 
-/// Loops of at most as many as two nests have, each with one for its elements.
+/// Loops over two nests, each with one more for its elements.
 #[derive(Debug)]
 pub(super) struct Steps {
     list: [Step; 2 * (MOST_DIMS + 1)],
@@ -38,7 +38,7 @@ impl Steps {
     }
 }
 
-/// Loops of a nest and of the elements around it, outermost first.
+/// The loops of a nest and over the elements around it, outermost first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Dims {
     list: [Dim; MOST_DIMS + 1],
@@ -47,7 +47,7 @@ pub(super) struct Dims {
 }
 
 impl Dims {
-    /// The loops of `count` elements, of which each is one nest.
+    /// Returns the loops over `count` elements that are one nest each.
     #[inline]
     pub(super) fn of(nest: &Nest, count: usize, extent: i64) -> Dims {
         let mut dims = Dims { list: [Dim { count: 1, stride: 0 }; MOST_DIMS + 1], length: 0, run: nest.run };
@@ -81,8 +81,8 @@ impl Dims {
     }
 }
 
-/// An address so many bytes further on. Layouts may begin before the address, and at `MPI_BOTTOM`
-/// they are addresses themselves.
+/// Returns the address `offset` bytes further on. Layouts may begin before the address; at
+/// `MPI_BOTTOM`, offsets are addresses themselves.
 #[inline(always)]
 pub(super) fn shift<T: Address>(at: T, offset: i64) -> T {
     at.shifted(offset as isize)
@@ -119,14 +119,14 @@ pub(super) fn runs_of(nest: &Nest, at: *const u8, found: &mut impl FnMut(*const 
     level(&nest.dims, nest.run, shift(at, nest.offset), found);
 }
 
-/// One run.
+/// Copies one run.
 #[inline(always)]
 pub(super) unsafe fn one<const PACK: bool>(bytes: usize, at: *mut u8, packed: *mut u8) {
     // SAFETY: the callers vouch for both sides.
     unsafe { if PACK { std::ptr::copy(at, packed, bytes) } else { std::ptr::copy(packed, at, bytes) } }
 }
 
-/// Runs along loops, outermost first.
+/// Copies runs along loops, outermost first, to or from packed bytes.
 #[inline(always)]
 pub(super) unsafe fn nested<const PACK: bool>(dims: &[Dim], run: usize, at: *mut u8, packed: *mut u8) {
     let step = |dim: &Dim, here: isize| match PACK {
@@ -154,13 +154,13 @@ pub(super) unsafe fn nested<const PACK: bool>(dims: &[Dim], run: usize, at: *mut
     }
 }
 
-/// The same, not in line.
+/// [`nested`], out of line: it recurses.
 unsafe fn deeper<const PACK: bool>(dims: &[Dim], run: usize, at: *mut u8, packed: *mut u8) {
     // SAFETY: the callers vouch for both sides.
     unsafe { nested::<PACK>(dims, run, at, packed) }
 }
 
-/// Bytes `begin..end` of a nest, not none.
+/// Copies bytes `begin..end` of a nest, at least one.
 pub(super) unsafe fn range<const PACK: bool>(dims: &[Dim], run: usize, at: *mut u8, begin: usize, end: usize, packed: *mut u8) {
     // SAFETY: the callers vouch for both sides.
     unsafe {
@@ -190,8 +190,8 @@ pub(super) unsafe fn range<const PACK: bool>(dims: &[Dim], run: usize, at: *mut 
     }
 }
 
-/// The loops of two nests as common ones, where the counts of one divide those of the other. The
-/// length of the common runs and the loops over them.
+/// Merges the loops of two nests, if the counts of one divide those of the other. Returns the
+/// length of the common runs, and the loops over them.
 pub(super) fn joined(from: &Dims, into: &Dims) -> Option<(usize, Steps)> {
     /// The loops of one side, innermost first.
     struct Side<'a> {
@@ -203,7 +203,7 @@ pub(super) fn joined(from: &Dims, into: &Dims) -> Option<(usize, Steps)> {
         fn new(dims: &'a Dims, run: usize) -> Side<'a> {
             Side { dims: dims.as_slice(), count: dims.run / run, stride: run as i64 }.next()
         }
-        /// The next loop out, if the last one has been used up.
+        /// Moves to the next loop outward once the last one is used up.
         fn next(mut self) -> Side<'a> {
             while self.count == 1 {
                 let Some((outer, inner)) = self.dims.split_last() else { break };
@@ -287,7 +287,7 @@ unsafe fn words<W: std::marker::Copy>(from: *const u8, into: *mut u8, outer: Ste
         // SAFETY: the callers vouch for both sides.
         unsafe {
             let one = |f: *const u8, i: *mut u8| i.cast::<W>().write_unaligned(f.cast::<W>().read_unaligned());
-            // four at once: addresses are computed once for them
+            // four at a time: their addresses are computed once
             while left >= 4 {
                 one(f, i);
                 one(f.wrapping_offset(inner.from), i.wrapping_offset(inner.into));
@@ -306,12 +306,12 @@ unsafe fn words<W: std::marker::Copy>(from: *const u8, into: *mut u8, outer: Ste
     }
 }
 
-/// Runs of other lengths than those that have loops of their own.
+/// Copies runs of a length that has no loop of its own.
 #[inline(never)]
 unsafe fn runs(from: *const u8, into: *mut u8, run: usize, outer: Step, inner: Step) {
     type Block = [u64; 2];
     const BLOCK: usize = size_of::<Block>();
-    /// Up to here calling the C library costs more than it gains.
+    /// For shorter runs, calling the C library costs more than it gains.
     const SHORT: usize = 1024;
     let (mut from, mut into) = (from, into);
     for _ in 0..outer.count {
@@ -324,7 +324,7 @@ unsafe fn runs(from: *const u8, into: *mut u8, run: usize, outer: Step, inner: S
                         i.wrapping_add(at).cast::<Block>().write_unaligned(f.wrapping_add(at).cast::<Block>().read_unaligned());
                     };
                     (0..run / BLOCK).for_each(|k| block(k * BLOCK));
-                    // the last one may take in what is copied already
+                    // the last block may overlap the one before it
                     block(run - BLOCK);
                 } else {
                     std::ptr::copy(f, i, run);
@@ -336,7 +336,7 @@ unsafe fn runs(from: *const u8, into: *mut u8, run: usize, outer: Step, inner: S
     }
 }
 
-/// Runs of equal length at offsets of one side.
+/// Copies runs of equal length that lie at `offsets` on one side.
 pub(super) unsafe fn scattered<const PACK: bool>(run: usize, offsets: &[i64], at: *mut u8, packed: *mut u8) {
     #[inline(always)]
     unsafe fn words<const PACK: bool, W: std::marker::Copy>(offsets: &[i64], at: *mut u8, packed: *mut u8) {

@@ -1,4 +1,4 @@
-//! Datatypes and the buffers that they describe: what lies where in memory.
+//! Datatypes, and the buffers that they describe.
 //!
 //! `typemap` and `layout` are pure and tested without MPI. `decode` asks MPI for the typemaps of
 //! datatypes, `pack` and `copy` move the bytes of blocks, `check` and `captured` serve arguments.

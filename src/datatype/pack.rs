@@ -157,7 +157,7 @@ pub unsafe fn layout(block: &Located, known: &Known) -> Result<Option<Layout>> {
     Ok(map.and_then(|map| Layout::new(map, usize::try_from(block.count).ok()?)))
 }
 
-/// Sends one block to the process itself, into another one.
+/// Sends one block as a message of the process to itself, into another block.
 ///
 /// # Safety
 /// As for [`Packing::pack`].

@@ -13,15 +13,15 @@ unsafe extern "C" {
 
 type DeleteFn<Handle> = unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut c_void) -> c_int;
 
-/// A kind of attribute: values of type `T`, owned by the communicator. The keyval is made at the
-/// first use.
+/// A kind of attribute of communicators: values of type `T`, owned by the communicator. The keyval
+/// is made at the first use.
 pub struct Key<T> {
     keyval: OnceLock<c_int>,
     kind: std::marker::PhantomData<fn(T)>,
 }
 
 impl<T> Key<T> {
-    /// A kind of attribute.
+    /// Describes a kind of attribute; calls no MPI.
     pub const fn new() -> Self {
         Key { keyval: OnceLock::new(), kind: std::marker::PhantomData }
     }
@@ -36,7 +36,7 @@ impl<T> Key<T> {
         Ok(*self.keyval.get_or_init(|| keyval))
     }
 
-    /// The communicator's value. Null if it has none. One call of MPI.
+    /// Returns the communicator's value, null if it has none. Costs one call of MPI.
     ///
     /// # Safety
     /// `comm` must be a communicator.
@@ -52,7 +52,7 @@ impl<T> Key<T> {
         Ok(if found != 0 { value } else { std::ptr::null_mut() })
     }
 
-    /// Gives the communicator a value; drops an earlier one.
+    /// Gives the communicator a value, and drops an earlier one.
     ///
     /// # Safety
     /// `comm` must be a communicator; no reference to an earlier value may be alive.

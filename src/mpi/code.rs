@@ -14,19 +14,19 @@ pub const fn success() -> c_int {
     mpi_sys::MPI_SUCCESS as c_int
 }
 
-/// Makes a return code a result.
+/// Turns a return code into a result.
 #[inline]
 pub fn check(rc: c_int, call: &'static str) -> Result<()> {
     if rc == success() { Ok(()) } else { Err(failed(rc, call)) }
 }
 
-/// The error for a return code.
+/// Returns the error for a return code.
 #[cold]
 pub fn failed(rc: c_int, call: &'static str) -> Box<Error> {
     Box::new(Error::Mpi { call, code: rc, text: string(rc) })
 }
 
-/// What `MPI_Error_string` says of a code.
+/// Returns the text of a code (`MPI_Error_string`).
 pub fn string(code: c_int) -> String {
     // SAFETY: the buffer has the length that the standard asks for.
     unsafe {
@@ -40,7 +40,7 @@ pub fn string(code: c_int) -> String {
     }
 }
 
-/// The error class of a code.
+/// Returns the error class of a code.
 pub fn class_of(code: c_int) -> c_int {
     let mut class = code;
     // SAFETY: the result is a local; on failure the code stands for itself.

@@ -8,25 +8,25 @@ use super::tally::Tally;
 use super::{MPI_Comm, MPI_Group, check};
 use crate::error::{Error, Result};
 
-/// Whether a handle is `MPI_COMM_NULL`.
+/// Returns true if a handle is `MPI_COMM_NULL`.
 pub fn is_null(comm: MPI_Comm) -> bool {
     // SAFETY: a constant of mpi-sys' C file.
     comm == unsafe { mpi_sys::RSMPI_COMM_NULL }
 }
 
-/// `MPI_COMM_WORLD`, for errors that belong to no communicator.
+/// Returns `MPI_COMM_WORLD`, for errors that belong to no communicator.
 pub fn world() -> MPI_Comm {
     // SAFETY: a constant of mpi-sys' C file.
     unsafe { mpi_sys::RSMPI_COMM_WORLD }
 }
 
-/// `MPI_COMM_SELF`, for what belongs to the process and no communicator.
+/// Returns `MPI_COMM_SELF`, for state of the process that belongs to no communicator.
 pub fn itself() -> MPI_Comm {
     // SAFETY: a constant of mpi-sys' C file.
     unsafe { mpi_sys::RSMPI_COMM_SELF }
 }
 
-/// The caller's rank.
+/// Returns the caller's rank.
 ///
 /// # Safety
 /// `comm` must be a communicator.
@@ -37,7 +37,7 @@ pub unsafe fn rank(comm: MPI_Comm) -> Result<u32> {
     Ok(rank as u32)
 }
 
-/// Number of processes.
+/// Returns the number of processes.
 ///
 /// # Safety
 /// `comm` must be a communicator.
@@ -48,7 +48,7 @@ pub unsafe fn size(comm: MPI_Comm) -> Result<u32> {
     Ok(size as u32)
 }
 
-/// Whether it is an intercommunicator.
+/// Returns true if `comm` is an intercommunicator.
 ///
 /// # Safety
 /// `comm` must be a communicator.
@@ -59,16 +59,16 @@ pub unsafe fn is_inter(comm: MPI_Comm) -> Result<bool> {
     Ok(inter != 0)
 }
 
-/// A communicator of our own; freed when dropped.
+/// A communicator that the library owns; freed when dropped.
 #[derive(Debug)]
 pub struct Owned {
     comm: MPI_Comm,
-    /// The communicator that this one is a part of, or itself: errors name processes by their ranks
+    /// The communicator that this one is a part of, or itself. Errors name processes by their ranks
     /// there.
     whole: MPI_Comm,
-    /// A process that an operation of all has found dead.
+    /// A process that a collective operation found dead.
     lost: OnceLock<u32>,
-    /// Counts the messages of `message.rs`, where somebody asks.
+    /// Counts the messages of `mpi::message`, if the environment asks for it.
     tally: OnceLock<Arc<Tally>>,
 }
 
@@ -83,9 +83,9 @@ impl Owned {
         Owned { comm, whole, lost: OnceLock::new(), tally: OnceLock::new() }
     }
 
-    /// Notes that a process is dead, by its rank here, so that collective operations fail from then
-    /// on: the error of this one. MPI may still be at work in an operation on the communicator,
-    /// which therefore is never freed.
+    /// Notes that the process of rank `rank` is dead, and returns the error. Collective operations
+    /// fail from then on. MPI may still be running one on the communicator, which is therefore
+    /// never freed.
     pub fn lose(&self, rank: u32) -> Box<Error> {
         // SAFETY: live communicators; a part does not outlive the whole.
         let named = unsafe { translate_ranks(self.comm, &[rank], self.whole) };
@@ -93,35 +93,35 @@ impl Owned {
         Error::Gone { rank: *self.lost.get_or_init(|| named) }.into()
     }
 
-    /// Fails if an operation of all processes has found one dead.
+    /// Fails if a collective operation found a process dead.
     pub fn is_whole(&self) -> Result<()> {
         self.lost.get().map_or(Ok(()), |&rank| Err(Error::Gone { rank }.into()))
     }
 
-    /// `MPI_COMM_WORLD`, which is not freed.
+    /// Returns `MPI_COMM_WORLD`, which is not freed.
     pub fn world() -> ManuallyDrop<Owned> {
         let world = world();
         ManuallyDrop::new(Owned::new(world, world))
     }
 
-    /// Counts the single messages that are sent from now on (`message.rs`). Once.
+    /// Counts the messages of `mpi::message` from now on. Only the first call has an effect.
     pub fn count(&self, tally: Arc<Tally>) {
         // an earlier one stays
         let _ = self.tally.set(tally);
     }
 
-    /// Where messages are counted.
+    /// Returns the counters of messages, if there are any.
     #[inline(always)]
     pub fn tally(&self) -> Option<&Tally> {
         self.tally.get().map(|tally| &**tally)
     }
 
-    /// The communicator whose ranks name processes in errors.
+    /// Returns the communicator whose ranks name processes in errors.
     pub(super) fn whole(&self) -> MPI_Comm {
         self.whole
     }
 
-    /// The handle.
+    /// Returns the handle.
     pub fn raw(&self) -> MPI_Comm {
         self.comm
     }
@@ -130,19 +130,20 @@ impl Owned {
 impl Drop for Owned {
     fn drop(&mut self) {
         if super::is_usable() && self.is_whole().is_ok() {
-            // SAFETY: a live communicator that no one else has. An error here has no one to go to.
+            // SAFETY: a live communicator that no one else has. An error here cannot be reported.
             unsafe { mpi_sys::MPI_Comm_free(&mut self.comm) };
         }
     }
 }
 
-/// Whether a handle is `MPI_GROUP_NULL`.
+/// Returns true if a handle is `MPI_GROUP_NULL`.
 pub fn is_null_group(group: MPI_Group) -> bool {
     // SAFETY: a constant of mpi-sys' C file.
     group == unsafe { mpi_sys::RSMPI_GROUP_NULL }
 }
 
-/// Ranks in the world of processes of `comm`; `None` for those of other worlds.
+/// Returns the ranks in `MPI_COMM_WORLD` of some processes of `comm`; `None` for processes of other
+/// worlds.
 ///
 /// # Safety
 /// `comm` must be a communicator.
@@ -152,12 +153,12 @@ pub unsafe fn world_ranks(comm: MPI_Comm, ranks: &[u32]) -> Result<Vec<Option<u3
     Ok(to.into_iter().map(|rank| u32::try_from(rank).ok().filter(|_| rank != super::undefined())).collect())
 }
 
-/// Ranks in `other` of processes of `comm`.
+/// Returns the ranks in `other` of some processes of `comm`.
 ///
 /// # Safety
 /// Both must be communicators.
 unsafe fn translate_ranks(comm: MPI_Comm, ranks: &[u32], other: MPI_Comm) -> Result<Vec<i32>> {
-    // SAFETY: the caller vouches for the communicators; the arrays have the lengths that are said,
+    // SAFETY: the caller vouches for the communicators; the arrays have the given lengths,
     // and the groups are freed.
     unsafe {
         let mut groups: [MPI_Group; 2] = [mpi_sys::RSMPI_GROUP_NULL; 2];
@@ -177,7 +178,8 @@ unsafe fn translate_ranks(comm: MPI_Comm, ranks: &[u32], other: MPI_Comm) -> Res
     }
 }
 
-/// Ranks in `MPI_COMM_WORLD` of a communicator's processes; `None` for processes of another world.
+/// Returns the ranks in `MPI_COMM_WORLD` of all processes of `comm`; `None` for processes of other
+/// worlds.
 ///
 /// # Safety
 /// `comm` must be a communicator.
@@ -192,13 +194,13 @@ pub unsafe fn members(comm: MPI_Comm) -> Result<Vec<Option<c_int>>> {
     }
 }
 
-/// Ranks in `comm` of the processes of `group`, in the group's order; `None` for a process that is
-/// not in `comm`.
+/// Returns the ranks in `comm` of the processes of `group`, in the group's order; `None` for a
+/// process that is not in `comm`.
 ///
 /// # Safety
 /// `group` must be a group, `comm` a communicator.
 pub unsafe fn translate(group: MPI_Group, comm: MPI_Comm) -> Result<Vec<Option<c_int>>> {
-    // SAFETY: the caller vouches for the handles; the arrays have the lengths that are said, and
+    // SAFETY: the caller vouches for the handles; the arrays have the given lengths, and
     // the group that is made is freed.
     unsafe {
         let mut size = 0;

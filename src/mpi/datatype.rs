@@ -16,12 +16,12 @@ pub fn null() -> MPI_Datatype {
     unsafe { mpi_sys::RSMPI_DATATYPE_NULL }
 }
 
-/// Whether a handle is `MPI_DATATYPE_NULL`.
+/// Returns true if a handle is `MPI_DATATYPE_NULL`.
 pub fn is_null(datatype: MPI_Datatype) -> bool {
     datatype == null()
 }
 
-/// Bytes from one element to the next.
+/// Returns the extent: the bytes from one element to the next.
 ///
 /// # Safety
 /// `datatype` must be a datatype.
@@ -32,7 +32,7 @@ pub unsafe fn extent(datatype: MPI_Datatype) -> Result<i64> {
     Ok(extent as i64)
 }
 
-/// Bytes that one element carries.
+/// Returns the size: the bytes of data of one element.
 ///
 /// # Safety
 /// `datatype` must be a datatype.
@@ -43,8 +43,8 @@ pub unsafe fn size(datatype: MPI_Datatype) -> Result<i64> {
     Ok(size as i64)
 }
 
-/// Where the bytes of one element lie: (first byte relative to the address, bytes from the first to
-/// behind the last).
+/// Returns the true lower bound and true extent: the offset of an element's first byte, and the
+/// bytes from there to the end of its last.
 ///
 /// # Safety
 /// `datatype` must be a datatype.
@@ -55,8 +55,8 @@ pub unsafe fn true_extent(datatype: MPI_Datatype) -> Result<(i64, i64)> {
     Ok((lb as i64, extent as i64))
 }
 
-/// Where an element begins and ends, in bytes from its address: its data, and what its bounds take
-/// in beside it.
+/// Returns where an element begins and ends, in bytes from its address; its data and its declared
+/// bounds lie within.
 ///
 /// # Safety
 /// `datatype` must be a datatype.
@@ -77,26 +77,26 @@ pub fn byte() -> MPI_Datatype {
     unsafe { mpixn_byte() }
 }
 
-/// An error if MPI would not take the datatype for communication (null or not committed): a send of
-/// one element to `MPI_PROC_NULL` makes MPI check it and do nothing else. (A send of no element is
-/// not checked by MPICH.)
+/// Fails if MPI rejects the datatype for communication: null, or not committed. A send of one
+/// element to `MPI_PROC_NULL` makes MPI check it and do nothing else. (MPICH does not check a send
+/// of no elements.)
 ///
 /// # Safety
 /// `datatype` must be a datatype or null.
 pub unsafe fn check_committed(datatype: MPI_Datatype, comm: &Comm) -> Result<()> {
-    // MPICH does not take a null address here
+    // MPICH rejects a null address here
     let somewhere = 0u64;
     // SAFETY: nothing is read for a message to no process; the caller vouches for the handle.
     check(unsafe { mpi_sys::MPI_Send((&raw const somewhere).cast(), 1, datatype, super::proc_null(), 0, comm.raw()) }, "MPI_Send")
 }
 
-/// Bytes that `count` elements may need when packed; `None` if that exceeds `int`.
+/// Returns the bytes that `count` elements may need when packed, or `None` if they exceed `int`.
 ///
 /// # Safety
 /// `datatype` must be a committed datatype.
 pub unsafe fn pack_size(count: i64, datatype: MPI_Datatype, comm: &Comm) -> Result<Option<usize>> {
-    // MPI_Pack_size counts in int, and not every MPI notices when that overflows: ask only where it
-    // cannot SAFETY: the caller vouches for the handle.
+    // MPI_Pack_size counts in int, and not every MPI detects overflow: ask only if it cannot overflow
+    // SAFETY: the caller vouches for the handle.
     let bytes = i128::from(count) * i128::from(unsafe { size(datatype) }?);
     let (Ok(count), true) = (c_int::try_from(count), bytes < i128::from(c_int::MAX / 2)) else {
         return Ok(None);
@@ -107,10 +107,10 @@ pub unsafe fn pack_size(count: i64, datatype: MPI_Datatype, comm: &Comm) -> Resu
     Ok(usize::try_from(bytes).ok())
 }
 
-/// Packs `count` elements at `from` into `buffer`. Returns the bytes written: where they are fewer
-/// than the data has, pack by a message to oneself instead. MPICH 4.0 leaves bytes out and reports
-/// success for a datatype without gaps while more than 512 datatypes are alive: it rounds the
-/// length down to a multiple of a part of the handle (fixed in 4.1).
+/// Packs `count` elements at `from` into `buffer`, and returns the bytes written. If they are fewer
+/// than the data has, the caller must pack by a message to itself instead: MPICH 4.0 leaves bytes out
+/// and reports success for a contiguous datatype while more than 512 datatypes are alive, because it
+/// rounds the length down to a multiple of a part of the handle (fixed in 4.1).
 ///
 /// # Safety
 /// `from` must be readable as `count` elements of the datatype; `count` and the buffer's length
@@ -159,7 +159,8 @@ pub unsafe fn unpack(buffer: &[u8], into: *mut u8, count: i64, datatype: MPI_Dat
     )
 }
 
-/// A datatype of our own; freed when dropped. MPI keeps what running operations still use.
+/// A datatype that the library owns; freed when dropped. MPI keeps what running operations still
+/// use.
 #[derive(Debug)]
 pub struct Owned(MPI_Datatype);
 
@@ -167,12 +168,12 @@ pub struct Owned(MPI_Datatype);
 unsafe impl Send for Owned {}
 
 impl Owned {
-    /// The handle.
+    /// Returns the handle.
     pub fn raw(&self) -> MPI_Datatype {
         self.0
     }
 
-    /// Another handle of a datatype, which lives on when the caller frees its own.
+    /// Duplicates a datatype; the duplicate lives on when the caller frees the original.
     ///
     /// # Safety
     /// `datatype` must be a datatype.
@@ -183,8 +184,8 @@ impl Owned {
         Ok(copy)
     }
 
-    /// One element that is all of the given blocks, each at its address, for `MPI_BOTTOM`.
-    /// Committed.
+    /// Makes a committed datatype whose one element, at `MPI_BOTTOM`, is all of the given blocks at
+    /// their addresses.
     ///
     /// # Safety
     /// The datatypes must be committed datatypes.
@@ -214,7 +215,7 @@ impl Owned {
         }
     }
 
-    /// One element that is the given blocks, each at its displacement. Committed.
+    /// Makes a committed datatype whose one element is the given blocks, each at its displacement.
     ///
     /// # Safety
     /// The datatypes must be committed datatypes.
@@ -235,8 +236,8 @@ impl Owned {
         Ok(all)
     }
 
-    /// One element that is `count` elements of `datatype`, for counts that do not fit in `int`:
-    /// whole chunks of `INT_MAX` elements, and the rest behind them. Committed.
+    /// Makes a committed datatype whose one element is `count` elements of `datatype`, for counts
+    /// that do not fit in `int`: whole chunks of `INT_MAX` elements, followed by the rest.
     ///
     /// # Safety
     /// `datatype` must be a committed datatype, `count` above `INT_MAX`, and `count` times the
@@ -270,7 +271,7 @@ impl Owned {
 impl Drop for Owned {
     fn drop(&mut self) {
         if !is_null(self.0) && super::is_usable() {
-            // SAFETY: a live datatype that no one else frees. An error here has no one to go to.
+            // SAFETY: a live datatype that no one else frees. An error here cannot be reported.
             unsafe { mpi_sys::MPI_Type_free(&mut self.0) };
         }
     }

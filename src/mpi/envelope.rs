@@ -68,17 +68,17 @@ impl Combiner {
         Combiner::F90Integer,
     ];
 
-    /// Of a type that cannot be freed.
+    /// Returns true for datatypes that cannot be freed.
     pub fn is_predefined(self) -> bool {
         matches!(self, Combiner::Named | Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer)
     }
 }
 
-/// How a datatype was made: the first part of the answer.
+/// The envelope of a datatype: how it was made, and how many arguments describe it.
 pub struct Envelope {
     /// How many integers, addresses, large counts and datatypes describe it.
     numbers: [MPI_Count; 4],
-    /// `None` if it is not known.
+    /// The constructor; `None` if it is unknown.
     pub combiner: Option<Combiner>,
 }
 
@@ -98,7 +98,7 @@ impl Envelope {
         }
     }
 
-    /// Whether nobody frees it.
+    /// Returns true if the datatype cannot be freed.
     pub fn is_predefined(&self) -> bool {
         self.combiner.is_some_and(Combiner::is_predefined)
     }
@@ -108,8 +108,8 @@ impl Envelope {
         self.numbers.iter().map(|&n| n as i64).max().unwrap_or(0)
     }
 
-    /// Counts, displacements and so on in one list, as they are listed in the standard for large
-    /// counts, and the datatypes.
+    /// Returns the arguments of the constructor: counts, displacements and so on in one list, in
+    /// the standard's order for large counts, and the datatypes.
     ///
     /// # Safety
     /// `datatype` must be the datatype that was asked about.
@@ -134,7 +134,7 @@ impl Envelope {
         let (integers, addresses) = (integers.into_iter().map(i64::from), addresses.into_iter().map(|a| a as i64));
         let counts = counts.into_iter().map(|c| c as i64);
         let integers: Vec<i64> = integers.collect();
-        // in arrays only some numbers are large: those behind the number of dimensions
+        // for arrays, the large counts go after the number of dimensions
         let first = match self.combiner {
             Some(Combiner::Subarray) => 1,
             Some(Combiner::Darray) => 3,
@@ -146,7 +146,7 @@ impl Envelope {
     }
 }
 
-/// Handles that MPI has given to us.
+/// Datatypes that `MPI_Type_get_contents` returned; derived ones are freed when dropped.
 pub struct Parts(pub Vec<MPI_Datatype>);
 
 impl Drop for Parts {
@@ -155,8 +155,8 @@ impl Drop for Parts {
             if datatype::is_null(*part) {
                 continue;
             }
-            // SAFETY: handles that are ours; predefined ones are nobody's. Errors have no one to go
-            // to.
+            // SAFETY: handles that are ours; predefined ones are nobody's. Errors cannot be
+            // reported.
             unsafe {
                 if Envelope::of(*part).is_ok_and(|envelope| !envelope.is_predefined()) {
                     mpi_sys::MPI_Type_free(part);

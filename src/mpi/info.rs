@@ -10,13 +10,13 @@ unsafe extern "C" {
     static mpixn_max_info_key: std::ffi::c_int;
 }
 
-/// Whether a handle is `MPI_INFO_NULL`.
+/// Returns true if a handle is `MPI_INFO_NULL`.
 pub fn is_null(info: MPI_Info) -> bool {
     // SAFETY: a constant of mpi-sys' C file.
     info == unsafe { mpi_sys::RSMPI_INFO_NULL }
 }
 
-/// The keys of an info object, none of a null one.
+/// Returns the keys of an info object; none if it is null.
 ///
 /// # Safety
 /// `info` must be an info object or `MPI_INFO_NULL`.
@@ -39,7 +39,7 @@ pub unsafe fn keys(info: MPI_Info) -> Result<Vec<String>> {
     }
 }
 
-/// The value of a key; `None` if the info object is null or has no such key.
+/// Returns the value of a key, or `None` if the info object is null or has no such key.
 ///
 /// # Safety
 /// `info` must be an info object or `MPI_INFO_NULL`.

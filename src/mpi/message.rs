@@ -23,29 +23,29 @@ unsafe extern "C" {
 pub enum Mode {
     /// When the buffer can be used again.
     Standard,
-    /// When the receiver has begun to receive, too.
+    /// When, in addition, the receiver has begun to receive.
     Synchronous,
 }
 
-/// What is sent: `count` elements of a type at an address.
+/// Data to send or receive: `count` elements of a datatype at an address.
 #[derive(Debug, Clone, Copy)]
 pub struct Block {
     /// Address of the first element.
     pub at: *const u8,
     /// Elements.
     pub count: i64,
-    /// Of this type.
+    /// Their datatype.
     pub datatype: MPI_Datatype,
 }
 
-/// Bytes as a block.
+/// Returns bytes as a block.
 pub fn bytes_at(at: *const u8, bytes: u64) -> Block {
     Block { at, count: bytes as i64, datatype: packed() }
 }
 
 impl Block {
-    /// Count and type for MPI, whose counts are `int`. What is returned beside them must be alive
-    /// when MPI is called.
+    /// Returns count and datatype for MPI, whose counts are `int`. The third value must outlive the
+    /// call of MPI.
     ///
     /// # Safety
     /// The datatype must be a committed datatype.
@@ -61,7 +61,7 @@ impl Block {
     }
 }
 
-/// `MPI_Isend` or `MPI_Issend`.
+/// Starts a send (`MPI_Isend` or `MPI_Issend`).
 ///
 /// # Safety
 /// The block must be readable, and not be written, until the request is complete.
@@ -87,7 +87,8 @@ pub unsafe fn send(mode: Mode, block: &Block, target: u32, tag: i32, comm: &Comm
     Ok(request)
 }
 
-/// `MPI_Irecv` of at most `bytes` bytes; from anyone, with any tag, where none is said.
+/// Starts a receive of at most `bytes` bytes (`MPI_Irecv`); without a source or a tag, from any
+/// process or with any tag.
 ///
 /// # Safety
 /// The bytes must be writable, and be left alone, until the request is complete.
@@ -105,7 +106,7 @@ pub unsafe fn receive(at: *mut u8, bytes: u64, source: Option<u32>, tag: Option<
     Ok(request)
 }
 
-/// `MPI_Irecv` of a block as it lies, from a process.
+/// Starts a receive into a block in place (`MPI_Irecv`).
 ///
 /// # Safety
 /// The block must be writable, and be left alone, until the request is complete.
@@ -117,7 +118,7 @@ pub unsafe fn receive_block(block: &Block, source: u32, tag: i32, comm: &Comm) -
     }
 }
 
-/// `MPI_Irecv` of elements of a datatype.
+/// Starts a receive of elements of a datatype (`MPI_Irecv`).
 ///
 /// # Safety
 /// The elements must be writable, and be left alone, until the request is complete; the datatype
@@ -136,23 +137,23 @@ pub(super) unsafe fn receive_typed(
     check(rc, "MPI_Irecv").map(|()| request)
 }
 
-/// One end of a message: what is sent to, or received from, a process.
+/// One end of a message: data that is sent to, or received from, a process.
 #[derive(Debug, Clone, Copy)]
 pub struct Message {
     /// Address of the first element.
     pub at: *mut u8,
     /// Elements.
     pub count: c_int,
-    /// Of this type.
+    /// Their datatype.
     pub datatype: MPI_Datatype,
     /// The process at the other end.
     pub peer: c_int,
 }
 
-/// `MPI_Sendrecv` with oneself.
+/// Sends a message to the process itself (`MPI_Sendrecv`).
 ///
 /// # Safety
-/// The buffers must be readable and writable as said and must not overlap.
+/// The buffers must be readable and writable as described and must not overlap.
 pub unsafe fn exchange_with_self(send: &Message, recv: &Message, tag: c_int, comm: &Comm) -> Result<()> {
     // two threads must not receive each other's message
     static EXCHANGING: Mutex<()> = Mutex::new(());
@@ -180,23 +181,23 @@ pub unsafe fn exchange_with_self(send: &Message, recv: &Message, tag: c_int, com
     )
 }
 
-/// A message that has come and waits to be received.
+/// A message that has arrived and waits to be received.
 #[derive(Debug)]
 pub struct Probed {
-    /// Source, tag, length.
+    /// Its source, tag and length.
     pub status: Status,
-    /// Where the MPI takes the message out of its queue at the probe.
+    /// The message's handle, if the probe took the message out of MPI's queue.
     pub(super) message: Option<mpi_sys::MPI_Message>,
 }
 
-/// Whether the MPI has matched probes.
+/// Returns true if the MPI has matched probes.
 pub fn has_matched_probe() -> bool {
     // SAFETY: a constant of the C file.
     unsafe { mpixn_matched_probe != 0 }
 }
 
-/// Looks for a message; from anyone where no source is said. `matched`: by `MPI_Improbe`, else by
-/// `MPI_Iprobe`, which serves as well where nobody else receives on the communicator.
+/// Looks for a message; without a source, from any process. Uses `MPI_Improbe` if `matched`, else
+/// `MPI_Iprobe`, which is as good if nobody else receives on the communicator.
 #[inline]
 pub fn probe(source: Option<u32>, tag: i32, matched: bool, comm: &Comm) -> Result<Option<Probed>> {
     let mut status = MaybeUninit::<MPI_Status>::uninit();
@@ -242,10 +243,10 @@ impl Probed {
     }
 }
 
-/// The largest tag. Open MPI tells it on `MPI_COMM_WORLD` and its duplicates, but not on parts of
-/// it.
+/// Returns the largest tag (`MPI_TAG_UB`). Open MPI has the attribute on `MPI_COMM_WORLD` and its
+/// duplicates, but not on parts of it.
 pub fn largest_tag() -> Result<i32> {
-    /// What every MPI has.
+    /// The least value that the standard allows.
     const LEAST: i32 = 32767;
     let (mut value, mut found): (*mut c_int, c_int) = (std::ptr::null_mut(), 0);
     // SAFETY: a live communicator; the attribute's value is a pointer to an int that lives as long
@@ -257,11 +258,11 @@ pub fn largest_tag() -> Result<i32> {
     }
 }
 
-/// Nonblocking collectives that protocols use.
+/// Nonblocking collectives of sparse protocols.
 pub mod collective {
     use super::*;
 
-    /// `MPI_Ialltoall` of one word for each process.
+    /// Starts an exchange of one word with each process (`MPI_Ialltoall`).
     ///
     /// # Safety
     /// Both slices have one entry for each process, and are left alone until the request is
@@ -277,7 +278,7 @@ pub mod collective {
         Ok(request)
     }
 
-    /// `MPI_Ireduce_scatter_block` of one number for each process, by sum.
+    /// Starts a sum of one number for each process (`MPI_Ireduce_scatter_block`).
     ///
     /// # Safety
     /// `send` has one entry for each process; both are left alone until the request is complete.

@@ -1,9 +1,9 @@
 //! Thin layer over the MPI library: the only module that touches `mpi_sys`.
 //!
-//! Every return code becomes a [`Result`]. Functions that take pointers or handles from a caller
-//! are `unsafe`: MPI checks what it can, the caller vouches for the rest.
+//! Every return code becomes a [`Result`](crate::error::Result). Functions that take pointers or
+//! handles from a caller are `unsafe`: MPI checks what it can, the caller vouches for the rest.
 
-// MPI_Aint and MPI_Count are other integer types in each MPI
+// MPI_Aint and MPI_Count are different integer types in each MPI
 #![allow(clippy::unnecessary_cast)]
 
 use std::ffi::c_int;
@@ -42,7 +42,7 @@ unsafe extern "C" {
     static mpixn_in_place: *const std::ffi::c_void;
 }
 
-/// Whether a buffer is `MPI_IN_PLACE`.
+/// Returns true if a buffer is `MPI_IN_PLACE`.
 pub fn is_in_place(buffer: *const std::ffi::c_void) -> bool {
     // SAFETY: a constant of the C file.
     buffer == unsafe { mpixn_in_place }
@@ -60,7 +60,7 @@ pub fn undefined() -> c_int {
     unsafe { mpi_sys::RSMPI_UNDEFINED }
 }
 
-/// Whether MPI can be called now: initialized and not finalized.
+/// Returns true if MPI can be called: initialized and not finalized.
 pub fn is_usable() -> bool {
     let (mut initialized, mut finalized) = (0, 0);
     // SAFETY: both functions may be called at any time; the results are locals.
@@ -77,10 +77,10 @@ pub fn time() -> f64 {
     unsafe { mpi_sys::RSMPI_Wtime() }
 }
 
-/// Name and version of the running MPI library, first line.
+/// Returns the name and version of the running MPI library, first line only.
 pub fn library_version() -> String {
-    /// More than any MPI's MPI_MAX_LIBRARY_VERSION_STRING: the MPI that answers may be another one
-    /// than the library was built for.
+    /// More than any MPI's `MPI_MAX_LIBRARY_VERSION_STRING`: the library may run under another MPI
+    /// than it was built for.
     const LENGTH: usize = 1 << 16;
     // SAFETY: the buffer is longer than what any MPI writes.
     unsafe {
@@ -88,7 +88,7 @@ pub fn library_version() -> String {
         let mut length = 0;
         mpi_sys::MPI_Get_library_version(text.as_mut_ptr().cast(), &mut length);
         text.truncate(length.max(0) as usize);
-        // Open MPI 4 counts the final null too
+        // Open MPI 4 counts the terminating null
         let text = String::from_utf8_lossy(&text).replace('\t', " ");
         text.lines().next().unwrap_or_default().trim_end_matches('\0').to_owned()
     }

@@ -1,4 +1,4 @@
-//! Messages that are sent and received again and again.
+//! Persistent messages.
 
 use std::ffi::c_int;
 
@@ -7,14 +7,14 @@ use super::message::{Block, bytes_at};
 use super::{MPI_Request, check, request};
 use crate::error::Result;
 
-/// Messages that are sent and received again and again, in the order in which they were added.
-/// Freed when dropped.
+/// Persistent sends and receives, started in the order in which they were added. Freed when
+/// dropped.
 #[derive(Debug, Default)]
 pub struct Persistent {
     requests: Vec<MPI_Request>,
-    /// The process at the other end of each.
+    /// The process at the other end of each message.
     peers: Vec<u32>,
-    /// Those before are complete.
+    /// Requests before this one are complete.
     next: usize,
 }
 
@@ -36,7 +36,7 @@ impl Persistent {
         Ok(())
     }
 
-    /// Adds a receive of so many bytes.
+    /// Adds a receive of `bytes` bytes.
     ///
     /// # Safety
     /// The bytes must be writable, and be left alone, whenever the messages are under way.
@@ -53,14 +53,14 @@ impl Persistent {
         Ok(())
     }
 
-    /// Processes whose messages are not complete.
+    /// Returns the processes whose messages are incomplete.
     #[cold]
     pub fn pending(&self) -> Vec<u32> {
         let waits = |&(request, _): &(&MPI_Request, &u32)| !request::is_complete(*request);
         self.requests.iter().zip(&self.peers).skip(self.next).filter(waits).map(|(_, &peer)| peer).collect()
     }
 
-    /// Starts all, one after the other: `MPI_Startall` promises no order.
+    /// Starts all messages one by one: `MPI_Startall` guarantees no order.
     pub fn start(&mut self) -> Result<()> {
         self.next = 0;
         for request in &mut self.requests {
@@ -70,7 +70,7 @@ impl Persistent {
         Ok(())
     }
 
-    /// Whether all are complete.
+    /// Returns true if all are complete.
     pub fn test(&mut self) -> Result<bool> {
         while let Some(request) = self.requests.get_mut(self.next) {
             let mut done = 0;
@@ -89,7 +89,7 @@ impl Drop for Persistent {
     fn drop(&mut self) {
         if super::is_usable() {
             for request in &mut self.requests {
-                // SAFETY: a persistent request that no one else has. An error has no one to go to.
+                // SAFETY: a persistent request that no one else has. An error cannot be reported.
                 unsafe { mpi_sys::MPI_Request_free(request) };
             }
         }

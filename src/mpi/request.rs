@@ -1,4 +1,4 @@
-//! Single requests, and the statuses of messages that have arrived.
+//! Requests, and the statuses of messages that have arrived.
 
 use std::mem::MaybeUninit;
 
@@ -15,18 +15,19 @@ pub fn null() -> MPI_Request {
     unsafe { mpi_sys::RSMPI_REQUEST_NULL }
 }
 
-/// Whether a request is complete, or null; it stays as it is. Lets MPI go on if it is not.
+/// Returns true if a request is complete or null, and leaves it as it is. Otherwise MPI makes
+/// progress.
 #[inline]
 pub(super) fn is_complete(request: MPI_Request) -> bool {
     let mut done = 0;
     // SAFETY: a live request or null; the result is a local, and no status is wanted.
     let rc = unsafe { mpi_sys::MPI_Request_get_status(request, &mut done, mpi_sys::RSMPI_STATUS_IGNORE) };
-    // a request that failed is for others to complete
+    // leave a failed request to be completed elsewhere
     rc != super::success() || done != 0
 }
 
-/// Tests of a receive that is taken back before it is said to have no end: more than one needs
-/// whose sender lives.
+/// How often a cancelled receive is tested before it counts as stuck: more often than one whose
+/// sender lives needs.
 pub const LAST_TESTS: u32 = 100_000;
 
 /// `MPI_PACKED`.
@@ -35,14 +36,14 @@ pub fn packed() -> MPI_Datatype {
     unsafe { mpixn_packed() }
 }
 
-/// What is known of a message that has come.
+/// The status of a message that has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status {
-    /// Who sent it.
+    /// Its source.
     pub source: u32,
     /// Its tag.
     pub tag: i32,
-    /// Its length.
+    /// Its length in bytes.
     pub bytes: u64,
 }
 
@@ -64,8 +65,7 @@ impl Status {
     }
 }
 
-/// A message under way, or nothing. Dropping it while it is under way leaks the request: its buffer
-/// must then stay.
+/// A request, or none. Dropping an active request leaks it: its buffer must then stay.
 #[derive(Debug)]
 pub struct Request(MPI_Request);
 
@@ -76,18 +76,18 @@ impl Default for Request {
 }
 
 impl Request {
-    /// Whether there is nothing under way.
+    /// Returns true if there is no request.
     pub fn is_null(&self) -> bool {
         self.0 == null()
     }
 
-    /// For MPI to write a request into.
+    /// Returns where MPI writes a request.
     #[inline]
     pub(super) fn raw_mut(&mut self) -> *mut MPI_Request {
         &mut self.0
     }
 
-    /// Whether it is complete; true also if there is nothing.
+    /// Returns true if the request is complete, or if there is none.
     #[inline]
     pub fn test(&mut self) -> Result<bool> {
         if self.is_null() {
@@ -99,7 +99,7 @@ impl Request {
         Ok(done != 0)
     }
 
-    /// What came, if a receive is complete. There must be something under way.
+    /// Returns the status of a receive, if it is complete. There must be a request.
     #[inline]
     pub fn test_receive(&mut self) -> Result<Option<Status>> {
         let mut status = MaybeUninit::<MPI_Status>::uninit();
@@ -112,13 +112,13 @@ impl Request {
         }
     }
 
-    /// Begins to take a receive back; `test_cancelled` tells how that ends.
+    /// Begins to cancel a receive; `test_cancelled` returns the outcome.
     pub fn cancel(&mut self) -> Result<()> {
         // SAFETY: a live request.
         check(unsafe { mpi_sys::MPI_Cancel(&mut self.0) }, "MPI_Cancel")
     }
 
-    /// How taking a receive back has ended, if it has.
+    /// Returns the outcome of cancelling a receive, if it is known.
     pub fn test_cancelled(&mut self) -> Result<Option<Cancelled>> {
         let mut status = MaybeUninit::<MPI_Status>::uninit();
         let (mut done, mut cancelled) = (0, 0);
@@ -138,11 +138,11 @@ impl Request {
     }
 }
 
-/// How taking a receive back ends.
+/// The outcome of cancelling a receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cancelled {
-    /// Nothing came.
+    /// No message arrived.
     Back,
-    /// It was too late: this has come.
+    /// It was too late: this message arrived.
     Came(Status),
 }

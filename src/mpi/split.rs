@@ -7,13 +7,13 @@ use super::{MPI_Comm, check, coll};
 use crate::error::Result;
 
 impl Owned {
-    /// A duplicate of `comm` without its info hints (which may promise what we do not keep), whose
-    /// errors come back as codes. Collective over `comm`.
+    /// Duplicates `comm` without its info hints, which may promise what the library does not keep.
+    /// Errors on the duplicate are returned as codes. Collective over `comm`.
     ///
     /// # Safety
     /// `comm` must be an intracommunicator, and all its processes must call this.
     pub unsafe fn duplicate(comm: MPI_Comm) -> Result<Owned> {
-        // a duplicate cannot be waited for with patience, but the processes that enter it late can
+        // duplicating blocks inside MPI; the barrier before it detects processes that have ended
         // SAFETY: the caller vouches for `comm`.
         unsafe {
             coll::meet(comm)?;
@@ -21,7 +21,7 @@ impl Owned {
         }
     }
 
-    /// Another communicator of the same processes. Collective over `self`.
+    /// Makes another communicator of the same processes. Collective over `self`.
     pub fn again(&self) -> Result<Owned> {
         coll::barrier(self)?;
         // SAFETY: a live communicator.
@@ -39,7 +39,8 @@ impl Owned {
         }
     }
 
-    /// The processes that share memory with the caller. Collective over `self`.
+    /// Makes a communicator of the processes that share memory with the caller. Collective over
+    /// `self`.
     pub fn node(&self) -> Result<Owned> {
         coll::barrier(self)?;
         // SAFETY: a live communicator; the other handles are constants and a local.
@@ -54,8 +55,8 @@ impl Owned {
         }
     }
 
-    /// Those processes that give the same `color`, in the order of their ranks. Collective over
-    /// `self`.
+    /// Makes a communicator of the processes that pass the same `color`, in the order of their
+    /// ranks. Collective over `self`.
     pub fn split(&self, color: u32) -> Result<Owned> {
         coll::barrier(self)?;
         // SAFETY: a live communicator; the other handle is a local.
@@ -66,7 +67,7 @@ impl Owned {
         }
     }
 
-    /// A communicator that holds only the caller. Collective over `self`.
+    /// Makes a communicator that holds only the caller. Collective over `self`.
     pub fn self_comm(&self) -> Result<Owned> {
         // SAFETY: a live communicator.
         self.split(unsafe { rank(self.raw()) }?)

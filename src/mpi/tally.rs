@@ -1,4 +1,4 @@
-//! Counters of messages, for those who ask what a program sends.
+//! Counters of messages and bytes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,14 +10,14 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Adds messages that carry `bytes` bytes together.
+    /// Adds messages that together carry `bytes` bytes.
     #[cold]
     pub fn add(&self, messages: u64, bytes: u64) {
         self.messages.fetch_add(messages, Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Messages, and bytes.
+    /// Returns the numbers of messages and bytes.
     pub fn get(&self) -> [u64; 2] {
         [self.messages.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed)]
     }
