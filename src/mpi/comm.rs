@@ -112,8 +112,8 @@ impl Owned {
 
     /// Returns the counters of messages, if there are any.
     #[inline(always)]
-    pub fn tally(&self) -> Option<&Tally> {
-        self.tally.get().map(|tally| &**tally)
+    pub fn tally(&self) -> Option<&Arc<Tally>> {
+        self.tally.get()
     }
 
     /// Returns the communicator whose ranks name processes in errors.

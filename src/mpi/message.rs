@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use super::comm::Owned as Comm;
 use super::datatype::Owned as Datatype;
 pub use super::request::{Cancelled, Request, Status, packed};
-use super::{MPI_Datatype, MPI_Status, check};
+use super::{MPI_Datatype, MPI_Status, check, coll};
 use crate::error::Result;
 
 unsafe extern "C" {
@@ -271,6 +271,7 @@ pub mod collective {
         let mut request = Request::default();
         // SAFETY: the caller vouches for the slices; constants are of mpi-sys' C file.
         unsafe {
+            coll::count(Some(comm), size_of_val(send));
             let word = mpi_sys::RSMPI_UINT64_T;
             let (from, into) = (send.as_ptr().cast(), recv.as_mut_ptr().cast());
             check(mpi_sys::MPI_Ialltoall(from, 1, word, into, 1, word, comm.raw(), request.raw_mut()), "MPI_Ialltoall")?;
@@ -287,6 +288,7 @@ pub mod collective {
         // SAFETY: the caller vouches for both; constants are of mpi-sys' C file.
         unsafe {
             let (number, sum) = (mpi_sys::RSMPI_UINT32_T, mpi_sys::RSMPI_SUM);
+            coll::count(Some(comm), size_of_val(send));
             let from = send.as_ptr().cast();
             check(
                 mpi_sys::MPI_Ireduce_scatter_block(from, recv.cast(), 1, number, sum, comm.raw(), request.raw_mut()),
