@@ -12,19 +12,20 @@ use std::time::Instant;
 
 use crate::collective::fuse::Joined;
 use crate::collective::setup::{self, Built};
+use crate::collective::tags::{self, Tags};
 use crate::collective::verify::Findings;
 use crate::datatype::buffers::{Blocks, Buffers, RECV, SEND, Shape};
+use crate::datatype::known::Known;
 use crate::error::{Class, Error, Result};
-use crate::exec::forward::Packets;
-use crate::exec::p2p::{P2p, Waiting};
+use crate::exec::forward::Forward;
+use crate::exec::p2p::P2p;
 use crate::exec::shm::link::{self, Link};
 use crate::exec::shm::{self, Shm};
-use crate::exec::tags::Tags;
+use crate::exec::waiting::Waiting;
 use crate::exec::{Any, Executor};
 use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::Known;
 use crate::mpi::device;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm};
@@ -175,7 +176,7 @@ impl Making {
     fn unobserved(&self, schedule: &Schedule, purpose: Purpose) -> Any {
         let (comm, me) = (Arc::clone(&self.comm), self.neighborhood.rank());
         if schedule.algorithm().entry().forwards() {
-            return Any::Packets(Box::new(Packets::new(comm, me, self.waiting, schedule)));
+            return Any::Forward(Box::new(Forward::new(comm, me, self.waiting, schedule)));
         }
         if let Some(link) = self.link.as_ref().filter(|_| purpose.shares) {
             let parts = shm::Parts {
@@ -223,7 +224,8 @@ fn share_memory(
             &part
         }
     };
-    Ok(link::make(team, n, &common, (bytes as usize, hints.single_copy), generation)?.unwrap_or_default())
+    let tags = tags::shared(mpi::message::largest_tag()?);
+    Ok(link::make(team, n, &common, (bytes as usize, hints.single_copy), tags, generation)?.unwrap_or_default())
 }
 
 /// A schedule and what runs it.
@@ -398,7 +400,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     };
     handle.generation = generation;
     if request.operations & Operation::Reduce.bit() != 0 && handle.alone.is_none() {
-        handle.alone = Some(Arc::new(private.alone()?));
+        handle.alone = Some(Arc::new(private.self_comm()?));
     }
     // SAFETY: the caller vouches for `comm`.
     let orphaned = unsafe {

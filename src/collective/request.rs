@@ -17,12 +17,12 @@ use smallvec::SmallVec;
 
 use crate::collective::fuse::{Joined, Rule};
 use crate::collective::handle::{COLLECTIVES, Loan, Slot, no_buffers};
+use crate::collective::tags::MOST_FIELDS;
 use crate::collective::verify::{Check, Findings};
 use crate::datatype::buffers::Buffers;
+use crate::datatype::captured::CapturedArguments;
 use crate::error::{Argument, Error, Result};
 use crate::exec::Executor;
-use crate::exec::lasting::Lasting;
-use crate::exec::tags::MOST_FIELDS;
 use crate::mpi::{MPI_Comm, device, message};
 use crate::progress::Advance;
 use crate::schedule::Schedule;
@@ -72,7 +72,7 @@ struct State {
     /// Whether the tags are nobody else's, and stay.
     alone: bool,
     /// Keeps arrays and datatypes for what is done after the start.
-    lasting: Vec<Lasting>,
+    lasting: Vec<CapturedArguments>,
     joined: Option<Joined>,
     verification: Option<Box<Verification>>,
     /// The first error.
@@ -180,7 +180,7 @@ impl State {
         let lost = self.is_lost();
         let Some(verification) = &mut self.verification else { return Ok(()) };
         let slot = &verification.slot;
-        let fields: Fields = self.lasting.iter().map(Lasting::buffers).collect();
+        let fields: Fields = self.lasting.iter().map(CapturedArguments::buffers).collect();
         // the other ends are told, as of any error in the arguments
         let fields = match &verification.error {
             Some(e) => Err(e.clone()),
@@ -368,7 +368,7 @@ impl Request {
             } else {
                 let mut state = State::bound(slot, fields, rule, kind)?;
                 if kind == Kind::MatchingAlone {
-                    slot.tags().alone(&mut state.tags, message::largest_tag()?)?;
+                    slot.tags().private_matching(&mut state.tags, message::largest_tag()?)?;
                     state.alone = true;
                 }
                 state
@@ -623,11 +623,11 @@ impl State {
             let Some(first) = fields.first() else { return Ok(state) };
             let (persistent, alone) = (kind != Kind::Once, kind == Kind::MatchingAlone);
             let loan = slot.lend(first, alone)?;
-            let kept: Vec<Lasting>;
+            let kept: Vec<CapturedArguments>;
             let mut own: Fields = SmallVec::from_slice(fields);
             if persistent || fields.len() > 1 || loan.executor.keeps_datatypes() {
-                kept = fields.iter().map(|f| Lasting::of(f, n, slot.comm())).collect::<Result<_>>()?;
-                own = kept.iter().map(Lasting::buffers).collect();
+                kept = fields.iter().map(|f| CapturedArguments::of(f, n, slot.comm())).collect::<Result<_>>()?;
+                own = kept.iter().map(CapturedArguments::buffers).collect();
             } else {
                 kept = Vec::new();
             }
@@ -703,7 +703,7 @@ impl State {
         for (tag, field) in fields.iter().enumerate() {
             // SAFETY: the caller of `Request::new` vouches for the buffers.
             unsafe {
-                let lasting = Lasting::of(field, n, slot.comm())?;
+                let lasting = CapturedArguments::of(field, n, slot.comm())?;
                 let mut loan = slot.lend(field, false)?;
                 loan.tag = tag;
                 match loan.executor.bind(&lasting.buffers()) {

@@ -1,18 +1,21 @@
-//! Buffers of calls that return before they are complete: the caller's arrays and datatypes may be gone by then.
+//! The arguments of calls that return before they are complete, captured because the caller may
+//! free its arrays and datatypes meanwhile.
 //!
-//! Arrays are copied, derived datatypes duplicated, each once. The buffers themselves stay the caller's. Operators cannot be duplicated: the caller
-//! must not free one before the call that uses it is complete.
+//! Arrays are copied and derived datatypes duplicated, each once. The buffers themselves stay the
+//! caller's. Operators cannot be duplicated: the caller must not free one before the call that uses
+//! it is complete.
 
-use super::p2p::accept;
-use crate::datatype::buffers::{Blocks, Buffers, Ints, Names, Shape};
+use super::buffers::{Blocks, Buffers, Ints, Names, Shape};
+use super::check::accept;
+use super::known::Known;
 use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::{self, Known, Owned};
+use crate::mpi::datatype::{self, Owned};
 use crate::mpi::{MPI_Datatype, MPI_Op};
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 
-/// Both sides of a call.
-pub struct Lasting {
+/// The arguments of both sides of a call.
+pub struct CapturedArguments {
     input: Side,
     output: Side,
     op: Option<MPI_Op>,
@@ -24,7 +27,7 @@ struct Side {
     extent: i64,
     blocks: Arrays,
     names: &'static Names,
-    /// Keeps the datatypes alive.
+    /// Duplicates of the caller's datatypes, kept alive.
     _own: Vec<Owned>,
 }
 
@@ -35,29 +38,30 @@ enum Arrays {
     General(Vec<i64>, Vec<i64>, Vec<MPI_Datatype>),
 }
 
-// SAFETY: addresses of the caller's, at which whoever completes the call may look, and handles, which may be used in any thread that may call MPI.
-unsafe impl Send for Lasting {}
+// SAFETY: addresses of the caller's, at which whoever completes the call may look, and handles,
+// which may be used in any thread that may call MPI.
+unsafe impl Send for CapturedArguments {}
 
-impl Lasting {
-    /// Copies what describes the buffers of a call on a neighborhood.
+impl CapturedArguments {
+    /// Captures the arguments of a call on a neighborhood.
     ///
     /// # Safety
     /// The datatypes must be datatypes.
-    pub unsafe fn of(buffers: &Buffers, n: &Neighborhood, comm: &Comm) -> Result<Lasting> {
+    pub unsafe fn of(buffers: &Buffers, n: &Neighborhood, comm: &Comm) -> Result<CapturedArguments> {
         // SAFETY: the caller vouches for the datatypes.
         unsafe {
             let (input, output) = (Side::of(&buffers.input, n.targets(), comm)?, Side::of(&buffers.output, n.sources(), comm)?);
-            Ok(Lasting { input, output, op: buffers.op })
+            Ok(CapturedArguments { input, output, op: buffers.op })
         }
     }
 
-    /// The buffers.
+    /// Returns the captured arguments.
     pub fn buffers(&self) -> Buffers<'_> {
         Buffers { input: self.input.blocks(), output: self.output.blocks(), op: self.op }
     }
 }
 
-/// Duplicates derived datatypes.
+/// Duplicates derived datatypes, each once.
 #[derive(Default)]
 struct Duplicates {
     known: Known,
@@ -67,7 +71,7 @@ struct Duplicates {
 
 impl Duplicates {
     unsafe fn of(&mut self, datatype: MPI_Datatype, side: &Blocks, slot: usize, comm: &Comm) -> Result<MPI_Datatype> {
-        // SAFETY: the caller of `Lasting::of` vouches for the handle.
+        // SAFETY: the caller of `CapturedArguments::of` vouches for the handle.
         unsafe {
             if datatype::is_null(datatype) || !self.known.is_derived(datatype)? {
                 return Ok(datatype);
@@ -75,7 +79,7 @@ impl Duplicates {
             if let Some(&(_, copy)) = self.made.iter().find(|(original, _)| *original == datatype) {
                 return Ok(copy);
             }
-            // MPICH commits duplicates (seen in 4.0.2): what is wrong must be found before
+            // check first: MPICH commits duplicates of uncommitted datatypes (seen in 4.0.2)
             accept(&mut None, datatype, side, slot, comm)?;
             let copy = Owned::duplicate(datatype)?;
             let handle = copy.raw();
@@ -105,7 +109,7 @@ impl Side {
             Shape::General { counts, displs, datatypes } => {
                 let (counts, mut copies) = (wide(counts), datatypes.to_vec());
                 for (slot, ((neighbor, &count), copy)) in list.iter().zip(&counts).zip(&mut copies).enumerate() {
-                    // all others are not looked at
+                    // other entries are ignored
                     if neighbor.rank.is_some() && count > 0 {
                         // SAFETY: the caller vouches for the datatypes.
                         *copy = unsafe { duplicates.of(*copy, side, slot, comm) }?;

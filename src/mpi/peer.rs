@@ -1,11 +1,12 @@
-//! Blocking messages between two processes, and the clock: what a measurement of the network needs.
+//! Blocking messages between two processes, and the clock, for measurements of the network.
 
 use std::ffi::c_int;
 use std::time::Duration;
 
 use super::comm::Owned as Comm;
 use super::liveness::Patience;
-use super::{MPI_Request, MPI_Status, check, datatype, p2p};
+use super::request::null;
+use super::{MPI_Request, MPI_Status, check, datatype};
 use crate::error::Result;
 
 /// `MPI_Wtime`, in microseconds.
@@ -17,7 +18,7 @@ pub fn now() -> f64 {
 /// The process at the other end.
 #[derive(Clone, Copy)]
 pub struct Peer<'a> {
-    /// On this communicator.
+    /// The communicator.
     pub comm: &'a Comm,
     /// Its rank.
     pub rank: u32,
@@ -29,23 +30,25 @@ fn empty_status() -> MPI_Status {
 }
 
 impl Peer<'_> {
-    /// `MPI_Isend` of bytes, at most `INT_MAX`, waited for.
+    /// Sends bytes, at most `INT_MAX`, and waits.
     #[inline]
     pub fn send(self, bytes: &[u8], tag: c_int) -> Result<()> {
-        let mut request = p2p::null();
+        let mut request = null();
         let (at, length) = (bytes.as_ptr().cast(), bytes.len() as c_int);
-        // SAFETY: the buffer has the length that is said, and is borrowed until the request is complete.
+        // SAFETY: the buffer has the given length, and is borrowed until the request is
+        // complete.
         let rc =
             unsafe { mpi_sys::MPI_Isend(at, length, datatype::byte(), self.rank as c_int, tag, self.comm.raw(), &mut request) };
         check(rc, "MPI_Isend")?;
         self.finish(request, false)
     }
 
-    /// `MPI_Irecv` of at most so many bytes, waited for.
+    /// Receives at most `bytes.len()` bytes, and waits.
     #[inline]
     pub fn receive(self, bytes: &mut [u8], tag: c_int) -> Result<()> {
-        let (mut request, rank) = (p2p::null(), self.rank as c_int);
-        // SAFETY: the buffer has the length that is said, and is borrowed until the request is complete.
+        let (mut request, rank) = (null(), self.rank as c_int);
+        // SAFETY: the buffer has the given length, and is borrowed until the request is
+        // complete.
         let rc = unsafe {
             let (at, length) = (bytes.as_mut_ptr().cast(), bytes.len() as c_int);
             mpi_sys::MPI_Irecv(at, length, datatype::byte(), rank, tag, self.comm.raw(), &mut request)
@@ -54,7 +57,8 @@ impl Peer<'_> {
         self.finish(request, true)
     }
 
-    /// Waits for a message to or from the process, unless that has ended. `MPI_Send` and `MPI_Recv` would wait for ever; the executors do not use them either.
+    /// Waits for a message to or from the process; fails if that has ended. `MPI_Send` and
+    /// `MPI_Recv` would wait forever; the executors do not use them either.
     #[inline]
     fn finish(self, mut request: MPI_Request, receives: bool) -> Result<()> {
         let (mut status, mut done, mut patience) = (empty_status(), 0, Patience::default());
@@ -75,7 +79,7 @@ impl Peer<'_> {
         }
     }
 
-    /// Fails if the process has ended. MPI may still be at work in the buffers then.
+    /// Fails if the process has ended. MPI may still access the buffers then.
     #[cold]
     fn look(self, patience: &mut Patience) -> Result<()> {
         // SAFETY: a live communicator.
@@ -83,12 +87,13 @@ impl Peer<'_> {
         dead.first().map_or(Ok(()), |&rank| Err(self.comm.lose(rank)))
     }
 
-    /// Begins to send, and tells whether the send is complete within `patience` microseconds. Then calls `meanwhile`, and waits for the
-    /// send's completion. Gives its core away while it asks.
+    /// Starts a send and polls it for `patience` microseconds, yielding the core. Then calls
+    /// `meanwhile`, and waits for the send. Returns true if the send completed within `patience`.
     pub fn completes(self, bytes: &[u8], tag: c_int, patience: f64, meanwhile: impl FnOnce() -> Result<()>) -> Result<bool> {
-        let (mut request, mut status, mut done) = (p2p::null(), empty_status(), 0);
+        let (mut request, mut status, mut done) = (null(), empty_status(), 0);
         let (at, length) = (bytes.as_ptr().cast(), bytes.len() as c_int);
-        // SAFETY: the buffer has the length that is said, and is borrowed until the request is complete.
+        // SAFETY: the buffer has the given length, and is borrowed until the request is
+        // complete.
         let rc =
             unsafe { mpi_sys::MPI_Isend(at, length, datatype::byte(), self.rank as c_int, tag, self.comm.raw(), &mut request) };
         check(rc, "MPI_Isend")?;
@@ -105,9 +110,10 @@ impl Peer<'_> {
     }
 }
 
-/// A barrier in which a process sleeps, so that those that are late have its core: up to a millisecond late itself. Collective.
+/// Runs a barrier in which processes sleep, so that late ones have their cores. Returns up to a
+/// millisecond late. Collective.
 pub fn idle_barrier(comm: &Comm) -> Result<()> {
-    let (mut request, mut status, mut done) = (p2p::null(), empty_status(), 0);
+    let (mut request, mut status, mut done) = (null(), empty_status(), 0);
     comm.is_whole()?;
     // SAFETY: a live communicator; the request is a local.
     check(unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), &mut request) }, "MPI_Ibarrier")?;

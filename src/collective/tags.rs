@@ -23,7 +23,8 @@ use crate::error::{Error, Result};
 /// (their first fields), 64 of negotiations, 101 and 102 of verification.
 const FIRST: u32 = 128;
 
-/// So many collectives of an operation have different tags: the least `MPI_TAG_UB` that the standard allows is 32767, for three operations.
+/// So many collectives of an operation have different tags: the least `MPI_TAG_UB` that the
+/// standard allows is 32767, for three operations.
 pub const NUMBERS: u32 = 10_000;
 
 /// Tags of the other fields of verified collectives, up to `FIRST_SHARED`.
@@ -33,12 +34,13 @@ const FIRST_FIELD: u32 = FIRST + 3 * NUMBERS;
 /// standard allows.
 pub const MOST_FIELDS: usize = 1 + (FIRST_SHARED as usize - FIRST_FIELD as usize) / 3;
 
-/// Tags from here on belong to messages that were meant for shared memory, half of all that there are at the most; those of persistent collectives that match
-/// alone follow.
+/// Tags from here on belong to messages that were meant for shared memory, half of all that there
+/// are at the most; those of persistent collectives that match alone follow.
 const FIRST_SHARED: u64 = 32768;
 const MOST_SHARED: u64 = 1 << 20;
 
-/// Where the tags of messages begin that were meant for shared memory, and how many there are, in an MPI whose largest one is `largest`.
+/// Where the tags of messages begin that were meant for shared memory, and how many there are, in
+/// an MPI whose largest one is `largest`.
 pub fn shared(largest: i32) -> (u64, u64) {
     (FIRST_SHARED, ((u64::from(largest.unsigned_abs()) + 1).saturating_sub(FIRST_SHARED) / 2).min(MOST_SHARED))
 }
@@ -47,7 +49,7 @@ pub fn shared(largest: i32) -> (u64, u64) {
 pub struct Tags {
     operation: u32,
     /// Numbers of persistent collectives that match alone.
-    alone: AtomicU64,
+    private: AtomicU64,
     /// Numbers given out.
     next: AtomicU64,
     /// Tags of requests that are under way and have rounds to post, and how many there are.
@@ -63,7 +65,7 @@ impl Tags {
     pub fn new(operation: u32) -> Tags {
         Tags {
             operation,
-            alone: AtomicU64::new(0),
+            private: AtomicU64::new(0),
             next: AtomicU64::new(0),
             held: Mutex::new(Vec::new()),
             holding: AtomicUsize::new(0),
@@ -92,7 +94,8 @@ impl Tags {
         self.next.load(Ordering::Relaxed)
     }
 
-    /// Goes on from `given` numbers, for another neighborhood: processes that were no neighbors before need not have counted alike.
+    /// Goes on from `given` numbers, for another neighborhood: processes that were no neighbors
+    /// before need not have counted alike.
     pub fn restart(&self, given: u64) {
         self.next.store(given, Ordering::Relaxed);
     }
@@ -114,7 +117,8 @@ impl Tags {
     /// Tags of the next collectives, one for each entry of `tags`.
     ///
     /// # Errors
-    /// A request is still under way after which `NUMBERS` collectives have started. Then no number is given out.
+    /// A request is still under way after which `NUMBERS` collectives have started. Then no number
+    /// is given out.
     #[inline(always)]
     pub fn next(&self, tags: &mut [i32]) -> Result<()> {
         // collectives on a communicator are started one after the other
@@ -132,21 +136,21 @@ impl Tags {
         Ok(())
     }
 
-    /// Tags that nobody else has, for a persistent collective. Neighbors make these in one order, and so come to the same ones. `largest` is the largest
-    /// tag that the MPI has.
+    /// Tags that nobody else has, for a persistent collective. Neighbors make these in one order,
+    /// and so come to the same ones. `largest` is the largest tag that the MPI has.
     ///
     /// # Errors
     /// The MPI has no more tags than the standard asks for.
-    pub fn alone(&self, tags: &mut [i32], largest: i32) -> Result<()> {
+    pub fn private_matching(&self, tags: &mut [i32], largest: i32) -> Result<()> {
         let (begin, count) = shared(largest);
-        let first_alone = begin + count;
-        let numbers = (u64::from(largest.unsigned_abs()) + 1).saturating_sub(first_alone) / 3;
+        let first_private = begin + count;
+        let numbers = (u64::from(largest.unsigned_abs()) + 1).saturating_sub(first_private) / 3;
         if numbers == 0 {
             return Err(Error::NoTags.into());
         }
-        let first = self.alone.fetch_add(tags.len() as u64, Ordering::Relaxed);
+        let first = self.private.fetch_add(tags.len() as u64, Ordering::Relaxed);
         for (number, tag) in (first..).zip(tags) {
-            *tag = (first_alone + 3 * (number % numbers) + u64::from(self.operation)) as i32;
+            *tag = (first_private + 3 * (number % numbers) + u64::from(self.operation)) as i32;
         }
         Ok(())
     }
@@ -196,12 +200,12 @@ mod tests {
         // those of persistent ones, where there are such tags
         let mut own = [0; 2];
         for tags in &all {
-            assert_eq!(*tags.alone(&mut own, 32767).unwrap_err(), Error::NoTags);
+            assert_eq!(*tags.private_matching(&mut own, 32767).unwrap_err(), Error::NoTags);
             for _ in 0..100 {
-                tags.alone(&mut own, i32::MAX).unwrap();
+                tags.private_matching(&mut own, i32::MAX).unwrap();
                 assert!(own.into_iter().all(|tag| tag > 32767 && seen.insert(tag)));
             }
-            tags.alone(&mut own, 32773).unwrap();
+            tags.private_matching(&mut own, 32773).unwrap();
             assert!(own.into_iter().all(|tag| tag > 32770 && tag <= 32773));
         }
         // one that is held is not given out again

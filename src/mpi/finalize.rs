@@ -1,34 +1,34 @@
-//! Messages that outlive what sent them: they complete before MPI is finalized, as MPI requires, unless
-//! their receivers have died.
+//! Messages that outlive the object that sent them. They complete while MPI is finalized, as MPI
+//! requires, unless their receivers have died.
 
 use std::sync::{Mutex, PoisonError};
 
 use super::attribute::Key;
 use super::liveness::{self, Patience};
-use super::message::Request;
+use super::request::Request;
 use super::{MPI_Comm, comm};
 
-/// A message that MPI is sending.
+/// A message in flight.
 #[derive(Debug)]
 pub struct Message {
     /// Its request.
     pub request: Request,
-    /// Memory from which MPI sends it.
+    /// The memory that MPI sends from.
     pub memory: Vec<u8>,
-    /// Rank of its receiver in `MPI_COMM_WORLD`; `None` for a process of another world.
+    /// The receiver's rank in `MPI_COMM_WORLD`; `None` for a process of another world.
     pub receiver: Option<u32>,
 }
 
-/// Hangs on `MPI_COMM_SELF`, whose attributes MPI drops first when it is finalized.
+/// An attribute of `MPI_COMM_SELF`; MPI drops these first when it is finalized.
 #[derive(Default)]
 struct Leftovers(Mutex<Vec<Message>>);
 
 static LEFTOVERS: Key<Leftovers> = Key::new();
 
-/// Leaves messages to the end of MPI.
+/// Hands over messages to complete while MPI is finalized.
 pub fn leave(mut messages: Vec<Message>) {
     static MAKING: Mutex<()> = Mutex::new(());
-    // after the end of MPI nothing may be asked, and nothing is read any more
+    // after MPI is finalized, no call is allowed and nothing is read any more
     if !super::is_usable() {
         return;
     }
@@ -38,9 +38,9 @@ pub fn leave(mut messages: Vec<Message>) {
     }
     let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
     let own = comm::itself();
-    // MPI drops the youngest first, and these need to know who lives
+    // MPI drops the youngest attribute first, and dropping this one needs liveness's
     let _ = liveness::card();
-    // SAFETY: a communicator that there always is; the value stays as long as MPI does.
+    // SAFETY: `MPI_COMM_SELF` always exists; the value stays as long as MPI does.
     let kept = unsafe {
         LEFTOVERS
             .get(own)
@@ -50,7 +50,7 @@ pub fn leave(mut messages: Vec<Message>) {
     // SAFETY: as above.
     match kept.ok().and_then(|kept| unsafe { kept.as_ref() }) {
         Some(Leftovers(list)) => list.lock().unwrap_or_else(PoisonError::into_inner).append(&mut messages),
-        // MPI may still read there
+        // MPI may still read it
         None => messages.into_iter().for_each(|message| std::mem::forget(message.memory)),
     }
 }
@@ -79,7 +79,7 @@ fn drop_dead(messages: &mut Vec<Message>, patience: &mut Patience, world: MPI_Co
     // SAFETY: the world is an intracommunicator.
     let dead = unsafe { patience.look(world, receivers) };
     for message in messages.extract_if(.., |message| message.receiver.is_some_and(|rank| dead.contains(&rank))) {
-        // MPI may still read there
+        // MPI may still read it
         std::mem::forget(message.memory);
     }
 }
