@@ -12,17 +12,17 @@ use crate::generator::Generator;
 use crate::readers::{self, MAX_PROCESSES, Owners};
 use crate::text::{input_name, is_standard_input, printable, read};
 
-/// A graph and what is known beside it.
+/// A graph and related data.
 pub struct Problem {
-    /// What a person calls it.
+    /// A human-readable name.
     pub name: String,
     /// The neighborhoods of all processes.
     pub world: Vec<Neighborhood>,
     /// Their graph.
     pub graph: Graph,
-    /// Where all edges have directions: these, heaviest first.
+    /// If all edges have directions, those directions, heaviest first.
     pub directions: Option<Vec<u32>>,
-    /// Where the processes are in a grid: that.
+    /// The grid of the processes, if there is one.
     pub grid: Option<Grid>,
 }
 

@@ -52,12 +52,12 @@ enum Command {
     Man(pages::Man),
 }
 
-/// Why there is no result.
+/// The reason for a failure.
 #[derive(Debug)]
 pub enum Failure {
-    /// The command line asks for what cannot be.
+    /// An invalid command line.
     Usage(String),
-    /// The input is wrong, or a file cannot be read or written.
+    /// Invalid input, or a file that cannot be read or written.
     Run(String),
 }
 
@@ -81,18 +81,18 @@ fn main() -> ExitCode {
         Err(Failure::Usage(text)) => (2, text),
         Err(Failure::Run(text)) => (1, text),
     };
-    // nothing is left to do if even this cannot be written
+    // nothing can be done if even this cannot be written
     let _ = writeln!(std::io::stderr(), "error: {}", text::printable(&text));
     ExitCode::from(code)
 }
 
-/// Writes to standard output. That nobody reads on is no failure.
+/// Writes to standard output. A closed pipe is not a failure.
 fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     unless_nobody_reads(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// Whether something was written to standard output, if there is anybody who reads it.
+/// Converts the result of writing to standard output; a closed pipe is not a failure.
 pub fn unless_nobody_reads(written: std::io::Result<()>) -> Result<(), Failure> {
     match written {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::Run(format!("standard output: {e}"))),

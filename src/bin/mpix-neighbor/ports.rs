@@ -11,7 +11,7 @@ use mpix_neighbor::schedule::{Block, Op, Rounds, Schedule, length};
 use mpix_neighbor::topology::graph::Graph;
 use mpix_neighbor::topology::neighborhood::Neighborhood;
 
-/// A number of time that can be ordered; never NaN.
+/// An ordered time; never NaN.
 #[derive(PartialEq)]
 struct Time(f64);
 
@@ -24,15 +24,15 @@ impl PartialOrd for Time {
 }
 
 impl Ord for Time {
-    /// The earlier is the greater: a `BinaryHeap` hands out the greatest.
+    /// Reversed, because a `BinaryHeap` yields the greatest element.
     fn cmp(&self, other: &Time) -> std::cmp::Ordering {
         other.0.total_cmp(&self.0)
     }
 }
 
-/// Everything is sent at once (IrregPC's AC): each process sends in the order of its edges, a
-/// message waits until its receiver has received what came before it, and what its sender would
-/// send next waits behind it. `startup` and the result in units of weight.
+/// The cost of sending everything at once (IrregPC's AC): each process sends in the order of its
+/// edges; a message waits until its receiver has received everything that came before it, and
+/// blocks the sender's later messages. `startup` and the result are in units of weight.
 ///
 /// Cost: O(edges log processes) time.
 pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
@@ -40,8 +40,8 @@ pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
     let mut next: Vec<usize> = (0..processes).map(|p| graph.edges_of(p as u32).start).collect();
     let mut free = vec![0.0f64; processes];
     let mut end = 0.0f64;
-    // (when a process may send its next message, which process): the earliest reaches its receiver
-    // first
+    // (time at which a process may send its next message, process): the earliest reaches its
+    // receiver first
     let mut ready: BinaryHeap<(Time, std::cmp::Reverse<usize>)> =
         (0..processes).map(|p| (Time(0.0), std::cmp::Reverse(p))).collect();
     while let Some((Time(now), std::cmp::Reverse(p))) = ready.pop() {
@@ -58,8 +58,8 @@ pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
     end
 }
 
-/// The cost that no schedule with one message in and one out at a time is below; with half duplex,
-/// with one message in or out. In units of weight, as `startup`.
+/// Lower bound of the cost of any schedule with one message in and one out at a time; in half
+/// duplex, with one message in or out. In units of weight, like `startup`.
 pub fn bound(graph: &Graph, startup: f64, half_duplex: bool) -> f64 {
     if !half_duplex {
         return lower_bound(graph, startup);
@@ -70,7 +70,7 @@ pub fn bound(graph: &Graph, startup: f64, half_duplex: bool) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// The same for the number of rounds.
+/// Lower bound of the number of rounds, likewise.
 pub fn bound_rounds(graph: &Graph, half_duplex: bool) -> u32 {
     let (out, into) = graph.degrees();
     let both = out.iter().zip(&into).map(|(a, b)| if half_duplex { a + b } else { *a.max(b) });
@@ -105,8 +105,8 @@ pub fn of_rounds(graph: &Graph, rounds: &Rounds) -> Vec<Message> {
     messages
 }
 
-/// The messages of all processes' schedules, round after round. `None` if some carry blocks that
-/// other processes began.
+/// The messages of all processes' schedules, in the order of rounds. `None` if some carry forwarded
+/// blocks.
 pub fn of_schedules(world: &[Neighborhood], schedules: &[Schedule]) -> Option<Vec<Message>> {
     let mut messages = Vec::new();
     for (n, schedule) in world.iter().zip(schedules) {
@@ -124,7 +124,7 @@ pub fn of_schedules(world: &[Neighborhood], schedules: &[Schedule]) -> Option<Ve
     Some(messages)
 }
 
-/// The messages of schedules that pass blocks on, round after round, in units of weight.
+/// The messages of schedules that forward blocks, in the order of rounds and in units of weight.
 pub fn of_packets(world: &[Neighborhood], schedules: &[Schedule]) -> Result<Vec<Message>, String> {
     let options = Options { trace: true, ..Options::default() };
     let run = simulate(schedules, &|p, block| bytes_of(world, 1, p, block), &Loggp::default(), &options)?;
@@ -161,9 +161,9 @@ pub fn synchronized(messages: &[Message], startup: f64) -> f64 {
     messages.chunk_by(|a, b| a.round == b.round).map(|round| startup + longest(round)).sum()
 }
 
-/// The same messages where rounds do not wait for one another: a message begins when its two
-/// processes are done with their earlier ones. Where each process has one message in and one out in
-/// a round, at most the synchronized cost.
+/// The cost of the same messages if rounds need not wait for each other: a message begins when its
+/// two processes are done with their earlier ones. If each process has at most one message in and
+/// one out per round, this is at most the synchronized cost.
 pub fn unsynchronized(processes: usize, messages: &[Message], startup: f64) -> f64 {
     let (mut out, mut into) = (vec![0.0f64; processes], vec![0.0f64; processes]);
     for m in messages {

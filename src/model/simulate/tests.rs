@@ -1,4 +1,4 @@
-//! The simulator against the LogGP paper, cases by hand, and bounds that hold for every run.
+//! Tests of the simulator: against the LogGP paper, by hand, and bounds that hold for every run.
 
 use std::collections::HashMap;
 
@@ -10,15 +10,14 @@ fn loggp(latency: f64, overhead: f64, gap: f64, gap_per_byte: f64) -> Loggp {
     Loggp { latency, overhead, gap, gap_per_byte, eager: u64::MAX }
 }
 
-/// Schedules from the sends of each process: for each round (source, target, bytes), with the
-/// blocks' lengths.
+/// Schedules made from lists of messages, and the lengths of their blocks.
 struct Made {
     schedules: Vec<Schedule>,
     lengths: HashMap<(Rank, Block), u64>,
 }
 
-/// `rounds[r]` are the messages of round `r`. Each carries a block of its own: an input block
-/// of process 0, a scratch block of others.
+/// Makes schedules in which `rounds[r]` are the messages (source, target, bytes) of round `r`. Each
+/// carries a block of its own: an input block of process 0, a scratch block of the others.
 fn made(processes: u32, rounds: &[Vec<(Rank, Rank, u64)>]) -> Made {
     let mut lengths = HashMap::new();
     let mut schedules = vec![Schedule::new(Algorithm::Direct); processes as usize];
@@ -26,7 +25,7 @@ fn made(processes: u32, rounds: &[Vec<(Rank, Rank, u64)>]) -> Made {
     for (r, round) in rounds.iter().enumerate() {
         let mut ops = vec![Vec::new(); processes as usize];
         for &(from, to, bytes) in round {
-            // no block that is sent is one that was received: a relay unpacks
+            // no sent block was received before: a relay unpacks
             number += 1;
             let block = if from == 0 { Block::Input(number) } else { Block::Scratch(number) };
             lengths.insert((from, block), bytes);
@@ -55,7 +54,7 @@ impl Made {
     }
 }
 
-/// What holds for every run.
+/// Checks properties that hold for every run.
 fn check(run: &Run, params: &Loggp) {
     let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + a.abs());
     let mut at = 0.0;
@@ -102,14 +101,14 @@ fn one_message() {
     assert_eq!(steps, expected);
 }
 
-/// Section 2.1 too: k1 bytes and then k2 bytes, to one target or to two.
+/// Section 2.1 too: k1 bytes, then k2 bytes, to one target or to two.
 #[test]
 fn two_messages_in_a_row() {
     for (g, o) in [(9.0, 2.0), (2.0, 9.0), (0.0, 0.0)] {
         let p = loggp(5.0, o, g, 0.5);
         for second in [1, 2] {
             let long = made(3, &[vec![(0, 1, 101), (0, second, 201)]]);
-            // the sender's overhead of the second is over before the first has left
+            // the sender's overhead for the second message ends before the first has left
             assert_eq!(long.total(&p), o + 50.0 + g + 100.0 + 5.0 + o);
             let short = made(3, &[vec![(0, 1, 1), (0, second, 1)]]);
             assert_eq!(short.total(&p), o + f64::max(g, o) + 5.0 + o);
@@ -127,9 +126,9 @@ fn three_messages_to_one_process() {
     }
 }
 
-/// A scatter of `k` items of one byte from process 0 by splitting: of `P` processes' items,
-/// those of `split(P)` are sent to one of them. A process sends all its messages one after the
-/// other as soon as it has what it received.
+/// A scatter of `k` items of one byte from process 0 by splitting: of the items of `P` processes,
+/// those of `split(P)` are sent to one of them. A process sends all its messages one after another
+/// as soon as it has received its items.
 fn scatter(processes: u32, k: u64, split: &dyn Fn(u32) -> u32) -> Made {
     let mut rounds: Vec<Vec<(Rank, Rank, u64)>> = Vec::new();
     let mut todo = vec![(0, processes, 0)];
@@ -145,8 +144,8 @@ fn scatter(processes: u32, k: u64, split: &dyn Fn(u32) -> u32) -> Made {
     made(processes, &rounds)
 }
 
-/// The paper's t^k(P) of algorithm A_t^k and the split that attains it, smallest first, for all
-/// P up to `most`. With L' = L + 2 o.
+/// The paper's t^k(P) of algorithm A_t^k and the smallest split that attains it, for all P up to
+/// `most`, with L' = L + 2 o.
 fn optimal(most: u32, k: f64, latency: f64, gap: f64) -> (Vec<f64>, Vec<u32>) {
     let (mut time, mut splits) = (vec![0.0, 0.0], vec![0, 0]);
     for p in 2..=most as usize {
@@ -158,9 +157,9 @@ fn optimal(most: u32, k: f64, latency: f64, gap: f64) -> (Vec<f64>, Vec<u32>) {
     (time, splits)
 }
 
-/// All of Table 3 of the LogGP paper, which is made from the formulas of Table 2; P = 1024. The
-/// paper's L there is L' = L + 2 o, so that it is divided here into L and o. At the source, o
-/// of the next message is spent while the port passes the one before and rests, as o <= g.
+/// All of Table 3 of the LogGP paper, which evaluates the formulas of Table 2 for P = 1024. The
+/// paper's L there is L' = L + 2 o, which is divided here into L and o. At the source, the o of the
+/// next message overlaps with the port, as o <= g.
 #[test]
 fn scatter_formulas() {
     const P: u32 = 1024;
@@ -173,8 +172,8 @@ fn scatter_formulas() {
     let columns =
         [(1, 10.0, 30.0), (1, 100.0, 300.0), (10, 10.0, 30.0), (10, 100.0, 300.0), (100, 10.0, 30.0), (100, 100.0, 300.0)];
     for (c, (k, gap, latency)) in columns.into_iter().enumerate() {
-        // the paper counts from the source's first byte to the end of the last receive and
-        // takes L' for L: it has an o more at the front
+        // the paper counts from the source's first byte to the end of the last receive with L' for
+        // L, which amounts to an additional o at the beginning
         let params = loggp(latency - 10.0, 5.0, gap, 1.0);
         let short: Vec<_> = (1..P).flat_map(|to| std::iter::repeat_n((0, to, 1), k as usize)).collect();
         let (best, splits) = optimal(P, k as f64, latency, gap);
@@ -197,8 +196,8 @@ fn scatter_formulas() {
     }
 }
 
-/// A star of `processes` processes around process 0, whose edges to each of the others are
-/// `edges`.
+/// A star of `processes` processes around process 0, with `edges` (times, weight) to each of the
+/// others.
 fn star(processes: u32, edges: &[(u32, u32)]) -> Vec<Neighborhood> {
     let all: Vec<_> = (1..processes)
         .flat_map(|to| edges.iter().flat_map(move |&(times, weight)| std::iter::repeat_n((0, to, weight), times as usize)))
@@ -216,8 +215,8 @@ fn on_star(algorithm: Algorithm, world: &[Neighborhood], params: &Loggp) -> f64 
     run.total
 }
 
-/// The same table by the algorithms that a program can ask for. A message for each item, and
-/// one for each process, are what `direct` makes of the edges.
+/// The same table with the algorithms available to programs. `direct` on these edges sends one
+/// message per item, or one per process.
 #[test]
 fn scatter_table() {
     const P: u32 = 1024;
@@ -247,7 +246,7 @@ fn scatter_table() {
     assert_eq!(on_star(Algorithm::ScatterBinomial, &star(4, &[(1, 1)]), &figure), 31.0);
 }
 
-/// The tree that is predicted to be the fastest is, in the simulator, also where o is above g.
+/// The tree with the lowest predicted time is also the fastest in the simulator, even if o > g.
 #[test]
 fn scatter_by_parameters() {
     let presets = crate::model::PRESETS.iter().map(|p| p.values);
@@ -262,8 +261,7 @@ fn scatter_by_parameters() {
     }
 }
 
-/// Blocks of one length in each packet, but of others than those of other packets: what is
-/// passed on has the length that came.
+/// Packets with blocks of different lengths: a forwarded block keeps its length.
 #[test]
 fn packets_have_the_lengths_of_their_blocks() {
     let weights = [7, 1, 20, 0, 3, 300];
@@ -278,7 +276,7 @@ fn packets_have_the_lengths_of_their_blocks() {
     let options = Options { trace: true, ..Options::default() };
     let run = simulate(&schedules, &bytes, &Loggp::default(), &options).unwrap();
     let sent: Vec<_> = run.trace.unwrap().iter().map(|t| (t.source, t.target, t.round, t.bytes)).collect();
-    // 0 keeps 1 to 3, then 1, and 4 has 4 to 6 and keeps 4 and 5
+    // 0 keeps the blocks of 1 to 3, then of 1; 4 has those of 4 to 6 and keeps those of 4 and 5
     assert_eq!(sent, [(0, 4, 0, 303), (0, 2, 1, 21), (0, 1, 2, 7), (2, 3, 2, 20), (4, 6, 1, 300), (4, 5, 2, 3)]);
     let mut bad = schedules.clone();
     bad[4] = schedules[2].clone();
@@ -287,8 +285,8 @@ fn packets_have_the_lengths_of_their_blocks() {
     assert!(e.contains("meets no"), "{e}");
 }
 
-/// Process 2 sends on what came from 0 and 1, with a block of its own: when both have come, and
-/// as long as all three.
+/// Process 2 forwards what it receives from 0 and 1 with a block of its own: after both have
+/// arrived, with the total length of all three.
 #[test]
 fn collected_packets_have_the_lengths_of_their_blocks() {
     let (input, scratch, packet) = (Block::Input, Block::Scratch, Block::Packet);
@@ -307,18 +305,15 @@ fn collected_packets_have_the_lengths_of_their_blocks() {
     let run = simulate(&schedules, &bytes, &p, &Options { trace: true, ..Options::default() }).unwrap();
     let sent: Vec<_> = run.trace.unwrap().iter().map(|t| (t.source, t.target, t.round, t.bytes)).collect();
     assert_eq!(sent, [(0, 2, 0, 240), (1, 2, 0, 1000), (2, 3, 1, 1045)]);
-    // one behind the other at the in-port of 2, of which the last byte comes at 2 + 119.5 + 9 +
-    // 499.5 + 5
+    // the messages queue at the in-port of 2; the last byte arrives at 2 + 119.5 + 9 + 499.5 + 5
     assert_eq!(run.total, 635.0 + 2.0 + 2.0 + 522.0 + 5.0 + 2.0);
-    // 240 bytes are put together at 0, 1045 at 2, and taken apart at 3; what 2 passes on it
-    // does not take out
+    // 240 bytes are packed at 0, 1045 at 2, and unpacked at 3; 2 does not unpack what it forwards
     let run = simulate(&schedules, &bytes, &p, &Options { copy: 0.25, ..Options::default() }).unwrap();
     assert_eq!(run.processes.iter().map(|p| p.processor).collect::<Vec<_>>(), [62.0, 2.0, 6.0 + 261.25, 2.0 + 261.25]);
-    // the message of 1 comes first now; that of 0 leaves at 62, but passes when the port has
-    // rested
+    // the message of 1 now comes first; that of 0 leaves at 62, but passes when the port has rested
     assert_eq!(run.total, 2.0 + 499.5 + 9.0 + 119.5 + 5.0 + 2.0 + 2.0 + 261.25 + 522.0 + 5.0 + 2.0 + 261.25);
-    // in a gather one block of 0 is in its packet once, and twice in that of 2, where it does
-    // not follow itself
+    // in a gather, a block of 0 occurs once in its packet, and twice in that of 2, where its copies
+    // are not adjacent
     let gather = Options { gather: true, trace: true, ..Options::default() };
     let run = simulate(&schedules, &|p, _| [200, 1000, 5, 0][p as usize], &p, &gather).unwrap();
     assert_eq!(run.trace.unwrap().iter().map(|t| t.bytes).collect::<Vec<_>>(), [200, 1000, 1205]);
@@ -326,9 +321,9 @@ fn collected_packets_have_the_lengths_of_their_blocks() {
 
 /// Binomial trees of any size, with L' below g as well as above.
 ///
-/// For powers of two, the formula behind Lemma 2. Otherwise that formula is above the truth:
-/// its recurrence continues with the ceil(P / 2) processes that stay at the source as if they
-/// came after L', but only floor(P / 2) do, the others go on after g. By hand therefore t(P) =
+/// For powers of two, this is the formula behind Lemma 2. For other sizes that formula
+/// overestimates: its recurrence treats ceil(P / 2) processes as starting after L', but the ones
+/// that stay at the source continue after g, and only floor(P / 2) start after L'. Hence t(P) =
 /// floor(P / 2) k - 1 + max(L' + t(floor(P / 2)), g + t(ceil(P / 2))).
 #[test]
 fn binomial_trees_of_any_size() {
@@ -339,7 +334,7 @@ fn binomial_trees_of_any_size() {
             let mut time = vec![0.0, 0.0];
             for p in 2..=40usize {
                 let (gives, keeps) = (p / 2, p - p / 2);
-                // behind the last message of the source nothing waits for g
+                // nothing waits for g after the source's last message
                 let rest = if keeps > 1 { gap + time[keeps] } else { 0.0 };
                 time.push(gives as f64 * f64::from(k) - 1.0 + f64::max(all + time[gives], rest));
                 let total = scatter(p as u32, k.into(), &|owned| owned / 2).total(&params);
@@ -359,17 +354,17 @@ fn worked_example() {
     let (time, splits) = optimal(6, 10.0, 6.0, 4.0);
     assert_eq!(time[6], 63.0);
     assert_eq!(scatter(6, 10, &|owned| splits[owned as usize]).total(&params), 63.0);
-    // that is this tree, whose last arrival is that of process 3's items
+    // this tree, in which the items of process 3 arrive last
     let tree = [vec![(0, 4, 20), (0, 2, 20), (0, 1, 10)], vec![(4, 5, 10), (2, 3, 10)]];
     let run = made(6, &tree).run(&params, Options::default());
     assert_eq!((run.total, run.processes[3].finish), (63.0, 63.0));
-    // 2 of them come by way of the other relay, which has time
+    // 2 of these items travel through the other relay, which has time
     let split = [vec![(0, 4, 22), (0, 2, 18), (0, 1, 10)], vec![(4, 5, 10), (4, 3, 2), (2, 3, 8)]];
     assert_eq!(made(6, &split).total(&params), 61.0);
 }
 
-/// Rounds on a torus cost what the model says of a message, each; everything at once costs one
-/// process's messages one after the other.
+/// On a torus, each round costs one message by the model; `direct` costs the messages of one
+/// process in sequence.
 #[test]
 fn halo_exchange() {
     let params = Loggp { eager: 0, ..loggp(4.0, 1.0, 2.0, 1.0) };
@@ -381,12 +376,12 @@ fn halo_exchange() {
         predict(&world, &schedules, 101, &params, &Options::default()).unwrap()
     };
     assert_eq!(run(Algorithm::DimensionOrder), 6.0 * (1.0 + 100.0 + 4.0 + 1.0));
-    // nobody is in another's way: the k-th message of all processes goes in the same direction
+    // no contention: the k-th message of all processes travels in the same direction
     assert_eq!(run(Algorithm::Direct), 1.0 + 6.0 * 100.0 + 5.0 * 2.0 + 4.0 + 1.0);
 }
 
-/// Two long messages to process 2 and one behind them, by hand: rendezvous, o = 1, L = 2, g =
-/// 1, G = 1, k = 11.
+/// Two long messages to process 2 and another one after them, by hand: rendezvous, o = 1, L = 2, g
+/// = 1, G = 1, k = 11.
 #[test]
 fn a_busy_target_holds_up_the_messages_behind() {
     let mut params = loggp(2.0, 1.0, 1.0, 1.0);
@@ -395,7 +390,7 @@ fn a_busy_target_holds_up_the_messages_behind() {
     // the network keeps what the target cannot take: 1 sends from 1 to 11 and from 12 to 22
     let eager = made.run(&params, Options::default());
     assert_eq!(sends(eager), [(0, 2, 11.0, 14.0), (1, 2, 11.0, 25.0), (1, 3, 22.0, 25.0)]);
-    // 1 waits for 2 until 12, and has its own port again at 23
+    // 1 waits for 2 until 12, and its own port is free again at 23
     params.eager = 10;
     let rendezvous = made.run(&params, Options::default());
     assert_eq!(rendezvous.processes[1].idle_out_port(), 33.0 - 20.0);
@@ -412,31 +407,31 @@ fn a_busy_target_holds_up_the_messages_behind() {
     ];
     assert_eq!(path, expected);
     assert_eq!(sends(rendezvous), [(0, 2, 11.0, 14.0), (1, 2, 22.0, 25.0), (1, 3, 33.0, 36.0)]);
-    // 11 bytes are the most that is eager
+    // 11 bytes is the eager limit
     params.eager = 11;
     assert_eq!(made.run(&params, Options::default()).total, 25.0);
 }
 
-/// A receive that is posted late, after that of a message which takes long: an eager message
-/// has left and arrived long before, a rendezvous waits. o = 1, L = 2, g = 1, G = 1.
+/// A receive posted late, after that of a long message: an eager message has long arrived by then,
+/// a rendezvous message waits. o = 1, L = 2, g = 1, G = 1.
 #[test]
 fn a_late_receive() {
     let mut params = loggp(2.0, 1.0, 1.0, 1.0);
     let made = made(3, &[vec![(2, 1, 21)], vec![(0, 1, 11)]]);
     let finish = |run: Run| (run.processes[0].finish, run.processes[2].finish, run.total);
-    // at the port 0 is first, 1..11, and arrives at 13; 2 passes 12..32, arrives at 34, is
-    // received at 35, and then 0 is
+    // 0 is first at the port, 1..11, and arrives at 13; 2 passes 12..32, arrives at 34, is received
+    // at 35, and then 0 is received
     let eager = made.run(&params, Options::default());
     assert_eq!(eager.processes[1].in_port, 30.0);
     assert_eq!(finish(eager), (11.0, 21.0, 36.0));
     // 2 passes 1..21 and is received at 24; only then 0 passes, 24..34
     params.eager = 0;
     assert_eq!(finish(made.run(&params, Options::default())), (34.0, 21.0, 37.0));
-    // both are wanted from the beginning: 1..11, 12..32
+    // both receives are posted from the beginning: 1..11, 12..32
     assert_eq!(finish(made.run(&params, Options { window: 2, ..Options::default() })), (11.0, 32.0, 35.0));
 }
 
-/// With a window the sends of a round begin when those of the one before have left, though
+/// With a window, the sends of a round start when those of the previous round have left, even if
 /// nothing has been received.
 #[test]
 fn a_window_lets_sends_go_ahead() {
@@ -450,8 +445,8 @@ fn a_window_lets_sends_go_ahead() {
     assert_eq!(total(9), total(3));
 }
 
-/// A block that is passed on has the length that came, and is not passed on before it came,
-/// whatever the window.
+/// A forwarded block has the length in which it arrived, and is not forwarded before it arrived,
+/// for any window.
 #[test]
 fn relays() {
     let schedules = |pieces: u32| {
@@ -478,16 +473,15 @@ fn relays() {
             run.total
         };
         assert_eq!(total(1), 2.0 * (9.0 + 63.5));
-        // the sender's o of the second part begins when the first has left
+        // the sender's o for the second part begins when the first has left
         assert_eq!(total(2), 2.0 + 31.5 + 9.0 + 31.5 + 9.0 + 63.5);
-        // cuts fall on multiples of 64: the first of three parts is empty, costs nothing, and
-        // is no message
+        // cuts fall on multiples of 64: the first of three parts is empty, costs nothing, and is
+        // not sent
         assert_eq!(total(3), total(2));
     }
 }
 
-/// Section 3 of the LogGP paper: an exchange takes 2 k G where a process sends or receives at a
-/// time.
+/// Section 3 of the LogGP paper: an exchange takes 2 k G in half duplex.
 #[test]
 fn half_duplex() {
     for eager in [0, u64::MAX] {
@@ -496,7 +490,7 @@ fn half_duplex() {
         let half = |made: &Made| made.run(&params, Options { half_duplex: true, ..Options::default() }).total;
         assert_eq!(exchange.total(&params), 14.0);
         assert_eq!(half(&exchange), 1.0 + 10.0 + 3.0 + 10.0 + 3.0);
-        // a chain of four: the outer two messages at the same time, then the inner one
+        // a chain of four processes: the outer two messages at the same time, then the inner one
         let chain = made(4, &[vec![(0, 1, 11), (1, 2, 11), (2, 3, 11)]]);
         assert_eq!(half(&chain), 27.0);
     }
@@ -548,7 +542,7 @@ fn prediction_from_weights() {
 
 prop_compose! {
     fn params()(costs in prop::array::uniform4(0u8..6), eager in prop_oneof![Just(0), Just(u64::MAX), 0u64..2000]) -> Loggp {
-        // quarters, so that much happens at the same time
+        // quarters, so that many events coincide
         let cost = |i: usize| f64::from(costs[i]) / 4.0;
         Loggp { latency: 4.0 * cost(0), overhead: cost(1), gap: cost(2), gap_per_byte: cost(3) / 64.0, eager }
     }
@@ -557,8 +551,8 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
-    /// For all algorithms on random graphs: every run ends, is between its bounds, and gives
-    /// the same again.
+    /// For all algorithms on random graphs: every run terminates within its bounds and is
+    /// reproducible.
     #[test]
     fn runs_end_and_keep_their_bounds(
         n in 1u32..=24,
@@ -587,8 +581,7 @@ proptest! {
             let trace = run.trace.as_ref().unwrap();
             let sent: u64 = trace.iter().map(|t| t.bytes).sum();
             prop_assert_eq!(sent, world.iter().flat_map(|n| n.targets()).map(|t| u64::from(t.weight) * 100).sum::<u64>());
-            // ports and processors are the lower bound, one message after the other the upper
-            // one
+            // lower bound: ports and processors; upper bound: all messages in sequence
             let slack = |x: f64| x * (1.0 - 1e-12);
             for p in 0..n {
                 let load = |of: &dyn Fn(&Transfer) -> bool| {
@@ -598,8 +591,7 @@ proptest! {
                     if mine.is_empty() { 0.0 } else { ports + rests + params.point_to_point(1) }
                 };
                 let bound = if half_duplex {
-                    // whether the last one comes or goes: L and o are still to come, here or
-                    // there
+                    // L and o of the last message follow, whether it is sent or received
                     load(&|t| t.source == p || t.target == p)
                 } else {
                     load(&|t| t.source == p).max(load(&|t| t.target == p))
@@ -611,7 +603,7 @@ proptest! {
             let alone = |t: &Transfer| params.point_to_point(t.bytes) + params.transfer(t.bytes) + 2.0 * params.gap;
             let one_by_one: f64 = trace.iter().map(alone).sum();
             prop_assert!(slack(run.total) <= one_by_one, "{} > {}", run.total, one_by_one);
-            // all rounds are within any window that is as long as the longest schedule
+            // any window at least as long as the longest schedule contains all rounds
             let rounds = schedules.iter().map(Schedule::rounds).max().unwrap_or(0).max(1) as u32;
             let wide = |window| simulate(&schedules, &bytes, &params, &Options { window, ..options }).unwrap();
             prop_assert_eq!(wide(rounds), wide(u32::MAX));

@@ -1,4 +1,4 @@
-//! Predictions against the simulator, by hand, and against the results of the paper.
+//! Tests of the predictions: against the simulator, by hand, and against the results of the paper.
 
 use super::paper::Broadcast::{Lower, Upper};
 use super::phases::*;
@@ -13,20 +13,20 @@ use proptest::prelude::*;
 
 #[derive(Clone, Copy)]
 enum Data {
-    /// So many bytes of the sender's.
+    /// This many bytes of the sender's own.
     Fresh(u64),
-    /// What the message of this number brought the sender.
+    /// The contents of the message with this number.
     Of(u32),
 }
 use Data::{Fresh, Of};
 
-/// What the processes of a world do, round by round. Messages are numbered; each brings a block
-/// of its own.
+/// The messages of all processes, round by round. Messages are numbered; each brings a block of its
+/// own.
 struct Script {
     schedules: Vec<Schedule>,
-    /// Of each message the block's length.
+    /// Length of each message's block.
     lengths: Vec<u64>,
-    /// What each process received last.
+    /// The last message that each process received.
     last: Vec<u32>,
     rounds: u32,
 }
@@ -37,7 +37,7 @@ impl Script {
         Script { schedules, lengths: Vec::new(), last: vec![0; processes as usize], rounds: 0 }
     }
 
-    /// A round of messages: from, to, what they carry, and whether all of it or 64 bytes.
+    /// Adds a round of messages: (from, to, data, true for all of it or false for 64 bytes).
     /// Returns the number of the first.
     fn round(&mut self, messages: impl IntoIterator<Item = (Rank, Rank, Data, bool)>) -> u32 {
         let first = self.lengths.len() as u32;
@@ -61,8 +61,8 @@ impl Script {
         first
     }
 
-    /// All messages of an exchange, each as soon as the one that it waits for came; answers and
-    /// requests have 64 bytes.
+    /// Adds all messages of an exchange, each sent as soon as the one it waits for has arrived;
+    /// replies and requests have 64 bytes.
     fn exchange(&mut self, steps: &[Vec<(Rank, Rank)>], bytes: u64, travel: Travel) {
         let legs = travel.legs as usize;
         let copies = 1 + travel.control as usize - (legs - 1);
@@ -85,8 +85,8 @@ impl Script {
         }
     }
 
-    /// A barrier of messages of 64 bytes, which each process begins when it has all that it
-    /// receives before.
+    /// Adds a barrier of messages of 64 bytes, which each process begins when it has received
+    /// everything before.
     fn barrier(&mut self) {
         let p = self.schedules.len() as u32;
         for i in 0..rounds(p) {
@@ -102,12 +102,12 @@ impl Script {
     }
 }
 
-/// In each of `k` steps all processes send to the one so many ranks on.
+/// In step i of `k`, all processes send to the process i ranks higher.
 fn shifts(p: u32, k: u32) -> Vec<Vec<(Rank, Rank)>> {
     (1..=k).map(|i| (0..p).map(|r| (r, (r + i) % p)).collect()).collect()
 }
 
-/// `k` messages from each process, to random ones, of which each gets `k`.
+/// `k` messages from each process to random others, each of which receives `k`.
 fn random(p: u32, k: u32, seed: u64) -> Vec<Vec<(Rank, Rank)>> {
     let graph = random_regular(p, k, seed);
     let edge = |r: Rank, i: u32| (r, graph.target(graph.edges_of(r).start + i as usize));
@@ -124,7 +124,7 @@ fn machines() -> impl Iterator<Item = Loggp> {
     PRESETS.iter().map(|p| patient(p.values))
 }
 
-/// Asserts that `a / b` is in a range that ends with what it ends with.
+/// Asserts that `a / b` is in a closed range.
 fn ratio(a: f64, b: f64, range: (f64, f64), what: &dyn std::fmt::Debug) {
     let r = a / b;
     assert!((range.0 - 1e-9..=range.1 + 1e-9).contains(&r), "{what:?}: {a} / {b} = {r} is not in {range:?}");
@@ -146,10 +146,10 @@ fn rounds_are_logarithms_rounded_up() {
     }
 }
 
-/// The four bounds are what the simulator cannot go below. Where no port is ever busy with
-/// another message it needs at most 1.5 times as long for a rendezvous, whose parts are in one
-/// another's way; with random targets at most 1.8 times: then the busiest process of 128
-/// decides, most where messages are few and long.
+/// The prediction is a lower bound of the simulated time. Without contention at the ports, the
+/// simulator needs at most 1.5 times as long for a rendezvous, whose messages delay each other.
+/// With random targets it needs at most 1.8 times as long: the busiest of 128 processes decides,
+/// most for few long messages.
 #[test]
 fn exchanges_are_near_the_simulator() {
     let p = 128;
@@ -187,7 +187,7 @@ fn nbx_is_near_the_simulator() {
     }
 }
 
-/// RSX: what counts up, the barrier, and then messages, here without probes.
+/// RSX: counting, the barrier, and then messages, here without probes.
 #[test]
 fn rsx_is_near_the_simulator() {
     for (p, k) in [(4, 3), (64, 6), (512, 6)] {
@@ -206,8 +206,8 @@ fn rsx_is_near_the_simulator() {
     }
 }
 
-/// A probe is work behind each arrival: o for each message where the processor decides, o for
-/// the last one where the way does.
+/// A probe is additional work after each arrival: o for each message if the processor is the
+/// bottleneck, o for the last one if the network is.
 #[test]
 fn probes_cost_an_overhead() {
     let m = Loggp { latency: 1.0, overhead: 5.0, gap: 1.0, gap_per_byte: 0.0, eager: u64::MAX };
@@ -216,7 +216,7 @@ fn probes_cost_an_overhead() {
     assert_eq!(exchange(&m, 3.0, 1, EAGER, 1.0), 1.0 + 40.0 + 100.0 + 1.0 + 1.0);
 }
 
-/// How long the simulator needs for rounds in which each process sends to the one 2^i ranks on.
+/// Simulated time of rounds in which each process sends to the process 2^i ranks higher.
 fn simulated_rounds(m: &Loggp, p: u32, bytes: impl Fn(u32) -> u64) -> f64 {
     let mut script = Script::new(p);
     for i in 0..rounds(p) {
@@ -225,7 +225,7 @@ fn simulated_rounds(m: &Loggp, p: u32, bytes: impl Fn(u32) -> u64) -> f64 {
     script.total(m, 1)
 }
 
-/// A round takes at least g, but nothing comes behind the last one.
+/// A round takes at least g, but nothing follows the last one.
 #[test]
 fn barriers_are_the_simulators() {
     for m in machines() {
@@ -255,8 +255,7 @@ fn alltoall_is_the_simulators_cheaper_one() {
     assert!(algorithms[0] > 10 && algorithms[1] > 10, "{algorithms:?}");
 }
 
-/// A real halving: in round i the counters of those ranks travel that are the partner's modulo
-/// 2^i.
+/// A real halving: in round i the counters travel whose ranks equal the partner's modulo 2^i.
 #[test]
 fn halving_is_near_the_simulator() {
     for p in [2u32, 3, 4, 7, 12, 64, 100, 1000, 1024] {
@@ -272,17 +271,17 @@ fn halving_is_near_the_simulator() {
         script.round(above().map(|r| (r - half, r, Fresh(COUNTER_BYTES), true)));
         for m in machines() {
             let slack = (m.gap - m.latency - 2.0 * m.overhead).max(0.0);
-            // processes that get nobody's counters at first are ahead: 3 of them need less time
-            // for it, or where the gap is long, more, since a port is then taken when the
-            // message that is waited for comes
+            // processes that receive no counters in the first round are ahead: with 3 processes
+            // this saves time or, if the gap is long, costs time, because a port is then busy when
+            // the awaited message arrives
             let range = if p.is_power_of_two() { (1.0, 1.0) } else { (0.6, 1.15) };
             ratio(reduce_scatter(&m, p), script.total(&m, 1) + slack, range, &(p, m));
         }
     }
 }
 
-/// A real router: of each two messages one goes where the other does not. Exactly half of the
-/// bytes move in each round; with random targets the busiest process moves more.
+/// A real router: of each two messages, one travels if the other does not, so that exactly half of
+/// the bytes move in each round. With random targets the busiest process moves more.
 #[test]
 fn crystal_is_near_the_simulator() {
     let mut random = crate::util::random::Random::new(5);
@@ -334,7 +333,7 @@ fn times_by_hand() {
     let data = 32.17828;
     // 6 rounds of 32 words: t(256) = 0.1479
     near(time(Protocol::Pex), 6.0 * 13.5479 + data);
-    // 32 + ... + 1 counters: 252 bytes in 6 rounds; a probe behind the last message
+    // 32 + ... + 1 counters: 252 bytes in 6 rounds; a probe after the last message
     near(time(Protocol::Pcx), 6.0 * 13.4 + (252.0 - 6.0) * 0.00058 + data + 1.75);
     assert_eq!(time(Protocol::PcxLibrary), time(Protocol::Pcx));
     // 13.4 + 6 * (7 + 15) * 0.00058 + 37.4
@@ -347,8 +346,8 @@ fn times_by_hand() {
     assert_eq!(best(&m, &load, &[]), None);
 }
 
-/// Jaguar, 8 processes on one node, by hand: 6 messages of 512 bytes and their headers; what is
-/// too long, or too much, goes as with PCX.
+/// Jaguar, 8 processes on one node, by hand: 6 messages of 512 bytes and their headers. What is too
+/// long, or too much, travels as with PCX.
 #[test]
 fn inboxes_by_hand() {
     let m = Loggp::preset("jaguar").unwrap();
@@ -393,7 +392,7 @@ fn nothing_to_do_and_too_much() {
             assert!(time(2, 0, 0) > 0.0, "{}: that nothing comes has to be found out", entry.name);
             let most = time(u32::MAX, u32::MAX, u64::MAX);
             assert!(most.is_finite() && most > time(u32::MAX, u32::MAX, 1 << 20), "{}: {most}", entry.name);
-            // all on one node; more to a node than there are
+            // all on one node; more per node than there are
             let node = |per_node| predict_exchange(entry.protocol, &m, &Load { processes: 8, per_node, messages: 6, bytes: 512 });
             assert_eq!(node(8), node(99));
             assert_eq!(node(0), node(1));
@@ -401,8 +400,7 @@ fn nothing_to_do_and_too_much() {
     }
 }
 
-/// The paper's result: at some size NBX takes less than what looks at P counters, and from
-/// there on always.
+/// The paper's result: from some size on, NBX is always faster than protocols that scan P counters.
 #[test]
 fn nbx_wins_where_processes_are_many() {
     for preset in &PRESETS {
@@ -419,8 +417,8 @@ fn nbx_wins_where_processes_are_many() {
     }
 }
 
-/// DSDE, section 4.3: with 6 messages of 1 to 1024 bytes NBX passes PEX and PCX on Big Red at
-/// about 400 processes, on Jaguar at 2048. Here it does so within a factor of 2 of that.
+/// DSDE, section 4.3: with 6 messages of 1 to 1024 bytes, NBX overtakes PEX and PCX on Big Red at
+/// about 400 processes, on Jaguar at 2048. The prediction agrees within a factor of 2.
 #[test]
 fn nbx_wins_where_it_was_measured_to() {
     for (preset, measured) in [("big_red", 400), ("jaguar", 2048)] {
@@ -452,8 +450,8 @@ proptest! {
         prop_assert!((simulated - predicted).abs() <= 1e-9 * (1.0 + simulated), "{} {}", simulated, predicted);
     }
 
-    /// More of anything takes no less time. `nbx_node` can send fewer, longer messages where
-    /// there are more.
+    /// More of anything takes at least as long, except that `nbx_node` can send fewer, longer
+    /// messages if there are more.
     #[test]
     fn times_grow(
         preset in 0..PRESETS.len(),
@@ -471,13 +469,13 @@ proptest! {
             prop_assert!(this <= time(&Load { messages: messages + 1, ..load }), "{}", entry.name);
             prop_assert!(this <= time(&Load { bytes: bytes + 1, ..load }), "{}", entry.name);
         }
-        // RSX sends what NBX does, and the counts
+        // RSX sends what NBX does, plus the counts
         let load = Load { processes: 1 << log, per_node, messages: messages + 1, bytes: bytes % (POSTED_BYTES + 1) };
         prop_assert!(predict_exchange(Protocol::Nbx, &m, &load) < predict_exchange(Protocol::Rsx, &m, &load));
     }
 
-    /// Lemma 1: what recurrence (1) counts is between the bounds, in units of a quarter of L +
-    /// 2 o at most.
+    /// Lemma 1: the result of recurrence (1) lies between the bounds, in units of at most a quarter
+    /// of L + 2 o.
     #[test]
     fn a_broadcast_is_between_its_bounds(overhead in 1usize..6, latency in 0usize..12, log in 0u32..12) {
         let mut reached: Vec<u64> = Vec::new();
@@ -506,7 +504,7 @@ fn the_papers_bounds_by_hand() {
     near(paper::broadcast(&intrepid, 1024, Upper), 100.3);
     // 0.00267 * 1023 = 2.73141, and 10 (10.03 - 0.00267) = 100.2733
     near(paper::personalized_census(&intrepid, 1024), 103.00471);
-    // 0.00267 * 1024 = 2.73408, and a round more
+    // 0.00267 * 1024 = 2.73408, and one more round
     near(paper::personalized_exchange(&intrepid, 1025), 2.73408 + 110.30063);
     near(paper::transmission_lower(&intrepid, 8), 8.61);
     // 6 * 2.87 + 4.29 + 2.87
@@ -541,7 +539,7 @@ fn the_papers_crossover() {
             let k = |e: u32| paper::crossover(m, 1 << e, bound);
             for e in 1..31 {
                 assert!(k(e) <= k(e + 1), "{} {bound:?} 2^{e}", preset.name);
-                // at the crossover both take the same time, and beyond it NBX more
+                // at the crossover both take the same time, beyond it NBX takes longer
                 let wins = |k: f64| paper::nbx_acknowledged(m, 1 << e, k as u32, bound) <= paper::pcx(m, 1 << e, k as u32) + 1e-9;
                 assert!(k(e) < 1.0 || wins(k(e).floor()), "{} {bound:?} 2^{e}", preset.name);
                 assert!(!wins(k(e).max(0.0).floor() + 1.0), "{} {bound:?} 2^{e}", preset.name);

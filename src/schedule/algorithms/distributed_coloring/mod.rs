@@ -63,13 +63,13 @@
 //! all of it. With `half_duplex`: with positive probability.) This proves termination; the number
 //! of steps is much smaller in practice.
 //!
-//! Measured on random regular multigraphs with the default seed: rounds, steps of all processes,
-//! messages and words per edge. "Three classes": a quarter of each process's edges has weight 1000,
-//! a quarter 100, the others 10; "load" is then the sum over rounds of the heaviest edge, divided
-//! by the largest load of a process. It is 3.7 to 5.4 for the same graph if the weights are not
-//! known.
+//! Measured on random regular multigraphs of P processes and degree d with the default seed:
+//! rounds, steps of all processes, messages and words per edge. "3" (three classes): a quarter of
+//! each process's edges has weight 1000, a quarter 100, the others 10; "load" is then the sum over
+//! rounds of the heaviest edge, divided by the largest load of a process. It is 3.7 to 5.4 for the
+//! same graph if the weights are not known.
 //!
-//! | processes | degree | rounds | / degree | steps | messages | words | three classes: / degree | steps | messages | load |
+//! | P | d | rounds | / d | steps | messages | words | 3: / d | steps | messages | load |
 //! | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 //! | 32 | 4 | 5 | 1.25 | 17 | 10 | 16 | 1.25 | 49 | 38 | 1.01 |
 //! | 32 | 16 | 18 | 1.12 | 19 | 12 | 21 | 1.19 | 53 | 37 | 1.25 |

@@ -32,7 +32,13 @@ pub struct Exchange {
 ///
 /// // two processes, an edge from each to the other
 /// let world = [Neighborhood::from_ranks(0, &[1], &[1]), Neighborhood::from_ranks(1, &[0], &[0])];
-/// let input = |neighborhood| Input { neighborhood, processes: 2, directions: None, star: None, stencil: None };
+/// let input = |neighborhood| Input {
+///     neighborhood,
+///     processes: 2,
+///     directions: None,
+///     star: None,
+///     stencil: None,
+/// };
 /// let mut both = [&world[0], &world[1]].map(|n| Negotiation::new(&input(n), &Tuning::default()));
 /// while !both.iter().all(Negotiation::done) {
 ///     for me in 0..2 {
