@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError, TryLockResult};
 
 use crate::error::Result;
-use crate::mpi;
-use crate::mpi::attribute::Key;
+use crate::mpi::of_process::OfProcess;
 
 /// What can be moved forward. Errors are kept for whoever waits for it.
 pub trait Advance: Send {
@@ -26,22 +25,11 @@ type Entry = Arc<Mutex<dyn Advance>>;
 /// Polls in vain before the core is given away, where that is needed.
 const POLLS: u32 = 16;
 
-/// Hangs on `MPI_COMM_SELF`.
-static OUTSTANDING: Key<Arc<Outstanding>> = Key::new();
+static OUTSTANDING: OfProcess<Outstanding> = OfProcess::new();
 
 /// The process's list, made at the first call.
 pub fn of_process() -> Result<Arc<Outstanding>> {
-    // two threads may come at the same time
-    static MAKING: Mutex<()> = Mutex::new(());
-    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    let own = mpi::comm::itself();
-    // SAFETY: a communicator that there always is; the value stays as long as MPI does.
-    unsafe {
-        if OUTSTANDING.get(own)?.is_null() {
-            OUTSTANDING.set(own, Arc::default())?;
-        }
-        Ok(Arc::clone(&*OUTSTANDING.get(own)?))
-    }
+    OUTSTANDING.get()
 }
 
 /// What is locked now. A panic of another thread is that thread's to report.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::args::{self, Results, Sides};
 use super::request::{MPIX_Request, MPIX_Request_object};
+use crate::collective::Operation;
 use crate::collective::fuse::Rule;
-use crate::collective::handle::{self, Operation, Slot};
-use crate::collective::request::{Kind, Request};
+use crate::collective::handle::{self, BoundNeighborhood};
+use crate::collective::request::{Lifetime, Request};
 use crate::datatype::buffers::Buffers;
 use crate::environment;
 use crate::error::{Error, Result, catch};
@@ -122,7 +123,13 @@ pub unsafe fn several<'a>(
 }
 
 /// Everything but one field that runs to its end without being verified.
-unsafe fn other_than_run(slot: &Arc<Slot>, comm: MPI_Comm, then: Then, fields: Result<&[Buffers]>, count: usize) -> Result<()> {
+unsafe fn other_than_run(
+    slot: &Arc<BoundNeighborhood>,
+    comm: MPI_Comm,
+    then: Then,
+    fields: Result<&[Buffers]>,
+    count: usize,
+) -> Result<()> {
     let rule = |fuse: Option<bool>| match fuse {
         Some(true) => Rule::Always,
         Some(false) => Rule::Never,
@@ -133,13 +140,13 @@ unsafe fn other_than_run(slot: &Arc<Slot>, comm: MPI_Comm, then: Then, fields: R
         match then {
             Then::Run if slot.verifies() => Request::verified(slot, comm, fields, count),
             Then::Run => {
-                let mut request = Request::new(slot, comm, fields?, rule(slot.hints().fuse), Kind::Once)?;
+                let mut request = Request::new(slot, comm, fields?, rule(slot.hints().fuse), Lifetime::Once)?;
                 request.begin()?;
                 request.wait()
             }
             Then::Start(place) => {
                 let made = Results::one("request", place).and_then(|place| {
-                    let mut request = Request::new(slot, comm, fields?, rule(slot.hints().fuse), Kind::Once)?;
+                    let mut request = Request::new(slot, comm, fields?, rule(slot.hints().fuse), Lifetime::Once)?;
                     request.begin()?;
                     Ok((place, request))
                 });
@@ -156,7 +163,7 @@ unsafe fn other_than_run(slot: &Arc<Slot>, comm: MPI_Comm, then: Then, fields: R
                 logging::unknown_keys(info, comm);
                 let from_info = |key: &str| if info::is_null(info) { Ok(None) } else { info::get(info, key) };
                 let fuse = hints::fuse(from_info, environment::variable)?.unwrap_or(slot.hints().fuse);
-                let kind = if hints::matches_alone(from_info)? { Kind::MatchingAlone } else { Kind::Persistent };
+                let kind = if hints::matches_alone(from_info)? { Lifetime::PrivateMatching } else { Lifetime::Persistent };
                 let request = Request::new(slot, comm, fields?, rule(fuse), kind)?;
                 place.write([MPIX_Request_object::hand_out(request)]);
                 Ok(())

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use super::args::{self, Entry};
 use super::boundary::{Then, collective};
-use crate::collective::handle::Operation;
+use crate::collective::Operation;
 use crate::datatype::buffers::Buffers;
 use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Op};
 

@@ -3,9 +3,9 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::attribute::Key;
 use super::liveness::{self, Patience};
 use super::message::Request;
+use super::of_process::OfProcess;
 use super::{MPI_Comm, comm};
 
 /// A message that MPI is sending.
@@ -19,15 +19,14 @@ pub struct Message {
     pub receiver: Option<u32>,
 }
 
-/// Hangs on `MPI_COMM_SELF`, whose attributes MPI drops first when it is finalized.
+/// The messages of this process.
 #[derive(Default)]
 struct Leftovers(Mutex<Vec<Message>>);
 
-static LEFTOVERS: Key<Leftovers> = Key::new();
+static LEFTOVERS: OfProcess<Leftovers> = OfProcess::new();
 
 /// Leaves messages to the end of MPI.
 pub fn leave(mut messages: Vec<Message>) {
-    static MAKING: Mutex<()> = Mutex::new(());
     // after the end of MPI nothing may be asked, and nothing is read any more
     if !super::is_usable() {
         return;
@@ -36,22 +35,12 @@ pub fn leave(mut messages: Vec<Message>) {
     if messages.is_empty() {
         return;
     }
-    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    let own = comm::itself();
     // MPI drops the youngest first, and these need to know who lives
     let _ = liveness::card();
-    // SAFETY: a communicator that there always is; the value stays as long as MPI does.
-    let kept = unsafe {
-        LEFTOVERS
-            .get(own)
-            .and_then(|there| if there.is_null() { LEFTOVERS.set(own, Leftovers::default()) } else { Ok(()) })
-            .and_then(|()| LEFTOVERS.get(own))
-    };
-    // SAFETY: as above.
-    match kept.ok().and_then(|kept| unsafe { kept.as_ref() }) {
-        Some(Leftovers(list)) => list.lock().unwrap_or_else(PoisonError::into_inner).append(&mut messages),
+    match LEFTOVERS.get() {
+        Ok(kept) => kept.0.lock().unwrap_or_else(PoisonError::into_inner).append(&mut messages),
         // MPI may still read there
-        None => messages.into_iter().for_each(|message| std::mem::forget(message.memory)),
+        Err(_) => messages.into_iter().for_each(|message| std::mem::forget(message.memory)),
     }
 }
 

@@ -18,10 +18,10 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::attribute::Key;
 use super::comm::{self, Owned as Comm};
+use super::of_process::OfProcess;
 use super::{MPI_Comm, MPI_Group, check};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// How long a process waits before its first look, and between two looks.
 pub const PATIENCE: Duration = Duration::from_millis(100);
@@ -192,24 +192,11 @@ struct Known {
     read: bool,
 }
 
-/// Hangs on `MPI_COMM_SELF`.
-static KNOWN: Key<Mutex<Known>> = Key::new();
+static KNOWN: OfProcess<Mutex<Known>> = OfProcess::new();
 
 fn with_known<T>(run: impl FnOnce(&mut Known) -> T) -> Result<T> {
-    // two threads may come at the same time
-    static MAKING: Mutex<()> = Mutex::new(());
-    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    let own = comm::itself();
-    // SAFETY: a communicator that there always is; the value stays as long as MPI does.
-    unsafe {
-        if KNOWN.get(own)?.is_null() {
-            KNOWN.set(own, Mutex::default())?;
-        }
-        match KNOWN.get(own)?.as_ref() {
-            Some(known) => Ok(run(&mut known.lock().unwrap_or_else(PoisonError::into_inner))),
-            None => Err(Error::Internal("an attribute that has been set is not there".into()).into()),
-        }
-    }
+    let known = KNOWN.get()?;
+    Ok(run(&mut known.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
 /// Those among `wanted`, ranks of `comm`, that have ended.

@@ -10,7 +10,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::attribute::Key;
+use super::of_process::OfProcess;
 use super::{MPI_Aint, MPI_Count, MPI_Datatype, check, datatype};
 pub use crate::datatype::typemap::Typemap;
 use crate::datatype::typemap::{MOST_PIECES, Pieces};
@@ -102,23 +102,12 @@ struct Handle(MPI_Datatype);
 // SAFETY: handles may be used in any thread that may call MPI.
 unsafe impl Send for Handle {}
 
-/// Hangs on `MPI_COMM_SELF`.
-static FREED: Key<Arc<Freed>> = Key::new();
+static FREED: OfProcess<Freed> = OfProcess::new();
 
 impl Freed {
     /// The process's counter, made at the first call.
     pub fn of_process() -> Result<Arc<Freed>> {
-        // two threads may come at the same time
-        static MAKING: Mutex<()> = Mutex::new(());
-        let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = super::comm::itself();
-        // SAFETY: a communicator that there always is; the value stays as long as MPI does.
-        unsafe {
-            if FREED.get(own)?.is_null() {
-                FREED.set(own, Arc::default())?;
-            }
-            Ok(Arc::clone(&*FREED.get(own)?))
-        }
+        FREED.get()
     }
 
     /// How many have been freed. Costs no call of MPI.

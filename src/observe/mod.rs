@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use crate::environment;
-use crate::mpi::attribute::Key;
+use crate::mpi::of_process::OfProcess;
 use crate::mpi::tally::{Scope, Tally};
 use crate::mpi::{MPI_Comm, comm, liveness};
 
@@ -132,7 +132,7 @@ pub enum Way {
 /// Drops what the process observes, and tells it, when MPI is finalized.
 struct AtEnd(Arc<Observer>);
 
-static OBSERVER: Key<AtEnd> = Key::new();
+static OBSERVER: OfProcess<AtEnd> = OfProcess::new();
 
 impl Drop for AtEnd {
     fn drop(&mut self) {
@@ -148,35 +148,26 @@ impl Drop for AtEnd {
 
 /// What the process observes; `None` where the environment asks for nothing.
 pub fn of_process() -> Option<Arc<Observer>> {
-    // two threads may come at the same time
-    static MAKING: Mutex<()> = Mutex::new(());
-    let _making = lock(&MAKING);
-    let own = comm::itself();
-    // SAFETY: a communicator that there always is; the value stays as long as MPI does.
-    let known = unsafe { OBSERVER.get(own) }.ok()?;
-    // SAFETY: as above.
-    if let Some(AtEnd(observer)) = unsafe { known.as_ref() } {
-        return Some(Arc::clone(observer));
-    }
-    let settings = Settings::from_environment(environment::variable);
-    if settings.stats.is_none() && settings.trace.is_none() {
-        return None;
-    }
-    // SAFETY: `MPI_COMM_WORLD` is a communicator as long as MPI is usable.
-    let rank = unsafe { comm::rank(comm::world()) }.ok()?;
-    let lane = settings.trace.and_then(|file| match Lane::open(&file, rank) {
-        Ok(lane) => Some(Arc::new(lane)),
-        Err(e) => {
-            say(&format!("process {rank}: there is no trace: {TRACE}: cannot write {}: {e}", trace::part(&file, rank).display()));
-            None
+    let observed = OBSERVER.get_or_make(|| {
+        let settings = Settings::from_environment(environment::variable);
+        if settings.stats.is_none() && settings.trace.is_none() {
+            return Ok(None);
         }
+        // SAFETY: `MPI_COMM_WORLD` is a communicator as long as MPI is usable.
+        let rank = unsafe { comm::rank(comm::world()) }?;
+        let lane = settings.trace.and_then(|file| match Lane::open(&file, rank) {
+            Ok(lane) => Some(Arc::new(lane)),
+            Err(e) => {
+                let part = trace::part(&file, rank);
+                say(&format!("process {rank}: there is no trace: {TRACE}: cannot write {}: {e}", part.display()));
+                None
+            }
+        });
+        // MPI drops the youngest attribute first, and the report needs to know who lives
+        let _ = liveness::card();
+        Ok(Some(AtEnd(Arc::new(Observer { stats: settings.stats, lane, rank, seen: Mutex::default() }))))
     });
-    let observer = Arc::new(Observer { stats: settings.stats, lane, rank, seen: Mutex::default() });
-    // MPI drops the youngest first, and the end needs to know who lives
-    let _ = liveness::card();
-    // SAFETY: as above; there is no earlier value.
-    unsafe { OBSERVER.set(own, AtEnd(Arc::clone(&observer))) }.ok()?;
-    Some(observer)
+    observed.ok().flatten().map(|at_end| Arc::clone(&at_end.0))
 }
 
 impl Observer {

@@ -94,7 +94,8 @@ fn enter(table: &mut Table, hash: u64, row: Row) {
 pub fn finish(observer: &Observer) {
     let Some(output) = &observer.stats else { return };
     let records = lock(&observer.seen).records.clone();
-    // errors of this must not end the program SAFETY: `MPI_COMM_WORLD` is a communicator as long as
+    // errors of this must not end the program
+    // SAFETY: `MPI_COMM_WORLD` is a communicator as long as
     // MPI is usable, as it is in this callback.
     let collected = unsafe { errors::returning(comm::world(), || collect(observer.rank, &records)) };
     match collected {
