@@ -1,14 +1,14 @@
-//! Requests: collectives that one call starts and another one completes, once (nonblocking) or any
+//! Requests: collectives that one call starts and another completes, once (nonblocking) or any
 //! number of times (persistent).
 //!
-//! A request binds an executor of its own, so that any number of them may be under way on a
-//! neighborhood. Where all messages are posted at the start MPI alone moves them. Else the request
-//! stands in the process's list of those that must be moved forward, and each call that waits or
-//! tests does so for all of them.
+//! Each request binds an executor of its own, so that any number of requests can be active on a
+//! neighborhood. If a start posts all messages, MPI alone completes them. Otherwise the request
+//! joins the process's list of requests that need progress, and each call that waits or tests
+//! advances all of them.
 //!
-//! Cost of a start: that of a blocking call without binding. Nonblocking calls bind, take an
-//! executor that an earlier one has used, and allocate the request; where datatypes are needed
-//! after the start (rounds, reductions) they duplicate derived ones.
+//! Starting costs as much as a blocking call without binding. Nonblocking calls bind, reuse the
+//! executor of an earlier call, and allocate the request; if datatypes are needed after the start
+//! (rounds, reductions) they duplicate derived ones.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -25,32 +25,32 @@ mod state;
 use state::State;
 pub use state::{Arrived, Lifetime};
 
-/// A collective that is started and completed.
+/// A collective that one call starts and another completes.
 pub struct Request {
     bound: Arc<BoundNeighborhood>,
     user: MPI_Comm,
     persistent: bool,
     active: bool,
-    /// Number of the start in a trace.
+    /// Number of the current start in the trace.
     mark: u64,
     run: Run,
 }
 
-/// Where a request's state is. The one that most need is not behind another address.
+/// Where a request's state lives. The common case is stored inline.
 #[allow(clippy::large_enum_variant)]
 enum Run {
-    /// With the request alone, as nobody else needs to move it.
+    /// In the request: it needs no progress by others.
     Own(State),
-    /// Also in the list of what must be moved forward.
+    /// Also in the process's list of requests that need progress.
     Shared(Arc<Mutex<State>>),
 }
 
 impl Request {
-    /// A request for a collective, bound but not started.
+    /// Makes a request for a collective: bound, not started.
     ///
     /// # Safety
-    /// The buffers must be what the C prototypes ask for, until the request is complete, or freed
-    /// if it is persistent.
+    /// The buffers must be what the C prototypes ask for until the request is complete or, if it is
+    /// persistent, freed.
     pub unsafe fn new(
         bound: &Arc<BoundNeighborhood>,
         user: MPI_Comm,
@@ -82,8 +82,8 @@ impl Request {
         }
     }
 
-    /// Runs a verified collective of `count` fields to its end; also where the arguments are in
-    /// error, as neighbors wait to hear of it.
+    /// Runs a verified collective of `count` fields to completion, even if the arguments are in
+    /// error: neighbors wait to hear of it.
     ///
     /// # Safety
     /// As for `new`.
@@ -102,7 +102,7 @@ impl Request {
         request.wait()
     }
 
-    /// Starts it. `argument` names it in errors.
+    /// Starts a persistent request. Errors call it `argument`.
     #[inline(always)]
     pub fn start(&mut self, argument: Argument) -> Result<()> {
         if self.active {
@@ -115,7 +115,7 @@ impl Request {
         self.begin()
     }
 
-    /// An error if the neighborhood is no longer there.
+    /// Returns an error if the neighborhood no longer exists.
     #[inline(always)]
     fn usable(&self, argument: Argument) -> Result<()> {
         if self.bound.is_orphaned() {
@@ -127,7 +127,7 @@ impl Request {
         Ok(())
     }
 
-    /// Starts what is bound.
+    /// Starts the bound collective.
     #[inline(always)]
     pub fn begin(&mut self) -> Result<()> {
         if self.bound.record().is_some() {
@@ -169,33 +169,34 @@ impl Request {
         Ok(())
     }
 
-    /// Whether it has been started and not completed.
+    /// True if it has been started and not completed.
     pub fn is_active(&self) -> bool {
         self.active
     }
 
-    /// Whether it can be started again.
+    /// True if it can be started again.
     pub fn is_persistent(&self) -> bool {
         self.persistent
     }
 
-    /// The communicator whose error handler is told of an error. `None` where it has been freed.
+    /// The communicator whose error handler gets this request's errors. `None` if it has been
+    /// freed.
     pub fn user(&self) -> Option<MPI_Comm> {
         (!self.bound.is_orphaned()).then_some(self.user)
     }
 
-    /// Entries of the source list.
+    /// Length of the source list.
     pub fn sources(&self) -> usize {
         self.bound.neighborhood().sources().len()
     }
 
-    /// Moves all that is under way forward, on all communicators.
+    /// Advances all active requests of the process, on all communicators.
     pub fn advance_all(&self) {
         self.bound.outstanding().advance();
     }
 
-    /// Does what can be done without waiting. Whether it has come to its end, or is not active; it
-    /// is not completed by that.
+    /// Makes progress without waiting. Returns true if the operation is done or the request is not
+    /// active. Does not complete the request.
     pub fn test(&mut self) -> bool {
         if !self.active {
             return true;
@@ -206,7 +207,7 @@ impl Request {
         }
     }
 
-    /// Waits for its end, and completes it.
+    /// Waits for the operation and completes the request.
     #[inline(always)]
     pub fn wait(&mut self) -> Result<()> {
         if !self.active {
@@ -216,7 +217,7 @@ impl Request {
         let outstanding = self.bound.outstanding();
         match &mut self.run {
             Run::Own(state) => match &mut state.leases[..] {
-                // nothing else is under way that MPI alone would not move
+                // nothing else needs progress by this process
                 [lease] if outstanding.is_empty() => {
                     if let Err(e) = lease.executor.wait() {
                         state.note(e);
@@ -232,7 +233,7 @@ impl Request {
         self.complete()
     }
 
-    /// Completes it when `test` has said that it has come to its end.
+    /// Completes the request after `test` has returned true.
     #[inline(always)]
     pub fn complete(&mut self) -> Result<()> {
         if !std::mem::replace(&mut self.active, false) {
@@ -258,8 +259,8 @@ impl Request {
         }
     }
 
-    /// Whether the block of a source has arrived and may be read; in a reduction, whether it is
-    /// part of the result. True also if the request is not active.
+    /// Returns true if the block of a source has arrived and may be read; in a reduction, if the
+    /// result includes it. Also true if the request is not active.
     pub fn arrived(&mut self, source: usize) -> Result<bool> {
         if !self.active {
             return Ok(true);
@@ -276,7 +277,8 @@ impl Request {
         }
     }
 
-    /// Tells sources that have arrived and have not been told, `most` at the most, ascending.
+    /// Reports up to `most` sources, in ascending order, that have arrived and have not been
+    /// reported.
     pub fn untold(&mut self, most: usize, tell: &mut impl FnMut(usize)) -> Result<Arrived> {
         if !self.active {
             return Ok(Arrived::All);
@@ -287,7 +289,7 @@ impl Request {
         }
     }
 
-    /// Waits until `done`, and moves all requests forward meanwhile.
+    /// Waits until `done` returns true, advancing all requests meanwhile.
     pub fn until(&mut self, mut done: impl FnMut(&mut Request) -> Result<bool>) -> Result<()> {
         let bound = Arc::clone(&self.bound);
         let began = bound.record().map(|_| Instant::now());

@@ -18,65 +18,65 @@ use crate::exec::tags::MOST_FIELDS;
 use crate::progress::Advance;
 use crate::schedule::Schedule;
 
-/// What a call moves: one field, or several that are exchanged together.
+/// The buffers of a call: one field, or several that are exchanged together.
 pub type Fields<'a> = SmallVec<[Buffers<'a>; 1]>;
 
-/// How often a request runs, and what its starts match with.
+/// How often a request can be started, and which starts match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifetime {
     /// Once.
     Once,
-    /// Any number of times; all starts match in their order.
+    /// Any number of times; all starts on the communicator match in order.
     Persistent,
-    /// Any number of times; its starts match with one another alone. (Where collectives are
-    /// verified as `Persistent`.)
+    /// Any number of times; its starts match only with one another. Same as `Persistent` where
+    /// collectives are verified.
     PrivateMatching,
 }
 
-/// What became of a wish for sources that have arrived.
+/// The answer to a query for sources that have arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrived {
-    /// There were some, which are told for the first time.
+    /// Some arrived, and were reported for the first time.
     Some,
-    /// None at the moment.
+    /// None so far.
     NotYet,
-    /// All have been told.
+    /// All have been reported.
     All,
 }
 
-/// What runs.
+/// The executors of a request, and all they need.
 pub struct State {
     pub leases: SmallVec<[Lease; 1]>,
-    /// One for each field, at both ends of an edge, so that both count alike.
+    /// One for each field, so that both ends of an edge count alike.
     pub tags: SmallVec<[i32; 1]>,
-    /// Whether on all processes all messages are posted at the start.
+    /// True if every process posts all messages at the start.
     one_round: bool,
-    /// Whether the tags are nobody else's, and stay.
+    /// True if the tags belong to this request alone and stay the same.
     pub private: bool,
-    /// Keeps arrays and datatypes for what is done after the start.
+    /// Arrays and datatypes kept for use after the start.
     lasting: Vec<Lasting>,
     joined: Option<Joined>,
     pub verification: Option<Box<Verification>>,
     /// The first error.
     failure: Option<Box<Error>>,
-    /// Sources that the caller has been told of.
+    /// For each source, true if its arrival has been reported to the caller.
     pub told: Vec<bool>,
 }
 
-/// What a verified call needs beyond others.
+/// The part of a request that only verified calls have.
 pub struct Verification {
     bound: Arc<BoundNeighborhood>,
     schedule: Arc<Schedule>,
-    /// What is wrong with the process's own arguments.
+    /// The error in this process's own arguments.
     pub error: Option<Box<Error>>,
-    /// The same of a self edge, which is compared with all others.
+    /// The error of a self edge, reported only if all other edges are good.
     self_edge: Option<Box<Error>>,
     check: Option<Check>,
-    /// What came of that, until it is this call's turn.
+    /// The result of the comparison, kept until it is this call's turn.
     findings: Option<Result<Findings>>,
-    /// Its turn among verified calls; `None` when it has come to its end.
+    /// Its turn among verified calls; `None` when the call is over.
     turn: Option<u32>,
-    /// What runs in the place of the request's own executors, where not all edges are good.
+    /// Executors that replace the request's own if some edges are bad.
     instead: Option<SmallVec<[Lease; 1]>>,
 }
 
@@ -85,7 +85,7 @@ impl State {
         self.failure.get_or_insert(error);
     }
 
-    /// What runs at the moment.
+    /// The executors in use.
     fn running(&mut self) -> &mut [Lease] {
         match &mut self.verification {
             Some(verification) => match &mut verification.instead {
@@ -96,7 +96,7 @@ impl State {
         }
     }
 
-    /// Starts what is bound.
+    /// Starts the bound collective.
     #[inline(always)]
     pub fn start(&mut self) -> Result<()> {
         self.failure = None;
@@ -111,8 +111,8 @@ impl State {
         self.start_all()
     }
 
-    /// Returns whether a start has failed half-way: then nothing is posted by another one, which
-    /// would leave out some messages.
+    /// True if a start failed half-way. Another start then posts nothing, as it would leave out
+    /// some messages.
     #[inline(always)]
     fn is_lost(&self) -> bool {
         self.joined.as_ref().is_some_and(Joined::is_lost) || self.leases.iter().any(|lease| lease.executor.is_lost())
@@ -124,7 +124,7 @@ impl State {
             // SAFETY: whoever made the request vouches for the buffers.
             let put = unsafe { joined.put() };
             if let Err(e) = put {
-                // neighbors count on the others
+                // neighbors wait for the other messages
                 self.note(e);
             }
         }
@@ -134,25 +134,25 @@ impl State {
                 if let Some(joined) = &mut self.joined {
                     joined.lose();
                 }
-                // neighbors that have compared what they do count on the other fields
+                // neighbors wait for the other fields, which verification has announced
                 if k == 0 && self.verification.is_none() {
                     return Err(e);
                 }
-                // the others run to their end
+                // the others are completed
                 self.note(e);
             }
         }
         Ok(())
     }
 
-    /// Lets the ends of all edges compare what they are about to do.
+    /// Starts the comparison of arguments between the ends of all edges.
     #[cold]
     fn verify(&mut self) -> Result<()> {
         let lost = self.is_lost();
         let Some(verification) = &mut self.verification else { return Ok(()) };
         let bound = &verification.bound;
         let fields: Fields = self.lasting.iter().map(Lasting::buffers).collect();
-        // the other ends are told, as of any error in the arguments
+        // the other ends hear of it, as of any error in the arguments
         let fields = match &verification.error {
             Some(e) => Err(e.clone()),
             None if lost => Err(Error::Lost.into()),
@@ -165,7 +165,7 @@ impl State {
         Ok(())
     }
 
-    /// Goes on when all have told. Whatever fails is noted: what has been started runs to its end.
+    /// Starts the call after the comparison. Errors are noted, and everything started is completed.
     #[cold]
     fn go_on(&mut self, findings: Result<Findings>) {
         let Some(verification) = &mut self.verification else { return };
@@ -206,7 +206,7 @@ impl State {
         }
     }
 
-    /// Does what can be done without waiting. Whether all has come to its end.
+    /// Makes progress without waiting. Returns true when everything is complete.
     pub fn test(&mut self) -> bool {
         if self.verification.is_some() && !self.test_verification() {
             return false;
@@ -224,7 +224,7 @@ impl State {
         done
     }
 
-    /// Whether the comparison is over and the call runs.
+    /// Advances the comparison. Returns true when it is over and the call has been started.
     #[cold]
     fn test_verification(&mut self) -> bool {
         let Some(verification) = &mut self.verification else { return true };
@@ -249,7 +249,7 @@ impl State {
         true
     }
 
-    /// Lets the next verified call begin.
+    /// Lets the next verified call start.
     #[cold]
     fn end_turn(&mut self) {
         if let Some(verification) = &mut self.verification
@@ -259,7 +259,8 @@ impl State {
         }
     }
 
-    /// Whether the block of a source has arrived, and is part of the result where it is reduced.
+    /// Returns true if the block of a source has arrived; in a reduction, if the result includes
+    /// it.
     pub fn arrived(&mut self, source: usize) -> Result<bool> {
         if let Some(e) = &self.failure {
             return Err(e.clone());
@@ -282,7 +283,7 @@ impl State {
         Ok(true)
     }
 
-    /// Tells sources that have arrived and have not been told, `most` at the most.
+    /// Reports up to `most` sources that have arrived and have not been reported.
     pub fn untold(&mut self, most: usize, tell: &mut impl FnMut(usize)) -> Result<Arrived> {
         self.test();
         let (mut found, mut pending) = (0, false);
@@ -301,7 +302,7 @@ impl State {
                 }
                 Ok(false) => pending = true,
                 Err(e) if found == 0 => return Err(e),
-                // the next call says it
+                // the next call returns it
                 Err(_) => break,
             }
         }
@@ -334,7 +335,7 @@ impl State {
         }
     }
 
-    /// Executors for a call that is not verified, bound.
+    /// Binds executors for a call that is not verified.
     ///
     /// # Safety
     /// As for `Request::new`.
@@ -357,7 +358,7 @@ impl State {
             }
             state.leases.push(lease);
             if schedule.algorithm().entry().forwards() {
-                // blocks that others pass on are not looked into there
+                // other processes forward these blocks without looking into them
                 for (tag, field) in own.iter().enumerate().skip(1) {
                     let mut lease = bound.lend(field, private)?;
                     lease.tag = tag;
@@ -398,7 +399,7 @@ impl State {
         }
     }
 
-    /// Executors for a call whose arguments are compared first: one for each field.
+    /// Binds one executor for each field of a verified call.
     ///
     /// # Safety
     /// As for `Request::new`.
@@ -418,7 +419,7 @@ impl State {
         Ok(state)
     }
 
-    /// Binds each field. Returns what is wrong with a self edge.
+    /// Binds each field. Returns the error of a self edge, if there is one.
     unsafe fn bind_each(&mut self, bound: &BoundNeighborhood, fields: &[Buffers]) -> Result<Option<Box<Error>>> {
         if fields.len() > MOST_FIELDS {
             return Err(Error::TooManyFields { fields: fields.len(), limit: MOST_FIELDS }.into());
@@ -442,7 +443,7 @@ impl State {
         Ok(self_edge)
     }
 
-    /// Takes a tag for each executor.
+    /// Takes a tag for each field.
     #[inline(always)]
     pub fn take_tags(&mut self, bound: &BoundNeighborhood) -> Result<()> {
         let tags = bound.tags();

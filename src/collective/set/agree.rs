@@ -86,7 +86,7 @@ pub fn match_lists(comm: &Comm, neighborhood: &Neighborhood) -> Result<()> {
     let Ok(root) = u32::try_from(root) else {
         return Err(Error::Internal("lists match, but their fingerprints do not".into()).into());
     };
-    // the receiving process of the lowest rank speaks for all
+    // the receiver with the lowest rank speaks for all
     let remote = share_error(comm, mismatch.as_ref(), root, me)?;
     let error = match (remote, mismatch) {
         (_, Some(own)) if root == me => own,
@@ -107,7 +107,7 @@ pub fn find_directions(comm: &Comm, n: Neighborhood, grid: Option<&Grid>) -> Res
     let known = n.has_directions();
     let labelled = if known { Some(n.clone()) } else { grid.with_directions(&n) };
     let weights = labelled.as_ref().map(|l| l.direction_weights(grid.dimensions()));
-    // one word more: whether this process has no directions
+    // one word more: 1 if this process has no directions
     let mut mine = vec![-1i64; 2 * grid.dimensions()];
     mine.push(i64::from(labelled.is_none()));
     for (mine, weight) in mine.iter_mut().zip(weights.into_iter().flatten()) {

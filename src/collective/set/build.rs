@@ -96,13 +96,13 @@ fn negotiate(comm: &Comm, mut negotiation: Negotiation) -> Result<Schedule> {
         };
         let (out_messages, in_messages) = (messages(&sends, &mut out)?, messages(&receives, &mut into)?);
         requests.reserve(out_messages.len() + in_messages.len());
-        // SAFETY: the buffers live, and are left alone, until the requests are complete.
+        // SAFETY: the buffers live, and nobody else touches them, until the requests are complete.
         let posted = unsafe {
             (requests.post_receives(&in_messages, TAG, comm)).and_then(|()| requests.post_sends(&out_messages, TAG, comm))
         };
         posted.inspect_err(|_| {
             if requests.abandon(|i| i < in_messages.len()) {
-                // MPI may still be at work there
+                // MPI may still access them
                 std::mem::forget((std::mem::take(&mut out), std::mem::take(&mut into)));
             }
         })?;
@@ -112,7 +112,7 @@ fn negotiate(comm: &Comm, mut negotiation: Negotiation) -> Result<Schedule> {
             if patience.is_over() {
                 patience.look_at_all(comm).inspect_err(|_| {
                     requests.give_up_all(|i| i < in_messages.len());
-                    // MPI may still be at work there
+                    // MPI may still access them
                     std::mem::forget((std::mem::take(&mut out), std::mem::take(&mut into)));
                 })?;
             }

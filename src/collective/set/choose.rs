@@ -44,9 +44,11 @@ pub fn find_star(comm: &Comm, neighborhood: &Neighborhood) -> Result<Option<Star
     Ok(Some(Star { hub, targets, weight }))
 }
 
-/// The number of nodes, and on process 0 which processes share them: the real ones, or those that
-/// the hint says. Collective, unless the hint says it: a split by nodes, on each node a broadcast
-/// of a word, and a gather and a reduction of a word.
+/// Returns the number of nodes and, on process 0, which processes share them: the real nodes, or
+/// those of the hint.
+///
+/// Collective unless the hint names them: a split by nodes, a broadcast of a word on each node, and
+/// a gather and a reduction of a word.
 pub fn find_nodes(comm: &Comm, hints: &Hints, input: &Input) -> Result<(u32, Option<Locality>)> {
     let names = match &hints.nodes {
         Some(placement) => {

@@ -50,8 +50,8 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
             None => {
                 let private = Comm::duplicate(comm)?;
                 let team = Team::new(&private)?;
-                // with more processes on the node than cores that they may use, the core must be
-                // given away, unless MPI does
+                // with more processes on the node than cores, waiting must yield the core unless
+                // MPI does so
                 let waiting = if team.crowded() && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
                 (Arc::new(private), waiting, Arc::new(team), 0)
             }
@@ -86,7 +86,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     };
     let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
     let mut links = share_memory(&team, &neighborhood, &request.hints, &wanted, processes, generation)?.into_iter();
-    // from here on nothing can fail for reasons that differ between processes, short of MPI itself
+    // from here on only MPI itself can fail on some processes and not on others
     // SAFETY: the caller vouches for `comm`.
     let observed = began.map(|began| unsafe { observe::Set::new(comm, began) });
     // SAFETY: the caller vouches for `comm`; no neighborhood is in use during a set call.
@@ -209,7 +209,7 @@ fn share_memory(
     processes: u32,
     generation: u64,
 ) -> Result<Vec<Arc<Link>>> {
-    // verified collectives survive that neighbors call different ones, which shared rings do not
+    // in verified calls neighbors may call different collectives, which shared rings do not survive
     let bytes = hints.shared_bytes();
     if hints.verify || bytes < hints::LEAST_SHARED {
         return Ok(Vec::new());
@@ -219,8 +219,8 @@ fn share_memory(
     let team = match &hints.nodes {
         None => team,
         Some(placement) => {
-            // a list that is too short is an error where nodes are asked for, and here one node for
-            // all
+            // a list that is too short is an error where a hint asks for nodes; here it means one
+            // node for all
             let node = placement.locality(processes).map_or(0, |nodes| nodes.node_of(n.rank()));
             part = team.part(node, n.rank())?;
             &part
@@ -229,7 +229,7 @@ fn share_memory(
     Ok(link::make(team, n, &common, (bytes as usize, hints.single_copy), generation)?.unwrap_or_default())
 }
 
-/// The grid of a Cartesian communicator. `None` also where the MPI has no such query.
+/// The grid of a Cartesian communicator. `None` also if the MPI has no such query.
 ///
 /// # Safety
 /// `comm` must be a communicator.
