@@ -1,5 +1,6 @@
-/* Calls whose messages and bytes are known, on three processes; c_tests/statistics compares them with what the library has counted. Environment: TEST_END = "kill":
-   process 2 ends without a word after its calls. TEST_CALLS: "few" leaves out what takes long. */
+/* Calls whose messages and bytes are known, on three processes; c_tests/statistics compares them
+   with what the library has counted. Environment: TEST_END = "kill": process 2 ends without a word
+   after its calls. TEST_CALLS: "few" leaves out what takes long. */
 #include "test.h"
 
 #include <signal.h>

@@ -2,8 +2,9 @@
 //! programs through this library.
 //!
 //! ```text
-//! program -> MPI_X here -> our state on the communicator?  no  -> the next MPI_X behind us (another tool's, or the MPI's)
-//!                                                          yes -> MPIX_Neighbor_X on a shadow of the communicator
+//! program -> MPI_X here -> our state on the communicator?
+//!                            no  -> the next MPI_X behind us (another tool's, or the MPI's)
+//!                            yes -> MPIX_Neighbor_X on a shadow of the communicator
 //! ```
 //!
 //! - `next` finds the next definition of a function, `guard` passes calls that we make ourselves on

@@ -1,48 +1,29 @@
 //! The rules about which module may use which. One way only; see the picture in `src/lib.rs`.
 
+mod uses;
+
 use std::path::{Path, PathBuf};
+
+use uses::Crate;
+
+/// Most lines of a source file.
+const MAX_LINES: usize = 700;
+
+fn source_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
 
 /// Source files below `src` as (path relative to `src`, text without comments and tests' modules).
 fn sources() -> Vec<(String, String)> {
-    fn walk(dir: &Path, files: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                walk(&path, files);
-            } else if path.extension().is_some_and(|e| e == "rs") {
-                files.push(path);
-            }
-        }
-    }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    walk(&root, &mut files);
-    (files.into_iter())
+    let root = source_folder();
+    (uses::rust_files(&root).iter())
         .map(|f| {
-            let text = std::fs::read_to_string(&f).unwrap();
+            let text = std::fs::read_to_string(f).unwrap();
             let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
             let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
-            let text = code.join("\n");
-            (f.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), text)
+            (f.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), code.join("\n"))
         })
         .collect()
-}
-
-/// Modules of the crate, which is called `root`, that a text names, in `use` or in a path.
-fn uses(text: &str, root: &str) -> Vec<String> {
-    let mut names: Vec<String> = (text.split(root).skip(1))
-        .flat_map(|rest| {
-            // `use crate::{a::b, c}` names several
-            let inner = rest.strip_prefix('{').and_then(|r| r.split('}').next()).unwrap_or(rest);
-            let list: Vec<&str> = if rest.starts_with('{') { inner.split(',').collect() } else { vec![inner] };
-            list.into_iter()
-                .map(|item| item.trim().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
-                .collect::<Vec<String>>()
-        })
-        .collect();
-    names.sort();
-    names.dedup();
-    names
 }
 
 #[test]
@@ -82,26 +63,42 @@ fn modules_use_only_what_lies_below_them() {
             other => panic!("src/{other} has no place in the layers: give it one here"),
         }
     };
-    for (file, text) in sources() {
-        if ["schedule/properties.rs", "schedule/world.rs"].contains(&file.as_str()) {
-            // modules of tests in files of their own
+    let library = Crate::read(&source_folder(), "crate");
+    for (module, file) in &library.files {
+        let room = match file.path.as_str() {
+            "measure/session.rs" => "measure/session",
+            path => path.split(['/', '.']).next().unwrap(),
+        };
+        if room == "bin" {
             continue;
         }
-        let module = match file.as_str() {
-            "measure/session.rs" => "measure/session",
-            _ => file.split(['/', '.']).next().unwrap(),
-        };
-        let root = if module == "bin" { "mpix_neighbor::" } else { "crate::" };
-        for used in uses(&text, root) {
-            assert!(used == module || allowed(module).contains(&used.as_str()), "src/{file} uses {root}{used}");
+        for used in library.uses(module) {
+            let Some(used) = used.first() else { continue };
+            assert!(
+                room.starts_with(used.as_str()) || allowed(room).contains(&used.as_str()),
+                "src/{} uses crate::{used}",
+                file.path
+            );
         }
+    }
+    let tool = Crate::read(&source_folder().join("bin/mpix-neighbor"), "mpix_neighbor");
+    for file in tool.files.values() {
+        for used in
+            file.named.iter().filter_map(|path| path.first()).filter(|name| library.files.contains_key(&vec![(*name).clone()]))
+        {
+            assert!(allowed("bin").contains(&used.as_str()), "src/bin/mpix-neighbor/{} uses mpix_neighbor::{used}", file.path);
+        }
+    }
+    for (file, text) in sources() {
+        let module = file.split(['/', '.']).next().unwrap();
         if pure.contains(&module) {
             assert!(!text.contains("libc::"), "src/{file} uses libc");
         }
         if module != "mpi" {
             assert!(!text.contains("mpi_sys"), "src/{file} uses mpi_sys");
         }
-        // the algorithms are reached through the table; a negotiation's messages are the business of setup
+        // the algorithms are reached through the table; a negotiation's messages are the business
+        // of setup
         if !file.starts_with("schedule/") {
             for algorithm in ["direct::", "dimension_order::", "linear_permutation::", "edge_coloring::"] {
                 assert!(!text.contains(algorithm), "src/{file} reaches around the table of algorithms");
@@ -111,7 +108,47 @@ fn modules_use_only_what_lies_below_them() {
     }
 }
 
-/// A program with more rights than its user takes nothing from that user's environment, which `environment` sees to.
+/// A reader can begin with the file that uses no other of its folder, and go on from there.
+#[test]
+fn no_files_of_a_folder_use_each_other_in_a_circle() {
+    let preload = Path::new(env!("CARGO_MANIFEST_DIR")).join("preload/src");
+    for folder in [source_folder(), source_folder().join("bin/mpix-neighbor"), preload] {
+        let circles = Crate::read(&folder, "crate").circles();
+        assert!(circles.is_empty(), "below {}: {circles:#?}", folder.display());
+    }
+}
+
+#[test]
+fn no_file_is_too_long() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut long = Vec::new();
+    for folder in ["src", "preload/src", "tests"] {
+        for file in uses::rust_files(&root.join(folder)) {
+            let lines = std::fs::read_to_string(&file).unwrap().lines().count();
+            if lines > MAX_LINES {
+                long.push(format!("{}: {lines}", file.strip_prefix(root).unwrap().display()));
+            }
+        }
+    }
+    assert!(long.is_empty(), "more than {MAX_LINES} lines: {long:#?}");
+}
+
+/// The map in `lib.rs` names every room, and every folder in it.
+#[test]
+fn the_map_draws_every_module() {
+    let text = std::fs::read_to_string(source_folder().join("lib.rs")).unwrap();
+    let map: String = text.lines().filter(|line| line.starts_with("//!")).collect();
+    let words: Vec<&str> = map.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+    let missing: Vec<String> = (Crate::read(&source_folder(), "crate").files.iter())
+        .filter(|(module, file)| !file.path.starts_with("bin/") && (module.len() == 1 || file.path.ends_with("/mod.rs")))
+        .filter(|(module, _)| module.last().is_some_and(|name| !words.contains(&name.as_str())))
+        .map(|(module, _)| module.join("::"))
+        .collect();
+    assert!(missing.is_empty(), "lib.rs's map does not draw {missing:?}");
+}
+
+/// A program with more rights than its user takes nothing from that user's environment, which
+/// `environment` sees to.
 #[test]
 fn the_environment_is_read_in_one_place() {
     for (file, text) in sources() {
@@ -121,9 +158,7 @@ fn the_environment_is_read_in_one_place() {
             }
         }
     }
-    let preload = Path::new(env!("CARGO_MANIFEST_DIR")).join("preload/src");
-    for entry in std::fs::read_dir(preload).unwrap() {
-        let path = entry.unwrap().path();
+    for path in uses::rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("preload/src")) {
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(!text.contains("env::var") && !text.contains("getenv"), "{} reads the environment itself", path.display());
     }
