@@ -330,7 +330,7 @@ pub enum Error {
     /// An argument that must be equal on all processes and is not.
     #[error("{what} is not the same on all processes")]
     Disagreement {
-        /// What differs.
+        /// The argument.
         what: &'static str,
     },
     /// An error in the arguments of another process.
@@ -493,7 +493,7 @@ pub enum Error {
         argument: Argument,
         /// Its value.
         room: i64,
-        /// What is needed.
+        /// The room needed.
         needed: u64,
     },
     /// The caller's function returned an error.

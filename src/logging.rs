@@ -1,5 +1,5 @@
-//! What the library says on standard error beside its errors, where the environment variable
-//! `MPIX_NEIGHBOR_LOG` asks for it.
+//! Log messages on standard error, at the level that the environment variable `MPIX_NEIGHBOR_LOG`
+//! asks for.
 //!
 //! Uses the facade of the crate `log`. Its level is `off` until [`start`] has read the variable,
 //! and a disabled message costs one comparison of numbers. Nothing is logged on the data path. A

@@ -1,4 +1,4 @@
-//! What this library does when MPI starts and ends.
+//! Hooks at the start and the end of MPI.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::Ordering;

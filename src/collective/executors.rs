@@ -34,7 +34,7 @@ pub struct ExecutorPool {
     spare: Mutex<Vec<Lease>>,
 }
 
-/// What a pool makes its executors of.
+/// The ingredients of a pool's executors.
 pub struct Parts {
     /// The private communicator.
     pub comm: Arc<Comm>,

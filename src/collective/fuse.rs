@@ -63,7 +63,7 @@ const SHORT: i64 = 2048;
 const LINE: usize = 64;
 
 /// A block in a short joined message.
-struct Piece {
+struct JoinedBlock {
     block: Located,
     /// Its bytes in the side's buffer.
     bytes: Range<usize>,
@@ -72,21 +72,21 @@ struct Piece {
 
 /// One side of a joined call: for each list entry one block, of all fields or of the first one.
 #[derive(Default)]
-struct Side {
+struct JoinedSide {
     counts: Vec<i64>,
     addresses: Vec<i64>,
     datatypes: Vec<MPI_Datatype>,
     joined: Vec<bool>,
-    /// The pieces of short messages, and for each list entry the range of its pieces.
-    pieces: Vec<Piece>,
+    /// The blocks of short messages, and for each list entry the range of its blocks.
+    members: Vec<JoinedBlock>,
     of_entry: Vec<Range<usize>>,
     buffer: Vec<u8>,
 }
 
 /// The blocks of several fields, joined where that pays.
 pub struct Joined {
-    input: Side,
-    output: Side,
+    input: JoinedSide,
+    output: JoinedSide,
     /// For each source, true if its message has been unpacked since the start.
     taken: Vec<bool>,
     me: i32,
@@ -123,8 +123,8 @@ impl Joined {
         let outputs: Vec<&Blocks> = fields.iter().map(|f| &f.output).collect();
         // SAFETY: the caller vouches for the datatypes.
         unsafe {
-            let input = Side::of(&inputs, n.targets(), (n.rank(), near), rule, comm, &mut own)?;
-            let output = Side::of(&outputs, n.sources(), (n.rank(), near), rule, comm, &mut own)?;
+            let input = JoinedSide::of(&inputs, n.targets(), (n.rank(), near), rule, comm, &mut own)?;
+            let output = JoinedSide::of(&outputs, n.sources(), (n.rank(), near), rule, comm, &mut own)?;
             let (taken, me) = (vec![false; n.sources().len()], n.rank() as i32);
             Ok(Joined { input, output, taken, me, comm: Arc::clone(comm), tag, lost: false, stuck: false, _own: own })
         }
@@ -155,10 +155,10 @@ impl Joined {
     /// The blocks must be readable as bound.
     pub unsafe fn put(&mut self) -> Result<()> {
         self.taken.fill(false);
-        for piece in &self.input.pieces {
-            let into = &mut self.input.buffer[piece.bytes.clone()];
+        for member in &self.input.members {
+            let into = &mut self.input.buffer[member.bytes.clone()];
             // SAFETY: the caller vouches for the blocks.
-            unsafe { piece.way.pack(&piece.block, into, self.me, self.tag, &self.comm) }?;
+            unsafe { member.way.pack(&member.block, into, self.me, self.tag, &self.comm) }?;
         }
         Ok(())
     }
@@ -171,11 +171,11 @@ impl Joined {
         if std::mem::replace(&mut self.taken[source], true) {
             return Ok(());
         }
-        for piece in &self.output.pieces[self.output.of_entry[source].clone()] {
-            let from = &mut self.output.buffer[piece.bytes.clone()];
+        for member in &self.output.members[self.output.of_entry[source].clone()] {
+            let from = &mut self.output.buffer[member.bytes.clone()];
             let length = from.len();
             // SAFETY: the caller vouches for the blocks.
-            unsafe { piece.way.unpack(from, &piece.block, length, self.me, self.tag, &self.comm) }?;
+            unsafe { member.way.unpack(from, &member.block, length, self.me, self.tag, &self.comm) }?;
         }
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Joined {
     /// The buffers of a call that carries all joined blocks, and the first field's blocks of all
     /// other edges. `first` is the first field.
     pub fn buffers<'a>(&'a self, first: &Buffers<'a>) -> Buffers<'a> {
-        let blocks = |side: &'a Side, like: &Blocks<'a>| Blocks {
+        let blocks = |side: &'a JoinedSide, like: &Blocks<'a>| Blocks {
             base: std::ptr::null_mut(),
             datatype: datatype::null(),
             extent: 0,
@@ -234,7 +234,7 @@ fn any_on_device(devices: &Option<Devices>, blocks: &[(Located, i64)]) -> Result
     Ok(false)
 }
 
-impl Side {
+impl JoinedSide {
     unsafe fn of(
         fields: &[&Blocks],
         list: &[Neighbor],
@@ -242,14 +242,14 @@ impl Side {
         rule: Rule,
         comm: &Comm,
         own: &mut Vec<Owned>,
-    ) -> Result<Side> {
-        let (mut side, known, mut accepted) = (Side::default(), Known::default(), None);
+    ) -> Result<JoinedSide> {
+        let (mut side, known, mut accepted) = (JoinedSide::default(), Known::default(), None);
         let devices = devices();
         // list entries of short messages, and where these begin in the buffer
         let mut short = Vec::new();
         for (entry, neighbor) in list.iter().enumerate() {
-            let first_piece = side.pieces.len();
-            side.of_entry.push(first_piece..first_piece);
+            let first_member = side.members.len();
+            side.of_entry.push(first_member..first_member);
             let Some(rank) = neighbor.rank.filter(|&rank| !near(rank)) else {
                 // nothing is read, and nothing is left to do
                 side.push(0, 0, datatype::byte(), true);
@@ -283,9 +283,9 @@ impl Side {
                     // SAFETY: as above.
                     let (way, _) = unsafe { Way::of(&block, &known, comm) }?;
                     let way = if on_device { Way::Through(Passage::Message) } else { way };
-                    side.pieces.push(Piece { block, bytes, way });
+                    side.members.push(JoinedBlock { block, bytes, way });
                 }
-                side.of_entry[entry] = first_piece..side.pieces.len();
+                side.of_entry[entry] = first_member..side.members.len();
                 short.push((entry, begin));
                 // if the other end's memory is not on a device, it may use a datatype for a long
                 // message

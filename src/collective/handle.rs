@@ -64,7 +64,7 @@ unsafe impl Send for BoundNeighborhood {}
 // SAFETY: as above.
 unsafe impl Sync for BoundNeighborhood {}
 
-/// What a set call gives a neighborhood beside its schedules.
+/// The parts of a bound neighborhood other than its schedules.
 pub struct Settings {
     /// The operation it serves.
     pub operation: Operation,

@@ -2,8 +2,9 @@
 //!
 //! `handle` keeps what belongs to a communicator and runs calls on it; `set` makes it. Below them,
 //! `executors` makes and lends what runs a schedule, `autotune` picks the fastest of several
-//! schedules, and `describe` writes the text for people. `request` starts and completes calls, which
-//! may join several fields into one message (`fuse`) or compare their arguments first (`verify`).
+//! schedules, and `describe` writes the text for people. `request` starts and completes calls,
+//! which may join several fields into one message (`fuse`) or compare their arguments first
+//! (`verify`).
 
 use std::sync::Arc;
 
@@ -53,7 +54,7 @@ impl Operation {
 /// The collectives as verification messages call them, by operation.
 pub const COLLECTIVES: [&str; 3] = ["a gather", "an alltoall", "a reduce"];
 
-/// What an executor is made for.
+/// The use that an executor is made for.
 #[derive(Clone, Copy)]
 pub struct Purpose {
     /// The order in which it reduces; `None` if it does not reduce.

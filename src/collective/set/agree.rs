@@ -9,7 +9,7 @@ use crate::select::hints::Hints;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{self, Neighborhood};
 
-/// What a process brings to a set call.
+/// One process's arguments of a set call.
 pub struct SetCall {
     /// Its lists.
     pub neighborhood: Neighborhood,

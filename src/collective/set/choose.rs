@@ -86,7 +86,7 @@ pub fn find_stencil(comm: &Comm, neighborhood: &Neighborhood, grid: &Grid) -> Re
 /// Lets process 0 compare predicted times, and broadcasts its choice. Collective.
 pub fn compare(world: &mut World, hints: &Hints, input: &Input, operations: Operations) -> Result<Choice> {
     let (comm, directions, stencil) = (world.comm, input.directions, input.stencil);
-    // whether there are directions is the same on all processes
+    // all processes have directions, or none has
     let of_edges = directions.map(|_| world.directions()).transpose()?;
     let directions = (of_edges.as_ref().zip(directions)).map(|(of_edges, order)| Directions { of_edges, order });
     world.graph()?;

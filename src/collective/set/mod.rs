@@ -30,11 +30,11 @@ mod world;
 
 pub use agree::{SetCall, share_error};
 
-/// Sets a neighborhood for some operations. Collective over `comm`: every process calls it, even one
-/// whose arguments are in error (`request`), and all get the same outcome.
+/// Sets a neighborhood for some operations. Collective over `comm`: every process calls it, even
+/// one whose arguments are in error (`request`), and all get the same outcome.
 ///
 /// Cost: two reductions of a few words, one more on a Cartesian communicator, two more if there is
-/// a neighborhood already, and the cost of choosing schedules (see [`select_schedules`]). The first
+/// a neighborhood already, and the cost of choosing schedules (see `select_schedules`). The first
 /// call on a communicator also duplicates it and splits it by nodes; the first one that reduces
 /// splits it into single processes. If lists do not match: one exchange of O(P) words to find the
 /// pair.
@@ -135,8 +135,8 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     Ok(())
 }
 
-/// The schedule of another operation on this communicator, if it has the same lists and hints on all
-/// processes. Collective: one reduction of two words, none if there is no other operation.
+/// The schedule of another operation on this communicator, if it has the same lists and hints on
+/// all processes. Collective: one reduction of two words, none if there is no other operation.
 fn shared(
     comm: &Comm,
     handle: Option<&Handle>,
