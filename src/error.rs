@@ -444,7 +444,7 @@ pub enum Error {
         argument: Argument,
     },
     /// A value that is not an index of the source list.
-    #[error("{argument} = {value} is not an index of the source list, which has {indegree} entries")]
+    #[error("{argument} = {value} is no index of the source list, which has {indegree} entries")]
     Source {
         /// The argument.
         argument: Argument,
