@@ -42,7 +42,7 @@ PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
 BENCHES := exchange rounds dsde persistent overlap fuse shm nodes
 
-.PHONY: all check lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-model test-miri test-tsan test-tsan-c fuzz test-c c-programs c-tests test-mpis test-clients bench header install uninstall dist help \
+.PHONY: all check lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-model test-miri test-tsan test-tsan-c fuzz test-c c-programs c-tests test-mpis test-clients bench header install uninstall dist site help \
   examples clean
 
 # the same as lib
@@ -119,6 +119,10 @@ uninstall:
 # a source tarball that builds without network, with the MPI bindings of this machine's MPIs
 dist:
 	@scripts/dist
+
+# the documentation as a site, in build/site; a link that leads nowhere is an error
+site:
+	@scripts/site
 
 # this list
 help:
@@ -295,6 +299,7 @@ test-c:
 	c_tests/examples
 	c_tests/fortran
 	@$(MAKE) --no-print-directory tool-mpi
+	c_tests/docs
 	c_tests/crash
 	c_tests/dead
 	c_tests/privileged

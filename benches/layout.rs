@@ -19,6 +19,7 @@ use mpix_neighbor::util;
 #[path = "../src/datatype"]
 mod datatype {
     pub mod layout;
+    mod loops;
     pub mod typemap;
 }
 

@@ -28,8 +28,13 @@
 //! one file for each of its `protocols`. `progress` lists the active requests that every waiting
 //! call must advance. `observe` counts and traces messages if the environment asks for it.
 //!
-//! `model` is the LogGP cost model and a simulator, which runs the schedules of all processes in
-//! simulated time. `measure` finds the parameters of a machine. `util` serves everybody.
+//! `schedule` defines what a schedule is and verifies it; each file or folder of
+//! `schedule::algorithms` builds schedules by one algorithm, `edge_coloring` and
+//! `distributed_coloring` in several files. `select` chooses among them, guided by its `hints`.
+//!
+//! `model` is the LogGP cost model, with the costs of sparse exchanges (`model::sparse`) and a
+//! simulator (`simulate`), which runs the schedules of all processes in simulated time. `measure`
+//! finds the parameters of a machine. `util` serves everybody.
 //!
 //! `environment` is the only access to environment variables and parameter files. `logging` writes
 //! to standard error what `MPIX_NEIGHBOR_LOG` asks for.

@@ -5,8 +5,8 @@ use std::ffi::{c_char, c_int, c_void};
 use crate::collective::Operation;
 use crate::collective::handle::Extents;
 use crate::datatype::buffers::{Blocks, Ints, Names, RECV, SEND, Shape};
+use crate::datatype::known::Known;
 use crate::error::{Argument, Class, Error, Result};
-use crate::mpi::datatype::Known;
 use crate::mpi::{self, MPI_Datatype, MPI_Op, datatype, op};
 
 /// Checks a caller's array of `length` entries. It may be null if `length` is 0.

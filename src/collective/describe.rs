@@ -2,7 +2,7 @@
 
 use crate::collective::Operation;
 use crate::collective::executors::ExecutorPool;
-use crate::exec::p2p::Waiting;
+use crate::exec::waiting::Waiting;
 use crate::schedule::Schedule;
 use crate::select::Choice;
 use crate::select::hints::Hints;

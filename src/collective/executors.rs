@@ -7,10 +7,11 @@ use crate::collective::verify::Findings;
 use crate::collective::{Operation, Purpose, Selected};
 use crate::datatype::buffers::Buffers;
 use crate::error::Result;
-use crate::exec::forward::Packets;
-use crate::exec::p2p::{P2p, Waiting};
+use crate::exec::forward::Forward;
+use crate::exec::p2p::P2p;
 use crate::exec::shm::link::Link;
 use crate::exec::shm::{self, Shm};
+use crate::exec::waiting::Waiting;
 use crate::exec::{Any, Executor};
 use crate::mpi;
 use crate::mpi::comm::Owned as Comm;
@@ -129,7 +130,7 @@ impl ExecutorPool {
     fn unobserved(&self, schedule: &Schedule, purpose: Purpose) -> Any {
         let (comm, me) = (Arc::clone(&self.comm), self.neighborhood.rank());
         if schedule.algorithm().entry().forwards() {
-            return Any::Packets(Box::new(Packets::new(comm, me, self.waiting, schedule)));
+            return Any::Forward(Box::new(Forward::new(comm, me, self.waiting, schedule)));
         }
         if let Some(link) = self.link.as_ref().filter(|_| purpose.shares) {
             let parts = shm::Parts {

@@ -16,13 +16,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::datatype::buffers::{Blocks, Buffers, Ints, Located, Shape};
+use crate::datatype::check::{accept, refuse_null};
+use crate::datatype::known::Known;
+use crate::datatype::pack::Packing;
 use crate::error::Result;
-use crate::exec::copy::{Passage, Way};
-use crate::exec::device;
-use crate::exec::p2p::{accept, refuse_null};
 use crate::mpi::MPI_Datatype;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::{self, Known, Owned};
+use crate::mpi::datatype::{self, Owned};
 use crate::mpi::device::{Devices, devices};
 use crate::mpi::message::packed;
 use crate::topology::neighborhood::{Neighbor, Neighborhood, Rank};
@@ -67,7 +67,7 @@ struct JoinedBlock {
     block: Located,
     /// Its bytes in the side's buffer.
     bytes: Range<usize>,
-    way: Way,
+    packing: Packing,
 }
 
 /// One side of a joined call: for each list entry one block, of all fields or of the first one.
@@ -158,7 +158,7 @@ impl Joined {
         for member in &self.input.members {
             let into = &mut self.input.buffer[member.bytes.clone()];
             // SAFETY: the caller vouches for the blocks.
-            unsafe { member.way.pack(&member.block, into, self.me, self.tag, &self.comm) }?;
+            unsafe { member.packing.pack(&member.block, into, self.me, self.tag, &self.comm) }?;
         }
         Ok(())
     }
@@ -175,7 +175,7 @@ impl Joined {
             let from = &mut self.output.buffer[member.bytes.clone()];
             let length = from.len();
             // SAFETY: the caller vouches for the blocks.
-            unsafe { member.way.unpack(from, &member.block, length, self.me, self.tag, &self.comm) }?;
+            unsafe { member.packing.unpack_front(from, &member.block, length, self.me, self.tag, &self.comm) }?;
         }
         Ok(())
     }
@@ -227,7 +227,7 @@ fn any_on_device(devices: &Option<Devices>, blocks: &[(Located, i64)]) -> Result
     let Some(devices) = devices else { return Ok(false) };
     for (block, _) in blocks {
         // SAFETY: the datatype has been accepted.
-        if unsafe { device::holds(devices, block) }? {
+        if unsafe { block.is_on_device(devices) }? {
             return Ok(true);
         }
     }
@@ -281,9 +281,9 @@ impl JoinedSide {
                     let bytes = at..at + length as usize;
                     at = bytes.end;
                     // SAFETY: as above.
-                    let (way, _) = unsafe { Way::of(&block, &known, comm) }?;
-                    let way = if on_device { Way::Through(Passage::Message) } else { way };
-                    side.members.push(JoinedBlock { block, bytes, way });
+                    let (packing, _) = unsafe { Packing::of(&block, &known, comm) }?;
+                    let packing = if on_device { Packing::Message } else { packing };
+                    side.members.push(JoinedBlock { block, bytes, packing });
                 }
                 side.of_entry[entry] = first_member..side.members.len();
                 short.push((entry, begin));

@@ -18,6 +18,7 @@ pub mod fuse;
 pub mod handle;
 pub mod request;
 pub mod set;
+pub mod tags;
 pub mod verify;
 
 /// The collective operations that a neighborhood can serve.

@@ -12,7 +12,6 @@ use std::fmt::Write as _;
 
 use crate::datatype::buffers::{Blocks, Buffers};
 use crate::error::{Error, Result};
-use crate::exec::copy;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::p2p::{Lost, Message, Requests};
@@ -86,7 +85,7 @@ unsafe fn intents(list: &[Neighbor], fields: &[&Blocks], operation: usize) -> Re
                     return Err(Error::Datatype { argument, text: "it is MPI_DATATYPE_NULL".into() }.into());
                 }
                 // SAFETY: the caller vouches for the datatypes.
-                let (bytes, element) = unsafe { (copy::bytes(&block)?, datatype::size(block.datatype)?) };
+                let (bytes, element) = unsafe { (block.bytes()?, datatype::size(block.datatype)?) };
                 let length = i64::try_from(bytes).unwrap_or(i64::MAX);
                 intent.bytes = intent.bytes.saturating_add(length);
                 intent.digest = intent.digest.wrapping_mul(MULTIPLIER).wrapping_add(length);

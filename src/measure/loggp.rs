@@ -22,7 +22,7 @@ use crate::mpi::MPI_Comm;
 use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{self, Owned as Comm};
-use crate::mpi::pair::{Peer, idle_barrier, now};
+use crate::mpi::peer::{Peer, idle_barrier, now};
 use crate::select::hints::Measuring;
 
 /// Tags on the communicator of the measurement.

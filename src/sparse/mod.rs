@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
+use crate::datatype::known::Known;
 use crate::environment;
 use crate::error::{Class as ErrorClass, Error, Result};
 use crate::logging;
@@ -24,7 +25,6 @@ use crate::model::{Load, Loggp, Protocol};
 use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{self, Owned as Comm};
-use crate::mpi::datatype::Known;
 use crate::mpi::liveness::Patience;
 use crate::mpi::{self, MPI_Comm, message, window};
 use crate::observe;

@@ -4,11 +4,12 @@ use std::ffi::{c_int, c_void};
 
 use crate::capi::args::{self, Entry};
 use crate::datatype::buffers::{Blocks, Names, RECV, SEND, Shape, length};
+use crate::datatype::known::Known;
 use crate::environment;
 use crate::error::{Argument, Class, Error, Result};
 use crate::logging;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::{self, Known, Owned as Datatype};
+use crate::mpi::datatype::{self, Owned as Datatype};
 use crate::mpi::message::Block;
 use crate::mpi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, device, info};
 use crate::select::hints::SparseHints;

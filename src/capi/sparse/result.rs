@@ -6,6 +6,8 @@ use std::sync::Arc;
 use super::arguments::ReceiveType;
 use crate::capi::args::{self, Results};
 use crate::capi::boundary;
+use crate::datatype::buffers::Located;
+use crate::datatype::pack::unpack_by_mpi;
 use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Owned as Datatype;
@@ -61,8 +63,9 @@ impl MPIX_Sparse_result_object {
         };
         for (from, into) in self.packed.messages.iter().zip(&typed.messages).filter(|(m, _)| m.bytes > 0) {
             let count = self.kind.layout.count(from.bytes).unwrap_or(0) as i64;
+            let block = Located { at: into.at, count, datatype: datatype.raw() };
             // SAFETY: the caller vouches for the lengths; there is room for the elements.
-            unsafe { mpi::message::unflatten(from.at, from.bytes, into.at, count, datatype.raw(), &self.comm) }?;
+            unsafe { unpack_by_mpi(from.at, from.bytes, &block, false, &self.comm) }?;
         }
         Ok(())
     }
@@ -236,11 +239,13 @@ pub unsafe extern "C" fn MPIX_Sparse_copy(result: MPIX_Sparse_result, maxcount: 
                     _ if m.bytes == 0 => {}
                     kind if devices.as_ref().map_or(Ok(false), |devices| devices.hold(at, 1, datatype))? => {
                         let elements = if kind.is_some() { count as i64 } else { m.bytes as i64 };
-                        mpi::message::unflatten_by_message(m.at, m.bytes, at, elements, datatype, &result.comm)?;
+                        let block = Located { at, count: elements, datatype };
+                        unpack_by_mpi(m.at, m.bytes, &block, true, &result.comm)?;
                     }
                     None => std::ptr::copy_nonoverlapping(m.at, at, m.bytes as usize),
                     Some(datatype) => {
-                        mpi::message::unflatten(m.at, m.bytes, at, count as i64, datatype.raw(), &result.comm)?;
+                        let block = Located { at, count: count as i64, datatype: datatype.raw() };
+                        unpack_by_mpi(m.at, m.bytes, &block, false, &result.comm)?;
                     }
                 }
                 at = at.wrapping_offset(count as isize * result.kind.layout.extent as isize);

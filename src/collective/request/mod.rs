@@ -71,7 +71,7 @@ impl Request {
             } else {
                 let mut state = State::unverified(bound, fields, rule, lifetime)?;
                 if lifetime == Lifetime::PrivateMatching {
-                    bound.tags().alone(&mut state.tags, message::largest_tag()?)?;
+                    bound.tags().private_matching(&mut state.tags, message::largest_tag()?)?;
                     state.private = true;
                 }
                 state

@@ -9,12 +9,12 @@ use crate::collective::COLLECTIVES;
 use crate::collective::executors::Lease;
 use crate::collective::fuse::{Joined, Rule};
 use crate::collective::handle::{BoundNeighborhood, no_buffers};
+use crate::collective::tags::MOST_FIELDS;
 use crate::collective::verify::{Check, Findings};
 use crate::datatype::buffers::Buffers;
+use crate::datatype::captured::CapturedArguments;
 use crate::error::{Error, Result};
 use crate::exec::Executor;
-use crate::exec::lasting::Lasting;
-use crate::exec::tags::MOST_FIELDS;
 use crate::progress::Advance;
 use crate::schedule::Schedule;
 
@@ -54,7 +54,7 @@ pub struct State {
     /// True if the tags belong to this request alone and stay the same.
     pub private: bool,
     /// Arrays and datatypes kept for use after the start.
-    lasting: Vec<Lasting>,
+    captured: Vec<CapturedArguments>,
     joined: Option<Joined>,
     pub verification: Option<Box<Verification>>,
     /// The first error.
@@ -151,7 +151,7 @@ impl State {
         let lost = self.is_lost();
         let Some(verification) = &mut self.verification else { return Ok(()) };
         let bound = &verification.bound;
-        let fields: Fields = self.lasting.iter().map(Lasting::buffers).collect();
+        let fields: Fields = self.captured.iter().map(CapturedArguments::buffers).collect();
         // the other ends hear of it, as of any error in the arguments
         let fields = match &verification.error {
             Some(e) => Err(e.clone()),
@@ -192,8 +192,8 @@ impl State {
         for (k, &tag) in self.tags.iter().enumerate() {
             let lent = verification.bound.lend_for_good(&verification.schedule, findings.as_ref());
             let Some(mut lease) = lent else { continue };
-            let buffers = match self.lasting.get(k) {
-                Some(lasting) if findings.is_some() => lasting.buffers(),
+            let buffers = match self.captured.get(k) {
+                Some(captured) if findings.is_some() => captured.buffers(),
                 _ => no_buffers(),
             };
             // SAFETY: whoever made the request vouches for the buffers.
@@ -327,7 +327,7 @@ impl State {
             tags: SmallVec::from_elem(0, fields),
             one_round: schedule.algorithm().entry().one_round(),
             private: false,
-            lasting: Vec::new(),
+            captured: Vec::new(),
             joined: None,
             verification: None,
             failure: None,
@@ -348,11 +348,11 @@ impl State {
             let Some(first) = fields.first() else { return Ok(state) };
             let (persistent, private) = (lifetime != Lifetime::Once, lifetime == Lifetime::PrivateMatching);
             let lease = bound.lend(first, private)?;
-            let kept: Vec<Lasting>;
+            let kept: Vec<CapturedArguments>;
             let mut own: Fields = SmallVec::from_slice(fields);
             if persistent || fields.len() > 1 || lease.executor.keeps_datatypes() {
-                kept = fields.iter().map(|f| Lasting::of(f, n, bound.comm())).collect::<Result<_>>()?;
-                own = kept.iter().map(Lasting::buffers).collect();
+                kept = fields.iter().map(|f| CapturedArguments::of(f, n, bound.comm())).collect::<Result<_>>()?;
+                own = kept.iter().map(CapturedArguments::buffers).collect();
             } else {
                 kept = Vec::new();
             }
@@ -394,7 +394,7 @@ impl State {
                 state.leases[0].executor.bind(&own[0])?;
             }
             drop(own);
-            state.lasting = kept;
+            state.captured = kept;
             Ok(state)
         }
     }
@@ -429,15 +429,15 @@ impl State {
         for (tag, field) in fields.iter().enumerate() {
             // SAFETY: the caller of `Request::new` vouches for the buffers.
             unsafe {
-                let lasting = Lasting::of(field, n, bound.comm())?;
+                let captured = CapturedArguments::of(field, n, bound.comm())?;
                 let mut lease = bound.lend(field, false)?;
                 lease.tag = tag;
-                match lease.executor.bind(&lasting.buffers()) {
+                match lease.executor.bind(&captured.buffers()) {
                     Err(e) if matches!(*e, Error::SelfEdge { .. }) => self_edge = Some(e),
                     other => other?,
                 }
                 self.leases.push(lease);
-                self.lasting.push(lasting);
+                self.captured.push(captured);
             }
         }
         Ok(self_edge)
@@ -475,7 +475,7 @@ impl State {
         }
         if !persistent {
             self.leases.drain(..).for_each(|lease| bound.give_back(lease));
-            self.lasting.clear();
+            self.captured.clear();
         }
         self.failure.take()
     }

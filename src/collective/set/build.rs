@@ -9,7 +9,7 @@ use crate::mpi::liveness::Patience;
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::tally;
 use crate::schedule::distributed_coloring::{Exchange, Negotiation};
-use crate::schedule::{Algorithm, Build, Input, Schedule, Shares, node_aware, plan};
+use crate::schedule::{Algorithm, Build, Input, Schedule, Shares, node_aware, rounds};
 use crate::select::hints::Hints;
 use crate::topology::graph::Graph;
 use crate::topology::nodes::Locality;
@@ -25,7 +25,7 @@ pub fn build(world: &mut World, algorithm: Algorithm, hints: &Hints, input: &Inp
         Build::Negotiated(begin) => negotiate(world.comm, begin(input, &hints.tuning())),
         Build::Global(plan) => {
             let share = share(world, |graph, _| plan(graph, &hints.tuning()).shares(graph))?;
-            Ok(plan::schedule(algorithm, input.neighborhood, &share))
+            Ok(rounds::schedule(algorithm, input.neighborhood, &share))
         }
         Build::Nodes(make) => {
             let share = share(world, |graph, nodes| match nodes {

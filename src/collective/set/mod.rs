@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::collective::executors::{ExecutorPool, Parts};
 use crate::collective::handle::{BoundNeighborhood, HANDLE, Handle, Settings, freed_flag};
 use crate::collective::set::world::World;
+use crate::collective::tags::{self, Tags};
 use crate::collective::{Operation, Selected};
 use crate::error::Result;
-use crate::exec::p2p::Waiting;
 use crate::exec::shm::link::{self, Link};
-use crate::exec::tags::Tags;
+use crate::exec::waiting::Waiting;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::topology::{self, Topology};
@@ -108,7 +108,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     };
     handle.generation = generation;
     if request.operations & Operation::Reduce.bit() != 0 && handle.self_comm.is_none() {
-        handle.self_comm = Some(Arc::new(private.alone()?));
+        handle.self_comm = Some(Arc::new(private.self_comm()?));
     }
     // SAFETY: the caller vouches for `comm`.
     let orphaned = unsafe { freed_flag(comm) }?;
@@ -226,7 +226,8 @@ fn share_memory(
             &part
         }
     };
-    Ok(link::make(team, n, &common, (bytes as usize, hints.single_copy), generation)?.unwrap_or_default())
+    let tags = tags::shared(mpi::message::largest_tag()?);
+    Ok(link::make(team, n, &common, (bytes as usize, hints.single_copy), tags, generation)?.unwrap_or_default())
 }
 
 /// The grid of a Cartesian communicator. `None` also if the MPI has no such query.
