@@ -5,7 +5,8 @@ use std::ffi::{c_char, c_int};
 use super::args::Results;
 use super::sparse::sparse_hints;
 use super::{args, boundary};
-use crate::collective::handle::{self, Operation, SetCall};
+use crate::collective::set::{self, SetCall};
+use crate::collective::{Operation, handle};
 use crate::error::{Argument, Class, Error, Result};
 use crate::logging;
 use crate::mpi::message::bytes_at;
@@ -404,7 +405,7 @@ unsafe fn set(
         })();
         // SAFETY: as above.
         unsafe {
-            handle::set(comm, request)?;
+            set::set(comm, request)?;
             for operation in Operation::ALL.into_iter().filter(|operation| operations & operation.bit() != 0) {
                 let set = handle::lookup(comm, operation)?;
                 logging::made(comm, || set.describe());

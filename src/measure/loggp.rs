@@ -15,7 +15,7 @@
 //! Source: Hoefler, Lichei, Rehm: Low-Overhead LogGP Parameter Assessment for Modern Interconnection Networks, 2007. o_r as in Culler, Liu, Martin, Yoshikawa:
 //! Assessing Fast Network Interfaces, 1996.
 
-use crate::collective::handle::share_error;
+use crate::collective::set::share_error;
 use crate::error::{Error, Result};
 use crate::model::fit::{Measurement, Parameters, SEVERAL, Sample, Samples, median, sizes};
 use crate::mpi::MPI_Comm;
