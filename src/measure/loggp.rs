@@ -1,19 +1,24 @@
-//! The LogGP parameters of the machine: measured between two processes, and hung on a communicator for those who need them.
+//! The LogGP parameters of the machine: measured between two processes, and hung on a communicator
+//! for those who need them.
 //!
 //! # The measurement
-//! Process 0 and the first process on another node, or process 1 where there is only one node, exchange messages; the others sleep. All times are
-//! medians over as many repetitions as the time allows; the repetitions of all sizes take turns, so that a time in which the machine is
-//! busy with something else touches all a little, and none alone.
+//! Process 0 and the first process on another node, or process 1 where there is only one node,
+//! exchange messages; the others sleep. All times are medians over as many repetitions as the time
+//! allows; the repetitions of all sizes take turns, so that a time in which the machine is busy
+//! with something else touches all a little, and none alone.
 //!
-//! - Round trips `PRTT(n, d, s)`: `n` messages of `s` bytes, a delay `d` between them, an answer of `s` bytes. [`crate::model::fit`] makes L, g, G
-//!   of those without delay.
-//! - o_s = (PRTT(n, d, 1) - PRTT(1, 0, 1)) / (n - 1) - d, with a delay so long that each message finds the network empty.
+//! - Round trips `PRTT(n, d, s)`: `n` messages of `s` bytes, a delay `d` between them, an answer of
+//!   `s` bytes. [`crate::model::fit`] makes L, g, G of those without delay.
+//! - o_s = (PRTT(n, d, 1) - PRTT(1, 0, 1)) / (n - 1) - d, with a delay so long that each message
+//!   finds the network empty.
 //! - o_r: how long the receive of a byte takes that came a while ago.
-//! - The eager limit: the longest message whose send completes while its receiver waits for another one, found by bisection. The send of a longer
-//!   one waits for its receive. This asks what MPI does, not how long it takes, so that a busy machine gives the same answer.
+//! - The eager limit: the longest message whose send completes while its receiver waits for another
+//!   one, found by bisection. The send of a longer one waits for its receive. This asks what MPI
+//!   does, not how long it takes, so that a busy machine gives the same answer.
 //!
-//! Source: Hoefler, Lichei, Rehm: Low-Overhead LogGP Parameter Assessment for Modern Interconnection Networks, 2007. o_r as in Culler, Liu, Martin, Yoshikawa:
-//! Assessing Fast Network Interfaces, 1996.
+//! Source: Hoefler, Lichei, Rehm: Low-Overhead LogGP Parameter Assessment for Modern
+//! Interconnection Networks, 2007. o_r as in Culler, Liu, Martin, Yoshikawa: Assessing Fast Network
+//! Interfaces, 1996.
 
 use crate::collective::handle::share_error;
 use crate::error::{Error, Result};
@@ -30,7 +35,8 @@ const COMMAND: i32 = 1;
 const READY: i32 = 2;
 const MESSAGE: i32 = 3;
 
-/// How often the eager limit's search asks before it believes that a send does not complete alone, and how long, in microseconds.
+/// How often the eager limit's search asks before it believes that a send does not complete alone,
+/// and how long, in microseconds.
 const ASKED: u32 = 3;
 const PATIENCE: f64 = 2000.0;
 /// Repetitions of a round trip after which more would tell nothing.
@@ -47,8 +53,8 @@ pub unsafe fn known(comm: MPI_Comm) -> Result<Option<Parameters>> {
     Ok(unsafe { PARAMETERS.get(comm)?.as_ref() }.copied())
 }
 
-/// Hangs parameters on a communicator, the same on all processes. Collective over `comm`: all processes call this, also one whose arguments are in
-/// error.
+/// Hangs parameters on a communicator, the same on all processes. Collective over `comm`: all
+/// processes call this, also one whose arguments are in error.
 ///
 /// # Errors
 /// The arguments of one process; parameters that differ. Nothing is changed then, on any process.
@@ -111,9 +117,11 @@ pub struct Found {
     pub measurement: Option<Measurement>,
 }
 
-/// Measures. Collective; the options of process 0 count. `progress` is called on process 0, with the part that is done.
+/// Measures. Collective; the options of process 0 count. `progress` is called on process 0, with
+/// the part that is done.
 ///
-/// Takes `options.seconds`, or as long as one repetition of everything takes. Memory: twice the longest message on two processes.
+/// Takes `options.seconds`, or as long as one repetition of everything takes. Memory: twice the
+/// longest message on two processes.
 ///
 /// # Errors
 /// There is one process only; no memory; the same on all processes.
@@ -168,15 +176,17 @@ pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -
     Ok(Found { parameters: parameters_from_words(std::array::from_fn(word)), peer, other_node, measurement })
 }
 
-/// What is sent and what is received, apart: a buffer that is received into and sent from goes from one core's cache to the other's and back, so
-/// that its bytes take longer than those of a message that follows another one.
+/// What is sent and what is received, apart: a buffer that is received into and sent from goes from
+/// one core's cache to the other's and back, so that its bytes take longer than those of a message
+/// that follows another one.
 struct Buffers {
     send: Vec<u8>,
     recv: Vec<u8>,
 }
 
 impl Buffers {
-    /// Memory that is really there: pages that were never written share one page of zeroes, and are fast to read.
+    /// Memory that is really there: pages that were never written share one page of zeroes, and are
+    /// fast to read.
     fn new(bytes: usize) -> Result<Buffers> {
         let written = || {
             let mut buffer = Vec::new();
@@ -188,7 +198,8 @@ impl Buffers {
     }
 }
 
-/// The first process on another node than process 0, or process 1; and whether it is on another node. Collective.
+/// The first process on another node than process 0, or process 1; and whether it is on another
+/// node. Collective.
 fn choose_peer(comm: &Comm, me: u32) -> Result<(u32, bool)> {
     let node = comm.node()?;
     let mut first = me.to_le_bytes();
@@ -340,7 +351,8 @@ impl Client<'_> {
             let mut delays = 0.0;
             self.peer.send(message, MESSAGE)?;
             for _ in 1..SEVERAL {
-                // half a reading before the delay's first and half a reading after its last belong to it
+                // half a reading before the delay's first and half a reading after its last belong
+                // to it
                 delays += delay(d) + self.clock;
                 self.peer.send(message, MESSAGE)?;
             }
@@ -364,8 +376,8 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// Whether the send of so many bytes completes while its receiver waits for something else. That it does not may be because the receiver
-    /// was not there: asks again.
+    /// Whether the send of so many bytes completes while its receiver waits for something else.
+    /// That it does not may be because the receiver was not there: asks again.
     fn leaves_alone(&mut self, bytes: u64) -> Result<bool> {
         for _ in 0..ASKED {
             self.command(Command::Unexpected { bytes: bytes as u32 })?;
@@ -377,7 +389,8 @@ impl Client<'_> {
         Ok(false)
     }
 
-    /// The longest message that leaves without its receiver; `u64::MAX` if all up to the longest do.
+    /// The longest message that leaves without its receiver; `u64::MAX` if all up to the longest
+    /// do.
     fn eager(&mut self) -> Result<u64> {
         if self.leaves_alone(self.longest)? {
             return Ok(u64::MAX);

@@ -1,5 +1,6 @@
-//! For programs that are started by an MPI launcher and written in Rust, as the command-line tool is: MPI's beginning and end, and what they
-//! need of it. What the library itself does for its users is in [`crate::capi`].
+//! For programs that are started by an MPI launcher and written in Rust, as the command-line tool
+//! is: MPI's beginning and end, and what they need of it. What the library itself does for its
+//! users is in [`crate::capi`].
 
 pub use super::loggp::Found;
 pub use crate::mpi::MPI_Comm;
@@ -13,7 +14,8 @@ use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::{self, coll, start};
 use crate::sparse;
 
-/// MPI from [`Session::init`] until this is dropped, which ends MPI: collective over all processes. A process that panics takes all others with it.
+/// MPI from [`Session::init`] until this is dropped, which ends MPI: collective over all processes.
+/// A process that panics takes all others with it.
 pub struct Session {
     /// A duplicate of the world. `None` only while it is dropped.
     comm: Option<Comm>,
@@ -22,7 +24,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Begins MPI. Once in a program. Collective over all processes that the launcher started; without a launcher there is one.
+    /// Begins MPI. Once in a program. Collective over all processes that the launcher started;
+    /// without a launcher there is one.
     pub fn init() -> Result<Session> {
         mpi::family::check()?;
         start::init()?;
@@ -63,14 +66,15 @@ impl Session {
         coll::broadcast(self.comm(), bytes, 0)
     }
 
-    /// Measures the LogGP parameters, as `MPIX_Loggp_measure` does. Collective; the options of process 0 count. `progress` is called there, with the
-    /// part that is done.
+    /// Measures the LogGP parameters, as `MPIX_Loggp_measure` does. Collective; the options of
+    /// process 0 count. `progress` is called there, with the part that is done.
     pub fn measure(&self, options: Measuring, progress: impl FnMut(f64)) -> Result<Found> {
         loggp::measure(self.comm(), options, progress)
     }
 
-    /// How long sparse exchanges of the first `timing.processes` processes take, by each protocol. Collective; `timing` is the same on all processes.
-    /// `progress` is called on process 0, with the part that is done. `None` on processes that take no part: they sleep meanwhile.
+    /// How long sparse exchanges of the first `timing.processes` processes take, by each protocol.
+    /// Collective; `timing` is the same on all processes. `progress` is called on process 0, with
+    /// the part that is done. `None` on processes that take no part: they sleep meanwhile.
     pub fn sparse_times(&self, timing: &Timing, progress: impl FnMut(f64)) -> Result<Option<Timed>> {
         sparse::timing::times(self.comm(), timing, progress)
     }

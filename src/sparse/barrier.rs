@@ -1,9 +1,10 @@
-//! A dissemination barrier of messages, which also tells every process the largest of a value: ceil(log2 P) rounds, in round r a message of 4 bytes
-//! to the process 2^r further on.
+//! A dissemination barrier of messages, which also tells every process the largest of a value:
+//! ceil(log2 P) rounds, in round r a message of 4 bytes to the process 2^r further on.
 //!
-//! Our own, not `MPI_Ibarrier`: its receives are posted ahead, it carries the value, and a test that finds nothing costs one test of a receive.
-//! Testing Open MPI 4's `MPI_Ibarrier` in a loop of millions of exchanges has been seen to hang (dealii#14405, ompi#11052).
-//! Source: Hensgen, Finkel, Manber, Two algorithms for barrier synchronization, 1988.
+//! Our own, not `MPI_Ibarrier`: its receives are posted ahead, it carries the value, and a test
+//! that finds nothing costs one test of a receive. Testing Open MPI 4's `MPI_Ibarrier` in a loop of
+//! millions of exchanges has been seen to hang (dealii#14405, ompi#11052). Source: Hensgen, Finkel,
+//! Manber, Two algorithms for barrier synchronization, 1988.
 
 use super::Stats;
 use crate::error::Result;
@@ -15,7 +16,8 @@ use crate::mpi::message::{self, Mode, Request, bytes_at};
 struct Round {
     to: u32,
     from: u32,
-    /// Where the value comes, and where it goes from. They do not move while messages are under way.
+    /// Where the value comes, and where it goes from. They do not move while messages are under
+    /// way.
     came: Box<u32>,
     goes: Box<u32>,
     receive: Request,
@@ -65,7 +67,8 @@ impl Barrier {
         if let Some(round) = self.rounds.get_mut(round) {
             *round.goes = self.largest.word();
             let at = (&raw const *round.goes).cast();
-            // SAFETY: the boxed value stays where it is, and is written again only when the send is complete.
+            // SAFETY: the boxed value stays where it is, and is written again only when the send is
+            // complete.
             round.send = unsafe { message::send(Mode::Standard, &bytes_at(at, BYTES), round.to, self.tag, comm) }?;
         }
         Ok(())

@@ -1,8 +1,9 @@
-//! A personalized census by recursive halving: each process has a number for every one and gets the sum of those for itself, in ceil(log2 P) rounds of
-//! P/2, P/4, ... numbers. With them goes the largest [`Stats`].
+//! A personalized census by recursive halving: each process has a number for every one and gets the
+//! sum of those for itself, in ceil(log2 P) rounds of P/2, P/4, ... numbers. With them goes the
+//! largest [`Stats`].
 //!
-//! Our own, beside `MPI_Reduce_scatter_block`, which some MPI libraries do by a reduction to one process and a scatter. Any number of processes; see
-//! `mirror.rs`.
+//! Our own, beside `MPI_Reduce_scatter_block`, which some MPI libraries do by a reduction to one
+//! process and a scatter. Any number of processes; see `mirror.rs`.
 
 use std::ops::Range;
 
@@ -62,7 +63,8 @@ impl Census {
         for round in &mut self.rounds {
             for ((&from, came), receive) in round.step.from.iter().zip(&mut round.came).zip(&mut round.receives) {
                 let (at, bytes) = (came.as_mut_ptr().cast(), bytes(came));
-                // SAFETY: the numbers stay where they are and are read when the receive is complete.
+                // SAFETY: the numbers stay where they are and are read when the receive is
+                // complete.
                 *receive = unsafe { message::receive(at, bytes, Some(from), Some(self.tag), comm) }?;
             }
         }
@@ -83,7 +85,8 @@ impl Census {
         Ok(())
     }
 
-    /// Goes on; this process's sum and the largest stats when they are there. The table is then zero again.
+    /// Goes on; this process's sum and the largest stats when they are there. The table is then
+    /// zero again.
     #[inline]
     pub fn progress(&mut self, comm: &Comm) -> Result<Option<(u32, Stats)>> {
         while let Some(round) = self.rounds.get_mut(self.at) {

@@ -243,7 +243,8 @@ impl Inbox {
             let at = typed.room(bytes)?;
             let first = at.wrapping_offset(-low as isize);
             if m.bytes > 0 {
-                // SAFETY: the packed bytes are there; there is room for the elements' span. What lies between elements can be read too.
+                // SAFETY: the packed bytes are there; there is room for the elements' span. What
+                // lies between elements can be read too.
                 unsafe {
                     std::ptr::write_bytes(at, 0, bytes as usize);
                     message::unflatten(m.at, m.bytes, first, count as i64, datatype, comm)?;
@@ -271,7 +272,8 @@ pub struct Layout {
     pub size: u64,
     /// Bytes from one element to the next.
     pub extent: i64,
-    /// Where an element begins, and ends, in bytes from its address: its data, and what its bounds take in beside it.
+    /// Where an element begins, and ends, in bytes from its address: its data, and what its bounds
+    /// take in beside it.
     pub bounds: (i64, i64),
 }
 
@@ -284,8 +286,9 @@ impl Layout {
         (self.size > 0 && bytes.is_multiple_of(self.size)).then(|| bytes / self.size)
     }
 
-    /// Where room for `count` elements begins, relative to the address of the first one, and how many bytes it has. It begins a multiple of the alignment of a
-    /// message away, so that the address is aligned as the room is.
+    /// Where room for `count` elements begins, relative to the address of the first one, and how
+    /// many bytes it has. It begins a multiple of the alignment of a message away, so that the
+    /// address is aligned as the room is.
     ///
     /// `None` if no memory is that long.
     pub fn span(&self, count: u64) -> Option<(i64, u64)> {

@@ -1,9 +1,12 @@
-//! Halving of a range of processes, again and again, each process with its mirror image in the other half: the pattern behind the recursive
-//! halving of counters and the crystal router. Works for any number of processes.
+//! Halving of a range of processes, again and again, each process with its mirror image in the
+//! other half: the pattern behind the recursive halving of counters and the crystal router. Works
+//! for any number of processes.
 //!
-//! The lower half of a range of n processes has n / 2 of them, rounded up. Each process gives what belongs to the other half to its mirror image there;
-//! where n is odd, the last process of the lower half has no mirror image and gives to the first one of the upper half, which so receives twice. After
-//! ceil(log2 P) steps each range is one process, and something of every process has come to every other one.
+//! The lower half of a range of n processes has n / 2 of them, rounded up. Each process gives what
+//! belongs to the other half to its mirror image there; where n is odd, the last process of the
+//! lower half has no mirror image and gives to the first one of the upper half, which so receives
+//! twice. After ceil(log2 P) steps each range is one process, and something of every process has
+//! come to every other one.
 
 use std::ops::Range;
 

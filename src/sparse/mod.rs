@@ -1,15 +1,20 @@
-//! Dynamic sparse data exchange: processes know whom they send to, nobody knows who will send to them.
+//! Dynamic sparse data exchange: processes know whom they send to, nobody knows who will send to
+//! them.
 //!
-//! One protocol is one file: it finds out what comes, and brings it into the [`Inbox`]. All are state machines that never block, so that blocking,
-//! nonblocking and streaming calls share them. Messages travel on a private communicator ([`Wires`]) as they lie at the sender, and are received as
-//! packed bytes; messages to oneself are copied.
+//! One protocol is one file: it finds out what comes, and brings it into the [`Inbox`]. All are
+//! state machines that never block, so that blocking, nonblocking and streaming calls share them.
+//! Messages travel on a private communicator ([`Wires`]) as they lie at the sender, and are
+//! received as packed bytes; messages to oneself are copied.
 //!
-//! Exchanges on a communicator follow one another without a barrier between them: a process that is through may begin the next one while another one
-//! is still in this one. No process gets through exchange n + 1 before all have begun it, whatever the protocol, so that two tags which alternate keep
-//! the messages apart.
+//! Exchanges on a communicator follow one another without a barrier between them: a process that is
+//! through may begin the next one while another one is still in this one. No process gets through
+//! exchange n + 1 before all have begun it, whatever the protocol, so that two tags which alternate
+//! keep the messages apart.
 //!
-//! With an exchange travels the largest number of messages and of bytes that a process sends ([`Stats`]): with that, which all processes then know,
-//! the next protocol is chosen. Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange, 2010.
+//! With an exchange travels the largest number of messages and of bytes that a process sends
+//! ([`Stats`]): with that, which all processes then know, the next protocol is chosen. Source:
+//! Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange,
+//! 2010.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,8 +51,8 @@ use barrier::Barrier;
 use mailbox::{Inbox, Outbox, Outgoing, Sends};
 use protocols::{crystal, inbox, nbx, nbx_node, nbx_probe, pcx, pex, rsx};
 
-/// What the processes tell each other with an exchange, of which all then know the largest. Numbers of messages and bytes are told as the number of
-/// their binary digits.
+/// What the processes tell each other with an exchange, of which all then know the largest. Numbers
+/// of messages and bytes are told as the number of their binary digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Stats {
     /// How long the exchange before took, as a code; see `select`.
@@ -90,8 +95,8 @@ impl Stats {
 /// 11 for the time, 6 for the digits of messages, 7 for those of bytes.
 const STATS_BITS: u32 = 24;
 
-/// What a tag on the private communicator means; those of [`Kind::Data`], [`Kind::Rest`] and [`Kind::Lost`] alternate
-/// between exchanges.
+/// What a tag on the private communicator means; those of [`Kind::Data`], [`Kind::Rest`] and
+/// [`Kind::Lost`] alternate between exchanges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// Messages.
@@ -116,7 +121,8 @@ pub struct Wires {
     comm: Arc<Comm>,
     rank: u32,
     size: u32,
-    /// Whether a process that waits must give its core away: where processes share cores, unless the MPI does that.
+    /// Whether a process that waits must give its core away: where processes share cores, unless
+    /// the MPI does that.
     yields: bool,
     /// Whether processes share cores.
     crowded: bool,
@@ -140,8 +146,8 @@ pub struct Wires {
     /// What that time is for.
     ticket: Option<(Class, usize)>,
     running: bool,
-    /// The first message of the running exchange that could not be sent, or did not come: the exchange
-    /// goes on to its end, as others count on it, and then fails.
+    /// The first message of the running exchange that could not be sent, or did not come: the
+    /// exchange goes on to its end, as others count on it, and then fails.
     loss: Option<Box<Error>>,
     /// Probes in vain.
     vain: u32,
@@ -173,14 +179,16 @@ pub struct Wires {
 /// Wires, which the communicator and what runs on it own together.
 pub type Shared = Arc<Guarded>;
 
-/// Wires behind a lock, which is held for no longer than a step takes: no code of the caller's runs under it.
+/// Wires behind a lock, which is held for no longer than a step takes: no code of the caller's runs
+/// under it.
 pub struct Guarded {
     wires: Mutex<Wires>,
     /// Whether the communicator has been freed.
     orphaned: AtomicBool,
 }
 
-// SAFETY: what is inside is used by the thread that holds the lock; MPI handles may be used in any thread that may call MPI.
+// SAFETY: what is inside is used by the thread that holds the lock; MPI handles may be used in any
+// thread that may call MPI.
 unsafe impl Send for Guarded {}
 // SAFETY: as above.
 unsafe impl Sync for Guarded {}
@@ -209,8 +217,9 @@ impl Drop for Hung {
     fn drop(&mut self) {
         self.0.orphaned.store(true, Ordering::Relaxed);
         let mut wires = self.0.hold();
-        // Freeing a window is collective, as freeing the communicator is, in which this runs; at the end of MPI there is no window any more. A process
-        // whose exchange still runs cannot free it: then none does before the end of MPI.
+        // Freeing a window is collective, as freeing the communicator is, in which this runs; at
+        // the end of MPI there is no window any more. A process whose exchange still runs cannot
+        // free it: then none does before the end of MPI.
         if wires.sums.is_some() && mpi::is_usable() {
             let idle = coll::allreduce(&wires.comm, [i64::from(!wires.running)], Reduction::Min);
             if idle.is_ok_and(|[idle]| idle == 1) {
@@ -222,7 +231,8 @@ impl Drop for Hung {
 
 static WIRES: Key<Hung> = Key::new();
 
-/// Hangs on `MPI_COMM_SELF`, whose attributes MPI drops first when it is finalized: takes back the receives that are posted ahead, and frees windows.
+/// Hangs on `MPI_COMM_SELF`, whose attributes MPI drops first when it is finalized: takes back the
+/// receives that are posted ahead, and frees windows.
 static AT_FINALIZE: Key<Finalizer> = Key::new();
 
 /// Held while wires are entered there.
@@ -248,7 +258,8 @@ impl Drop for Finalizer {
                 Err(_) => std::mem::forget(wires.sums.take()),
             }
         }
-        // freeing a window is collective, as making it was: in the order in which they were made no process waits for another one in a circle
+        // freeing a window is collective, as making it was: in the order in which they were made no
+        // process waits for another one in a circle
         windows.sort_by_key(rsx::Sums::made);
         windows.into_iter().for_each(drop);
     }
@@ -259,8 +270,9 @@ fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
     list.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The wires of a communicator. The first call on it is collective: two duplicates, a split by nodes, two
-/// reductions of a few words, and where all processes are on one node the making of memory that they share.
+/// The wires of a communicator. The first call on it is collective: two duplicates, a split by
+/// nodes, two reductions of a few words, and where all processes are on one node the making of
+/// memory that they share.
 ///
 /// # Safety
 /// `comm` must be a communicator.
@@ -275,7 +287,8 @@ pub unsafe fn wires(comm: MPI_Comm) -> Result<Shared> {
     }
 }
 
-/// Lets the sparse exchanges of a communicator know the machine's parameters that have been set on it. All processes of it call this.
+/// Lets the sparse exchanges of a communicator know the machine's parameters that have been set on
+/// it. All processes of it call this.
 ///
 /// # Safety
 /// `comm` must be a communicator.
@@ -352,7 +365,8 @@ impl Wires {
         if low != -high {
             return Err(Error::Disagreement { what: SparseHints::AGREED }.into());
         }
-        // with the wires, so that nonblocking exchanges have it too; all processes agree, as either all or none see all of them on their node
+        // with the wires, so that nonblocking exchanges have it too; all processes agree, as either
+        // all or none see all of them on their node
         let inboxes = if size > 1 && node.processes == size { inbox::Inboxes::new(&comm, size)? } else { None };
         let slots = nbx::Slots::new(&comm)?;
         // SAFETY: the caller vouches for `user`.
@@ -435,8 +449,8 @@ impl Wires {
 
     /// Looks for a message, or the word that one could not be sent; true if there was either.
     fn find(&mut self, source: Option<u32>, inbox: &mut Inbox) -> Result<bool> {
-        /// Probes for a message in vain before a probe for the word: an exchange without errors has next
-        /// to none of the latter.
+        /// Probes for a message in vain before a probe for the word: an exchange without errors has
+        /// next to none of the latter.
         const HOPE: u32 = 16;
         if let Some(probed) = message::probe(source, self.tag(Kind::Data), self.matched, &self.comm)? {
             inbox.take(probed, &self.comm)?;
@@ -607,8 +621,8 @@ fn lost(source: u32) -> Box<Error> {
     Error::Remote { rank: source, class: ErrorClass::Other, text }.into()
 }
 
-/// Sends a message. If that fails, sends an empty one of [`Kind::Lost`] in its place: the exchange goes on,
-/// and nobody waits for what does not come. True if the message itself went.
+/// Sends a message. If that fails, sends an empty one of [`Kind::Lost`] in its place: the exchange
+/// goes on, and nobody waits for what does not come. True if the message itself went.
 ///
 /// # Safety
 /// The block must be readable, and not be written, until the outbox is complete.
@@ -644,7 +658,8 @@ unsafe fn send_all(wires: &mut Wires, sends: &Sends, mode: message::Mode) -> Res
 pub enum Form {
     /// It is brought to its end in the call.
     Blocking,
-    /// Beginning it must not wait for other processes: nothing is made that takes all of them, unless a hint asks for it.
+    /// Beginning it must not wait for other processes: nothing is made that takes all of them,
+    /// unless a hint asks for it.
     Nonblocking,
 }
 
@@ -660,13 +675,14 @@ pub struct Exchange {
     failure: Option<Box<Error>>,
     /// What is counted and traced, where the environment asks for it.
     observed: Option<observe::Exchange>,
-    /// Messages that could not be sent, or did not come: it goes on to its end, as others count on it, and then fails.
+    /// Messages that could not be sent, or did not come: it goes on to its end, as others count on
+    /// it, and then fails.
     loss: Option<Box<Error>>,
     patience: Patience,
 }
 
-// SAFETY: addresses in buffers of the caller's, at which whoever completes the exchange may look, memory of its own, and handles, which may be used in any
-// thread that may call MPI.
+// SAFETY: addresses in buffers of the caller's, at which whoever completes the exchange may look,
+// memory of its own, and handles, which may be used in any thread that may call MPI.
 unsafe impl Send for Exchange {}
 
 impl Advance for Exchange {
@@ -681,8 +697,9 @@ impl Advance for Exchange {
 }
 
 impl Exchange {
-    /// Begins an exchange. Every process of the communicator calls it. Local but for the first call on a communicator, and the first one with a
-    /// protocol that needs a window or a map of nodes, which a nonblocking exchange takes only if a hint asks for it.
+    /// Begins an exchange. Every process of the communicator calls it. Local but for the first call
+    /// on a communicator, and the first one with a protocol that needs a window or a map of nodes,
+    /// which a nonblocking exchange takes only if a hint asks for it.
     ///
     /// # Safety
     /// The blocks in `sends`, and their datatype, must live, unchanged, until the exchange is done.
@@ -784,7 +801,8 @@ impl Exchange {
         Ok(true)
     }
 
-    /// Everything has come and gone, in a call that began at `begin`; fails if something has been lost.
+    /// Everything has come and gone, in a call that began at `begin`; fails if something has been
+    /// lost.
     fn end(&mut self, begin: Option<f64>) -> Result<()> {
         self.spend(begin);
         if let Some(observed) = &mut self.observed {
@@ -806,7 +824,8 @@ impl Exchange {
         self.wait_with(|_, _| ())
     }
 
-    /// Goes on until the exchange is done, and shows `each` the messages as they come: those of `Inbox::messages` in this range are new.
+    /// Goes on until the exchange is done, and shows `each` the messages as they come: those of
+    /// `Inbox::messages` in this range are new.
     pub fn wait_with(&mut self, mut each: impl FnMut(&Inbox, Range<usize>)) -> Result<()> {
         /// Polls in vain before the core is given away.
         const POLLS: u32 = 4;
@@ -868,7 +887,8 @@ impl Exchange {
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        // messages are under way in these buffers, after an error or because a request was given up: they must stay
+        // messages are under way in these buffers, after an error or because a request was given
+        // up: they must stay
         std::mem::forget(self.run.take());
     }
 }

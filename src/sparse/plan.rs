@@ -1,5 +1,5 @@
-//! An exchange whose targets and sizes stay while contents change: found out once, then run with persistent requests, message for message into the place
-//! that the first run gave it.
+//! An exchange whose targets and sizes stay while contents change: found out once, then run with
+//! persistent requests, message for message into the place that the first run gave it.
 //!
 //! Cost of a run: one message for each entry of the list, no search for senders, no allocation.
 
@@ -33,8 +33,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Makes a plan of an exchange that has been done: `inbox` holds what came, ordered, and must live as long as the plan. `tag` is one that no other
-    /// plan has (`Wires::next_plan`). Local.
+    /// Makes a plan of an exchange that has been done: `inbox` holds what came, ordered, and must
+    /// live as long as the plan. `tag` is one that no other plan has (`Wires::next_plan`). Local.
     ///
     /// # Safety
     /// The blocks in `sends` must be readable whenever the plan runs.
@@ -77,7 +77,8 @@ impl Plan {
         self.requests.start()?;
         self.active = true;
         for &(i, into) in &self.own {
-            // SAFETY: whoever made the plan vouches for the blocks; as many bytes were received there before.
+            // SAFETY: whoever made the plan vouches for the blocks; as many bytes were received
+            // there before.
             if let Err(e) = unsafe { self.sends.list[i].pack(into, self.sends.dense, &self.comm) } {
                 self.loss.get_or_insert(e);
             }

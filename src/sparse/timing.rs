@@ -1,9 +1,12 @@
 //! How long exchanges take: what predictions of the model are held against.
 //!
-//! Each process sends messages of one size to different others, which are drawn anew for each exchange and are the same for all protocols. Every protocol
-//! has wires of its own. Batches of exchanges take turns among the protocols, so that a time in which the machine is busy with something else touches all
-//! a little, and none alone. A batch begins with exchanges that are not timed and a barrier, and takes as long as it does on its slowest process;
-//! the median over all batches counts. An exchange is timed from its list of targets to messages ordered by source, as `MPIX_Sparse_exchange` is called.
+//! Each process sends messages of one size to different others, which are drawn anew for each
+//! exchange and are the same for all protocols. Every protocol has wires of its own. Batches of
+//! exchanges take turns among the protocols, so that a time in which the machine is busy with
+//! something else touches all a little, and none alone. A batch begins with exchanges that are not
+//! timed and a barrier, and takes as long as it does on its slowest process; the median over all
+//! batches counts. An exchange is timed from its list of targets to messages ordered by source, as
+//! `MPIX_Sparse_exchange` is called.
 
 use std::sync::Arc;
 
@@ -24,7 +27,8 @@ use crate::util::random::Random;
 /// What is timed.
 #[derive(Debug, Clone, Copy)]
 pub struct Timing {
-    /// So many processes, the first ones, exchange messages: at least 2, and no more than there are.
+    /// So many processes, the first ones, exchange messages: at least 2, and no more than there
+    /// are.
     pub processes: u32,
     /// As if each so many processes were a node. `None`: `MPIX_NODE_SIZE`, or the real nodes.
     pub per_node: Option<u32>,
@@ -43,17 +47,20 @@ pub struct Timing {
 pub struct Timed {
     /// What an exchange had to do, for [`predict_exchange`](crate::model::predict_exchange).
     pub load: Load,
-    /// Microseconds of an exchange, in the order of [`PROTOCOLS`]. `None`: the protocol cannot run here.
+    /// Microseconds of an exchange, in the order of [`PROTOCOLS`]. `None`: the protocol cannot run
+    /// here.
     pub times: Vec<Option<f64>>,
 }
 
-/// Times exchanges by all protocols. Collective; `timing` is the same on all processes. `progress` is called on process 0, with the part that is done.
-/// `None` on processes that take no part: they sleep meanwhile.
+/// Times exchanges by all protocols. Collective; `timing` is the same on all processes. `progress`
+/// is called on process 0, with the part that is done. `None` on processes that take no part: they
+/// sleep meanwhile.
 ///
 /// Memory: all messages of a process once on each side, and their targets in a batch.
 ///
 /// # Errors
-/// There is one process only, no memory, hints of the environment that are wrong or differ: on all processes. What MPI reports.
+/// There is one process only, no memory, hints of the environment that are wrong or differ: on all
+/// processes. What MPI reports.
 pub fn times(comm: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<Option<Timed>> {
     // SAFETY: a live communicator.
     let (me, size) = unsafe { (comm::rank(comm.raw())?, comm::size(comm.raw())?) };
@@ -81,7 +88,8 @@ fn run(part: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<Timed>
     let size = unsafe { comm::size(part.raw()) }?;
     let messages = timing.messages.min(size - 1);
     let lane = |protocol| {
-        // SAFETY: an intracommunicator, all of whose processes make the same wires one after the other.
+        // SAFETY: an intracommunicator, all of whose processes make the same wires one after the
+        // other.
         let mut wires = unsafe { Wires::new(part.raw()) }?;
         // the processes that take no part sleep: no other window is made at the same time
         wires.windows = true;
@@ -164,7 +172,8 @@ impl Lane {
         };
         let list =
             targets.iter().enumerate().map(|(i, &target)| Outgoing { target, block: block(i), bytes, device: false }).collect();
-        // SAFETY: the buffer is borrowed until the exchange is done, and kept by `run` after an error; the datatype is predefined.
+        // SAFETY: the buffer is borrowed until the exchange is done, and kept by `run` after an
+        // error; the datatype is predefined.
         let mut exchange =
             unsafe { Exchange::start(&self.wires, Some(&self.hints), Sends { list, dense: true }, Form::Blocking) }?;
         exchange.wait()?;

@@ -1,10 +1,13 @@
-//! The crystal router: messages travel together through ceil(log2 P) steps of a hypercube (of any number of processes, see `mirror.rs`). In each step a
-//! process gives everything that belongs to the other half of its range to its mirror image there, in one message. After the last step it has what is
-//! for itself: nothing needs to be counted, acknowledged or waited for.
+//! The crystal router: messages travel together through ceil(log2 P) steps of a hypercube (of any
+//! number of processes, see `mirror.rs`). In each step a process gives everything that belongs to
+//! the other half of its range to its mirror image there, in one message. After the last step it
+//! has what is for itself: nothing needs to be counted, acknowledged or waited for.
 //!
-//! Useful for short messages, where the number of messages counts and not their bytes. Cost: ceil(log2 P) messages a process, whatever k is; each byte
-//! is copied and sent up to ceil(log2 P) times, about half as often on average, with 16 bytes for each message that travels. Memory: [`HEAD`] bytes a step,
-//! and what passes through. Source: Fox, Johnson, Lyzenga, Otto, Salmon, Walker, Solving Problems on Concurrent Processors, 1988, chapter 22.
+//! Useful for short messages, where the number of messages counts and not their bytes. Cost:
+//! ceil(log2 P) messages a process, whatever k is; each byte is copied and sent up to ceil(log2 P)
+//! times, about half as often on average, with 16 bytes for each message that travels. Memory:
+//! [`HEAD`] bytes a step, and what passes through. Source: Fox, Johnson, Lyzenga, Otto, Salmon,
+//! Walker, Solving Problems on Concurrent Processors, 1988, chapter 22.
 
 use std::sync::Arc;
 
@@ -167,7 +170,8 @@ impl Passage {
     /// Begins with these messages.
     ///
     /// # Safety
-    /// The bytes of the messages and the blocks in `sends` must be readable, and stay, until the passage is over.
+    /// The bytes of the messages and the blocks in `sends` must be readable, and stay, until the
+    /// passage is over.
     pub unsafe fn start(
         router: &mut Router,
         held: Vec<Record>,
@@ -182,8 +186,8 @@ impl Passage {
         Ok(passage)
     }
 
-    /// Gives away what the step at hand gives away. A message that cannot be packed is a loss; its label
-    /// travels without it, so that the others go their way.
+    /// Gives away what the step at hand gives away. A message that cannot be packed is a loss; its
+    /// label travels without it, so that the others go their way.
     unsafe fn send(&mut self, router: &mut Router, sends: &Sends, loss: &mut Option<Box<Error>>) -> Result<()> {
         let (tag, comm) = (router.tag, &router.comm);
         let Some(Round { step, goes, sends: requests, .. }) = router.rounds.get_mut(self.at) else {
@@ -227,8 +231,8 @@ impl Passage {
         Ok(())
     }
 
-    /// Goes on; the messages that have come to this process, and the largest stats, when all is over. The bytes are the router's until it is
-    /// used again, or the sender's.
+    /// Goes on; the messages that have come to this process, and the largest stats, when all is
+    /// over. The bytes are the router's until it is used again, or the sender's.
     ///
     /// # Safety
     /// As for `start`.

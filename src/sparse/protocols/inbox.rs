@@ -1,13 +1,18 @@
-//! Inbox in shared memory: each process has room that all others write to. A sender reserves room by a fetch-and-add at the receiver and writes its message
-//! there; one barrier, also in shared memory, tells that all messages are there. No acknowledgements, no probes, no rounds. See `shm/double_buffer.rs` for why that is
-//! safe from one exchange to the next.
+//! Inbox in shared memory: each process has room that all others write to. A sender reserves room
+//! by a fetch-and-add at the receiver and writes its message there; one barrier, also in shared
+//! memory, tells that all messages are there. No acknowledgements, no probes, no rounds. See
+//! `shm/double_buffer.rs` for why that is safe from one exchange to the next.
 //!
-//! What is longer than [`INBOX_LONG`] bytes is announced there, and travels by MPI to where it is to lie. When an inbox is full, messages travel by MPI and are
-//! counted, so that the receiver knows how many to probe for; those of one sender stay in their order, as none fits behind one that did not.
+//! What is longer than [`INBOX_LONG`] bytes is announced there, and travels by MPI to where it is
+//! to lie. When an inbox is full, messages travel by MPI and are counted, so that the receiver
+//! knows how many to probe for; those of one sender stay in their order, as none fits behind one
+//! that did not.
 //!
-//! Useful where all processes of the communicator share memory. Cost: for each message a fetch-and-add and two copies, and a compare-and-exchange for the barrier;
-//! what is long as PCX. Memory: 2 times [`INBOX_ROOM`] bytes and a page for each process, of which only what was ever used is really there; nothing else that grows
-//! with P. Source: the library's own; the barrier is a central counter.
+//! Useful where all processes of the communicator share memory. Cost: for each message a
+//! fetch-and-add and two copies, and a compare-and-exchange for the barrier; what is long as PCX.
+//! Memory: 2 times [`INBOX_ROOM`] bytes and a page for each process, of which only what was ever
+//! used is really there; nothing else that grows with P. Source: the library's own; the barrier is
+//! a central counter.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
@@ -51,7 +56,8 @@ struct Header {
     bytes: u64,
 }
 
-/// The message lies behind the header; it travels by MPI; there is nothing any more; there is room for a message that its sender could not send.
+/// The message lies behind the header; it travels by MPI; there is nothing any more; there is room
+/// for a message that its sender could not send.
 const MESSAGE: u32 = 0;
 const ANNOUNCED: u32 = 1;
 const END: u32 = 2;
@@ -62,10 +68,12 @@ const HALF: usize = (size_of::<Half>() + INBOX_ROOM as usize).next_multiple_of(1
 
 const HEADER: u64 = size_of::<Header>() as u64;
 
-/// Looks in vain between two entries into MPI: a process that others wait for may need this one there.
+/// Looks in vain between two entries into MPI: a process that others wait for may need this one
+/// there.
 const ENTER: u32 = 64;
 
-/// Looks in vain between two glances at the clock, and how long a process waits before it asks whether the others live.
+/// Looks in vain between two glances at the clock, and how long a process waits before it asks
+/// whether the others live.
 const GLANCE: u32 = 256;
 const PATIENCE: Duration = Duration::from_millis(100);
 
@@ -80,13 +88,15 @@ struct Memory {
 
 impl Memory {
     fn head(&self) -> &Head {
-        // SAFETY: the part of process 0 begins with a head, of zeroes at first, which is all atomics, and lives as long as the segment.
+        // SAFETY: the part of process 0 begins with a head, of zeroes at first, which is all
+        // atomics, and lives as long as the segment.
         unsafe { &*self.segment.part(0).cast::<Head>() }
     }
 
     /// A half of a process.
     fn half(&self, process: u32, number: u64) -> &Half {
-        // SAFETY: as above; the head's size is a multiple of a half's alignment, and so is that of what comes before the second half.
+        // SAFETY: as above; the head's size is a multiple of a half's alignment, and so is that of
+        // what comes before the second half.
         unsafe { &*self.before(process, number).cast::<Half>() }
     }
 
@@ -112,7 +122,8 @@ impl Memory {
 
     /// Writes a header.
     fn label(&self, process: u32, number: u64, position: u64, header: Header) {
-        // SAFETY: the place is the caller's, who has reserved it, inside of a half; places are multiples of a header.
+        // SAFETY: the place is the caller's, who has reserved it, inside of a half; places are
+        // multiples of a header.
         unsafe { self.at(process, number, position).cast::<Header>().write(header) };
     }
 }
@@ -125,7 +136,8 @@ pub struct Inboxes {
 }
 
 impl Inboxes {
-    /// `None` where memory cannot be shared, and then on all processes. Collective over `comm`, all of whose processes are on one node.
+    /// `None` where memory cannot be shared, and then on all processes. Collective over `comm`, all
+    /// of whose processes are on one node.
     pub fn new(comm: &Comm, size: u32) -> Result<Option<Inboxes>> {
         if size > MOST {
             return Ok(None);
@@ -149,8 +161,9 @@ pub struct Run {
 }
 
 impl Run {
-    /// Begins. Never waits: all that the others need of this process is there when it returns. A message that cannot be sent is an error at the end, here and at its
-    /// target: nobody waits for it.
+    /// Begins. Never waits: all that the others need of this process is there when it returns. A
+    /// message that cannot be sent is an error at the end, here and at its target: nobody waits for
+    /// it.
     ///
     /// # Safety
     /// As for `sparse::Run::start`.
@@ -172,7 +185,8 @@ impl Run {
                         let sent = unsafe { message::send(Mode::Standard, &o.block, o.target, rest, &wires.comm) };
                         sent.map(|request| outbox.push(request))
                     } else {
-                        // SAFETY: the caller vouches for the block; the place has been reserved, and nobody else writes there.
+                        // SAFETY: the caller vouches for the block; the place has been reserved,
+                        // and nobody else writes there.
                         let packed = unsafe { o.pack(memory.at(o.target, number, at + HEADER), sends.dense, &wires.comm) };
                         packed.inspect(|()| wires.observed.iter().for_each(|observed| observed.in_memory(o.bytes)))
                     };
@@ -228,9 +242,11 @@ impl Run {
         let contents = self.memory.half(wires.rank, self.number).empty(INBOX_ROOM);
         let bytes = if contents.cut { self.end(wires.rank) } else { contents.bytes };
         if bytes > 0 {
-            // all at once, with the headers: they keep messages aligned, and nothing that a process in error writes later changes a length that was checked
+            // all at once, with the headers: they keep messages aligned, and nothing that a process
+            // in error writes later changes a length that was checked
             let at = inbox.room(bytes)?;
-            // SAFETY: so many bytes of the half have been written before the gate opened, as there is room for.
+            // SAFETY: so many bytes of the half have been written before the gate opened, as there
+            // is room for.
             unsafe { std::ptr::copy_nonoverlapping(self.memory.at(wires.rank, self.number, 0), at, bytes as usize) };
             let mut position = 0;
             while position < bytes {
@@ -258,7 +274,8 @@ impl Run {
     fn end(&self, rank: u32) -> u64 {
         let mut position = 0;
         while position < INBOX_ROOM {
-            // SAFETY: a header inside of the half; the senders' reservations follow one another up to the one that did not fit.
+            // SAFETY: a header inside of the half; the senders' reservations follow one another up
+            // to the one that did not fit.
             let header = unsafe { self.memory.at(rank, self.number, position).cast::<Header>().read() };
             match header.what {
                 MESSAGE | FAILED => position += HEADER + header.bytes.min(INBOX_LONG).next_multiple_of(HEADER),
@@ -269,7 +286,8 @@ impl Run {
         INBOX_ROOM
     }
 
-    /// The gate is closed. Lets MPI move other messages now and then, and asks whether the others live.
+    /// The gate is closed. Lets MPI move other messages now and then, and asks whether the others
+    /// live.
     fn look_around(&mut self, wires: &Wires) -> Result<()> {
         self.looks = self.looks.wrapping_add(1);
         if self.looks.is_multiple_of(ENTER) {
@@ -286,7 +304,8 @@ impl Run {
         Ok(())
     }
 
-    /// An error if a process has ended or finalized MPI, and so will never arrive. Behind the gate the exchange itself looks for those that have ended.
+    /// An error if a process has ended or finalized MPI, and so will never arrive. Behind the gate
+    /// the exchange itself looks for those that have ended.
     #[cold]
     fn look_for_dead(&self, wires: &Wires) -> Result<()> {
         let me = wires.rank;
@@ -299,7 +318,8 @@ impl Run {
         }
     }
 
-    /// Sleeps until the gate opens, at most [`NAP`]; not at all behind the gate. For a process that shares its core with those that it waits for.
+    /// Sleeps until the gate opens, at most [`NAP`]; not at all behind the gate. For a process that
+    /// shares its core with those that it waits for.
     pub fn sleep(&self) {
         if self.missing.is_some() {
             return;

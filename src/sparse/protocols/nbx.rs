@@ -1,15 +1,20 @@
-//! NBX, nonblocking consensus, with receives that are posted ahead: each process sends its messages synchronously; when all have been matched it enters a
-//! barrier, and goes on receiving until the barrier is through. Then every message has been matched everywhere.
+//! NBX, nonblocking consensus, with receives that are posted ahead: each process sends its messages
+//! synchronously; when all have been matched it enters a barrier, and goes on receiving until the
+//! barrier is through. Then every message has been matched everywhere.
 //!
-//! Receives for any source wait in a ring of slots; messages match them in the order in which they were posted, so that looking at the oldest one is
-//! enough. The slots stay posted between exchanges: a message of the next exchange that comes early waits in the inbox of that one. A message longer than
-//! a slot is announced by one that holds its length, and received where it is to lie.
+//! Receives for any source wait in a ring of slots; messages match them in the order in which they
+//! were posted, so that looking at the oldest one is enough. The slots stay posted between
+//! exchanges: a message of the next exchange that comes early waits in the inbox of that one. A
+//! message longer than a slot is announced by one that holds its length, and received where it is
+//! to lie.
 //!
-//! A synchronous send tells that a receive has matched, not that the receiver has seen it. At the end the oldest slot is taken back: if that is too late, a
-//! message was on its way into it; if not, none was, in this or a later slot.
+//! A synchronous send tells that a receive has matched, not that the receiver has seen it. At the
+//! end the oldest slot is taken back: if that is too late, a message was on its way into it; if
+//! not, none was, in this or a later slot.
 //!
-//! Useful with many processes and few neighbors, at any size. Cost: k messages and their acknowledgements, ceil(log2 P) rounds of the barrier; memory for
-//! [`SLOTS`] slots, nothing that grows with P. Source: DSDE, section 3.4, Algorithm 2.
+//! Useful with many processes and few neighbors, at any size. Cost: k messages and their
+//! acknowledgements, ceil(log2 P) rounds of the barrier; memory for [`SLOTS`] slots, nothing that
+//! grows with P. Source: DSDE, section 3.4, Algorithm 2.
 
 use crate::error::{Error, Result};
 use crate::model::dsde::POSTED_BYTES;
@@ -24,7 +29,8 @@ const SLOTS: usize = 16;
 /// Most bytes of a message that travels into a slot.
 const SLOT: usize = POSTED_BYTES as usize;
 
-/// Tags of the slots' communicator: messages, and announcements of longer ones; they alternate between exchanges.
+/// Tags of the slots' communicator: messages, and announcements of longer ones; they alternate
+/// between exchanges.
 const MESSAGE: i32 = 0;
 const ANNOUNCEMENT: i32 = 2;
 
@@ -72,7 +78,8 @@ impl Slots {
     /// Posts the oldest slot anew, which makes it the youngest.
     fn post(&mut self) -> Result<()> {
         let at = self.buffers[self.oldest].as_mut_ptr().cast();
-        // SAFETY: the slot is left alone until the receive is complete, and lives until it is taken back.
+        // SAFETY: the slot is left alone until the receive is complete, and lives until it is taken
+        // back.
         self.requests[self.oldest] = unsafe { message::receive(at, SLOT as u64, None, None, &self.comm) }?;
         self.oldest = (self.oldest + 1) % SLOTS;
         Ok(())

@@ -1,11 +1,14 @@
-//! NBX between nodes: what a process sends to the processes of one node travels as one message, to one process there, which passes it on inside the node.
+//! NBX between nodes: what a process sends to the processes of one node travels as one message, to
+//! one process there, which passes it on inside the node.
 //!
-//! The message goes to the process whose place on its node is that of the sender on its own, so that the processes of a node share the work. Between
-//! nodes runs NBX (`nbx.rs`), inside a node the crystal router (`crystal.rs`).
+//! The message goes to the process whose place on its node is that of the sender on its own, so
+//! that the processes of a node share the work. Between nodes runs NBX (`nbx.rs`), inside a node
+//! the crystal router (`crystal.rs`).
 //!
-//! Useful with many processes a node, and a network whose messages are dear. Cost: at most one message for each node that a process sends to, as NBX;
-//! then ceil(log2 n) messages inside a node of n processes. Memory: 8 bytes for each process, made at the first use. Source: DSDE's NBX, and the
-//! crystal router.
+//! Useful with many processes a node, and a network whose messages are dear. Cost: at most one
+//! message for each node that a process sends to, as NBX; then ceil(log2 n) messages inside a node
+//! of n processes. Memory: 8 bytes for each process, made at the first use. Source: DSDE's NBX, and
+//! the crystal router.
 
 use std::sync::Arc;
 
@@ -164,11 +167,13 @@ impl Run {
         Ok(true)
     }
 
-    /// The messages in the envelopes that have come, those of one source in the order in which it sent them.
+    /// The messages in the envelopes that have come, those of one source in the order in which it
+    /// sent them.
     fn contents(&self) -> Vec<Record> {
         let mut records = Vec::new();
         for envelope in &self.arrived.messages {
-            // SAFETY: so many bytes, which are words, have come; messages in the inbox are aligned for words.
+            // SAFETY: so many bytes, which are words, have come; messages in the inbox are aligned
+            // for words.
             let words = unsafe { std::slice::from_raw_parts(envelope.at.cast::<u64>(), envelope.bytes as usize / WORD) };
             let mut rest = words;
             while let [label, bytes, body @ ..] = rest {

@@ -1,7 +1,8 @@
-//! NBX, nonblocking consensus, with probes: as `nbx.rs`, but messages are looked for by matched probes and received where they are to lie.
+//! NBX, nonblocking consensus, with probes: as `nbx.rs`, but messages are looked for by matched
+//! probes and received where they are to lie.
 //!
-//! Useful where messages are long: none is copied. Cost: as NBX, and a probe and a receive for each message after it has come. Source: DSDE, section 3.4,
-//! Algorithm 2.
+//! Useful where messages are long: none is copied. Cost: as NBX, and a probe and a receive for each
+//! message after it has come. Source: DSDE, section 3.4, Algorithm 2.
 
 use crate::error::Result;
 use crate::mpi::message::Mode;

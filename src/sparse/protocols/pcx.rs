@@ -1,8 +1,9 @@
-//! PCX, personalized census: each process learns how many messages come to it from a sum over all processes, and probes for as many. They
-//! are on their way meanwhile.
+//! PCX, personalized census: each process learns how many messages come to it from a sum over all
+//! processes, and probes for as many. They are on their way meanwhile.
 //!
-//! Useful with up to some thousand processes. Cost: a census of P numbers (`census.rs`, or the MPI library's `MPI_Ireduce_scatter_block`), k messages,
-//! k probes; 12 P bytes of memory (own census) or 4 P. Source: DSDE, section 3.2, Algorithm 1.
+//! Useful with up to some thousand processes. Cost: a census of P numbers (`census.rs`, or the MPI
+//! library's `MPI_Ireduce_scatter_block`), k messages, k probes; 12 P bytes of memory (own census)
+//! or 4 P. Source: DSDE, section 3.2, Algorithm 1.
 
 use crate::error::Result;
 use crate::mpi::message::{Mode, Request, collective};
@@ -55,7 +56,8 @@ impl Run {
             Census::Library => {
                 let (mut numbers, mut sum) = (vec![0u32; wires.size as usize], Box::new(0u32));
                 others().for_each(|o| numbers[o.target as usize] += 1);
-                // SAFETY: a number for each process; both stay where they are until the request is complete.
+                // SAFETY: a number for each process; both stay where they are until the request is
+                // complete.
                 let request = unsafe { collective::sum_scatter(&numbers, &raw mut *sum, &wires.comm) }?;
                 Count::Library { request, numbers, sum }
             }

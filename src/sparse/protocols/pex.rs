@@ -1,7 +1,8 @@
-//! PEX, personalized exchange: everyone tells everyone how much comes (`MPI_Ialltoall` of one word); then receives of known size are posted. The messages are
-//! on their way meanwhile.
+//! PEX, personalized exchange: everyone tells everyone how much comes (`MPI_Ialltoall` of one
+//! word); then receives of known size are posted. The messages are on their way meanwhile.
 //!
-//! Useful with few processes. Cost: an alltoall of 8 bytes for each process, k messages; 16 P bytes of memory. Source: DSDE, section 3.1.
+//! Useful with few processes. Cost: an alltoall of 8 bytes for each process, k messages; 16 P bytes
+//! of memory. Source: DSDE, section 3.1.
 
 use crate::error::Result;
 use crate::mpi::message::{Mode, Request, collective};
@@ -15,8 +16,9 @@ pub struct Words {
     told: Vec<u64>,
 }
 
-/// What a word says: the sender's [`Stats`] above, and below what comes: 0 for no message; 1 + 2 b for one of b bytes; 2 n for n messages, n > 1 or
-/// the one could not be sent, that must be probed for.
+/// What a word says: the sender's [`Stats`] above, and below what comes: 0 for no message; 1 + 2 b
+/// for one of b bytes; 2 n for n messages, n > 1 or the one could not be sent, that must be probed
+/// for.
 const STATS: u32 = u64::BITS - STATS_BITS;
 
 fn one(bytes: u64) -> u64 {

@@ -1,11 +1,14 @@
-//! RSX, remote summation: each process adds to a counter of each of its targets; after a barrier its own counter tells how many messages come.
+//! RSX, remote summation: each process adds to a counter of each of its targets; after a barrier
+//! its own counter tells how many messages come.
 //!
-//! The counters never go back: what has been added since the exchange before last counts, and exchanges take turns with two counters, so that no process
-//! writes its own. Each addition has a request (`MPI_Rget_accumulate`) that completes when the addition has been made; a fence or a flush would keep a
-//! nonblocking exchange waiting. The messages are on their way meanwhile.
+//! The counters never go back: what has been added since the exchange before last counts, and
+//! exchanges take turns with two counters, so that no process writes its own. Each addition has a
+//! request (`MPI_Rget_accumulate`) that completes when the addition has been made; a fence or a
+//! flush would keep a nonblocking exchange waiting. The messages are on their way meanwhile.
 //!
-//! Useful where the network adds in memory by itself. Cost: k additions, ceil(log2 P) rounds of the barrier, k messages, k probes; memory for two counters,
-//! nothing that grows with P, on a window that is made at the first use. Source: DSDE, section 3.3.
+//! Useful where the network adds in memory by itself. Cost: k additions, ceil(log2 P) rounds of the
+//! barrier, k messages, k probes; memory for two counters, nothing that grows with P, on a window
+//! that is made at the first use. Source: DSDE, section 3.3.
 
 use std::time::Instant;
 
@@ -75,7 +78,8 @@ impl Run {
             if !self.additions.complete()? {
                 return Ok(false);
             }
-            // a request only tells that the addition has given its answer here; with that there is nothing left to wait for
+            // a request only tells that the addition has given its answer here; with that there is
+            // nothing left to wait for
             let Some(Sums { counters, .. }) = &wires.sums else { unreachable!("made at the start") };
             counters.complete()?;
             wires.barrier.enter(self.mine, &wires.comm)?;
