@@ -19,8 +19,8 @@ struct Round {
     to: u32,
     from: u32,
     /// The value received and the value sent. They do not move while messages are in flight.
-    came: Box<u32>,
-    goes: Box<u32>,
+    incoming: Box<u32>,
+    outgoing: Box<u32>,
     receive: Request,
     send: Request,
 }
@@ -49,7 +49,7 @@ impl Barrier {
     /// Posts the receives of all rounds.
     pub fn arm(&mut self, comm: &Comm) -> Result<()> {
         for round in &mut self.rounds {
-            let at = (&raw mut *round.came).cast();
+            let at = (&raw mut *round.incoming).cast();
             // SAFETY: the boxed value does not move and is read only after the receive completes.
             round.receive = unsafe { message::receive(at, BYTES, Some(round.from), Some(self.tag), comm) }?;
         }
@@ -66,8 +66,8 @@ impl Barrier {
 
     fn send(&mut self, round: usize, comm: &Comm) -> Result<()> {
         if let Some(round) = self.rounds.get_mut(round) {
-            *round.goes = self.largest.word();
-            let at = (&raw const *round.goes).cast();
+            *round.outgoing = self.largest.word();
+            let at = (&raw const *round.outgoing).cast();
             // SAFETY: the boxed value does not move and is written again only after the send
             // completes.
             round.send = unsafe { message::send(Mode::Standard, &bytes_at(at, BYTES), round.to, self.tag, comm) }?;
@@ -85,7 +85,7 @@ impl Barrier {
             if !round.receive.test()? {
                 return Ok(None);
             }
-            self.largest = self.largest.max(Stats::from_word(*round.came));
+            self.largest = self.largest.max(Stats::from_word(*round.incoming));
             at += 1;
             self.at = Some(at);
             self.send(at, comm)?;

@@ -61,8 +61,8 @@ pub fn steps(rank: u32, processes: u32) -> Vec<Step> {
 #[derive(Debug)]
 struct Round {
     step: Step,
-    goes: Vec<u32>,
-    came: Vec<Vec<u32>>,
+    outgoing: Vec<u32>,
+    incoming: Vec<Vec<u32>>,
     send: Request,
     receives: Vec<Request>,
 }
@@ -92,9 +92,9 @@ impl Census {
     pub fn new(rank: u32, size: u32, tag: i32) -> Census {
         let round = |step: Step| {
             let room = |range: &Range<u32>| vec![0u32; range.len() + 1];
-            let (goes, came) = (room(&step.gives), step.from.iter().map(|_| room(&step.keeps)).collect());
+            let (outgoing, incoming) = (room(&step.gives), step.from.iter().map(|_| room(&step.keeps)).collect());
             let receives = step.from.iter().map(|_| Request::default()).collect();
-            Round { goes, came, step, send: Request::default(), receives }
+            Round { outgoing, incoming, step, send: Request::default(), receives }
         };
         let rounds = steps(rank, size).into_iter().map(round).collect();
         Census { tag, rank, table: vec![0; size as usize], rounds, at: 0, largest: Stats::default() }
@@ -105,8 +105,8 @@ impl Census {
         self.at = 0;
         self.largest = mine;
         for round in &mut self.rounds {
-            for ((&from, came), receive) in round.step.from.iter().zip(&mut round.came).zip(&mut round.receives) {
-                let (at, bytes) = (came.as_mut_ptr().cast(), bytes(came));
+            for ((&from, incoming), receive) in round.step.from.iter().zip(&mut round.incoming).zip(&mut round.receives) {
+                let (at, bytes) = (incoming.as_mut_ptr().cast(), bytes(incoming));
                 // SAFETY: the numbers do not move and are read only after the receive completes.
                 *receive = unsafe { message::receive(at, bytes, Some(from), Some(self.tag), comm) }?;
             }
@@ -117,11 +117,11 @@ impl Census {
     fn send(&mut self, comm: &Comm) -> Result<()> {
         if let Some(round) = self.rounds.get_mut(self.at) {
             let numbers = &mut self.table[indices(&round.step.gives)];
-            let (stats, room) = round.goes.split_last_mut().expect("the stats follow the numbers");
+            let (stats, room) = round.outgoing.split_last_mut().expect("the stats follow the numbers");
             room.copy_from_slice(numbers);
             numbers.fill(0);
             *stats = self.largest.word();
-            let block = bytes_at(round.goes.as_ptr().cast(), bytes(&round.goes));
+            let block = bytes_at(round.outgoing.as_ptr().cast(), bytes(&round.outgoing));
             // SAFETY: the numbers are not changed before the send completes.
             round.send = unsafe { message::send(Mode::Standard, &block, round.step.to, self.tag, comm) }?;
         }
@@ -138,8 +138,8 @@ impl Census {
                     return Ok(None);
                 }
             }
-            for came in &round.came {
-                let (stats, numbers) = came.split_last().expect("the stats follow the numbers");
+            for incoming in &round.incoming {
+                let (stats, numbers) = incoming.split_last().expect("the stats follow the numbers");
                 self.largest = self.largest.max(Stats::from_word(*stats));
                 for (sum, number) in self.table[indices(&round.step.keeps)].iter_mut().zip(numbers) {
                     *sum += number;

@@ -80,9 +80,9 @@ impl Packet {
 #[derive(Debug)]
 struct Round {
     step: Step,
-    goes: Vec<u64>,
+    outgoing: Vec<u64>,
     sends: [Request; 2],
-    came: Vec<Incoming>,
+    incoming: Vec<Incoming>,
 }
 
 /// A message received in a step: in `head` if it fits, otherwise in `whole`.
@@ -107,25 +107,29 @@ pub struct Router {
 impl Router {
     /// Creates the router of process `rank` of `size`.
     pub fn new(comm: Arc<Comm>, rank: u32, size: u32, tag: i32) -> Router {
-        let came = |&from: &u32| Incoming {
+        let incoming = |&from: &u32| Incoming {
             from,
             head: vec![0; HEAD / WORD].into(),
             whole: Vec::new(),
             receive: Request::default(),
             begun: false,
         };
-        let round =
-            |step: Step| Round { goes: Vec::new(), sends: Default::default(), came: step.from.iter().map(came).collect(), step };
+        let round = |step: Step| Round {
+            outgoing: Vec::new(),
+            sends: Default::default(),
+            incoming: step.from.iter().map(incoming).collect(),
+            step,
+        };
         Router { comm, tag, rounds: steps(rank, size).into_iter().map(round).collect() }
     }
 
     /// Posts the receives of all steps.
     fn arm(&mut self) -> Result<()> {
-        for came in self.rounds.iter_mut().flat_map(|r| &mut r.came) {
-            let at = came.head.as_mut_ptr().cast();
-            came.begun = false;
+        for incoming in self.rounds.iter_mut().flat_map(|r| &mut r.incoming) {
+            let at = incoming.head.as_mut_ptr().cast();
+            incoming.begun = false;
             // SAFETY: the head does not move and is read only after the receive completes.
-            came.receive = unsafe { message::receive(at, HEAD as u64, Some(came.from), Some(self.tag), &self.comm) }?;
+            incoming.receive = unsafe { message::receive(at, HEAD as u64, Some(incoming.from), Some(self.tag), &self.comm) }?;
         }
         Ok(())
     }
@@ -192,19 +196,19 @@ impl Routing {
     /// loss: its label travels without it, so that the others are not held up.
     unsafe fn send(&mut self, router: &mut Router, sends: &Sends, loss: &mut Option<Box<Error>>) -> Result<()> {
         let (tag, comm) = (router.tag, &router.comm);
-        let Some(Round { step, goes, sends: requests, .. }) = router.rounds.get_mut(self.at) else {
+        let Some(Round { step, outgoing, sends: requests, .. }) = router.rounds.get_mut(self.at) else {
             return Ok(());
         };
         let gives = |r: &&Packet| step.gives.contains(&r.target);
         let words = PREFIX + self.held.iter().filter(gives).map(Packet::words).sum::<usize>();
-        goes.clear();
-        goes.reserve(words);
-        goes.extend([0, self.largest.word().into()]);
+        outgoing.clear();
+        outgoing.reserve(words);
+        outgoing.extend([0, self.largest.word().into()]);
         for r in self.held.iter().filter(gives) {
-            goes.extend([u64::from(r.target) << 32 | u64::from(r.source), r.bytes]);
-            let at = goes.len();
-            goes.resize(at + r.body_words(), 0);
-            let into: *mut u8 = goes[at..].as_mut_ptr().cast();
+            outgoing.extend([u64::from(r.target) << 32 | u64::from(r.source), r.bytes]);
+            let at = outgoing.len();
+            outgoing.resize(at + r.body_words(), 0);
+            let into: *mut u8 = outgoing[at..].as_mut_ptr().cast();
             // SAFETY: the caller vouches for the source; the buffer has just been extended by as
             // many bytes.
             unsafe {
@@ -212,18 +216,18 @@ impl Routing {
                     Body::Own(i) => {
                         if let Err(e) = sends.list[i].pack(into, sends.dense, comm) {
                             loss.get_or_insert(e);
-                            goes.truncate(at);
-                            goes[at - 1] = LOST;
+                            outgoing.truncate(at);
+                            outgoing[at - 1] = LOST;
                         }
                     }
                     Body::At(from) => std::ptr::copy_nonoverlapping(from, into, r.bytes as usize),
-                    Body::Lost => goes[at - 1] = LOST,
+                    Body::Lost => outgoing[at - 1] = LOST,
                 }
             }
         }
-        goes[0] = goes.len() as u64;
+        outgoing[0] = outgoing.len() as u64;
         self.held.retain(|r| !step.gives.contains(&r.target));
-        let (head, rest) = goes.split_at(goes.len().min(HEAD / WORD));
+        let (head, rest) = outgoing.split_at(outgoing.len().min(HEAD / WORD));
         for (request, (part, tag)) in requests.iter_mut().zip([(head, tag), (rest, tag + 1)]) {
             if !part.is_empty() {
                 let block = bytes_at(part.as_ptr().cast(), size_of_val(part) as u64);
@@ -248,13 +252,13 @@ impl Routing {
         loss: &mut Option<Box<Error>>,
     ) -> Result<Option<(&[Packet], Stats)>> {
         while let Some(round) = router.rounds.get_mut(self.at) {
-            for came in &mut round.came {
-                if !came.test(router.tag, &router.comm)? {
+            for incoming in &mut round.incoming {
+                if !incoming.test(router.tag, &router.comm)? {
                     return Ok(None);
                 }
             }
-            for came in &round.came {
-                let words = came.words();
+            for incoming in &round.incoming {
+                let words = incoming.words();
                 self.largest = self.largest.max(Stats::from_word(words[1] as u32));
                 let mut rest = &words[PREFIX..];
                 while let [label, bytes, body @ ..] = rest {

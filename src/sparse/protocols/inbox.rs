@@ -35,7 +35,7 @@ const _: () = assert!(STATS_BITS <= TOLD, "the barrier has room for the stats");
 /// at the beginning of the memory of process 0; that of the others has a gap there.
 const HEAD: usize = size_of::<Gate>() + Bell::BYTES;
 
-/// Precedes each message in an arrivals.
+/// Precedes each message in an inbox.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(16))]
 struct Header {
@@ -60,12 +60,12 @@ const HEADER: u64 = size_of::<Header>() as u64;
 /// Polls between two entries into MPI, where other processes may need this one to make progress.
 const ENTER: u32 = 64;
 
-/// Polls between two polls at the clock, and how long a process waits before it checks whether the
+/// Polls between two looks at the clock, and how long a process waits before it checks whether the
 /// others are alive.
 const CLOCK: u32 = 256;
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Memory that all processes of the communicator share.
+/// The memory that all processes of the communicator share.
 struct Memory {
     segment: Segment,
     size: u32,
@@ -82,10 +82,9 @@ impl Memory {
         Bell::at(self.segment.part(0).wrapping_add(size_of::<Gate>()))
     }
 
-    /// Returns one half of a process's arrivals.
+    /// Returns one half of a process's inbox.
     fn half(&self, process: u32, number: u64) -> &Half {
-        // SAFETY: as above; the head's size is a multiple of a half's alignment, and so is that of
-        // what comes before the second half.
+        // SAFETY: as above; HEAD and HALF are multiples of the alignment of a half.
         unsafe { &*self.half_at(process, number).cast::<Half>() }
     }
 
@@ -103,8 +102,8 @@ impl Memory {
 
     /// Writes a header to a half.
     fn write_header(&self, process: u32, number: u64, position: u64, header: Header) {
-        // SAFETY: the place is the caller's, who has reserved it, inside of a half; places are
-        // multiples of a header.
+        // SAFETY: the caller has reserved the position, which lies within a half; positions are
+        // multiples of the size of a header.
         unsafe { self.at(process, number, position).cast::<Header>().write(header) };
     }
 }
@@ -184,8 +183,8 @@ impl Run {
                         memory.write_header(o.target, number, at, Header { source: rank, kind: END, bytes: 0 });
                     }
                     // SAFETY: the caller vouches for the block.
-                    let told = unsafe { transport.send(o, Mode::Standard, &mut pending) };
-                    told.map(drop).inspect_err(|_| half.take_back())
+                    let sent = unsafe { transport.send(o, Mode::Standard, &mut pending) };
+                    sent.map(drop).inspect_err(|_| half.take_back())
                 }
             };
             if let Err(e) = sent {
@@ -207,18 +206,18 @@ impl Run {
     #[inline]
     pub unsafe fn progress(&mut self, transport: &mut Transport, arrivals: &mut Arrivals) -> Result<bool> {
         if self.missing.is_none() {
-            let Some(told) = self.memory.barrier().open(self.number, self.memory.size) else {
+            let Some(largest) = self.memory.barrier().open(self.number, self.memory.size) else {
                 self.on_closed(transport)?;
                 return Ok(false);
             };
-            transport.learn(Stats::from_word(told));
+            transport.learn(Stats::from_word(largest));
             self.missing = Some(self.empty(transport, arrivals)?);
         }
         let missing = self.missing.as_mut().expect("counted above");
         Ok(transport.find_missing(missing, arrivals)? & arrivals.complete()? & self.pending.complete()?)
     }
 
-    /// Takes the messages out of this process's arrivals. Returns how many more must be probed for.
+    /// Takes the messages out of this process's inbox. Returns how many more must be probed for.
     fn empty(&self, transport: &mut Transport, arrivals: &mut Arrivals) -> Result<u32> {
         let contents = self.memory.half(transport.rank, self.number).empty(INBOX_ROOM);
         let bytes = if contents.cut { self.find_end(transport.rank) } else { contents.bytes };

@@ -94,7 +94,7 @@ impl ReceiveRing {
     pub fn close(mut self) {
         let usable = crate::mpi::is_usable();
         // there is nobody to report errors to
-        let cancelled = usable && self.requests.iter_mut().all(|r| r.cancel().is_ok() && cancelled(r));
+        let cancelled = usable && self.requests.iter_mut().all(|r| r.cancel().is_ok() && wait_until_cancelled(r));
         if !cancelled {
             // MPI may still write to them
             std::mem::forget(std::mem::take(&mut self.buffers));
@@ -103,7 +103,7 @@ impl ReceiveRing {
 }
 
 /// Waits until a cancelled receive completes. Returns false if MPI reports an error.
-fn cancelled(request: &mut Request) -> bool {
+fn wait_until_cancelled(request: &mut Request) -> bool {
     loop {
         match request.test_cancelled() {
             Ok(None) => continue,
