@@ -28,14 +28,19 @@
 //!
 //! `observe` counts and traces what they do, where the environment asks for it.
 //!
-//! Beside them stands `model`: the LogGP cost model and a simulator, which run the schedules of all
-//! processes in simulated time. `measure` finds the parameters of a machine. `util` is for all.
+//! `schedule` defines what a schedule is and verifies it; each file or folder of
+//! `schedule::algorithms` builds schedules by one algorithm, `edge_coloring` and
+//! `distributed_coloring` in several files. `select` chooses among them, guided by its `hints`.
+//!
+//! Beside them stands `model`: the LogGP cost model, the simulator (`simulate`), which runs the
+//! schedules of all processes in simulated time, and the costs of sparse exchanges
+//! (`model::sparse`). `measure` finds the parameters of a machine. `util` is for all.
 //!
 //! `environment` is the only way to environment variables and files of parameters; `logging` writes
 //! to standard error what `MPIX_NEIGHBOR_LOG` asks for.
 //!
-//! Without the feature `mpi` only the pure half is built: neighborhoods, schedules, their checks and
-//! the model. What needs no MPI of `datatype` and `shm` is tested without one.
+//! Without the feature `mpi` only the pure half is built: neighborhoods, schedules, their checks
+//! and the model. What needs no MPI of `datatype` and `shm` is tested without one.
 
 #![deny(missing_docs, unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks, clippy::missing_safety_doc)]
 

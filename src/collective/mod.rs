@@ -4,4 +4,5 @@ pub mod fuse;
 pub mod handle;
 pub mod request;
 pub mod setup;
+pub mod tags;
 pub mod verify;

@@ -1,11 +1,14 @@
-//! Requests: collectives that one call starts and another one completes, once (nonblocking) or any number of times (persistent).
+//! Requests: collectives that one call starts and another one completes, once (nonblocking) or any
+//! number of times (persistent).
 //!
-//! A request binds an executor of its own, so that any number of them may be under way on a neighborhood. Where all messages are posted at the start
-//! MPI alone moves them. Else the request stands in the process's list of those that must be moved forward, and each call that waits or tests does so for all
-//! of them.
+//! A request binds an executor of its own, so that any number of them may be under way on a
+//! neighborhood. Where all messages are posted at the start MPI alone moves them. Else the request
+//! stands in the process's list of those that must be moved forward, and each call that waits or
+//! tests does so for all of them.
 //!
-//! Cost of a start: that of a blocking call without binding. Nonblocking calls bind, take an executor that an earlier one has used, and allocate the
-//! request; where datatypes are needed after the start (rounds, reductions) they duplicate derived ones.
+//! Cost of a start: that of a blocking call without binding. Nonblocking calls bind, take an
+//! executor that an earlier one has used, and allocate the request; where datatypes are needed
+//! after the start (rounds, reductions) they duplicate derived ones.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -14,12 +17,12 @@ use smallvec::SmallVec;
 
 use crate::collective::fuse::{Joined, Rule};
 use crate::collective::handle::{COLLECTIVES, Loan, Slot, no_buffers};
+use crate::collective::tags::MOST_FIELDS;
 use crate::collective::verify::{Check, Findings};
 use crate::datatype::buffers::Buffers;
+use crate::datatype::captured::CapturedArguments;
 use crate::error::{Argument, Error, Result};
 use crate::exec::Executor;
-use crate::exec::lasting::Lasting;
-use crate::exec::tags::MOST_FIELDS;
 use crate::mpi::{MPI_Comm, device, message};
 use crate::progress::Advance;
 use crate::schedule::Schedule;
@@ -34,7 +37,8 @@ pub enum Kind {
     Once,
     /// Any number of times; all starts match in their order.
     Persistent,
-    /// Any number of times; its starts match with one another alone. (Where collectives are verified as `Persistent`.)
+    /// Any number of times; its starts match with one another alone. (Where collectives are
+    /// verified as `Persistent`.)
     MatchingAlone,
 }
 
@@ -68,7 +72,7 @@ struct State {
     /// Whether the tags are nobody else's, and stay.
     alone: bool,
     /// Keeps arrays and datatypes for what is done after the start.
-    lasting: Vec<Lasting>,
+    lasting: Vec<CapturedArguments>,
     joined: Option<Joined>,
     verification: Option<Box<Verification>>,
     /// The first error.
@@ -136,7 +140,8 @@ impl State {
         self.start_all()
     }
 
-    /// Returns whether a start has failed half-way: then nothing is posted by another one, which would leave out some messages.
+    /// Returns whether a start has failed half-way: then nothing is posted by another one, which
+    /// would leave out some messages.
     #[inline(always)]
     fn is_lost(&self) -> bool {
         self.joined.as_ref().is_some_and(Joined::is_lost) || self.loans.iter().any(|loan| loan.executor.is_lost())
@@ -175,7 +180,7 @@ impl State {
         let lost = self.is_lost();
         let Some(verification) = &mut self.verification else { return Ok(()) };
         let slot = &verification.slot;
-        let fields: Fields = self.lasting.iter().map(Lasting::buffers).collect();
+        let fields: Fields = self.lasting.iter().map(CapturedArguments::buffers).collect();
         // the other ends are told, as of any error in the arguments
         let fields = match &verification.error {
             Some(e) => Err(e.clone()),
@@ -347,7 +352,8 @@ impl Request {
     /// A request for a collective, bound but not started.
     ///
     /// # Safety
-    /// The buffers must be what the C prototypes ask for, until the request is complete, or freed if it is persistent.
+    /// The buffers must be what the C prototypes ask for, until the request is complete, or freed
+    /// if it is persistent.
     pub unsafe fn new(slot: &Arc<Slot>, user: MPI_Comm, fields: &[Buffers], rule: Rule, kind: Kind) -> Result<Request> {
         let persistent = kind != Kind::Once;
         device::look();
@@ -362,7 +368,7 @@ impl Request {
             } else {
                 let mut state = State::bound(slot, fields, rule, kind)?;
                 if kind == Kind::MatchingAlone {
-                    slot.tags().alone(&mut state.tags, message::largest_tag()?)?;
+                    slot.tags().private_matching(&mut state.tags, message::largest_tag()?)?;
                     state.alone = true;
                 }
                 state
@@ -373,7 +379,8 @@ impl Request {
         }
     }
 
-    /// Runs a verified collective of `count` fields to its end; also where the arguments are in error, as neighbors wait to hear of it.
+    /// Runs a verified collective of `count` fields to its end; also where the arguments are in
+    /// error, as neighbors wait to hear of it.
     ///
     /// # Safety
     /// As for `new`.
@@ -479,7 +486,8 @@ impl Request {
         self.slot.outstanding().advance();
     }
 
-    /// Does what can be done without waiting. Whether it has come to its end, or is not active; it is not completed by that.
+    /// Does what can be done without waiting. Whether it has come to its end, or is not active; it
+    /// is not completed by that.
     pub fn test(&mut self) -> bool {
         if !self.active {
             return true;
@@ -542,8 +550,8 @@ impl Request {
         }
     }
 
-    /// Whether the block of a source has arrived and may be read; in a reduction, whether it is part of the result. True also if the request is not
-    /// active.
+    /// Whether the block of a source has arrived and may be read; in a reduction, whether it is
+    /// part of the result. True also if the request is not active.
     pub fn arrived(&mut self, source: usize) -> Result<bool> {
         if !self.active {
             return Ok(true);
@@ -615,11 +623,11 @@ impl State {
             let Some(first) = fields.first() else { return Ok(state) };
             let (persistent, alone) = (kind != Kind::Once, kind == Kind::MatchingAlone);
             let loan = slot.lend(first, alone)?;
-            let kept: Vec<Lasting>;
+            let kept: Vec<CapturedArguments>;
             let mut own: Fields = SmallVec::from_slice(fields);
             if persistent || fields.len() > 1 || loan.executor.keeps_datatypes() {
-                kept = fields.iter().map(|f| Lasting::of(f, n, slot.comm())).collect::<Result<_>>()?;
-                own = kept.iter().map(Lasting::buffers).collect();
+                kept = fields.iter().map(|f| CapturedArguments::of(f, n, slot.comm())).collect::<Result<_>>()?;
+                own = kept.iter().map(CapturedArguments::buffers).collect();
             } else {
                 kept = Vec::new();
             }
@@ -695,7 +703,7 @@ impl State {
         for (tag, field) in fields.iter().enumerate() {
             // SAFETY: the caller of `Request::new` vouches for the buffers.
             unsafe {
-                let lasting = Lasting::of(field, n, slot.comm())?;
+                let lasting = CapturedArguments::of(field, n, slot.comm())?;
                 let mut loan = slot.lend(field, false)?;
                 loan.tag = tag;
                 match loan.executor.bind(&lasting.buffers()) {

@@ -1,9 +1,10 @@
-//! A caller's buffers: where each block of a schedule lies, how many elements it has, and of which type.
+//! The caller's buffers: the address, element count and datatype of each block.
 
 use crate::error::{Argument, Error, Result};
+use crate::mpi::device::Devices;
 use crate::mpi::{MPI_Datatype, datatype};
 
-/// An array of counts or displacements, in any of the widths that MPI has.
+/// An array of counts or displacements, in any of MPI's integer widths.
 #[derive(Debug, Clone, Copy)]
 pub enum Ints<'a> {
     /// `int`
@@ -28,35 +29,36 @@ impl Ints<'_> {
 /// How the blocks of a buffer are described.
 #[derive(Debug, Clone, Copy)]
 pub enum Shape<'a> {
-    /// All slots share one block at the start of the buffer (what gather and reduce send, where reduce leaves its result).
+    /// All list entries share one block at the start of the buffer: what gather and reduce send,
+    /// and where reduce leaves its result.
     One {
         /// Elements.
         count: i64,
     },
-    /// Blocks of equal counts behind one another.
+    /// Consecutive blocks of equal counts.
     Equal {
         /// Elements of a block.
         count: i64,
     },
-    /// Each block has a count and a displacement in extents of the datatype.
+    /// Each block has a count, and a displacement in extents of the datatype.
     Vector {
-        /// Elements, one entry a slot.
+        /// Elements, one per list entry.
         counts: Ints<'a>,
-        /// Displacements, one entry a slot.
+        /// Displacements, one per list entry.
         displs: Ints<'a>,
     },
     /// Each block has a count, a displacement in bytes and a datatype.
     General {
-        /// Elements, one entry a slot.
+        /// Elements, one per list entry.
         counts: Ints<'a>,
-        /// Displacements, one entry a slot.
+        /// Displacements, one per list entry.
         displs: Ints<'a>,
-        /// Datatypes, one entry a slot.
+        /// Datatypes, one per list entry.
         datatypes: &'a [MPI_Datatype],
     },
 }
 
-/// What the arguments of one side are called in the C prototype.
+/// Names of one side's arguments in the C prototype, for error texts.
 #[derive(Debug)]
 pub struct Names {
     /// The buffer.
@@ -108,24 +110,55 @@ pub struct Blocks<'a> {
     pub names: &'static Names,
 }
 
-/// One block, found.
+/// A block whose address is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Located {
     /// Address of the first element.
     pub at: *mut u8,
     /// Elements, not negative.
     pub count: i64,
-    /// Of this type.
+    /// Their datatype.
     pub datatype: MPI_Datatype,
 }
 
-/// Most bytes of a block: no machine addresses more, and a few of them together do not overflow.
+impl Located {
+    /// Returns the bytes of data.
+    ///
+    /// # Safety
+    /// The datatype must be a datatype.
+    pub unsafe fn bytes(&self) -> Result<i128> {
+        // SAFETY: the caller vouches for the datatype.
+        Ok(i128::from(self.count) * i128::from(unsafe { datatype::size(self.datatype) }?))
+    }
+
+    /// Returns true if the data lies in device memory.
+    ///
+    /// # Safety
+    /// The datatype must be a datatype.
+    pub unsafe fn is_on_device(&self, devices: &Devices) -> Result<bool> {
+        // SAFETY: the caller vouches for the datatype.
+        unsafe { devices.hold(self.at, self.count, self.datatype) }
+    }
+}
+
+/// Grows a buffer to at least `length` bytes.
+#[inline]
+pub fn enlarge(buffer: &mut Vec<u8>, length: usize) -> Result<()> {
+    if buffer.len() < length {
+        buffer.try_reserve_exact(length - buffer.len()).map_err(|_| Error::NoMemory { bytes: length })?;
+        buffer.resize(length, 0);
+    }
+    Ok(())
+}
+
+/// Most bytes of a block: no machine addresses more, and sums of a few such lengths do not
+/// overflow.
 pub const MOST: i64 = 1 << 60;
 
-/// Returns the bytes of `count` elements of `size` bytes each. The one place where counts become lengths: every path calls it.
+/// Returns the bytes of `count` elements of `size` bytes each. Every path that turns counts into
+/// lengths calls this function.
 ///
-/// # Errors
-/// No memory is that long; `argument` names the count.
+/// # Errors The length exceeds any memory; `argument` names the count.
 #[inline(always)]
 pub fn length(count: i64, size: i64, argument: impl FnOnce() -> Argument) -> Result<usize> {
     match count.checked_mul(size) {
@@ -134,7 +167,8 @@ pub fn length(count: i64, size: i64, argument: impl FnOnce() -> Argument) -> Res
     }
 }
 
-/// Returns the distance in bytes from the first of `count` elements to the last; a negative extent walks downward.
+/// Returns the distance in bytes from the first of `count` elements to the last; a negative extent
+/// walks downward.
 ///
 /// # Errors
 /// As for [`length`].
@@ -152,7 +186,7 @@ fn too_large(count: i64, extent: i64, argument: Argument) -> Box<Error> {
 }
 
 impl Blocks<'_> {
-    /// Finds block `slot`.
+    /// Returns the block of list entry `slot`.
     #[inline]
     pub fn locate(&self, slot: usize) -> Result<Located> {
         let (count, datatype, offset) = match self.shape {
@@ -163,7 +197,8 @@ impl Blocks<'_> {
             Shape::Vector { counts, displs } => (counts.get(slot), self.datatype, displs.get(slot).checked_mul(self.extent)),
             Shape::General { counts, displs, datatypes } => {
                 let count = counts.get(slot);
-                // nothing is looked at in an empty block: its datatype may be null, which not every MPI takes
+                // the datatype of an empty block is ignored: it may be null, which not every MPI
+                // accepts
                 let datatype = if count == 0 { datatype::byte() } else { datatypes[slot] };
                 (count, datatype, Some(displs.get(slot)))
             }
@@ -174,18 +209,20 @@ impl Blocks<'_> {
         let Some(offset) = offset else {
             return Err(Error::TooLarge { argument: self.count_argument(slot), count, extent: self.extent }.into());
         };
-        // MPI_BOTTOM is address 0 and displacements may be negative: the sum is an address, not an offset within an allocation
+        // MPI_BOTTOM is address 0, and displacements may be negative: the sum is an address, not an
+        // offset within an allocation
         Ok(Located { at: self.base.wrapping_offset(offset as isize), count, datatype })
     }
 
-    /// Finds the blocks of some slots, for shapes with one datatype: `found` gets each one's position among the slots.
+    /// Finds the blocks of several list entries, for shapes with one datatype. `found` also gets
+    /// the position of each among `slots`.
     #[inline]
     pub fn locate_all(
         &self,
         slots: impl Iterator<Item = u32>,
         mut found: impl FnMut(usize, Located) -> Result<()>,
     ) -> Result<()> {
-        // one loop for each kind of arrays, in which nothing is decided that does not depend on the slot
+        // one loop per kind of array, free of decisions that do not depend on the entry
         match self.shape {
             Shape::Vector { counts: Ints::Narrow(counts), displs: Ints::Narrow(displs) } => {
                 for (k, slot) in slots.enumerate() {
@@ -206,7 +243,7 @@ impl Blocks<'_> {
         Ok(())
     }
 
-    /// The count of a slot, as an argument.
+    /// Returns the argument that holds the count of list entry `slot`.
     #[cold]
     pub fn count_argument(&self, slot: usize) -> Argument {
         match self.shape {
@@ -215,7 +252,7 @@ impl Blocks<'_> {
         }
     }
 
-    /// The datatype of a slot, as an argument.
+    /// Returns the argument that holds the datatype of list entry `slot`.
     #[cold]
     pub fn datatype_argument(&self, slot: usize) -> Argument {
         match self.shape {

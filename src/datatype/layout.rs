@@ -1,15 +1,15 @@
-//! Copies between memory that is laid out as a datatype says and packed bytes, and between two layouts.
+//! Copies between the memory layout of a datatype and packed bytes, and between two layouts.
 //!
-//! All of them are nests of loops that copy runs of bytes from one side to the other. The two inner loops are made for each short length of runs, so that a
-//! face of a 3-D box is one call whatever its direction; longer runs are copied by the C library.
+//! `loops` has the nested loops that move the bytes.
 //!
-//! Cost: one pass over the data. No allocation; no call of MPI.
+//! Cost: one pass over the data. Allocates nothing and calls no MPI.
 
 use std::sync::Arc;
 
-use crate::datatype::typemap::{Dim, MOST_DIMS, Nest, Shape, Typemap};
+use super::loops::{Dims, joined, nested, one, range, runs_of, scattered, shift, strided};
+use super::typemap::{Shape, Typemap};
 
-/// Elements of a datatype, one after the other.
+/// Consecutive elements of a datatype.
 #[derive(Debug, Clone)]
 pub struct Layout {
     map: Arc<Typemap>,
@@ -17,97 +17,22 @@ pub struct Layout {
     bytes: usize,
 }
 
-/// A loop over runs on both sides.
-#[derive(Debug, Clone, Copy)]
-struct Step {
-    count: usize,
-    /// Bytes from one to the next where it is read, and where it is written.
-    from: isize,
-    into: isize,
-}
-
-/// Loops of at most as many as two nests have, each with one for its elements.
-#[derive(Debug)]
-struct Steps {
-    list: [Step; 2 * (MOST_DIMS + 1)],
-    length: usize,
-}
-
-impl Steps {
-    fn new() -> Steps {
-        Steps { list: [Step { count: 1, from: 0, into: 0 }; 2 * (MOST_DIMS + 1)], length: 0 }
-    }
-
-    #[inline(always)]
-    fn push(&mut self, step: Step) {
-        self.list[self.length] = step;
-        self.length += 1;
-    }
-
-    #[inline(always)]
-    fn as_slice(&self) -> &[Step] {
-        &self.list[..self.length]
-    }
-}
-
-/// Loops of a nest and of the elements around it, outermost first.
-#[derive(Debug, Clone, Copy)]
-struct Dims {
-    list: [Dim; MOST_DIMS + 1],
-    length: usize,
-    run: usize,
-}
-
-impl Dims {
-    /// The loops of `count` elements, of which each is one nest.
-    #[inline]
-    fn of(nest: &Nest, count: usize, extent: i64) -> Dims {
-        let mut dims = Dims { list: [Dim { count: 1, stride: 0 }; MOST_DIMS + 1], length: 0, run: nest.run };
-        let mut inner = &nest.dims[..];
-        if count > 1 {
-            let mut outer = Dim { count, stride: extent };
-            match inner.first() {
-                None if extent == nest.run as i64 => {
-                    dims.run *= count;
-                    return dims;
-                }
-                Some(first) if i128::from(extent) == first.count as i128 * i128::from(first.stride) => {
-                    outer = Dim { count: first.count * count, stride: first.stride };
-                    inner = &inner[1..];
-                }
-                _ => {}
-            }
-            dims.list[0] = outer;
-            dims.length = 1;
-        }
-        for dim in inner {
-            dims.list[dims.length] = *dim;
-            dims.length += 1;
-        }
-        dims
-    }
-
-    #[inline(always)]
-    fn as_slice(&self) -> &[Dim] {
-        &self.list[..self.length]
-    }
-}
-
 impl Layout {
-    /// `count` elements. `None` if their data is longer than memory can be.
+    /// Returns the layout of `count` elements, or `None` if their data exceeds any memory.
     #[inline]
     pub fn new(map: Arc<Typemap>, count: usize) -> Option<Layout> {
         let bytes = map.size().checked_mul(count).filter(|&bytes| isize::try_from(bytes).is_ok())?;
         Some(Layout { map, count, bytes })
     }
 
-    /// Bytes of data.
+    /// Returns the bytes of data.
     #[inline]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Where the first byte lies, relative to the address, if all lie behind one another in the order in which they are packed.
+    /// Returns the offset of the first byte from the address if the data is contiguous and in
+    /// packing order.
     #[inline]
     pub fn contiguous(&self) -> Option<i64> {
         self.map.contiguous(self.count)
@@ -116,7 +41,8 @@ impl Layout {
     /// Packs all data of the elements at `at`.
     ///
     /// # Safety
-    /// The elements must be readable, and as many bytes as they have must be writable at `into`, without overlap.
+    /// The elements must be readable, and as many bytes as they have must be writable at `into`,
+    /// without overlap.
     #[inline]
     pub unsafe fn pack(&self, at: *const u8, into: *mut u8) {
         // SAFETY: the caller vouches for both; packing writes only the packed side.
@@ -126,14 +52,15 @@ impl Layout {
     /// Unpacks all data of the elements at `at`.
     ///
     /// # Safety
-    /// As many bytes as the elements have must be readable at `from`, and the elements writable, without overlap.
+    /// As many bytes as the elements have must be readable at `from`, and the elements writable,
+    /// without overlap.
     #[inline]
     pub unsafe fn unpack(&self, from: *const u8, at: *mut u8) {
         // SAFETY: the caller vouches for both; unpacking reads only the packed side.
         unsafe { self.all::<false>(at, from.cast_mut()) }
     }
 
-    /// Packs bytes `begin..end` of the packed form, to `into`.
+    /// Packs bytes `begin..end` of the packed form into `into`.
     ///
     /// # Safety
     /// As for `pack`; `end` must not exceed the bytes of data.
@@ -151,16 +78,18 @@ impl Layout {
         unsafe { self.part::<false>(at, begin, end, from.cast_mut()) }
     }
 
-    /// Copies the data of the elements at `from` to where `other` says, at `into`, without packing it.
+    /// Copies the data of the elements at `from` to the elements of `other` at `into`, without
+    /// packing it.
     ///
     /// # Safety
-    /// Both must have as many bytes of data. The elements at `from` must be readable, and those at `into` writable, without overlap.
+    /// Both must have as many bytes of data. The elements at `from` must be readable, and those at
+    /// `into` writable, without overlap.
     pub unsafe fn copy(&self, from: *const u8, other: &Layout, into: *mut u8) {
         debug_assert_eq!(self.bytes, other.bytes);
         // SAFETY: the caller vouches for both.
         unsafe {
             match (self.contiguous(), other.contiguous()) {
-                // erroneous programs let them overlap: `copy`, not `copy_nonoverlapping`
+                // `copy`, because erroneous programs pass overlapping buffers
                 (Some(a), Some(b)) => std::ptr::copy(shift(from, a), shift(into, b), self.bytes),
                 (Some(offset), _) => other.unpack(shift(from, offset), into),
                 (_, Some(offset)) => self.pack(from, shift(into, offset)),
@@ -177,11 +106,12 @@ impl Layout {
         }
     }
 
-    /// The same where the layouts have nothing in common: run by run of this one.
+    /// Copies run by run of this layout, for layouts whose loops do not match.
     unsafe fn copy_runs(&self, from: *const u8, other: &Layout, into: *mut u8) {
         let mut at = 0;
         let mut copy = |run: *const u8, length: usize| {
-            // SAFETY: the caller of `copy` vouches for both; the run is `at..at + length` of the packed form.
+            // SAFETY: the caller of `copy` vouches for both; the run is `at..at + length` of the
+            // packed form.
             unsafe { other.part::<false>(into, at, at + length, run.cast_mut()) };
             at += length;
         };
@@ -251,7 +181,7 @@ impl Layout {
         }
     }
 
-    /// Bytes `begin..end` of an element that is not one nest.
+    /// Packs or unpacks bytes `begin..end` of an element that is not a single nest.
     unsafe fn part_of_element<const PACK: bool>(&self, at: *mut u8, begin: usize, end: usize, packed: *mut u8) {
         // SAFETY: the callers vouch for both sides.
         unsafe {
@@ -291,288 +221,6 @@ impl Layout {
     }
 }
 
-/// An address so many bytes further on. Layouts may begin before the address, and at `MPI_BOTTOM` they are addresses themselves.
-#[inline(always)]
-fn shift<T: Address>(at: T, offset: i64) -> T {
-    at.shifted(offset as isize)
-}
-
-trait Address: std::marker::Copy {
-    fn shifted(self, offset: isize) -> Self;
-}
-
-impl Address for *const u8 {
-    #[inline(always)]
-    fn shifted(self, offset: isize) -> Self {
-        self.wrapping_offset(offset)
-    }
-}
-
-impl Address for *mut u8 {
-    #[inline(always)]
-    fn shifted(self, offset: isize) -> Self {
-        self.wrapping_offset(offset)
-    }
-}
-
-/// Calls `found` with each run of a nest, in order.
-fn runs_of(nest: &Nest, at: *const u8, found: &mut impl FnMut(*const u8, usize)) {
-    fn level(dims: &[Dim], run: usize, at: *const u8, found: &mut impl FnMut(*const u8, usize)) {
-        match dims.split_first() {
-            None => found(at, run),
-            Some((dim, inner)) => {
-                (0..dim.count).for_each(|k| level(inner, run, shift(at, (k as i64).wrapping_mul(dim.stride)), found));
-            }
-        }
-    }
-    level(&nest.dims, nest.run, shift(at, nest.offset), found);
-}
-
-/// One run.
-#[inline(always)]
-unsafe fn one<const PACK: bool>(bytes: usize, at: *mut u8, packed: *mut u8) {
-    // SAFETY: the callers vouch for both sides.
-    unsafe { if PACK { std::ptr::copy(at, packed, bytes) } else { std::ptr::copy(packed, at, bytes) } }
-}
-
-/// Runs along loops, outermost first.
-#[inline(always)]
-unsafe fn nested<const PACK: bool>(dims: &[Dim], run: usize, at: *mut u8, packed: *mut u8) {
-    let step = |dim: &Dim, here: isize| match PACK {
-        true => Step { count: dim.count, from: dim.stride as isize, into: here },
-        false => Step { count: dim.count, from: here, into: dim.stride as isize },
-    };
-    let (from, into) = if PACK { (at, packed) } else { (packed, at) };
-    // SAFETY: the callers vouch for both sides.
-    unsafe {
-        match dims {
-            [] => std::ptr::copy(from, into, run),
-            [inner] => plane(from, into, run, ONCE, step(inner, run as isize)),
-            [outer, inner] => {
-                plane(from, into, run, step(outer, run.wrapping_mul(inner.count) as isize), step(inner, run as isize));
-            }
-            [outermost, rest @ ..] => {
-                let unit = rest.iter().fold(run, |bytes, dim| bytes * dim.count);
-                let (mut at, mut packed) = (at, packed);
-                for _ in 0..outermost.count {
-                    deeper::<PACK>(rest, run, at, packed);
-                    (at, packed) = (shift(at, outermost.stride), packed.wrapping_add(unit));
-                }
-            }
-        }
-    }
-}
-
-/// The same, not in line.
-unsafe fn deeper<const PACK: bool>(dims: &[Dim], run: usize, at: *mut u8, packed: *mut u8) {
-    // SAFETY: the callers vouch for both sides.
-    unsafe { nested::<PACK>(dims, run, at, packed) }
-}
-
-/// Bytes `begin..end` of a nest, not none.
-unsafe fn range<const PACK: bool>(dims: &[Dim], run: usize, at: *mut u8, begin: usize, end: usize, packed: *mut u8) {
-    // SAFETY: the callers vouch for both sides.
-    unsafe {
-        let Some((outer, inner)) = dims.split_first() else {
-            return one::<PACK>(end - begin, at.wrapping_add(begin), packed);
-        };
-        let unit = inner.iter().fold(run, |bytes, dim| bytes * dim.count);
-        let place = |k: usize| shift(at, (k as i64).wrapping_mul(outer.stride));
-        let (mut first, last) = (begin / unit, end / unit);
-        let mut done = 0;
-        if !begin.is_multiple_of(unit) || first == last {
-            let until = end.min((first + 1) * unit);
-            range::<PACK>(inner, run, place(first), begin - first * unit, until - first * unit, packed);
-            done = until - begin;
-            first += 1;
-        }
-        if first < last {
-            let mut dims = Dims { list: [*outer; MOST_DIMS + 1], length: 1 + inner.len(), run };
-            dims.list[0].count = last - first;
-            dims.list[1..=inner.len()].copy_from_slice(inner);
-            nested::<PACK>(dims.as_slice(), run, place(first), packed.wrapping_add(done));
-            done += (last - first) * unit;
-        }
-        if begin + done < end {
-            range::<PACK>(inner, run, place(last), 0, end - last * unit, packed.wrapping_add(done));
-        }
-    }
-}
-
-/// The loops of two nests as common ones, where the counts of one divide those of the other. The length of the common runs and the loops over them.
-fn joined(from: &Dims, into: &Dims) -> Option<(usize, Steps)> {
-    /// The loops of one side, innermost first.
-    struct Side<'a> {
-        dims: &'a [Dim],
-        count: usize,
-        stride: i64,
-    }
-    impl<'a> Side<'a> {
-        fn new(dims: &'a Dims, run: usize) -> Side<'a> {
-            Side { dims: dims.as_slice(), count: dims.run / run, stride: run as i64 }.next()
-        }
-        /// The next loop out, if the last one has been used up.
-        fn next(mut self) -> Side<'a> {
-            while self.count == 1 {
-                let Some((outer, inner)) = self.dims.split_last() else { break };
-                (self.dims, self.count, self.stride) = (inner, outer.count, outer.stride);
-            }
-            self
-        }
-        fn take(mut self, count: usize) -> Side<'a> {
-            self.count /= count;
-            self.stride = self.stride.wrapping_mul(count as i64);
-            self.next()
-        }
-    }
-    let run = from.run.min(into.run);
-    if !from.run.is_multiple_of(run) || !into.run.is_multiple_of(run) {
-        return None;
-    }
-    let (mut a, mut b) = (Side::new(from, run), Side::new(into, run));
-    let mut steps = Steps::new();
-    while a.count > 1 && b.count > 1 {
-        let count = a.count.min(b.count);
-        if !a.count.is_multiple_of(count) || !b.count.is_multiple_of(count) {
-            return None;
-        }
-        steps.push(Step { count, from: a.stride as isize, into: b.stride as isize });
-        (a, b) = (a.take(count), b.take(count));
-    }
-    let length = steps.length;
-    steps.list[..length].reverse();
-    Some((run, steps))
-}
-
-/// No loop.
-const ONCE: Step = Step { count: 1, from: 0, into: 0 };
-
-/// Copies runs along loops, outermost first.
-#[inline]
-unsafe fn strided(from: *const u8, into: *mut u8, run: usize, steps: &[Step]) {
-    // SAFETY: the callers vouch for both sides.
-    unsafe {
-        match *steps {
-            [] => std::ptr::copy(from, into, run),
-            [inner] => plane(from, into, run, ONCE, inner),
-            [outer, inner] => plane(from, into, run, outer, inner),
-            [outermost, ref rest @ ..] => {
-                let (mut from, mut into) = (from, into);
-                for _ in 0..outermost.count {
-                    strided(from, into, run, rest);
-                    (from, into) = (from.wrapping_offset(outermost.from), into.wrapping_offset(outermost.into));
-                }
-            }
-        }
-    }
-}
-
-/// Copies runs along two loops.
-unsafe fn plane(from: *const u8, into: *mut u8, run: usize, outer: Step, inner: Step) {
-    macro_rules! lengths {
-        ($($length:literal: $word:ty),*) => {
-            // SAFETY: the callers vouch for both sides.
-            unsafe {
-                match run {
-                    $($length => words::<$word>(from, into, outer, inner),)*
-                    _ => runs(from, into, run, outer, inner),
-                }
-            }
-        };
-    }
-    lengths!(
-        1: u8, 2: u16, 4: u32, 8: u64, 12: [u32; 3], 16: [u64; 2], 20: [u32; 5], 24: [u64; 3], 28: [u32; 7], 32: [u64; 4], 40: [u64; 5], 48: [u64; 6],
-        56: [u64; 7], 64: [u64; 8], 72: [u64; 9], 80: [u64; 10], 88: [u64; 11], 96: [u64; 12], 104: [u64; 13], 112: [u64; 14], 120: [u64; 15], 128: [u64; 16]
-    );
-}
-
-#[inline(always)]
-unsafe fn words<W: std::marker::Copy>(from: *const u8, into: *mut u8, outer: Step, inner: Step) {
-    let (mut from, mut into) = (from, into);
-    for _ in 0..outer.count {
-        let (mut f, mut i) = (from, into);
-        let mut left = inner.count;
-        // SAFETY: the callers vouch for both sides.
-        unsafe {
-            let one = |f: *const u8, i: *mut u8| i.cast::<W>().write_unaligned(f.cast::<W>().read_unaligned());
-            // four at once: addresses are computed once for them
-            while left >= 4 {
-                one(f, i);
-                one(f.wrapping_offset(inner.from), i.wrapping_offset(inner.into));
-                let (f2, i2) = (f.wrapping_offset(2 * inner.from), i.wrapping_offset(2 * inner.into));
-                one(f2, i2);
-                one(f2.wrapping_offset(inner.from), i2.wrapping_offset(inner.into));
-                (f, i) = (f.wrapping_offset(4 * inner.from), i.wrapping_offset(4 * inner.into));
-                left -= 4;
-            }
-            for _ in 0..left {
-                one(f, i);
-                (f, i) = (f.wrapping_offset(inner.from), i.wrapping_offset(inner.into));
-            }
-        }
-        (from, into) = (from.wrapping_offset(outer.from), into.wrapping_offset(outer.into));
-    }
-}
-
-/// Runs of other lengths than those that have loops of their own.
-#[inline(never)]
-unsafe fn runs(from: *const u8, into: *mut u8, run: usize, outer: Step, inner: Step) {
-    type Block = [u64; 2];
-    const BLOCK: usize = size_of::<Block>();
-    /// Up to here calling the C library costs more than it gains.
-    const SHORT: usize = 1024;
-    let (mut from, mut into) = (from, into);
-    for _ in 0..outer.count {
-        let (mut f, mut i) = (from, into);
-        for _ in 0..inner.count {
-            // SAFETY: the callers vouch for both sides; blocks lie within the run.
-            unsafe {
-                if (BLOCK..=SHORT).contains(&run) {
-                    let block = |at: usize| {
-                        i.wrapping_add(at).cast::<Block>().write_unaligned(f.wrapping_add(at).cast::<Block>().read_unaligned());
-                    };
-                    (0..run / BLOCK).for_each(|k| block(k * BLOCK));
-                    // the last one may take in what is copied already
-                    block(run - BLOCK);
-                } else {
-                    std::ptr::copy(f, i, run);
-                }
-            }
-            (f, i) = (f.wrapping_offset(inner.from), i.wrapping_offset(inner.into));
-        }
-        (from, into) = (from.wrapping_offset(outer.from), into.wrapping_offset(outer.into));
-    }
-}
-
-/// Runs of equal length at offsets of one side.
-unsafe fn scattered<const PACK: bool>(run: usize, offsets: &[i64], at: *mut u8, packed: *mut u8) {
-    #[inline(always)]
-    unsafe fn words<const PACK: bool, W: std::marker::Copy>(offsets: &[i64], at: *mut u8, packed: *mut u8) {
-        for (k, &offset) in offsets.iter().enumerate() {
-            let (there, here) = (shift(at, offset).cast::<W>(), packed.cast::<W>().wrapping_add(k));
-            // SAFETY: the callers vouch for both sides.
-            unsafe {
-                if PACK { here.write_unaligned(there.read_unaligned()) } else { there.write_unaligned(here.read_unaligned()) }
-            }
-        }
-    }
-    // SAFETY: the callers vouch for both sides.
-    unsafe {
-        match run {
-            4 => words::<PACK, u32>(offsets, at, packed),
-            8 => words::<PACK, u64>(offsets, at, packed),
-            16 => words::<PACK, [u64; 2]>(offsets, at, packed),
-            24 => words::<PACK, [u64; 3]>(offsets, at, packed),
-            32 => words::<PACK, [u64; 4]>(offsets, at, packed),
-            _ => {
-                for (k, &offset) in offsets.iter().enumerate() {
-                    one::<PACK>(run, shift(at, offset), packed.wrapping_add(k * run));
-                }
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -580,11 +228,11 @@ mod tests {
     use crate::util::random::{Random, mix};
     use proptest::prelude::*;
 
-    /// The offsets of an element's bytes, in order, made as the pieces are but without any cleverness.
+    /// The offsets of an element's bytes, in order, built by brute force.
     #[derive(Clone, Debug)]
     struct Bytes(Vec<i64>);
 
-    /// A random element: both ways of saying it.
+    /// A random element, in both forms.
     fn element(draw: &mut Random, depth: u32) -> (Pieces, Bytes) {
         if depth == 0 {
             let n = [1, 2, 4, 8, 8, 16, 24, 40, 200, 0][draw.below(10) as usize];
@@ -592,7 +240,7 @@ mod tests {
         }
         let (pieces, bytes) = element(draw, depth - 1);
         if draw.below(3) == 0 {
-            // a list, as irregular as it comes
+            // an irregular list
             let (mut all, mut flat) = (Pieces::default(), Vec::new());
             for _ in 0..draw.below(5) {
                 let offset = i64::from(draw.below(600)) - 300;
@@ -611,7 +259,7 @@ mod tests {
 
     struct Case {
         layout: Layout,
-        /// Where its bytes lie in memory of `room` bytes whose address is at `origin`.
+        /// Positions of its bytes in `room` bytes of memory; the element's address is at `origin`.
         places: Vec<usize>,
         origin: usize,
         room: usize,
@@ -631,12 +279,12 @@ mod tests {
             Case { layout, places, origin: origin as usize, room: (high - low + 1) as usize }
         }
 
-        /// Memory in which each byte tells its place.
+        /// Memory in which each byte depends on its position.
         fn filled(&self) -> Vec<u8> {
             (0..self.room).map(|k| mix(k as u64) as u8).collect()
         }
 
-        /// Each byte once: what can be received into.
+        /// True if no byte occurs twice, so that data can be received there.
         fn is_injective(&self) -> bool {
             let mut sorted = self.places.clone();
             sorted.sort_unstable();
@@ -706,7 +354,7 @@ mod tests {
 
         #[test]
         fn any_layout_is_copied_to_any_other(seed: u64, other: u64, depth in 0u32..4, other_depth in 0u32..4) {
-            // as many elements of each as make the bytes equal
+            // as many elements of each as give equal numbers of bytes
             let (a, b) = (Case::new(seed, depth, 1).places.len(), Case::new(other, other_depth, 1).places.len());
             if a * b > 1 << 16 {
                 return Ok(());

@@ -1,24 +1,27 @@
-//! Where the bytes of a datatype's element lie, in the order in which MPI sends them.
+//! Typemaps: where the bytes of a datatype's element lie, in the order in which MPI sends them.
 //!
-//! Most types of real programs are one nest of loops: a run of bytes that is repeated along strides. Contiguous types, vectors, subarrays, and lists of blocks
-//! in which the same distances recur all come out as one. What is not regular is a list of nests, or of the places of runs of equal length.
+//! Most datatypes of real programs are one nest of loops: a run of bytes, repeated along strides.
+//! Contiguous types, vectors, subarrays, and lists of equally spaced blocks all become one nest. An
+//! irregular datatype becomes a list of nests, or a list of offsets of runs of equal length.
 //!
-//! Pure data; made by `mpi::typemap` from what MPI tells of a datatype, read by the copy loops of `datatype::layout`.
+//! Pure data: made by `datatype::decode` from what MPI reports of a datatype, read by the copy
+//! loops of `datatype::layout`.
 //!
-//! Cost: building takes time and memory in proportion to the pieces that are not regular, of which there are at most [`MOST_PIECES`].
+//! Cost: time and memory proportional to the irregular pieces, of which there are at most
+//! [`MOST_PIECES`].
 
 #![forbid(unsafe_code)]
 
-/// Elements with more irregular pieces have no typemap.
+/// Elements with more irregular pieces than this have no typemap.
 pub const MOST_PIECES: usize = 1 << 16;
 
-/// Nests of an element are at most so deep.
+/// The maximum depth of a nest.
 pub const MOST_DIMS: usize = 7;
 
 /// A loop of a nest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dim {
-    /// How often, at least 2.
+    /// Iterations, at least 2.
     pub count: usize,
     /// Bytes from one to the next.
     pub stride: i64,
@@ -27,21 +30,22 @@ pub struct Dim {
 /// Runs of equal length, repeated along strides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nest {
-    /// Where the first byte lies, relative to the element's address.
+    /// Offset of the first byte from the element's address.
     pub offset: i64,
-    /// Bytes that lie behind one another, not 0.
+    /// Contiguous bytes, not 0.
     pub run: usize,
-    /// The loops, outermost first. No loop goes on where the one inside it ends, and the innermost one not where the run ends.
+    /// The loops, outermost first. They are maximal: no loop continues where the one inside it
+    /// ends, nor the innermost one where the run ends.
     pub dims: Vec<Dim>,
 }
 
 impl Nest {
-    /// Bytes of data.
+    /// Returns the bytes of data.
     pub fn bytes(&self) -> usize {
         self.dims.iter().fold(self.run, |bytes, dim| bytes * dim.count)
     }
 
-    /// The lowest byte, and the one behind the highest.
+    /// Returns the offsets of the lowest byte and of the end of the highest.
     fn bounds(&self) -> (i128, i128) {
         let (mut low, mut high) = (i128::from(self.offset), i128::from(self.offset) + self.run as i128);
         for dim in &self.dims {
@@ -51,7 +55,7 @@ impl Nest {
         (low, high)
     }
 
-    /// The same, `count` times; `false` if it would be nested too deeply.
+    /// Repeats the nest `count` times. Returns false if it would become too deep.
     fn repeat(&mut self, count: usize, stride: i64) -> bool {
         if count == 1 {
             return true;
@@ -67,17 +71,18 @@ impl Nest {
     }
 }
 
-/// What an element is made of while that is being found out: nests, in order. All methods return `None` when it cannot be flattened.
+/// The nests of an element, in order, while it is being decoded. Methods return `None` if the
+/// element has no typemap.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pieces(Vec<Nest>);
 
 impl Pieces {
-    /// So many bytes from the address on.
+    /// Returns `count` bytes from the address on.
     pub fn bytes(count: usize) -> Pieces {
         Pieces(if count == 0 { Vec::new() } else { vec![Nest { offset: 0, run: count, dims: Vec::new() }] })
     }
 
-    /// The same, `count` times, each `stride` bytes behind the one before.
+    /// Repeats the pieces `count` times, `stride` bytes apart.
     pub fn repeated(mut self, count: i64, stride: i64) -> Option<Pieces> {
         let count = usize::try_from(count).ok()?;
         if count == 0 || self.0.is_empty() {
@@ -99,7 +104,7 @@ impl Pieces {
         Some(all)
     }
 
-    /// Adds another one's pieces behind its own, `offset` bytes on.
+    /// Appends the pieces of another element, shifted by `offset` bytes.
     pub fn append(&mut self, other: &Pieces, offset: i64) -> Option<()> {
         for nest in &other.0 {
             let offset = nest.offset.checked_add(offset)?;
@@ -118,12 +123,12 @@ impl Pieces {
         Some(())
     }
 
-    /// Finds loops in the list.
+    /// Merges regular sequences of pieces into loops.
     #[must_use]
     pub fn regular(mut self) -> Pieces {
         while self.0.len() > 1 {
             let found = grouped(&self.0);
-            // an accidental loop here and there is worth nothing
+            // a few accidental loops gain nothing
             if found.len() > self.0.len() / 2 {
                 break;
             }
@@ -137,9 +142,9 @@ impl Pieces {
     }
 }
 
-/// The list with neighbors that are alike and equally far apart made loops.
+/// Merges consecutive nests that are alike and equally spaced into loops.
 fn grouped(list: &[Nest]) -> Vec<Nest> {
-    /// Shorter loops are made only of a whole list.
+    /// The least iterations of a loop, unless it covers the whole list.
     const LEAST: usize = 3;
     let distance = |i: usize| {
         let (a, b) = (&list[i], list.get(i + 1)?);
@@ -161,10 +166,10 @@ fn grouped(list: &[Nest]) -> Vec<Nest> {
     found
 }
 
-/// How an element's data lies.
+/// The arrangement of an element's data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shape {
-    /// Nowhere: there is none.
+    /// No data.
     Empty,
     /// One nest.
     Nest(Nest),
@@ -172,10 +177,10 @@ pub enum Shape {
     Scattered {
         /// Bytes of each run.
         run: usize,
-        /// Where they begin.
+        /// Their offsets.
         offsets: Box<[i64]>,
     },
-    /// Nests one after the other, each with the number of bytes before it.
+    /// Consecutive nests, each with the number of bytes before it.
     List(Box<[(usize, Nest)]>),
 }
 
@@ -188,7 +193,8 @@ pub struct Typemap {
 }
 
 impl Typemap {
-    /// An element of these pieces, `extent` bytes before the next one. `None` if it has too many bytes.
+    /// Returns the typemap of an element of these pieces, with this extent, or `None` if it has too
+    /// many bytes.
     pub fn new(pieces: Pieces, extent: i64) -> Option<Typemap> {
         let size = pieces.checked_bytes().filter(|&size| isize::try_from(size).is_ok())?;
         let mut list = pieces.regular().0;
@@ -211,22 +217,23 @@ impl Typemap {
         Some(Typemap { size, extent, shape })
     }
 
-    /// Bytes of data of an element.
+    /// Returns the bytes of data of an element.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Bytes from one element to the next.
+    /// Returns the extent: the bytes from one element to the next.
     pub fn extent(&self) -> i64 {
         self.extent
     }
 
-    /// Where the data lies.
+    /// Returns the arrangement of the data.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// Where the first byte of `count` elements lies, relative to the address, if all lie behind one another in the order in which they are sent.
+    /// Returns the offset of the first byte of `count` elements if their data is contiguous and in
+    /// sending order.
     #[inline]
     pub fn contiguous(&self, count: usize) -> Option<i64> {
         match &self.shape {
@@ -237,7 +244,8 @@ impl Typemap {
         }
     }
 
-    /// Where the data begins and ends, relative to the element's address: the lowest byte, and the one behind the highest. `None` where there is no data.
+    /// Returns the offsets of the lowest byte and of the end of the highest, or `None` if there is
+    /// no data.
     pub fn bounds(&self) -> Option<(i128, i128)> {
         let wider = |a: (i128, i128), b: (i128, i128)| (a.0.min(b.0), a.1.max(b.1));
         match &self.shape {
@@ -274,7 +282,7 @@ mod tests {
     fn loops_that_go_on_are_one() {
         let double = || Pieces::bytes(8);
         assert_eq!(shape(double().repeated(10, 8).unwrap()), Shape::Nest(nest(0, 80, &[])));
-        // 3 rows of 4 doubles of a plane of 10 wide rows, in 5 of its planes, which have 3 rows
+        // 3 rows of 4 doubles, in rows of 10 doubles, in 5 planes of 3 rows
         let rows = double().repeated(4, 8).unwrap().repeated(3, 80).unwrap();
         assert_eq!(shape(rows.clone().repeated(5, 240).unwrap()), Shape::Nest(nest(0, 32, &[(15, 80)])));
         assert_eq!(shape(rows.repeated(5, 250).unwrap()), Shape::Nest(nest(0, 32, &[(5, 250), (3, 80)])));
@@ -302,7 +310,7 @@ mod tests {
         let irregular = runs(&[(0, 8), (20, 8), (70, 8)]);
         assert!(irregular.clone().repeated(MOST_PIECES as i64 / 3, 1 << 20).is_some());
         assert!(irregular.repeated(MOST_PIECES as i64 / 3 + 1, 1 << 20).is_none());
-        // what is nested too deeply is written out
+        // too deep a nest is written out
         let mut pieces = Pieces::bytes(1);
         for level in 0..MOST_DIMS as u32 + 1 {
             pieces = pieces.repeated(2, 3i64.pow(level + 1)).unwrap();

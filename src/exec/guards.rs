@@ -1,35 +1,38 @@
-//! The receives of an executor on an MPI that writes longer messages past their ends (`mpi/guard.rs`).
+//! Guards the receives of an executor under an MPI that writes messages past the end of a receive
+//! that is too short (see `mpi::guard`).
 //!
-//! The datatype of a guarded receive holds the block's address. It is kept as long as the block stays where it is and its datatype is predefined, so that calls
-//! that come again with the same buffers make none.
+//! The datatype of a guarded receive contains the block's address. It is reused as long as the
+//! block stays in place and has a predefined datatype, so that repeated calls with the same buffers
+//! make no datatypes.
 
+use crate::datatype::known::Known;
 use crate::error::Result;
-use crate::mpi::datatype::{Known, Owned, size};
+use crate::mpi::datatype::{Owned, size};
 use crate::mpi::device::Devices;
 use crate::mpi::p2p::Message;
 use crate::mpi::{MPI_Datatype, guard, proc_null};
 
-/// A receive.
+/// The guard of one receive.
 #[derive(Debug, Default)]
 struct Guard {
-    /// What it was made for, if that can come again.
+    /// What the datatype was made for, if it can be reused.
     made_for: Option<(*mut u8, i32, MPI_Datatype)>,
     datatype: Option<Owned>,
-    /// Count and datatype of the message without a guard.
+    /// Count and datatype of the unguarded message.
     plain: Option<(i32, MPI_Datatype)>,
 }
 
-/// The receives of an executor.
+/// The guards of an executor's receives.
 #[derive(Debug, Default)]
 pub struct Guards {
     list: Vec<Guard>,
-    /// The most bytes that may come with each; any number where nothing is guarded.
+    /// The most bytes that each receive accepts; `u64::MAX` where it is not guarded.
     limits: Vec<u64>,
     known: Known,
 }
 
 impl Guards {
-    /// Guards for `messages` messages. `None` where the MPI needs none.
+    /// Makes guards for `messages` messages. Returns `None` if this MPI needs none.
     pub fn new(messages: usize) -> Option<Box<Guards>> {
         guard::is_needed().then(|| {
             let list = (0..messages).map(|_| Guard::default()).collect();
@@ -40,7 +43,8 @@ impl Guards {
     /// Guards the receive of message `i`.
     ///
     /// # Safety
-    /// The message's datatype must be a committed datatype. No receive of the message may be under way.
+    /// The message's datatype must be a committed datatype. No receive of the message may be under
+    /// way.
     pub unsafe fn apply(&mut self, i: usize, message: &mut Message) -> Result<()> {
         if message.peer == proc_null() {
             self.limits[i] = u64::MAX;
@@ -67,8 +71,8 @@ impl Guards {
         Ok(())
     }
 
-    /// Takes the guard off message `i` if it receives into device memory: MPIs that take such buffers
-    /// know no datatype of their memory and of ours.
+    /// Removes the guard of message `i` if it receives into device memory: an MPI that supports
+    /// device buffers takes no datatype that spans device and host memory.
     ///
     /// # Safety
     /// As for `apply`.
@@ -85,7 +89,7 @@ impl Guards {
         Ok(())
     }
 
-    /// The most bytes that may come with some messages.
+    /// Returns the most bytes that each of these messages accepts.
     pub fn limits(&self, messages: std::ops::Range<usize>) -> &[u64] {
         &self.limits[messages]
     }

@@ -26,11 +26,8 @@ use crate::mpi::MPI_Comm;
 use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction, share_outcome};
 use crate::mpi::comm::{self, Owned as Comm};
-use crate::mpi::pair::{Peer, idle_barrier, now};
+use crate::mpi::peer::{Peer, idle_barrier, now};
 use crate::select::hints::Measuring;
-
-// the name that the C layer still uses
-pub use crate::mpi::coll::share_outcome as together;
 
 /// Tags on the communicator of the measurement.
 const COMMAND: i32 = 1;

@@ -13,7 +13,7 @@ use crate::model::{Load, PROTOCOLS, Protocol};
 use crate::mpi::coll::{self, Reduction, share_outcome};
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::message::bytes_at;
-use crate::mpi::pair::{idle_barrier, now};
+use crate::mpi::peer::{idle_barrier, now};
 use crate::mpi::start;
 use crate::select::hints::SparseHints;
 use crate::sparse::messages::{Outgoing, Sends};

@@ -1,25 +1,27 @@
-//! Values that hang on a communicator and go with it.
+//! Values attached to a communicator or a datatype, dropped when MPI frees it.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 
-use super::{MPI_Comm, check};
+use super::{MPI_Comm, MPI_Datatype, check};
 use crate::error::Result;
 
 unsafe extern "C" {
-    fn mpixn_create_keyval(delete_fn: Option<DeleteFn>, keyval: *mut c_int) -> c_int;
+    fn mpixn_create_keyval(delete_fn: Option<DeleteFn<MPI_Comm>>, keyval: *mut c_int) -> c_int;
+    fn mpixn_create_type_keyval(delete_fn: Option<DeleteFn<MPI_Datatype>>, keyval: *mut c_int) -> c_int;
 }
 
-type DeleteFn = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
+type DeleteFn<Handle> = unsafe extern "C" fn(Handle, c_int, *mut c_void, *mut c_void) -> c_int;
 
-/// A kind of attribute: values of type `T`, owned by the communicator. The keyval is made at the first use.
+/// A kind of attribute of communicators: values of type `T`, owned by the communicator. The keyval
+/// is made at the first use.
 pub struct Key<T> {
     keyval: OnceLock<c_int>,
     kind: std::marker::PhantomData<fn(T)>,
 }
 
 impl<T> Key<T> {
-    /// A kind of attribute.
+    /// Describes a kind of attribute; calls no MPI.
     pub const fn new() -> Self {
         Key { keyval: OnceLock::new(), kind: std::marker::PhantomData }
     }
@@ -30,11 +32,11 @@ impl<T> Key<T> {
         }
         let mut keyval = 0;
         // SAFETY: the callback has the type that MPI asks for; the result is a local.
-        check(unsafe { mpixn_create_keyval(Some(drop_value::<T>), &mut keyval) }, "MPI_Comm_create_keyval")?;
+        check(unsafe { mpixn_create_keyval(Some(drop_value::<MPI_Comm, T>), &mut keyval) }, "MPI_Comm_create_keyval")?;
         Ok(*self.keyval.get_or_init(|| keyval))
     }
 
-    /// The communicator's value. Null if it has none. One call of MPI.
+    /// Returns the communicator's value, null if it has none. Costs one call of MPI.
     ///
     /// # Safety
     /// `comm` must be a communicator.
@@ -50,7 +52,7 @@ impl<T> Key<T> {
         Ok(if found != 0 { value } else { std::ptr::null_mut() })
     }
 
-    /// Gives the communicator a value; drops an earlier one.
+    /// Gives the communicator a value, and drops an earlier one.
     ///
     /// # Safety
     /// `comm` must be a communicator; no reference to an earlier value may be alive.
@@ -80,11 +82,65 @@ impl<T> Key<T> {
     }
 }
 
-/// Called by MPI when the communicator is freed or the attribute deleted or replaced.
-unsafe extern "C" fn drop_value<T>(_comm: MPI_Comm, _keyval: c_int, value: *mut c_void, _extra: *mut c_void) -> c_int {
+/// A kind of attribute of datatypes: values of type `T`, owned by the datatype. The keyval is made
+/// at the first use.
+pub struct TypeKey<T> {
+    keyval: OnceLock<c_int>,
+    kind: std::marker::PhantomData<fn(T)>,
+}
+
+impl<T> TypeKey<T> {
+    /// Describes a kind of attribute; calls no MPI.
+    pub const fn new() -> Self {
+        TypeKey { keyval: OnceLock::new(), kind: std::marker::PhantomData }
+    }
+
+    fn keyval(&self) -> Result<c_int> {
+        if let Some(&keyval) = self.keyval.get() {
+            return Ok(keyval);
+        }
+        let mut keyval = 0;
+        // SAFETY: the callback has the type that MPI asks for; the result is a local.
+        check(unsafe { mpixn_create_type_keyval(Some(drop_value::<MPI_Datatype, T>), &mut keyval) }, "MPI_Type_create_keyval")?;
+        Ok(*self.keyval.get_or_init(|| keyval))
+    }
+
+    /// Returns the datatype's value, null if it has none. Costs one call of MPI.
+    ///
+    /// # Safety
+    /// `datatype` must be a datatype.
+    pub unsafe fn get(&self, datatype: MPI_Datatype) -> Result<*const T> {
+        let keyval = self.keyval()?;
+        let (mut value, mut found): (*const T, c_int) = (std::ptr::null(), 0);
+        // SAFETY: the caller vouches for the handle; MPI writes the pointer that `set` stored.
+        let rc = unsafe { mpi_sys::MPI_Type_get_attr(datatype, keyval, (&raw mut value).cast(), &mut found) };
+        check(rc, "MPI_Type_get_attr")?;
+        Ok(if found != 0 { value } else { std::ptr::null() })
+    }
+
+    /// Gives the datatype a value.
+    ///
+    /// # Safety
+    /// `datatype` must be a datatype; no reference to an earlier value may be alive.
+    pub unsafe fn set(&self, datatype: MPI_Datatype, value: T) -> Result<()> {
+        let keyval = self.keyval()?;
+        let value = Box::into_raw(Box::new(value));
+        // SAFETY: the datatype now owns the box; `drop_value` takes it back.
+        let set = check(unsafe { mpi_sys::MPI_Type_set_attr(datatype, keyval, value.cast()) }, "MPI_Type_set_attr");
+        if set.is_err() {
+            // SAFETY: MPI did not take it.
+            drop(unsafe { Box::from_raw(value) });
+        }
+        set
+    }
+}
+
+/// Called by MPI when the communicator or datatype is freed, or the attribute deleted or replaced.
+unsafe extern "C" fn drop_value<Handle, T>(_handle: Handle, _keyval: c_int, value: *mut c_void, _extra: *mut c_void) -> c_int {
     // a panic must not unwind into MPI
     let dropped = std::panic::catch_unwind(|| {
-        // SAFETY: the pointer is the box that `set` stored under this keyval, and MPI calls this once for it.
+        // SAFETY: the pointer is the box that `set` stored under this keyval, and MPI calls this
+        // once for it.
         drop(unsafe { Box::from_raw(value.cast::<T>()) });
     });
     match dropped {

@@ -1,16 +1,19 @@
-//! The few collectives that setting a neighborhood needs.
+//! The collectives that setting a neighborhood needs.
 //!
-//! All are MPI's nonblocking ones and one loop that waits, so that a process whose partner has ended is told so (`liveness.rs`). The loop does not give its core away,
-//! as MPI's own waits do not: on a machine with other work that would cost a time slice for each poll. MPIs that yield do so in each test. After such an error MPI may still
-//! be at work in the buffers, which are never freed then.
+//! Each starts MPI's nonblocking collective and waits in one loop, which notices if a process has
+//! ended (see `liveness`). The loop does not yield its core, like MPI's own waits: on a busy
+//! machine that would cost a time slice per poll. An MPI that yields does so in each test. If a
+//! process has ended, MPI may still access the buffers, which are then leaked.
 
 use super::comm::Owned;
 use super::liveness::Patience;
-use super::message::Request;
+use super::request::Request;
+use super::tally;
 use super::{MPI_Comm, MPI_Datatype, MPI_Op, check};
 use crate::error::{Class, Error, Result};
 
-/// Waits for a collective of all processes of `comm`, which is `raw`, or part of setting up such a communicator; then returns its buffers.
+/// Waits for a collective on `raw`, and returns its buffers. `comm` owns `raw`, unless this is part
+/// of making such a communicator.
 fn complete<T>(raw: MPI_Comm, comm: Option<&Owned>, mut request: Request, buffers: T) -> Result<T> {
     let mut patience = Patience::default();
     let mut wait = || -> Result<()> {
@@ -33,36 +36,55 @@ fn complete<T>(raw: MPI_Comm, comm: Option<&Owned>, mut request: Request, buffer
     match wait() {
         Ok(()) => Ok(buffers),
         Err(e) => {
-            // MPI may still write there
+            // MPI may still write to them
             std::mem::forget(buffers);
             Err(e)
         }
     }
 }
 
-/// Starts a collective with `post` on buffers that stay where they are, and waits for it.
-fn run<T>(comm: &Owned, call: &'static str, mut buffers: T, post: impl FnOnce(&mut T, &mut Request) -> i32) -> Result<T> {
+/// Counts a collective to which this process contributes `bytes` bytes, if the environment asks for
+/// it.
+pub(super) fn count(comm: Option<&Owned>, bytes: usize) {
+    match comm.and_then(Owned::tally) {
+        Some(tally) => tally.operate([1, bytes as u64, 0, 0]),
+        None => tally::current().iter().for_each(|tally| tally.operate([1, bytes as u64, 0, 0])),
+    }
+}
+
+/// Starts a collective with `post` and waits for it. The buffers stay in place; this process
+/// contributes `bytes` bytes.
+fn run<T>(
+    comm: &Owned,
+    call: &'static str,
+    bytes: usize,
+    mut buffers: T,
+    post: impl FnOnce(&mut T, &mut Request) -> i32,
+) -> Result<T> {
     comm.is_whole()?;
+    count(Some(comm), bytes);
     let mut request = Request::default();
     check(post(&mut buffers, &mut request), call)?;
     complete(comm.raw(), Some(comm), request, buffers)
 }
 
-/// A barrier of the processes of a communicator of the caller's, directly before an operation that MPI has in a blocking form only.
+/// Runs a barrier on a communicator of the user's, before an operation that MPI offers only in
+/// blocking form.
 ///
 /// # Safety
 /// `comm` must be an intracommunicator, and all its processes must call this.
 pub(super) unsafe fn meet(comm: MPI_Comm) -> Result<()> {
+    count(None, 0);
     let mut request = Request::default();
     // SAFETY: the caller vouches for `comm`; the request is a local.
     check(unsafe { mpi_sys::MPI_Ibarrier(comm, request.raw_mut()) }, "MPI_Ibarrier")?;
     complete(comm, None, request, ())
 }
 
-/// `MPI_Ibarrier`, waited for. Collective.
+/// Runs a barrier (`MPI_Ibarrier`). Collective.
 pub fn barrier(comm: &Owned) -> Result<()> {
     // SAFETY: a live communicator.
-    run(comm, "MPI_Ibarrier", (), |(), request| unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), request.raw_mut()) })
+    run(comm, "MPI_Ibarrier", 0, (), |(), request| unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), request.raw_mut()) })
 }
 
 /// Elementwise reductions.
@@ -92,7 +114,7 @@ impl Reduction {
     }
 }
 
-/// 64-bit elements that can be reduced.
+/// 64-bit elements of reductions.
 pub trait Element: Copy + Default {
     /// Their datatype.
     fn datatype() -> MPI_Datatype;
@@ -119,32 +141,33 @@ impl Element for u64 {
     }
 }
 
-/// `MPI_Iallreduce`, waited for. Collective.
+/// Reduces elementwise over all processes (`MPI_Iallreduce`). Collective.
 pub fn allreduce<T: Element, const N: usize>(comm: &Owned, values: [T; N], with: Reduction) -> Result<[T; N]> {
     let mut result = [T::default(); N];
     allreduce_slice(comm, &values, &mut result, with)?;
     Ok(result)
 }
 
-/// The same of as many elements on all processes. Collective.
+/// Like [`allreduce`], for a slice of equal length on all processes. Collective.
 pub fn allreduce_slice<T: Element>(comm: &Owned, values: &[T], result: &mut [T], with: Reduction) -> Result<()> {
     assert_eq!(values.len(), result.len());
     let buffers = (values.to_vec(), result.to_vec());
-    let (_, reduced) = run(comm, "MPI_Iallreduce", buffers, |(send, recv), request| {
+    let (_, reduced) = run(comm, "MPI_Iallreduce", size_of_val(values), buffers, |(send, recv), request| {
         let (from, into, count) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), send.len() as i32);
-        // SAFETY: both buffers hold as many elements of this datatype as are said.
+        // SAFETY: both buffers hold that many elements of this datatype.
         unsafe { mpi_sys::MPI_Iallreduce(from, into, count, T::datatype(), with.op(), comm.raw(), request.raw_mut()) }
     })?;
     result.copy_from_slice(&reduced);
     Ok(())
 }
 
-/// `MPI_Ialltoall` of one number for each process, waited for. Collective; O(P) memory.
+/// Exchanges one number with each process (`MPI_Ialltoall`). Collective; O(P) memory.
 pub fn alltoall(comm: &Owned, values: &[u32]) -> Result<Vec<u32>> {
     let buffers = (values.to_vec(), vec![0u32; values.len()]);
-    let (_, result) = run(comm, "MPI_Ialltoall", buffers, |(send, recv), request| {
+    let (_, result) = run(comm, "MPI_Ialltoall", size_of_val(values), buffers, |(send, recv), request| {
         let (from, into) = (send.as_ptr().cast(), recv.as_mut_ptr().cast());
-        // SAFETY: both buffers hold one number for each process of the communicator, which is what callers pass.
+        // SAFETY: both buffers hold one number for each process of the communicator, which is what
+        // callers pass.
         unsafe {
             let number = mpi_sys::RSMPI_UINT32_T;
             mpi_sys::MPI_Ialltoall(from, 1, number, into, 1, number, comm.raw(), request.raw_mut())
@@ -153,18 +176,20 @@ pub fn alltoall(comm: &Owned, values: &[u32]) -> Result<Vec<u32>> {
     Ok(result)
 }
 
-/// `MPI_Iallgather` of one number of each of `size` processes, waited for. Collective; O(P) memory.
+/// Gathers one number of each of `size` processes on all (`MPI_Iallgather`). Collective; O(P)
+/// memory.
 pub fn allgather(comm: &Owned, value: u32, size: u32) -> Result<Vec<u32>> {
     let all = allgather_words(comm, [value.into()], size)?;
     Ok(all.into_iter().map(|[number]| number as u32).collect())
 }
 
-/// The same of some words of each process.
+/// Gathers `N` words of each of `size` processes on all. Collective; O(P) memory.
 pub fn allgather_words<const N: usize>(comm: &Owned, words: [u64; N], size: u32) -> Result<Vec<[u64; N]>> {
     let buffers = (Box::new(words), vec![[0u64; N]; size as usize]);
-    let (_, result) = run(comm, "MPI_Iallgather", buffers, |(send, recv), request| {
+    let (_, result) = run(comm, "MPI_Iallgather", size_of_val(&words), buffers, |(send, recv), request| {
         let (from, into, count) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), N as i32);
-        // SAFETY: N words are sent; there is room for as many of each process, as callers say how many there are.
+        // SAFETY: N words are sent; there is room for as many of each process, as callers say how
+        // many there are.
         unsafe {
             let word = mpi_sys::RSMPI_UINT64_T;
             mpi_sys::MPI_Iallgather(from, count, word, into, count, word, comm.raw(), request.raw_mut())
@@ -173,10 +198,11 @@ pub fn allgather_words<const N: usize>(comm: &Owned, words: [u64; N], size: u32)
     Ok(result)
 }
 
-/// `MPI_Igather` of one number of each process to process 0, waited for; process 0 alone gets them, the others get none. Collective.
+/// Gathers one number of each process on process 0 (`MPI_Igather`); the others get an empty list.
+/// Collective.
 pub fn gather(comm: &Owned, value: u32) -> Result<Vec<u32>> {
     let buffers = (Box::new(value), vec![0u32; at_root(comm)?]);
-    let (_, result) = run(comm, "MPI_Igather", buffers, |(send, recv), request| {
+    let (_, result) = run(comm, "MPI_Igather", size_of_val(&value), buffers, |(send, recv), request| {
         let (from, into) = ((&raw const **send).cast(), recv.as_mut_ptr().cast());
         // SAFETY: one number is sent; on process 0 there is room for one of each process.
         unsafe {
@@ -187,14 +213,16 @@ pub fn gather(comm: &Owned, value: u32) -> Result<Vec<u32>> {
     Ok(result)
 }
 
-/// `MPI_Igatherv` of `counts[p]` numbers of each process `p` to process 0, waited for; process 0 alone gets them, and alone knows the counts. Collective.
-/// There must be less than `INT_MAX` together.
+/// Gathers `counts[p]` numbers of each process `p` on process 0 (`MPI_Igatherv`). Only process 0
+/// passes the counts; the others get an empty list. All counts together must not exceed `INT_MAX`.
+/// Collective.
 pub fn gatherv(comm: &Owned, values: &[u32], counts: &[u32]) -> Result<Vec<u32>> {
     let (ints, displs, total) = layout(counts);
     let buffers = (values.to_vec(), ints, displs, vec![0u32; total]);
-    let (_, _, _, result) = run(comm, "MPI_Igatherv", buffers, |(send, counts, displs, recv), request| {
+    let (_, _, _, result) = run(comm, "MPI_Igatherv", size_of_val(values), buffers, |(send, counts, displs, recv), request| {
         let (from, count, into) = (send.as_ptr().cast(), send.len() as i32, recv.as_mut_ptr().cast());
-        // SAFETY: on process 0 the result has room for as many numbers as are said, one process behind the other.
+        // SAFETY: on process 0 the result has room for that many numbers, one process
+        // after the other.
         unsafe {
             let number = mpi_sys::RSMPI_UINT32_T;
             let (counts, displs) = (counts.as_ptr(), displs.as_ptr());
@@ -204,29 +232,33 @@ pub fn gatherv(comm: &Owned, values: &[u32], counts: &[u32]) -> Result<Vec<u32>>
     Ok(result)
 }
 
-/// `MPI_Iscatter` of one number to each process from process 0, which alone has them, waited for. Collective.
+/// Scatters one number to each process from process 0, which alone passes them (`MPI_Iscatter`).
+/// Collective.
 pub fn scatter(comm: &Owned, values: &[u32]) -> Result<u32> {
     assert_eq!(values.len(), at_root(comm)?, "one number for each process");
-    let (_, value) = run(comm, "MPI_Iscatter", (values.to_vec(), Box::new(0u32)), |(send, recv), request| {
-        let (from, into) = (send.as_ptr().cast(), (&raw mut **recv).cast());
-        // SAFETY: process 0 has a number for each process; there is room for one.
-        unsafe {
-            let number = mpi_sys::RSMPI_UINT32_T;
-            mpi_sys::MPI_Iscatter(from, 1, number, into, 1, number, 0, comm.raw(), request.raw_mut())
-        }
-    })?;
+    let (_, value) =
+        run(comm, "MPI_Iscatter", size_of_val(values), (values.to_vec(), Box::new(0u32)), |(send, recv), request| {
+            let (from, into) = (send.as_ptr().cast(), (&raw mut **recv).cast());
+            // SAFETY: process 0 has a number for each process; there is room for one.
+            unsafe {
+                let number = mpi_sys::RSMPI_UINT32_T;
+                mpi_sys::MPI_Iscatter(from, 1, number, into, 1, number, 0, comm.raw(), request.raw_mut())
+            }
+        })?;
     Ok(*value)
 }
 
-/// `MPI_Iscatterv` of `counts[p]` numbers to each process `p` from process 0, which alone has values and counts, waited for; `mine` come here. Collective.
-/// There must be less than `INT_MAX` together.
+/// Scatters `counts[p]` numbers to each process `p` from process 0, which alone passes values and
+/// counts (`MPI_Iscatterv`); this process gets `mine`. All counts together must not exceed
+/// `INT_MAX`. Collective.
 pub fn scatterv(comm: &Owned, values: &[u32], counts: &[u32], mine: u32) -> Result<Vec<u32>> {
     let (ints, displs, total) = layout(counts);
-    assert_eq!(values.len(), total, "as many numbers as are said");
+    assert_eq!(values.len(), total, "the counts add up to the values");
     let buffers = (values.to_vec(), ints, displs, vec![0u32; mine as usize]);
-    let (_, _, _, result) = run(comm, "MPI_Iscatterv", buffers, |(send, counts, displs, recv), request| {
+    let (_, _, _, result) = run(comm, "MPI_Iscatterv", size_of_val(values), buffers, |(send, counts, displs, recv), request| {
         let (from, into, room) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), mine as i32);
-        // SAFETY: process 0 has as many numbers as are said, one process behind the other; there is room for those that come.
+        // SAFETY: process 0 has that many numbers, one process after the other; there is
+        // room for those that come.
         unsafe {
             let number = mpi_sys::RSMPI_UINT32_T;
             let (counts, displs) = (counts.as_ptr(), displs.as_ptr());
@@ -236,14 +268,14 @@ pub fn scatterv(comm: &Owned, values: &[u32], counts: &[u32], mine: u32) -> Resu
     Ok(result)
 }
 
-/// The number of processes on process 0, 0 on the others.
+/// Returns the number of processes on process 0, and 0 on the others.
 fn at_root(comm: &Owned) -> Result<usize> {
     // SAFETY: a live communicator.
     let (rank, size) = unsafe { (super::comm::rank(comm.raw())?, super::comm::size(comm.raw())?) };
     Ok(if rank == 0 { size as usize } else { 0 })
 }
 
-/// Counts and displacements for MPI, and the number of all elements.
+/// Returns counts and displacements for MPI, and the total number of elements.
 fn layout(counts: &[u32]) -> (Vec<i32>, Vec<i32>, usize) {
     let total: u64 = counts.iter().map(|&c| u64::from(c)).sum();
     assert!(total <= i32::MAX as u64, "{total} numbers are too many for one collective");
@@ -252,11 +284,13 @@ fn layout(counts: &[u32]) -> (Vec<i32>, Vec<i32>, usize) {
     (ints, displs, total as usize)
 }
 
-/// `MPI_Ibcast` of bytes, waited for; `bytes` has the same length on all processes. Collective.
+/// Broadcasts bytes (`MPI_Ibcast`); `bytes` has the same length on all processes. Collective.
 pub fn broadcast(comm: &Owned, bytes: &mut [u8], root: u32) -> Result<()> {
-    let sent = run(comm, "MPI_Ibcast", bytes.to_vec(), |copy, request| {
+    // SAFETY: a live communicator.
+    let given = if unsafe { super::comm::rank(comm.raw()) }? == root { bytes.len() } else { 0 };
+    let sent = run(comm, "MPI_Ibcast", given, bytes.to_vec(), |copy, request| {
         let (at, count, byte) = (copy.as_mut_ptr().cast(), copy.len() as i32, super::datatype::byte());
-        // SAFETY: the buffer has the length that is said.
+        // SAFETY: the buffer has the given length.
         unsafe { mpi_sys::MPI_Ibcast(at, count, byte, root as i32, comm.raw(), request.raw_mut()) }
     })?;
     bytes.copy_from_slice(&sent);

@@ -1,11 +1,8 @@
 //! Datatypes: sizes, extents, packing, and types for counts beyond `int`.
 
-use std::cell::Cell;
 use std::ffi::c_int;
-use std::sync::Arc;
 
 use super::comm::Owned as Comm;
-use super::typemap::{Recent, Typemap};
 use super::{MPI_Aint, MPI_Datatype, check};
 use crate::error::Result;
 
@@ -19,12 +16,12 @@ pub fn null() -> MPI_Datatype {
     unsafe { mpi_sys::RSMPI_DATATYPE_NULL }
 }
 
-/// Whether a handle is `MPI_DATATYPE_NULL`.
+/// Returns true if a handle is `MPI_DATATYPE_NULL`.
 pub fn is_null(datatype: MPI_Datatype) -> bool {
     datatype == null()
 }
 
-/// Bytes from one element to the next.
+/// Returns the extent: the bytes from one element to the next.
 ///
 /// # Safety
 /// `datatype` must be a datatype.
@@ -35,100 +32,7 @@ pub unsafe fn extent(datatype: MPI_Datatype) -> Result<i64> {
     Ok(extent as i64)
 }
 
-/// What is known of datatypes that were asked for last. Predefined ones never change. The handle of a derived one that was freed may come back
-/// as another derived one: what is known of it besides its kind is its typemap, as long as no datatype is freed.
-#[derive(Debug, Default)]
-pub struct Known {
-    last: Cell<Option<(MPI_Datatype, Kind)>>,
-    recent: Recent,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Kind {
-    Predefined {
-        extent: i64,
-        /// Whether elements behind one another leave no byte out.
-        dense: bool,
-    },
-    Derived,
-}
-
-impl Known {
-    /// Bytes from one element to the next.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
-    #[inline(always)]
-    pub unsafe fn extent(&self, datatype: MPI_Datatype) -> Result<i64> {
-        // SAFETY: the caller vouches for the handle.
-        match unsafe { self.kind(datatype) }? {
-            Kind::Predefined { extent, .. } => Ok(extent),
-            // SAFETY: as above.
-            Kind::Derived => unsafe { extent(datatype) },
-        }
-    }
-
-    /// Bytes of an element of a predefined datatype without holes; `None` for all others.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
-    #[inline]
-    pub unsafe fn dense(&self, datatype: MPI_Datatype) -> Result<Option<i64>> {
-        // SAFETY: the caller vouches for the handle.
-        match unsafe { self.kind(datatype) }? {
-            Kind::Predefined { extent, dense: true } => Ok(Some(extent)),
-            _ => Ok(None),
-        }
-    }
-
-    /// Whether it is a derived datatype, which its owner may free.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
-    pub unsafe fn is_derived(&self, datatype: MPI_Datatype) -> Result<bool> {
-        // SAFETY: the caller vouches for the handle.
-        Ok(matches!(unsafe { self.kind(datatype) }?, Kind::Derived))
-    }
-
-    /// How many datatypes have been freed whose typemaps were looked at: as long as it is the same, equal handles are equal datatypes.
-    pub fn freed(&self) -> Result<u64> {
-        Ok(self.recent.freed()?.count())
-    }
-
-    /// The typemap of an element, as [`Freed::typemap`](super::typemap::Freed::typemap).
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
-    pub unsafe fn typemap(&self, datatype: MPI_Datatype) -> Result<Option<Arc<Typemap>>> {
-        // SAFETY: the caller vouches for the handle.
-        unsafe { self.recent.typemap(datatype) }
-    }
-
-    #[inline(always)]
-    unsafe fn kind(&self, datatype: MPI_Datatype) -> Result<Kind> {
-        match self.last.get() {
-            Some((known, kind)) if known == datatype => Ok(kind),
-            // SAFETY: the callers of the above vouch for the handle.
-            _ => unsafe { self.ask(datatype) },
-        }
-    }
-
-    unsafe fn ask(&self, datatype: MPI_Datatype) -> Result<Kind> {
-        // SAFETY: the callers of the above vouch for the handle.
-        let kind = unsafe {
-            if self.recent.freed()?.is_predefined(datatype)? {
-                let extent = extent(datatype)?;
-                Kind::Predefined { extent, dense: size(datatype)? == extent && true_extent(datatype)? == (0, extent) }
-            } else {
-                Kind::Derived
-            }
-        };
-        self.last.set(Some((datatype, kind)));
-        Ok(kind)
-    }
-}
-
-/// Bytes that one element carries.
+/// Returns the size: the bytes of data of one element.
 ///
 /// # Safety
 /// `datatype` must be a datatype.
@@ -139,7 +43,8 @@ pub unsafe fn size(datatype: MPI_Datatype) -> Result<i64> {
     Ok(size as i64)
 }
 
-/// Where the bytes of one element lie: (first byte relative to the address, bytes from the first to behind the last).
+/// Returns the true lower bound and true extent: the offset of an element's first byte, and the
+/// bytes from there to the end of its last.
 ///
 /// # Safety
 /// `datatype` must be a datatype.
@@ -150,7 +55,8 @@ pub unsafe fn true_extent(datatype: MPI_Datatype) -> Result<(i64, i64)> {
     Ok((lb as i64, extent as i64))
 }
 
-/// Where an element begins and ends, in bytes from its address: its data, and what its bounds take in beside it.
+/// Returns where an element begins and ends, in bytes from its address; its data and its declared
+/// bounds lie within.
 ///
 /// # Safety
 /// `datatype` must be a datatype.
@@ -171,24 +77,25 @@ pub fn byte() -> MPI_Datatype {
     unsafe { mpixn_byte() }
 }
 
-/// An error if MPI would not take the datatype for communication (null or not committed): a send of one element to `MPI_PROC_NULL`
-/// makes MPI check it and do nothing else. (A send of no element is not checked by MPICH.)
+/// Fails if MPI rejects the datatype for communication: null, or not committed. A send of one
+/// element to `MPI_PROC_NULL` makes MPI check it and do nothing else. (MPICH does not check a send
+/// of no elements.)
 ///
 /// # Safety
 /// `datatype` must be a datatype or null.
 pub unsafe fn check_committed(datatype: MPI_Datatype, comm: &Comm) -> Result<()> {
-    // MPICH does not take a null address here
+    // MPICH rejects a null address here
     let somewhere = 0u64;
     // SAFETY: nothing is read for a message to no process; the caller vouches for the handle.
     check(unsafe { mpi_sys::MPI_Send((&raw const somewhere).cast(), 1, datatype, super::proc_null(), 0, comm.raw()) }, "MPI_Send")
 }
 
-/// Bytes that `count` elements may need when packed; `None` if that exceeds `int`.
+/// Returns the bytes that `count` elements may need when packed, or `None` if they exceed `int`.
 ///
 /// # Safety
 /// `datatype` must be a committed datatype.
 pub unsafe fn pack_size(count: i64, datatype: MPI_Datatype, comm: &Comm) -> Result<Option<usize>> {
-    // MPI_Pack_size counts in int, and not every MPI notices when that overflows: ask only where it cannot
+    // MPI_Pack_size counts in int, and not every MPI detects overflow: ask only if it cannot overflow
     // SAFETY: the caller vouches for the handle.
     let bytes = i128::from(count) * i128::from(unsafe { size(datatype) }?);
     let (Ok(count), true) = (c_int::try_from(count), bytes < i128::from(c_int::MAX / 2)) else {
@@ -200,12 +107,14 @@ pub unsafe fn pack_size(count: i64, datatype: MPI_Datatype, comm: &Comm) -> Resu
     Ok(usize::try_from(bytes).ok())
 }
 
-/// Packs `count` elements at `from` into `buffer`. Returns the bytes written: where they are fewer than the data has, pack
-/// by a message to oneself instead. MPICH 4.0 leaves bytes out and reports success for a datatype without gaps while more than
-/// 512 datatypes are alive: it rounds the length down to a multiple of a part of the handle (fixed in 4.1).
+/// Packs `count` elements at `from` into `buffer`, and returns the bytes written. If they are fewer
+/// than the data has, the caller must pack by a message to itself instead: MPICH 4.0 leaves bytes out
+/// and reports success for a contiguous datatype while more than 512 datatypes are alive, because it
+/// rounds the length down to a multiple of a part of the handle (fixed in 4.1).
 ///
 /// # Safety
-/// `from` must be readable as `count` elements of the datatype; `count` and the buffer's length must fit in `int`.
+/// `from` must be readable as `count` elements of the datatype; `count` and the buffer's length
+/// must fit in `int`.
 pub unsafe fn pack(from: *const u8, count: i64, datatype: MPI_Datatype, buffer: &mut [u8], comm: &Comm) -> Result<usize> {
     let mut position = 0;
     check(
@@ -229,7 +138,8 @@ pub unsafe fn pack(from: *const u8, count: i64, datatype: MPI_Datatype, buffer: 
 /// Unpacks `count` elements from `buffer` to `into`.
 ///
 /// # Safety
-/// `into` must be writable as `count` elements of the datatype; `count` and the buffer's length must fit in `int`.
+/// `into` must be writable as `count` elements of the datatype; `count` and the buffer's length
+/// must fit in `int`.
 pub unsafe fn unpack(buffer: &[u8], into: *mut u8, count: i64, datatype: MPI_Datatype, comm: &Comm) -> Result<()> {
     let mut position = 0;
     check(
@@ -249,7 +159,8 @@ pub unsafe fn unpack(buffer: &[u8], into: *mut u8, count: i64, datatype: MPI_Dat
     )
 }
 
-/// A datatype of our own; freed when dropped. MPI keeps what running operations still use.
+/// A datatype that the library owns; freed when dropped. MPI keeps what running operations still
+/// use.
 #[derive(Debug)]
 pub struct Owned(MPI_Datatype);
 
@@ -257,12 +168,12 @@ pub struct Owned(MPI_Datatype);
 unsafe impl Send for Owned {}
 
 impl Owned {
-    /// The handle.
+    /// Returns the handle.
     pub fn raw(&self) -> MPI_Datatype {
         self.0
     }
 
-    /// Another handle of a datatype, which lives on when the caller frees its own.
+    /// Duplicates a datatype; the duplicate lives on when the caller frees the original.
     ///
     /// # Safety
     /// `datatype` must be a datatype.
@@ -273,7 +184,8 @@ impl Owned {
         Ok(copy)
     }
 
-    /// One element that is all of the given blocks, each at its address, for `MPI_BOTTOM`. Committed.
+    /// Makes a committed datatype whose one element, at `MPI_BOTTOM`, is all of the given blocks at
+    /// their addresses.
     ///
     /// # Safety
     /// The datatypes must be committed datatypes.
@@ -281,7 +193,8 @@ impl Owned {
         let counts: Vec<c_int> = blocks.iter().map(|b| b.1).collect();
         let datatypes: Vec<MPI_Datatype> = blocks.iter().map(|b| b.2).collect();
         let mut addresses: Vec<MPI_Aint> = Vec::with_capacity(blocks.len());
-        // SAFETY: the caller vouches for the handles; the arrays have one entry a block, the results are locals.
+        // SAFETY: the caller vouches for the handles; the arrays have one entry a block, the
+        // results are locals.
         unsafe {
             for (at, ..) in blocks {
                 let mut address = 0;
@@ -302,7 +215,7 @@ impl Owned {
         }
     }
 
-    /// One element that is the given blocks, each at its displacement. Committed.
+    /// Makes a committed datatype whose one element is the given blocks, each at its displacement.
     ///
     /// # Safety
     /// The datatypes must be committed datatypes.
@@ -312,7 +225,8 @@ impl Owned {
         datatypes: &[MPI_Datatype; N],
     ) -> Result<Owned> {
         let mut all = Owned(null());
-        // SAFETY: the caller vouches for the handles; the arrays have N entries, the result is a local.
+        // SAFETY: the caller vouches for the handles; the arrays have N entries, the result is a
+        // local.
         unsafe {
             let (counts, displacements) = (counts.as_ptr(), displacements.as_ptr());
             let rc = mpi_sys::MPI_Type_create_struct(N as c_int, counts, displacements, datatypes.as_ptr(), &mut all.0);
@@ -322,11 +236,12 @@ impl Owned {
         Ok(all)
     }
 
-    /// One element that is `count` elements of `datatype`, for counts that do not fit in `int`: whole chunks of `INT_MAX` elements,
-    /// and the rest behind them. Committed.
+    /// Makes a committed datatype whose one element is `count` elements of `datatype`, for counts
+    /// that do not fit in `int`: whole chunks of `INT_MAX` elements, followed by the rest.
     ///
     /// # Safety
-    /// `datatype` must be a committed datatype, `count` above `INT_MAX`, and `count` times the extent representable.
+    /// `datatype` must be a committed datatype, `count` above `INT_MAX`, and `count` times the
+    /// extent representable.
     pub unsafe fn repeated(count: i64, datatype: MPI_Datatype) -> Result<Owned> {
         let chunk = i64::from(c_int::MAX);
         let (chunks, rest) = ((count / chunk) as c_int, (count % chunk) as c_int);
@@ -356,7 +271,7 @@ impl Owned {
 impl Drop for Owned {
     fn drop(&mut self) {
         if !is_null(self.0) && super::is_usable() {
-            // SAFETY: a live datatype that no one else frees. An error here has no one to go to.
+            // SAFETY: a live datatype that no one else frees. An error here cannot be reported.
             unsafe { mpi_sys::MPI_Type_free(&mut self.0) };
         }
     }

@@ -1,12 +1,15 @@
-//! Device memory: which of a caller's blocks lie where the processor must not touch them.
+//! Device memory: finds out which of a caller's blocks the processor must not touch.
 //!
-//! Asks the driver library of CUDA (`libcuda.so`) or HIP (`libamdhip64.so`, any version), if it is in the process already; none is ever loaded. A program may load
-//! one at any time, and CUDA's runtime does so with its first call. [`look`] finds out; it costs one call of `dl_iterate_phdr`, which stops at the first object
-//! unless something has been loaded since. [`devices`] is one load.
+//! Asks the driver library of CUDA (`libcuda.so`) or HIP (`libamdhip64.so`, any version) if the
+//! process has loaded it already; this module never loads one. A program may load a driver at any
+//! time; CUDA's runtime does so in its first call. [`look`] finds out, at the cost of one call of
+//! `dl_iterate_phdr`, which stops at the first object unless something was loaded since.
+//! [`devices`] costs one load.
 //!
-//! Only memory that the processor cannot use as its own counts: managed memory and registered host memory do not, and what a driver does not know, or is in no
-//! state to tell of, is the host's. What a driver has said holds for one [`Devices`], which is made for one call: memory that is freed and allocated
-//! again is asked about again.
+//! Only memory that the processor cannot access counts as device memory: managed memory and
+//! registered host memory do not, nor does memory that a driver does not know or cannot report on.
+//! Answers are cached in a [`Devices`] for the duration of one call, because memory may be freed
+//! and allocated again between calls.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
@@ -18,15 +21,16 @@ use super::message::Block;
 use super::{MPI_Datatype, datatype};
 use crate::error::Result;
 
-/// A driver has said that all is well: `CUDA_SUCCESS`, `hipSuccess`.
+/// The drivers' code for success: `CUDA_SUCCESS`, `hipSuccess`.
 const SUCCESS: c_int = 0;
 
-/// `CU_POINTER_ATTRIBUTE_MEMORY_TYPE` and `_IS_MANAGED`, and the value of the former for memory of a device.
+/// `CU_POINTER_ATTRIBUTE_MEMORY_TYPE` and `_IS_MANAGED`, and the value of the former for device
+/// memory.
 const CU_MEMORY_TYPE: c_int = 2;
 const CU_IS_MANAGED: c_int = 8;
 const CU_DEVICE: c_uint = 2;
 
-/// `hipMemoryTypeDevice`: its value was another one before HIP 6.
+/// `hipMemoryTypeDevice`, whose value changed in HIP 6.
 const HIP_DEVICE: c_int = 2;
 const HIP_DEVICE_BEFORE_6: c_int = 1;
 const HIP_6: c_int = 6 * 10_000_000;
@@ -40,7 +44,7 @@ struct HipAttributes {
     host_pointer: *mut c_void,
     is_managed: c_int,
     flags: c_uint,
-    /// For versions that have more members.
+    /// Room for the members of later versions.
     _room: [u64; 8],
 }
 
@@ -62,28 +66,29 @@ struct Cuda {
 struct Hip {
     attributes: unsafe extern "C" fn(*mut HipAttributes, *const c_void) -> c_int,
     range: Option<AddressRange>,
-    /// What is left for the program's next look at the last error, and how it is taken away.
+    /// Peeks at, and clears, the thread's last error.
     errors: Option<[unsafe extern "C" fn() -> c_int; 2]>,
     device: c_int,
 }
 
-/// The drivers in the process.
+/// The drivers that the process has loaded.
 #[derive(Default)]
 struct Drivers {
     cuda: Option<Cuda>,
     hip: Option<Hip>,
 }
 
-/// None before one has been found. Replaced by another one when a second driver is found, and never freed: whoever asks may still use it.
+/// Null until a driver is found. Replaced when a second driver is found, and never freed, because
+/// other threads may still use it.
 static DRIVERS: AtomicPtr<Drivers> = AtomicPtr::new(std::ptr::null_mut());
 
-/// How many objects had been loaded at the last look.
+/// The number of objects that had been loaded at the last look.
 static LOADED: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// Names of the drivers' libraries, without their versions.
 const NAMES: [&[u8]; 2] = [b"libcuda.so", b"libamdhip64.so"];
 
-/// What a walk over the loaded objects knows and finds.
+/// The state of a walk over the loaded objects.
 #[derive(Default)]
 struct Walk {
     before: u64,
@@ -91,7 +96,7 @@ struct Walk {
     found: [Option<CString>; 2],
 }
 
-/// Looks whether a driver has come into the process since the last look.
+/// Finds out if a driver has been loaded since the last look.
 pub fn look() {
     let mut walk = Walk { before: LOADED.load(Ordering::Relaxed), ..Walk::default() };
     // SAFETY: the function has the type that is asked for; the data outlives the walk.
@@ -101,14 +106,15 @@ pub fn look() {
     }
 }
 
-/// True if the process uses a device: it has a context of CUDA, or HIP is in it. On clusters with GPUs an MPI may bring CUDA's driver into processes that do not.
+/// Returns true if the process uses a device: it has a CUDA context, or has loaded HIP. CUDA's
+/// driver alone proves nothing: on clusters with GPUs, MPI may load it.
 pub fn is_in_use() -> bool {
     let drivers = DRIVERS.load(Ordering::Acquire);
     // SAFETY: what is there is never freed.
     unsafe { drivers.as_ref() }.is_some_and(|drivers| drivers.hip.is_some() || drivers.cuda.is_some_and(|cuda| cuda.is_in_use()))
 }
 
-/// What blocks of one call are asked about. `None` where no driver has been found.
+/// Returns what the blocks of one call are checked with, or `None` if no driver has been found.
 #[inline(always)]
 pub fn devices() -> Option<Devices> {
     let drivers = DRIVERS.load(Ordering::Acquire);
@@ -116,9 +122,11 @@ pub fn devices() -> Option<Devices> {
     unsafe { drivers.as_ref() }.map(|drivers| Devices { drivers, last: Cell::new((0, 0)) })
 }
 
-/// Takes down an object that may be a driver. Stops the walk at once where nothing has been loaded.
+/// Notes an object that may be a driver. Stops the walk at once if nothing has been loaded since
+/// the last one.
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, walk: *mut c_void) -> c_int {
-    // SAFETY: the data is what `look` gave, the object is alive during the walk, and a name is null or a string.
+    // SAFETY: the data is what `look` gave, the object is alive during the walk, and a name is null
+    // or a string.
     unsafe {
         let (walk, info) = (&mut *walk.cast::<Walk>(), &*info);
         walk.loaded = info.dlpi_adds as u64;
@@ -139,7 +147,7 @@ unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, walk: *m
     0
 }
 
-/// Remembers the drivers that a walk has found.
+/// Records the drivers that a walk has found.
 #[cold]
 fn enter(walk: &Walk) {
     static ENTERING: Mutex<()> = Mutex::new(());
@@ -158,7 +166,7 @@ fn enter(walk: &Walk) {
     LOADED.store(walk.loaded, Ordering::Relaxed);
 }
 
-/// A library of the process. It stays there from now on.
+/// A loaded library, pinned from now on.
 #[derive(Clone, Copy)]
 struct Library(*mut c_void);
 
@@ -169,7 +177,7 @@ impl Library {
         (!handle.is_null()).then_some(Library(handle))
     }
 
-    /// A function of it.
+    /// Returns one of its functions.
     ///
     /// # Safety
     /// `F` must be the type of a pointer to the function of this name.
@@ -198,7 +206,8 @@ impl Cuda {
         }
     }
 
-    /// True if this thread has a context, or a device has its primary one, which CUDA's runtime uses.
+    /// Returns true if this thread has a context, or if a device has its primary context, which
+    /// CUDA's runtime uses.
     fn is_in_use(&self) -> bool {
         let mut context = std::ptr::null_mut();
         // SAFETY: the result is a local.
@@ -213,7 +222,8 @@ impl Cuda {
         }
         (0..devices).any(|i| {
             let (mut handle, mut flags, mut active) = (0, 0, 0);
-            // SAFETY: the results are locals; the handle is a device's where the first call has succeeded.
+            // SAFETY: the results are locals; the handle is a device's where the first call has
+            // succeeded.
             unsafe { device(&mut handle, i) == SUCCESS && state(handle, &mut flags, &mut active) == SUCCESS && active != 0 }
         })
     }
@@ -250,12 +260,13 @@ impl Hip {
     fn holds(&self, address: usize) -> bool {
         // SAFETY: plain members: all zeroes is one.
         let mut answer: HipAttributes = unsafe { std::mem::zeroed() };
-        // SAFETY: takes nothing; tells of this thread's last error.
+        // SAFETY: takes nothing; reports this thread's last error.
         let clean = self.errors.is_some_and(|[peek, _]| unsafe { peek() } == SUCCESS);
-        // SAFETY: the answer has room; an address that the driver does not know is an error, which is the host's.
+        // SAFETY: the answer has room; an address that the driver does not know is an error, which
+        // is the host's.
         let code = unsafe { (self.attributes)(&mut answer, std::ptr::without_provenance(address)) };
         if code != SUCCESS {
-            // the program must not find it where it looks for errors of its own
+            // clear the error, or the program would take it for its own
             if let Some([_, take]) = self.errors.filter(|_| clean) {
                 // SAFETY: takes nothing.
                 unsafe { take() };
@@ -266,15 +277,15 @@ impl Hip {
     }
 }
 
-/// Knows for the length of a call where device memory is.
+/// Tells device memory from host memory, for the duration of a call.
 pub struct Devices {
     drivers: &'static Drivers,
-    /// Addresses of the allocation that was found last, from and up to.
+    /// The first address of the allocation that was found last, and its end.
     last: Cell<(usize, usize)>,
 }
 
 impl Devices {
-    /// True if the data of a block lies in device memory. Only the first byte is looked at.
+    /// Returns true if the data of a block lies in device memory. Checks only the first byte.
     ///
     /// # Safety
     /// The datatype must be a datatype.
@@ -287,7 +298,7 @@ impl Devices {
         Ok(size > 0 && self.holds_byte(at.wrapping_offset(first as isize).addr()))
     }
 
-    /// The same of a block as messages have it.
+    /// Like [`hold`](Devices::hold), for the block of a message.
     ///
     /// # Safety
     /// The datatype must be a datatype.
@@ -296,7 +307,7 @@ impl Devices {
         unsafe { self.hold(block.at, block.count, block.datatype) }
     }
 
-    /// True if a byte lies in device memory.
+    /// Returns true if a byte lies in device memory.
     pub fn holds_byte(&self, address: usize) -> bool {
         let (from, up_to) = self.last.get();
         if (from..up_to).contains(&address) {
@@ -315,7 +326,7 @@ impl Devices {
     }
 }
 
-/// The allocation of an address.
+/// Returns the allocation that contains an address.
 fn allocation(range: AddressRange, address: usize) -> Option<Range<usize>> {
     let (mut begin, mut bytes) = (0, 0);
     // SAFETY: both results are locals; the address is a device's.

@@ -1,13 +1,15 @@
 //! Error classes, codes and strings.
 //!
-//! Each error class has one error code, made by `MPI_Add_error_code` the first time it is needed; before the code is returned, its string
-//! is set to the error's text, so that `MPI_Error_string` (and the message of `MPI_ERRORS_ARE_FATAL`) tells all. MPICH gives codes in
-//! predefined classes a text of its own (seen in 4.0.2): there the plain class is returned, and a fatal error handler's caller gets the text
-//! on standard error. In both cases the text of the last error is kept on the communicator.
+//! Each error class has one error code, made by `MPI_Add_error_code` when it is first needed.
+//! Before a code is returned, its string is set to the error's text, so that `MPI_Error_string` and
+//! the message of `MPI_ERRORS_ARE_FATAL` show it. MPICH gives codes of predefined classes a text of
+//! its own (seen in 4.0.2): there the plain class is returned, and with a fatal error handler the
+//! text goes to standard error. In both cases the communicator keeps the text of its last error.
 
 use std::ffi::{CString, c_int};
 use std::sync::OnceLock;
 
+use super::code::{class_of, string};
 use super::{MPI_Comm, check};
 use crate::error::{Class, Error, Result};
 
@@ -16,7 +18,7 @@ unsafe extern "C" {
     static mpixn_error_classes: [c_int; Class::ALL.len() - 2];
 }
 
-/// The two classes that are not the standard's.
+/// The library's own two classes.
 const OWN: [(Class, &str); 2] = [
     (Class::Mismatch, "MPIX_ERR_MISMATCH: the processes' arguments of a neighborhood do not fit together"),
     (Class::Verify, "MPIX_ERR_VERIFY: the two ends of an edge of a neighborhood do not fit together"),
@@ -26,7 +28,7 @@ const OWN: [(Class, &str); 2] = [
 struct Code {
     class: c_int,
     code: c_int,
-    /// Whether `MPI_Error_string` of the code returns what `MPI_Add_error_string` set.
+    /// True if `MPI_Error_string` of the code returns what `MPI_Add_error_string` set.
     carries_text: bool,
 }
 
@@ -37,7 +39,8 @@ fn codes() -> &'static [Code; Class::ALL.len()] {
     CODES.get_or_init(|| Class::ALL.map(|class| make(class).unwrap_or(plain(class))))
 }
 
-/// A class without a code of its own. Our own classes have no number before they are added: "other" stands in.
+/// Returns the code of a class that has none of its own. Our own classes have no number before they
+/// are added; "other" stands in for them.
 fn plain(class: Class) -> Code {
     // SAFETY: constants of the C file.
     let standard = unsafe { mpixn_error_classes };
@@ -45,7 +48,7 @@ fn plain(class: Class) -> Code {
     Code { class, code: class, carries_text: false }
 }
 
-/// A class's number on the wire.
+/// Returns a class's number in messages.
 pub fn number(class: Class) -> usize {
     class as usize
 }
@@ -79,29 +82,7 @@ fn set_string(code: c_int, text: &str) -> Result<()> {
     check(unsafe { mpi_sys::MPI_Add_error_string(code, text.as_ptr()) }, "MPI_Add_error_string")
 }
 
-/// What `MPI_Error_string` says of a code.
-pub fn string(code: c_int) -> String {
-    // SAFETY: the buffer has the length that the standard asks for.
-    unsafe {
-        let mut text = vec![0u8; mpixn_max_error_string as usize + 1];
-        let mut length = 0;
-        if mpi_sys::MPI_Error_string(code, text.as_mut_ptr().cast(), &mut length) != super::success() {
-            return format!("error code {code}");
-        }
-        text.truncate(length.max(0) as usize);
-        String::from_utf8_lossy(&text).into_owned()
-    }
-}
-
-/// The error class of a code.
-pub fn class_of(code: c_int) -> c_int {
-    let mut class = code;
-    // SAFETY: the result is a local; on failure the code stands for itself.
-    unsafe { mpi_sys::MPI_Error_class(code, &mut class) };
-    class
-}
-
-/// The number of one of our own classes.
+/// Returns the number of one of our own classes.
 pub fn own_class(class: Class) -> c_int {
     codes()[number(class)].class
 }
@@ -111,11 +92,12 @@ pub fn truncated() -> c_int {
     plain(Class::Truncate).class
 }
 
-/// The code to return for an error, with its string set to `text`; and whether the code carries the text.
+/// Returns the code for an error, with its string set to `text`, and true if the code carries the
+/// text.
 pub fn code_for(error: &Error, text: &str) -> (c_int, bool) {
     let code = match (error.class(), error) {
         (Some(class), _) => codes()[number(class)],
-        // an error of the MPI library keeps its class
+        // errors of the MPI library keep their class
         (None, Error::Mpi { code, .. }) => {
             let class = class_of(*code);
             match codes().iter().find(|c| c.class == class) {
@@ -129,7 +111,7 @@ pub fn code_for(error: &Error, text: &str) -> (c_int, bool) {
     (code.code, carries)
 }
 
-/// Whether the communicator's error handler is `MPI_ERRORS_ARE_FATAL`.
+/// Returns true if the communicator's error handler is `MPI_ERRORS_ARE_FATAL`.
 ///
 /// # Safety
 /// `comm` must be a communicator.
@@ -146,7 +128,7 @@ pub unsafe fn is_fatal(comm: MPI_Comm) -> bool {
     }
 }
 
-/// Makes calls on a communicator whose errors come back as codes, and puts its error handler back.
+/// Runs `calls` with errors on the communicator returned as codes, and restores its error handler.
 ///
 /// # Safety
 /// `comm` must be a communicator.
@@ -168,9 +150,9 @@ pub unsafe fn returning<T>(comm: MPI_Comm, calls: impl FnOnce() -> Result<T>) ->
 /// # Safety
 /// `comm` must be a communicator.
 pub unsafe fn call_handler(comm: MPI_Comm, code: c_int) {
-    // SAFETY: the caller vouches for `comm`. What the handler returns has no one to go to.
+    // SAFETY: the caller vouches for `comm`. What the handler returns cannot be reported.
     unsafe { mpi_sys::MPI_Comm_call_errhandler(comm, code) };
 }
 
-/// A code for when MPI cannot be asked: `MPI_ERR_OTHER` of many, and not success in any.
+/// The code to return when MPI cannot be asked: `MPI_ERR_OTHER` in many MPIs, success in none.
 pub const OTHER_THAN_SUCCESS: c_int = 16;

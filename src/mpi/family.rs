@@ -1,7 +1,9 @@
-//! The MPI that the library was built for, and the one that the program runs under.
+//! The family of the MPI that the library was built for, and of the one that the program runs
+//! under.
 //!
-//! Handles differ in size and constants in value between families of MPIs. Within a family they do
-//! not: a library for Open MPI 4 runs under Open MPI 5, one for MPICH under MPICH's relatives.
+//! Families of MPIs differ in the size of handles and the values of constants. Within a family
+//! these agree: a library built for Open MPI 4 runs under Open MPI 5, one for MPICH under its
+//! relatives.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::Once;
@@ -17,16 +19,16 @@ unsafe extern "C" {
 const OPEN_MPI: &str = "Open MPI";
 const MPICH: &str = "MPICH";
 
-/// Symbols that all MPIs of a family export, and no other.
+/// Symbols that all MPIs of a family export, and no others.
 const OF_OPEN_MPI: &CStr = c"ompi_mpi_comm_world";
 const OF_MPICH: &CStr = c"MPII_Comm_get_attr";
 
-/// Part of `MPI_Get_library_version`'s text, and the family.
+/// A part of `MPI_Get_library_version`'s text, and the family that it identifies.
 const NAMES: [(&str, &str); 9] = [
     (OPEN_MPI, OPEN_MPI),
     ("Spectrum MPI", OPEN_MPI),
     ("FUJITSU MPI", OPEN_MPI),
-    // with MVAPICH's and Cray's
+    // Cray's and some MVAPICH versions' too
     (MPICH, MPICH),
     ("MVAPICH", MPICH),
     ("Intel(R) MPI", MPICH),
@@ -35,14 +37,26 @@ const NAMES: [(&str, &str); 9] = [
     ("SimGrid", "SimGrid"),
 ];
 
-/// The family that the library was built for; empty where mpi.h does not tell.
+/// Returns the family that the library was built for; empty if `mpi.h` does not identify it.
 pub fn built() -> &'static str {
     // SAFETY: a string constant of the C file.
     unsafe { CStr::from_ptr(mpixn_family()) }.to_str().unwrap_or_default()
 }
 
-/// An error if the program runs under an MPI of another family than the one that the library was
-/// built for: no other function of the MPI may be called then.
+/// Returns true if MPI's wait yields the core on oversubscribed nodes. Open MPI does if its
+/// launcher detects this; MPICH's wait keeps the core that its peer needs, which costs milliseconds
+/// per call (seen in 4.0.2).
+pub fn wait_yields() -> bool {
+    is_open_mpi()
+}
+
+/// Returns true if the MPI is Open MPI.
+pub fn is_open_mpi() -> bool {
+    built() == "Open MPI"
+}
+
+/// Fails if the program runs under an MPI of another family than the library was built for. No
+/// other MPI function may be called then.
 pub fn check() -> Result<()> {
     let mut running = library_version();
     if fits(built(), &running, exports_open_mpi) {
@@ -56,11 +70,13 @@ pub fn check() -> Result<()> {
     Err(Error::WrongMpi { built: built.into(), running }.into())
 }
 
-/// Ends the process if it runs under another MPI than the library was built for. `who` begins the message.
+/// Ends the process if it runs under another MPI than the library was built for. `who` begins the
+/// message.
 ///
-/// No handle that the caller passed means what it says then, and no error handler can be called; a
-/// return code can be ignored, and the program would go on with whatever its buffers hold. So it
-/// ends here, before any argument is looked at. MPI need not be initialized. Checks once in a process.
+/// Under the wrong MPI, the caller's handles are meaningless and no error handler can be called; a
+/// return code could be ignored, and the program would continue with garbage in its buffers. So it
+/// ends here, before any argument is read. MPI need not be initialized. Only the first call in a
+/// process checks.
 #[inline(always)]
 pub fn require(who: &str) {
     static CHECKED: Once = Once::new();
@@ -74,9 +90,11 @@ fn examine(checked: &Once, who: &str) {
     checked.call_once(|| {
         if let Err(error) = check() {
             use std::io::Write;
-            // one write, so that lines of several processes do not mix; nobody is there to tell if it fails
+            // a single write, so that the lines of several processes do not mix; its failure cannot
+            // be reported
             let _ = std::io::stderr().write_all(format!("{who}: {error}. The program ends here.\n").as_bytes());
-            // SAFETY: ends the process at once. Exit handlers are not run: they may belong to either MPI.
+            // SAFETY: ends the process at once. Exit handlers are not run: they may belong to
+            // either MPI.
             unsafe { libc::_exit(EXIT_CODE) }
         }
     });
@@ -85,8 +103,8 @@ fn examine(checked: &Once, who: &str) {
 /// Exit code of a program that runs under the wrong MPI.
 const EXIT_CODE: c_int = 1;
 
-/// True if a library for the family `built` can work under an MPI that calls itself `running`.
-/// Names that nobody knows are of vendors' MPIs, which descend from one of the two families.
+/// Returns true if a library for the family `built` works under an MPI that calls itself `running`.
+/// Unknown names belong to vendors' MPIs, which descend from one of the two families.
 fn fits(built: &str, running: &str, exports_open_mpi: impl FnOnce() -> bool) -> bool {
     if built.is_empty() {
         return true;
@@ -97,15 +115,15 @@ fn fits(built: &str, running: &str, exports_open_mpi: impl FnOnce() -> bool) -> 
     }
 }
 
-/// True if the library that MPI's functions come from is a descendant of Open MPI.
+/// Returns true if the library that provides MPI's functions descends from Open MPI.
 fn exports_open_mpi() -> bool {
     // SAFETY: the address of a function.
     unsafe { family_of(mpi_sys::MPI_Get_library_version as *const c_void) == Some(OPEN_MPI) }
 }
 
-/// The other family, if an MPI of it is loaded for the whole program too. The libraries that a
-/// program needs are searched before those that ours need, so that its Fortran part may call one MPI
-/// and its C part another.
+/// Returns the other family if the program has also loaded an MPI of it. The loader searches the
+/// program's own libraries before those that this library needs, so the Fortran part of a program
+/// may call one MPI and its C part another.
 fn beside() -> Option<&'static str> {
     let (marker, family) = match built() {
         OPEN_MPI => (OF_MPICH, MPICH),
@@ -116,7 +134,8 @@ fn beside() -> Option<&'static str> {
     (!unsafe { libc::dlsym(libc::RTLD_DEFAULT, marker.as_ptr()) }.is_null()).then_some(family)
 }
 
-/// The family of the library that holds an address, by a symbol that it or what it needs exports.
+/// Returns the family of the library that contains an address, identified by a symbol that it or
+/// one of its dependencies exports.
 ///
 /// # Safety
 /// None but that of an address: it is not followed.

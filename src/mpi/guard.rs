@@ -1,12 +1,18 @@
-//! Receives that a longer message cannot write past.
+//! Guarded receives: a message that is too long cannot write past their end.
 //!
-//! Open MPI's `ob1` fetches a long message straight into a contiguous receive buffer where a transport can read the sender's memory, and takes the length from
-//! the message alone (`mca_pml_ob1_recv_request_progress_rget`): it writes past the end of a receive that is too short, and then reports `MPI_ERR_TRUNCATE`.
-//! Seen in 4.1.4 (btl/vader, btl/self) and 5.0.11 (btl/sm, btl/self) for messages above the eager limit; not where the other process' memory cannot be read.
-//! A buffer with gaps is filled by copying, which stops at its end. So where this MPI shows the defect, in a message of the process to itself, a receive gets
-//! two spare bytes of ours behind its own, apart from it and from each other. Whoever takes such a receive compares the length that came.
+//! If a transport can read the sender's memory, Open MPI's `ob1` fetches a long message straight
+//! into a contiguous receive buffer, with the message's length
+//! (`mca_pml_ob1_recv_request_progress_rget`). It writes past the end of a receive that is too
+//! short, and then reports `MPI_ERR_TRUNCATE`. Seen in 4.1.4 (btl/vader, btl/self) and 5.0.11
+//! (btl/sm, btl/self) for messages above the eager limit; not if the sender's memory cannot be
+//! read.
 //!
-//! Cost: a datatype for each receive that is guarded, and one copy more of a long message. Nothing with all other MPIs.
+//! A buffer with gaps is filled by copying, which stops at its end. So if a test message of the
+//! process to itself shows the defect, each receive is extended by two spare bytes of ours, apart
+//! from it and from each other. Its receiver compares the received length with the expected one.
+//!
+//! Cost: a datatype per guarded receive, and one more copy of a long message. Nothing with other
+//! MPIs.
 
 use std::ffi::c_int;
 use std::sync::OnceLock;
@@ -14,24 +20,23 @@ use std::sync::atomic::AtomicU8;
 
 use super::comm::{self, Owned as Comm};
 use super::datatype::{self, Owned as Datatype};
-use super::message::{Request, receive_typed};
-use super::p2p::{Message, exchange_with_self};
+use super::message::{Message, Request, exchange_with_self, receive_typed};
 use super::{MPI_Aint, MPI_Datatype};
 use crate::error::{Error, Result};
 
-/// What MPI writes of messages that are too long.
+/// The spare bytes, which MPI overwrites with the excess of messages that are too long.
 static SPARE: [AtomicU8; 3] = [const { AtomicU8::new(0) }; 3];
 
-/// Whether receives must be guarded. The first call sends a message to the process itself.
+/// Returns true if receives must be guarded. The first call sends a message to the process itself.
 pub fn is_needed() -> bool {
     static NEEDED: OnceLock<bool> = OnceLock::new();
-    // an MPI that cannot be asked gets no trust
+    // if the test fails, assume the defect
     *NEEDED.get_or_init(|| super::is_open_mpi() && overruns().unwrap_or(true))
 }
 
-/// Whether a message that is too long is written past the end of its receive.
+/// Returns true if MPI writes a message that is too long past the end of its receive.
 fn overruns() -> Result<bool> {
-    /// Above all eager limits.
+    /// Longer than all eager limits.
     const LONG: usize = 256 << 10;
     const SHORT: usize = 1 << 10;
     // SAFETY: the communicator that there always is, of this process alone.
@@ -39,12 +44,14 @@ fn overruns() -> Result<bool> {
     let (mut from, mut into) = (vec![1u8; LONG], vec![0u8; LONG]);
     let end =
         |at: &mut [u8], count: usize| Message { at: at.as_mut_ptr(), count: count as c_int, datatype: datatype::byte(), peer: 0 };
-    // SAFETY: both are as long as the message, so that nothing else can be overwritten. That it is too long is what is asked for.
+    // SAFETY: both are as long as the message, so that nothing else can be overwritten. That it is
+    // too long is what is asked for.
     let truncated = unsafe { exchange_with_self(&end(&mut from, LONG), &end(&mut into, SHORT), 0, &alone) };
     Ok(truncated.is_err() && into[SHORT..].iter().any(|&byte| byte != 0))
 }
 
-/// A datatype of which one element at `at` is `count` elements of `datatype` there, and the spare bytes. Committed.
+/// Makes a committed datatype whose one element at `at` is `count` elements of `datatype` there,
+/// followed by the spare bytes.
 ///
 /// # Safety
 /// `datatype` must be a committed datatype.
@@ -60,7 +67,8 @@ pub unsafe fn around(at: *const u8, count: c_int, datatype: MPI_Datatype) -> Res
     }
 }
 
-/// `MPI_Irecv` of at most `bytes` bytes, which a longer message does not write past: then two bytes more are said to have come, or it is truncated.
+/// Starts a guarded `MPI_Irecv` of at most `bytes` bytes. A longer message is reported with up to
+/// two bytes more, or as truncated.
 ///
 /// # Safety
 /// As for [`super::message::receive`].
@@ -73,7 +81,7 @@ pub unsafe fn receive(at: *mut u8, bytes: u64, source: u32, tag: i32, comm: &Com
     }
 }
 
-/// An error if more came than was expected.
+/// Fails if more bytes arrived than were expected.
 pub fn check_length(came: u64, expected: u64, call: &'static str) -> Result<()> {
     if came <= expected {
         return Ok(());

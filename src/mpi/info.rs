@@ -10,18 +10,19 @@ unsafe extern "C" {
     static mpixn_max_info_key: std::ffi::c_int;
 }
 
-/// Whether a handle is `MPI_INFO_NULL`.
+/// Returns true if a handle is `MPI_INFO_NULL`.
 pub fn is_null(info: MPI_Info) -> bool {
     // SAFETY: a constant of mpi-sys' C file.
     info == unsafe { mpi_sys::RSMPI_INFO_NULL }
 }
 
-/// The keys of an info object, none of a null one.
+/// Returns the keys of an info object; none if it is null.
 ///
 /// # Safety
 /// `info` must be an info object or `MPI_INFO_NULL`.
 pub unsafe fn keys(info: MPI_Info) -> Result<Vec<String>> {
-    // SAFETY: the caller vouches for the handle; the buffer has room for the longest key and its end.
+    // SAFETY: the caller vouches for the handle; the buffer has room for the longest key and its
+    // end.
     unsafe {
         let mut count = 0;
         if !is_null(info) {
@@ -38,12 +39,13 @@ pub unsafe fn keys(info: MPI_Info) -> Result<Vec<String>> {
     }
 }
 
-/// The value of a key; `None` if the info object is null or has no such key.
+/// Returns the value of a key, or `None` if the info object is null or has no such key.
 ///
 /// # Safety
 /// `info` must be an info object or `MPI_INFO_NULL`.
 pub unsafe fn get(info: MPI_Info, key: &str) -> Result<Option<String>> {
-    // SAFETY: the caller vouches for the handle; the buffer has room for the longest value and its end.
+    // SAFETY: the caller vouches for the handle; the buffer has room for the longest value and its
+    // end.
     unsafe {
         if is_null(info) {
             return Ok(None);

@@ -1,42 +1,48 @@
-//! Which processes of this node have ended.
+//! Finds out which processes of this node have ended.
 //!
-//! A process that waits asks after [`PATIENCE`], never before: a wait that ends sooner costs one look at the clock for every [`GLANCE`] polls. A process counts as
-//! ended when two looks in a row find it so. Between them MPI delivers what the process has sent before it ended.
+//! A waiting process checks after [`PATIENCE`], never before: a wait that ends sooner only reads
+//! the clock every [`GLANCE`] polls. A process counts as ended when two checks in a row find it so;
+//! in between, MPI delivers what the process sent before it ended.
 //!
 //! Processes are known by number and start time, from one of two sources:
-//! - [`introduce`]: the processes of a node tell each other when a communicator gets its first neighborhood or sparse exchange.
-//! - Before that, the environments of the processes in `/proc`: launchers put each process's rank into a variable. Read on the first look that needs it. Where all
-//!   processes of the world share the node, a rank that no process has belongs to one that has ended: no process leaves `MPI_Init` before all have entered it.
+//! - [`introduce`]: the processes of a node tell each other when a communicator gets its first
+//!   neighborhood or sparse exchange.
+//! - Before that, the environments of the processes in `/proc`: launchers put each process's rank
+//!   into a variable. Read on the first look that needs it. Where all processes of the world share
+//!   the node, a rank that no process has belongs to one that has ended: no process leaves
+//!   `MPI_Init` before all have entered it.
 //!
-//! What cannot be found out counts as alive: processes of other nodes, of other containers, of other worlds (`MPI_Comm_spawn`), and, before the first introduction,
-//! processes of a world on several nodes that ended before this one looked. A process that has finalized MPI but still runs is alive, too.
+//! A process whose state is unknown counts as alive: one on another node, in another container, of
+//! another world (`MPI_Comm_spawn`), and, before the first introduction, one of a world on several
+//! nodes that ended before this process checked. A process that has finalized MPI but still runs is
+//! alive, too.
 //!
-//! Cost of a look: one file of `/proc` for each process that is waited for, ten times a second; of reading the environments: two files for each process of the
-//! node, at most a few times in a program.
+//! A check costs one file of `/proc` per process that is waited for, ten times a second. Reading
+//! the environments costs two files per process of the node, at most a few times in a program.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::MPI_Comm;
 use super::attribute::Key;
 use super::comm::{self, Owned as Comm};
-use super::{MPI_Comm, MPI_Group, check};
 use crate::error::{Error, Result};
 
-/// How long a process waits before its first look, and between two looks.
+/// How long a process waits before its first check, and between two checks.
 pub const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Polls between two glances at the clock.
+/// Polls between two readings of the clock.
 const GLANCE: u32 = 16;
 
-/// When a process that waits should look for dead ones, and what it has seen.
+/// Decides when a waiting process should check for dead ones, and remembers what it found.
 #[derive(Debug, Default)]
 pub struct Patience {
     polls: u32,
     since: Option<Instant>,
-    /// Found dead by the last look.
+    /// Processes that the last check found dead.
     suspects: Vec<u32>,
-    /// Deaths have been confirmed: others are looked for at each glance.
+    /// True once a death is confirmed: others are then checked for at each reading of the clock.
     hurries: bool,
 }
 
@@ -48,7 +54,7 @@ impl Patience {
         self.suspects.clear();
     }
 
-    /// Counts a poll in vain. True when it is time to look.
+    /// Counts a poll without progress. Returns true when it is time to check.
     #[inline]
     pub fn is_over(&mut self) -> bool {
         self.polls = self.polls.wrapping_add(1);
@@ -65,7 +71,7 @@ impl Patience {
         over || self.hurries
     }
 
-    /// Returns the processes among `wanted`, ranks of `comm`, that this look and the one before found dead.
+    /// Returns those of `wanted`, ranks of `comm`, that this check and the one before found dead.
     ///
     /// # Safety
     /// `comm` must be an intracommunicator.
@@ -79,7 +85,8 @@ impl Patience {
         confirmed
     }
 
-    /// Fails if any process of `comm` is dead, for an operation that needs all of them. No operation on `comm` can complete from then on.
+    /// Fails if any process of `comm` is dead, for an operation that needs all of them. No
+    /// collective on `comm` can complete from then on.
     #[cold]
     pub fn look_at_all(&mut self, comm: &Comm) -> Result<()> {
         // SAFETY: a live communicator.
@@ -92,7 +99,7 @@ impl Patience {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Process {
     number: u32,
-    /// Clock ticks from the start of the machine to that of the process.
+    /// The process's start, in clock ticks since boot.
     start: u64,
 }
 
@@ -100,7 +107,7 @@ impl Process {
     fn has_ended(self) -> bool {
         match Stat::of(self.number) {
             Some(stat) => stat.start != self.start || stat.is_dead,
-            // hidden, unless the kernel says that there is none
+            // hidden, unless the kernel says that there is no such process
             None => {
                 // SAFETY: signal 0 is none.
                 let found = unsafe { libc::kill(self.number as libc::pid_t, 0) } == 0;
@@ -110,7 +117,7 @@ impl Process {
     }
 }
 
-/// What `/proc/PID/stat` says.
+/// The fields of `/proc/PID/stat` that are used here.
 #[derive(Debug, Clone, Copy)]
 struct Stat {
     parent: u32,
@@ -123,21 +130,21 @@ impl Stat {
         Stat::parse(&std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
     }
 
-    /// The name, in parentheses, may hold anything.
+    /// Parses the file. The name, in parentheses, may contain any characters.
     fn parse(text: &str) -> Option<Stat> {
         let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
         let number = |k: usize| fields.get(k)?.parse::<u64>().ok();
         let (threads, state) = (number(17)?, *fields.first()?);
-        // the first thread of a process may end before the others
+        // a process lives on when its first thread ends before the others
         let is_dead = matches!(state, "Z" | "X" | "x") && threads <= 1;
         Some(Stat { parent: number(1)? as u32, start: number(19)?, is_dead })
     }
 }
 
-/// What a process tells of itself: number, start time, and the namespaces in which these mean something.
+/// A process's identity: number, start time, and the namespaces that these belong to.
 pub type Card = [u64; 3];
 
-/// This process's card; read once.
+/// Returns this process's card, which is read once.
 pub fn card() -> Result<Card> {
     with_known(|known| *known.card.get_or_insert_with(read_card))
 }
@@ -150,11 +157,12 @@ fn read_card() -> Card {
     [number.into(), start, space("pid") << 32 ^ space("time")]
 }
 
-/// Notes who the processes of a node are: `cards` has one for each process of `node`, by rank.
+/// Records the identities of a node's processes: `cards` has one for each process of `node`, by
+/// rank.
 pub fn introduce(node: &Comm, cards: &[Card]) -> Result<()> {
     // SAFETY: a live communicator.
     let (me, worlds) =
-        unsafe { (comm::rank(node.raw())?, world_ranks(node.raw(), &(0..cards.len() as u32).collect::<Vec<_>>())?) };
+        unsafe { (comm::rank(node.raw())?, comm::world_ranks(node.raw(), &(0..cards.len() as u32).collect::<Vec<_>>())?) };
     with_known(|known| {
         let own = cards[me as usize][2];
         for (&[number, start, spaces], world) in cards.iter().zip(worlds) {
@@ -166,11 +174,12 @@ pub fn introduce(node: &Comm, cards: &[Card]) -> Result<()> {
     })
 }
 
-/// What is known of a process of the world.
+/// A process of the world, as far as it is known.
 #[derive(Debug)]
 enum Entry {
     Told(Process),
-    /// Processes whose environments have the rank: the program, and perhaps a script that started it. Dead when all are.
+    /// Processes with this rank in their environments: the program, and perhaps a script that
+    /// started it. Dead when all are.
     Found(Vec<Process>),
 }
 
@@ -183,24 +192,24 @@ impl Entry {
     }
 }
 
-/// What this process knows of those of its node, by rank in the world.
+/// The known processes of this node, by rank in the world.
 #[derive(Debug, Default)]
 struct Known {
     processes: HashMap<u32, Entry>,
     card: Option<Card>,
-    /// The environments have been read, and reading them again tells no more.
+    /// True if the environments have been read and need not be read again.
     read: bool,
 }
 
-/// Hangs on `MPI_COMM_SELF`.
+/// An attribute of `MPI_COMM_SELF`.
 static KNOWN: Key<Mutex<Known>> = Key::new();
 
 fn with_known<T>(run: impl FnOnce(&mut Known) -> T) -> Result<T> {
-    // two threads may come at the same time
+    // two threads may call this at the same time
     static MAKING: Mutex<()> = Mutex::new(());
     let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
     let own = comm::itself();
-    // SAFETY: a communicator that there always is; the value stays as long as MPI does.
+    // SAFETY: `MPI_COMM_SELF` always exists; the value stays as long as MPI does.
     unsafe {
         if KNOWN.get(own)?.is_null() {
             KNOWN.set(own, Mutex::default())?;
@@ -212,7 +221,7 @@ fn with_known<T>(run: impl FnOnce(&mut Known) -> T) -> Result<T> {
     }
 }
 
-/// Those among `wanted`, ranks of `comm`, that have ended.
+/// Returns those of `wanted`, ranks of `comm`, that have ended.
 ///
 /// # Safety
 /// `comm` must be an intracommunicator.
@@ -221,14 +230,14 @@ unsafe fn ended(comm: MPI_Comm, wanted: impl Iterator<Item = u32>) -> Result<Vec
     let (ranks, worlds, me, size) = unsafe {
         let me = comm::rank(comm)?;
         let ranks: Vec<u32> = wanted.filter(|&rank| rank != me).collect();
-        let worlds = world_ranks(comm, &ranks)?;
+        let worlds = comm::world_ranks(comm, &ranks)?;
         (ranks, worlds, comm::rank(comm::world())?, comm::size(comm::world())?)
     };
     with_known(|known| {
         let mut missing = Vec::new();
         if !known.read && worlds.iter().flatten().any(|world| !known.processes.contains_key(world)) {
             let (found, all) = survey(me, size).unwrap_or_default();
-            // where some are missing the next look reads again
+            // if some are missing, the next check reads again
             known.read = !all || found.len() == size as usize;
             missing = (0..size).filter(|rank| all && !found.contains_key(rank)).collect();
             for (rank, processes) in found {
@@ -240,48 +249,15 @@ unsafe fn ended(comm: MPI_Comm, wanted: impl Iterator<Item = u32>) -> Result<Vec
     })
 }
 
-/// Ranks in the world of processes of `comm`; `None` for those of other worlds.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn world_ranks(comm: MPI_Comm, ranks: &[u32]) -> Result<Vec<Option<u32>>> {
-    // SAFETY: the caller vouches for `comm`; the world is a communicator.
-    let to = unsafe { translate(comm, ranks, comm::world()) }?;
-    Ok(to.into_iter().map(|rank| u32::try_from(rank).ok().filter(|_| rank != super::undefined())).collect())
-}
-
-/// Ranks in `other` of processes of `comm`.
-///
-/// # Safety
-/// Both must be communicators.
-pub(super) unsafe fn translate(comm: MPI_Comm, ranks: &[u32], other: MPI_Comm) -> Result<Vec<i32>> {
-    // SAFETY: the caller vouches for the communicators; the arrays have the lengths that are said, and the groups are freed.
-    unsafe {
-        let mut groups: [MPI_Group; 2] = [mpi_sys::RSMPI_GROUP_NULL; 2];
-        check(mpi_sys::MPI_Comm_group(comm, &mut groups[0]), "MPI_Comm_group")?;
-        check(mpi_sys::MPI_Comm_group(other, &mut groups[1]), "MPI_Comm_group")?;
-        let from: Vec<i32> = ranks.iter().map(|&rank| rank as i32).collect();
-        let mut to = vec![super::undefined(); from.len()];
-        let (count, at) = (from.len() as i32, to.as_mut_ptr());
-        let translated = check(
-            mpi_sys::MPI_Group_translate_ranks(groups[0], count, from.as_ptr(), groups[1], at),
-            "MPI_Group_translate_ranks",
-        );
-        for group in &mut groups {
-            check(mpi_sys::MPI_Group_free(group), "MPI_Group_free")?;
-        }
-        translated.map(|()| to)
-    }
-}
-
-/// Variables in which launchers tell a process its rank, the processes of the world, and those of them on its node: Open MPI; Hydra (MPICH, Intel MPI).
+/// Variables in which a launcher passes the rank, the size of the world, and the number of its
+/// processes on this node: Open MPI; Hydra (MPICH, Intel MPI).
 const VARIABLES: [[&str; 3]; 2] =
     [["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"], ["PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"]];
 
-/// The variable in which a launcher names the job, if it does.
+/// The variable in which some launchers name the job.
 const JOB: &str = "PMIX_NAMESPACE";
 
-/// What the launcher told a process.
+/// What the launcher passed to a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Told {
     rank: u32,
@@ -291,7 +267,7 @@ struct Told {
 }
 
 impl Told {
-    /// From an environment as `/proc` has it.
+    /// Parses an environment in the form of `/proc/PID/environ`.
     fn parse(environment: &[u8], [rank, size, local]: [&str; 3]) -> Option<Told> {
         let text = |name: &str| {
             let mut variables = environment.split(|&byte| byte == 0);
@@ -302,7 +278,7 @@ impl Told {
         Some(Told { rank: number(rank)?, size: number(size)?, local: number(local)?, job: text(JOB).map(str::to_owned) })
     }
 
-    /// True if both are of one job, as far as they say.
+    /// Returns true if both belong to one job, as far as they say.
     fn is_with(&self, other: &Told) -> bool {
         self.size == other.size && self.job == other.job
     }
@@ -311,19 +287,21 @@ impl Told {
 /// Processes by their ranks.
 type Found = HashMap<u32, Vec<Process>>;
 
-/// Finds the job's processes on this node by their environments, and tells whether a rank that is not among them has ended. `me` and `size` are those of the world.
+/// Finds the job's processes on this node by their environments. Also returns true if a rank that
+/// is not among them must have ended. `me` and `size` are those of the world.
 fn survey(me: u32, size: u32) -> Option<(Found, bool)> {
     let environment = |process: u32| std::fs::read(format!("/proc/{process}/environ"));
     let own = std::process::id();
     let mine = environment(own).ok()?;
     let (names, told) = VARIABLES.into_iter().find_map(|names| Some((names, Told::parse(&mine, names)?)))?;
-    // of another world than the launcher's
+    // this world is not the launcher's
     if (told.rank, told.size) != (me, size) {
         return None;
     }
     let numbers = std::fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let all: HashMap<u32, Stat> = numbers.filter_map(|number| Some((number, Stat::of(number)?))).collect();
-    // the first ancestor that is not of the job is the launcher; the first process of a container that cannot be read may be anything
+    // the launcher is the first ancestor outside of the job; the unreadable first process of a
+    // container may be anything
     let mut launcher = all.get(&own)?.parent;
     loop {
         match environment(launcher) {
@@ -349,12 +327,12 @@ fn survey(me: u32, size: u32) -> Option<(Found, bool)> {
                 None
             }
         };
-        // without a name of the job, what another launcher has started may look the same
+        // if the job has no name, another launcher's processes may look alike
         if let Some(theirs) = theirs.filter(|t| t.is_with(&told) && (below || told.job.is_some())) {
             found.entry(theirs.rank).or_default().push(Process { number, start: stat.start });
         }
     }
-    // what this process does not see of itself it cannot see of others
+    // if this process cannot find itself, it cannot find others
     let sees = launcher != 0 && readable && found.get(&me).is_some_and(|list| list.iter().any(|p| p.number == own));
     Some((found, sees && told.local == size))
 }
@@ -370,7 +348,7 @@ mod tests {
         let stat = Stat::parse(&text("S", 1)).unwrap();
         assert_eq!((stat.parent, stat.start, stat.is_dead), (7, 4242, false));
         assert!(Stat::parse(&text("Z", 1)).unwrap().is_dead);
-        // its first thread has ended
+        // only its first thread has ended
         assert!(!Stat::parse(&text("Z", 2)).unwrap().is_dead);
         assert!(Stat::parse("71 (a").is_none());
     }
@@ -381,10 +359,10 @@ mod tests {
         let number = child.id();
         let process = Process { number, start: Stat::of(number).unwrap().start };
         assert!(!process.has_ended());
-        // another one that had the number before
+        // an earlier process with the same number
         assert!(Process { start: process.start - 1, ..process }.has_ended());
         child.kill().unwrap();
-        // a zombie at the end, then nothing
+        // first a zombie, then gone
         while !process.has_ended() {
             std::thread::yield_now();
         }

@@ -13,7 +13,7 @@ unsafe extern "C" {
     fn mpixn_operator(op: MPI_Op) -> c_int;
 }
 
-/// Elements of predefined datatypes that are reduced without MPI.
+/// Elements of predefined datatypes that the library reduces itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
     /// `MPI_INT`, `MPI_INT32_T`
@@ -42,7 +42,8 @@ pub enum Operator {
     BitXor,
 }
 
-/// Which predefined operator on which elements these are, if they are such. The operator may not fit the elements.
+/// Returns the predefined operator and elements that these handles stand for, if they do. The
+/// operator need not fit the elements.
 pub fn predefined(op: MPI_Op, datatype: MPI_Datatype) -> Option<(Operator, Element)> {
     use Operator::{BitAnd, BitOr, BitXor, LogicalAnd, LogicalOr, LogicalXor, Max, Min, Product, Sum};
     const ELEMENTS: [Element; 4] = [Element::Int, Element::Long, Element::Float, Element::Double];
@@ -53,13 +54,13 @@ pub fn predefined(op: MPI_Op, datatype: MPI_Datatype) -> Option<(Operator, Eleme
     Some((*OPERATORS.get(position(operator)?)?, *ELEMENTS.get(position(element)?)?))
 }
 
-/// Whether a handle is `MPI_OP_NULL`.
+/// Returns true if a handle is `MPI_OP_NULL`.
 pub fn is_null(op: MPI_Op) -> bool {
     // SAFETY: a constant of the C file.
     op == unsafe { mpixn_op_null() }
 }
 
-/// Whether the operator commutes.
+/// Returns true if the operator commutes.
 ///
 /// # Safety
 /// `op` must be an operator.
@@ -70,23 +71,24 @@ pub unsafe fn commutes(op: MPI_Op) -> Result<bool> {
     Ok(commutes != 0)
 }
 
-/// An error if the operator does not work on the datatype: a reduction of nothing makes MPI check it. `alone` must have one process.
-/// (`MPI_Reduce_local` would call the error handler of `MPI_COMM_WORLD`: it has no communicator.)
+/// Fails if the operator does not work on the datatype: a reduction of no elements makes MPI check
+/// it. `self_comm` must hold only this process. (`MPI_Reduce_local` has no communicator and would
+/// call the error handler of `MPI_COMM_WORLD`.)
 ///
 /// # Safety
 /// The handles must be an operator and a datatype.
-pub unsafe fn check_type(op: MPI_Op, datatype: MPI_Datatype, alone: &Comm) -> Result<()> {
-    // one collective at a time on a communicator, also where threads come with different requests
+pub unsafe fn check_type(op: MPI_Op, datatype: MPI_Datatype, self_comm: &Comm) -> Result<()> {
+    // a communicator takes one collective at a time, and several threads may get here
     static CHECKING: Mutex<()> = Mutex::new(());
     let _checking = CHECKING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut nothing = 0u64;
     let at: *mut std::ffi::c_void = (&raw mut nothing).cast();
     // SAFETY: no element is read or written.
-    let rc = unsafe { mpi_sys::MPI_Allreduce(at, at.wrapping_byte_add(4), 0, datatype, op, alone.raw()) };
+    let rc = unsafe { mpi_sys::MPI_Allreduce(at, at.wrapping_byte_add(4), 0, datatype, op, self_comm.raw()) };
     check(rc, "MPI_Allreduce")
 }
 
-/// `into[i] = from[i] op into[i]` for `count` elements that are `extent` bytes apart.
+/// Computes `into[i] = from[i] op into[i]` for `count` elements that are `extent` bytes apart.
 ///
 /// # Safety
 /// Both must be valid for `count` elements of the datatype and must not overlap.

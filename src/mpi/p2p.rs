@@ -1,13 +1,15 @@
-//! Point-to-point messages and requests.
+//! Lists of messages and their requests, for the executors.
 
 use std::ffi::c_int;
 use std::sync::Arc;
 
 use super::comm::Owned as Comm;
 use super::liveness::Patience;
-use super::message::{Probed, Status};
+pub use super::message::Message;
+use super::message::Probed;
+use super::request::{LAST_TESTS, Status, is_complete, null};
 use super::tally::Tally;
-use super::{MPI_Datatype, MPI_Request, MPI_Status, check, datatype, failed, guard};
+use super::{MPI_Request, MPI_Status, check, datatype, failed, guard};
 use crate::error::{Error, Result};
 
 unsafe extern "C" {
@@ -15,54 +17,7 @@ unsafe extern "C" {
     static mpixn_err_pending: c_int;
 }
 
-/// One end of a message: what is sent to, or received from, a process.
-#[derive(Debug, Clone, Copy)]
-pub struct Message {
-    /// Address of the first element.
-    pub at: *mut u8,
-    /// Elements.
-    pub count: c_int,
-    /// Of this type.
-    pub datatype: MPI_Datatype,
-    /// The process at the other end.
-    pub peer: c_int,
-}
-
-/// `MPI_REQUEST_NULL`.
-pub fn null() -> MPI_Request {
-    // SAFETY: a constant of mpi-sys' C file.
-    unsafe { mpi_sys::RSMPI_REQUEST_NULL }
-}
-
-/// `MPI_Sendrecv` with oneself.
-///
-/// # Safety
-/// The buffers must be readable and writable as said and must not overlap.
-pub unsafe fn exchange_with_self(send: &Message, recv: &Message, tag: c_int, comm: &Comm) -> Result<()> {
-    let mut status = std::mem::MaybeUninit::<MPI_Status>::uninit();
-    // SAFETY: the caller vouches for the buffers; the status is a local.
-    check(
-        unsafe {
-            mpi_sys::MPI_Sendrecv(
-                send.at.cast(),
-                send.count,
-                send.datatype,
-                send.peer,
-                tag,
-                recv.at.cast(),
-                recv.count,
-                recv.datatype,
-                recv.peer,
-                tag,
-                comm.raw(),
-                status.as_mut_ptr(),
-            )
-        },
-        "MPI_Sendrecv",
-    )
-}
-
-/// Counts messages that have been sent.
+/// Counts messages that were sent.
 ///
 /// # Safety
 /// Their datatypes must be datatypes.
@@ -74,16 +29,17 @@ unsafe fn count(tally: &Tally, messages: &[Message]) {
     tally.add(there().count() as u64, there().map(|m| bytes(m) as u64).sum());
 }
 
-/// Requests, and room for their statuses.
+/// A list of requests, with room for their statuses.
 #[derive(Default)]
 pub struct Requests {
-    /// The first `used` are requests, the others room.
+    /// The first `used` are requests, the others are room.
     requests: Vec<MPI_Request>,
     used: usize,
     statuses: Vec<MPI_Status>,
-    /// Counts what is sent, where somebody asks.
+    /// Counts what is sent, if the environment asks for it.
     tally: Option<Arc<Tally>>,
-    /// Of the first requests, the most bytes that may come. Empty where MPI finds all that are too long.
+    /// The most bytes that the first requests accept. Empty if MPI itself detects messages that are
+    /// too long.
     limits: Vec<u64>,
 }
 
@@ -101,13 +57,14 @@ impl Requests {
         self.limits.reserve(n);
     }
 
-    /// Sets the most bytes that may come with the last `limits.len()` receives that were posted, which are guarded.
+    /// Sets the most bytes that each of the last `limits.len()` posted receives accepts; they are
+    /// guarded.
     pub fn expect(&mut self, limits: &[u64]) {
         self.limits.resize(self.used - limits.len(), u64::MAX);
         self.limits.extend_from_slice(limits);
     }
 
-    /// Compares what has come with what may come.
+    /// Compares the received lengths with the limits.
     #[cold]
     fn check_lengths(&mut self, call: &'static str) -> std::result::Result<(), (usize, Box<Error>)> {
         let limits = std::mem::take(&mut self.limits);
@@ -122,10 +79,10 @@ impl Requests {
         checked
     }
 
-    /// `MPI_Irecv` of messages. The room for the requests must have been reserved.
+    /// Starts receives (`MPI_Irecv`). Room for the requests must have been reserved.
     ///
     /// # Safety
-    /// The buffers must be writable as said, and be left alone, until the requests are complete.
+    /// The buffers must be writable as described, and be left alone, until the requests are complete.
     #[inline]
     pub unsafe fn post_receives(&mut self, messages: &[Message], tag: c_int, comm: &Comm) -> Result<()> {
         debug_assert!(messages.len() <= self.requests.len() - self.used);
@@ -138,10 +95,10 @@ impl Requests {
         Ok(())
     }
 
-    /// `MPI_Isend` of messages. The room for the requests must have been reserved.
+    /// Starts sends (`MPI_Isend`). Room for the requests must have been reserved.
     ///
     /// # Safety
-    /// The buffers must be readable as said, and not be written, until the requests are complete.
+    /// The buffers must be readable as described, and not be written, until the requests are complete.
     #[inline]
     pub unsafe fn post_sends(&mut self, messages: &[Message], tag: c_int, comm: &Comm) -> Result<()> {
         debug_assert!(messages.len() <= self.requests.len() - self.used);
@@ -158,31 +115,31 @@ impl Requests {
         Ok(())
     }
 
-    /// Whether there are none.
+    /// Returns true if the list is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.used == 0
     }
 
-    /// Waits for all; then there are none.
+    /// Waits for all requests, and empties the list.
     ///
-    /// # Errors
-    /// The position of the first request that failed, and how. All others are complete.
+    /// # Errors The position of the first request that failed, and its error. All others are
+    /// complete.
     #[inline]
     pub fn wait(&mut self) -> std::result::Result<(), (usize, Box<Error>)> {
-        // SAFETY: as many requests and statuses as are said.
+        // SAFETY: the arrays have that many requests and statuses.
         let rc = unsafe { mpi_sys::MPI_Waitall(self.used as c_int, self.requests.as_mut_ptr(), self.statuses.as_mut_ptr()) };
         self.finish(rc, "MPI_Waitall")
     }
 
-    /// Whether all are complete; then there are none.
+    /// Returns true, and empties the list, if all requests are complete.
     ///
     /// # Errors
     /// As for `wait`.
     #[inline]
     pub fn test(&mut self) -> std::result::Result<bool, (usize, Box<Error>)> {
         let mut done = 0;
-        // SAFETY: as many requests and statuses as are said.
+        // SAFETY: the arrays have that many requests and statuses.
         let rc = unsafe {
             mpi_sys::MPI_Testall(self.used as c_int, self.requests.as_mut_ptr(), &mut done, self.statuses.as_mut_ptr())
         };
@@ -192,7 +149,7 @@ impl Requests {
         self.finish(rc, "MPI_Testall").map(|()| true)
     }
 
-    /// Whether one of them is complete, by position; it is then no longer waited for.
+    /// Returns true if the request at `position` is complete; it is then no longer waited for.
     ///
     /// # Errors
     /// Its message failed; it is then complete.
@@ -225,16 +182,16 @@ impl Requests {
         // SAFETY: constants of the C file.
         let (in_status, pending) = unsafe { (mpixn_err_in_status, mpixn_err_pending) };
         let mut found = (0, failed(rc, call));
-        if super::errors::class_of(rc) == in_status {
+        if super::code::class_of(rc) == in_status {
             for (i, status) in self.statuses[..self.used].iter().enumerate() {
                 let code = status.MPI_ERROR;
-                if code != super::success() && super::errors::class_of(code) != pending {
+                if code != super::success() && super::code::class_of(code) != pending {
                     found = (i, failed(code, call));
                     break;
                 }
             }
         }
-        // what is still pending uses the caller's buffers: complete it, whatever it says
+        // pending requests use the caller's buffers: complete them, whatever their outcome
         for request in &mut self.requests[..self.used] {
             if *request != null() {
                 // SAFETY: a live request; the status array has room for one.
@@ -245,19 +202,21 @@ impl Requests {
         found
     }
 
-    /// Gives up: cancels what can be cancelled (the requests that are receives, by position) and
-    /// lets go of the rest. Returns whether MPI may still be at work in some of the memory, which must
-    /// then stay as it is for ever.
+    /// Gives up all requests: cancels the receives, as told by position, and lets go of the rest.
+    /// Returns true if MPI may still access some of the memory, which must then never be freed or
+    /// reused.
     #[cold]
     pub fn abandon(&mut self, receives: impl Fn(usize) -> bool) -> bool {
         let mut stuck = false;
         for (i, request) in self.requests[..self.used].iter_mut().enumerate().filter(|(_, r)| **r != null()) {
-            // SAFETY: live requests; the status array has room for one. Errors have no one to go to.
+            // SAFETY: live requests; the status array has room for one. Errors cannot be
+            // reported.
             unsafe {
                 let mut done = 0;
                 if receives(i) {
                     mpi_sys::MPI_Cancel(request);
-                    // what has begun to come cannot be cancelled, and its sender may have died
+                    // a message that has begun to arrive cannot be cancelled, and its sender may
+                    // have died
                     for _ in 0..LAST_TESTS {
                         let rc = mpi_sys::MPI_Test(request, &mut done, self.statuses.as_mut_ptr());
                         if rc != super::success() || done != 0 {
@@ -283,33 +242,20 @@ impl Requests {
     }
 }
 
-/// Whether a request is complete, or null; it stays as it is. Lets MPI go on if it is not.
-#[inline]
-pub(super) fn is_complete(request: MPI_Request) -> bool {
-    let mut done = 0;
-    // SAFETY: a live request or null; the result is a local, and no status is wanted.
-    let rc = unsafe { mpi_sys::MPI_Request_get_status(request, &mut done, mpi_sys::RSMPI_STATUS_IGNORE) };
-    // a request that failed is for others to complete
-    rc != super::success() || done != 0
-}
-
-/// Tests of a receive that is taken back before it is said to have no end: more than one needs whose
-/// sender lives.
-pub const LAST_TESTS: u32 = 100_000;
-
-/// What has become of the message of a process that has ended.
+/// The fate of a message to or from a process that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lost {
-    /// It had come.
+    /// It had arrived.
     No,
-    /// Nothing of it is under way any more.
+    /// It was cancelled.
     Gone,
-    /// MPI may still be at work in its buffer.
+    /// MPI may still access its buffer.
     Stuck,
 }
 
 impl Requests {
-    /// Waits until all are complete, which `wait` is to make known, or the process has waited so long that it should look for dead ones: false then.
+    /// Waits until all are complete, and leaves it to `wait` to complete them. Returns false if the
+    /// process has waited so long that it should check for dead ones.
     #[inline]
     pub fn settle(&self, patience: &mut Patience) -> bool {
         for &request in &self.requests[..self.used] {
@@ -322,7 +268,7 @@ impl Requests {
         true
     }
 
-    /// Positions of those that are not complete.
+    /// Returns the positions of incomplete requests.
     #[cold]
     pub fn pending(&self) -> Vec<usize> {
         (0..self.used).filter(|&position| !is_complete(self.requests[position])).collect()
@@ -347,18 +293,20 @@ impl Requests {
                 }
             }
         }
-        // nobody may free what MPI still uses
+        // a request that MPI still uses must not be freed
         *request = null();
         Lost::Stuck
     }
 
-    /// Gives up all that are not complete; `receives` tells for a position whether it is a receive. Then there are none.
+    /// Gives up all incomplete requests and empties the list; `receives` returns true for the
+    /// positions of receives.
     #[cold]
     pub fn give_up_all(&mut self, receives: impl Fn(usize) -> bool) {
         for position in self.pending() {
             self.give_up(position, receives(position));
         }
-        // SAFETY: requests that are complete or null, and as many statuses. Errors have no one to go to.
+        // SAFETY: requests that are complete or null, and as many statuses. Errors cannot be
+        // reported.
         unsafe { mpi_sys::MPI_Waitall(self.used as c_int, self.requests.as_mut_ptr(), self.statuses.as_mut_ptr()) };
         self.limits.clear();
         self.used = 0;
@@ -366,7 +314,7 @@ impl Requests {
 }
 
 impl Requests {
-    /// Receives a message that a probe has found. The room for the request must have been reserved.
+    /// Starts the receive of a probed message. Room for the request must have been reserved.
     ///
     /// # Safety
     /// As for `post_receives`; `message` must have room for the message.
@@ -376,7 +324,8 @@ impl Requests {
             return unsafe { self.post_receives(&[*message], probed.status.tag, comm) };
         };
         let request = &mut self.requests[self.used];
-        // SAFETY: the caller vouches for the buffer; the handle is of a message that no one else has.
+        // SAFETY: the caller vouches for the buffer; the handle is of a message that no one else
+        // has.
         let rc = unsafe { mpi_sys::MPI_Imrecv(message.at.cast(), message.count, message.datatype, &mut handle, request) };
         check(rc, "MPI_Imrecv")?;
         self.used += 1;

@@ -1,4 +1,4 @@
-//! Beginning and end of MPI, for programs that are written against this crate.
+//! Initializes and finalizes MPI, for programs that use this crate directly.
 
 use std::ffi::c_int;
 
@@ -6,7 +6,7 @@ use super::check;
 use super::comm::{Owned as Comm, world};
 use crate::error::Result;
 
-/// `MPI_Init`. Errors of the world come back as codes from then on.
+/// Initializes MPI (`MPI_Init`). Errors on `MPI_COMM_WORLD` are returned as codes from then on.
 pub fn init() -> Result<()> {
     // SAFETY: both pointers may be null; the handles are constants.
     unsafe {
@@ -15,7 +15,7 @@ pub fn init() -> Result<()> {
     }
 }
 
-/// `MPI_Finalize`, if MPI is still usable. Collective over the world.
+/// Finalizes MPI (`MPI_Finalize`), if it is still usable. Collective over the world.
 pub fn finalize() -> Result<()> {
     if !super::is_usable() {
         return Ok(());
@@ -24,13 +24,14 @@ pub fn finalize() -> Result<()> {
     check(unsafe { mpi_sys::MPI_Finalize() }, "MPI_Finalize")
 }
 
-/// `MPI_Abort` of the world: ends all processes.
+/// Ends all processes (`MPI_Abort`).
 pub fn abort(code: c_int) {
-    // SAFETY: a constant handle; callers have initialized MPI. If it returns, there is nothing more to do.
+    // SAFETY: a constant handle; callers have initialized MPI. If it returns, there is nothing more
+    // to do.
     unsafe { mpi_sys::MPI_Abort(world(), code) };
 }
 
-/// A barrier. Collective.
+/// Runs a barrier. Collective.
 pub fn barrier(comm: &Comm) -> Result<()> {
     super::coll::barrier(comm)
 }

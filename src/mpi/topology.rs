@@ -8,9 +8,9 @@ use crate::error::Result;
 /// A communicator's topology.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Topology {
-    /// None.
+    /// No topology.
     None,
-    /// Cartesian: sizes and whether the dimensions are periodic.
+    /// Cartesian: sizes of the dimensions, and true for periodic ones.
     Cartesian(Vec<u32>, Vec<bool>),
     /// Graph: the caller's neighbors.
     Graph(Vec<c_int>),
@@ -20,18 +20,19 @@ pub enum Topology {
         sources: Vec<c_int>,
         /// Ranks of the targets.
         targets: Vec<c_int>,
-        /// Weights of both, if there are any.
+        /// Weights of both, if any.
         weights: Option<(Vec<c_int>, Vec<c_int>)>,
     },
 }
 
-/// Reads the topology.
+/// Returns the topology of a communicator.
 ///
 /// # Safety
 /// `comm` must be a communicator.
 pub unsafe fn get(comm: MPI_Comm) -> Result<Topology> {
     let mut kind = 0;
-    // SAFETY: the caller vouches for `comm`; results are locals or vectors of the lengths that are said.
+    // SAFETY: the caller vouches for `comm`; results are locals, or vectors of the given
+    // lengths.
     unsafe {
         check(mpi_sys::MPI_Topo_test(comm, &mut kind), "MPI_Topo_test")?;
         if kind == mpi_sys::RSMPI_CART {
@@ -61,7 +62,7 @@ pub unsafe fn get(comm: MPI_Comm) -> Result<Topology> {
                 mpi_sys::MPI_Dist_graph_neighbors_count(comm, &mut n, &mut m, &mut weighted),
                 "MPI_Dist_graph_neighbors_count",
             )?;
-            // one entry more than asked for: some versions want arrays also for degree 0
+            // one spare entry: some versions require arrays even for degree 0
             let list = |n: c_int| vec![0; n as usize + 1];
             let (mut sources, mut targets, mut from, mut to) = (list(n), list(m), list(n), list(m));
             let unweighted = mpi_sys::RSMPI_UNWEIGHTED();
@@ -86,7 +87,7 @@ pub fn unweighted() -> *const c_int {
     unsafe { mpi_sys::RSMPI_UNWEIGHTED() }.cast_const()
 }
 
-/// Whether a weights argument is `MPI_UNWEIGHTED`.
+/// Returns true if a weights argument is `MPI_UNWEIGHTED`.
 pub fn is_unweighted(weights: *const c_int) -> bool {
     weights == unweighted()
 }

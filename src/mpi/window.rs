@@ -1,8 +1,11 @@
-//! A window of counters that other processes add to.
+//! A window of counters that all processes can add to.
+
+use std::sync::Arc;
 
 use super::coll::{self, Reduction};
 use super::comm::Owned as Comm;
-use super::message::Request;
+use super::request::Request;
+use super::tally::Tally;
 use super::{MPI_Aint, MPI_Comm, check};
 use crate::error::{Error, Result};
 
@@ -10,8 +13,9 @@ unsafe extern "C" {
     static mpixn_windows_of_parts: i32;
 }
 
-/// Whether windows can be made on a communicator. In Open MPI 4, two parts of `MPI_COMM_WORLD` that make windows at the same time can get one file for both
-/// (seen in 4.1.4: `MPI_ERR_WIN` on some processes). The same on all processes.
+/// Returns true if windows can be made on a communicator; the same on all processes. In Open MPI 4,
+/// two parts of `MPI_COMM_WORLD` that make windows at the same time can get the same file (seen in
+/// 4.1.4: `MPI_ERR_WIN` on some processes).
 ///
 /// # Safety
 /// `comm` must be a communicator.
@@ -27,51 +31,64 @@ pub unsafe fn can_be_made(comm: MPI_Comm) -> Result<bool> {
     }
 }
 
-/// Counters of each process in memory that all can add to; freed when dropped.
+/// Counters on each process that all processes can add to; freed when dropped.
 #[derive(Debug)]
 pub struct Counters {
     window: mpi_sys::MPI_Win,
     me: u32,
+    /// Counts the operations of this process, if the environment asks for it.
+    tally: Option<Arc<Tally>>,
 }
 
 impl Counters {
-    /// `count` counters on each process, all 0. Collective; fails on all processes if it fails on one. The window stays open for access by all
-    /// (`MPI_Win_lock_all`).
+    /// Makes `count` counters on each process, all 0. The window stays open for access by all
+    /// (`MPI_Win_lock_all`). Collective; fails on all processes if it fails on one.
     pub fn new(count: usize, comm: &Comm) -> Result<Counters> {
-        // making a window blocks: only when all are here
+        // making a window blocks inside MPI: enter it only when all are here
         coll::barrier(comm)?;
-        // SAFETY: a live communicator; results are locals. The memory is the window's, has the length that is said, and is written before others can add to it.
+        // SAFETY: a live communicator; results are locals. The memory is the window's, has the
+        // length that is said, and is written before others can add to it.
         unsafe {
             let me = super::comm::rank(comm.raw())?;
+            coll::count(Some(comm), 0);
             let mut window = mpi_sys::RSMPI_WIN_NULL;
             let (bytes, word) = ((count * size_of::<u64>()) as MPI_Aint, size_of::<u64>() as i32);
             let mut memory: *mut u64 = std::ptr::null_mut();
             let (info, at) = (mpi_sys::RSMPI_INFO_NULL, (&raw mut memory).cast());
-            // memory of MPI's own, which processes of a node share: Open MPI 4's additions to other memory wait in the call for the target, which may have ended
+            // MPI allocates the memory so that a node shares it: in Open MPI 4, additions to other
+            // memory block until the target responds, which may have ended
             let made = check(mpi_sys::MPI_Win_allocate(bytes, word, info, comm.raw(), at, &mut window), "MPI_Win_allocate");
             if made.is_ok() {
                 memory.write_bytes(0, count);
             }
             let [all] = coll::allreduce(comm, [i64::from(made.is_ok())], Reduction::Min)?;
             if all == 0 {
-                // a window that others do not have cannot be freed
+                // a window that others lack cannot be freed
                 made?;
                 return Err(Error::Internal("MPI_Win_allocate failed on another process".into()).into());
             }
-            let counters = Counters { window, me };
+            let counters = Counters { window, me, tally: comm.tally().cloned() };
             check(mpi_sys::MPI_Win_set_errhandler(window, mpi_sys::RSMPI_ERRORS_RETURN), "MPI_Win_set_errhandler")?;
             check(mpi_sys::MPI_Win_lock_all(0, window), "MPI_Win_lock_all")?;
             Ok(counters)
         }
     }
 
-    /// Ends all additions at their targets.
+    /// Counts an operation on one counter.
+    fn tally(&self) {
+        if let Some(tally) = &self.tally {
+            tally.operate([0, 0, 1, size_of::<u64>() as u64]);
+        }
+    }
+
+    /// Completes all additions at their targets.
     pub fn complete(&self) -> Result<()> {
         // SAFETY: a live window.
         check(unsafe { mpi_sys::MPI_Win_flush_all(self.window) }, "MPI_Win_flush_all")
     }
 
-    /// Begins to add 1 to a counter of a process. The request is complete when what was there is here; `complete` ends it at the target.
+    /// Starts to add 1 to a counter of a process. The request is complete when `found` holds the
+    /// previous value; `complete` completes it at the target.
     ///
     /// # Safety
     /// `found` must stay where it is until the request is complete.
@@ -79,7 +96,8 @@ impl Counters {
         /// Read until the addition is complete.
         static ONE: u64 = 1;
         let mut request = Request::default();
-        // SAFETY: the caller vouches for `found`; constants live for ever, the request is a local.
+        self.tally();
+        // SAFETY: the caller vouches for `found`; constants live forever, the request is a local.
         unsafe {
             let (word, sum) = (mpi_sys::RSMPI_UINT64_T, mpi_sys::RSMPI_SUM);
             let (target, at) = (target as i32, counter as MPI_Aint);
@@ -106,10 +124,12 @@ impl Counters {
         Ok(request)
     }
 
-    /// The caller's own counter.
+    /// Returns a counter of the caller's.
     pub fn own(&self, counter: usize) -> Result<u64> {
         let (mut value, zero) = (0u64, 0u64);
-        // SAFETY: results are locals that live until the flush; adding 0 is atomic with the additions of others.
+        self.tally();
+        // SAFETY: results are locals that live until the flush; adding 0 is atomic with the
+        // additions of others.
         unsafe {
             let (word, sum) = (mpi_sys::RSMPI_UINT64_T, mpi_sys::RSMPI_SUM);
             let at = counter as MPI_Aint;
@@ -124,7 +144,7 @@ impl Counters {
 impl Drop for Counters {
     fn drop(&mut self) {
         if super::is_usable() {
-            // SAFETY: a live window, which no one else has. Errors have no one to go to.
+            // SAFETY: a live window, which no one else has. Errors cannot be reported.
             unsafe {
                 mpi_sys::MPI_Win_unlock_all(self.window);
                 mpi_sys::MPI_Win_free(&mut self.window);

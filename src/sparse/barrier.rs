@@ -40,7 +40,7 @@ const BYTES: u64 = size_of::<u32>() as u64;
 impl Barrier {
     /// Creates the barrier for process `rank` of `size`.
     pub fn new(rank: u32, size: u32, tag: i32) -> Barrier {
-        let distances = (0..crate::model::dsde::rounds(size)).map(|r| 1u32 << r);
+        let distances = (0..crate::model::sparse::rounds(size)).map(|r| 1u32 << r);
         let rounds =
             distances.map(|d| Round { to: (rank + d) % size, from: (rank + size - d) % size, ..Round::default() }).collect();
         Barrier { tag, rounds, at: None, largest: Stats::default() }

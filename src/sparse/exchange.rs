@@ -225,7 +225,7 @@ impl Exchange {
     }
 
     /// Returns the context of the communicator.
-    pub fn wires(&self) -> &Shared {
+    pub fn context(&self) -> &Shared {
         &self.context
     }
 

@@ -3,10 +3,12 @@
 
 use std::collections::VecDeque;
 
+use crate::datatype::buffers::Located;
+use crate::datatype::pack::{pack_by_mpi, unpack_by_mpi};
 use crate::error::{Error, Result};
+use crate::mpi::MPI_Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Block, Probed, Request};
-use crate::mpi::{MPI_Datatype, datatype};
 
 /// A message to be sent.
 #[derive(Debug, Clone, Copy)]
@@ -45,16 +47,9 @@ impl Outgoing {
                 std::ptr::copy_nonoverlapping(self.block.at, into, self.bytes as usize);
                 return Ok(());
             }
-            let room = i32::try_from(self.bytes).is_ok() && i32::try_from(self.block.count).is_ok();
-            // MPICH rejects a null address, which an absolute datatype at MPI_BOTTOM has
-            if room && !self.block.at.is_null() && !self.device {
-                let buffer = std::slice::from_raw_parts_mut(into, self.bytes as usize);
-                let packed = datatype::pack(self.block.at, self.block.count, self.block.datatype, buffer, comm)?;
-                if packed == buffer.len() {
-                    return Ok(());
-                }
-            }
-            message::flatten(&self.block, into, self.bytes, comm)
+            let Block { at, count, datatype } = self.block;
+            let buffer = std::slice::from_raw_parts_mut(into, self.bytes as usize);
+            pack_by_mpi(&Located { at: at.cast_mut(), count, datatype }, buffer, self.device, comm)
         }
     }
 }
@@ -251,7 +246,7 @@ impl Arrivals {
                 // initialized too.
                 unsafe {
                     std::ptr::write_bytes(at, 0, bytes as usize);
-                    message::unflatten(m.at, m.bytes, first, count as i64, datatype, comm)?;
+                    unpack_by_mpi(m.at, m.bytes, &Located { at: first, count: count as i64, datatype }, false, comm)?;
                 }
             }
             typed.messages.push(Arrived { source: m.source, at: first, bytes: m.bytes });

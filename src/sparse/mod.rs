@@ -41,12 +41,5 @@ mod recursive_halving;
 mod stats;
 mod transport;
 
-pub use context::{ExchangeContext, Form, Shared, set_machine};
+pub use context::{ExchangeContext, Form, Shared, context, set_machine};
 pub use exchange::Exchange;
-
-// names that the C layer still uses
-pub use context::{ExchangeContext as Wires, context as wires};
-/// The types of [`messages`] under the names that the C layer still uses.
-pub mod mailbox {
-    pub use super::messages::{Arrivals as Inbox, Arrived, Layout, Outgoing, Sends};
-}

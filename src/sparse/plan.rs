@@ -13,7 +13,7 @@ use super::transport::Transport;
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
-use crate::mpi::message::Persistent;
+use crate::mpi::persistent::Persistent;
 use crate::observe::{Call, Record, Way};
 use crate::progress::Outstanding;
 

@@ -171,7 +171,7 @@ mod tests {
             let mut held: Vec<BTreeSet<(u32, u32)>> = (0..p).map(|r| (0..p).map(|t| (r, t)).collect()).collect();
             let mut news: Vec<BTreeSet<u32>> = (0..p).map(|r| BTreeSet::from([r])).collect();
             let rounds = all.iter().map(Vec::len).max().unwrap();
-            assert_eq!(rounds as u32, crate::model::dsde::rounds(p), "{p} processes");
+            assert_eq!(rounds as u32, crate::model::sparse::rounds(p), "{p} processes");
             for round in 0..rounds {
                 let (held_before, news_before) = (held.clone(), news.clone());
                 for r in 0..p {

@@ -1,4 +1,5 @@
-//! A Gantt chart of a run as an SVG: one lane a process, in it a bar for each message that it sends (above) and receives (below).
+//! Gantt charts of a simulated run as SVG: one lane per process, with a bar for each message that
+//! it sends (above) and receives (below).
 
 use std::fmt::Write;
 
@@ -7,7 +8,7 @@ use std::fmt::Write;
 pub struct Bar {
     /// In whose lane.
     pub process: u32,
-    /// Whether the process sends it.
+    /// True at the sender.
     pub sends: bool,
     /// The process at the other end.
     pub peer: u32,
@@ -49,7 +50,8 @@ const TOP: f64 = 92.0;
 const BAR: f64 = 9.0;
 const LANE: f64 = 24.0;
 
-/// Okabe and Ito's colors, which people with any color vision can tell apart; without black and with yellow darkened.
+/// Okabe and Ito's colors, which people with any color vision can tell apart; without black and
+/// with yellow darkened.
 pub const FEW: [&str; 7] = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800"];
 /// Points of the scale viridis, whose order shows in any color vision, without its lightest end.
 const SCALE: [(f64, f64, f64); 6] = [

@@ -1,4 +1,4 @@
-//! Curves over numbers of processes as an SVG, both axes logarithmic.
+//! Curves over the number of processes as SVG, with both axes logarithmic.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use crate::chart::{FEW, escape};
 pub struct Curve {
     /// Its name in the legend. Curves of one name have one color and one line there.
     pub name: String,
-    /// Whether it is drawn with dashes.
+    /// True for a dashed line.
     pub dashed: bool,
     /// (x, y) by rising x. What lies below y = 1 is not drawn.
     pub points: Vec<(f64, f64)>,
@@ -61,7 +61,8 @@ impl Scale {
     }
 }
 
-/// The points from where y = 1 is reached on. Between two points y is a line over the logarithm of x.
+/// The points from where y = 1 is reached on. Between two points y is a line over the logarithm of
+/// x.
 fn visible(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut shown = Vec::new();
     let mut before: Option<(f64, f64)> = None;

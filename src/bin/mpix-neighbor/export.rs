@@ -1,5 +1,6 @@
-//! `mpix-neighbor schedule --export`: the schedules of all processes as JSON, for others to check or
-//! to run. docs/schedule-format.md describes the format; whatever changes its meaning needs a new version.
+//! `mpix-neighbor schedule --export`: the schedules of all processes as JSON, for other programs to
+//! check or run. docs/schedule-format.md describes the format; any change of its meaning needs a
+//! new version.
 
 use std::collections::HashMap;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! Generators by name, as the command line gives them.
+//! Generators by name, as given on the command line.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,13 +14,15 @@ use crate::readers::MAX_PROCESSES;
 /// Most edges that a generator is asked for.
 const MAX_EDGES: u64 = 1 << 27;
 
-/// What a heavy edge of [`Generator::Circular`] and [`Generator::Horizontal`] weighs; a light one weighs 1.
+/// What a heavy edge of [`Generator::Circular`] and [`Generator::Horizontal`] weighs; a light one
+/// weighs 1.
 const HEAVY: u32 = 100;
 
 /// A generator and its numbers, all in range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Generator {
-    /// A grid: in each dimension the number of processes and whether it is periodic; with `true` also the neighbors across edges and corners.
+    /// A grid: in each dimension the number of processes and whether it is periodic; with `true`
+    /// also the neighbors across edges and corners.
     Grid(Vec<(u32, bool)>, bool),
     /// Processes, and edges in and out of each.
     Regular(u32, u32),
@@ -30,7 +32,8 @@ pub enum Generator {
     IrregPc2,
     /// Like IrregPC's third test set: a mesh of so many points in so many parts.
     Airfoil(u32, u32),
-    /// SparseColl's irregular exchange on a periodic grid of so many rows and columns, heavy edges around squares of four processes.
+    /// SparseColl's irregular exchange on a periodic grid of so many rows and columns, heavy edges
+    /// around squares of four processes.
     Circular(u32),
     /// The same with heavy edges along the rows.
     Horizontal(u32),
@@ -120,7 +123,8 @@ impl fmt::Display for Generator {
 }
 
 impl Generator {
-    /// What no generator is asked for: numbers that contradict one another, or ask for more memory than is sensible.
+    /// What no generator is asked for: numbers that contradict one another, or ask for more memory
+    /// than is sensible.
     fn check(&self) -> Result<(), String> {
         let (processes, degree) = match self {
             Generator::Grid(dims, full) => {
@@ -179,7 +183,8 @@ impl Generator {
                     .on_grid(&Grid::new(vec![n, n], vec![true; 2]), |_, direction| if direction >= 2 { HEAVY } else { 1 });
             }
             Generator::Circular(n) => {
-                // the square of a process: its row and the one that differs in the last bit, and columns likewise
+                // the square of a process: its row and the one that differs in the last bit, and
+                // columns likewise
                 return self.on_grid(&Grid::new(vec![n, n], vec![true; 2]), |coords, direction| {
                     let up = direction % 2 == 1;
                     let even = coords[direction as usize / 2] % 2 == 0;
@@ -190,7 +195,8 @@ impl Generator {
         Problem::new(self.to_string(), graph)
     }
 
-    /// A grid whose edges weigh what `weight` says of the coordinates of their source and their direction.
+    /// A grid whose edges weigh what `weight` says of the coordinates of their source and their
+    /// direction.
     fn on_grid(&self, grid: &Grid, weight: impl Fn(&[u32], u32) -> u32) -> Problem {
         let world: Vec<Neighborhood> = (0..grid.size())
             .map(|p| {

@@ -1,12 +1,13 @@
-//! `mpix-neighbor`: what schedules for a graph of messages and protocols for sparse exchanges cost, without any MPI; and, built for an MPI, the
-//! parameters of the machine.
+//! `mpix-neighbor`: predicts the cost of schedules for a graph of messages and of protocols for
+//! sparse exchanges, without MPI; if built for an MPI library, it also measures the machine's
+//! parameters.
 //!
-//! `schedule` takes a graph from a file or a generator and shows what each algorithm makes of it; `compare` sets the algorithms for general
-//! graphs side by side on the test sets of IrregPC; `docs/schedules.md` explains the figures. `sparse` predicts the times of the protocols for
-//! dynamic sparse data exchange (`docs/sparse-model.md`). Under an MPI launcher `sparse --compare` also measures them, and `loggp` the LogGP
-//! parameters. `completions` and `man` print or write what shells and `man` know of it.
-//!
-//! Exit code: 0, or 2 if the command line is wrong, 1 if the input is or a file cannot be read or written.
+//! `schedule` takes a graph from a file or a generator and shows the schedule of each algorithm;
+//! `compare` compares the algorithms for general graphs on the test sets of IrregPC;
+//! `docs/schedules.md` explains the figures. `sparse` predicts the times of the protocols for
+//! dynamic sparse data exchange (`docs/sparse-model.md`). Under an MPI launcher, `sparse --compare`
+//! also measures them, and `loggp` measures the LogGP parameters. `completions` and `man` write
+//! shell completions and manual pages.
 
 #![forbid(unsafe_code)]
 

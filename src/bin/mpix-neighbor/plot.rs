@@ -1,4 +1,4 @@
-//! Measured points and predicted lines over message sizes as an SVG, both axes logarithmic.
+//! Measured points and predicted lines over message sizes as SVG, with both axes logarithmic.
 
 use std::fmt::Write;
 

@@ -1,10 +1,13 @@
-//! What a set of messages costs where each process has one port out and one in, and nothing waits but for ports: IrregPC's costs (a message
-//! of `m` bytes takes `tau + m phi`) without its assumption that a round ends for all processes at once.
+//! Costs of a set of messages if each process has one port out and one in, and messages wait only
+//! for ports: IrregPC's costs (a message of `m` bytes takes `tau + m phi`) without its assumption
+//! that a round ends for all processes at once.
 
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
-use mpix_neighbor::schedule::plan::lower_bound;
-use mpix_neighbor::schedule::{Block, Op, Plan, Schedule, length};
+use mpix_neighbor::model::loggp::Loggp;
+use mpix_neighbor::model::simulate::{Options, Transfer, bytes_of, simulate};
+use mpix_neighbor::schedule::rounds::lower_bound;
+use mpix_neighbor::schedule::{Block, Op, Rounds, Schedule, length};
 use mpix_neighbor::topology::graph::Graph;
 use mpix_neighbor::topology::neighborhood::Neighborhood;
 
@@ -27,8 +30,9 @@ impl Ord for Time {
     }
 }
 
-/// Everything is sent at once (IrregPC's AC): each process sends in the order of its edges, a message waits until its receiver has received
-/// what came before it, and what its sender would send next waits behind it. `startup` and the result in units of weight.
+/// Everything is sent at once (IrregPC's AC): each process sends in the order of its edges, a
+/// message waits until its receiver has received what came before it, and what its sender would
+/// send next waits behind it. `startup` and the result in units of weight.
 ///
 /// Cost: O(edges log processes) time.
 pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
@@ -36,7 +40,8 @@ pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
     let mut next: Vec<usize> = (0..processes).map(|p| graph.edges_of(p as u32).start).collect();
     let mut free = vec![0.0f64; processes];
     let mut end = 0.0f64;
-    // (when a process may send its next message, which process): the earliest reaches its receiver first
+    // (when a process may send its next message, which process): the earliest reaches its receiver
+    // first
     let mut ready: BinaryHeap<(Time, std::cmp::Reverse<usize>)> =
         (0..processes).map(|p| (Time(0.0), std::cmp::Reverse(p))).collect();
     while let Some((Time(now), std::cmp::Reverse(p))) = ready.pop() {
@@ -53,8 +58,8 @@ pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
     end
 }
 
-/// The cost that no schedule with one message in and one out at a time is below; with half duplex, with one message in or out. In units of
-/// weight, as `startup`.
+/// The cost that no schedule with one message in and one out at a time is below; with half duplex,
+/// with one message in or out. In units of weight, as `startup`.
 pub fn bound(graph: &Graph, startup: f64, half_duplex: bool) -> f64 {
     if !half_duplex {
         return lower_bound(graph, startup);
@@ -85,22 +90,23 @@ pub struct Message {
     pub length: f64,
 }
 
-/// The messages of a plan, round after round.
-pub fn of_plan(graph: &Graph, plan: &Plan) -> Vec<Message> {
+/// The messages of all rounds, in order.
+pub fn of_rounds(graph: &Graph, rounds: &Rounds) -> Vec<Message> {
     let sources: Vec<u32> = graph.iter().map(|e| e.0).collect();
-    let mut messages: Vec<Message> = (plan.pieces.iter())
+    let mut messages: Vec<Message> = (rounds.pieces.iter())
         .map(|p| Message {
             round: p.round,
             source: sources[p.edge as usize],
             target: graph.target(p.edge as usize),
-            length: f64::from(p.length()) / f64::from(plan.scale),
+            length: f64::from(p.length()) / f64::from(rounds.scale),
         })
         .collect();
     messages.sort_by_key(|m| m.round);
     messages
 }
 
-/// The messages of all processes' schedules, round after round. `None` if some carry blocks that other processes began.
+/// The messages of all processes' schedules, round after round. `None` if some carry blocks that
+/// other processes began.
 pub fn of_schedules(world: &[Neighborhood], schedules: &[Schedule]) -> Option<Vec<Message>> {
     let mut messages = Vec::new();
     for (n, schedule) in world.iter().zip(schedules) {
@@ -118,19 +124,46 @@ pub fn of_schedules(world: &[Neighborhood], schedules: &[Schedule]) -> Option<Ve
     Some(messages)
 }
 
+/// The messages of schedules that pass blocks on, round after round, in units of weight.
+pub fn of_packets(world: &[Neighborhood], schedules: &[Schedule]) -> Result<Vec<Message>, String> {
+    let options = Options { trace: true, ..Options::default() };
+    let run = simulate(schedules, &|p, block| bytes_of(world, 1, p, block), &Loggp::default(), &options)?;
+    let message = |t: Transfer| Message { round: t.round, source: t.source, target: t.target, length: t.bytes as f64 };
+    let mut messages: Vec<Message> = run.trace.unwrap_or_default().into_iter().map(message).collect();
+    messages.sort_by_key(|m| m.round);
+    Ok(messages)
+}
+
+/// The cost of rounds in which a process may have several messages: the sum over rounds of the time
+/// of the busiest port. With one message per port this equals [`synchronized`].
+pub fn loaded(messages: &[Message], startup: f64) -> f64 {
+    let round = |round: &[Message]| {
+        let mut ports: HashMap<(bool, u32), f64> = HashMap::new();
+        for m in round {
+            for port in [(false, m.source), (true, m.target)] {
+                *ports.entry(port).or_default() += startup + m.length;
+            }
+        }
+        ports.into_values().fold(0.0, f64::max)
+    };
+    messages.chunk_by(|a, b| a.round == b.round).map(round).sum()
+}
+
 /// Number of rounds in which messages travel.
 pub fn rounds(messages: &[Message]) -> usize {
     messages.chunk_by(|a, b| a.round == b.round).count()
 }
 
-/// IrregPC's cost: the sum over rounds of a startup and the longest message in it. In units of weight, as `startup`.
+/// IrregPC's cost: the sum over rounds of a startup and the longest message in it. In units of
+/// weight, as `startup`.
 pub fn synchronized(messages: &[Message], startup: f64) -> f64 {
     let longest = |round: &[Message]| round.iter().fold(0.0, |longest: f64, m| longest.max(m.length));
     messages.chunk_by(|a, b| a.round == b.round).map(|round| startup + longest(round)).sum()
 }
 
-/// The same messages where rounds do not wait for one another: a message begins when its two processes are done with their earlier ones.
-/// Where each process has one message in and one out in a round, at most the synchronized cost.
+/// The same messages where rounds do not wait for one another: a message begins when its two
+/// processes are done with their earlier ones. Where each process has one message in and one out in
+/// a round, at most the synchronized cost.
 pub fn unsynchronized(processes: usize, messages: &[Message], startup: f64) -> f64 {
     let (mut out, mut into) = (vec![0.0f64; processes], vec![0.0f64; processes]);
     for m in messages {
@@ -152,7 +185,7 @@ mod tests {
         let graph = Graph::from_edges(3, &[(0, 2, 10), (1, 2, 20), (1, 0, 1)]);
         assert_eq!(asynchronous(&graph, 5.0), 15.0 + 25.0 + 6.0);
         // the other way round: 1 sends to 0 while 0 sends to 2
-        let messages = of_plan(&graph, &Plan::uncut(Algorithm::Direct, &graph, &[0, 1, 0]));
+        let messages = of_rounds(&graph, &Rounds::uncut(Algorithm::Direct, &graph, &[0, 1, 0]));
         assert_eq!(synchronized(&messages, 5.0), 15.0 + 25.0);
         assert_eq!(unsynchronized(3, &messages, 5.0), 15.0 + 25.0);
     }
@@ -160,11 +193,11 @@ mod tests {
     #[test]
     fn rounds_overlap_where_processes_differ() {
         let graph = Graph::from_edges(4, &[(0, 1, 10), (0, 1, 1), (2, 3, 1), (2, 3, 10)]);
-        let messages = of_plan(&graph, &Plan::uncut(Algorithm::Direct, &graph, &[0, 1, 0, 1]));
+        let messages = of_rounds(&graph, &Rounds::uncut(Algorithm::Direct, &graph, &[0, 1, 0, 1]));
         assert_eq!((synchronized(&messages, 1.0), unsynchronized(4, &messages, 1.0)), (22.0, 13.0));
     }
 
-    /// A plan's messages are those of the schedules that are taken out of it.
+    /// The messages of rounds are those of the schedules built from them.
     #[test]
     fn plans_and_schedules_have_the_same_messages() {
         let edges: Vec<(u32, u32, u32)> = (0..60u32).map(|i| (i % 8, (i * i + 3 * i) % 8, 1 + i * 37 % 100)).collect();
@@ -172,16 +205,16 @@ mod tests {
         let world = graph.neighborhoods();
         let tuning = Tuning { startup: 5.0, ..Tuning::default() };
         for entry in &ALGORITHMS {
-            let Build::Global(plan) = entry.build else { continue };
-            let plan = plan(&graph, &tuning);
-            let planned = of_plan(&graph, &plan);
+            let Build::Global(build) = entry.build else { continue };
+            let rounds = build(&graph, &tuning);
+            let planned = of_rounds(&graph, &rounds);
             let mut taken = of_schedules(&world, &world_schedules(entry.algorithm, &world, None, &tuning).unwrap()).unwrap();
             taken.sort_by_key(|m| (m.round, m.source));
             let mut sorted = planned.clone();
             sorted.sort_by_key(|m| (m.round, m.source));
             assert_eq!(sorted, taken, "{}", entry.name);
-            assert!((synchronized(&planned, 5.0) - plan.cost(5.0)).abs() < 1e-6);
-            assert!(unsynchronized(8, &planned, 5.0) <= plan.cost(5.0) + 1e-6);
+            assert!((synchronized(&planned, 5.0) - rounds.cost(5.0)).abs() < 1e-6);
+            assert!(unsynchronized(8, &planned, 5.0) <= rounds.cost(5.0) + 1e-6);
         }
     }
 

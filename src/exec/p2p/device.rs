@@ -1,6 +1,7 @@
-//! Device memory in the point-to-point executor: self edges, and blocks that are packed, go through MPI.
+//! Device memory in the point-to-point executor: MPI moves the blocks of self edges and those that
+//! need packing.
 
-use super::P2p;
+use super::state::P2p;
 use crate::datatype::buffers::Buffers;
 use crate::error::Result;
 use crate::exec::device::{no_reduction, refuse};
@@ -8,7 +9,8 @@ use crate::mpi::device::Devices;
 use crate::schedule::Block;
 
 impl P2p {
-    /// Changes what has just been bound over to MPI, where it lies on a device. Parts of a block without gaps are sent from there.
+    /// Hands what was just bound to MPI, where it lies on a device. Parts of a contiguous block are
+    /// sent directly from the device.
     ///
     /// # Safety
     /// As for `Executor::bind`.
@@ -31,7 +33,7 @@ impl P2p {
         }
     }
 
-    /// All blocks that the schedule names.
+    /// Returns all blocks that the schedule uses.
     pub fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
         let pairs = self.sorted.copies.iter().chain(&self.sorted.reduces);
         self.sorted.messages.iter().map(|message| message.1).chain(pairs.flat_map(|&(from, into)| [from, into]))

@@ -1,28 +1,28 @@
 //! Blocks that travel in parts.
 //!
-//! Both ends cut at the same byte of the block's data, which is as long at both ends, and send the bytes between two cuts. Data that lies in one
-//! piece and in order is sent from and received in place. Other data is packed into a kept buffer before the block's first part is sent, or
-//! received there and unpacked when the last part has come. An empty part is no message.
+//! Both ends cut the block's data, which is equally long at both, at the same bytes. Contiguous
+//! data is sent and received in place. Other data is packed into a buffer of the executor before
+//! the first part is sent, or received there and unpacked after the last part has arrived. An empty
+//! part sends no message.
 //!
-//! Cost: for each such block and call one look at its datatype (with predefined datatypes nothing is asked of MPI), for data that is not in place
-//! one copy of it, and as much memory as all such blocks of a call together.
+//! Cost per block and call: one lookup of its datatype, without a call of MPI if it is predefined.
+//! Data that is not contiguous costs one copy, and memory for all such blocks of a call together.
 
 use std::collections::HashMap;
 
-use super::{Large, enlarge};
-use crate::datatype::buffers::{self, Blocks, Buffers, Located, Shape};
+use crate::datatype::buffers::{self, Blocks, Buffers, Located, Shape, enlarge};
+use crate::datatype::known::Known;
+use crate::datatype::large::Large;
+use crate::datatype::pack::Packing;
 use crate::error::{Error, Result};
-use crate::exec::copy::{Passage, Way};
-use crate::exec::device;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::{self, Known};
 use crate::mpi::device::Devices;
 use crate::mpi::p2p::Message;
-use crate::mpi::{self, MPI_Datatype};
+use crate::mpi::{self, MPI_Datatype, datatype};
 use crate::schedule::{Block, Part};
 use crate::topology::neighborhood::Rank;
 
-/// Blocks begin in the buffer on cache lines.
+/// Alignment of blocks in the buffer: a cache line.
 const LINE: u64 = 64;
 
 /// A message that carries a part of a block.
@@ -37,18 +37,18 @@ struct Piece {
     part: Part,
 }
 
-/// A block on its way, from the first of its parts to the last.
+/// A block that travels in parts, from its first part to its last.
 #[derive(Debug)]
 struct Stage {
     block: Block,
-    /// What is known of its datatype.
+    /// Facts about its datatype.
     known: Known,
-    /// The last datatype that MPI has accepted for it.
+    /// The last datatype that MPI accepted for it.
     accepted: Option<MPI_Datatype>,
     bound: Option<Bound>,
 }
 
-/// Where a block's data is in a call.
+/// Where the data of a block is in the bound call.
 #[derive(Debug, Clone)]
 struct Bound {
     located: Located,
@@ -61,13 +61,13 @@ struct Bound {
 enum Place {
     /// In the caller's buffer or a scratch block, from this address.
     There(*mut u8),
-    /// In our buffer, from this byte.
-    Here { offset: usize, passage: Passage },
-    /// In our buffer, from this byte; another stage packs it.
+    /// In our buffer, from this byte; packed by this block.
+    Here { offset: usize, packing: Packing },
+    /// In our buffer, from this byte; packed by an earlier block.
     Shared { offset: usize },
 }
 
-/// The parts of a schedule.
+/// All parts of a schedule's blocks.
 #[derive(Debug, Default)]
 pub struct Parts {
     stages: Vec<Stage>,
@@ -75,15 +75,12 @@ pub struct Parts {
     buffer: Vec<u8>,
 }
 
-impl Parts {
-}
-
-/// Finds the blocks of a schedule that travel in parts, operation by operation.
+/// Collects the blocks of a schedule that travel in parts, operation by operation.
 #[derive(Default)]
 pub struct Finder {
     parts: Parts,
     sent: HashMap<Block, u32>,
-    /// The stage, and how much of the block has come.
+    /// The stage, and how much of the block has arrived.
     received: HashMap<Block, (u32, u32)>,
 }
 
@@ -95,7 +92,7 @@ impl Finder {
         self.parts.pieces.push(Piece { message, peer, stage, part });
     }
 
-    /// A part that is received. Returns the stage if it is the block's last one.
+    /// Adds a part that is received. Returns the stage if it is the block's last part.
     pub fn receive(&mut self, message: u32, peer: Rank, block: Block, part: Part) -> Option<u32> {
         let next = self.parts.stages.len() as u32;
         let (begin, end, of) = part.fraction();
@@ -109,7 +106,7 @@ impl Finder {
         complete.then_some(stage)
     }
 
-    /// A part that is sent. Returns the stage if it is the block's first one.
+    /// Adds a part that is sent. Returns the stage if it is the block's first part.
     pub fn send(&mut self, message: u32, peer: Rank, block: Block, part: Part) -> Option<u32> {
         let next = self.parts.stages.len() as u32;
         let stage = *self.sent.entry(block).or_insert(next);
@@ -117,25 +114,25 @@ impl Finder {
         (stage == next).then_some(stage)
     }
 
-    /// A block that is written: what is sent of it from now on is something else.
+    /// Notes that a block is written: later sends of it carry new data and pack it again.
     pub fn write(&mut self, block: Block) {
         self.sent.remove(&block);
     }
 
-    /// All of them.
+    /// Returns the parts.
     pub fn finish(self) -> Parts {
         self.parts
     }
 }
 
 impl Parts {
-    /// Whether no block travels in parts.
+    /// Returns true if no block travels in parts.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    /// Leaves the buffer to MPI, which may still be at work there.
+    /// Leaks the buffer, which MPI may still access.
     #[cold]
     pub fn lose(&mut self) {
         std::mem::forget(std::mem::take(&mut self.buffer));
@@ -146,8 +143,8 @@ impl Parts {
         self.stages.iter_mut().for_each(|stage| stage.accepted = None);
     }
 
-    /// Finds the data of each block and fills in the messages. `locate` finds and checks a block; its last argument remembers a datatype that
-    /// has been accepted.
+    /// Finds the data of each block and fills in the messages. `locate` finds and checks a block;
+    /// its last argument holds the datatype that MPI accepted last.
     ///
     /// # Safety
     /// The buffers must be what the C prototype asks for.
@@ -160,7 +157,7 @@ impl Parts {
         comm: &Comm,
     ) -> Result<()> {
         let mut needed = 0u64;
-        // where all targets get the same block, it is packed once
+        // a block that all targets get is packed once
         let mut common: Option<Bound> = None;
         for stage in &mut self.stages {
             let shared = matches!(stage.block, Block::Input(_)) && matches!(buffers.input.shape, Shape::One { .. });
@@ -174,17 +171,17 @@ impl Parts {
                 |extent| Error::TooLarge { argument: side.count_argument(stage.block.slot()), count: located.count, extent };
             // SAFETY: `locate` has had the datatype accepted.
             let bound = unsafe {
-                let (way, size) = Way::of(&located, &stage.known, comm)?;
+                let (packing, size) = Packing::of(&located, &stage.known, comm)?;
                 let length = buffers::length(located.count, size, || side.count_argument(stage.block.slot()))? as u64;
-                let place = match way {
-                    Way::InPlace(at) => Place::There(at),
-                    Way::Through(passage) => {
+                let place = match packing {
+                    Packing::InPlace(at) => Place::There(at),
+                    packing => {
                         let offset = needed as usize;
                         needed = (needed.checked_add(length))
                             .and_then(|end| end.checked_next_multiple_of(LINE))
                             .filter(|&end| end <= isize::MAX as u64)
                             .ok_or_else(|| too_large(size))?;
-                        Place::Here { offset, passage }
+                        Place::Here { offset, packing }
                     }
                 };
                 Bound { located, length, place }
@@ -222,58 +219,58 @@ impl Parts {
         Ok(())
     }
 
-    /// Leaves blocks that lie on a device to MPI to pack. Those without gaps stay where they are.
+    /// Makes MPI pack blocks that lie on a device. Contiguous ones are sent from where they are.
     ///
     /// # Safety
     /// As for `bind`, which has been called.
     pub unsafe fn find_devices(&mut self, devices: &Devices) -> Result<()> {
         for bound in self.stages.iter_mut().filter_map(|stage| stage.bound.as_mut()) {
-            if let Bound { located, place: Place::Here { passage, .. }, .. } = bound {
+            if let Bound { located, place: Place::Here { packing, .. }, .. } = bound {
                 // SAFETY: the datatype has been accepted.
-                if unsafe { device::holds(devices, located) }? {
-                    *passage = Passage::Message;
+                if unsafe { located.is_on_device(devices) }? {
+                    *packing = Packing::Message;
                 }
             }
         }
         Ok(())
     }
 
-    /// Packs a block whose first part is about to be sent, if its data is not in place.
+    /// Packs a block whose first part is about to be sent, unless its data is sent in place.
     ///
     /// # Safety
     /// The block must be readable as bound.
     pub unsafe fn pack(&mut self, stage: u32, me: i32, tag: i32, comm: &Comm) -> Result<()> {
         match &self.stages[stage as usize].bound {
-            Some(Bound { located, length, place: Place::Here { offset, passage } }) => {
+            Some(Bound { located, length, place: Place::Here { offset, packing } }) => {
                 let buffer = &mut self.buffer[*offset..][..*length as usize];
                 // SAFETY: the caller vouches for the block.
-                unsafe { passage.pack(located, buffer, me, tag, comm) }
+                unsafe { packing.pack(located, buffer, me, tag, comm) }
             }
             _ => Ok(()),
         }
     }
 
-    /// Unpacks a block whose last part has come, if its data was not received in place.
+    /// Unpacks a block whose last part has arrived, unless its data was received in place.
     ///
     /// # Safety
     /// The block must be writable as bound.
     pub unsafe fn unpack(&mut self, stage: u32, me: i32, tag: i32, comm: &Comm) -> Result<()> {
         match &self.stages[stage as usize].bound {
-            Some(Bound { located, length, place: Place::Here { offset, passage } }) => {
+            Some(Bound { located, length, place: Place::Here { offset, packing } }) => {
                 let buffer = &mut self.buffer[*offset..][..*length as usize];
                 // SAFETY: the caller vouches for the block.
-                unsafe { passage.unpack(buffer, located, me, tag, comm) }
+                unsafe { packing.unpack(buffer, located, me, tag, comm) }
             }
             _ => Ok(()),
         }
     }
 }
 
-/// The side of a call in whose arguments a block is described.
+/// Returns the side of a call whose arguments describe a block.
 fn side_of<'a>(block: Block, buffers: &'a Buffers<'a>) -> &'a Blocks<'a> {
     match block {
         Block::Input(_) => &buffers.input,
-        // scratch blocks are laid out as the result
+        // scratch blocks are laid out like the result
         Block::Output(_) | Block::Scratch(_) | Block::Packet(_) => &buffers.output,
     }
 }

@@ -5,12 +5,13 @@
 //! block and the result, with other operators than those two.
 
 use super::Origin;
-use crate::datatype::buffers::{self, Blocks, Located};
+use crate::datatype::buffers::{self, Blocks, Located, enlarge};
+use crate::datatype::check::refuse_null;
+use crate::datatype::known::Known;
+use crate::datatype::pack::Packing;
 use crate::error::{Error, Result};
-use crate::exec::copy::Way;
-use crate::exec::p2p::{enlarge, refuse_null};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::{self, Known};
+use crate::mpi::datatype;
 use crate::mpi::op::{self, Element, Operator};
 use crate::mpi::{MPI_Datatype, MPI_Op};
 use crate::schedule::FoldOrder;
@@ -22,7 +23,7 @@ const LINE: usize = 64;
 struct OwnBlock {
     target: u32,
     /// How its bytes are reached: they are packed when the call starts unless they lie in one piece.
-    way: Way,
+    way: Packing,
     block: Located,
     packed: Vec<u8>,
 }
@@ -46,7 +47,7 @@ pub struct Folding {
     extent: i64,
     bytes: usize,
     /// How the result's data comes there, and where it lies, if in one piece.
-    way: Way,
+    way: Packing,
     in_place: Option<*mut u8>,
     own: Vec<OwnBlock>,
     /// Two blocks laid out as the result, the distance between them, and from their beginning to the first element.
@@ -78,7 +79,7 @@ impl Folding {
             result: None,
             extent: 0,
             bytes: 0,
-            way: Way::InPlace(std::ptr::null_mut()),
+            way: Packing::InPlace(std::ptr::null_mut()),
             in_place: None,
             own: Vec::new(),
             kept: Vec::new(),
@@ -114,11 +115,11 @@ impl Folding {
                 self.predefined = op::predefined(op, result.datatype);
             }
             refuse_null(&result, side)?;
-            let (way, size) = Way::of(&result, known, comm)?;
+            let (way, size) = Packing::of(&result, known, comm)?;
             let argument = || side.count_argument(0);
             let bytes = buffers::length(result.count, size, argument)?;
             (self.op, self.extent, self.bytes) = (Some(op), side.extent, bytes);
-            self.in_place = if let Way::InPlace(at) = way { Some(at) } else { None };
+            self.in_place = if let Packing::InPlace(at) = way { Some(at) } else { None };
             self.way = way;
             if self.predefined.is_none() && self.chain.len() > 1 {
                 let (true_lb, true_extent) = datatype::true_extent(result.datatype)?;
@@ -142,7 +143,7 @@ impl Folding {
     pub unsafe fn bind_own(&mut self, target: u32, block: Located, known: &Known, comm: &Comm) -> Result<()> {
         // SAFETY: the caller vouches for the datatype.
         unsafe {
-            let (way, size) = Way::of(&block, known, comm)?;
+            let (way, size) = Packing::of(&block, known, comm)?;
             let sent = i128::from(size) * i128::from(block.count);
             if sent != self.bytes as i128 {
                 let source = self.chain.iter().find(|c| matches!(c.1, Origin::Own(t, _) if t == target));
@@ -150,7 +151,7 @@ impl Folding {
                 return Err(Error::SelfEdge { target: target as usize, sent, source_slot, expected }.into());
             }
             let mut packed = Vec::new();
-            if let Way::Through(_) = way {
+            if !way.is_in_place() {
                 enlarge(&mut packed, self.bytes)?;
             }
             self.own.push(OwnBlock { target, way, block, packed });
@@ -166,9 +167,9 @@ impl Folding {
         self.done.fill(false);
         (self.count_done, self.folded, self.next, self.at) = (0, 0, 0, 0);
         for own_block in &mut self.own {
-            if let Way::Through(passage) = &own_block.way {
+            if !own_block.way.is_in_place() {
                 // SAFETY: the caller vouches for the block.
-                unsafe { passage.pack(&own_block.block, &mut own_block.packed, own.me, own.tag, own.comm) }?;
+                unsafe { own_block.way.pack(&own_block.block, &mut own_block.packed, own.me, own.tag, own.comm) }?;
             }
         }
         Ok(())
@@ -177,7 +178,7 @@ impl Folding {
     /// The bytes of an own block.
     pub fn own_data(&self, target: u32) -> *const u8 {
         let block = self.own.iter().find(|b| b.target == target);
-        block.map_or(std::ptr::null(), |b| if let Way::InPlace(at) = b.way { at } else { b.packed.as_ptr() })
+        block.map_or(std::ptr::null(), |b| if let Packing::InPlace(at) = b.way { at } else { b.packed.as_ptr() })
     }
 
     /// Positions in the chain whose turn may have come.
@@ -273,7 +274,7 @@ impl Folding {
                 _ => {
                     // what unpacks only reads here
                     let data = std::slice::from_raw_parts_mut(data.cast_mut(), self.bytes);
-                    self.way.unpack(data, into, self.bytes, own.me, own.tag, own.comm)
+                    self.way.unpack_front(data, into, self.bytes, own.me, own.tag, own.comm)
                 }
             }
         }

@@ -8,12 +8,10 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::super::tags;
 use crate::error::Result;
 use crate::mpi::coll;
-use crate::mpi::leftover;
-use crate::mpi::liveness;
-use crate::mpi::message;
+use crate::mpi::comm;
+use crate::mpi::finalize;
 use crate::shm::doorbell::Bell;
 use crate::shm::node::Team;
 use crate::shm::ring::{LINES, Mailbox, Sender};
@@ -103,7 +101,7 @@ pub struct Link {
     /// True once a process of it was found dead.
     any_gone: AtomicBool,
     /// Messages that went by MPI from memory of their own, as long as MPI may read that.
-    detached: Mutex<Vec<leftover::Message>>,
+    detached: Mutex<Vec<finalize::Message>>,
 }
 
 // SAFETY: addresses in the segment, which lives as long; what is there is atomic, or belongs to one side by the mailboxes' protocol.
@@ -117,7 +115,7 @@ impl Drop for Link {
         if !detached.is_empty() {
             // who waits for these must not take this process to have ended
             std::mem::forget(Arc::clone(&self.segment));
-            leftover::leave(detached);
+            finalize::leave(detached);
         }
     }
 }
@@ -179,10 +177,10 @@ pub fn make(
     n: &Neighborhood,
     common: &[bool],
     (bytes, single_copy): (usize, bool),
+    (first_tag, tags): (u64, u64),
     generation: u64,
 ) -> Result<Option<Vec<Arc<Link>>>> {
     // what cannot wait for room goes by MPI
-    let (first_tag, tags) = tags::shared(message::largest_tag()?);
     let tags = tags / (GENERATIONS * 3);
     if tags < 2 {
         return Ok(None);
@@ -216,7 +214,7 @@ pub fn make(
     }
     let members: Vec<u32> = targets.iter().map(|target| target.1).collect();
     // SAFETY: a live communicator.
-    let worlds = unsafe { liveness::world_ranks(team.comm().raw(), &members) }?;
+    let worlds = unsafe { comm::world_ranks(team.comm().raw(), &members) }?;
     let bell = |member: usize| Bell::at(segment.part(member as u32));
     let mut next = segment.part(team.me()).wrapping_add(mailboxes);
     let links = common.iter().enumerate().map(|(operation, &common)| {
@@ -331,7 +329,7 @@ impl Link {
     }
 
     /// Keeps what MPI is sending until it has been sent. Takes a lock; allocates where there have never been so many.
-    pub fn detach(&self, sent: leftover::Message) {
+    pub fn detach(&self, sent: finalize::Message) {
         let mut detached = self.detached.lock().unwrap_or_else(PoisonError::into_inner);
         detached.push(sent);
         // what failed is the receiver's to notice

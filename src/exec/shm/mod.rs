@@ -19,18 +19,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::copy::Copy;
-use super::p2p::{P2p, accept, enlarge, self_edge};
-use super::{Executor, p2p};
-use crate::datatype::buffers::{self, Blocks, Buffers, Ints, Shape};
+use super::executor::Executor;
+use super::p2p::P2p;
+use super::waiting;
+use crate::datatype::buffers::{self, Blocks, Buffers, Ints, Shape, enlarge};
+use crate::datatype::check::{accept, refuse_null, self_edge};
+use crate::datatype::copy::BlockCopy;
+use crate::datatype::known::Known;
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::Known;
+use crate::mpi::finalize;
 use crate::mpi::guard;
-use crate::mpi::leftover;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
-use crate::mpi::p2p::LAST_TESTS;
+use crate::mpi::request::LAST_TESTS;
 use crate::mpi::{MPI_Datatype, MPI_Op};
 use crate::observe::{Record, Way};
 use crate::schedule::{Block, FoldOrder, Op, Schedule};
@@ -193,7 +195,7 @@ pub struct Shm {
     sending: Vec<u32>,
     receiving: Vec<u32>,
     self_edges: Vec<(u32, u32)>,
-    copies: Vec<Copy>,
+    copies: Vec<BlockCopy>,
     accepted: [Option<MPI_Datatype>; 2],
     pack: Vec<u8>,
     rest: Option<Box<P2p>>,
@@ -273,7 +275,7 @@ pub struct Parts<'a> {
     pub started_only: bool,
     /// Fields that are exchanged together.
     pub fields: usize,
-    pub waiting: p2p::Waiting,
+    pub waiting: waiting::Waiting,
     pub window: u32,
 }
 
@@ -413,11 +415,11 @@ impl Shm {
                 unsafe {
                     accept(&mut self.accepted[0], from.datatype, &field.input, target as usize, &self.comm)?;
                     accept(&mut self.accepted[1], into.datatype, &field.output, source as usize, &self.comm)?;
-                    p2p::refuse_null(&from, &field.input)?;
-                    p2p::refuse_null(&into, &field.output)?;
-                    let Some(copy) = Copy::prepare(from, into, &known[0], &self.comm)? else {
+                    refuse_null(&from, &field.input)?;
+                    refuse_null(&into, &field.output)?;
+                    let Some(copy) = BlockCopy::prepare(from, into, &known[0], &self.comm)? else {
                         let (from_block, into_block) = (Block::Input(target), Block::Output(source));
-                        return Err(self_edge(from_block, &from, into_block, &into)?.into());
+                        return Err(self_edge(from_block.slot(), &from, into_block.slot(), &into)?.into());
                     };
                     enlarge(&mut self.pack, copy.buffer())?;
                     self.copies.push(copy);
@@ -442,7 +444,7 @@ impl Shm {
             for &(target, _) in &self.self_edges {
                 let from = buffers.input.locate(target as usize)?;
                 accept(&mut self.accepted[0], from.datatype, &buffers.input, target as usize, &self.comm)?;
-                p2p::refuse_null(&from, &buffers.input)?;
+                refuse_null(&from, &buffers.input)?;
                 folding.bind_own(target, from, &self.known[0][0], &self.comm)?;
             }
         }
@@ -490,7 +492,7 @@ impl Shm {
     fn observe_own(&self, record: &Record) {
         match &self.folding {
             Some(folding) => record.sent(Way::Own, self.self_edges.len(), (self.self_edges.len() * folding.bytes()) as u64),
-            None => record.sent(Way::Own, self.copies.len(), self.copies.iter().map(Copy::bytes).sum()),
+            None => record.sent(Way::Own, self.copies.len(), self.copies.iter().map(BlockCopy::bytes).sum()),
         }
     }
 
@@ -688,7 +690,7 @@ impl Shm {
                     enlarge(&mut buffer, bytes)?;
                     pieces::pack(pieces, buffer.as_mut_ptr(), own)?;
                     let request = send_from(buffer.as_ptr(), bytes, out.rank, tag)?;
-                    link.detach(leftover::Message { request, memory: buffer, receiver: out.world });
+                    link.detach(finalize::Message { request, memory: buffer, receiver: out.world });
                 }
                 return Ok(());
             }

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use crate::datatype::buffers::{self, Blocks, Located, Shape};
+use crate::datatype::check::{accept, refuse_null};
+use crate::datatype::known::Known;
 use crate::datatype::layout::Layout;
+use crate::datatype::pack::{Packing, layout};
 use crate::error::{Error, Result};
-use crate::exec::copy::{Passage, layout};
-use crate::exec::device;
-use crate::exec::p2p::{accept, refuse_null};
 use crate::mpi::MPI_Datatype;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::{self, Known};
+use crate::mpi::datatype;
 use crate::mpi::device::Devices;
 use crate::mpi::message;
 
@@ -29,7 +29,7 @@ enum How {
     InPlace(isize),
     Layout(Layout),
     /// By MPI alone.
-    Passage(Passage),
+    Passage(Packing),
 }
 
 /// A block.
@@ -63,10 +63,10 @@ impl Piece {
     pub unsafe fn find_device(&mut self, devices: &Devices, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
         // SAFETY: the caller vouches for the datatype, which has been accepted.
         unsafe {
-            let is = device::holds(devices, &self.block())?;
+            let is = self.block().is_on_device(devices)?;
             let was = std::mem::replace(&mut self.device, is);
             if self.device {
-                self.how = How::Passage(Passage::Message);
+                self.how = How::Passage(Packing::Message);
             } else if was {
                 // what the call before made of it is another address's
                 self.forget();
@@ -134,7 +134,7 @@ impl Piece {
                     Some(offset) => How::InPlace(offset as isize),
                     None => How::Layout(layout),
                 },
-                None => How::Passage(Passage::without_layout(block, comm)?),
+                None => How::Passage(Packing::without_layout(block, comm)?),
             };
         }
         Ok(())

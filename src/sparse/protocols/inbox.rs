@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
-use crate::model::dsde::{INBOX_LONG, INBOX_ROOM};
+use crate::model::sparse::{INBOX_LONG, INBOX_ROOM};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode};
 use crate::shm::doorbell::{Bell, before_ringing};

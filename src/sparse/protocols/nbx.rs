@@ -17,7 +17,7 @@
 //! that grows with P. Source: DSDE, section 3.4, Algorithm 2.
 
 use crate::error::{Error, Result};
-use crate::model::dsde::POSTED_BYTES;
+use crate::model::sparse::POSTED_BYTES;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Cancelled, Mode, Request, Status, bytes_at};
 use crate::sparse::messages::{Arrivals, PendingSends, Sends};

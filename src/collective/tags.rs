@@ -1,0 +1,226 @@
+//! Tags of collectives on the private communicator.
+//!
+//! Messages of two processes meet in the order in which they are posted. Where all messages of a
+//! collective are posted when it starts, one tag serves all collectives of an operation, as all
+//! processes start them in one order. Where later rounds are posted later, those of two collectives
+//! that are under way at a time may be posted in either order: each collective has a tag of its
+//! own, by its number. Neighbors count alike.
+//!
+//! A persistent collective may have tags of its own, from above those: then its starts match with
+//! one another alone.
+//!
+//! Verified collectives survive that neighbors call different operations, and then do not count
+//! alike. They have one tag for each field, and turns: the rounds of one begin when those of all
+//! before it are complete here. The fields of a call run side by side, each in rounds of its own,
+//! so that with one tag for all of them a block could arrive in another field's.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{Error, Result};
+
+/// Tags from here on go by number. Those below: 1 to 3 of operations, 4 to 6 of verified ones
+/// (their first fields), 64 of negotiations, 101 and 102 of verification.
+const FIRST: u32 = 128;
+
+/// So many collectives of an operation have different tags: the least `MPI_TAG_UB` that the
+/// standard allows is 32767, for three operations.
+pub const NUMBERS: u32 = 10_000;
+
+/// Tags of the other fields of verified collectives, up to `FIRST_SHARED`.
+const FIRST_FIELD: u32 = FIRST + 3 * NUMBERS;
+
+/// Most fields of a verified collective: each has a tag below the least `MPI_TAG_UB` that the
+/// standard allows.
+pub const MOST_FIELDS: usize = 1 + (FIRST_SHARED as usize - FIRST_FIELD as usize) / 3;
+
+/// Tags from here on belong to messages that were meant for shared memory, half of all that there
+/// are at the most; those of persistent collectives that match alone follow.
+const FIRST_SHARED: u64 = 32768;
+const MOST_SHARED: u64 = 1 << 20;
+
+/// Where the tags of messages begin that were meant for shared memory, and how many there are, in
+/// an MPI whose largest one is `largest`.
+pub fn shared(largest: i32) -> (u64, u64) {
+    (FIRST_SHARED, ((u64::from(largest.unsigned_abs()) + 1).saturating_sub(FIRST_SHARED) / 2).min(MOST_SHARED))
+}
+
+/// The tags of one operation on one communicator.
+pub struct Tags {
+    operation: u32,
+    /// Numbers of persistent collectives that match alone.
+    private: AtomicU64,
+    /// Numbers given out.
+    next: AtomicU64,
+    /// Tags of requests that are under way and have rounds to post, and how many there are.
+    held: Mutex<Vec<i32>>,
+    holding: AtomicUsize,
+    /// Turns that have been given out, and those whose collective has come to its end.
+    turns: AtomicU32,
+    ended: AtomicU32,
+}
+
+impl Tags {
+    /// For operation number `operation` of three.
+    pub fn new(operation: u32) -> Tags {
+        Tags {
+            operation,
+            private: AtomicU64::new(0),
+            next: AtomicU64::new(0),
+            held: Mutex::new(Vec::new()),
+            holding: AtomicUsize::new(0),
+            turns: AtomicU32::new(0),
+            ended: AtomicU32::new(0),
+        }
+    }
+
+    /// The turn of the next verified collective.
+    pub fn take_turn(&self) -> u32 {
+        self.turns.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Whether all before have come to their end.
+    pub fn is_turn(&self, turn: u32) -> bool {
+        self.ended.load(Ordering::Acquire) == turn
+    }
+
+    /// Ends the turn that it is.
+    pub fn end_turn(&self) {
+        self.ended.fetch_add(1, Ordering::Release);
+    }
+
+    /// How many numbers have been given out.
+    pub fn given(&self) -> u64 {
+        self.next.load(Ordering::Relaxed)
+    }
+
+    /// Goes on from `given` numbers, for another neighborhood: processes that were no neighbors
+    /// before need not have counted alike.
+    pub fn restart(&self, given: u64) {
+        self.next.store(given, Ordering::Relaxed);
+    }
+
+    /// The tag of all collectives whose messages are all posted when they start, on all processes.
+    #[inline(always)]
+    pub fn one(&self) -> i32 {
+        1 + self.operation as i32
+    }
+
+    /// The tags of all verified collectives, one for each field. Calls with more than `MOST_FIELDS`
+    /// are in error, and send nothing.
+    pub fn verified(&self, tags: &mut [i32]) {
+        for (field, tag) in (0u32..).zip(tags.iter_mut().take(MOST_FIELDS)) {
+            *tag = (field.checked_sub(1).map_or(4, |others| FIRST_FIELD + 3 * others) + self.operation) as i32;
+        }
+    }
+
+    /// Tags of the next collectives, one for each entry of `tags`.
+    ///
+    /// # Errors
+    /// A request is still under way after which `NUMBERS` collectives have started. Then no number
+    /// is given out.
+    #[inline(always)]
+    pub fn next(&self, tags: &mut [i32]) -> Result<()> {
+        // collectives on a communicator are started one after the other
+        let given = self.next.load(Ordering::Relaxed);
+        for (number, tag) in (given..).zip(tags.iter_mut()) {
+            *tag = (u64::from(FIRST) + 3 * (number % u64::from(NUMBERS)) + u64::from(self.operation)) as i32;
+        }
+        if self.holding.load(Ordering::Relaxed) > 0 {
+            let held = self.lock();
+            if tags.iter().any(|tag| held.contains(tag)) {
+                return Err(Error::TooManyStarted { limit: NUMBERS }.into());
+            }
+        }
+        self.next.store(given + tags.len() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Tags that nobody else has, for a persistent collective. Neighbors make these in one order,
+    /// and so come to the same ones. `largest` is the largest tag that the MPI has.
+    ///
+    /// # Errors
+    /// The MPI has no more tags than the standard asks for.
+    pub fn private_matching(&self, tags: &mut [i32], largest: i32) -> Result<()> {
+        let (begin, count) = shared(largest);
+        let first_private = begin + count;
+        let numbers = (u64::from(largest.unsigned_abs()) + 1).saturating_sub(first_private) / 3;
+        if numbers == 0 {
+            return Err(Error::NoTags.into());
+        }
+        let first = self.private.fetch_add(tags.len() as u64, Ordering::Relaxed);
+        for (number, tag) in (first..).zip(tags) {
+            *tag = (first_private + 3 * (number % numbers) + u64::from(self.operation)) as i32;
+        }
+        Ok(())
+    }
+
+    /// Notes that rounds with this tag are still to be posted.
+    pub fn hold(&self, tag: i32) {
+        let mut held = self.lock();
+        held.push(tag);
+        self.holding.store(held.len(), Ordering::Relaxed);
+    }
+
+    /// They are posted.
+    pub fn release(&self, tag: i32) {
+        let mut held = self.lock();
+        held.retain(|&t| t != tag);
+        self.holding.store(held.len(), Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<i32>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn next(tags: &Tags) -> Result<i32> {
+        let mut tag = [0];
+        tags.next(&mut tag).map(|()| tag[0])
+    }
+
+    #[test]
+    fn tags_differ_as_long_as_they_must() {
+        let all = [Tags::new(0), Tags::new(1), Tags::new(2)];
+        let mut seen = std::collections::HashSet::new();
+        for tags in &all {
+            assert!(seen.insert(tags.one()));
+            let mut fields = [0; MOST_FIELDS];
+            tags.verified(&mut fields);
+            assert!(fields.into_iter().all(|tag| tag > 0 && tag <= 32767 && seen.insert(tag)));
+            for _ in 0..NUMBERS {
+                let tag = next(tags).unwrap();
+                assert!(seen.insert(tag) && tag <= 32767 && tag >= FIRST as i32);
+            }
+        }
+        // those of persistent ones, where there are such tags
+        let mut own = [0; 2];
+        for tags in &all {
+            assert_eq!(*tags.private_matching(&mut own, 32767).unwrap_err(), Error::NoTags);
+            for _ in 0..100 {
+                tags.private_matching(&mut own, i32::MAX).unwrap();
+                assert!(own.into_iter().all(|tag| tag > 32767 && seen.insert(tag)));
+            }
+            tags.private_matching(&mut own, 32773).unwrap();
+            assert!(own.into_iter().all(|tag| tag > 32770 && tag <= 32773));
+        }
+        // one that is held is not given out again
+        let tags = &all[1];
+        tags.restart(u64::from(u32::MAX));
+        let first = next(tags).unwrap();
+        tags.hold(first);
+        for _ in 1..NUMBERS {
+            assert_ne!(next(tags), Ok(first));
+        }
+        let given = tags.given();
+        assert_eq!(*next(tags).unwrap_err(), Error::TooManyStarted { limit: NUMBERS });
+        assert_eq!(tags.next(&mut [0, 0]), Err(Error::TooManyStarted { limit: NUMBERS }.into()));
+        assert_eq!(tags.given(), given);
+        tags.release(first);
+        assert_eq!(next(tags), Ok(first));
+    }
+}

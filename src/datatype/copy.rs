@@ -1,0 +1,139 @@
+//! Copies between two blocks of the same process: self edges.
+//!
+//! Blocks whose datatypes have typemaps are copied straight from one layout to the other, without a
+//! buffer. MPI packs other blocks into a buffer that is kept, and unpacks them from there. A block
+//! travels as a message of the process to itself only if it does not fit in the `int` of
+//! `MPI_Pack`, lies at `MPI_BOTTOM` or on a device, or if `MPI_Pack` leaves bytes of it out.
+
+use super::buffers::{self, Located};
+use super::known::Known;
+use super::layout::Layout;
+use super::pack::{layout, send_to_self};
+use crate::error::{Argument, Result};
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::datatype;
+use crate::mpi::device::Devices;
+
+/// A copy that has been checked.
+#[derive(Debug, Clone)]
+pub struct BlockCopy {
+    from: Located,
+    into: Located,
+    means: Means,
+}
+
+#[derive(Debug, Clone)]
+enum Means {
+    Nothing,
+    /// Copies this many bytes from the first element's address on.
+    Bytes(usize),
+    Layouts(Layout, Layout),
+    /// Packs into this many bytes of a buffer, and unpacks from there.
+    Pack(usize),
+    Message,
+}
+
+impl BlockCopy {
+    /// Prepares a copy; `known` remembers datatypes between calls. Returns `None` if the two blocks
+    /// carry different numbers of bytes.
+    ///
+    /// # Safety
+    /// Both datatypes must be committed.
+    pub unsafe fn prepare(from: Located, into: Located, known: &Known, comm: &Comm) -> Result<Option<BlockCopy>> {
+        if from.datatype == into.datatype && from.count == into.count {
+            // SAFETY: the caller vouches for the datatypes.
+            if let Some(size) = unsafe { known.dense(from.datatype) }? {
+                let bytes = buffers::length(from.count, size, || Argument::new(buffers::SEND.count))?;
+                return Ok(Some(BlockCopy { from, into, means: Means::Bytes(bytes) }));
+            }
+        }
+        // SAFETY: the caller vouches for the datatypes.
+        unsafe {
+            if let (Some(a), Some(b)) = (layout(&from, known)?, layout(&into, known)?) {
+                let equal = a.bytes() == b.bytes();
+                return Ok(equal.then_some(BlockCopy { from, into, means: Means::Layouts(a, b) }));
+            }
+            let (length, expected) = (from.bytes()?, into.bytes()?);
+            if length != expected {
+                return Ok(None);
+            }
+            buffers::length(from.count, datatype::size(from.datatype)?, || Argument::new(buffers::SEND.count))?;
+            if length == 0 {
+                return Ok(Some(BlockCopy { from, into, means: Means::Nothing }));
+            }
+            let packed = datatype::pack_size(from.count, from.datatype, comm)?;
+            let other = datatype::pack_size(into.count, into.datatype, comm)?;
+            let means = match (packed, other) {
+                // an absolute datatype at MPI_BOTTOM: MPICH takes no null address for packing
+                _ if from.at.is_null() || into.at.is_null() => Means::Message,
+                (Some(packed), Some(_)) => Means::Pack(packed),
+                _ => Means::Message,
+            };
+            Ok(Some(BlockCopy { from, into, means }))
+        }
+    }
+
+    /// Hands a prepared copy to MPI if one of its ends lies on a device.
+    ///
+    /// # Safety
+    /// As for `prepare`.
+    pub unsafe fn find_devices(&mut self, devices: &Devices) -> Result<()> {
+        // SAFETY: the caller vouches for the datatypes.
+        unsafe {
+            if self.from.is_on_device(devices)? || self.into.is_on_device(devices)? {
+                self.means = Means::Message;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the bytes that it copies, for statistics.
+    pub fn bytes(&self) -> u64 {
+        // SAFETY: `prepare` was given datatypes; they are asked for while the call runs.
+        unsafe { self.from.bytes() }.map_or(0, |bytes| bytes as u64)
+    }
+
+    /// Returns the bytes of buffer that it needs.
+    pub fn buffer(&self) -> usize {
+        match self.means {
+            Means::Pack(bytes) => bytes,
+            _ => 0,
+        }
+    }
+
+    /// Does the copy.
+    ///
+    /// # Safety
+    /// `from` must be readable and `into` writable as their blocks say, without overlap.
+    pub unsafe fn run(&self, buffer: &mut [u8], me: i32, tag: i32, comm: &Comm) -> Result<()> {
+        let (from, into) = (&self.from, &self.into);
+        match &self.means {
+            Means::Nothing => Ok(()),
+            Means::Bytes(length) => {
+                // SAFETY: these bytes are what the blocks occupy. Erroneous programs let them
+                // overlap: `copy`, not `copy_nonoverlapping`.
+                unsafe { std::ptr::copy(from.at, into.at, *length) };
+                Ok(())
+            }
+            Means::Layouts(a, b) => {
+                // SAFETY: the caller vouches for the blocks; `prepare` has checked that they are as
+                // long.
+                unsafe { a.copy(from.at, b, into.at) };
+                Ok(())
+            }
+            Means::Pack(_) => {
+                // SAFETY: the caller vouches for the blocks; `prepare` has checked that the counts
+                // fit in int.
+                unsafe {
+                    let packed = datatype::pack(from.at, from.count, from.datatype, buffer, comm)?;
+                    if (packed as i128) < from.bytes()? {
+                        return send_to_self(from, into, me, tag, comm);
+                    }
+                    datatype::unpack(&buffer[..packed], into.at, into.count, into.datatype, comm)
+                }
+            }
+            // SAFETY: the caller vouches for the blocks.
+            Means::Message => unsafe { send_to_self(from, into, me, tag, comm) },
+        }
+    }
+}

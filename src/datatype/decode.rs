@@ -1,0 +1,283 @@
+//! Decodes datatypes: finds the typemap of each one once, by asking MPI how it was made, and keeps
+//! it as an attribute of the datatype.
+//!
+//! MPI drops the attribute when the datatype is freed, and [`Freed`] counts that. As long as the
+//! count stays, a handle that was decoded still names the same datatype, so that whoever remembers
+//! the handle with its typemap needs no call of MPI.
+//!
+//! Cost: two calls of MPI for a datatype that was decoded before; for a new one, some for each
+//! datatype that it is made of.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::datatype::typemap::{MOST_PIECES, Pieces, Typemap};
+use crate::error::Result;
+use crate::mpi::attribute::{Key, TypeKey};
+use crate::mpi::envelope::{Combiner, Envelope, distributions, order_fortran};
+use crate::mpi::{MPI_Datatype, comm, datatype};
+
+/// Counts the decoded datatypes that have been freed.
+#[derive(Debug, Default)]
+pub struct Freed {
+    count: AtomicU64,
+    /// Predefined datatypes that have been decoded. They are kept here because not all of them can
+    /// have attributes.
+    predefined: Mutex<Vec<(Handle, Option<Arc<Typemap>>)>>,
+}
+
+/// The handle of a predefined datatype; it is only compared.
+#[derive(Debug)]
+struct Handle(MPI_Datatype);
+
+// SAFETY: handles may be used in any thread that may call MPI.
+unsafe impl Send for Handle {}
+
+/// An attribute of `MPI_COMM_SELF`.
+static FREED: Key<Arc<Freed>> = Key::new();
+
+impl Freed {
+    /// Returns the process's counter, which the first call makes.
+    pub fn of_process() -> Result<Arc<Freed>> {
+        // two threads may call this at the same time
+        static MAKING: Mutex<()> = Mutex::new(());
+        let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = comm::itself();
+        // SAFETY: `MPI_COMM_SELF` always exists; the value stays as long as MPI does.
+        unsafe {
+            if FREED.get(own)?.is_null() {
+                FREED.set(own, Arc::default())?;
+            }
+            Ok(Arc::clone(&*FREED.get(own)?))
+        }
+    }
+
+    /// Returns how many have been freed. Calls no MPI.
+    #[inline]
+    pub fn count(&self) -> u64 {
+        self.count.load(Ordering::Acquire)
+    }
+
+    /// Returns the typemap of one element, or `None` if the datatype has too many irregular pieces
+    /// or is of an unknown kind.
+    ///
+    /// # Safety
+    /// `datatype` must be a datatype.
+    pub unsafe fn typemap(self: &Arc<Freed>, datatype: MPI_Datatype) -> Result<Option<Arc<Typemap>>> {
+        if let Some(map) = self.predefined(datatype) {
+            return Ok(map);
+        }
+        // SAFETY: the caller vouches for the handle; what is kept is read before the datatype can
+        // be freed.
+        unsafe {
+            if let Some(kept) = KEPT.get(datatype)?.as_ref() {
+                return Ok(kept.map.clone());
+            }
+            let envelope = Envelope::of(datatype)?;
+            let map = decode(&envelope, datatype)?.map(Arc::new);
+            if envelope.is_predefined() {
+                return Ok(self.remember(datatype, map));
+            }
+            KEPT.set(datatype, Kept { map: map.clone(), freed: Arc::clone(self) })?;
+            Ok(map)
+        }
+    }
+
+    /// Returns true if the datatype is predefined, so that nobody frees it. Does not decode derived
+    /// datatypes.
+    ///
+    /// # Safety
+    /// `datatype` must be a datatype.
+    pub unsafe fn is_predefined(self: &Arc<Freed>, datatype: MPI_Datatype) -> Result<bool> {
+        if self.predefined(datatype).is_some() {
+            return Ok(true);
+        }
+        // SAFETY: the caller vouches for the handle.
+        unsafe {
+            if !KEPT.get(datatype)?.is_null() {
+                return Ok(false);
+            }
+            let envelope = Envelope::of(datatype)?;
+            if envelope.is_predefined() {
+                self.remember(datatype, decode(&envelope, datatype)?.map(Arc::new));
+            }
+            Ok(envelope.is_predefined())
+        }
+    }
+
+    /// Returns the typemap of a predefined datatype that has been decoded.
+    fn predefined(&self, datatype: MPI_Datatype) -> Option<Option<Arc<Typemap>>> {
+        let list = self.predefined.lock().unwrap_or_else(PoisonError::into_inner);
+        list.iter().find(|(handle, _)| handle.0 == datatype).map(|(_, map)| map.clone())
+    }
+
+    fn remember(&self, datatype: MPI_Datatype, map: Option<Arc<Typemap>>) -> Option<Arc<Typemap>> {
+        let mut list = self.predefined.lock().unwrap_or_else(PoisonError::into_inner);
+        list.push((Handle(datatype), map.clone()));
+        map
+    }
+}
+
+/// A typemap attached to its datatype.
+struct Kept {
+    map: Option<Arc<Typemap>>,
+    freed: Arc<Freed>,
+}
+
+static KEPT: TypeKey<Kept> = TypeKey::new();
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.freed.count.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Returns the typemap of an element, if it agrees with what MPI says of size and bounds.
+unsafe fn decode(envelope: &Envelope, datatype: MPI_Datatype) -> Result<Option<Typemap>> {
+    // SAFETY: the caller vouches for the handle.
+    unsafe {
+        let Some(pieces) = pieces_of(envelope, datatype)? else { return Ok(None) };
+        let (size, extent) = (datatype::size(datatype)?, datatype::extent(datatype)?);
+        let (true_lb, true_extent) = datatype::true_extent(datatype)?;
+        let (low, high) = (i128::from(true_lb), i128::from(true_lb) + i128::from(true_extent));
+        let fits =
+            |map: &Typemap| i64::try_from(map.size()) == Ok(size) && map.bounds().is_none_or(|bounds| bounds == (low, high));
+        Ok(Typemap::new(pieces, extent).filter(fits))
+    }
+}
+
+/// Returns the pieces of an element.
+unsafe fn pieces_of(envelope: &Envelope, datatype: MPI_Datatype) -> Result<Option<Pieces>> {
+    let Some(combiner) = envelope.combiner else { return Ok(None) };
+    // SAFETY: the caller vouches for the handle.
+    unsafe {
+        if combiner.is_predefined() {
+            let (size, (true_lb, true_extent)) = (datatype::size(datatype)?, datatype::true_extent(datatype)?);
+            // datatypes of pairs may have holes
+            let dense = size == 0 || (true_lb == 0 && true_extent == size);
+            return Ok(usize::try_from(size).ok().filter(|_| dense).map(Pieces::bytes));
+        }
+        if envelope.longest() > 4 * MOST_PIECES as i64 {
+            return Ok(None);
+        }
+        let (contents, parts) = envelope.contents(datatype)?;
+        let mut elements = Vec::with_capacity(parts.0.len());
+        for &part in &parts.0 {
+            let pieces = pieces_of(&Envelope::of(part)?, part)?;
+            elements.push((pieces, datatype::extent(part)?));
+        }
+        Ok(flatten(combiner, &contents, elements))
+    }
+}
+
+/// Returns the pieces of a datatype that `combiner` made of `elements`, each with its extent, and
+/// of these numbers. Returns `None` if it has no typemap.
+fn flatten(combiner: Combiner, numbers: &[i64], elements: Vec<(Option<Pieces>, i64)>) -> Option<Pieces> {
+    let number = |k: usize| numbers.get(k).copied();
+    let single = || elements.first().and_then(|(pieces, extent)| Some((pieces.as_ref()?, *extent)));
+    // `count` blocks, each with its length, displacement in bytes, and index in `elements`
+    let blocks = |count: i64, block: &dyn Fn(usize) -> Option<(i64, i64, usize)>| {
+        let mut all = Pieces::default();
+        for k in 0..usize::try_from(count).ok()? {
+            let (length, displacement, element) = block(k)?;
+            let (pieces, extent) = elements.get(element)?;
+            // an empty block may have any datatype
+            if length > 0 {
+                all.append(&pieces.clone()?.repeated(length, *extent)?, displacement)?;
+            }
+        }
+        Some(all.regular())
+    };
+    let scaled = |displacement: i64| displacement.checked_mul(elements.first()?.1);
+    match combiner {
+        Combiner::Named | Combiner::F90Real | Combiner::F90Complex | Combiner::F90Integer => None,
+        Combiner::Dup | Combiner::Resized => Some(single()?.0.clone()),
+        Combiner::Contiguous => {
+            let (pieces, extent) = single()?;
+            pieces.clone().repeated(number(0)?, extent)
+        }
+        Combiner::Vector | Combiner::Hvector | Combiner::HvectorInteger => {
+            let (pieces, extent) = single()?;
+            let stride = if combiner == Combiner::Vector { scaled(number(2)?)? } else { number(2)? };
+            pieces.clone().repeated(number(1)?, extent)?.repeated(number(0)?, stride)
+        }
+        Combiner::Indexed => {
+            let count = number(0)?;
+            let n = usize::try_from(count).ok()?;
+            blocks(count, &|k| Some((number(1 + k)?, scaled(number(1 + n + k)?)?, 0)))
+        }
+        Combiner::Hindexed | Combiner::HindexedInteger => {
+            let count = number(0)?;
+            let n = usize::try_from(count).ok()?;
+            blocks(count, &|k| Some((number(1 + k)?, number(1 + n + k)?, 0)))
+        }
+        Combiner::IndexedBlock => blocks(number(0)?, &|k| Some((number(1)?, scaled(number(2 + k)?)?, 0))),
+        Combiner::HindexedBlock => blocks(number(0)?, &|k| Some((number(1)?, number(2 + k)?, 0))),
+        Combiner::Struct | Combiner::StructInteger => {
+            let count = number(0)?;
+            let n = usize::try_from(count).ok()?;
+            blocks(count, &|k| Some((number(1 + k)?, number(1 + n + k)?, k)))
+        }
+        Combiner::Subarray => {
+            let (pieces, extent) = single()?;
+            let dims = usize::try_from(number(0)?).ok()?;
+            let fortran = number(1 + 3 * dims)? == order_fortran();
+            let (mut pieces, mut stride, mut offset) = (pieces.clone(), extent, 0i64);
+            // from the innermost dimension outward
+            for k in 0..dims {
+                let dim = if fortran { k } else { dims - 1 - k };
+                let (size, part, start) = (number(1 + dim)?, number(1 + dims + dim)?, number(1 + 2 * dims + dim)?);
+                pieces = pieces.repeated(part, stride)?;
+                offset = offset.checked_add(start.checked_mul(stride)?)?;
+                stride = stride.checked_mul(size)?;
+            }
+            moved(&pieces, offset)
+        }
+        Combiner::Darray => {
+            let (pieces, extent) = single()?;
+            let (processes, mut rank, dims) = (number(0)?, number(1)?, usize::try_from(number(2)?).ok()?);
+            let [block, cyclic, none, default] = distributions();
+            let fortran = number(3 + 4 * dims)? == order_fortran();
+            // the process grid is always in C order
+            let (mut coordinates, mut rest) = (Vec::with_capacity(dims), processes);
+            for dim in 0..dims {
+                rest = rest.checked_div(number(3 + 3 * dims + dim)?)?;
+                coordinates.push(rank.checked_div(rest)?);
+                rank = rank.checked_rem(rest)?;
+            }
+            let (mut pieces, mut stride, mut offset) = (pieces.clone(), extent, 0i64);
+            for k in 0..dims {
+                let dim = if fortran { k } else { dims - 1 - k };
+                let field = |which: usize| number(3 + which * dims + dim);
+                let (size, distribution, argument, processes) = (field(0)?, field(1)?, field(2)?, field(3)?);
+                // consecutive elements of one process
+                let length = match argument {
+                    _ if distribution == none => size,
+                    given if given != default => given,
+                    _ if distribution == block => size.checked_add(processes - 1)?.checked_div(processes)?,
+                    _ if distribution == cyclic => 1,
+                    _ => return None,
+                };
+                let round = length.checked_mul(processes)?;
+                let first = length.checked_mul(coordinates[dim])?;
+                let behind = size.checked_sub(first)?.max(0);
+                let (whole, part) = (behind.checked_div(round)?, behind.checked_rem(round)?.min(length));
+                // the last block may be cut short
+                let (whole, part) = if part == length { (whole + 1, 0) } else { (whole, part) };
+                let distance = round.checked_mul(stride)?;
+                let mut all = pieces.clone().repeated(length, stride)?.repeated(whole, distance)?;
+                all.append(&pieces.repeated(part, stride)?, whole.checked_mul(distance)?)?;
+                offset = offset.checked_add(first.checked_mul(stride)?)?;
+                (pieces, stride) = (all, stride.checked_mul(size)?);
+            }
+            moved(&pieces, offset)
+        }
+    }
+}
+
+/// Returns the pieces shifted by `offset` bytes.
+fn moved(pieces: &Pieces, offset: i64) -> Option<Pieces> {
+    let mut moved = Pieces::default();
+    moved.append(pieces, offset)?;
+    Some(moved)
+}

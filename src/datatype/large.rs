@@ -1,0 +1,62 @@
+//! Datatypes for counts that do not fit in the `int` of MPI's functions.
+
+use super::buffers::{self, Located};
+use crate::error::{Argument, Error, Result};
+use crate::mpi::datatype;
+use crate::mpi::message::Message;
+
+/// Datatypes made for counts that do not fit in `int`.
+#[derive(Default)]
+pub struct Large(Vec<datatype::Owned>);
+
+impl Large {
+    /// Describes a block in a message, whose peer stays. `argument` names the count in an error.
+    ///
+    /// # Safety
+    /// The block's datatype must be committed. `self` must live, and not be cleared, until the
+    /// message is complete.
+    #[inline]
+    pub unsafe fn fill(&mut self, message: &mut Message, block: &Located, argument: impl FnOnce() -> Argument) -> Result<()> {
+        message.at = block.at;
+        message.datatype = block.datatype;
+        match i32::try_from(block.count) {
+            Ok(count) => {
+                message.count = count;
+                Ok(())
+            }
+            // SAFETY: the caller vouches for the datatype; the count does not fit in int.
+            Err(_) => unsafe { self.repeat(message, block, argument()) },
+        }
+    }
+
+    #[cold]
+    unsafe fn repeat(&mut self, message: &mut Message, block: &Located, argument: Argument) -> Result<()> {
+        // SAFETY: as for `fill`.
+        let (extent, size) = unsafe { (datatype::extent(block.datatype)?, datatype::size(block.datatype)?) };
+        buffers::length(block.count, size, || argument)?;
+        // a vector repeats a datatype at most INT_MAX times INT_MAX times
+        let most = i64::from(i32::MAX) * i64::from(i32::MAX);
+        if block.count > most || block.count.checked_mul(extent).is_none() {
+            return Err(Error::TooLarge { argument, count: block.count, extent }.into());
+        }
+        // SAFETY: as for `fill`.
+        let all = unsafe { datatype::Owned::repeated(block.count, block.datatype) }?;
+        (message.count, message.datatype) = (1, all.raw());
+        self.0.push(all);
+        Ok(())
+    }
+
+    /// Keeps a message's datatype alive.
+    #[cold]
+    pub fn keep(&mut self, datatype: datatype::Owned) {
+        self.0.push(datatype);
+    }
+
+    /// Frees the datatypes; no message may use them any more.
+    #[inline]
+    pub fn clear(&mut self) {
+        if !self.0.is_empty() {
+            self.0.clear();
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The interface of all executors.
+
+use crate::datatype::buffers::Buffers;
+use crate::error::Result;
+
+/// Runs one schedule over one transport: one collective at a time, any number of times.
+pub trait Executor {
+    /// Resolves which bytes each operation of the schedule moves, and checks all arguments. Sends
+    /// and writes nothing. Allocates only if a block is larger than any before.
+    ///
+    /// # Safety
+    /// The buffers must be what the C prototypes ask for, and stay so until the collective is
+    /// complete.
+    unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()>;
+
+    /// Starts the bound call. Its messages carry `tag`.
+    fn start(&mut self, tag: i32) -> Result<()>;
+
+    /// Makes progress without waiting. Returns true if the call is complete, or if none was
+    /// started.
+    fn test(&mut self) -> Result<bool>;
+
+    /// Waits until the call is complete.
+    fn wait(&mut self) -> Result<()>;
+
+    /// Returns true if `start` posts every message, so that completion needs no further progress by
+    /// this process.
+    fn posts_at_once(&self) -> bool;
+
+    /// Returns true if a start failed half-way; the executor must then be bound again before its
+    /// next use.
+    fn is_lost(&self) -> bool;
+
+    /// Forgets which datatypes MPI has accepted, because their handles may have been freed and
+    /// reused for other datatypes.
+    fn forget_datatypes(&mut self);
+
+    /// Returns true if datatypes are used after `start` has returned.
+    fn keeps_datatypes(&self) -> bool;
+
+    /// Returns true if the block of entry `source` of the source list is complete and, in a
+    /// reduction, part of the result. Makes what progress this needs without waiting; the caller
+    /// has called `test` before. Returns true also if no call is active.
+    fn arrived(&mut self, source: usize) -> Result<bool>;
+}

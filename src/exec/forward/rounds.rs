@@ -1,0 +1,171 @@
+//! The messages of a round: posts them, probes for those of unknown length, and finishes the round
+//! when all are complete.
+
+use std::ops::Range;
+
+use super::state::Forward;
+use crate::datatype::buffers::{Located, enlarge};
+use crate::datatype::copy::BlockCopy;
+use crate::error::{Argument, Error, Result};
+use crate::mpi::datatype;
+use crate::mpi::message::{self, Message, Probed};
+use crate::observe;
+use crate::schedule::{Block, Op};
+use crate::topology::neighborhood::Rank;
+
+impl Forward {
+    /// Returns a message of bytes in one of the buffers.
+    pub(super) fn bytes(&mut self, buffer: usize, range: Range<usize>, peer: Rank) -> Result<Message> {
+        let at = self.buffers[buffer][range.clone()].as_mut_ptr();
+        let block = Located { at, count: range.len() as i64, datatype: datatype::byte() };
+        let mut message = Message { at, count: 0, datatype: block.datatype, peer: peer as i32 };
+        // SAFETY: bytes are a committed type.
+        unsafe { self.large_packets.fill(&mut message, &block, || Argument::new("recvcounts")) }?;
+        Ok(message)
+    }
+
+    /// Posts the next round.
+    pub(super) fn post(&mut self) -> Result<()> {
+        (self.found, self.round) = (0, self.round + 1);
+        self.probed.clear();
+        self.peers.clear();
+        // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
+        unsafe { self.post_ops() }
+    }
+
+    /// Abandons what was posted of a round. Memory that MPI may still use is leaked.
+    #[cold]
+    pub(super) fn give_up(&mut self) {
+        let Self { requests, peers, .. } = self;
+        if requests.abandon(|i| peers.get(i).is_some_and(|peer| peer.0)) {
+            self.buffers.iter_mut().chain([&mut self.sink]).for_each(|buffer| std::mem::forget(std::mem::take(buffer)));
+            self.lost = true;
+        }
+    }
+
+    pub(super) unsafe fn post_ops(&mut self) -> Result<()> {
+        let r = self.round - 1;
+        // SAFETY: as for `post`.
+        unsafe {
+            for i in 0..self.schedule.round(r).len() {
+                match self.schedule.round(r)[i] {
+                    Op::Recv { from, into: block @ Block::Output(_), .. } => {
+                        let mut message = Message { peer: from as i32, ..self.own(block).message };
+                        let k = self.outputs[block.slot()] as usize;
+                        if let Some(guards) = &mut self.guards {
+                            guards.apply(k, &mut message)?;
+                        }
+                        self.requests.post_receives(&[message], self.tag, &self.comm)?;
+                        if let Some(guards) = &self.guards {
+                            self.requests.expect(guards.limits(k..k + 1));
+                        }
+                        self.peers.push((true, from));
+                    }
+                    Op::Recv { from, into, .. } => self.probed.push((from, into)),
+                    Op::Send { to, block, .. } => {
+                        let message = match block {
+                            Block::Packet(k) => {
+                                self.put(k as usize)?;
+                                self.bytes(k as usize, self.packets[k as usize].clone(), to)?
+                            }
+                            Block::Scratch(s) => {
+                                let (buffer, range) = self.scratch[s as usize].clone();
+                                self.bytes(buffer, range, to)?
+                            }
+                            block => Message { peer: to as i32, ..self.own(block).message },
+                        };
+                        self.requests.post_sends(&[message], self.tag, &self.comm)?;
+                        self.peers.push((false, to));
+                    }
+                    Op::Copy { .. } | Op::Reduce { .. } => {}
+                }
+            }
+            for copy in &self.copies[self.first_copies[r]..self.first_copies[r + 1]] {
+                copy.run(&mut self.pack, self.me, self.tag, &self.comm)?;
+            }
+        }
+        if let Some(record) = &self.record {
+            let copies = &self.copies[self.first_copies[r]..self.first_copies[r + 1]];
+            record.sent(observe::Way::Own, copies.len(), copies.iter().map(BlockCopy::bytes).sum());
+            record.round(self.round);
+        }
+        Ok(())
+    }
+
+    /// Probes for the next message of unknown length and begins to receive it. Returns true if
+    /// there was one.
+    pub(super) fn look(&mut self, from: Rank) -> Result<bool> {
+        // probe for the length first: there must be room before the message leaves MPI's queue
+        let Some(found) = message::probe(Some(from), self.tag, false, &self.comm)? else { return Ok(false) };
+        let into = self.probed[self.found].1;
+        let buffer = if let Block::Packet(k) = into { k as usize } else { self.schedule.packets() + into.slot() };
+        let mut length = usize::try_from(found.status.bytes).unwrap_or(usize::MAX);
+        let message = match enlarge(&mut self.buffers[buffer], length).and_then(|()| self.bytes(buffer, 0..length, from)) {
+            Ok(message) => message,
+            Err(e) => {
+                // neither its sender nor the processes that this one forwards to may wait forever
+                let message = self.sink(length, from)?;
+                self.note(Err(e));
+                length = 0;
+                message
+            }
+        };
+        if let Block::Packet(k) = into {
+            self.packets[k as usize] = 0..length;
+        } else {
+            self.scratch[into.slot()] = (buffer, 0..length);
+        }
+        // no other receive matches this tag, so the second probe finds the same message
+        let matched = message::has_matched_probe();
+        let Some(probed) = message::probe(Some(from), self.tag, matched, &self.comm)? else { return Ok(false) };
+        self.receive(probed, &message, from)
+    }
+
+    /// Returns a receive for `length` bytes that discards them: every part lands in the same small
+    /// buffer.
+    #[cold]
+    pub(super) fn sink(&mut self, length: usize, from: Rank) -> Result<Message> {
+        const ROOM: usize = 1 << 16;
+        enlarge(&mut self.sink, ROOM)?;
+        let (at, parts) = (self.sink.as_mut_ptr(), length.div_ceil(ROOM));
+        let mut blocks = Vec::new();
+        blocks.try_reserve_exact(parts).map_err(|_| Error::NoMemory { bytes: length })?;
+        blocks.extend((0..parts).map(|k| (at, (length - k * ROOM).min(ROOM) as i32, datatype::byte())));
+        // SAFETY: bytes are a committed type.
+        let all = unsafe { datatype::Owned::joined(&blocks) }?;
+        let message = Message { at: std::ptr::null_mut(), count: 1, datatype: all.raw(), peer: from as i32 };
+        self.large_packets.keep(all);
+        Ok(message)
+    }
+
+    /// Posts the receive of a probed message.
+    pub(super) fn receive(&mut self, probed: Probed, message: &Message, from: Rank) -> Result<bool> {
+        // SAFETY: nothing touches the buffer until the round is complete.
+        unsafe { self.requests.post_probed(probed, message, &self.comm) }?;
+        self.peers.push((true, from));
+        self.found += 1;
+        Ok(true)
+    }
+
+    /// Finishes the posted round, whose messages are complete, and posts the next one, if any.
+    pub(super) fn advance(&mut self, completed: std::result::Result<(), (usize, Box<Error>)>) -> Result<()> {
+        if let Err((position, mut error)) = completed {
+            if let (Error::Mpi { text, .. }, Some(&(receives, peer))) = (&mut *error, self.peers.get(position)) {
+                *text = format!("the message {} process {peer}: {text}", if receives { "from" } else { "to" });
+            }
+            self.note(Err(error));
+        }
+        for i in 0..self.probed.len() {
+            if let Block::Packet(k) = self.probed[i].1 {
+                // SAFETY: the caller of `bind` vouches for the blocks.
+                let taken = unsafe { self.take(k as usize, self.packets[k as usize].len()) };
+                self.note(taken);
+            }
+        }
+        if self.round == self.schedule.rounds() {
+            self.round = 0;
+            return Ok(());
+        }
+        self.post()
+    }
+}

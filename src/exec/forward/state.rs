@@ -1,0 +1,244 @@
+//! The state of a forwarding executor.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::datatype::buffers::Located;
+use crate::datatype::copy::BlockCopy;
+use crate::datatype::known::Known;
+use crate::datatype::large::Large;
+use crate::datatype::pack::Packing;
+use crate::error::{Error, Result};
+use crate::exec::guards::Guards;
+use crate::exec::waiting::Waiting;
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::liveness::Patience;
+use crate::mpi::p2p::{Message, Requests};
+use crate::mpi::{self, MPI_Datatype, datatype};
+use crate::observe;
+use crate::schedule::{Block, Op, Schedule};
+use crate::topology::neighborhood::Rank;
+
+/// A block in the caller's buffers.
+pub(super) struct Own {
+    pub(super) block: Block,
+    /// True if it is sent or received outside of packets.
+    pub(super) direct: bool,
+    /// Facts about its datatype, and the last datatype that MPI accepted for it.
+    pub(super) known: Known,
+    pub(super) accepted: Option<MPI_Datatype>,
+    /// In the bound call: where it is, its bytes of data, and how they are packed.
+    pub(super) located: Located,
+    pub(super) length: usize,
+    pub(super) packing: Packing,
+    pub(super) message: Message,
+}
+
+/// Executes one schedule that forwards blocks in packets.
+pub struct Forward {
+    pub(super) comm: Arc<Comm>,
+    pub(super) me: i32,
+    pub(super) tag: i32,
+    pub(super) waiting: Waiting,
+    pub(super) schedule: Schedule,
+    pub(super) own: Vec<Own>,
+    /// Guards of receives, by index in `own`; only for an MPI that writes past the end of short
+    /// receives.
+    pub(super) guards: Option<Box<Guards>>,
+    /// The index in `own` of each input or output block; `NONE` if the schedule does not use it.
+    pub(super) inputs: Vec<u32>,
+    pub(super) outputs: Vec<u32>,
+    /// For each outermost packet, the numbers of the packet and of all packets inside it; empty for
+    /// the others.
+    pub(super) members: Vec<Vec<u32>>,
+    /// True for each outermost packet that holds blocks received in the same call, so that its
+    /// length is known only when it is sent.
+    pub(super) passes: Vec<bool>,
+    /// The position of each packet in its buffer, for packets that this process assembles.
+    pub(super) packets: Vec<Range<usize>>,
+    /// For each scratch block, the buffer in which it arrived and its position there.
+    pub(super) scratch: Vec<(usize, Range<usize>)>,
+    /// One buffer per packet, followed by one per scratch block that arrives outside of packets.
+    pub(super) buffers: Vec<Vec<u8>>,
+    pub(super) copies: Vec<BlockCopy>,
+    /// The index of the first copy of each round.
+    pub(super) first_copies: Vec<usize>,
+    /// For each entry of the source list, the round in which its block arrives, and true if a copy
+    /// brings it.
+    pub(super) sources: Vec<Option<(usize, bool)>>,
+    /// Rounds posted so far; 0 if no call is active.
+    pub(super) round: usize,
+    /// Receives of unknown length in the posted round, and how many of them have been found.
+    pub(super) probed: Vec<(Rank, Block)>,
+    pub(super) found: usize,
+    pub(super) requests: Requests,
+    /// For each request, true if it is a receive, and the process at the other end.
+    pub(super) peers: Vec<(bool, Rank)>,
+    /// The first message that failed.
+    pub(super) failure: Option<Box<Error>>,
+    pub(super) patience: Patience,
+    /// Large-count datatypes: of the caller's blocks until the next `bind`, and of packets until
+    /// the call is complete.
+    pub(super) large: Large,
+    pub(super) large_packets: Large,
+    pub(super) pack: Vec<u8>,
+    pub(super) known: Known,
+    /// True if a round failed half-way, so that the bound buffers are left to MPI.
+    pub(super) lost: bool,
+    /// Receives messages that there is no memory for.
+    pub(super) sink: Vec<u8>,
+    /// Counts and traces, if the environment asks for it.
+    pub(super) record: Option<Arc<observe::Record>>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Forward {
+    /// Makes an executor of `schedule` for process `me` on the private communicator.
+    pub fn new(comm: Arc<Comm>, me: u32, waiting: Waiting, schedule: &Schedule) -> Forward {
+        let (packets, scratch) = (schedule.packets(), schedule.scratch_blocks() as usize);
+        let mut outermost: Vec<usize> = (0..packets).collect();
+        let mut members = vec![Vec::new(); packets];
+        let mut passes = vec![false; packets];
+        for k in 0..packets {
+            members[outermost[k]].push(k as u32);
+            for block in schedule.packet(k) {
+                match *block {
+                    // inner packets have higher numbers
+                    Block::Packet(inner) => outermost[inner as usize] = outermost[k],
+                    Block::Scratch(_) => passes[outermost[k]] = true,
+                    Block::Input(_) | Block::Output(_) => {}
+                }
+            }
+        }
+        for op in schedule.ops() {
+            if let Op::Recv { into: Block::Packet(k), .. } = *op {
+                members[k as usize].clear();
+            }
+        }
+        let rounds = (0..schedule.rounds()).map(|r| schedule.round(r));
+        let most = rounds.clone().map(<[Op]>::len).max().unwrap_or(0);
+        let copies = |round: &[Op]| round.iter().filter(|op| matches!(op, Op::Copy { .. })).count();
+        let first_copies = std::iter::once(0).chain(rounds.scan(0, |sum, round| {
+            *sum += copies(round);
+            Some(*sum)
+        }));
+        let mut requests = Requests::default();
+        requests.reserve(most);
+        let mut executor = Forward {
+            comm,
+            me: me as i32,
+            tag: 0,
+            waiting,
+            own: Vec::new(),
+            guards: None,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            members,
+            passes,
+            packets: vec![0..0; packets],
+            scratch: vec![(0, 0..0); scratch],
+            buffers: vec![Vec::new(); packets + scratch],
+            copies: Vec::new(),
+            first_copies: first_copies.collect(),
+            sources: Vec::new(),
+            round: 0,
+            probed: Vec::with_capacity(most),
+            found: 0,
+            requests,
+            peers: Vec::with_capacity(most),
+            failure: None,
+            patience: Patience::default(),
+            large: Large::default(),
+            large_packets: Large::default(),
+            pack: Vec::new(),
+            known: Known::default(),
+            lost: false,
+            sink: Vec::new(),
+            record: None,
+            schedule: schedule.clone(),
+        };
+        for op in schedule.ops() {
+            match *op {
+                Op::Send { block, .. } | Op::Recv { into: block, .. } => executor.name(block, true),
+                Op::Copy { from, into } | Op::Reduce { from, into } => {
+                    [from, into].into_iter().for_each(|b| executor.name(b, false))
+                }
+            }
+        }
+        (0..packets).flat_map(|k| schedule.packet(k)).for_each(|&block| executor.name(block, false));
+        executor.guards = Guards::new(executor.own.len());
+        for r in 0..schedule.rounds() {
+            for op in schedule.round(r) {
+                match *op {
+                    Op::Recv { into: Block::Packet(k), .. } => {
+                        (schedule.packet(k as usize).iter()).for_each(|&block| executor.note_source(block, r, false));
+                    }
+                    Op::Recv { into, .. } => executor.note_source(into, r, false),
+                    Op::Copy { into, .. } => executor.note_source(into, r, true),
+                    Op::Send { .. } | Op::Reduce { .. } => {}
+                }
+            }
+        }
+        executor
+    }
+
+    /// Counts and traces this executor from now on.
+    pub fn observe(&mut self, record: &Arc<observe::Record>) {
+        self.requests.count(record.tally(observe::Way::Mpi));
+        self.record = Some(Arc::clone(record));
+    }
+
+    /// Notes in which round an output block arrives.
+    pub(super) fn note_source(&mut self, block: Block, r: usize, copied: bool) {
+        if let Block::Output(slot) = block {
+            let slot = slot as usize;
+            if self.sources.len() <= slot {
+                self.sources.resize(slot + 1, None);
+            }
+            self.sources[slot] = Some((r, copied));
+        }
+    }
+
+    /// Adds a block of the caller's to `own`, unless it is there already.
+    pub(super) fn name(&mut self, block: Block, direct: bool) {
+        let list = match block {
+            Block::Input(_) => &mut self.inputs,
+            Block::Output(_) => &mut self.outputs,
+            Block::Scratch(_) | Block::Packet(_) => return,
+        };
+        if list.len() <= block.slot() {
+            list.resize(block.slot() + 1, NONE);
+        }
+        let at = &mut list[block.slot()];
+        if *at == NONE {
+            *at = self.own.len() as u32;
+            let (nowhere, datatype) = (std::ptr::null_mut(), datatype::null());
+            self.own.push(Own {
+                block,
+                direct: false,
+                known: Known::default(),
+                accepted: None,
+                located: Located { at: nowhere, count: 0, datatype },
+                length: 0,
+                packing: Packing::InPlace(nowhere),
+                message: Message { at: nowhere, count: 0, datatype, peer: mpi::proc_null() },
+            });
+        }
+        self.own[*at as usize].direct |= direct;
+    }
+
+    /// Returns a block of the caller's that the schedule uses.
+    pub(super) fn own(&self, block: Block) -> &Own {
+        let list = if let Block::Input(_) = block { &self.inputs } else { &self.outputs };
+        &self.own[list[block.slot()] as usize]
+    }
+
+    /// Records a failure, if it is the first. All rounds still run, because other processes wait
+    /// for the later ones.
+    pub(super) fn note(&mut self, done: Result<()>) {
+        if let Err(e) = done {
+            self.failure.get_or_insert(e);
+        }
+    }
+}

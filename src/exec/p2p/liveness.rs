@@ -1,0 +1,53 @@
+//! Gives up messages to and from processes that have ended.
+
+use super::state::P2p;
+use super::window::Window;
+use crate::error::Error;
+use crate::mpi::p2p::Lost;
+
+impl P2p {
+    /// Gives up the messages of the posted rounds to and from processes that have ended. Messages
+    /// of the others continue, in later rounds too, because neighbors wait for them.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_for_dead(&mut self, window: Option<&mut Window>) {
+        if self.round == 0 {
+            return;
+        }
+        let round = &self.sorted.rounds[self.round - 1];
+        // with overlapping rounds, receives have lists of their own
+        let receives = if window.is_some() { 0 } else { round.recvs.len() };
+        let first = if window.is_some() { round.sends.start } else { round.recvs.start };
+        let mut lists = vec![(first, receives, &mut self.requests)];
+        if let Some(window) = window {
+            for (r, requests) in window.receives() {
+                let recvs = &self.sorted.rounds[r].recvs;
+                lists.push((recvs.start, recvs.len(), requests));
+            }
+        }
+        let pending: Vec<Vec<usize>> = lists.iter().map(|(.., requests)| requests.pending()).collect();
+        let peer = |message: usize| self.sorted.messages[message].0;
+        let wanted = lists.iter().zip(&pending).flat_map(|((first, ..), list)| list.iter().map(|k| peer(*first + k)));
+        // SAFETY: a live communicator.
+        let dead = unsafe { self.patience.look(self.comm.raw(), wanted) };
+        let mut gone = None;
+        for ((first, receives, requests), list) in lists.into_iter().zip(pending) {
+            for position in list.into_iter().filter(|k| dead.contains(&peer(first + k))) {
+                match requests.give_up(position, position < receives) {
+                    Lost::No => continue,
+                    Lost::Gone => {}
+                    Lost::Stuck => self.stuck = true,
+                }
+                gone.get_or_insert(peer(first + position));
+            }
+        }
+        // drop later messages to the dead: MPI may refuse them, and the call would end before the
+        // living have got theirs
+        let messages = self.sorted.messages.iter().zip(&mut self.messages);
+        messages.filter(|(of, _)| dead.contains(&of.0)).for_each(|(_, message)| message.peer = crate::mpi::proc_null());
+        if let Some(rank) = gone {
+            self.gone.get_or_insert(rank);
+            self.note(Err(Error::Gone { rank }.into()));
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! A schedule's operations, sorted for binding and for running.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::parts::{Finder, Parts};
+use crate::schedule::{Block, Op, Schedule};
+use crate::topology::neighborhood::Rank;
+
+/// A message of a whole input or output block.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// Index among all messages.
+    pub(super) message: u32,
+    /// Entry of the list of sources or targets.
+    pub(super) slot: u32,
+}
+
+/// A round, as ranges of messages and local operations.
+#[derive(Debug, Clone)]
+pub(super) struct Round {
+    pub(super) recvs: Range<usize>,
+    pub(super) sends: Range<usize>,
+    /// Blocks to pack before the sends, and to unpack after the receives.
+    pub(super) packs: Range<usize>,
+    pub(super) unpacks: Range<usize>,
+    pub(super) copies: Range<usize>,
+    pub(super) reduces: Range<usize>,
+}
+
+/// A schedule, sorted for binding: messages of whole input and output blocks, and everything else.
+#[derive(Debug, Default)]
+pub(super) struct Sorted {
+    pub(super) rounds: Vec<Round>,
+    /// The process at the other end of each message, and its block.
+    pub(super) messages: Vec<(Rank, Block)>,
+    /// Messages that send input blocks, and messages that receive output blocks.
+    pub(super) inputs: Vec<Place>,
+    pub(super) outputs: Vec<Place>,
+    /// All other messages that carry whole blocks.
+    pub(super) others: Vec<u32>,
+    /// Blocks to pack, in the round that sends their first part, and to unpack, in the round that
+    /// receives their last part.
+    pub(super) packs: Vec<u32>,
+    pub(super) unpacks: Vec<u32>,
+    pub(super) copies: Vec<(Block, Block)>,
+    pub(super) reduces: Vec<(Block, Block)>,
+    /// Blocks that are received or copied.
+    pub(super) arrivals: Vec<Arrival>,
+    /// For each entry of the source list, the index of its block in `arrivals`.
+    pub(super) sources: Vec<Option<u32>>,
+    /// The operands of each reduction, as indices of `arrivals`.
+    pub(super) operands: Vec<[u32; 2]>,
+}
+
+/// A block that is received or copied, and what it takes to complete it.
+#[derive(Debug, Default)]
+pub(super) struct Arrival {
+    /// The last round that writes to it.
+    pub(super) round: usize,
+    /// The messages that bring it; none if it is copied.
+    pub(super) messages: SmallVec<[u32; 1]>,
+    /// Index in `unpacks`.
+    pub(super) unpack: Option<u32>,
+    /// The reduction that folds it in. The first source needs none.
+    pub(super) reduce: Option<u32>,
+}
+
+/// Collects the arrivals of a schedule.
+#[derive(Default)]
+struct Arrivals {
+    list: Vec<Arrival>,
+    of: HashMap<Block, u32>,
+}
+
+impl Arrivals {
+    /// Returns the arrival of a block that is written in round `round`.
+    fn write(&mut self, block: Block, round: usize) -> &mut Arrival {
+        let next = self.list.len() as u32;
+        let index = *self.of.entry(block).or_insert(next);
+        if index == next {
+            self.list.push(Arrival::default());
+        }
+        let arrival = &mut self.list[index as usize];
+        arrival.round = round;
+        arrival
+    }
+}
+
+impl Sorted {
+    /// Sorts a schedule, and finds the blocks that travel in parts.
+    pub(super) fn new(schedule: &Schedule) -> (Sorted, Parts) {
+        let mut sorted = Sorted::default();
+        let mut finder = Finder::default();
+        let mut arrivals = Arrivals::default();
+        for r in 0..schedule.rounds() {
+            let (first, copy, reduce) = (sorted.messages.len(), sorted.copies.len(), sorted.reduces.len());
+            let (pack, unpack) = (sorted.packs.len(), sorted.unpacks.len());
+            let mut sends = first;
+            for op in schedule.round(r) {
+                let message = sorted.messages.len() as u32;
+                if let Op::Recv { into, .. } | Op::Copy { into, .. } | Op::Reduce { into, .. } = *op {
+                    finder.write(into);
+                }
+                match *op {
+                    Op::Recv { from, into, part } => {
+                        sorted.messages.push((from, into));
+                        sends += 1;
+                        let arrival = arrivals.write(into, r);
+                        arrival.messages.push(message);
+                        match into {
+                            _ if !part.is_whole() => {
+                                if let Some(stage) = finder.receive(message, from, into, part) {
+                                    arrival.unpack = Some(sorted.unpacks.len() as u32);
+                                    sorted.unpacks.push(stage);
+                                }
+                            }
+                            Block::Output(slot) => sorted.outputs.push(Place { message, slot }),
+                            _ => sorted.others.push(message),
+                        }
+                    }
+                    Op::Send { to, block, part } => {
+                        sorted.messages.push((to, block));
+                        match block {
+                            _ if !part.is_whole() => sorted.packs.extend(finder.send(message, to, block, part)),
+                            Block::Input(slot) => sorted.inputs.push(Place { message, slot }),
+                            _ => sorted.others.push(message),
+                        }
+                    }
+                    Op::Copy { from, into } => {
+                        arrivals.write(into, r);
+                        sorted.copies.push((from, into));
+                    }
+                    Op::Reduce { from, into } => {
+                        // the grammar has both arrive earlier
+                        let (left, right) = (arrivals.of[&from], arrivals.of[&into]);
+                        arrivals.list[right as usize].reduce = Some(sorted.reduces.len() as u32);
+                        sorted.operands.push([left, right]);
+                        sorted.reduces.push((from, into));
+                    }
+                }
+            }
+            sorted.rounds.push(Round {
+                recvs: first..sends,
+                sends: sends..sorted.messages.len(),
+                packs: pack..sorted.packs.len(),
+                unpacks: unpack..sorted.unpacks.len(),
+                copies: copy..sorted.copies.len(),
+                reduces: reduce..sorted.reduces.len(),
+            });
+        }
+        for (source, block) in schedule.homes() {
+            let source = source as usize;
+            if sorted.sources.len() <= source {
+                sorted.sources.resize(source + 1, None);
+            }
+            sorted.sources[source] = arrivals.of.get(&block).copied();
+        }
+        sorted.arrivals = arrivals.list;
+        (sorted, finder.finish())
+    }
+}

@@ -1,0 +1,204 @@
+//! The state of a point-to-point executor, and how it records failures.
+
+use std::sync::Arc;
+
+use super::order::Sorted;
+use super::parts::Parts;
+use super::window::Window;
+use crate::datatype::copy::BlockCopy;
+use crate::datatype::known::Known;
+use crate::datatype::large::Large;
+use crate::error::{Error, Result};
+use crate::exec::guards::Guards;
+use crate::exec::waiting::Waiting;
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::liveness::Patience;
+use crate::mpi::p2p::{Message, Requests};
+use crate::mpi::{MPI_Datatype, MPI_Op, datatype};
+use crate::observe::{Record, Way};
+use crate::schedule::{Block, Schedule};
+use crate::topology::neighborhood::Rank;
+
+/// The operator and elements of a call's reductions.
+#[derive(Clone, Copy)]
+pub(super) struct Fold {
+    pub(super) op: MPI_Op,
+    pub(super) datatype: MPI_Datatype,
+    pub(super) count: i64,
+    pub(super) extent: i64,
+}
+
+/// Executes one schedule.
+pub struct P2p {
+    pub(super) comm: Arc<Comm>,
+    /// A communicator that holds only this process; only executors that reduce have one.
+    pub(super) self_comm: Option<Arc<Comm>>,
+    pub(super) me: i32,
+    pub(super) tag: i32,
+    pub(super) waiting: Waiting,
+    pub(super) sorted: Sorted,
+    pub(super) scratch_blocks: usize,
+    /// The messages, bound.
+    pub(super) messages: Vec<Message>,
+    pub(super) parts: Parts,
+    /// Guards of receives, for an MPI that writes past the end of short ones.
+    pub(super) guards: Option<Box<Guards>>,
+    pub(super) copies: Vec<BlockCopy>,
+    pub(super) reduces: Vec<(*mut u8, *mut u8)>,
+    pub(super) fold: Option<Fold>,
+    /// Rounds posted so far; 0 if no call is active.
+    pub(super) round: usize,
+    /// Reductions done so far.
+    pub(super) reduced: usize,
+    /// True for each entry of `sorted.unpacks` that has been unpacked.
+    pub(super) unpacked: Vec<bool>,
+    /// The requests of the last round that was posted; only of its sends if rounds overlap.
+    pub(super) requests: Requests,
+    /// Present if rounds overlap.
+    pub(super) window: Option<Box<Window>>,
+    /// The first message that failed.
+    pub(super) failure: Option<Box<Error>>,
+    pub(super) patience: Patience,
+    /// True if MPI may still access the buffers of this call, or of an earlier one since `bind`.
+    pub(super) stuck: bool,
+    pub(super) large: Large,
+    pub(super) scratch: Vec<u8>,
+    /// A neighbor that has died; no more messages to or from it are posted.
+    pub(super) gone: Option<u32>,
+    /// True if a start failed half-way, so that the bound buffers are left to MPI.
+    pub(super) lost: bool,
+    pub(super) pack: Vec<u8>,
+    /// Counts and traces, if the environment asks for it.
+    pub(super) record: Option<Arc<Record>>,
+    /// Facts about the datatypes of self edges.
+    pub(super) known: Known,
+    pub(super) accepted: Accepted,
+}
+
+/// Datatypes and operators that MPI has accepted. MPI is asked again only about others.
+#[derive(Default)]
+pub(super) struct Accepted {
+    /// The datatype of all input and of all output blocks; if blocks have their own, the last one
+    /// of a self edge.
+    pub(super) input: Option<MPI_Datatype>,
+    pub(super) output: Option<MPI_Datatype>,
+    /// By message, if each block has a datatype of its own.
+    pub(super) messages: Vec<Option<MPI_Datatype>>,
+    pub(super) op: Option<(MPI_Op, MPI_Datatype)>,
+}
+
+impl P2p {
+    /// Makes an executor of `schedule` for process `me` on the private communicator. If the
+    /// schedule lets rounds overlap, the receives of `window` rounds are posted ahead; with 1, each
+    /// round is complete before the next one begins.
+    pub fn new(
+        comm: Arc<Comm>,
+        self_comm: Option<Arc<Comm>>,
+        me: u32,
+        waiting: Waiting,
+        window: u32,
+        schedule: &Schedule,
+    ) -> P2p {
+        let (sorted, parts) = Sorted::new(schedule);
+        let mut requests = Requests::default();
+        requests.reserve(sorted.rounds.iter().map(|r| r.sends.end - r.recvs.start).max().unwrap_or(0));
+        let nothing = |&(peer, _): &(Rank, Block)| Message {
+            at: std::ptr::null_mut(),
+            count: 0,
+            datatype: datatype::null(),
+            peer: peer as i32,
+        };
+        P2p {
+            comm,
+            self_comm,
+            me: me as i32,
+            tag: 0,
+            waiting,
+            scratch_blocks: schedule.scratch_blocks() as usize,
+            messages: sorted.messages.iter().map(nothing).collect(),
+            parts,
+            guards: Guards::new(sorted.messages.len()),
+            copies: Vec::with_capacity(sorted.copies.len()),
+            reduces: Vec::with_capacity(sorted.reduces.len()),
+            fold: None,
+            round: 0,
+            reduced: 0,
+            unpacked: vec![false; sorted.unpacks.len()],
+            requests,
+            window: Window::new(schedule, window).map(Box::new),
+            failure: None,
+            patience: Patience::default(),
+            stuck: false,
+            large: Large::default(),
+            scratch: Vec::new(),
+            gone: None,
+            lost: false,
+            pack: Vec::new(),
+            record: None,
+            known: Known::default(),
+            accepted: Accepted { messages: vec![None; sorted.messages.len()], ..Accepted::default() },
+            sorted,
+        }
+    }
+
+    pub(super) fn self_comm(&self) -> Result<&Comm> {
+        self.self_comm.as_deref().ok_or_else(|| Error::Internal("an executor that does not reduce got an operator".into()).into())
+    }
+
+    /// Notes that MPI may still read what a failed start has posted. The next `bind` replaces the
+    /// memory.
+    #[cold]
+    pub(super) fn lose(&mut self) {
+        (self.lost, self.stuck) = (true, true);
+    }
+
+    /// Leaks our memory if MPI may still access it.
+    #[inline]
+    pub(super) fn leave_memory(&mut self) {
+        if std::mem::take(&mut self.stuck) {
+            self.parts.lose();
+            std::mem::forget(std::mem::take(&mut self.scratch));
+        }
+    }
+
+    /// Returns true if MPI may still access the bound buffers although no call is active.
+    pub fn is_stuck(&self) -> bool {
+        self.stuck
+    }
+
+    /// Counts and traces this executor from now on.
+    pub fn observe(&mut self, record: &Arc<Record>) {
+        self.requests.count(record.tally(Way::Mpi));
+        self.record = Some(Arc::clone(record));
+    }
+
+    /// Records a failure, if it is the first. All rounds still run, because neighbors wait for the
+    /// later ones.
+    #[inline]
+    pub(super) fn note(&mut self, done: Result<()>) {
+        if let Err(e) = done
+            && self.failure.is_none()
+        {
+            self.failure = Some(e);
+        }
+    }
+
+    /// Names the process at the other end in the error of a message. `first` is the message of the
+    /// first request.
+    #[cold]
+    pub(super) fn name_edge(&self, first: usize, (position, mut error): (usize, Box<Error>)) -> Box<Error> {
+        let i = first + position;
+        if let (Error::Mpi { text, .. }, Some((peer, block))) = (&mut *error, self.sorted.messages.get(i)) {
+            let received = self.sorted.rounds.iter().any(|round| round.recvs.contains(&i));
+            let (way, block) = (if received { "from" } else { "to" }, block.slot());
+            *text = format!("the message {way} process {peer} (slot {block}): {text}");
+        }
+        error
+    }
+}
+
+impl Drop for P2p {
+    fn drop(&mut self) {
+        self.leave_memory();
+    }
+}

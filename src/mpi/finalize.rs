@@ -1,0 +1,85 @@
+//! Messages that outlive the object that sent them. They complete while MPI is finalized, as MPI
+//! requires, unless their receivers have died.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::attribute::Key;
+use super::liveness::{self, Patience};
+use super::request::Request;
+use super::{MPI_Comm, comm};
+
+/// A message in flight.
+#[derive(Debug)]
+pub struct Message {
+    /// Its request.
+    pub request: Request,
+    /// The memory that MPI sends from.
+    pub memory: Vec<u8>,
+    /// The receiver's rank in `MPI_COMM_WORLD`; `None` for a process of another world.
+    pub receiver: Option<u32>,
+}
+
+/// An attribute of `MPI_COMM_SELF`; MPI drops these first when it is finalized.
+#[derive(Default)]
+struct Leftovers(Mutex<Vec<Message>>);
+
+static LEFTOVERS: Key<Leftovers> = Key::new();
+
+/// Hands over messages to complete while MPI is finalized.
+pub fn leave(mut messages: Vec<Message>) {
+    static MAKING: Mutex<()> = Mutex::new(());
+    // after MPI is finalized, no call is allowed and nothing is read any more
+    if !super::is_usable() {
+        return;
+    }
+    messages.retain_mut(|message| matches!(message.request.test(), Ok(false)));
+    if messages.is_empty() {
+        return;
+    }
+    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = comm::itself();
+    // MPI drops the youngest attribute first, and dropping this one needs liveness's
+    let _ = liveness::card();
+    // SAFETY: `MPI_COMM_SELF` always exists; the value stays as long as MPI does.
+    let kept = unsafe {
+        LEFTOVERS
+            .get(own)
+            .and_then(|there| if there.is_null() { LEFTOVERS.set(own, Leftovers::default()) } else { Ok(()) })
+            .and_then(|()| LEFTOVERS.get(own))
+    };
+    // SAFETY: as above.
+    match kept.ok().and_then(|kept| unsafe { kept.as_ref() }) {
+        Some(Leftovers(list)) => list.lock().unwrap_or_else(PoisonError::into_inner).append(&mut messages),
+        // MPI may still read it
+        None => messages.into_iter().for_each(|message| std::mem::forget(message.memory)),
+    }
+}
+
+impl Drop for Leftovers {
+    fn drop(&mut self) {
+        let mut messages = std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let mut patience = Patience::default();
+        loop {
+            messages.retain_mut(|message| matches!(message.request.test(), Ok(false)));
+            if messages.is_empty() {
+                return;
+            }
+            if patience.is_over() {
+                drop_dead(&mut messages, &mut patience, comm::world());
+            }
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// Drops messages to processes that have died: nobody ever receives them.
+#[cold]
+fn drop_dead(messages: &mut Vec<Message>, patience: &mut Patience, world: MPI_Comm) {
+    let receivers = messages.iter().filter_map(|message| message.receiver);
+    // SAFETY: the world is an intracommunicator.
+    let dead = unsafe { patience.look(world, receivers) };
+    for message in messages.extract_if(.., |message| message.receiver.is_some_and(|rank| dead.contains(&rank))) {
+        // MPI may still read it
+        std::mem::forget(message.memory);
+    }
+}

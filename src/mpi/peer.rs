@@ -1,0 +1,132 @@
+//! Blocking messages between two processes, and the clock, for measurements of the network.
+
+use std::ffi::c_int;
+use std::time::Duration;
+
+use super::comm::Owned as Comm;
+use super::liveness::Patience;
+use super::request::null;
+use super::{MPI_Request, MPI_Status, check, datatype};
+use crate::error::Result;
+
+/// `MPI_Wtime`, in microseconds.
+#[inline]
+pub fn now() -> f64 {
+    1e6 * super::time()
+}
+
+/// The process at the other end.
+#[derive(Clone, Copy)]
+pub struct Peer<'a> {
+    /// The communicator.
+    pub comm: &'a Comm,
+    /// Its rank.
+    pub rank: u32,
+}
+
+fn empty_status() -> MPI_Status {
+    // SAFETY: a status is plain integers: all zeroes is one.
+    unsafe { std::mem::zeroed() }
+}
+
+impl Peer<'_> {
+    /// Sends bytes, at most `INT_MAX`, and waits.
+    #[inline]
+    pub fn send(self, bytes: &[u8], tag: c_int) -> Result<()> {
+        let mut request = null();
+        let (at, length) = (bytes.as_ptr().cast(), bytes.len() as c_int);
+        // SAFETY: the buffer has the given length, and is borrowed until the request is
+        // complete.
+        let rc =
+            unsafe { mpi_sys::MPI_Isend(at, length, datatype::byte(), self.rank as c_int, tag, self.comm.raw(), &mut request) };
+        check(rc, "MPI_Isend")?;
+        self.finish(request, false)
+    }
+
+    /// Receives at most `bytes.len()` bytes, and waits.
+    #[inline]
+    pub fn receive(self, bytes: &mut [u8], tag: c_int) -> Result<()> {
+        let (mut request, rank) = (null(), self.rank as c_int);
+        // SAFETY: the buffer has the given length, and is borrowed until the request is
+        // complete.
+        let rc = unsafe {
+            let (at, length) = (bytes.as_mut_ptr().cast(), bytes.len() as c_int);
+            mpi_sys::MPI_Irecv(at, length, datatype::byte(), rank, tag, self.comm.raw(), &mut request)
+        };
+        check(rc, "MPI_Irecv")?;
+        self.finish(request, true)
+    }
+
+    /// Waits for a message to or from the process; fails if that has ended. `MPI_Send` and
+    /// `MPI_Recv` would wait forever; the executors do not use them either.
+    #[inline]
+    fn finish(self, mut request: MPI_Request, receives: bool) -> Result<()> {
+        let (mut status, mut done, mut patience) = (empty_status(), 0, Patience::default());
+        loop {
+            // SAFETY: a live request; the results are locals.
+            check(unsafe { mpi_sys::MPI_Test(&mut request, &mut done, &mut status) }, "MPI_Test")?;
+            if done != 0 {
+                return Ok(());
+            }
+            if patience.is_over() {
+                self.look(&mut patience).inspect_err(|_| {
+                    if receives {
+                        // SAFETY: a live request; nothing comes any more.
+                        unsafe { mpi_sys::MPI_Cancel(&mut request) };
+                    }
+                })?;
+            }
+        }
+    }
+
+    /// Fails if the process has ended. MPI may still access the buffers then.
+    #[cold]
+    fn look(self, patience: &mut Patience) -> Result<()> {
+        // SAFETY: a live communicator.
+        let dead = unsafe { patience.look(self.comm.raw(), std::iter::once(self.rank)) };
+        dead.first().map_or(Ok(()), |&rank| Err(self.comm.lose(rank)))
+    }
+
+    /// Starts a send and polls it for `patience` microseconds, yielding the core. Then calls
+    /// `meanwhile`, and waits for the send. Returns true if the send completed within `patience`.
+    pub fn completes(self, bytes: &[u8], tag: c_int, patience: f64, meanwhile: impl FnOnce() -> Result<()>) -> Result<bool> {
+        let (mut request, mut status, mut done) = (null(), empty_status(), 0);
+        let (at, length) = (bytes.as_ptr().cast(), bytes.len() as c_int);
+        // SAFETY: the buffer has the given length, and is borrowed until the request is
+        // complete.
+        let rc =
+            unsafe { mpi_sys::MPI_Isend(at, length, datatype::byte(), self.rank as c_int, tag, self.comm.raw(), &mut request) };
+        check(rc, "MPI_Isend")?;
+        let begin = now();
+        while done == 0 && now() - begin <= patience {
+            // SAFETY: a live request; the results are locals.
+            check(unsafe { mpi_sys::MPI_Test(&mut request, &mut done, &mut status) }, "MPI_Test")?;
+            std::thread::yield_now();
+        }
+        let meanwhile = meanwhile();
+        let waited = if done == 0 { self.finish(request, false) } else { Ok(()) };
+        meanwhile.and(waited)?;
+        Ok(done != 0)
+    }
+}
+
+/// Runs a barrier in which processes sleep, so that late ones have their cores. Returns up to a
+/// millisecond late. Collective.
+pub fn idle_barrier(comm: &Comm) -> Result<()> {
+    let (mut request, mut status, mut done) = (null(), empty_status(), 0);
+    comm.is_whole()?;
+    // SAFETY: a live communicator; the request is a local.
+    check(unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), &mut request) }, "MPI_Ibarrier")?;
+    let mut patience = Patience::default();
+    loop {
+        // SAFETY: a live request; the results are locals.
+        check(unsafe { mpi_sys::MPI_Test(&mut request, &mut done, &mut status) }, "MPI_Test")?;
+        if done != 0 {
+            return Ok(());
+        }
+        if patience.is_over() {
+            patience.look_at_all(comm)?;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}

@@ -1,0 +1,148 @@
+//! Requests, and the statuses of messages that have arrived.
+
+use std::mem::MaybeUninit;
+
+use super::{MPI_Datatype, MPI_Request, MPI_Status, check};
+use crate::error::Result;
+
+unsafe extern "C" {
+    fn mpixn_packed() -> MPI_Datatype;
+}
+
+/// `MPI_REQUEST_NULL`.
+pub fn null() -> MPI_Request {
+    // SAFETY: a constant of mpi-sys' C file.
+    unsafe { mpi_sys::RSMPI_REQUEST_NULL }
+}
+
+/// Returns true if a request is complete or null, and leaves it as it is. Otherwise MPI makes
+/// progress.
+#[inline]
+pub(super) fn is_complete(request: MPI_Request) -> bool {
+    let mut done = 0;
+    // SAFETY: a live request or null; the result is a local, and no status is wanted.
+    let rc = unsafe { mpi_sys::MPI_Request_get_status(request, &mut done, mpi_sys::RSMPI_STATUS_IGNORE) };
+    // leave a failed request to be completed elsewhere
+    rc != super::success() || done != 0
+}
+
+/// How often a cancelled receive is tested before it counts as stuck: more often than one whose
+/// sender lives needs.
+pub const LAST_TESTS: u32 = 100_000;
+
+/// `MPI_PACKED`.
+pub fn packed() -> MPI_Datatype {
+    // SAFETY: a constant of the C file.
+    unsafe { mpixn_packed() }
+}
+
+/// The status of a message that has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Status {
+    /// Its source.
+    pub source: u32,
+    /// Its tag.
+    pub tag: i32,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
+impl Status {
+    pub(super) fn of(status: &MPI_Status) -> Result<Status> {
+        let mut count = 0;
+        // SAFETY: a status that MPI wrote; the result is a local.
+        check(unsafe { mpi_sys::MPI_Get_count(status, packed(), &mut count) }, "MPI_Get_count")?;
+        // SAFETY: a constant of mpi-sys' C file.
+        let bytes = if count == unsafe { mpi_sys::RSMPI_UNDEFINED } {
+            let mut elements: mpi_sys::MPI_Count = 0;
+            // SAFETY: as above.
+            check(unsafe { mpi_sys::MPI_Get_elements_x(status, packed(), &mut elements) }, "MPI_Get_elements_x")?;
+            elements as u64
+        } else {
+            count as u64
+        };
+        Ok(Status { source: status.MPI_SOURCE as u32, tag: status.MPI_TAG, bytes })
+    }
+}
+
+/// A request, or none. Dropping an active request leaks it: its buffer must then stay.
+#[derive(Debug)]
+pub struct Request(MPI_Request);
+
+impl Default for Request {
+    fn default() -> Self {
+        Request(null())
+    }
+}
+
+impl Request {
+    /// Returns true if there is no request.
+    pub fn is_null(&self) -> bool {
+        self.0 == null()
+    }
+
+    /// Returns where MPI writes a request.
+    #[inline]
+    pub(super) fn raw_mut(&mut self) -> *mut MPI_Request {
+        &mut self.0
+    }
+
+    /// Returns true if the request is complete, or if there is none.
+    #[inline]
+    pub fn test(&mut self) -> Result<bool> {
+        if self.is_null() {
+            return Ok(true);
+        }
+        let mut done = 0;
+        // SAFETY: a live request; the result is a local.
+        check(unsafe { mpi_sys::MPI_Test(&mut self.0, &mut done, mpi_sys::RSMPI_STATUS_IGNORE) }, "MPI_Test")?;
+        Ok(done != 0)
+    }
+
+    /// Returns the status of a receive, if it is complete. There must be a request.
+    #[inline]
+    pub fn test_receive(&mut self) -> Result<Option<Status>> {
+        let mut status = MaybeUninit::<MPI_Status>::uninit();
+        let mut done = 0;
+        // SAFETY: a live request; the results are locals, and MPI writes the status if it says that
+        // the request is complete.
+        unsafe {
+            check(mpi_sys::MPI_Test(&mut self.0, &mut done, status.as_mut_ptr()), "MPI_Test")?;
+            if done == 0 { Ok(None) } else { Status::of(status.assume_init_ref()).map(Some) }
+        }
+    }
+
+    /// Begins to cancel a receive; `test_cancelled` returns the outcome.
+    pub fn cancel(&mut self) -> Result<()> {
+        // SAFETY: a live request.
+        check(unsafe { mpi_sys::MPI_Cancel(&mut self.0) }, "MPI_Cancel")
+    }
+
+    /// Returns the outcome of cancelling a receive, if it is known.
+    pub fn test_cancelled(&mut self) -> Result<Option<Cancelled>> {
+        let mut status = MaybeUninit::<MPI_Status>::uninit();
+        let (mut done, mut cancelled) = (0, 0);
+        // SAFETY: a live request; the results are locals, and MPI writes the status if it says that
+        // the request is complete.
+        unsafe {
+            check(mpi_sys::MPI_Test(&mut self.0, &mut done, status.as_mut_ptr()), "MPI_Test")?;
+            if done == 0 {
+                return Ok(None);
+            }
+            check(mpi_sys::MPI_Test_cancelled(status.as_ptr(), &mut cancelled), "MPI_Test_cancelled")?;
+            Ok(Some(match cancelled {
+                0 => Cancelled::Came(Status::of(status.assume_init_ref())?),
+                _ => Cancelled::Back,
+            }))
+        }
+    }
+}
+
+/// The outcome of cancelling a receive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cancelled {
+    /// No message arrived.
+    Back,
+    /// It was too late: this message arrived.
+    Came(Status),
+}

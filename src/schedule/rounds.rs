@@ -1,0 +1,228 @@
+//! Rounds of a whole graph: the round in which each edge is served, whole or in pieces.
+//!
+//! Algorithms that need the whole graph run on one process, which sends each process its *share*,
+//! from which that process builds its schedule.
+//!
+//! A share is a list of steps of five words: round, edge, begin, end, denominator. Edges of a
+//! process are counted from 0 in each direction: outgoing edges in matching order, incoming edges
+//! by source and, for one source, in matching order. The edge word is twice that number, plus one
+//! for incoming edges.
+
+use super::costs::length;
+use super::grammar::{Algorithm, Block, Op, Schedule};
+use super::part::Part;
+use crate::topology::graph::Graph;
+use crate::topology::neighborhood::{Neighborhood, Rank};
+
+/// The shares of all processes, concatenated, and the number of words of each.
+pub type Shares = (Vec<u32>, Vec<u32>);
+
+/// A piece of an edge's block, and the round in which it travels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    /// The edge's number in the graph.
+    pub edge: u32,
+    /// Round, from 0.
+    pub round: u32,
+    /// Where it begins, in units of `1 / Rounds::scale` of a unit of weight.
+    pub begin: u32,
+    /// Where it ends, in the same units.
+    pub end: u32,
+}
+
+impl Piece {
+    /// Its length in units of `1 / Rounds::scale` of a unit of weight.
+    pub fn length(&self) -> u32 {
+        self.end - self.begin
+    }
+}
+
+/// The rounds of a whole graph. Memory: 16 bytes per piece.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rounds {
+    /// The algorithm that built them.
+    pub algorithm: Algorithm,
+    /// Number of rounds.
+    pub count: u32,
+    /// Units of length per unit of weight, as in [`length()`].
+    pub scale: u32,
+    /// All pieces, in any order. The pieces of an edge cover it exactly once. Only the piece of an
+    /// edge of length 0 is empty.
+    pub pieces: Vec<Piece>,
+}
+
+impl Rounds {
+    /// Creates rounds in which no edge is cut: `rounds_of[e]` is the round of edge `e`.
+    pub fn uncut(algorithm: Algorithm, graph: &Graph, rounds_of: &[u32]) -> Rounds {
+        let count = rounds_of.iter().max().map_or(0, |r| r + 1);
+        let pieces = (rounds_of.iter().enumerate())
+            .map(|(e, &round)| Piece { edge: e as u32, round, begin: 0, end: graph.weight(e) })
+            .collect();
+        Rounds { algorithm, count, scale: 1, pieces }
+    }
+
+    /// Length of an edge.
+    ///
+    /// # Panics
+    /// If it is 2^32 or more.
+    pub fn length(&self, graph: &Graph, edge: usize) -> u32 {
+        let length = length(graph.weight(edge), self.scale.into());
+        u32::try_from(length).unwrap_or_else(|_| panic!("a length of {length}"))
+    }
+
+    /// Length of the longest piece of each round, in units of weight.
+    pub fn longest(&self) -> Vec<f64> {
+        let mut longest = vec![0u32; self.count as usize];
+        for p in &self.pieces {
+            let l = &mut longest[p.round as usize];
+            *l = p.length().max(*l);
+        }
+        longest.into_iter().map(|l| f64::from(l) / f64::from(self.scale)).collect()
+    }
+
+    /// IrregPC's cost: the sum over all rounds of the startup and the longest message, both in
+    /// units of weight.
+    pub fn cost(&self, startup: f64) -> f64 {
+        self.longest().into_iter().map(|l| startup + l).sum()
+    }
+
+    /// Returns the shares of all processes. Memory: 40 bytes per piece, 4 per edge.
+    pub fn shares(&self, graph: &Graph) -> Shares {
+        let mut arrived = vec![0u32; graph.processes()];
+        // edges are numbered by source and, for one source, in matching order
+        let mut sources: Vec<Rank> = Vec::with_capacity(graph.edges());
+        let mut arrivals: Vec<u32> = Vec::with_capacity(graph.edges());
+        for (source, target, _) in graph.iter() {
+            sources.push(source);
+            let next = &mut arrived[target as usize];
+            arrivals.push(*next);
+            *next += 1;
+        }
+        let ends = |p: &Piece| [sources[p.edge as usize] as usize, graph.target(p.edge as usize) as usize];
+        let mut words = vec![0u32; graph.processes()];
+        for process in self.pieces.iter().flat_map(ends) {
+            words[process] += STEP as u32;
+        }
+        let mut next: Vec<usize> = words.iter().scan(0, |at, &w| Some(std::mem::replace(at, *at + w as usize))).collect();
+        let mut shares = vec![0u32; 2 * STEP * self.pieces.len()];
+        for piece in &self.pieces {
+            let e = piece.edge as usize;
+            let [source, target] = ends(piece);
+            let departure = (e - graph.edges_of(source as Rank).start) as u32;
+            for (process, edge) in [(source, 2 * departure), (target, 2 * arrivals[e] + 1)] {
+                let step = match self.length(graph, e) {
+                    // a block that is expected to be empty travels whole
+                    0 => [piece.round, edge, 0, 1, 1],
+                    length => [piece.round, edge, piece.begin, piece.end, length],
+                };
+                shares[next[process]..][..STEP].copy_from_slice(&step);
+                next[process] += STEP;
+            }
+        }
+        (shares, words)
+    }
+
+    /// Builds the schedules of all processes.
+    pub fn schedules(&self, graph: &Graph, world: &[Neighborhood]) -> Vec<Schedule> {
+        let (shares, words) = self.shares(graph);
+        let mut rest = &shares[..];
+        (world.iter().zip(words))
+            .map(|(n, words)| {
+                let (share, others) = rest.split_at(words as usize);
+                rest = others;
+                schedule(self.algorithm, n, share)
+            })
+            .collect()
+    }
+}
+
+/// Words of a step.
+const STEP: usize = 5;
+
+/// Builds the schedule of a process from its share.
+///
+/// # Panics
+/// If it is not the share of this process.
+pub fn schedule(algorithm: Algorithm, n: &Neighborhood, share: &[u32]) -> Schedule {
+    let others = |list: Vec<(u32, Rank)>| list.into_iter().filter(|&(_, rank)| rank != n.rank()).collect::<Vec<_>>();
+    let targets = others(n.targets_in_order());
+    let mut sources = others(n.sources_in_order());
+    // the k-th edge from a source is the k-th occurrence of the source in this process's list
+    sources.sort_by_key(|s| s.1);
+    let ops: Vec<(u32, Op)> = (share.chunks_exact(STEP))
+        .map(|step| {
+            let part = Part::new(step[2], step[3], step[4]);
+            let edge = step[1] as usize / 2;
+            let op = if step[1] % 2 == 0 {
+                let (slot, to) = targets[edge];
+                Op::Send { to, block: Block::Input(slot), part }
+            } else {
+                let (slot, from) = sources[edge];
+                Op::Recv { from, into: Block::Output(slot), part }
+            };
+            (step[0], op)
+        })
+        .collect();
+    // messages of one round between two processes match in the order of the share
+    Schedule::from_numbered(algorithm, ops, super::grammar::self_copies(n))
+}
+
+/// Lower bound of the cost of any rounds with one message in and one out at a time, in units of
+/// weight: the largest sum, over all processes and both directions, of the weights and of a startup
+/// for each message.
+pub fn lower_bound(graph: &Graph, startup: f64) -> f64 {
+    let (degrees, loads) = (graph.degrees(), graph.loads());
+    let side = |degrees: &[u32], loads: &[u64]| {
+        (degrees.iter().zip(loads)).map(|(&d, &w)| startup * f64::from(d) + w as f64).fold(0.0, f64::max)
+    };
+    side(&degrees.0, &loads.0).max(side(&degrees.1, &loads.1))
+}
+
+/// Ratio of a cost to its bound. It is 1 if both are 0, as for empty messages with free startup.
+pub fn ratio(cost: f64, bound: f64) -> f64 {
+    if cost == bound { 1.0 } else { cost / bound }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::verify::{Goal, verify};
+    use super::*;
+
+    /// One process sends to all others, and no other process may scan all of its edges: the time
+    /// would be quadratic.
+    #[test]
+    fn schedules_of_a_star() {
+        let n = 100_000;
+        let graph = Graph::from_edges(n, &(1..n).map(|p| (0, p, 1)).collect::<Vec<_>>());
+        let rounds = Rounds::uncut(Algorithm::Direct, &graph, &(0..n - 1).collect::<Vec<_>>());
+        let schedules = rounds.schedules(&graph, &graph.neighborhoods());
+        assert!(schedules[1..].iter().zip(0..).all(|(s, r)| s.rounds() == 1 && s.number(0) == r));
+    }
+
+    /// Two edges between the same two processes, one of them cut, and an edge back: each end finds
+    /// its list entries.
+    #[test]
+    fn schedules_of_a_cut_plan() {
+        let world = vec![Neighborhood::from_ranks(0, &[1, 0], &[1, 0, 1]), Neighborhood::from_ranks(1, &[0, 1, 0], &[1, 0])];
+        let graph = Graph::from_neighborhoods(&world);
+        assert_eq!(graph.edges(), 3);
+        let piece = |edge, round, begin, end| Piece { edge, round, begin, end };
+        let rounds = Rounds {
+            algorithm: Algorithm::Direct,
+            count: 3,
+            scale: 4,
+            pieces: vec![piece(1, 0, 0, 3), piece(0, 1, 0, 4), piece(1, 2, 3, 4), piece(2, 2, 0, 4)],
+        };
+        assert_eq!(rounds.longest(), [0.75, 1.0, 1.0]);
+        assert_eq!(rounds.cost(2.0), 8.75);
+        assert_eq!(lower_bound(&graph, 2.0), 6.0);
+        let schedules = rounds.schedules(&graph, &world);
+        verify(&world, &schedules, Goal::Deliver, true).unwrap();
+        assert_eq!(
+            schedules[1].to_string(),
+            "round 0: recv Output(2)[0..3/4] from 0; copy Input(0) into Output(1);\n\
+             round 1: recv Output(0) from 0;\n\
+             round 2: recv Output(2)[3..4/4] from 0; send Input(1) to 0;\n"
+        );
+    }
+}
