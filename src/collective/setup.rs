@@ -11,7 +11,7 @@ use crate::mpi::liveness::Patience;
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::tally;
 use crate::schedule::distributed_coloring::{Exchange, Negotiation};
-use crate::schedule::{Algorithm, Build, Input, Operations, Schedule, Shares, Star, Stencil, node_aware, plan};
+use crate::schedule::{Algorithm, Build, Input, Operations, Schedule, Shares, Star, Stencil, node_aware, rounds};
 use crate::select::hints::Hints;
 use crate::select::{self, Choice, Directions, Next, Outline, Why};
 use crate::shm::node;
@@ -209,7 +209,7 @@ fn build(world: &mut World, algorithm: Algorithm, hints: &Hints, input: &Input) 
         Build::Negotiated(begin) => negotiate(world.comm, begin(input, &hints.tuning())),
         Build::Global(plan) => {
             let share = share(world, |graph, _| plan(graph, &hints.tuning()).shares(graph))?;
-            Ok(plan::schedule(algorithm, input.neighborhood, &share))
+            Ok(rounds::schedule(algorithm, input.neighborhood, &share))
         }
         Build::Nodes(make) => {
             let share = share(world, |graph, nodes| match nodes {
