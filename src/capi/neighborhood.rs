@@ -12,7 +12,7 @@ use crate::logging;
 use crate::mpi::message::bytes_at;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm, MPI_Group, MPI_Info, comm};
-use crate::sparse::mailbox::{Outgoing, Sends};
+use crate::sparse::messages::{Outgoing, Sends};
 use crate::sparse::{self, Exchange, Form};
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{self, Neighbor, Neighborhood};
@@ -183,7 +183,7 @@ unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: MPI_Co
     let sends = Sends { list: targets.iter().zip(&edges).filter_map(send).collect(), dense: true };
     // SAFETY: the caller vouches for the handles; the edges outlive the exchange.
     let arrived = unsafe {
-        let shared = sparse::wires(comm)?;
+        let shared = sparse::context(comm)?;
         let (hints, understood) = sparse_hints(info);
         let mut exchange = Exchange::start(&shared, hints.as_ref(), sends, Form::Blocking)?;
         exchange.wait()?;

@@ -1,7 +1,7 @@
 //! Agreement between processes when a neighborhood is set: on the arguments, the lists and the
 //! directions of edges.
 
-use crate::error::{Class, Error, Result};
+use crate::error::{Error, Result};
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{self, device};
@@ -32,7 +32,7 @@ pub fn agree(comm: &Comm, request: Result<SetCall>) -> Result<SetCall> {
     let lowest = coll::allreduce(comm, [failed, operations, -operations, hints, -hints, -devices], Reduction::Min)?;
     if lowest[0] != i64::MAX {
         let root = lowest[0] as u32;
-        let remote = share_error(comm, request.as_ref().err().map(|e| &**e), root, me)?;
+        let remote = coll::share_error(comm, request.as_ref().err().map(|e| &**e), root, me)?;
         return Err(request.err().unwrap_or(remote.into()));
     }
     if lowest[1] != -lowest[2] {
@@ -42,28 +42,6 @@ pub fn agree(comm: &Comm, request: Result<SetCall>) -> Result<SetCall> {
         return Err(Error::Disagreement { what: Hints::AGREED }.into());
     }
     request.map(|request| SetCall { hints: Hints { devices: lowest[5] < 0, ..request.hints }, ..request })
-}
-
-/// Broadcasts the error of process `root`. Collective.
-pub fn share_error(comm: &Comm, error: Option<&Error>, root: u32, me: u32) -> Result<Error> {
-    const LENGTH: usize = u8::MAX as usize;
-    let mut message = [0u8; LENGTH + 2];
-    if me == root
-        && let Some(e) = error
-    {
-        let text = e.to_string();
-        let mut end = text.len().min(LENGTH);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        message[0] = e.class().unwrap_or(Class::Other) as u8;
-        message[1] = end as u8;
-        message[2..2 + end].copy_from_slice(&text.as_bytes()[..end]);
-    }
-    coll::broadcast(comm, &mut message, root)?;
-    let class = Class::ALL.get(message[0] as usize).copied().unwrap_or(Class::Other);
-    let text = String::from_utf8_lossy(&message[2..2 + message[1] as usize]).into_owned();
-    Ok(Error::Remote { rank: root, class, text })
 }
 
 /// Returns an error on all processes if a source or target entry has no counterpart at the other
@@ -87,7 +65,7 @@ pub fn match_lists(comm: &Comm, neighborhood: &Neighborhood) -> Result<()> {
         return Err(Error::Internal("lists match, but their fingerprints do not".into()).into());
     };
     // the receiver with the lowest rank speaks for all
-    let remote = share_error(comm, mismatch.as_ref(), root, me)?;
+    let remote = coll::share_error(comm, mismatch.as_ref(), root, me)?;
     let error = match (remote, mismatch) {
         (_, Some(own)) if root == me => own,
         (Error::Remote { text, .. }, _) => Error::Lists { text },

@@ -28,7 +28,7 @@ mod build;
 mod choose;
 mod world;
 
-pub use agree::{SetCall, share_error};
+pub use agree::SetCall;
 
 /// Sets a neighborhood for some operations. Collective over `comm`: every process calls it, even
 /// one whose arguments are in error (`request`), and all get the same outcome.
