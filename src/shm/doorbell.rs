@@ -1,11 +1,14 @@
 //! How a process waits for memory to change.
 //!
-//! Where processes have cores of their own it looks again and again. Where they share cores, those that it waits for may need its core: after a few looks it
-//! yields, and after some yields it sleeps until its bell rings. (Yielding alone is not enough: where the launcher gives each process a session of its own,
-//! the kernel's autogroups keep sched_yield from reaching the others.)
+//! Where processes have cores of their own it looks again and again. Where they share cores, those
+//! that it waits for may need its core: after a few looks it yields, and after some yields it
+//! sleeps until its bell rings. (Yielding alone is not enough: where the launcher gives each
+//! process a session of its own, the kernel's autogroups keep sched_yield from reaching the
+//! others.)
 //!
-//! Memory order: who sleeps stores `asleep`, then looks once more; who has changed what it waits for then loads `asleep`. Both have a fence between their two
-//! steps (sequentially consistent), so that not both can miss the other's. A lost call would cost no more than [`NAP`].
+//! Memory order: who sleeps stores `asleep`, then looks once more; who has changed what it waits
+//! for then loads `asleep`. Both have a fence between their two steps (sequentially consistent), so
+//! that not both can miss the other's. A lost call would cost no more than [`NAP`].
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::time::Duration;
@@ -42,7 +45,8 @@ impl Bell {
         self.state().address.store(self.0.addr() as u64, Ordering::Relaxed);
     }
 
-    /// Whether the kernel lets the caller read the memory of the process whose it is, which has claimed it: then MPI needs one copy for a message of any length.
+    /// Whether the kernel lets the caller read the memory of the process whose it is, which has
+    /// claimed it: then MPI needs one copy for a message of any length.
     pub fn reads_owner(&self) -> bool {
         let (process, address) = (self.state().process.load(Ordering::Relaxed), self.state().address.load(Ordering::Relaxed));
         let mut word = 0u64;
@@ -61,7 +65,8 @@ impl Bell {
         unsafe { &*self.0 }
     }
 
-    /// Wakes the process if it sleeps. What it waits for has been changed, and a fence is behind that.
+    /// Wakes the process if it sleeps. What it waits for has been changed, and a fence is behind
+    /// that.
     #[inline]
     pub fn ring(&self) {
         if self.state().asleep.load(Ordering::Relaxed) != 0 {
@@ -77,7 +82,8 @@ impl Bell {
         unsafe { libc::syscall(libc::SYS_futex, rings.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
     }
 
-    /// Sleeps until the bell rings, at most [`NAP`]; not at all if `done` says that there is no need to any more.
+    /// Sleeps until the bell rings, at most [`NAP`]; not at all if `done` says that there is no
+    /// need to any more.
     pub fn sleep(&self, done: impl FnOnce() -> bool) {
         let state = self.state();
         let heard = state.rings.load(Ordering::Relaxed);

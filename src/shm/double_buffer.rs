@@ -1,19 +1,25 @@
-//! The counters of the inboxes that processes share, and the gate that all of them go through: what is told by memory alone. No MPI, no addresses.
+//! The counters of the inboxes that processes share, and the gate that all of them go through: what
+//! is told by memory alone. No MPI, no addresses.
 //!
-//! An inbox has two halves, which exchanges of this kind use in turn: number n uses half n mod 2. A sender reserves room in a half by adding to its counter,
-//! and writes there; what does not fit goes another way, and is counted. Then each process arrives at the gate. When all have, everything is there
-//! that will be, and the owner takes it out and sets its counters to zero.
+//! An inbox has two halves, which exchanges of this kind use in turn: number n uses half n mod 2. A
+//! sender reserves room in a half by adding to its counter, and writes there; what does not fit
+//! goes another way, and is counted. Then each process arrives at the gate. When all have,
+//! everything is there that will be, and the owner takes it out and sets its counters to zero.
 //!
 //! # Why two halves are enough
-//! A process adds to half n mod 2 for exchange n + 2 after it has been through the gate of n + 1, where the owner has arrived before that. The owner
-//! arrives there when it has ended exchange n: its half is empty, and its counters are zero. The words of the gate take turns for the same reason: who arrives
-//! at the gate of n + 2 has been through that of n + 1, where all arrived who had seen that of n open.
+//! A process adds to half n mod 2 for exchange n + 2 after it has been through the gate of n + 1,
+//! where the owner has arrived before that. The owner arrives there when it has ended exchange n:
+//! its half is empty, and its counters are zero. The words of the gate take turns for the same
+//! reason: who arrives at the gate of n + 2 has been through that of n + 1, where all arrived who
+//! had seen that of n open.
 //!
 //! # Memory order
-//! - Counters are relaxed. What has been added before the gate opened is seen behind it, and so are the zeroes of an owner, by the next point.
-//! - Who arrives at the gate stores with release; who sees it open loads with acquire. All stores to a gate's word are read-modify-writes: they make one
-//!   release sequence for each that arrived, so that who sees the last one sees what each of them did before it arrived: messages in others' halves, and the zeroes
-//!   in its own.
+//! - Counters are relaxed. What has been added before the gate opened is seen behind it, and so are
+//!   the zeroes of an owner, by the next point.
+//! - Who arrives at the gate stores with release; who sees it open loads with acquire. All stores
+//!   to a gate's word are read-modify-writes: they make one release sequence for each that arrived,
+//!   so that who sees the last one sees what each of them did before it arrived: messages in
+//!   others' halves, and the zeroes in its own.
 
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +28,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use Ordering::{Acquire, Relaxed, Release};
 
-/// The counters of one half of an inbox. Zeroes are those of an empty one. Small, so that the first message can lie in the same cache line.
+/// The counters of one half of an inbox. Zeroes are those of an empty one. Small, so that the first
+/// message can lie in the same cache line.
 #[derive(Debug, Default)]
 #[repr(C, align(16))]
 pub struct Half {
@@ -37,7 +44,8 @@ pub struct Half {
 pub enum Place {
     /// Room, from here on.
     Here(u64),
-    /// None. `end`: what is there ends here; said to one sender alone, and only if it is not the end of the half.
+    /// None. `end`: what is there ends here; said to one sender alone, and only if it is not the
+    /// end of the half.
     Elsewhere {
         /// Position in the half.
         end: Option<u64>,
@@ -49,14 +57,16 @@ pub enum Place {
 pub struct Contents {
     /// Bytes from the beginning of the half in which there are messages; where `cut`, at the most.
     pub bytes: u64,
-    /// Whether room ran out: messages end before `bytes`, where a sender was told that they do, or there.
+    /// Whether room ran out: messages end before `bytes`, where a sender was told that they do, or
+    /// there.
     pub cut: bool,
     /// Messages that go another way.
     pub elsewhere: u64,
 }
 
 impl Half {
-    /// Reserves so many bytes of a half of `room` bytes. Reservations of one sender follow one another; when one has not fitted, no later one does.
+    /// Reserves so many bytes of a half of `room` bytes. Reservations of one sender follow one
+    /// another; when one has not fitted, no later one does.
     #[inline]
     pub fn reserve(&self, bytes: u64, room: u64) -> Place {
         let at = self.reserved.fetch_add(bytes, Relaxed);
@@ -67,12 +77,14 @@ impl Half {
         Place::Elsewhere { end: (at < room).then_some(at) }
     }
 
-    /// One message less goes another way: it could not be sent. Before its sender arrives at the gate.
+    /// One message less goes another way: it could not be sent. Before its sender arrives at the
+    /// gate.
     pub fn take_back(&self) {
         self.elsewhere.fetch_sub(1, Relaxed);
     }
 
-    /// What is there, behind the gate; the counters are zero then, and the owner takes everything out before it arrives at the next gate.
+    /// What is there, behind the gate; the counters are zero then, and the owner takes everything
+    /// out before it arrives at the next gate.
     #[inline]
     pub fn empty(&self, room: u64) -> Contents {
         // one step, not a load and a store: the line comes once
@@ -82,7 +94,8 @@ impl Half {
     }
 }
 
-/// Bits of a gate's word for what the processes tell each other, and for how many have arrived; the others are the number of the exchange.
+/// Bits of a gate's word for what the processes tell each other, and for how many have arrived; the
+/// others are the number of the exchange.
 pub const TOLD: u32 = 24;
 const COUNT: u32 = 20;
 
@@ -93,7 +106,8 @@ pub const MOST: u32 = (1 << COUNT) - 1;
 #[repr(C, align(128))]
 struct Word(AtomicU64);
 
-/// Where all processes arrive. Zeroes are a gate at which nobody has ever arrived, before exchange 0.
+/// Where all processes arrive. Zeroes are a gate at which nobody has ever arrived, before exchange
+/// 0.
 #[derive(Debug, Default)]
 pub struct Gate([Word; 2]);
 
@@ -108,7 +122,8 @@ fn tag(number: u64) -> u64 {
 }
 
 impl Gate {
-    /// Arrives, in exchange `number`, with a number of [`TOLD`] bits; `join` makes one of two of them. How many have arrived, this one included.
+    /// Arrives, in exchange `number`, with a number of [`TOLD`] bits; `join` makes one of two of
+    /// them. How many have arrived, this one included.
     #[inline]
     pub fn arrive(&self, number: u64, tells: u32, join: impl Fn(u32, u32) -> u32) -> u64 {
         let word = &self.0[(number % 2) as usize].0;
@@ -128,7 +143,8 @@ impl Gate {
         }
     }
 
-    /// What all tell, when so many processes have arrived. The caller has, and has not arrived at the gate after the next one.
+    /// What all tell, when so many processes have arrived. The caller has, and has not arrived at
+    /// the gate after the next one.
     #[inline]
     pub fn open(&self, number: u64, processes: u32) -> Option<u32> {
         let (of, count, told) = parts(self.0[(number % 2) as usize].0.load(Acquire));
@@ -218,7 +234,8 @@ mod tests {
             f(unsafe { &mut *cell.get() })
         }
 
-        /// What process `me` does in an exchange: `sends` words to each process, also to itself. Everything that can be seen of it must be right.
+        /// What process `me` does in an exchange: `sends` words to each process, also to itself.
+        /// Everything that can be seen of it must be right.
         fn exchange(&self, me: u32, number: u64, sends: u64) {
             let processes = self.halves.len() as u32;
             let half = |p: u32| &self.halves[p as usize][(number % 2) as usize];

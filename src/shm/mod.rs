@@ -1,4 +1,5 @@
-//! Shared memory between the processes of a node: where it comes from, and what processes tell each other in it.
+//! Shared memory between the processes of a node: where it comes from, and what processes tell each
+//! other in it.
 //!
 //! [`ring`] and [`double_buffer`] know nothing of MPI, and are built and tested without it.
 

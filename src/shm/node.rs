@@ -33,12 +33,14 @@ pub fn look_around(comm: &Comm) -> Result<Node> {
     Ok(Node { processes, crowded: crowded(&node)? })
 }
 
-/// Whether the processes of a node are more than the cores that they may use. Collective over the node.
+/// Whether the processes of a node are more than the cores that they may use. Collective over the
+/// node.
 fn crowded(node: &Comm) -> Result<bool> {
     /// Words of an affinity mask: 1,024 cores.
     const WORDS: usize = 16;
     let mut mask = [0u64; WORDS];
-    // SAFETY: the mask has the size that is said; the kernel writes no more. On failure it stays empty.
+    // SAFETY: the mask has the size that is said; the kernel writes no more. On failure it stays
+    // empty.
     unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) };
     // MPIs bind processes to different cores: only all of a node's masks together tell what it has
     let usable = coll::allreduce(node, mask, Reduction::Or)?;
@@ -67,7 +69,8 @@ impl Team {
         Team::of(node, unsafe { comm::rank(comm.raw()) }?, crowded)
     }
 
-    /// Those of them that give the same `color`; `rank` is the caller's in the communicator. Collective over the team.
+    /// Those of them that give the same `color`; `rank` is the caller's in the communicator.
+    /// Collective over the team.
     pub fn part(&self, color: u32, rank: u32) -> Result<Team> {
         Team::of(self.comm.split(color)?, rank, self.crowded)
     }

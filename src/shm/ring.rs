@@ -1,24 +1,32 @@
-//! The mailbox of one process for messages of another one: flags in memory that both have mapped. No MPI, no addresses.
+//! The mailbox of one process for messages of another one: flags in memory that both have mapped.
+//! No MPI, no addresses.
 //!
-//! Messages of a mailbox have numbers. Message n uses line n mod [`LINES`], so that the sender can put messages there while the receiver still takes earlier
-//! ones out. A line is written by the sender alone; that it may be written again the receiver says in `taken`, which is written by the receiver
-//! alone: which message it has taken out of each line last. The same news travels for nothing in the lines of the opposite mailbox (`acks`: a number below
-//! which all messages have been taken out), so that where two processes send to each other nobody reads `taken`, which would cost the passage of another
-//! cache line. News that comes late is still true.
+//! Messages of a mailbox have numbers. Message n uses line n mod [`LINES`], so that the sender can
+//! put messages there while the receiver still takes earlier ones out. A line is written by the
+//! sender alone; that it may be written again the receiver says in `taken`, which is written by the
+//! receiver alone: which message it has taken out of each line last. The same news travels for
+//! nothing in the lines of the opposite mailbox (`acks`: a number below which all messages have
+//! been taken out), so that where two processes send to each other nobody reads `taken`, which
+//! would cost the passage of another cache line. News that comes late is still true.
 //!
-//! A message that does not fit in its line lies elsewhere (`place`), and the line owns that place as long as it owns itself. One that is longer than
-//! a slot comes in chunks, counted by `written` and `read`.
+//! A message that does not fit in its line lies elsewhere (`place`), and the line owns that place
+//! as long as it owns itself. One that is longer than a slot comes in chunks, counted by `written`
+//! and `read`.
 //!
 //! # Memory order
-//! - `seq` is stored with release after all of a message, and loaded with acquire before any of it is read: who sees the number sees the message.
-//! - `taken` is stored with release after all of a message has been read, and loaded with acquire before its memory is written again: nothing is
-//!   overwritten that is still being read.
-//! - `acks` carry the same promise as `taken`: they are made from loads with acquire (another thread may have emptied a line), and their line's `seq`,
-//!   stored later with release, hands on what those had seen.
+//! - `seq` is stored with release after all of a message, and loaded with acquire before any of it
+//!   is read: who sees the number sees the message.
+//! - `taken` is stored with release after all of a message has been read, and loaded with acquire
+//!   before its memory is written again: nothing is overwritten that is still being read.
+//! - `acks` carry the same promise as `taken`: they are made from loads with acquire (another
+//!   thread may have emptied a line), and their line's `seq`, stored later with release, hands on
+//!   what those had seen.
 //! - `written` and `read` are to chunks what `seq` and `taken` are to messages.
-//! - `begun` is stored with release after `begun_in_chunks`: who sees that a message has begun sees how.
+//! - `begun` is stored with release after `begun_in_chunks`: who sees that a message has begun sees
+//!   how.
 //!
-//! All other words of a line are relaxed: they are ordered by the above. They are atomics, as a process in error may write them at any time.
+//! All other words of a line are relaxed: they are ordered by the above. They are atomics, as a
+//! process in error may write them at any time.
 
 // what the models and tests do not need
 #![cfg_attr(any(loom, not(feature = "mpi")), allow(dead_code))]
@@ -67,11 +75,13 @@ struct Written {
 #[derive(Debug)]
 #[repr(C, align(128))]
 struct Taken {
-    /// One more than the number of the message that was last taken out of each line: with 8 of them a cache line.
+    /// One more than the number of the message that was last taken out of each line: with 8 of them
+    /// a cache line.
     taken: [AtomicU64; LINES as usize],
     /// Chunks that have been read.
     chunks: AtomicU64,
-    /// One more than the number of the last long message that the receiver has begun to wait for, and of the last one that it takes in chunks.
+    /// One more than the number of the last long message that the receiver has begun to wait for,
+    /// and of the last one that it takes in chunks.
     begun: AtomicU64,
     begun_in_chunks: AtomicU64,
 }
@@ -106,10 +116,12 @@ fn line_of(number: u64) -> usize {
     (number % LINES) as usize
 }
 
-/// What the sender of a mailbox keeps to itself. One message at a time is put in, by whatever thread.
+/// What the sender of a mailbox keeps to itself. One message at a time is put in, by whatever
+/// thread.
 #[derive(Debug, Default)]
 pub struct Sender {
-    /// One more than the number of the message that was last put into each line, and of the one that is known to have been taken out of it last.
+    /// One more than the number of the message that was last put into each line, and of the one
+    /// that is known to have been taken out of it last.
     last: [AtomicU64; LINES as usize],
     known: [AtomicU64; LINES as usize],
     /// All messages in lines whose numbers are less have been taken out.
@@ -155,7 +167,8 @@ impl Sender {
         self.low.store(u64::MAX, Release);
     }
 
-    /// Puts message `number` in, which `is_free` allows: its header, and `words` words, which lie in the line.
+    /// Puts message `number` in, which `is_free` allows: its header, and `words` words, which lie
+    /// in the line.
     #[inline(always)]
     pub fn put(&self, number: u64, mailbox: &Mailbox, header: Header, words: &[u64]) {
         let line = &mailbox.lines[line_of(number)];
@@ -198,7 +211,8 @@ impl Mailbox {
     /// What the opposite mailbox' headers say of this one.
     #[inline(always)]
     pub fn acks(&self) -> u64 {
-        // what follows in a line is no earlier than the message behind the last one that was taken out
+        // what follows in a line is no earlier than the message behind the last one that was taken
+        // out
         let next = |(line, taken): (u64, &AtomicU64)| match taken.load(Acquire) {
             0 => line,
             taken => taken - 1 + LINES,
@@ -224,8 +238,9 @@ impl Mailbox {
         self.taken.chunks.load(Acquire)
     }
 
-    /// Says that the receiver waits for the long message `number`, and whether it takes that in chunks; else it has posted a receive of MPI for it. One that takes
-    /// chunks waits for no later message before it has them.
+    /// Says that the receiver waits for the long message `number`, and whether it takes that in
+    /// chunks; else it has posted a receive of MPI for it. One that takes chunks waits for no later
+    /// message before it has them.
     #[inline]
     pub fn begin(&self, number: u64, in_chunks: bool) {
         if in_chunks {
@@ -234,7 +249,8 @@ impl Mailbox {
         self.taken.begun.store(number + 1, Release);
     }
 
-    /// What the receiver has said of the long message `number` by `begin`: whether it takes it in chunks. `None`: nothing yet.
+    /// What the receiver has said of the long message `number` by `begin`: whether it takes it in
+    /// chunks. `None`: nothing yet.
     #[inline]
     pub fn begun(&self, number: u64) -> Option<bool> {
         (self.taken.begun.load(Acquire) > number).then(|| self.taken.begun_in_chunks.load(Relaxed) == number + 1)
@@ -335,7 +351,8 @@ mod tests {
     }
 }
 
-/// Two processes in two threads, for what watches a run: Miri, ThreadSanitizer. As `model`, which sees all runs, but many messages.
+/// Two processes in two threads, for what watches a run: Miri, ThreadSanitizer. As `model`, which
+/// sees all runs, but many messages.
 #[cfg(all(test, not(loom)))]
 mod races {
     use std::cell::UnsafeCell;
@@ -343,7 +360,8 @@ mod races {
 
     use super::*;
 
-    /// Memory of a process's messages to the other one: not atomic, so that whoever watches sees two that meet there.
+    /// Memory of a process's messages to the other one: not atomic, so that whoever watches sees
+    /// two that meet there.
     #[derive(Default)]
     struct Slots([UnsafeCell<u64>; LINES as usize]);
 
@@ -423,8 +441,9 @@ mod races {
     }
 }
 
-/// All orders in which processes can go through the protocol, and all values that the memory order lets them read: `make test-model`. Slots and chunks
-/// are memory that is not atomic, in which the model checker finds two who meet.
+/// All orders in which processes can go through the protocol, and all values that the memory order
+/// lets them read: `make test-model`. Slots and chunks are memory that is not atomic, in which the
+/// model checker finds two who meet.
 #[cfg(all(test, loom))]
 mod model {
     use loom::cell::UnsafeCell;
@@ -491,8 +510,8 @@ mod model {
         }
     }
 
-    /// Checks what threads do that all have one state: all of it where `preemptions` is `None`, else where no more often is a thread interrupted that
-    /// could go on.
+    /// Checks what threads do that all have one state: all of it where `preemptions` is `None`,
+    /// else where no more often is a thread interrupted that could go on.
     fn check(preemptions: Option<usize>, run: impl Fn() + Sync + std::marker::Send + 'static) {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = preemptions;
@@ -536,7 +555,8 @@ mod model {
         });
     }
 
-    /// Two processes that both send and receive, and hear of emptied lines from each other's messages.
+    /// Two processes that both send and receive, and hear of emptied lines from each other's
+    /// messages.
     #[test]
     fn both_directions() {
         fn process(own: &Direction, other: &Direction, me: u64) {
@@ -555,7 +575,8 @@ mod model {
         });
     }
 
-    /// The receiving process has two threads: one takes out, the other one says so with a message of its own.
+    /// The receiving process has two threads: one takes out, the other one says so with a message
+    /// of its own.
     #[test]
     fn news_of_another_thread() {
         check(None, || {
@@ -575,7 +596,8 @@ mod model {
         });
     }
 
-    /// The sending process has two threads: one hears that a line is empty, the other one fills it again.
+    /// The sending process has two threads: one hears that a line is empty, the other one fills it
+    /// again.
     #[test]
     fn news_for_another_thread() {
         check(None, || {
@@ -690,8 +712,8 @@ mod model {
         });
     }
 
-    /// The steps of `doorbell.rs`: whoever is about to sleep sees the message, or whoever has put it in sees that someone is about to sleep. The call
-    /// itself is the kernel's.
+    /// The steps of `doorbell.rs`: whoever is about to sleep sees the message, or whoever has put
+    /// it in sees that someone is about to sleep. The call itself is the kernel's.
     #[test]
     fn no_call_is_lost() {
         check(None, || {

@@ -1,14 +1,16 @@
 //! Memory that the processes of a node share.
 //!
 //! One anonymous file (`memfd_create`), sealed so that nobody can change its length, which the
-//! others open through `/proc`; where that is not possible (processes of different containers) one in
-//! `/dev/shm`, whose name is removed as soon as all have opened it. Either is gone with the last process that has it, however that ends. Not a window of MPI:
-//! freeing one is collective, and what hangs on a communicator does not go at the same time everywhere.
+//! others open through `/proc`; where that is not possible (processes of different containers) one
+//! in `/dev/shm`, whose name is removed as soon as all have opened it. Either is gone with the last
+//! process that has it, however that ends. Not a window of MPI: freeing one is collective, and what
+//! hangs on a communicator does not go at the same time everywhere.
 //!
-//! Each process holds a lock on a byte of the file, which the kernel drops when the process ends: so the others see whether it lives. It gives the lock back
-//! when MPI is finalized.
+//! Each process holds a lock on a byte of the file, which the kernel drops when the process ends:
+//! so the others see whether it lives. It gives the lock back when MPI is finalized.
 //!
-//! Cost: one mapping and one open file for each segment and process; pages are there when they are first written.
+//! Cost: one mapping and one open file for each segment and process; pages are there when they are
+//! first written.
 
 use std::ffi::CString;
 use std::io;
@@ -34,7 +36,8 @@ pub struct Segment {
     parts: Vec<usize>,
 }
 
-// SAFETY: memory that all processes may write at any time anyhow; whoever uses it keeps to a protocol of atomics.
+// SAFETY: memory that all processes may write at any time anyhow; whoever uses it keeps to a
+// protocol of atomics.
 unsafe impl Send for Segment {}
 // SAFETY: as above.
 unsafe impl Sync for Segment {}
@@ -50,8 +53,10 @@ struct Invitation {
 }
 
 impl Segment {
-    /// Makes a segment in which this process has a part of `bytes` bytes, zeroed. `None` where nobody wants a part, where all parts together are more than `most`
-    /// bytes, or where it cannot be made, and then on all processes. Collective over `node`: all its processes share memory. O(processes of the node) memory.
+    /// Makes a segment in which this process has a part of `bytes` bytes, zeroed. `None` where
+    /// nobody wants a part, where all parts together are more than `most` bytes, or where it cannot
+    /// be made, and then on all processes. Collective over `node`: all its processes share memory.
+    /// O(processes of the node) memory.
     pub fn new(bytes: usize, most: usize, node: &Comm) -> Result<Option<Segment>> {
         // SAFETY: a live communicator.
         let (me, size) = unsafe { (comm::rank(node.raw())?, comm::size(node.raw())?) };
@@ -140,8 +145,9 @@ impl Segment {
     }
 }
 
-/// Files whose locks are given back when MPI is finalized: hangs on `MPI_COMM_SELF`, whose attributes MPI drops first. A process that waits there for others
-/// does nothing for them any more.
+/// Files whose locks are given back when MPI is finalized: hangs on `MPI_COMM_SELF`, whose
+/// attributes MPI drops first. A process that waits there for others does nothing for them any
+/// more.
 #[derive(Default)]
 struct Leaving(Mutex<Vec<Weak<OwnedFd>>>);
 
@@ -171,7 +177,8 @@ impl Drop for Leaving {
     fn drop(&mut self) {
         let files = std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
         for file in files.iter().filter_map(Weak::upgrade) {
-            // SAFETY: a struct of numbers; an open file. All of it: this process has one lock there.
+            // SAFETY: a struct of numbers; an open file. All of it: this process has one lock
+            // there.
             unsafe {
                 let mut lock: libc::flock = std::mem::zeroed();
                 lock.l_type = libc::F_UNLCK as libc::c_short;
@@ -214,8 +221,8 @@ fn anonymous(length: usize) -> io::Result<OwnedFd> {
     Ok(file)
 }
 
-/// Fails where a file of `length` bytes exceeds the limit of the process (`ulimit -f`). Enlarging one
-/// beyond it raises SIGXFSZ, which ends the process.
+/// Fails where a file of `length` bytes exceeds the limit of the process (`ulimit -f`). Enlarging
+/// one beyond it raises SIGXFSZ, which ends the process.
 fn fits_limit(length: usize) -> io::Result<()> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the struct is a local.
@@ -313,7 +320,8 @@ fn keep<T>(result: io::Result<T>, failure: &mut Option<io::Error>) -> Option<T> 
 fn named(node: &Comm, me: u32, length: usize, failure: &mut Option<io::Error>) -> Result<Option<OwnedFd>> {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let name = |process: u64, number: u64| CString::new(format!("/mpix-neighbor-{process}-{number}"));
-    // one that another process has left behind, with the same number in another container, is not in the way
+    // one that another process has left behind, with the same number in another container, is not
+    // in the way
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
     let number = now << 16 | u64::from(MADE.fetch_add(1, Ordering::Relaxed) & 0xffff);
     let open = |name: &CString, flags: libc::c_int| {

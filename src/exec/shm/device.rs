@@ -1,8 +1,9 @@
 //! Device memory in the shared-memory executor. Each end of an edge looks at its own blocks alone.
 //!
-//! A short message is brought from the device to its slot, and from a slot to the device, by a message of the process to itself: a start leaves nothing to do.
-//! A long one is sent from there as it lies, as it is where the kernel needs one copy: its receiver has posted a receive, or looks for it. A receiver that has
-//! a device always posts, which tells the sender not to send in chunks.
+//! A short message is brought from the device to its slot, and from a slot to the device, by a
+//! message of the process to itself: a start leaves nothing to do. A long one is sent from there as
+//! it lies, as it is where the kernel needs one copy: its receiver has posted a receive, or looks
+//! for it. A receiver that has a device always posts, which tells the sender not to send in chunks.
 
 use super::{Receiving, Shm};
 use crate::datatype::buffers::Buffers;
@@ -49,7 +50,8 @@ impl Shm {
         }
     }
 
-    /// Posts the receive of a long message into a device's memory, if it is one block that lies there. `None` if not.
+    /// Posts the receive of a long message into a device's memory, if it is one block that lies
+    /// there. `None` if not.
     pub(super) fn post_to_device(&mut self, i: usize) -> Option<Result<()>> {
         let Self { link, outputs, recvs, comm, .. } = self;
         let recv = &mut recvs[i];

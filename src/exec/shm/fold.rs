@@ -1,8 +1,10 @@
-//! Reduces blocks straight from where they lie: from left to right in the order of the sources, or as they come.
+//! Reduces blocks straight from where they lie: from left to right in the order of the sources, or
+//! as they come.
 //!
-//! Predefined operators on int, long, float and double work in loops of our own, each reading a block and the result, and writing the result. All others go
-//! through `MPI_Reduce_local`, which leaves its result in the right operand: each block is copied next to the result so far first. Cost: one pass over each
-//! block and the result, with other operators than those two.
+//! Predefined operators on int, long, float and double work in loops of our own, each reading a
+//! block and the result, and writing the result. All others go through `MPI_Reduce_local`, which
+//! leaves its result in the right operand: each block is copied next to the result so far first.
+//! Cost: one pass over each block and the result, with other operators than those two.
 
 use super::Origin;
 use crate::datatype::buffers::{self, Blocks, Located};
@@ -21,7 +23,8 @@ const LINE: usize = 64;
 /// A block of the process's own that it reduces.
 struct OwnBlock {
     target: u32,
-    /// How its bytes are reached: they are packed when the call starts unless they lie in one piece.
+    /// How its bytes are reached: they are packed when the call starts unless they lie in one
+    /// piece.
     way: Way,
     block: Located,
     packed: Vec<u8>,
@@ -32,7 +35,8 @@ pub struct Folding {
     order: FoldOrder,
     /// What is reduced: source slots that are processes, and where their blocks come from.
     pub chain: Vec<(u32, Origin)>,
-    /// What of that is done, how much, how many blocks are in the result, and the first that is not done.
+    /// What of that is done, how much, how many blocks are in the result, and the first that is not
+    /// done.
     done: Vec<bool>,
     count_done: usize,
     folded: usize,
@@ -49,7 +53,8 @@ pub struct Folding {
     way: Way,
     in_place: Option<*mut u8>,
     own: Vec<OwnBlock>,
-    /// Two blocks laid out as the result, the distance between them, and from their beginning to the first element.
+    /// Two blocks laid out as the result, the distance between them, and from their beginning to
+    /// the first element.
     kept: Vec<u8>,
     stride: usize,
     before: i64,

@@ -1,8 +1,11 @@
-//! What the processes of a node set up to exchange by shared memory: one segment, and in it a mailbox for each process and each of its sources, and memory
-//! for each process's messages to each of its targets.
+//! What the processes of a node set up to exchange by shared memory: one segment, and in it a
+//! mailbox for each process and each of its sources, and memory for each process's messages to each
+//! of its targets.
 //!
-//! Made when a neighborhood is set, for each of its operations. Memory: for each operation and target at most what the hint `mpix_shared_memory` says, and
-//! at most [`MOST`] for all targets; for gathers that much for all targets together. It is the system's only where it has been written.
+//! Made when a neighborhood is set, for each of its operations. Memory: for each operation and
+//! target at most what the hint `mpix_shared_memory` says, and at most [`MOST`] for all targets;
+//! for gathers that much for all targets together. It is the system's only where it has been
+//! written.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -32,7 +35,8 @@ pub const SMALL: usize = 4096;
 /// Bytes of all small slots.
 const SMALLS: usize = LINES as usize * SMALL;
 
-/// Chunks of long messages that are there at a time, and bytes of one at the most: together they stay in a core's cache.
+/// Chunks of long messages that are there at a time, and bytes of one at the most: together they
+/// stay in a core's cache.
 pub const CHUNKS: u64 = 8;
 const LONGEST_CHUNK: usize = 128 << 10;
 
@@ -79,7 +83,8 @@ pub struct In {
     pub back: Option<usize>,
     /// Bytes of a message in a slot of that process at the most.
     pub slot: usize,
-    /// Whether longer ones come by MPI, which needs one copy for them where the kernel permits that.
+    /// Whether longer ones come by MPI, which needs one copy for them where the kernel permits
+    /// that.
     pub long_by_mpi: bool,
 }
 
@@ -106,7 +111,8 @@ pub struct Link {
     detached: Mutex<Vec<leftover::Message>>,
 }
 
-// SAFETY: addresses in the segment, which lives as long; what is there is atomic, or belongs to one side by the mailboxes' protocol.
+// SAFETY: addresses in the segment, which lives as long; what is there is atomic, or belongs to one
+// side by the mailboxes' protocol.
 unsafe impl Send for Link {}
 // SAFETY: as above.
 unsafe impl Sync for Link {}
@@ -125,7 +131,8 @@ impl Drop for Link {
 impl Out {
     #[inline(always)]
     pub fn mailbox(&self) -> &Mailbox {
-        // SAFETY: it lies in the segment, which lives as long as the link that holds this; it is all atomics.
+        // SAFETY: it lies in the segment, which lives as long as the link that holds this; it is
+        // all atomics.
         unsafe { &*self.mailbox }
     }
 
@@ -143,13 +150,15 @@ impl Out {
         chunks == 0 || self.mailbox().read() == chunks || self.is_gone()
     }
 
-    /// Whether chunk `done` can be put in of a message that has `before` chunks of the mailbox before it.
+    /// Whether chunk `done` can be put in of a message that has `before` chunks of the mailbox
+    /// before it.
     #[inline]
     pub fn has_room_for_chunk(&self, before: u64, done: u64) -> bool {
         self.mailbox().read() + CHUNKS > before + done || self.is_gone()
     }
 
-    /// Returns how it takes the long message `number`, as [`Mailbox::begun`]. A dead process holds up none.
+    /// Returns how it takes the long message `number`, as [`Mailbox::begun`]. A dead process holds
+    /// up none.
     #[inline]
     pub fn begun(&self, number: u64) -> Option<bool> {
         self.mailbox().begun(number).or_else(|| self.is_gone().then_some(true))
@@ -164,16 +173,19 @@ impl In {
     }
 }
 
-/// Processes of a list that are on the node, but `me`, each once: (rank, member of the node), in matching order.
+/// Processes of a list that are on the node, but `me`, each once: (rank, member of the node), in
+/// matching order.
 fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
     let mut seen = std::collections::HashSet::new();
     (list.into_iter()).filter(|&(_, r)| r != me && seen.insert(r)).filter_map(|(_, r)| Some((r, team.member(r)?))).collect()
 }
 
-/// Makes the links of `operations` operations of a neighborhood, those at `common` positions with one memory for all targets; `bytes` is the most for a target, `single_copy` whether long messages go by MPI where
-/// that needs one copy for them. `None`
-/// on all processes of the node where there is no shared memory, or no edge within the node. `generation` counts neighborhoods of the communicator, equally on all processes. Collective over the
-/// node: what `Segment::new` does and an exchange of a number with each process.
+/// Makes the links of `operations` operations of a neighborhood, those at `common` positions with
+/// one memory for all targets; `bytes` is the most for a target, `single_copy` whether long
+/// messages go by MPI where that needs one copy for them. `None` on all processes of the node where
+/// there is no shared memory, or no edge within the node. `generation` counts neighborhoods of the
+/// communicator, equally on all processes. Collective over the node: what `Segment::new` does and
+/// an exchange of a number with each process.
 pub fn make(
     team: &Team,
     n: &Neighborhood,
@@ -283,13 +295,15 @@ impl Link {
         (self.first_tag + number % (self.tags / 2)) as i32
     }
 
-    /// The tag of the messages of collective `number` that go by MPI block by block: their receiver must know that more follow.
+    /// The tag of the messages of collective `number` that go by MPI block by block: their receiver
+    /// must know that more follow.
     pub fn tag_of_blocks(&self, number: u64) -> i32 {
         self.tag(number) + (self.tags / 2) as i32
     }
 
-    /// Where message `number` to some targets, of `bytes` bytes, can lie; `None` if its place is still taken. The lines that it uses are free. What is used by
-    /// `holders` lies there too, if by anyone.
+    /// Where message `number` to some targets, of `bytes` bytes, can lie; `None` if its place is
+    /// still taken. The lines that it uses are free. What is used by `holders` lies there too, if
+    /// by anyone.
     #[inline(always)]
     pub fn slot_for(&self, outs: &Range<usize>, holders: &Range<usize>, number: u64, bytes: usize) -> Option<*mut u8> {
         let out = &self.outs[outs.start];
@@ -307,7 +321,8 @@ impl Link {
         used == 0 || self.outs[holders.clone()].iter().all(|holder| holder.sender.is_taken(used - 1, holder.mailbox()))
     }
 
-    /// The memory in which a long message to some targets comes in chunks; `None` if it is still taken.
+    /// The memory in which a long message to some targets comes in chunks; `None` if it is still
+    /// taken.
     pub fn memory_for_chunks(&self, outs: &Range<usize>, holders: &Range<usize>) -> Option<*mut u8> {
         let out = &self.outs[outs.start];
         (0..SLOTS).all(|slot| self.is_slot_free(out, holders, slot)).then(|| out.memory.wrapping_add(SMALLS))
@@ -324,13 +339,15 @@ impl Link {
         (self.segment.position(slot) / LINE) as u32
     }
 
-    /// The address of so many bytes, `offset` bytes behind a place that another process has named; `None` if there are none.
+    /// The address of so many bytes, `offset` bytes behind a place that another process has named;
+    /// `None` if there are none.
     #[inline(always)]
     pub fn at(&self, place: u32, offset: usize, bytes: usize) -> Option<*mut u8> {
         self.segment.at((place as usize * LINE).checked_add(offset)?, bytes)
     }
 
-    /// Keeps what MPI is sending until it has been sent. Takes a lock; allocates where there have never been so many.
+    /// Keeps what MPI is sending until it has been sent. Takes a lock; allocates where there have
+    /// never been so many.
     pub fn detach(&self, sent: leftover::Message) {
         let mut detached = self.detached.lock().unwrap_or_else(PoisonError::into_inner);
         detached.push(sent);
@@ -343,7 +360,8 @@ impl Link {
         SMALLS + SLOTS * self.slot
     }
 
-    /// Writes the target at position `out` off: what is put in later is not for it, and waits for nothing that it has not done.
+    /// Writes the target at position `out` off: what is put in later is not for it, and waits for
+    /// nothing that it has not done.
     #[cold]
     pub fn give_up(&self, out: usize) {
         self.outs[out].gone.store(true, Ordering::Relaxed);

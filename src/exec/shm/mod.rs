@@ -1,18 +1,24 @@
-//! The shared-memory executor: edges between processes of one node by mailboxes in memory that they share, all others by messages (`p2p.rs`).
+//! The shared-memory executor: edges between processes of one node by mailboxes in memory that they
+//! share, all others by messages (`p2p.rs`).
 //!
-//! All blocks for one process travel together, in one message of its mailbox (`shm/ring.rs`): up to 40 bytes in the cache line that announces it, up to a
-//! slot beside it. What is longer goes through the same memory in chunks, which the receiver takes out while the sender puts in. A gather's or
-//! reduction's one block lies there once for all targets. A reduction folds straight from there. Nothing is posted, matched or acknowledged by MPI.
+//! All blocks for one process travel together, in one message of its mailbox (`shm/ring.rs`): up to
+//! 40 bytes in the cache line that announces it, up to a slot beside it. What is longer goes
+//! through the same memory in chunks, which the receiver takes out while the sender puts in. A
+//! gather's or reduction's one block lies there once for all targets. A reduction folds straight
+//! from there. Nothing is posted, matched or acknowledged by MPI.
 //!
-//! A collective that is started (a request) must leave nothing to do for its sender, who may wait in MPI for something else before it comes back: what
-//! finds no free slot, and what is longer than one, it sends by MPI. A receiver looks for that while it waits, which it must do in MPI now and then
-//! anyhow: a message of the caller's own may be under way that only MPI moves.
+//! A collective that is started (a request) must leave nothing to do for its sender, who may wait
+//! in MPI for something else before it comes back: what finds no free slot, and what is longer than
+//! one, it sends by MPI. A receiver looks for that while it waits, which it must do in MPI now and
+//! then anyhow: a message of the caller's own may be under way that only MPI moves.
 //!
-//! Schedules of more than one round are run for the other edges only: between memories there is no contention that rounds would keep low.
+//! Schedules of more than one round are run for the other edges only: between memories there is no
+//! contention that rounds would keep low.
 //!
-//! Cost: for each process that messages go to or come from one message, two copies of its bytes; no call of MPI unless it waits for more than some
-//! microseconds. Memory as `link.rs` says; for blocks in chunks that only `MPI_Pack` can pack, and what goes by MPI, as much as they are long. No allocation once the largest have been
-//! seen.
+//! Cost: for each process that messages go to or come from one message, two copies of its bytes; no
+//! call of MPI unless it waits for more than some microseconds. Memory as `link.rs` says; for
+//! blocks in chunks that only `MPI_Pack` can pack, and what goes by MPI, as much as they are long.
+//! No allocation once the largest have been seen.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -65,7 +71,8 @@ struct Send {
     pieces: Range<usize>,
     bytes: usize,
     state: Sending,
-    /// Of one that goes in chunks: where they lie, and for each target the chunks before the message.
+    /// Of one that goes in chunks: where they lie, and for each target the chunks before the
+    /// message.
     memory: *mut u8,
     before: Vec<u64>,
     /// What goes by MPI, to which target, and where it is put together, if it must be.
@@ -80,11 +87,14 @@ enum Receiving {
     /// It is there, and stays until it is folded.
     Here,
     Chunks(Chunks),
-    /// By MPI, in one message. Whether the receive was posted before the message came: then it may yet come otherwise, if the sender is in error.
+    /// By MPI, in one message. Whether the receive was posted before the message came: then it may
+    /// yet come otherwise, if the sender is in error.
     Mpi(Request, bool),
-    /// By MPI, in a message for each block. Those that are missing among the requests are looked for.
+    /// By MPI, in a message for each block. Those that are missing among the requests are looked
+    /// for.
     MpiEach,
-    /// By MPI, in one message, which is looked for: a receive that was posted before its length is known could be overrun.
+    /// By MPI, in one message, which is looked for: a receive that was posted before its length is
+    /// known could be overrun.
     Sought,
 }
 
@@ -200,7 +210,8 @@ pub struct Shm {
     rest_runs: bool,
     origins: Vec<Origin>,
     folding: Option<Box<Folding>>,
-    /// Blocks for a reduction that come by messages: where they lie, of which sources they are, and by source, how they are described.
+    /// Blocks for a reduction that come by messages: where they lie, of which sources they are, and
+    /// by source, how they are described.
     scratch: Vec<u8>,
     far: Vec<u32>,
     far_counts: Vec<i64>,
@@ -237,11 +248,12 @@ const PATIENCE_FOR_ROOM: Duration = Duration::from_millis(2);
 /// How long a process waits between two looks whether those that it waits for live.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-// SAFETY: addresses in buffers of the caller's and in shared memory, at which whoever completes the call may look, memory of its own, and handles, which
-// may be used in any thread that may call MPI.
+// SAFETY: addresses in buffers of the caller's and in shared memory, at which whoever completes the
+// call may look, memory of its own, and handles, which may be used in any thread that may call MPI.
 unsafe impl std::marker::Send for Shm {}
 
-/// Takes a receive back. Whether that has come to an end: what has begun to come cannot be taken back, and may never be complete.
+/// Takes a receive back. Whether that has come to an end: what has begun to come cannot be taken
+/// back, and may never be complete.
 #[cold]
 fn take_back(request: &mut Request) -> bool {
     request.is_null() || (request.cancel().is_ok() && (0..LAST_TESTS).any(|_| !matches!(request.test_cancelled(), Ok(None))))
@@ -364,7 +376,8 @@ impl Shm {
         }
     }
 
-    /// Binds several fields, which are exchanged together; edges that leave the node are not looked at.
+    /// Binds several fields, which are exchanged together; edges that leave the node are not looked
+    /// at.
     ///
     /// # Safety
     /// As for `Executor::bind`.
@@ -458,7 +471,8 @@ impl Shm {
     /// Binds the edges that leave the node.
     unsafe fn bind_rest(&mut self, buffers: &Buffers) -> Result<()> {
         let Some(rest) = &mut self.rest else { return Ok(()) };
-        // SAFETY: as for `bind_fields`; what is received for a reduction goes into memory of our own.
+        // SAFETY: as for `bind_fields`; what is received for a reduction goes into memory of our
+        // own.
         unsafe {
             let Some(folding) = &self.folding else { return rest.bind(buffers) };
             let bytes = folding.bytes();
@@ -533,7 +547,8 @@ impl Shm {
         self.holders(send).all(free)
     }
 
-    /// The targets that may still read what lies in a message's memory: in reductions the first one's memory may hold what is for all.
+    /// The targets that may still read what lies in a message's memory: in reductions the first
+    /// one's memory may hold what is for all.
     #[inline(always)]
     fn holders(&self, send: &Send) -> Range<usize> {
         if self.folding.is_some() && send.outs.start == 0 { 0..self.link.outs.len() } else { send.outs.clone() }
@@ -550,7 +565,8 @@ impl Shm {
         }
     }
 
-    /// Puts message `k` in, if there is room; the next chunk of it, if it is long. Whether anything was done.
+    /// Puts message `k` in, if there is room; the next chunk of it, if it is long. Whether anything
+    /// was done.
     #[inline(always)]
     fn step_send(&mut self, k: usize) -> Result<bool> {
         let send = &self.sends()[k];
@@ -581,7 +597,8 @@ impl Shm {
         packed.map(|()| true)
     }
 
-    /// Begins to send a message that is longer than a slot, when its receivers have said how they take it. Whether anything was done.
+    /// Begins to send a message that is longer than a slot, when its receivers have said how they
+    /// take it. Whether anything was done.
     #[cold]
     fn begin_long(&mut self, k: usize) -> Result<bool> {
         let send = &self.sends()[k];
@@ -643,7 +660,8 @@ impl Shm {
         let begin = done as usize * chunk;
         let part = begin..(begin + chunk).min(send.bytes);
         let memory = send.memory.wrapping_add((done % CHUNKS) as usize * chunk);
-        // SAFETY: the caller of `bind` vouches for the blocks; the memory is as long, and has been read.
+        // SAFETY: the caller of `bind` vouches for the blocks; the memory is as long, and has been
+        // read.
         unsafe {
             let pieces = &self.inputs[send.pieces.clone()];
             if pieces.iter().all(Piece::is_divisible) {
@@ -661,18 +679,21 @@ impl Shm {
         Ok(true)
     }
 
-    /// Sends a message by MPI. The call's end waits for that to be complete, unless the message is put together in memory that can be left to MPI.
+    /// Sends a message by MPI. The call's end waits for that to be complete, unless the message is
+    /// put together in memory that can be left to MPI.
     #[cold]
     fn send_by_mpi(&mut self, k: usize) -> Result<()> {
         let (tag, tag_of_blocks) = (self.link.tag(self.number), self.link.tag_of_blocks(self.number));
-        // for a long one the receiver has posted a receive, or looks for it; where a short one found no room it may be busy with earlier ones
+        // for a long one the receiver has posted a receive, or looks for it; where a short one
+        // found no room it may be busy with earlier ones
         let detach = self.sends()[k].bytes <= self.link.slot;
         let Self { link, all, each, inputs, to_all, comm, me, tag: own_tag, by_mpi, folding, record, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
         send.state = Sending::Done;
         let (pieces, bytes) = (&inputs[send.pieces.clone()], send.bytes);
         let own = Own { me: *me, tag: *own_tag, comm };
-        // SAFETY: the caller of `bind` vouches for the blocks until the call is complete; memory of our own is left alone until MPI has sent it.
+        // SAFETY: the caller of `bind` vouches for the blocks until the call is complete; memory of
+        // our own is left alone until MPI has sent it.
         unsafe {
             let send_from = |at: *const u8, bytes: usize, rank, tag| {
                 if let Some(record) = &*record {
@@ -733,7 +754,8 @@ impl Shm {
         Ok(())
     }
 
-    /// Looks whether the message from a process is there, and takes it out. Whether it has come to its end.
+    /// Looks whether the message from a process is there, and takes it out. Whether it has come to
+    /// its end.
     #[inline(always)]
     fn step_recv(&mut self, i: usize) -> Result<bool> {
         if !matches!(self.recvs[i].state, Receiving::Waits) {
@@ -777,7 +799,8 @@ impl Shm {
     fn take_out(&mut self, i: usize, bytes: usize) -> Result<()> {
         let recv = &self.recvs[i];
         let pieces = &self.outputs[recv.pieces.clone()];
-        // SAFETY: the caller of `bind` vouches for the blocks; the message is as long as they are, as has been checked, or shorter.
+        // SAFETY: the caller of `bind` vouches for the blocks; the message is as long as they are,
+        // as has been checked, or shorter.
         unsafe {
             match pieces {
                 [piece] if bytes == recv.bytes => piece.unpack(recv.data, self.own()),
@@ -789,7 +812,8 @@ impl Shm {
         }
     }
 
-    /// An error if a message of `sent` bytes does not fit. A shorter one does where it is one block, as in MPI.
+    /// An error if a message of `sent` bytes does not fit. A shorter one does where it is one
+    /// block, as in MPI.
     #[cold]
     fn check(&self, i: usize, sent: u64) -> Result<()> {
         let recv = &self.recvs[i];
@@ -921,7 +945,8 @@ impl Shm {
                 let begin = pieces::gapped(&pieces[..recv.requests.len()]);
                 piece.in_place().unwrap_or(recv.buffer.as_mut_ptr().wrapping_add(begin))
             };
-            // SAFETY: there is room for the message, as has been looked; it is left alone until the request is complete.
+            // SAFETY: there is room for the message, as has been looked; it is left alone until the
+            // request is complete.
             recv.requests.push(unsafe { found.receive(at, comm) }?);
         }
         Ok(())
@@ -972,7 +997,8 @@ impl Shm {
         let (recv, own) = (&self.recvs[i], self.own());
         let mut from = recv.buffer.as_ptr();
         for piece in self.outputs[recv.pieces.clone()].iter().filter(|piece| piece.is_gapped()) {
-            // SAFETY: the caller of `bind` vouches for the blocks; the buffer has room for those that it is for.
+            // SAFETY: the caller of `bind` vouches for the blocks; the buffer has room for those
+            // that it is for.
             unsafe { piece.unpack(from, own) }?;
             from = from.wrapping_add(piece.bytes);
         }
@@ -1026,7 +1052,8 @@ impl Shm {
             if piece.in_place().is_none() {
                 next = next.wrapping_add(piece.bytes);
             }
-            // SAFETY: the caller of `bind` vouches for the blocks; the buffer has room for those that it is for, and is left alone.
+            // SAFETY: the caller of `bind` vouches for the blocks; the buffer has room for those
+            // that it is for, and is left alone.
             recv.requests.push(unsafe { receive(*guarded, at, piece.bytes as u64, rank, tag, comm) }?);
         }
         Ok(())
@@ -1074,7 +1101,8 @@ impl Shm {
         let offset = (chunks.taken % CHUNKS * chunks.chunk) as usize;
         let Some(data) = self.link.at(chunks.memory, offset, part.len()) else { return self.broken(i) };
         let recv = &mut self.recvs[i];
-        // SAFETY: the caller of `bind` vouches for the blocks; the sender has put as many bytes there.
+        // SAFETY: the caller of `bind` vouches for the blocks; the sender has put as many bytes
+        // there.
         unsafe {
             match chunks.into {
                 Into::Place => pieces::unpack_part(&self.outputs[recv.pieces.clone()], part, data),
@@ -1104,7 +1132,8 @@ impl Shm {
         }
     }
 
-    /// Folds what can be folded now. Whether the message of process `i` has come to its end by that.
+    /// Folds what can be folded now. Whether the message of process `i` has come to its end by
+    /// that.
     fn fold(&mut self, i: usize) -> Result<bool> {
         self.fold_all()?;
         Ok(matches!(self.recvs[i].state, Receiving::Done))
@@ -1169,7 +1198,8 @@ impl Shm {
         Ok(there.then(|| self.scratch.as_ptr().wrapping_add(place * bytes)))
     }
 
-    /// Does what can be done without waiting, once. Whether all has come to its end. Errors are noted.
+    /// Does what can be done without waiting, once. Whether all has come to its end. Errors are
+    /// noted.
     #[inline(always)]
     fn poll(&mut self) -> bool {
         let mut changed = false;
@@ -1276,13 +1306,15 @@ impl Shm {
         }
     }
 
-    /// Whether MPI has a message of this call that nobody has begun to receive. Lets MPI move others.
+    /// Whether MPI has a message of this call that nobody has begun to receive. Lets MPI move
+    /// others.
     fn may_have_come(&self) -> Result<bool> {
         let has = |tag: i32| message::probe(None, tag, false, &self.comm).map(|found| found.is_some());
         Ok(has(self.link.tag(self.number))? || (self.several && has(self.link.tag_of_blocks(self.number))?))
     }
 
-    /// Begins to receive the message of a process by MPI if it comes that way, in one message or several, whatever was expected.
+    /// Begins to receive the message of a process by MPI if it comes that way, in one message or
+    /// several, whatever was expected.
     fn look_for_any(&mut self, i: usize) -> Result<()> {
         if matches!(self.recvs[i].state, Receiving::MpiEach) {
             let source = Some(self.link.ins[i].rank);
@@ -1296,7 +1328,8 @@ impl Shm {
         self.look_for_message(i)
     }
 
-    /// Sends by MPI what has waited for long: its receiver may be waiting for it while earlier messages are still in its mailbox.
+    /// Sends by MPI what has waited for long: its receiver may be waiting for it while earlier
+    /// messages are still in its mailbox.
     #[cold]
     fn lose_patience(&mut self) {
         match self.waiting_since {
@@ -1333,13 +1366,15 @@ impl Shm {
             Err(e) => return self.give_up(i, e).map(|_| ()),
         };
         let Some(probed) = message::probe(source, tag, message::has_matched_probe(), &self.comm)? else { return Ok(()) };
-        // SAFETY: the caller of `bind` vouches for the block, in which there is room; a buffer is as long, and left alone until the message is complete.
+        // SAFETY: the caller of `bind` vouches for the block, in which there is room; a buffer is
+        // as long, and left alone until the message is complete.
         let request = unsafe { probed.receive(at, &self.comm) }?;
         self.recvs[i].state = Receiving::Mpi(request, false);
         Ok(())
     }
 
-    /// Posts the receive of a message that the sender will send by MPI, as it is long and the caller may not come back soon.
+    /// Posts the receive of a message that the sender will send by MPI, as it is long and the
+    /// caller may not come back soon.
     #[cold]
     fn post(&mut self, i: usize) -> Result<()> {
         if self.guarded && !self.started_only && !self.receives_on_device(i) {
@@ -1362,7 +1397,8 @@ impl Shm {
         Ok(())
     }
 
-    /// Where a message that comes by MPI goes: to its block where that is one without gaps, else to a buffer.
+    /// Where a message that comes by MPI goes: to its block where that is one without gaps, else to
+    /// a buffer.
     fn room(&mut self, i: usize, bytes: u64) -> Result<*mut u8> {
         let Self { outputs, recvs, folding, .. } = self;
         let recv = &mut recvs[i];
@@ -1486,8 +1522,8 @@ impl Shm {
         let gone = |rank: u32| Box::new(Error::Gone { rank });
         // what they have left behind is taken first
         self.enter_mpi();
-        // a process that has left for the end of MPI still lets MPI bring what has been found of it,
-        // but what MPI would copy out of the memory of a dead one never comes
+        // a process that has left for the end of MPI still lets MPI bring what has been found of
+        // it, but what MPI would copy out of the memory of a dead one never comes
         let found = self.receiving.iter().map(|&i| i as usize).filter(|&i| self.is_found(i));
         let senders = found.filter(|&i| !self.link.lives(self.link.ins[i].member)).map(|i| self.link.ins[i].rank);
         let senders: Vec<u32> = senders.collect();
@@ -1606,7 +1642,8 @@ impl Shm {
         }
     }
 
-    /// Starts messages; what cannot be put in waits, or goes by MPI where the caller may not come back soon.
+    /// Starts messages; what cannot be put in waits, or goes by MPI where the caller may not come
+    /// back soon.
     #[inline(always)]
     fn send_all(&mut self) {
         for k in 0..self.sends().len() {
@@ -1638,7 +1675,8 @@ impl Shm {
 }
 
 impl Shm {
-    /// Returns whether MPI may still be at work in what the other executor has bound, though nothing is under way.
+    /// Returns whether MPI may still be at work in what the other executor has bound, though
+    /// nothing is under way.
     pub fn is_stuck(&self) -> bool {
         self.rest.as_ref().is_some_and(|rest| rest.is_stuck())
     }

@@ -1,4 +1,5 @@
-//! The blocks that travel between two processes in one message, one behind the other: how each comes into the message and out of it.
+//! The blocks that travel between two processes in one message, one behind the other: how each
+//! comes into the message and out of it.
 
 use std::ops::Range;
 
@@ -87,7 +88,8 @@ impl Piece {
         self.in_place().is_none() && !self.device
     }
 
-    /// Finds the block. Asks MPI nothing, and allocates nothing, where datatype and count are those of the call before.
+    /// Finds the block. Asks MPI nothing, and allocates nothing, where datatype and count are those
+    /// of the call before.
     ///
     /// # Safety
     /// The datatype must be a datatype; `known` belongs to the side, and is at `freed`.
@@ -321,7 +323,8 @@ pub unsafe fn unpack(pieces: &[Piece], mut from: *const u8, own: Own) -> Result<
     done
 }
 
-/// What of each piece lies in bytes `part` of a message: piece, its part, and where in the part of the message that begins.
+/// What of each piece lies in bytes `part` of a message: piece, its part, and where in the part of
+/// the message that begins.
 fn parts(pieces: &[Piece], part: Range<usize>) -> impl Iterator<Item = (&Piece, Range<usize>, usize)> {
     let mut begin = 0;
     pieces.iter().filter_map(move |piece| {
