@@ -5,7 +5,7 @@
 //! it lies, as it is where the kernel needs one copy: its receiver has posted a receive, or looks
 //! for it. A receiver that has a device always posts, which tells the sender not to send in chunks.
 
-use super::{Receiving, Shm};
+use super::state::{Receiving, Shm};
 use crate::datatype::buffers::Buffers;
 use crate::error::Result;
 use crate::exec::device::{no_reduction, refuse};

@@ -6,7 +6,7 @@
 //! leaves its result in the right operand: each block is copied next to the result so far first.
 //! Cost: one pass over each block and the result, with other operators than those two.
 
-use super::Origin;
+use super::pieces::Own;
 use crate::datatype::buffers::{self, Blocks, Located};
 use crate::error::{Error, Result};
 use crate::exec::copy::Way;
@@ -19,6 +19,17 @@ use crate::schedule::FoldOrder;
 
 /// Alignment of kept blocks in bytes.
 const LINE: usize = 64;
+
+/// Where the block of a source comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    Nowhere,
+    /// Of the process at this position in the link its block number this.
+    Peer(u32, u32),
+    /// The process itself; the target slot, and the index of the copy.
+    Own(u32, u32),
+    Rest,
+}
 
 /// A block of the process's own that it reduces.
 struct OwnBlock {
@@ -167,7 +178,7 @@ impl Folding {
     ///
     /// # Safety
     /// The process's own blocks must be readable.
-    pub unsafe fn start(&mut self, own: super::Own) -> Result<()> {
+    pub unsafe fn start(&mut self, own: Own) -> Result<()> {
         self.done.fill(false);
         (self.count_done, self.folded, self.next, self.at) = (0, 0, 0, 0);
         for own_block in &mut self.own {
@@ -227,7 +238,7 @@ impl Folding {
     ///
     /// # Safety
     /// `data` must be readable for the bytes of a block, and the result writable.
-    pub unsafe fn fold(&mut self, position: usize, data: *const u8, own: super::Own) -> Result<()> {
+    pub unsafe fn fold(&mut self, position: usize, data: *const u8, own: Own) -> Result<()> {
         let (first, last) = (self.folded == 0, self.count_done + 1 == self.chain.len());
         self.skip(position);
         self.folded += 1;
@@ -266,7 +277,7 @@ impl Folding {
     }
 
     /// Lays a block out.
-    unsafe fn place(&self, data: *const u8, into: &Located, own: super::Own) -> Result<()> {
+    unsafe fn place(&self, data: *const u8, into: &Located, own: Own) -> Result<()> {
         // SAFETY: as for `fold`.
         unsafe {
             match (self.in_place, &self.result) {

@@ -1,0 +1,137 @@
+//! Binds the shared-memory executor to buffers.
+
+use super::pieces;
+use super::state::Shm;
+use crate::datatype::buffers::{self, Blocks, Buffers, Ints, Shape};
+use crate::error::{Error, Result};
+use crate::exec::Executor;
+use crate::exec::copy::Copy;
+use crate::exec::p2p::{accept, enlarge, refuse_null, self_edge};
+use crate::mpi::MPI_Op;
+use crate::mpi::message;
+use crate::schedule::Block;
+
+impl Shm {
+    /// Binds several fields, which are exchanged together; edges that leave the node are not looked
+    /// at.
+    ///
+    /// # Safety
+    /// As for `Executor::bind`.
+    pub unsafe fn bind_fields(&mut self, fields: &[Buffers]) -> Result<()> {
+        self.copies.clear();
+        let Some(first) = fields.first() else { return Ok(()) };
+        self.to_all = pieces::is_one(&first.input);
+        let freed = self.known[0][0].freed()?;
+        // SAFETY: the caller vouches for the buffers.
+        unsafe {
+            if let Some(op) = first.op {
+                self.bind_fold(op, first)?;
+            } else {
+                for piece in &mut self.outputs {
+                    let (side, known) = (&fields[piece.field as usize].output, &self.known[piece.field as usize][1]);
+                    piece.bind(side, known, freed, &self.comm)?;
+                }
+                if !self.self_edges.is_empty() {
+                    self.bind_copies(fields)?;
+                }
+            }
+            let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
+            for piece in &mut self.inputs[..own] {
+                let (side, known) = (&fields[piece.field as usize].input, &self.known[piece.field as usize][0]);
+                piece.bind(side, known, freed, &self.comm)?;
+            }
+        }
+        for send in if self.to_all { &mut self.all } else { &mut self.each } {
+            send.bytes = pieces::total(&self.inputs[send.pieces.clone()])?;
+        }
+        if first.op.is_none() {
+            for recv in &mut self.recvs {
+                // a block that all targets get travels once
+                let last = if self.to_all { recv.pieces.end.min(recv.pieces.start + 1) } else { recv.pieces.end };
+                recv.bytes = pieces::total(&self.outputs[recv.pieces.start..last])?;
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn bind_copies(&mut self, fields: &[Buffers]) -> Result<()> {
+        for (field, known) in fields.iter().zip(&self.known) {
+            for &(target, source) in &self.self_edges {
+                let (from, into) = (field.input.locate(target as usize)?, field.output.locate(source as usize)?);
+                // SAFETY: as for `bind_fields`.
+                unsafe {
+                    accept(&mut self.accepted[0], from.datatype, &field.input, target as usize, &self.comm)?;
+                    accept(&mut self.accepted[1], into.datatype, &field.output, source as usize, &self.comm)?;
+                    refuse_null(&from, &field.input)?;
+                    refuse_null(&into, &field.output)?;
+                    let Some(copy) = Copy::prepare(from, into, &known[0], &self.comm)? else {
+                        let (from_block, into_block) = (Block::Input(target), Block::Output(source));
+                        return Err(self_edge(from_block, &from, into_block, &into)?.into());
+                    };
+                    enlarge(&mut self.pack, copy.buffer())?;
+                    self.copies.push(copy);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Prepares a reduction: everything but what is sent.
+    unsafe fn bind_fold(&mut self, op: MPI_Op, buffers: &Buffers) -> Result<()> {
+        let Some(folding) = &mut self.folding else {
+            return Err(Error::Internal("an executor that does not reduce got an operator".into()).into());
+        };
+        let Some(alone) = self.alone.as_deref() else {
+            return Err(Error::Internal("an executor that does not reduce got an operator".into()).into());
+        };
+        // SAFETY: as for `bind_fields`.
+        unsafe {
+            let known = &self.known[0][1];
+            folding.bind(op, &buffers.output, known, &self.comm, alone)?;
+            for &(target, _) in &self.self_edges {
+                let from = buffers.input.locate(target as usize)?;
+                accept(&mut self.accepted[0], from.datatype, &buffers.input, target as usize, &self.comm)?;
+                refuse_null(&from, &buffers.input)?;
+                folding.bind_own(target, from, &self.known[0][0], &self.comm)?;
+            }
+        }
+        for recv in &mut self.recvs {
+            // a block that all targets get travels once
+            let blocks = if self.to_all { recv.pieces.len().min(1) } else { recv.pieces.len() };
+            let bytes = blocks.checked_mul(folding.bytes()).filter(|&bytes| bytes <= buffers::MOST as usize);
+            recv.bytes = bytes.ok_or(Error::NoMemory { bytes: usize::MAX })?;
+        }
+        Ok(())
+    }
+
+    /// Binds the edges that leave the node.
+    pub(super) unsafe fn bind_rest(&mut self, buffers: &Buffers) -> Result<()> {
+        let Some(rest) = &mut self.rest else { return Ok(()) };
+        // SAFETY: as for `bind_fields`; what is received for a reduction goes into memory of our
+        // own.
+        unsafe {
+            let Some(folding) = &self.folding else { return rest.bind(buffers) };
+            let bytes = folding.bytes();
+            let needed = self.far.len().checked_mul(bytes).ok_or(Error::NoMemory { bytes: usize::MAX })?;
+            if rest.is_stuck() {
+                // MPI may still write there
+                std::mem::forget(std::mem::take(&mut self.scratch));
+            }
+            enlarge(&mut self.scratch, needed)?;
+            for (place, &source) in self.far.iter().enumerate() {
+                self.far_counts[source as usize] = bytes as i64;
+                self.far_displs[source as usize] = (place * bytes) as i64;
+            }
+            let (counts, displs) = (Ints::Wide(&self.far_counts), Ints::Wide(&self.far_displs));
+            let shape = Shape::General { counts, displs, datatypes: &self.far_datatypes };
+            let output = Blocks {
+                base: self.scratch.as_mut_ptr(),
+                datatype: message::packed(),
+                extent: 1,
+                shape,
+                names: buffers.output.names,
+            };
+            rest.bind(&Buffers { input: buffers.input, output, op: None })
+        }
+    }
+}

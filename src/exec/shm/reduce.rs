@@ -1,0 +1,85 @@
+//! Which blocks of a reduction have come.
+
+use super::fold::{Folding, Origin};
+use super::state::{Receiving, Shm};
+use crate::error::Result;
+use crate::exec::Executor;
+
+impl Shm {
+    /// Folds what can be folded now. Whether the message of process `i` has come to its end by
+    /// that.
+    pub(super) fn fold(&mut self, i: usize) -> Result<bool> {
+        self.fold_all()?;
+        Ok(matches!(self.recvs[i].state, Receiving::Done))
+    }
+
+    /// Folds what can be folded now.
+    pub(super) fn fold_all(&mut self) -> Result<()> {
+        let Some(mut folding) = self.folding.take() else { return Ok(()) };
+        let folded = self.fold_with(&mut folding);
+        self.folding = Some(folding);
+        folded
+    }
+
+    fn fold_with(&mut self, folding: &mut Folding) -> Result<()> {
+        let mut done = Ok(());
+        loop {
+            let mut any = false;
+            for position in folding.candidates() {
+                if folding.is_done(position) {
+                    continue;
+                }
+                let (source, origin) = folding.chain[position];
+                let data = match origin {
+                    Origin::Peer(i, k) => {
+                        let recv = &self.recvs[i as usize];
+                        let block = if self.to_all { 0 } else { k as usize };
+                        matches!(recv.state, Receiving::Here).then(|| recv.data.wrapping_add(block * folding.bytes()))
+                    }
+                    Origin::Own(target, _) => Some(folding.own_data(target)),
+                    Origin::Rest => self.rest_data(source as usize, folding.bytes())?,
+                    Origin::Nowhere => None,
+                };
+                let Some(data) = data else { continue };
+                // SAFETY: the caller of `bind` vouches for the result; the block is there.
+                let folded = unsafe { folding.fold(position, data, self.own()) };
+                done = done.and(folded);
+                any = true;
+                if let Origin::Peer(i, _) = origin {
+                    let recv = &mut self.recvs[i as usize];
+                    recv.unfolded -= 1;
+                    if recv.unfolded == 0 {
+                        recv.state = Receiving::Done;
+                        if recv.in_mailbox {
+                            self.link.ins[i as usize].mailbox().take(self.number);
+                        }
+                    }
+                }
+            }
+            if !any {
+                return done;
+            }
+        }
+    }
+
+    /// The block of a source that came by the other executor, if it has come.
+    fn rest_data(&mut self, source: usize, bytes: usize) -> Result<Option<*const u8>> {
+        let there = match &mut self.rest {
+            Some(rest) if self.rest_runs => rest.arrived(source)?,
+            _ => true,
+        };
+        let place = self.far.binary_search(&(source as u32)).unwrap_or(0);
+        Ok(there.then(|| self.scratch.as_ptr().wrapping_add(place * bytes)))
+    }
+
+    /// Leaves the blocks of a process out of the reduction.
+    pub(super) fn skip_peer(&mut self, i: usize) {
+        for position in 0..self.folding.as_ref().map_or(0, |f| f.chain.len()) {
+            if let Some(folding) = &mut self.folding
+                && matches!(folding.chain[position].1, Origin::Peer(peer, _) if peer as usize == i)
+            {
+                folding.skip(position);
+            }
+        }
+    }
+}
