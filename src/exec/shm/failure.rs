@@ -1,6 +1,7 @@
 //! Gives up on processes that have ended.
 
 use super::fallback::take_back;
+use super::recv::RecvStep;
 use super::state::{Receiving, Shm};
 use crate::error::Error;
 
@@ -30,19 +31,17 @@ impl Shm {
                 continue;
             }
             self.link.note_gone();
-            match self.step_recv(i) {
-                Ok(true) => continue,
-                Ok(false) => {}
-                Err(e) => {
-                    self.note(e);
-                    continue;
-                }
+            if let Err(e) = self.step_recv(i) {
+                self.note(e);
+                continue;
             }
-            let source = &self.link.ins[i];
-            let rank = source.rank;
+            // what it has written before its end can still be taken out
+            if matches!(self.next_recv(i), Some(RecvStep::Chunk(_))) {
+                continue;
+            }
+            let rank = self.link.ins[i].rank;
             match &mut self.recvs[i].state {
                 Receiving::Here | Receiving::Done => continue,
-                Receiving::Chunks(c) if source.mailbox().written().wrapping_sub(c.before) > c.taken => continue,
                 Receiving::Mpi(request, posted) => {
                     // what has been found cannot be taken back
                     if !*posted || !take_back(request) {

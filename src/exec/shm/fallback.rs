@@ -177,7 +177,7 @@ impl Shm {
         let Some(found) = message::probe(source, tag, false, &self.comm)? else { return Ok(()) };
         let at = match self.room(i, found.status.bytes) {
             Ok(at) => at,
-            Err(e) => return self.give_up(i, e).map(|_| ()),
+            Err(e) => return self.give_up(i, e),
         };
         let Some(probed) = message::probe(source, tag, message::has_matched_probe(), &self.comm)? else { return Ok(()) };
         // SAFETY: the caller of `bind` vouches for the block, in which there is room; a buffer is
@@ -187,15 +187,36 @@ impl Shm {
         Ok(())
     }
 
+    /// Asks MPI for a message that comes by MPI.
+    #[cold]
+    pub(super) fn ask_mpi(&mut self, i: usize) -> Result<()> {
+        let posted = match self.recvs[i].state {
+            Receiving::Mpi(_, posted) => posted,
+            Receiving::MpiEach => return self.take_each(i),
+            Receiving::Sought => return self.seek(i),
+            _ => return Ok(()),
+        };
+        let Receiving::Mpi(request, _) = &mut self.recvs[i].state else { return Ok(()) };
+        let came = match request.test_receive() {
+            Ok(Some(status)) => status.bytes,
+            Ok(None) if !posted || self.link.ins[i].mailbox().header(self.number).is_none() => return Ok(()),
+            Ok(None) => return self.take_back(i),
+            Err(e) => return self.give_up(i, e),
+        };
+        match self.check(i, came) {
+            Ok(()) => self.complete(i, came as usize),
+            Err(e) => self.give_up(i, e),
+        }
+    }
+
     /// Looks for a message that comes by MPI. Whether it has come to its end.
-    pub(super) fn seek(&mut self, i: usize) -> Result<bool> {
+    pub(super) fn seek(&mut self, i: usize) -> Result<()> {
         if self.link.ins[i].mailbox().header(self.number).is_some() {
             // its sender takes it to be shorter
             self.recvs[i].state = Receiving::Waits;
             return self.step_recv(i);
         }
-        self.look_for_message(i)?;
-        Ok(matches!(self.recvs[i].state, Receiving::Done))
+        self.look_for_message(i)
     }
 
     /// Receives what has come of the messages for each block.
@@ -229,7 +250,7 @@ impl Shm {
     }
 
     /// Completes a message that comes by MPI block by block. Whether it has come to its end.
-    pub(super) fn take_each(&mut self, i: usize) -> Result<bool> {
+    pub(super) fn take_each(&mut self, i: usize) -> Result<()> {
         let mut done = true;
         if self.recvs[i].requests.len() < self.recvs[i].pieces.len() {
             if let Err(e) = self.seek_each(i) {
@@ -263,7 +284,7 @@ impl Shm {
                 self.recvs[i].state = Receiving::Waits;
                 return self.step_recv(i);
             }
-            return Ok(false);
+            return Ok(());
         }
         let recv = &mut self.recvs[i];
         recv.requests.clear();
@@ -278,7 +299,7 @@ impl Shm {
             unsafe { piece.unpack(from, own) }?;
             from = from.wrapping_add(piece.bytes);
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Takes back the receives of a message that was to come block by block.
@@ -361,7 +382,7 @@ impl Shm {
 
     /// Takes a receive back: the message is in the mailbox, as its sender takes it to be shorter.
     #[cold]
-    pub(super) fn take_back(&mut self, i: usize) -> Result<bool> {
+    pub(super) fn take_back(&mut self, i: usize) -> Result<()> {
         if let Receiving::Mpi(request, _) = &mut self.recvs[i].state {
             take_back(request);
         }

@@ -73,6 +73,15 @@ pub struct Out {
     gone: AtomicBool,
 }
 
+/// Memory for a message that does not fit in its cell.
+#[derive(Debug, Clone, Copy)]
+pub struct EagerBuffer {
+    /// Its address.
+    pub at: *mut u8,
+    /// Index of a large one, whose use is recorded; each cell has a small one of its own.
+    large: Option<usize>,
+}
+
 /// One process from which this one receives.
 pub struct In {
     /// Its rank in the communicator, and in the node.
@@ -301,19 +310,26 @@ impl Link {
         self.tag(number) + (self.tags / 2) as i32
     }
 
-    /// Where message `number` to some targets, of `bytes` bytes, can lie; `None` if its place is
-    /// still taken. The lines that it uses are free. What is used by `holders` lies there too, if
-    /// by anyone.
+    /// Finds a free eager buffer for message `number` of `bytes` bytes to some targets, whose cell is
+    /// free. `holders` may still read what lies there. `None` if all buffers are in use.
     #[inline(always)]
-    pub fn slot_for(&self, outs: &Range<usize>, holders: &Range<usize>, number: u64, bytes: usize) -> Option<*mut u8> {
+    pub fn free_buffer(&self, outs: &Range<usize>, holders: &Range<usize>, number: u64, bytes: usize) -> Option<EagerBuffer> {
         let out = &self.outs[outs.start];
         if bytes <= SMALL {
-            return Some(out.memory.wrapping_add((number % LINES) as usize * SMALL));
+            let at = out.memory.wrapping_add((number % LINES) as usize * SMALL);
+            return Some(EagerBuffer { at, large: None });
         }
         // the same ones again, whose memory is near
         let free = (0..SLOTS).find(|&slot| self.is_slot_free(out, holders, slot))?;
-        out.used[free].store(number + 1, Ordering::Relaxed);
-        Some(out.memory.wrapping_add(SMALLS + free * self.slot))
+        Some(EagerBuffer { at: out.memory.wrapping_add(SMALLS + free * self.slot), large: Some(free) })
+    }
+
+    /// Assigns an eager buffer to message `number`, until its receivers have taken that out.
+    #[inline(always)]
+    pub fn claim(&self, buffer: EagerBuffer, outs: &Range<usize>, number: u64) {
+        if let Some(large) = buffer.large {
+            self.outs[outs.start].used[large].store(number + 1, Ordering::Relaxed);
+        }
     }
 
     fn is_slot_free(&self, out: &Out, holders: &Range<usize>, slot: usize) -> bool {

@@ -182,32 +182,10 @@ impl Shm {
         }
     }
 
-    /// Whether polling would do anything.
+    /// True if a message can take a step.
     fn may_go_on(&self) -> bool {
-        let receives = self.receiving.iter().any(|&i| {
-            let (recv, source) = (&self.recvs[i as usize], &self.link.ins[i as usize]);
-            match recv.state {
-                Receiving::Waits => source.mailbox().header(self.number).is_some(),
-                Receiving::Chunks(c) => source.mailbox().written().wrapping_sub(c.before) > c.taken,
-                Receiving::Mpi(..) | Receiving::MpiEach | Receiving::Sought => true,
-                Receiving::Here | Receiving::Done => false,
-            }
-        });
-        receives
-            || self.sending.iter().any(|&k| {
-                let send = &self.sends()[k as usize];
-                match send.state {
-                    Sending::Waits if send.bytes > self.link.slot => {
-                        self.link.outs[send.outs.clone()].iter().all(|out| out.begun(self.number).is_some())
-                    }
-                    Sending::Waits => self.has_room(send),
-                    Sending::Chunks(done, _) => {
-                        let mut outs = self.link.outs[send.outs.clone()].iter().zip(&send.before);
-                        outs.all(|(out, &before)| out.has_room_for_chunk(before, done))
-                    }
-                    Sending::Done => false,
-                }
-            })
+        self.receiving.iter().any(|&i| self.next_recv(i as usize).is_some())
+            || self.sending.iter().any(|&k| self.next_send(k as usize).is_some())
     }
 
     /// Waits where each process has a core.

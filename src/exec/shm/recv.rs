@@ -5,18 +5,56 @@ use super::pieces::{self, Piece};
 use super::state::{Chunks, Into, Receiving, Shm};
 use crate::error::{Error, Result};
 use crate::exec::p2p::enlarge;
-use crate::shm::ring::{IN_CHUNKS, IN_LINE, WORDS};
+use crate::shm::ring::{Header, IN_CHUNKS, IN_LINE, WORDS};
+
+/// A step that a message can take.
+pub(super) enum RecvStep {
+    /// Its cell, which has this header, can be read.
+    Open(Header),
+    /// Its next chunk can be copied out.
+    Chunk(Chunks),
+    /// MPI may know more of it.
+    AskMpi,
+}
 
 impl Shm {
-    /// Looks whether the message from a process is there, and takes it out. Whether it has come to
-    /// its end.
+    /// Returns the step that the message from process `i` can take now. `None`: it is complete, waits
+    /// for its sender, or lies here until the reduction comes to it.
     #[inline(always)]
-    pub(super) fn step_recv(&mut self, i: usize) -> Result<bool> {
-        if !matches!(self.recvs[i].state, Receiving::Waits) {
-            return self.go_on(i);
+    pub(super) fn next_recv(&self, i: usize) -> Option<RecvStep> {
+        match self.recvs[i].state {
+            Receiving::Waits => self.link.ins[i].mailbox().header(self.number).map(RecvStep::Open),
+            _ => self.next_of_begun(i),
         }
+    }
+
+    #[cold]
+    fn next_of_begun(&self, i: usize) -> Option<RecvStep> {
+        match self.recvs[i].state {
+            Receiving::Chunks(chunks) => {
+                let written = self.link.ins[i].mailbox().written().wrapping_sub(chunks.before);
+                (written.min(chunks.all) > chunks.taken).then_some(RecvStep::Chunk(chunks))
+            }
+            Receiving::Mpi(..) | Receiving::MpiEach | Receiving::Sought => Some(RecvStep::AskMpi),
+            Receiving::Waits | Receiving::Here | Receiving::Done => None,
+        }
+    }
+
+    /// Takes the next step of the message from process `i`, if it can take one.
+    #[inline(always)]
+    pub(super) fn step_recv(&mut self, i: usize) -> Result<()> {
+        match self.next_recv(i) {
+            None => Ok(()),
+            Some(RecvStep::Open(header)) => self.open(i, header),
+            Some(RecvStep::Chunk(chunks)) => self.take_chunk(i, chunks),
+            Some(RecvStep::AskMpi) => self.ask_mpi(i),
+        }
+    }
+
+    /// Receives a message that its cell announces.
+    #[inline(always)]
+    fn open(&mut self, i: usize, header: Header) -> Result<()> {
         let (link, source) = (&self.link, &self.link.ins[i]);
-        let Some(header) = source.mailbox().header(self.number) else { return Ok(false) };
         if let Some(back) = source.back {
             link.outs[back].sender.learn(header.acks);
         }
@@ -40,12 +78,12 @@ impl Shm {
         }
         if self.folding.is_some() {
             self.recvs[i].state = Receiving::Here;
-            return self.fold(i);
+            return self.fold_all();
         }
         let done = self.take_out(i, header.bytes as usize);
         self.link.ins[i].mailbox().take(self.number);
         self.recvs[i].state = Receiving::Done;
-        done.map(|()| true)
+        done
     }
 
     /// Brings a message of `bytes` bytes that is here out to where it belongs.
@@ -69,7 +107,7 @@ impl Shm {
     /// An error if a message of `sent` bytes does not fit. A shorter one does where it is one
     /// block, as in MPI.
     #[cold]
-    fn check(&self, i: usize, sent: u64) -> Result<()> {
+    pub(super) fn check(&self, i: usize, sent: u64) -> Result<()> {
         let recv = &self.recvs[i];
         let (expected, one) = (recv.bytes as u64, self.folding.is_none() && (self.to_all || recv.pieces.len() == 1));
         if sent == expected || (sent < expected && one) {
@@ -81,7 +119,7 @@ impl Shm {
 
     /// Ends a message that cannot be used.
     #[cold]
-    pub(super) fn give_up(&mut self, i: usize, error: Box<Error>) -> Result<bool> {
+    pub(super) fn give_up(&mut self, i: usize, error: Box<Error>) -> Result<()> {
         self.recvs[i].state = Receiving::Done;
         self.skip_peer(i);
         Err(error)
@@ -89,7 +127,7 @@ impl Shm {
 
     /// Ends a message that comes by no way that there is.
     #[cold]
-    fn broken(&mut self, i: usize) -> Result<bool> {
+    fn broken(&mut self, i: usize) -> Result<()> {
         let rank = self.link.ins[i].rank;
         self.give_up(
             i,
@@ -99,7 +137,7 @@ impl Shm {
 
     /// Begins to take out a message that comes in chunks.
     #[cold]
-    fn announced(&mut self, i: usize) -> Result<bool> {
+    fn announced(&mut self, i: usize) -> Result<()> {
         let mut words = [0u64; WORDS];
         self.link.ins[i].mailbox().words(self.number, &mut words);
         let [before, bytes, memory, chunk, _] = words;
@@ -123,62 +161,31 @@ impl Shm {
         }
         recv.state =
             Receiving::Chunks(Chunks { taken: 0, all: bytes.div_ceil(chunk), bytes, memory: memory as u32, chunk, before, into });
-        checked.map(|()| false)
-    }
-
-    /// Goes on with a message that has begun to come, or is here. Whether it has come to its end.
-    #[cold]
-    fn go_on(&mut self, i: usize) -> Result<bool> {
-        match &mut self.recvs[i].state {
-            Receiving::Done => Ok(true),
-            Receiving::Waits => Ok(false),
-            Receiving::Here => self.fold(i),
-            Receiving::Chunks(chunks) => {
-                let chunks = *chunks;
-                self.take_chunks(i, chunks)
-            }
-            Receiving::MpiEach => self.take_each(i),
-            Receiving::Sought => self.seek(i),
-            Receiving::Mpi(request, posted) => {
-                let came = match request.test_receive() {
-                    Ok(Some(status)) => status.bytes,
-                    Ok(None) if !*posted || self.link.ins[i].mailbox().header(self.number).is_none() => return Ok(false),
-                    Ok(None) => return self.take_back(i),
-                    Err(e) => return self.give_up(i, e),
-                };
-                match self.check(i, came) {
-                    Ok(()) => self.complete(i, came as usize),
-                    Err(e) => self.give_up(i, e),
-                }
-            }
-        }
+        checked
     }
 
     /// Brings a message out that is here as a whole, and not in its mailbox any more.
-    fn complete(&mut self, i: usize, bytes: usize) -> Result<bool> {
+    pub(super) fn complete(&mut self, i: usize, bytes: usize) -> Result<()> {
         let recv = &mut self.recvs[i];
         recv.in_mailbox = false;
         if self.folding.is_some() {
             recv.state = Receiving::Here;
-            return self.fold(i);
+            return self.fold_all();
         }
         recv.state = Receiving::Done;
         if recv.data.is_null() {
             // it came where it belongs
-            return Ok(true);
+            return Ok(());
         }
         let recv = &mut self.recvs[i];
         recv.data = recv.buffer.as_ptr();
-        self.take_out(i, bytes).map(|()| true)
+        self.take_out(i, bytes)
     }
 
-    /// Takes the chunks out that are there.
-    fn take_chunks(&mut self, i: usize, mut chunks: Chunks) -> Result<bool> {
+    /// Copies the next chunk of a message out, which has been written.
+    #[cold]
+    fn take_chunk(&mut self, i: usize, mut chunks: Chunks) -> Result<()> {
         let mailbox = self.link.ins[i].mailbox();
-        let there = mailbox.written().wrapping_sub(chunks.before).min(chunks.all);
-        if there <= chunks.taken {
-            return Ok(false);
-        }
         // one at a time, so that other messages go on too
         let begin = chunks.taken * chunks.chunk;
         let end = (begin + chunks.chunk).min(chunks.bytes);
@@ -199,20 +206,20 @@ impl Shm {
         mailbox.set_read(chunks.before + chunks.taken);
         recv.state = Receiving::Chunks(chunks);
         if chunks.taken < chunks.all {
-            return Ok(false);
+            return Ok(());
         }
         mailbox.take(self.number);
         recv.data = recv.buffer.as_ptr();
         match chunks.into {
             Into::Place => {
                 recv.state = Receiving::Done;
-                Ok(true)
+                Ok(())
             }
             Into::Buffer => self.complete(i, chunks.bytes as usize),
             Into::Nowhere => {
                 recv.state = Receiving::Done;
                 self.skip_peer(i);
-                Ok(true)
+                Ok(())
             }
         }
     }

@@ -6,13 +6,6 @@ use crate::error::Result;
 use crate::exec::Executor;
 
 impl Shm {
-    /// Folds what can be folded now. Whether the message of process `i` has come to its end by
-    /// that.
-    pub(super) fn fold(&mut self, i: usize) -> Result<bool> {
-        self.fold_all()?;
-        Ok(matches!(self.recvs[i].state, Receiving::Done))
-    }
-
     /// Folds what can be folded now.
     pub(super) fn fold_all(&mut self) -> Result<()> {
         let Some(mut folding) = self.folding.take() else { return Ok(()) };

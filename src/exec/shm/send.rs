@@ -3,13 +3,27 @@
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use super::link::CHUNKS;
+use super::link::{CHUNKS, EagerBuffer};
 use super::pieces::{self, Own, Piece};
 use super::state::{Send, Sending, Shm};
 use crate::error::Result;
 use crate::exec::p2p::enlarge;
 use crate::observe::Way;
 use crate::shm::ring::{Header, IN_CHUNKS, IN_LINE, INLINE, WORDS};
+
+/// A step that a message can take.
+pub(super) enum SendStep {
+    /// All of it, in its cells.
+    Inline,
+    /// All of it, in an eager buffer.
+    Eager(EagerBuffer),
+    /// All of it, by MPI.
+    ByMpi,
+    /// The announcement that it comes in chunks, in this memory.
+    Announce(*mut u8),
+    /// Its next chunk.
+    Chunk,
+}
 
 impl Shm {
     /// Whether message `k` can be put into all of its mailboxes now.
@@ -40,57 +54,88 @@ impl Shm {
         }
     }
 
-    /// Puts message `k` in, if there is room; the next chunk of it, if it is long. Whether anything
-    /// was done.
+    /// Returns the step that message `k` can take now. `None`: it is complete, or must wait for a
+    /// receiver.
     #[inline(always)]
-    pub(super) fn step_send(&mut self, k: usize) -> Result<bool> {
+    pub(super) fn next_send(&self, k: usize) -> Option<SendStep> {
         let send = &self.sends()[k];
         match send.state {
-            Sending::Waits if self.has_room(send) => {}
-            Sending::Chunks(..) => return self.step_chunk(k),
-            _ => return Ok(false),
+            Sending::Waits if self.has_room(send) => {
+                if send.bytes > self.link.slot {
+                    self.next_of_long(k)
+                } else if send.bytes <= INLINE {
+                    Some(SendStep::Inline)
+                } else {
+                    let buffer = self.link.free_buffer(&send.outs, &self.holders(send), self.number, send.bytes);
+                    buffer.map(SendStep::Eager)
+                }
+            }
+            Sending::Chunks(written, _) => self.has_room_for_chunk(send, written).then_some(SendStep::Chunk),
+            _ => None,
         }
-        if send.bytes > self.link.slot {
-            return self.begin_long(k);
-        }
-        let pieces = &self.inputs[send.pieces.clone()];
-        let packed = if send.bytes <= INLINE {
-            let mut words = [0u64; WORDS];
-            // SAFETY: the caller of `bind` vouches for the blocks.
-            let packed = unsafe { pieces::pack(pieces, words.as_mut_ptr().cast(), self.own()) };
-            self.put(send, send.bytes as u32, IN_LINE, &words[..send.bytes.div_ceil(8)]);
-            packed
-        } else {
-            let slot = self.link.slot_for(&send.outs, &self.holders(send), self.number, send.bytes);
-            let Some(slot) = slot else { return Ok(false) };
-            // SAFETY: as above; the slot is as long, and nobody reads it, as there is room.
-            let packed = unsafe { pieces::pack(pieces, slot, self.own()) };
-            self.put(send, send.bytes as u32, self.link.place(slot), &[]);
-            packed
-        };
-        self.send_mut(k).state = Sending::Done;
-        packed.map(|()| true)
     }
 
-    /// Begins to send a message that is longer than a slot, when its receivers have said how they
-    /// take it. Whether anything was done.
+    /// Returns how a message longer than an eager buffer can begin: once all its receivers are ready
+    /// for it, and have said how they take it.
     #[cold]
-    fn begin_long(&mut self, k: usize) -> Result<bool> {
+    fn next_of_long(&self, k: usize) -> Option<SendStep> {
         let send = &self.sends()[k];
         let mut in_chunks = true;
         for out in &self.link.outs[send.outs.clone()] {
-            match out.begun(self.number) {
-                None => return Ok(false),
-                Some(chunks) => in_chunks &= chunks,
-            }
+            in_chunks &= out.begun(self.number)?;
         }
         if !in_chunks || self.sends_from_device(k) {
-            return self.send_by_mpi(k).map(|()| true);
+            return Some(SendStep::ByMpi);
         }
-        match self.link.memory_for_chunks(&send.outs, &self.holders(send)) {
-            Some(memory) => self.begin_chunks(k, memory).map(|()| true),
-            None => Ok(false),
+        self.link.memory_for_chunks(&send.outs, &self.holders(send)).map(SendStep::Announce)
+    }
+
+    /// True if chunk number `written` of a message can be written for all targets.
+    #[inline]
+    fn has_room_for_chunk(&self, send: &Send, written: u64) -> bool {
+        let mut outs = self.link.outs[send.outs.clone()].iter().zip(&send.before);
+        outs.all(|(out, &before)| out.has_room_for_chunk(before, written))
+    }
+
+    /// Takes the next step of message `k`, if it can take one. Returns true if it did.
+    #[inline(always)]
+    pub(super) fn step_send(&mut self, k: usize) -> Result<bool> {
+        let Some(step) = self.next_send(k) else { return Ok(false) };
+        match step {
+            SendStep::Inline => self.send_inline(k),
+            SendStep::Eager(buffer) => self.send_eager(k, buffer),
+            SendStep::ByMpi => self.send_by_mpi(k),
+            SendStep::Announce(memory) => self.begin_chunks(k, memory),
+            SendStep::Chunk => {
+                self.send_chunk(k);
+                Ok(())
+            }
         }
+        .map(|()| true)
+    }
+
+    /// Sends a message in its cells.
+    #[inline(always)]
+    fn send_inline(&mut self, k: usize) -> Result<()> {
+        let send = &self.sends()[k];
+        let mut words = [0u64; WORDS];
+        // SAFETY: the caller of `bind` vouches for the blocks.
+        let packed = unsafe { pieces::pack(&self.inputs[send.pieces.clone()], words.as_mut_ptr().cast(), self.own()) };
+        self.put(send, send.bytes as u32, IN_LINE, &words[..send.bytes.div_ceil(8)]);
+        self.send_mut(k).state = Sending::Done;
+        packed
+    }
+
+    /// Sends a message in an eager buffer.
+    #[inline(always)]
+    fn send_eager(&mut self, k: usize, buffer: EagerBuffer) -> Result<()> {
+        let send = &self.sends()[k];
+        self.link.claim(buffer, &send.outs, self.number);
+        // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough, and free.
+        let packed = unsafe { pieces::pack(&self.inputs[send.pieces.clone()], buffer.at, self.own()) };
+        self.put(send, send.bytes as u32, self.link.place(buffer.at), &[]);
+        self.send_mut(k).state = Sending::Done;
+        packed
     }
 
     /// Announces a message that comes in chunks.
@@ -123,14 +168,11 @@ impl Shm {
         packed
     }
 
-    /// Puts the next chunk of a message in, if there is room.
-    fn step_chunk(&mut self, k: usize) -> Result<bool> {
+    /// Writes the next chunk of a message, for which there is room.
+    fn send_chunk(&mut self, k: usize) {
         let send = &self.sends()[k];
-        let Sending::Chunks(done, all) = send.state else { return Ok(false) };
+        let Sending::Chunks(done, all) = send.state else { return };
         let outs = &self.link.outs[send.outs.clone()];
-        if outs.iter().zip(&send.before).any(|(out, &before)| !out.has_room_for_chunk(before, done)) {
-            return Ok(false);
-        }
         let chunk = self.link.chunk();
         let begin = done as usize * chunk;
         let part = begin..(begin + chunk).min(send.bytes);
@@ -151,7 +193,6 @@ impl Shm {
         }
         let state = if done + 1 == all { Sending::Done } else { Sending::Chunks(done + 1, all) };
         self.send_mut(k).state = state;
-        Ok(true)
     }
 
     /// Starts messages; what cannot be put in waits, or goes by MPI where the caller may not come
