@@ -15,7 +15,7 @@ use crate::datatype::buffers::{Blocks, Buffers, RECV, SEND, Shape};
 use crate::error::{Class, Error, Result};
 use crate::exec::forward::Packets;
 use crate::exec::p2p::{P2p, Waiting};
-use crate::exec::shm::link::{self, Link};
+use crate::exec::shm::channel::{self, Channels};
 use crate::exec::shm::{self, Shm};
 use crate::exec::tags::Tags;
 use crate::exec::{Any, Executor};
@@ -140,7 +140,7 @@ struct Making {
     waiting: Waiting,
     window: u32,
     /// The memory that it shares with neighbors, where it does.
-    link: Option<Arc<Link>>,
+    link: Option<Arc<Channels>>,
     /// What is counted and traced, where the environment asks for it.
     record: Option<Arc<Record>>,
 }
@@ -200,7 +200,7 @@ fn share_memory(
     operations: &[Operation],
     processes: u32,
     generation: u64,
-) -> Result<Vec<Arc<Link>>> {
+) -> Result<Vec<Arc<Channels>>> {
     // verified collectives survive that neighbors call different ones, which mailboxes do not
     let bytes = hints.shared_bytes();
     if hints.verify || bytes < hints::LEAST_SHARED {
@@ -217,7 +217,7 @@ fn share_memory(
             &part
         }
     };
-    Ok(link::make(team, n, &common, (bytes as usize, hints.single_copy), generation)?.unwrap_or_default())
+    Ok(channel::make(team, n, &common, (bytes as usize, hints.single_copy), generation)?.unwrap_or_default())
 }
 
 /// A schedule and what runs it.
@@ -332,7 +332,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
                 let private = Comm::duplicate(comm)?;
                 let team = Team::new(&private)?;
                 // with more processes on the node than cores that they may use, the core must be given away, unless MPI does
-                let waiting = if team.crowded() && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
+                let waiting = if team.oversubscribed() && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
                 (Arc::new(private), waiting, Arc::new(team), 0)
             }
         }
@@ -808,7 +808,7 @@ impl Slot {
 
     /// Whether a process that waits must give its core away.
     pub fn yields(&self) -> bool {
-        self.making.waiting == Waiting::Yield || self.making.link.as_ref().is_some_and(|link| link.crowded)
+        self.making.waiting == Waiting::Yield || self.making.link.as_ref().is_some_and(|link| link.oversubscribed)
     }
 
     /// The operation's tags.

@@ -18,7 +18,7 @@ pub const NAP: Duration = Duration::from_micros(500);
 
 /// A process's bell: one that is rung wakes the process.
 #[derive(Debug, Clone, Copy)]
-pub struct Bell(*const State);
+pub struct Doorbell(*const State);
 
 #[repr(C, align(128))]
 struct State {
@@ -30,13 +30,13 @@ struct State {
     address: AtomicU64,
 }
 
-impl Bell {
+impl Doorbell {
     /// Memory of a bell.
     pub const BYTES: usize = size_of::<State>();
 
     /// The bell at an address in shared memory, which must outlive it.
-    pub fn at(memory: *mut u8) -> Bell {
-        Bell(memory.cast())
+    pub fn at(memory: *mut u8) -> Doorbell {
+        Doorbell(memory.cast())
     }
 
     /// Says whose it is: the caller's.
@@ -101,6 +101,6 @@ impl Bell {
 
 /// To be called between changing what others wait for and ringing their bells.
 #[inline(always)]
-pub fn before_ringing() {
+pub fn fence_before_ring() {
     fence(Ordering::SeqCst);
 }

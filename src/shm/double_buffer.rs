@@ -41,12 +41,12 @@ pub struct Half {
 
 /// What a reservation got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Reservation {
     /// Room, from here on.
-    Here(u64),
+    Room(u64),
     /// None. `end`: what is there ends here; said to one sender alone, and only if it is not the
     /// end of the half.
-    Elsewhere {
+    Full {
         /// Position in the half.
         end: Option<u64>,
     },
@@ -59,7 +59,7 @@ pub struct Contents {
     pub bytes: u64,
     /// Whether room ran out: messages end before `bytes`, where a sender was told that they do, or
     /// there.
-    pub cut: bool,
+    pub overflowed: bool,
     /// Messages that go another way.
     pub elsewhere: u64,
 }
@@ -68,39 +68,43 @@ impl Half {
     /// Reserves so many bytes of a half of `room` bytes. Reservations of one sender follow one
     /// another; when one has not fitted, no later one does.
     #[inline]
-    pub fn reserve(&self, bytes: u64, room: u64) -> Place {
+    pub fn reserve(&self, bytes: u64, room: u64) -> Reservation {
         let at = self.reserved.fetch_add(bytes, Relaxed);
         if at + bytes <= room {
-            return Place::Here(at);
+            return Reservation::Room(at);
         }
         self.elsewhere.fetch_add(1, Relaxed);
-        Place::Elsewhere { end: (at < room).then_some(at) }
+        Reservation::Full { end: (at < room).then_some(at) }
     }
 
     /// One message less goes another way: it could not be sent. Before its sender arrives at the
     /// gate.
-    pub fn take_back(&self) {
+    pub fn withdraw(&self) {
         self.elsewhere.fetch_sub(1, Relaxed);
     }
 
     /// What is there, behind the gate; the counters are zero then, and the owner takes everything
     /// out before it arrives at the next gate.
     #[inline]
-    pub fn empty(&self, room: u64) -> Contents {
+    pub fn drain(&self, room: u64) -> Contents {
         // one step, not a load and a store: the line comes once
         let reserved = self.reserved.swap(0, Relaxed);
-        let cut = reserved > room;
-        Contents { bytes: reserved.min(room), cut, elsewhere: if cut { self.elsewhere.swap(0, Relaxed) } else { 0 } }
+        let overflowed = reserved > room;
+        Contents {
+            bytes: reserved.min(room),
+            overflowed,
+            elsewhere: if overflowed { self.elsewhere.swap(0, Relaxed) } else { 0 },
+        }
     }
 }
 
 /// Bits of a gate's word for what the processes tell each other, and for how many have arrived; the
 /// others are the number of the exchange.
-pub const TOLD: u32 = 24;
-const COUNT: u32 = 20;
+pub const VALUE_BITS: u32 = 24;
+const COUNT_BITS: u32 = 20;
 
 /// The most processes that a gate can count.
-pub const MOST: u32 = (1 << COUNT) - 1;
+pub const MOST_PROCESSES: u32 = (1 << COUNT_BITS) - 1;
 
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
@@ -109,33 +113,33 @@ struct Word(AtomicU64);
 /// Where all processes arrive. Zeroes are a gate at which nobody has ever arrived, before exchange
 /// 0.
 #[derive(Debug, Default)]
-pub struct Gate([Word; 2]);
+pub struct Barrier([Word; 2]);
 
 /// What a word says: exchange (its lowest bits), how many have arrived, what they tell.
 fn parts(word: u64) -> (u64, u64, u32) {
-    (word >> (TOLD + COUNT), word >> TOLD & u64::from(MOST), (word & ((1 << TOLD) - 1)) as u32)
+    (word >> (VALUE_BITS + COUNT_BITS), word >> VALUE_BITS & u64::from(MOST_PROCESSES), (word & ((1 << VALUE_BITS) - 1)) as u32)
 }
 
 /// The part of an exchange's number that a word holds.
 fn tag(number: u64) -> u64 {
-    number & (u64::MAX >> (TOLD + COUNT))
+    number & (u64::MAX >> (VALUE_BITS + COUNT_BITS))
 }
 
-impl Gate {
+impl Barrier {
     /// Arrives, in exchange `number`, with a number of [`TOLD`] bits; `join` makes one of two of
     /// them. How many have arrived, this one included.
     #[inline]
-    pub fn arrive(&self, number: u64, tells: u32, join: impl Fn(u32, u32) -> u32) -> u64 {
+    pub fn arrive(&self, number: u64, value: u32, join: impl Fn(u32, u32) -> u32) -> u64 {
         let word = &self.0[(number % 2) as usize].0;
         // not loaded first: the line would come twice
         let mut found = 0;
         loop {
             // a word of two exchanges ago, which nobody looks at any more
-            let (count, told) = match parts(found) {
-                (of, count, told) if of == tag(number) => (count + 1, join(told, tells)),
-                _ => (1, tells),
+            let (count, values) = match parts(found) {
+                (of, count, values) if of == tag(number) => (count + 1, join(values, value)),
+                _ => (1, value),
             };
-            let next = tag(number) << (TOLD + COUNT) | count << TOLD | u64::from(told);
+            let next = tag(number) << (VALUE_BITS + COUNT_BITS) | count << VALUE_BITS | u64::from(values);
             match word.compare_exchange_weak(found, next, Release, Relaxed) {
                 Ok(_) => return count,
                 Err(other) => found = other,
@@ -147,8 +151,8 @@ impl Gate {
     /// the gate after the next one.
     #[inline]
     pub fn open(&self, number: u64, processes: u32) -> Option<u32> {
-        let (of, count, told) = parts(self.0[(number % 2) as usize].0.load(Acquire));
-        (of == tag(number) && count == u64::from(processes)).then_some(told)
+        let (of, count, values) = parts(self.0[(number % 2) as usize].0.load(Acquire));
+        (of == tag(number) && count == u64::from(processes)).then_some(values)
     }
 }
 
@@ -160,36 +164,36 @@ mod tests {
     #[test]
     fn room_is_given_until_there_is_none() {
         let half = Half::default();
-        assert_eq!(half.empty(64), Contents { bytes: 0, cut: false, elsewhere: 0 });
-        assert_eq!(half.reserve(48, 64), Place::Here(0));
-        assert_eq!(half.empty(64), Contents { bytes: 48, cut: false, elsewhere: 0 });
-        assert_eq!(half.reserve(32, 64), Place::Here(0));
-        assert_eq!(half.reserve(16, 64), Place::Here(32));
+        assert_eq!(half.drain(64), Contents { bytes: 0, overflowed: false, elsewhere: 0 });
+        assert_eq!(half.reserve(48, 64), Reservation::Room(0));
+        assert_eq!(half.drain(64), Contents { bytes: 48, overflowed: false, elsewhere: 0 });
+        assert_eq!(half.reserve(32, 64), Reservation::Room(0));
+        assert_eq!(half.reserve(16, 64), Reservation::Room(32));
         // what is there ends at 48; later ones do not fit either, however short
-        assert_eq!(half.reserve(32, 64), Place::Elsewhere { end: Some(48) });
-        assert_eq!(half.reserve(16, 64), Place::Elsewhere { end: None });
-        assert_eq!(half.empty(64), Contents { bytes: 64, cut: true, elsewhere: 2 });
+        assert_eq!(half.reserve(32, 64), Reservation::Full { end: Some(48) });
+        assert_eq!(half.reserve(16, 64), Reservation::Full { end: None });
+        assert_eq!(half.drain(64), Contents { bytes: 64, overflowed: true, elsewhere: 2 });
         // one that could not be sent after all is not waited for
-        assert_eq!(half.reserve(80, 64), Place::Elsewhere { end: Some(0) });
-        assert_eq!(half.reserve(16, 64), Place::Elsewhere { end: None });
-        half.take_back();
-        assert_eq!(half.empty(64), Contents { bytes: 64, cut: true, elsewhere: 1 });
+        assert_eq!(half.reserve(80, 64), Reservation::Full { end: Some(0) });
+        assert_eq!(half.reserve(16, 64), Reservation::Full { end: None });
+        half.withdraw();
+        assert_eq!(half.drain(64), Contents { bytes: 64, overflowed: true, elsewhere: 1 });
         // exactly full: nobody is told where it ends
-        assert_eq!(half.reserve(64, 64), Place::Here(0));
-        assert_eq!(half.reserve(16, 64), Place::Elsewhere { end: None });
-        assert_eq!(half.empty(64), Contents { bytes: 64, cut: true, elsewhere: 1 });
-        assert_eq!(half.empty(64), Contents { bytes: 0, cut: false, elsewhere: 0 });
+        assert_eq!(half.reserve(64, 64), Reservation::Room(0));
+        assert_eq!(half.reserve(16, 64), Reservation::Full { end: None });
+        assert_eq!(half.drain(64), Contents { bytes: 64, overflowed: true, elsewhere: 1 });
+        assert_eq!(half.drain(64), Contents { bytes: 0, overflowed: false, elsewhere: 0 });
     }
 
     #[cfg(not(loom))]
     #[test]
-    fn gates_open_when_all_have_arrived_also_when_numbers_wrap() {
-        let gate = Gate::default();
+    fn barriers_open_when_all_have_arrived_also_when_numbers_wrap() {
+        let barrier = Barrier::default();
         for number in (0..5).chain((1 << 20) - 3..(1 << 20) + 3) {
-            assert_eq!(gate.open(number, 3), None);
+            assert_eq!(barrier.open(number, 3), None);
             for k in 1..=3 {
-                assert_eq!(gate.arrive(number, 10 * k, u32::max), u64::from(k));
-                assert_eq!(gate.open(number, 3), (k == 3).then_some(30));
+                assert_eq!(barrier.arrive(number, 10 * k, u32::max), u64::from(k));
+                assert_eq!(barrier.open(number, 3), (k == 3).then_some(30));
             }
         }
     }
@@ -206,7 +210,7 @@ mod tests {
     /// Inboxes of words.
     #[derive(Default)]
     struct World {
-        gate: Gate,
+        barrier: Barrier,
         halves: Vec<[Half; 2]>,
         cells: Vec<[[UnsafeCell<u64>; ROOM]; 2]>,
     }
@@ -217,7 +221,7 @@ mod tests {
     impl World {
         fn new(processes: u32) -> World {
             World {
-                gate: Gate::default(),
+                barrier: Barrier::default(),
                 halves: (0..processes).map(|_| Default::default()).collect(),
                 cells: (0..processes).map(|_| Default::default()).collect(),
             }
@@ -242,22 +246,22 @@ mod tests {
             for k in 0..sends {
                 for to in 0..processes {
                     match half(to).reserve(1, ROOM as u64) {
-                        Place::Here(at) => self.with(to, number, at, |word| *word = number << 32 | u64::from(me) << 16 | k),
-                        Place::Elsewhere { end } => assert_eq!(end, None, "words fit one by one"),
+                        Reservation::Room(at) => self.with(to, number, at, |word| *word = number << 32 | u64::from(me) << 16 | k),
+                        Reservation::Full { end } => assert_eq!(end, None, "words fit one by one"),
                     }
                 }
             }
-            self.gate.arrive(number, me, u32::max);
-            while self.gate.open(number, processes).is_none() {
+            self.barrier.arrive(number, me, u32::max);
+            while self.barrier.open(number, processes).is_none() {
                 #[cfg(loom)]
                 loom::thread::yield_now();
                 #[cfg(not(loom))]
                 std::thread::yield_now();
             }
-            assert_eq!(self.gate.open(number, processes), Some(processes - 1));
-            let contents = half(me).empty(ROOM as u64);
+            assert_eq!(self.barrier.open(number, processes), Some(processes - 1));
+            let contents = half(me).drain(ROOM as u64);
             let all = sends * u64::from(processes);
-            assert_eq!((contents.bytes + contents.elsewhere, contents.cut), (all, all > ROOM as u64));
+            assert_eq!((contents.bytes + contents.elsewhere, contents.overflowed), (all, all > ROOM as u64));
             let mut last = vec![None; processes as usize];
             for at in 0..contents.bytes {
                 let word = self.with(me, number, at, std::mem::take);

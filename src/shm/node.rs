@@ -11,7 +11,7 @@ pub struct Node {
     /// Processes of the communicator on it.
     pub processes: u32,
     /// Whether these are more than the cores that they may use.
-    pub crowded: bool,
+    pub oversubscribed: bool,
 }
 
 /// The name of the node: the lowest rank there. Collective.
@@ -30,12 +30,12 @@ pub fn look_around(comm: &Comm) -> Result<Node> {
     let processes = unsafe { comm::size(node.raw()) }?;
     let cards = coll::allgather_words(&node, liveness::card()?, processes)?;
     liveness::introduce(&node, &cards)?;
-    Ok(Node { processes, crowded: crowded(&node)? })
+    Ok(Node { processes, oversubscribed: oversubscribed(&node)? })
 }
 
 /// Whether the processes of a node are more than the cores that they may use. Collective over the
 /// node.
-fn crowded(node: &Comm) -> Result<bool> {
+fn oversubscribed(node: &Comm) -> Result<bool> {
     /// Words of an affinity mask: 1,024 cores.
     const WORDS: usize = 16;
     let mut mask = [0u64; WORDS];
@@ -57,25 +57,25 @@ pub struct Team {
     me: u32,
     /// Ranks in the communicator, ascending.
     ranks: Vec<u32>,
-    crowded: bool,
+    oversubscribed: bool,
 }
 
 impl Team {
     /// Finds them. Collective.
     pub fn new(comm: &Comm) -> Result<Team> {
         let node = comm.node()?;
-        let crowded = crowded(&node)?;
+        let oversubscribed = oversubscribed(&node)?;
         // SAFETY: a live communicator.
-        Team::of(node, unsafe { comm::rank(comm.raw()) }?, crowded)
+        Team::of(node, unsafe { comm::rank(comm.raw()) }?, oversubscribed)
     }
 
     /// Those of them that give the same `color`; `rank` is the caller's in the communicator.
     /// Collective over the team.
     pub fn part(&self, color: u32, rank: u32) -> Result<Team> {
-        Team::of(self.comm.split(color)?, rank, self.crowded)
+        Team::of(self.comm.split(color)?, rank, self.oversubscribed)
     }
 
-    fn of(node: Comm, rank: u32, crowded: bool) -> Result<Team> {
+    fn of(node: Comm, rank: u32, oversubscribed: bool) -> Result<Team> {
         // SAFETY: a live communicator.
         let (me, size) = unsafe { (comm::rank(node.raw())?, comm::size(node.raw())?) };
         let [number, start, spaces] = liveness::card()?;
@@ -83,7 +83,7 @@ impl Team {
         let cards: Vec<liveness::Card> = all.iter().map(|&[_, number, start, spaces]| [number, start, spaces]).collect();
         liveness::introduce(&node, &cards)?;
         let ranks = all.into_iter().map(|[rank, ..]| rank as u32).collect();
-        Ok(Team { comm: node, me, ranks, crowded })
+        Ok(Team { comm: node, me, ranks, oversubscribed })
     }
 
     /// A communicator of them.
@@ -107,7 +107,7 @@ impl Team {
     }
 
     /// Whether these are more than the cores that they may use.
-    pub fn crowded(&self) -> bool {
-        self.crowded
+    pub fn oversubscribed(&self) -> bool {
+        self.oversubscribed
     }
 }

@@ -364,8 +364,8 @@ impl Wires {
         Ok(Wires {
             rank,
             size,
-            yields: node.crowded && !mpi::wait_yields(),
-            crowded: node.crowded,
+            yields: node.oversubscribed && !mpi::wait_yields(),
+            crowded: node.oversubscribed,
             // SAFETY: a live communicator.
             windows: unsafe { window::can_be_made(comm.raw()) }?,
             per_node: u32::try_from(-nodes).unwrap_or(1),

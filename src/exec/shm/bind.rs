@@ -1,6 +1,6 @@
 //! Binds the shared-memory executor to buffers.
 
-use super::pieces;
+use super::blocks;
 use super::state::Shm;
 use crate::datatype::buffers::{self, Blocks, Buffers, Ints, Shape};
 use crate::error::{Error, Result};
@@ -20,35 +20,35 @@ impl Shm {
     pub unsafe fn bind_fields(&mut self, fields: &[Buffers]) -> Result<()> {
         self.copies.clear();
         let Some(first) = fields.first() else { return Ok(()) };
-        self.to_all = pieces::is_one(&first.input);
+        self.to_all = blocks::is_one(&first.input);
         let freed = self.known[0][0].freed()?;
         // SAFETY: the caller vouches for the buffers.
         unsafe {
             if let Some(op) = first.op {
                 self.bind_fold(op, first)?;
             } else {
-                for piece in &mut self.outputs {
-                    let (side, known) = (&fields[piece.field as usize].output, &self.known[piece.field as usize][1]);
-                    piece.bind(side, known, freed, &self.comm)?;
+                for block in &mut self.outputs {
+                    let (side, known) = (&fields[block.field as usize].output, &self.known[block.field as usize][1]);
+                    block.bind(side, known, freed, &self.comm)?;
                 }
                 if !self.self_edges.is_empty() {
                     self.bind_copies(fields)?;
                 }
             }
             let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
-            for piece in &mut self.inputs[..own] {
-                let (side, known) = (&fields[piece.field as usize].input, &self.known[piece.field as usize][0]);
-                piece.bind(side, known, freed, &self.comm)?;
+            for block in &mut self.inputs[..own] {
+                let (side, known) = (&fields[block.field as usize].input, &self.known[block.field as usize][0]);
+                block.bind(side, known, freed, &self.comm)?;
             }
         }
         for send in if self.to_all { &mut self.all } else { &mut self.each } {
-            send.bytes = pieces::total(&self.inputs[send.pieces.clone()])?;
+            send.bytes = blocks::total(&self.inputs[send.blocks.clone()])?;
         }
         if first.op.is_none() {
             for recv in &mut self.recvs {
                 // a block that all targets get travels once
-                let last = if self.to_all { recv.pieces.end.min(recv.pieces.start + 1) } else { recv.pieces.end };
-                recv.bytes = pieces::total(&self.outputs[recv.pieces.start..last])?;
+                let last = if self.to_all { recv.blocks.end.min(recv.blocks.start + 1) } else { recv.blocks.end };
+                recv.bytes = blocks::total(&self.outputs[recv.blocks.start..last])?;
             }
         }
         Ok(())
@@ -81,13 +81,13 @@ impl Shm {
         let Some(folding) = &mut self.folding else {
             return Err(Error::Internal("an executor that does not reduce got an operator".into()).into());
         };
-        let Some(alone) = self.alone.as_deref() else {
+        let Some(self_comm) = self.self_comm.as_deref() else {
             return Err(Error::Internal("an executor that does not reduce got an operator".into()).into());
         };
         // SAFETY: as for `bind_fields`.
         unsafe {
             let known = &self.known[0][1];
-            folding.bind(op, &buffers.output, known, &self.comm, alone)?;
+            folding.bind(op, &buffers.output, known, &self.comm, self_comm)?;
             for &(target, _) in &self.self_edges {
                 let from = buffers.input.locate(target as usize)?;
                 accept(&mut self.accepted[0], from.datatype, &buffers.input, target as usize, &self.comm)?;
@@ -97,33 +97,33 @@ impl Shm {
         }
         for recv in &mut self.recvs {
             // a block that all targets get travels once
-            let blocks = if self.to_all { recv.pieces.len().min(1) } else { recv.pieces.len() };
-            let bytes = blocks.checked_mul(folding.bytes()).filter(|&bytes| bytes <= buffers::MOST as usize);
+            let count = if self.to_all { recv.blocks.len().min(1) } else { recv.blocks.len() };
+            let bytes = count.checked_mul(folding.bytes()).filter(|&bytes| bytes <= buffers::MOST as usize);
             recv.bytes = bytes.ok_or(Error::NoMemory { bytes: usize::MAX })?;
         }
         Ok(())
     }
 
     /// Binds the edges that leave the node.
-    pub(super) unsafe fn bind_rest(&mut self, buffers: &Buffers) -> Result<()> {
-        let Some(rest) = &mut self.rest else { return Ok(()) };
+    pub(super) unsafe fn bind_remote(&mut self, buffers: &Buffers) -> Result<()> {
+        let Some(remote) = &mut self.remote else { return Ok(()) };
         // SAFETY: as for `bind_fields`; what is received for a reduction goes into memory of our
         // own.
         unsafe {
-            let Some(folding) = &self.folding else { return rest.bind(buffers) };
+            let Some(folding) = &self.folding else { return remote.bind(buffers) };
             let bytes = folding.bytes();
-            let needed = self.far.len().checked_mul(bytes).ok_or(Error::NoMemory { bytes: usize::MAX })?;
-            if rest.is_stuck() {
+            let needed = self.remote_entries.len().checked_mul(bytes).ok_or(Error::NoMemory { bytes: usize::MAX })?;
+            if remote.is_stuck() {
                 // MPI may still write there
                 std::mem::forget(std::mem::take(&mut self.scratch));
             }
             enlarge(&mut self.scratch, needed)?;
-            for (place, &source) in self.far.iter().enumerate() {
-                self.far_counts[source as usize] = bytes as i64;
-                self.far_displs[source as usize] = (place * bytes) as i64;
+            for (place, &source) in self.remote_entries.iter().enumerate() {
+                self.remote_counts[source as usize] = bytes as i64;
+                self.remote_displs[source as usize] = (place * bytes) as i64;
             }
-            let (counts, displs) = (Ints::Wide(&self.far_counts), Ints::Wide(&self.far_displs));
-            let shape = Shape::General { counts, displs, datatypes: &self.far_datatypes };
+            let (counts, displs) = (Ints::Wide(&self.remote_counts), Ints::Wide(&self.remote_displs));
+            let shape = Shape::General { counts, displs, datatypes: &self.remote_datatypes };
             let output = Blocks {
                 base: self.scratch.as_mut_ptr(),
                 datatype: message::packed(),
@@ -131,7 +131,7 @@ impl Shm {
                 shape,
                 names: buffers.output.names,
             };
-            rest.bind(&Buffers { input: buffers.input, output, op: None })
+            remote.bind(&Buffers { input: buffers.input, output, op: None })
         }
     }
 }

@@ -1,36 +1,37 @@
 //! Gives up on processes that have ended.
 
-use super::fallback::take_back;
+use super::fallback::cancel;
 use super::recv::RecvStep;
-use super::state::{Receiving, Shm};
+use super::state::{RecvState, Shm};
 use crate::error::Error;
 
 impl Shm {
     /// True if the message from process `i` has been found in MPI's queue, and has not come yet.
     fn is_found(&self, i: usize) -> bool {
-        matches!(self.recvs[i].state, Receiving::Mpi(_, false))
+        matches!(self.recvs[i].state, RecvState::Mpi { posted: false, .. })
     }
 
     /// Gives up on processes that have ended: what has not come from them never will.
     #[cold]
-    pub(super) fn look_for_dead(&mut self) {
+    pub(super) fn give_up_on_dead(&mut self) {
         let gone = |rank: u32| Box::new(Error::Gone { rank });
         // what they have left behind is taken first
         self.enter_mpi();
         // a process that has left for the end of MPI still lets MPI bring what has been found of
         // it, but what MPI would copy out of the memory of a dead one never comes
         let found = self.receiving.iter().map(|&i| i as usize).filter(|&i| self.is_found(i));
-        let senders = found.filter(|&i| !self.link.lives(self.link.ins[i].member)).map(|i| self.link.ins[i].rank);
+        let senders =
+            found.filter(|&i| !self.channels.lives(self.channels.inbound[i].member)).map(|i| self.channels.inbound[i].rank);
         let senders: Vec<u32> = senders.collect();
         // SAFETY: a live communicator.
         let dead = unsafe { self.patience.look(self.comm.raw(), senders.into_iter()) };
         for k in (0..self.receiving.len()).rev() {
             let i = self.receiving[k] as usize;
             let found = self.is_found(i);
-            if self.link.lives(self.link.ins[i].member) || (found && !dead.contains(&self.link.ins[i].rank)) {
+            if self.channels.lives(self.channels.inbound[i].member) || (found && !dead.contains(&self.channels.inbound[i].rank)) {
                 continue;
             }
-            self.link.note_gone();
+            self.channels.note_gone();
             if let Err(e) = self.step_recv(i) {
                 self.note(e);
                 continue;
@@ -39,47 +40,47 @@ impl Shm {
             if matches!(self.next_recv(i), Some(RecvStep::Chunk(_))) {
                 continue;
             }
-            let rank = self.link.ins[i].rank;
+            let rank = self.channels.inbound[i].rank;
             match &mut self.recvs[i].state {
-                Receiving::Here | Receiving::Done => continue,
-                Receiving::Mpi(request, posted) => {
+                RecvState::Arrived | RecvState::Done => continue,
+                RecvState::Mpi { request, posted } => {
                     // what has been found cannot be taken back
-                    if !*posted || !take_back(request) {
+                    if !*posted || !cancel(request) {
                         // MPI may still write there
                         std::mem::forget(std::mem::take(&mut self.recvs[i].buffer));
                     }
                 }
-                Receiving::MpiEach => self.cancel_each(i),
-                Receiving::Waits | Receiving::Sought | Receiving::Chunks(_) => {}
+                RecvState::MpiBlocks => self.cancel_blocks(i),
+                RecvState::Waiting | RecvState::Probing | RecvState::Chunks(_) => {}
             }
             self.receiving.swap_remove(k);
-            if let Err(e) = self.give_up(i, gone(rank)) {
+            if let Err(e) = self.fail(i, gone(rank)) {
                 self.note(e);
             }
         }
         // a message goes on without the targets that are dead: the others wait for it
         for k in 0..self.sending.len() {
             let send = &self.sends()[self.sending[k] as usize];
-            let (own, holders) = (send.outs.clone(), self.holders(send));
+            let (own, holders) = (send.targets.clone(), self.holders(send));
             for o in holders {
-                let out = &self.link.outs[o];
+                let out = &self.channels.outbound[o];
                 // one that holds nothing of ours may have gone its way
-                let holds = own.contains(&o) || !out.sender.is_idle(out.mailbox()) || !out.chunks_are_taken();
-                if holds && !out.is_gone() && !self.link.lives(out.member) {
-                    self.link.give_up(o);
+                let holds = own.contains(&o) || !out.sender.is_idle(out.ring()) || !out.chunks_are_read();
+                if holds && !out.is_gone() && !self.channels.lives(out.member) {
+                    self.channels.write_off(o);
                 }
             }
         }
-        if let Some(out) = self.link.outs.iter().find(|out| out.is_gone()) {
+        if let Some(out) = self.channels.outbound.iter().find(|out| out.is_gone()) {
             self.note(gone(out.rank));
         }
         let mut dead = None;
-        let Self { link, all, each, to_all, .. } = self;
+        let Self { channels, all, each, to_all, .. } = self;
         for send in if *to_all { all } else { each } {
             let before = send.requests.len();
             send.requests.retain_mut(|(out, request)| {
-                let out = &link.outs[*out as usize];
-                let lost = !link.lives(out.member) && !matches!(request.test(), Ok(true));
+                let out = &channels.outbound[*out as usize];
+                let lost = !channels.lives(out.member) && !matches!(request.test(), Ok(true));
                 if lost {
                     dead = Some(out.rank);
                 }

@@ -6,7 +6,7 @@
 //! leaves its result in the right operand: each block is copied next to the result so far first.
 //! Cost: one pass over each block and the result, with other operators than those two.
 
-use super::pieces::Own;
+use super::blocks::Loopback;
 use crate::datatype::buffers::{self, Blocks, Located};
 use crate::error::{Error, Result};
 use crate::exec::copy::Way;
@@ -28,7 +28,7 @@ pub enum Origin {
     Peer(u32, u32),
     /// The process itself; the target slot, and the index of the copy.
     Own(u32, u32),
-    Rest,
+    Remote,
 }
 
 /// A block of the process's own that it reduces.
@@ -113,7 +113,7 @@ impl Folding {
     ///
     /// # Safety
     /// Handles must be valid and the result as large as said.
-    pub unsafe fn bind(&mut self, op: MPI_Op, side: &Blocks, known: &Known, comm: &Comm, alone: &Comm) -> Result<()> {
+    pub unsafe fn bind(&mut self, op: MPI_Op, side: &Blocks, known: &Known, comm: &Comm, self_comm: &Comm) -> Result<()> {
         self.own.clear();
         if self.chain.is_empty() {
             // nothing is looked at
@@ -125,7 +125,7 @@ impl Folding {
             if self.accepted != Some((op, result.datatype)) {
                 datatype::check_committed(result.datatype, comm)
                     .map_err(|e| Error::Datatype { argument: side.datatype_argument(0), text: said(*e) })?;
-                op::check_type(op, result.datatype, alone).map_err(|e| Error::Operator { text: said(*e) })?;
+                op::check_type(op, result.datatype, self_comm).map_err(|e| Error::Operator { text: said(*e) })?;
                 self.accepted = Some((op, result.datatype));
                 self.predefined = op::predefined(op, result.datatype);
             }
@@ -178,13 +178,13 @@ impl Folding {
     ///
     /// # Safety
     /// The process's own blocks must be readable.
-    pub unsafe fn start(&mut self, own: Own) -> Result<()> {
+    pub unsafe fn start(&mut self, loopback: Loopback) -> Result<()> {
         self.done.fill(false);
         (self.count_done, self.folded, self.next, self.at) = (0, 0, 0, 0);
         for own_block in &mut self.own {
             if let Way::Through(passage) = &own_block.way {
                 // SAFETY: the caller vouches for the block.
-                unsafe { passage.pack(&own_block.block, &mut own_block.packed, own.me, own.tag, own.comm) }?;
+                unsafe { passage.pack(&own_block.block, &mut own_block.packed, loopback.me, loopback.tag, loopback.comm) }?;
             }
         }
         Ok(())
@@ -238,7 +238,7 @@ impl Folding {
     ///
     /// # Safety
     /// `data` must be readable for the bytes of a block, and the result writable.
-    pub unsafe fn fold(&mut self, position: usize, data: *const u8, own: Own) -> Result<()> {
+    pub unsafe fn fold(&mut self, position: usize, data: *const u8, loopback: Loopback) -> Result<()> {
         let (first, last) = (self.folded == 0, self.count_done + 1 == self.chain.len());
         self.skip(position);
         self.folded += 1;
@@ -246,7 +246,7 @@ impl Folding {
         // SAFETY: the caller vouches for data and result; kept blocks are as long as the result.
         unsafe {
             match (self.predefined, self.in_place) {
-                _ if first && last => self.place(data, &result, own),
+                _ if first && last => self.place(data, &result, loopback),
                 (Some(_), Some(into)) if first => {
                     std::ptr::copy_nonoverlapping(data, into, self.bytes);
                     Ok(())
@@ -259,7 +259,7 @@ impl Folding {
                     let next = 1 - self.at;
                     let into = if last { result.at } else { self.kept_block(next) };
                     let so_far = self.kept_block(self.at);
-                    self.place(data, &Located { at: into, ..result }, own)?;
+                    self.place(data, &Located { at: into, ..result }, loopback)?;
                     self.at = next;
                     if first {
                         return Ok(());
@@ -277,7 +277,7 @@ impl Folding {
     }
 
     /// Lays a block out.
-    unsafe fn place(&self, data: *const u8, into: &Located, own: Own) -> Result<()> {
+    unsafe fn place(&self, data: *const u8, into: &Located, loopback: Loopback) -> Result<()> {
         // SAFETY: as for `fold`.
         unsafe {
             match (self.in_place, &self.result) {
@@ -289,7 +289,7 @@ impl Folding {
                 _ => {
                     // what unpacks only reads here
                     let data = std::slice::from_raw_parts_mut(data.cast_mut(), self.bytes);
-                    self.way.unpack(data, into, self.bytes, own.me, own.tag, own.comm)
+                    self.way.unpack(data, into, self.bytes, loopback.me, loopback.tag, loopback.comm)
                 }
             }
         }

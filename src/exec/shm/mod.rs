@@ -21,12 +21,12 @@
 //! No allocation once the largest have been seen.
 
 mod bind;
+mod blocks;
+pub mod channel;
 mod device;
 mod failure;
 mod fallback;
 mod fold;
-pub mod link;
-mod pieces;
 mod progress;
 mod recv;
 mod reduce;
@@ -51,11 +51,11 @@ use crate::observe::{Record, Way};
 use crate::schedule::Schedule;
 use crate::schedule::{FoldOrder, Op};
 use crate::topology::neighborhood::Neighborhood;
+use blocks::MessageBlock;
+use channel::Channels;
 use fold::{Folding, Origin};
-use link::Link;
-use pieces::Piece;
 use progress::PATIENCE;
-use state::{Receiving, Recv, Send};
+use state::{InMessage, OutMessage, RecvState};
 
 /// Tests of a request in vain between two entries into MPI.
 const TESTS: u32 = 16;
@@ -77,51 +77,51 @@ pub struct Parts<'a> {
 
 impl Shm {
     /// An executor. `alone` is for those that reduce.
-    pub fn new(link: &Arc<Link>, comm: Arc<Comm>, alone: Option<Arc<Comm>>, parts: &Parts) -> Shm {
+    pub fn new(channels: &Arc<Channels>, comm: Arc<Comm>, self_comm: Option<Arc<Comm>>, parts: &Parts) -> Shm {
         let n = parts.neighborhood;
         let (targets, sources, self_edges) = (n.targets_in_order(), n.sources_in_order(), n.self_edges());
         let mut origins = vec![Origin::Nowhere; n.sources().len()];
         for &(slot, _) in &sources {
-            origins[slot as usize] = Origin::Rest;
+            origins[slot as usize] = Origin::Remote;
         }
         for (k, &(target, source)) in self_edges.iter().enumerate() {
             origins[source as usize] = Origin::Own(target, k as u32);
         }
         let (mut inputs, mut each) = (Vec::new(), Vec::new());
-        for (i, out) in link.outs.iter().enumerate() {
+        for (i, out) in channels.outbound.iter().enumerate() {
             let begin = inputs.len();
             for field in 0..parts.fields {
-                inputs.extend(targets.iter().filter(|t| t.1 == out.rank).map(|t| Piece::new(field, t.0)));
+                inputs.extend(targets.iter().filter(|t| t.1 == out.rank).map(|t| MessageBlock::new(field, t.0)));
             }
-            each.push(Send::new(i..i + 1, begin..inputs.len()));
+            each.push(OutMessage::new(i..i + 1, begin..inputs.len()));
         }
-        let all = if link.outs.is_empty() { Vec::new() } else { vec![Send::new(0..link.outs.len(), 0..1)] };
+        let all = if channels.outbound.is_empty() { Vec::new() } else { vec![OutMessage::new(0..channels.outbound.len(), 0..1)] };
         let (mut outputs, mut recvs) = (Vec::new(), Vec::new());
-        for (i, source) in link.ins.iter().enumerate() {
+        for (i, source) in channels.inbound.iter().enumerate() {
             let begin = outputs.len();
             for field in 0..parts.fields {
                 for (k, s) in sources.iter().filter(|s| s.1 == source.rank).enumerate() {
-                    outputs.push(Piece::new(field, s.0));
+                    outputs.push(MessageBlock::new(field, s.0));
                     origins[s.0 as usize] = Origin::Peer(i as u32, k as u32);
                 }
             }
-            recvs.push(Recv::new(begin..outputs.len()));
+            recvs.push(InMessage::new(begin..outputs.len()));
         }
-        let several = recvs.iter().any(|recv| recv.pieces.len() > 1);
-        let remote = |rank: u32| rank != n.rank() && !link.has(rank);
+        let several = recvs.iter().any(|recv| recv.blocks.len() > 1);
+        let is_remote = |rank: u32| rank != n.rank() && !channels.has(rank);
         let schedule = parts.schedule.retained(|op| match *op {
-            Op::Recv { from, .. } => remote(from),
-            Op::Send { to, .. } => remote(to),
+            Op::Recv { from, .. } => is_remote(from),
+            Op::Send { to, .. } => is_remote(to),
             Op::Copy { .. } | Op::Reduce { .. } => false,
         });
-        let rest = (!schedule.ops().is_empty())
+        let remote = (!schedule.ops().is_empty())
             .then(|| Box::new(P2p::new(Arc::clone(&comm), None, n.rank(), parts.waiting, parts.window, &schedule)));
-        let far: Vec<u32> = (0..).zip(&origins).filter(|o| *o.1 == Origin::Rest).map(|o| o.0).collect();
-        let far_entries = if parts.fold.is_some() { origins.len() } else { 0 };
+        let remote_entries: Vec<u32> = (0..).zip(&origins).filter(|o| *o.1 == Origin::Remote).map(|o| o.0).collect();
+        let remote_places = if parts.fold.is_some() { origins.len() } else { 0 };
         Shm {
-            link: Arc::clone(link),
+            channels: Arc::clone(channels),
             comm,
-            alone,
+            self_comm,
             me: n.rank() as i32,
             tag: 0,
             started_only: parts.started_only,
@@ -140,16 +140,16 @@ impl Shm {
             self_edges,
             accepted: [None; 2],
             pack: Vec::new(),
-            rest,
-            rest_runs: false,
+            remote,
+            remote_runs: false,
             folding: parts.fold.map(|order| Box::new(Folding::new(order, &origins))),
             origins,
             scratch: Vec::new(),
-            far_counts: vec![0; far_entries],
-            far_displs: vec![0; far_entries],
+            remote_counts: vec![0; remote_places],
+            remote_displs: vec![0; remote_places],
             // matches whatever is sent
-            far_datatypes: vec![message::packed(); far_entries],
-            far,
+            remote_datatypes: vec![message::packed(); remote_places],
+            remote_entries,
             failure: None,
             guarded: guard::is_needed(),
             several,
@@ -173,8 +173,8 @@ impl Shm {
 
     /// Counts and traces what this executor does from now on.
     pub fn observe(&mut self, record: &Arc<Record>) {
-        if let Some(rest) = &mut self.rest {
-            rest.observe(record);
+        if let Some(remote) = &mut self.remote {
+            remote.observe(record);
         }
         self.record = Some(Arc::clone(record));
     }
@@ -182,7 +182,7 @@ impl Shm {
     /// Returns whether MPI may still be at work in what the other executor has bound, though
     /// nothing is under way.
     pub fn is_stuck(&self) -> bool {
-        self.rest.as_ref().is_some_and(|rest| rest.is_stuck())
+        self.remote.as_ref().is_some_and(|remote| remote.is_stuck())
     }
 }
 
@@ -200,8 +200,8 @@ impl Executor for Shm {
         // SAFETY: the caller vouches for the buffers.
         unsafe {
             self.bind_fields(std::slice::from_ref(buffers))?;
-            if self.rest.is_some() {
-                self.bind_rest(buffers)?;
+            if self.remote.is_some() {
+                self.bind_remote(buffers)?;
             }
         }
         Ok(())
@@ -210,36 +210,36 @@ impl Executor for Shm {
     #[inline]
     fn start(&mut self, tag: i32) -> Result<()> {
         self.tag = tag;
-        self.number = self.link.take_number();
+        self.number = self.channels.next_number();
         self.active = true;
         self.polls = 0;
         self.sending.clear();
         self.receiving.clear();
-        if let Some(rest) = &mut self.rest {
+        if let Some(remote) = &mut self.remote {
             // the network takes longest
-            match rest.start(tag) {
-                Ok(()) => self.rest_runs = true,
+            match remote.start(tag) {
+                Ok(()) => self.remote_runs = true,
                 Err(e) => self.note(e),
             }
         }
         self.waiting_since = None;
         for i in 0..self.recvs.len() {
             let recv = &mut self.recvs[i];
-            recv.state = Receiving::Waits;
-            recv.in_mailbox = true;
-            recv.unfolded = recv.pieces.len();
+            recv.state = RecvState::Waiting;
+            recv.in_ring = true;
+            recv.unfolded = recv.blocks.len();
             self.receiving.push(i as u32);
-            if recv.bytes > self.link.ins[i].slot {
-                let by_mpi = self.started_only || self.link.ins[i].long_by_mpi || self.receives_on_device(i);
+            if recv.bytes > self.channels.inbound[i].eager_limit {
+                let by_mpi = self.started_only || self.channels.inbound[i].long_by_mpi || self.receives_on_device(i);
                 if by_mpi && let Err(e) = self.post(i) {
                     self.note(e);
                 }
-                self.link.ins[i].mailbox().begin(self.number, !by_mpi);
+                self.channels.inbound[i].ring().set_ready(self.number, !by_mpi);
             }
         }
         if let Some(mut folding) = self.folding.take() {
             // SAFETY: the caller of `bind` vouches for the blocks.
-            let started = unsafe { folding.start(self.own()) };
+            let started = unsafe { folding.start(self.loopback()) };
             self.folding = Some(folding);
             if let Err(e) = started {
                 self.note(e);
@@ -264,7 +264,7 @@ impl Executor for Shm {
         if !self.active {
             return Ok(true);
         }
-        self.poll_rest();
+        self.poll_remote();
         if self.poll() {
             return self.end().map(|()| true);
         }
@@ -277,7 +277,7 @@ impl Executor for Shm {
         }
         if self.polls.is_multiple_of(TESTS << 8) && self.since.elapsed() > PATIENCE {
             self.since = Instant::now();
-            self.look_for_dead();
+            self.give_up_on_dead();
         }
         Ok(false)
     }
@@ -287,30 +287,30 @@ impl Executor for Shm {
         if !self.active {
             return Ok(());
         }
-        if self.link.crowded {
-            self.wait_crowded();
+        if self.channels.oversubscribed {
+            self.wait_oversubscribed();
         } else {
-            self.wait_alone();
+            self.wait_on_own_core();
         }
         self.end()
     }
 
     fn is_lost(&self) -> bool {
-        self.rest.as_ref().is_some_and(|rest| rest.is_lost())
+        self.remote.as_ref().is_some_and(|remote| remote.is_lost())
     }
 
     fn posts_at_once(&self) -> bool {
-        self.rest.as_ref().is_none_or(|rest| rest.posts_at_once())
+        self.remote.as_ref().is_none_or(|remote| remote.posts_at_once())
     }
 
     fn forget_datatypes(&mut self) {
-        self.inputs.iter_mut().chain(&mut self.outputs).for_each(Piece::forget);
+        self.inputs.iter_mut().chain(&mut self.outputs).for_each(MessageBlock::forget);
         self.accepted = [None; 2];
         if let Some(folding) = &mut self.folding {
             folding.forget_datatypes();
         }
-        if let Some(rest) = &mut self.rest {
-            rest.forget_datatypes();
+        if let Some(remote) = &mut self.remote {
+            remote.forget_datatypes();
         }
     }
 
@@ -329,8 +329,8 @@ impl Executor for Shm {
             return Ok(folding.is_source_done(source));
         }
         match self.origins.get(source) {
-            Some(&Origin::Peer(i, _)) => Ok(matches!(self.recvs[i as usize].state, Receiving::Done)),
-            Some(Origin::Rest) if self.rest_runs => self.rest.as_mut().map_or(Ok(true), |rest| rest.arrived(source)),
+            Some(&Origin::Peer(i, _)) => Ok(matches!(self.recvs[i as usize].state, RecvState::Done)),
+            Some(Origin::Remote) if self.remote_runs => self.remote.as_mut().map_or(Ok(true), |remote| remote.arrived(source)),
             _ => Ok(true),
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::state::{Receiving, Sending, Shm};
+use super::state::{RecvState, SendState, Shm};
 use crate::exec::Executor;
 use crate::shm::doorbell;
 
@@ -31,7 +31,7 @@ impl Shm {
                 Err(e) => self.note(e),
             }
             match self.sends()[i].state {
-                Sending::Done => drop(self.sending.swap_remove(k)),
+                SendState::Done => drop(self.sending.swap_remove(k)),
                 _ => k += 1,
             }
         }
@@ -43,11 +43,11 @@ impl Shm {
             }
             match self.recvs[i].state {
                 // the sender may wait for what has been taken out
-                Receiving::Chunks(_) => {
+                RecvState::Chunks(_) => {
                     changed = true;
                     k += 1;
                 }
-                Receiving::Done => {
+                RecvState::Done => {
                     self.receiving.swap_remove(k);
                     changed = true;
                 }
@@ -61,24 +61,24 @@ impl Shm {
             }
             changed |= self.folding.as_ref().is_some_and(|folding| folding.count_done() > before);
         }
-        if changed && self.link.crowded {
-            self.ring();
+        if changed && self.channels.oversubscribed {
+            self.ring_doorbells();
         }
         let here = self.sending.is_empty() && self.receiving.is_empty();
-        here && !self.rest_runs && !self.has_more()
+        here && !self.remote_runs && !self.has_unfinished()
     }
 
     /// Whether messages that went by MPI, or a reduction, are not at their end.
     #[inline(always)]
-    fn has_more(&mut self) -> bool {
+    fn has_unfinished(&mut self) -> bool {
         if !self.by_mpi && self.folding.is_none() {
             return false;
         }
-        self.look_for_more()
+        self.find_unfinished()
     }
 
     #[cold]
-    fn look_for_more(&mut self) -> bool {
+    fn find_unfinished(&mut self) -> bool {
         let mut more = self.folding.as_ref().is_some_and(|f| !f.is_complete());
         let mut failed = None;
         if self.by_mpi {
@@ -97,22 +97,22 @@ impl Shm {
     }
 
     /// Wakes the processes that may wait for what has been done here.
-    pub(super) fn ring(&self) {
-        doorbell::before_ringing();
-        for member in self.link.outs.iter().map(|o| o.member).chain(self.link.ins.iter().map(|i| i.member)) {
-            self.link.bells[member as usize].ring();
+    pub(super) fn ring_doorbells(&self) {
+        doorbell::fence_before_ring();
+        for member in self.channels.outbound.iter().map(|o| o.member).chain(self.channels.inbound.iter().map(|i| i.member)) {
+            self.channels.doorbells[member as usize].ring();
         }
     }
 
     /// Lets MPI move other messages, and looks for those of this call that come by MPI.
     #[cold]
     pub(super) fn enter_mpi(&mut self) {
-        match self.may_have_come() {
+        match self.mpi_has_message() {
             Ok(true) => {
                 for k in 0..self.receiving.len() {
                     let i = self.receiving[k] as usize;
-                    if matches!(self.recvs[i].state, Receiving::Waits | Receiving::MpiEach)
-                        && let Err(e) = self.look_for_any(i)
+                    if matches!(self.recvs[i].state, RecvState::Waiting | RecvState::MpiBlocks)
+                        && let Err(e) = self.probe_any(i)
                     {
                         self.note(e);
                     }
@@ -122,21 +122,21 @@ impl Shm {
             Err(e) => self.note(e),
         }
         if !self.sending.is_empty() {
-            self.lose_patience();
+            self.send_overdue();
         }
     }
 
     /// Polls the other executor.
     #[inline(always)]
-    pub(super) fn poll_rest(&mut self) {
-        if !self.rest_runs {
+    pub(super) fn poll_remote(&mut self) {
+        if !self.remote_runs {
             return;
         }
-        if let Some(rest) = &mut self.rest {
-            match rest.test() {
-                Ok(done) => self.rest_runs = !done,
+        if let Some(remote) = &mut self.remote {
+            match remote.test() {
+                Ok(done) => self.remote_runs = !done,
                 Err(e) => {
-                    self.rest_runs = false;
+                    self.remote_runs = false;
                     self.note(e);
                 }
             }
@@ -144,12 +144,12 @@ impl Shm {
     }
 
     /// Waits where processes share cores.
-    pub(super) fn wait_crowded(&mut self) {
+    pub(super) fn wait_oversubscribed(&mut self) {
         let (mut looks, mut all) = (0, 0u32);
         let mut left = self.sending.len() + self.receiving.len();
         let mut alive = Instant::now();
         loop {
-            self.poll_rest();
+            self.poll_remote();
             if self.poll() {
                 return;
             }
@@ -165,34 +165,34 @@ impl Shm {
             if all.is_multiple_of(LOOKS) {
                 self.enter_mpi();
             }
-            if looks <= LOOKS + YIELDS || self.rest_runs || self.by_mpi {
+            if looks <= LOOKS + YIELDS || self.remote_runs || self.by_mpi {
                 // SAFETY: takes nothing, touches nothing.
                 unsafe { libc::sched_yield() };
             } else {
                 self.enter_mpi();
-                let link = Arc::clone(&self.link);
-                link.bell.sleep(|| self.may_go_on());
+                let channels = Arc::clone(&self.channels);
+                channels.doorbell.sleep(|| self.can_progress());
                 // what has woken this process may not be all
                 looks = LOOKS;
             }
             if all.is_multiple_of(64) && alive.elapsed() > PATIENCE {
-                self.look_for_dead();
+                self.give_up_on_dead();
                 alive = Instant::now();
             }
         }
     }
 
     /// True if a message can take a step.
-    fn may_go_on(&self) -> bool {
+    fn can_progress(&self) -> bool {
         self.receiving.iter().any(|&i| self.next_recv(i as usize).is_some())
             || self.sending.iter().any(|&k| self.next_send(k as usize).is_some())
     }
 
     /// Waits where each process has a core.
     #[inline(always)]
-    pub(super) fn wait_alone(&mut self) {
+    pub(super) fn wait_on_own_core(&mut self) {
         for _ in 0..SPINS {
-            self.poll_rest();
+            self.poll_remote();
             if self.poll() {
                 return;
             }
@@ -205,7 +205,7 @@ impl Shm {
         let mut looks = 0u32;
         let mut alive = Instant::now();
         loop {
-            self.poll_rest();
+            self.poll_remote();
             if self.poll() {
                 return;
             }
@@ -215,7 +215,7 @@ impl Shm {
                 self.enter_mpi();
             }
             if looks.is_multiple_of(ENTER << 8) && alive.elapsed() > PATIENCE {
-                self.look_for_dead();
+                self.give_up_on_dead();
                 alive = Instant::now();
             }
         }

@@ -1,11 +1,11 @@
 //! Messages that are received by shared memory.
 
-use super::link::CHUNKS;
-use super::pieces::{self, Piece};
-use super::state::{Chunks, Into, Receiving, Shm};
+use super::blocks::{self, MessageBlock};
+use super::channel::CHUNKS;
+use super::state::{Chunks, Destination, RecvState, Shm};
 use crate::error::{Error, Result};
 use crate::exec::p2p::enlarge;
-use crate::shm::ring::{Header, IN_CHUNKS, IN_LINE, WORDS};
+use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, WORDS};
 
 /// A step that a message can take.
 pub(super) enum RecvStep {
@@ -23,20 +23,20 @@ impl Shm {
     #[inline(always)]
     pub(super) fn next_recv(&self, i: usize) -> Option<RecvStep> {
         match self.recvs[i].state {
-            Receiving::Waits => self.link.ins[i].mailbox().header(self.number).map(RecvStep::Open),
-            _ => self.next_of_begun(i),
+            RecvState::Waiting => self.channels.inbound[i].ring().header(self.number).map(RecvStep::Open),
+            _ => self.next_of_open(i),
         }
     }
 
     #[cold]
-    fn next_of_begun(&self, i: usize) -> Option<RecvStep> {
+    fn next_of_open(&self, i: usize) -> Option<RecvStep> {
         match self.recvs[i].state {
-            Receiving::Chunks(chunks) => {
-                let written = self.link.ins[i].mailbox().written().wrapping_sub(chunks.before);
+            RecvState::Chunks(chunks) => {
+                let written = self.channels.inbound[i].ring().chunks_written().wrapping_sub(chunks.before);
                 (written.min(chunks.all) > chunks.taken).then_some(RecvStep::Chunk(chunks))
             }
-            Receiving::Mpi(..) | Receiving::MpiEach | Receiving::Sought => Some(RecvStep::AskMpi),
-            Receiving::Waits | Receiving::Here | Receiving::Done => None,
+            RecvState::Mpi { .. } | RecvState::MpiBlocks | RecvState::Probing => Some(RecvStep::AskMpi),
+            RecvState::Waiting | RecvState::Arrived | RecvState::Done => None,
         }
     }
 
@@ -54,35 +54,35 @@ impl Shm {
     /// Receives a message that its cell announces.
     #[inline(always)]
     fn open(&mut self, i: usize, header: Header) -> Result<()> {
-        let (link, source) = (&self.link, &self.link.ins[i]);
+        let (channels, source) = (&self.channels, &self.channels.inbound[i]);
         if let Some(back) = source.back {
-            link.outs[back].sender.learn(header.acks);
+            channels.outbound[back].sender.learn_acks(header.acks);
         }
         let recv = &mut self.recvs[i];
-        recv.data = match header.place {
-            IN_LINE => {
-                source.mailbox().words(self.number, &mut recv.words);
+        recv.data = match header.location {
+            IN_CELL => {
+                source.ring().words(self.number, &mut recv.words);
                 recv.words.as_ptr().cast()
             }
-            IN_CHUNKS => return self.announced(i),
-            place => match link.at(place, 0, header.bytes as usize) {
+            IN_CHUNKS => return self.open_chunked(i),
+            location => match channels.at(location, 0, header.bytes as usize) {
                 Some(data) => data,
-                None => return self.broken(i),
+                None => return self.reject(i),
             },
         };
         if header.bytes as usize != recv.bytes
             && let Err(e) = self.check(i, header.bytes.into())
         {
-            self.link.ins[i].mailbox().take(self.number);
-            return self.give_up(i, e);
+            self.channels.inbound[i].ring().take(self.number);
+            return self.fail(i, e);
         }
         if self.folding.is_some() {
-            self.recvs[i].state = Receiving::Here;
+            self.recvs[i].state = RecvState::Arrived;
             return self.fold_all();
         }
         let done = self.take_out(i, header.bytes as usize);
-        self.link.ins[i].mailbox().take(self.number);
-        self.recvs[i].state = Receiving::Done;
+        self.channels.inbound[i].ring().take(self.number);
+        self.recvs[i].state = RecvState::Done;
         done
     }
 
@@ -90,16 +90,16 @@ impl Shm {
     #[inline(always)]
     fn take_out(&mut self, i: usize, bytes: usize) -> Result<()> {
         let recv = &self.recvs[i];
-        let pieces = &self.outputs[recv.pieces.clone()];
+        let blocks = &self.outputs[recv.blocks.clone()];
         // SAFETY: the caller of `bind` vouches for the blocks; the message is as long as they are,
         // as has been checked, or shorter.
         unsafe {
-            match pieces {
-                [piece] if bytes == recv.bytes => piece.unpack(recv.data, self.own()),
+            match blocks {
+                [block] if bytes == recv.bytes => block.unpack(recv.data, self.loopback()),
                 [_, ..] if self.to_all || bytes != recv.bytes => {
-                    pieces.iter().try_for_each(|piece| piece.unpack_short(recv.data, bytes, self.own()))
+                    blocks.iter().try_for_each(|block| block.unpack_short(recv.data, bytes, self.loopback()))
                 }
-                _ => pieces::unpack(pieces, recv.data, self.own()),
+                _ => blocks::unpack(blocks, recv.data, self.loopback()),
             }
         }
     }
@@ -109,70 +109,67 @@ impl Shm {
     #[cold]
     pub(super) fn check(&self, i: usize, sent: u64) -> Result<()> {
         let recv = &self.recvs[i];
-        let (expected, one) = (recv.bytes as u64, self.folding.is_none() && (self.to_all || recv.pieces.len() == 1));
+        let (expected, one) = (recv.bytes as u64, self.folding.is_none() && (self.to_all || recv.blocks.len() == 1));
         if sent == expected || (sent < expected && one) {
             return Ok(());
         }
-        let slots = self.outputs[recv.pieces.clone()].iter().map(|p| p.slot).collect();
-        Err(Error::Length { rank: self.link.ins[i].rank, slots, sent, expected }.into())
+        let slots = self.outputs[recv.blocks.clone()].iter().map(|p| p.entry).collect();
+        Err(Error::Length { rank: self.channels.inbound[i].rank, slots, sent, expected }.into())
     }
 
     /// Ends a message that cannot be used.
     #[cold]
-    pub(super) fn give_up(&mut self, i: usize, error: Box<Error>) -> Result<()> {
-        self.recvs[i].state = Receiving::Done;
+    pub(super) fn fail(&mut self, i: usize, error: Box<Error>) -> Result<()> {
+        self.recvs[i].state = RecvState::Done;
         self.skip_peer(i);
         Err(error)
     }
 
     /// Ends a message that comes by no way that there is.
     #[cold]
-    fn broken(&mut self, i: usize) -> Result<()> {
-        let rank = self.link.ins[i].rank;
-        self.give_up(
-            i,
-            Error::Internal(format!("process {rank} has put no message where its mailbox says that there is one")).into(),
-        )
+    fn reject(&mut self, i: usize) -> Result<()> {
+        let rank = self.channels.inbound[i].rank;
+        self.fail(i, Error::Internal(format!("process {rank} has put no message where its ring says that there is one")).into())
     }
 
     /// Begins to take out a message that comes in chunks.
     #[cold]
-    fn announced(&mut self, i: usize) -> Result<()> {
+    fn open_chunked(&mut self, i: usize) -> Result<()> {
         let mut words = [0u64; WORDS];
-        self.link.ins[i].mailbox().words(self.number, &mut words);
+        self.channels.inbound[i].ring().words(self.number, &mut words);
         let [before, bytes, memory, chunk, _] = words;
         if chunk == 0 {
-            return self.broken(i);
+            return self.reject(i);
         }
         let checked = self.check(i, bytes);
         let Self { outputs, recvs, folding, to_all, .. } = self;
         let recv = &mut recvs[i];
         let whole = folding.is_none() && !*to_all && bytes == recv.bytes as u64;
         let into = match &checked {
-            Err(_) => Into::Nowhere,
-            Ok(()) if whole && outputs[recv.pieces.clone()].iter().all(Piece::is_divisible) => Into::Place,
-            Ok(()) => Into::Buffer,
+            Err(_) => Destination::Discard,
+            Ok(()) if whole && outputs[recv.blocks.clone()].iter().all(MessageBlock::is_divisible) => Destination::Blocks,
+            Ok(()) => Destination::Buffer,
         };
         let (mut into, mut checked) = (into, checked);
-        if into == Into::Buffer
+        if into == Destination::Buffer
             && let Err(e) = enlarge(&mut recv.buffer, bytes as usize)
         {
-            (into, checked) = (Into::Nowhere, Err(e));
+            (into, checked) = (Destination::Discard, Err(e));
         }
         recv.state =
-            Receiving::Chunks(Chunks { taken: 0, all: bytes.div_ceil(chunk), bytes, memory: memory as u32, chunk, before, into });
+            RecvState::Chunks(Chunks { taken: 0, all: bytes.div_ceil(chunk), bytes, memory: memory as u32, chunk, before, into });
         checked
     }
 
     /// Brings a message out that is here as a whole, and not in its mailbox any more.
     pub(super) fn complete(&mut self, i: usize, bytes: usize) -> Result<()> {
         let recv = &mut self.recvs[i];
-        recv.in_mailbox = false;
+        recv.in_ring = false;
         if self.folding.is_some() {
-            recv.state = Receiving::Here;
+            recv.state = RecvState::Arrived;
             return self.fold_all();
         }
-        recv.state = Receiving::Done;
+        recv.state = RecvState::Done;
         if recv.data.is_null() {
             // it came where it belongs
             return Ok(());
@@ -185,39 +182,39 @@ impl Shm {
     /// Copies the next chunk of a message out, which has been written.
     #[cold]
     fn take_chunk(&mut self, i: usize, mut chunks: Chunks) -> Result<()> {
-        let mailbox = self.link.ins[i].mailbox();
+        let ring = self.channels.inbound[i].ring();
         // one at a time, so that other messages go on too
         let begin = chunks.taken * chunks.chunk;
         let end = (begin + chunks.chunk).min(chunks.bytes);
         let part = begin as usize..end as usize;
         let offset = (chunks.taken % CHUNKS * chunks.chunk) as usize;
-        let Some(data) = self.link.at(chunks.memory, offset, part.len()) else { return self.broken(i) };
+        let Some(data) = self.channels.at(chunks.memory, offset, part.len()) else { return self.reject(i) };
         let recv = &mut self.recvs[i];
         // SAFETY: the caller of `bind` vouches for the blocks; the sender has put as many bytes
         // there.
         unsafe {
             match chunks.into {
-                Into::Place => pieces::unpack_part(&self.outputs[recv.pieces.clone()], part, data),
-                Into::Buffer => recv.buffer[part.clone()].as_mut_ptr().copy_from_nonoverlapping(data, part.len()),
-                Into::Nowhere => {}
+                Destination::Blocks => blocks::unpack_part(&self.outputs[recv.blocks.clone()], part, data),
+                Destination::Buffer => recv.buffer[part.clone()].as_mut_ptr().copy_from_nonoverlapping(data, part.len()),
+                Destination::Discard => {}
             }
         }
         chunks.taken += 1;
-        mailbox.set_read(chunks.before + chunks.taken);
-        recv.state = Receiving::Chunks(chunks);
+        ring.set_chunks_read(chunks.before + chunks.taken);
+        recv.state = RecvState::Chunks(chunks);
         if chunks.taken < chunks.all {
             return Ok(());
         }
-        mailbox.take(self.number);
+        ring.take(self.number);
         recv.data = recv.buffer.as_ptr();
         match chunks.into {
-            Into::Place => {
-                recv.state = Receiving::Done;
+            Destination::Blocks => {
+                recv.state = RecvState::Done;
                 Ok(())
             }
-            Into::Buffer => self.complete(i, chunks.bytes as usize),
-            Into::Nowhere => {
-                recv.state = Receiving::Done;
+            Destination::Buffer => self.complete(i, chunks.bytes as usize),
+            Destination::Discard => {
+                recv.state = RecvState::Done;
                 self.skip_peer(i);
                 Ok(())
             }

@@ -1,7 +1,7 @@
 //! Which blocks of a reduction have come.
 
 use super::fold::{Folding, Origin};
-use super::state::{Receiving, Shm};
+use super::state::{RecvState, Shm};
 use crate::error::Result;
 use crate::exec::Executor;
 
@@ -27,24 +27,24 @@ impl Shm {
                     Origin::Peer(i, k) => {
                         let recv = &self.recvs[i as usize];
                         let block = if self.to_all { 0 } else { k as usize };
-                        matches!(recv.state, Receiving::Here).then(|| recv.data.wrapping_add(block * folding.bytes()))
+                        matches!(recv.state, RecvState::Arrived).then(|| recv.data.wrapping_add(block * folding.bytes()))
                     }
                     Origin::Own(target, _) => Some(folding.own_data(target)),
-                    Origin::Rest => self.rest_data(source as usize, folding.bytes())?,
+                    Origin::Remote => self.remote_data(source as usize, folding.bytes())?,
                     Origin::Nowhere => None,
                 };
                 let Some(data) = data else { continue };
                 // SAFETY: the caller of `bind` vouches for the result; the block is there.
-                let folded = unsafe { folding.fold(position, data, self.own()) };
+                let folded = unsafe { folding.fold(position, data, self.loopback()) };
                 done = done.and(folded);
                 any = true;
                 if let Origin::Peer(i, _) = origin {
                     let recv = &mut self.recvs[i as usize];
                     recv.unfolded -= 1;
                     if recv.unfolded == 0 {
-                        recv.state = Receiving::Done;
-                        if recv.in_mailbox {
-                            self.link.ins[i as usize].mailbox().take(self.number);
+                        recv.state = RecvState::Done;
+                        if recv.in_ring {
+                            self.channels.inbound[i as usize].ring().take(self.number);
                         }
                     }
                 }
@@ -56,12 +56,12 @@ impl Shm {
     }
 
     /// The block of a source that came by the other executor, if it has come.
-    fn rest_data(&mut self, source: usize, bytes: usize) -> Result<Option<*const u8>> {
-        let there = match &mut self.rest {
-            Some(rest) if self.rest_runs => rest.arrived(source)?,
+    fn remote_data(&mut self, source: usize, bytes: usize) -> Result<Option<*const u8>> {
+        let there = match &mut self.remote {
+            Some(remote) if self.remote_runs => remote.arrived(source)?,
             _ => true,
         };
-        let place = self.far.binary_search(&(source as u32)).unwrap_or(0);
+        let place = self.remote_entries.binary_search(&(source as u32)).unwrap_or(0);
         Ok(there.then(|| self.scratch.as_ptr().wrapping_add(place * bytes)))
     }
 

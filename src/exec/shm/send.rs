@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use super::link::{CHUNKS, EagerBuffer};
-use super::pieces::{self, Own, Piece};
-use super::state::{Send, Sending, Shm};
+use super::blocks::{self, Loopback, MessageBlock};
+use super::channel::{CHUNKS, EagerBuffer};
+use super::state::{OutMessage, SendState, Shm};
 use crate::error::Result;
 use crate::exec::p2p::enlarge;
 use crate::observe::Way;
-use crate::shm::ring::{Header, IN_CHUNKS, IN_LINE, INLINE, WORDS};
+use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, INLINE, WORDS};
 
 /// A step that a message can take.
 pub(super) enum SendStep {
@@ -28,10 +28,10 @@ pub(super) enum SendStep {
 impl Shm {
     /// Whether message `k` can be put into all of its mailboxes now.
     #[inline(always)]
-    pub(super) fn has_room(&self, send: &Send) -> bool {
+    pub(super) fn has_room(&self, send: &OutMessage) -> bool {
         let free = |i: usize| {
-            let out = &self.link.outs[i];
-            out.sender.is_free(self.number, out.mailbox()) && out.chunks_are_taken()
+            let out = &self.channels.outbound[i];
+            out.sender.is_free(self.number, out.ring()) && out.chunks_are_read()
         };
         self.holders(send).all(free)
     }
@@ -39,18 +39,18 @@ impl Shm {
     /// The targets that may still read what lies in a message's memory: in reductions the first
     /// one's memory may hold what is for all.
     #[inline(always)]
-    pub(super) fn holders(&self, send: &Send) -> Range<usize> {
-        if self.folding.is_some() && send.outs.start == 0 { 0..self.link.outs.len() } else { send.outs.clone() }
+    pub(super) fn holders(&self, send: &OutMessage) -> Range<usize> {
+        if self.folding.is_some() && send.targets.start == 0 { 0..self.channels.outbound.len() } else { send.targets.clone() }
     }
 
     #[inline(always)]
-    fn put(&self, send: &Send, bytes: u32, place: u32, words: &[u64]) {
+    fn put(&self, send: &OutMessage, bytes: u32, location: u32, words: &[u64]) {
         if let Some(record) = &self.record {
-            record.sent(Way::Shared, send.outs.len(), bytes as u64 * send.outs.len() as u64);
+            record.sent(Way::Shared, send.targets.len(), bytes as u64 * send.targets.len() as u64);
         }
-        for out in &self.link.outs[send.outs.clone()] {
-            let acks = out.back.map_or(0, |back| self.link.ins[back].mailbox().acks());
-            out.sender.put(self.number, out.mailbox(), Header { bytes, place, acks }, words);
+        for out in &self.channels.outbound[send.targets.clone()] {
+            let acks = out.back.map_or(0, |back| self.channels.inbound[back].ring().acks());
+            out.sender.put(self.number, out.ring(), Header { bytes, location, acks }, words);
         }
     }
 
@@ -60,17 +60,17 @@ impl Shm {
     pub(super) fn next_send(&self, k: usize) -> Option<SendStep> {
         let send = &self.sends()[k];
         match send.state {
-            Sending::Waits if self.has_room(send) => {
-                if send.bytes > self.link.slot {
+            SendState::Waiting if self.has_room(send) => {
+                if send.bytes > self.channels.eager_limit {
                     self.next_of_long(k)
                 } else if send.bytes <= INLINE {
                     Some(SendStep::Inline)
                 } else {
-                    let buffer = self.link.free_buffer(&send.outs, &self.holders(send), self.number, send.bytes);
+                    let buffer = self.channels.free_buffer(&send.targets, &self.holders(send), self.number, send.bytes);
                     buffer.map(SendStep::Eager)
                 }
             }
-            Sending::Chunks(written, _) => self.has_room_for_chunk(send, written).then_some(SendStep::Chunk),
+            SendState::Chunks { written, .. } => self.has_room_for_chunk(send, written).then_some(SendStep::Chunk),
             _ => None,
         }
     }
@@ -81,19 +81,19 @@ impl Shm {
     fn next_of_long(&self, k: usize) -> Option<SendStep> {
         let send = &self.sends()[k];
         let mut in_chunks = true;
-        for out in &self.link.outs[send.outs.clone()] {
-            in_chunks &= out.begun(self.number)?;
+        for out in &self.channels.outbound[send.targets.clone()] {
+            in_chunks &= out.ready(self.number)?;
         }
         if !in_chunks || self.sends_from_device(k) {
             return Some(SendStep::ByMpi);
         }
-        self.link.memory_for_chunks(&send.outs, &self.holders(send)).map(SendStep::Announce)
+        self.channels.chunk_memory(&send.targets, &self.holders(send)).map(SendStep::Announce)
     }
 
     /// True if chunk number `written` of a message can be written for all targets.
     #[inline]
-    fn has_room_for_chunk(&self, send: &Send, written: u64) -> bool {
-        let mut outs = self.link.outs[send.outs.clone()].iter().zip(&send.before);
+    fn has_room_for_chunk(&self, send: &OutMessage, written: u64) -> bool {
+        let mut outs = self.channels.outbound[send.targets.clone()].iter().zip(&send.before);
         outs.all(|(out, &before)| out.has_room_for_chunk(before, written))
     }
 
@@ -120,9 +120,9 @@ impl Shm {
         let send = &self.sends()[k];
         let mut words = [0u64; WORDS];
         // SAFETY: the caller of `bind` vouches for the blocks.
-        let packed = unsafe { pieces::pack(&self.inputs[send.pieces.clone()], words.as_mut_ptr().cast(), self.own()) };
-        self.put(send, send.bytes as u32, IN_LINE, &words[..send.bytes.div_ceil(8)]);
-        self.send_mut(k).state = Sending::Done;
+        let packed = unsafe { blocks::pack(&self.inputs[send.blocks.clone()], words.as_mut_ptr().cast(), self.loopback()) };
+        self.put(send, send.bytes as u32, IN_CELL, &words[..send.bytes.div_ceil(8)]);
+        self.send_mut(k).state = SendState::Done;
         packed
     }
 
@@ -130,40 +130,40 @@ impl Shm {
     #[inline(always)]
     fn send_eager(&mut self, k: usize, buffer: EagerBuffer) -> Result<()> {
         let send = &self.sends()[k];
-        self.link.claim(buffer, &send.outs, self.number);
+        self.channels.claim(buffer, &send.targets, self.number);
         // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough, and free.
-        let packed = unsafe { pieces::pack(&self.inputs[send.pieces.clone()], buffer.at, self.own()) };
-        self.put(send, send.bytes as u32, self.link.place(buffer.at), &[]);
-        self.send_mut(k).state = Sending::Done;
+        let packed = unsafe { blocks::pack(&self.inputs[send.blocks.clone()], buffer.at, self.loopback()) };
+        self.put(send, send.bytes as u32, self.channels.location(buffer.at), &[]);
+        self.send_mut(k).state = SendState::Done;
         packed
     }
 
     /// Announces a message that comes in chunks.
     fn begin_chunks(&mut self, k: usize, memory: *mut u8) -> Result<()> {
-        let chunk = self.link.chunk();
-        let Self { link, all, each, inputs, to_all, comm, me, tag, record, .. } = self;
+        let chunk = self.channels.chunk();
+        let Self { channels, all, each, inputs, to_all, comm, me, tag, record, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
         if let Some(record) = record {
-            record.sent(Way::Shared, send.outs.len(), (send.bytes * send.outs.len()) as u64);
+            record.sent(Way::Shared, send.targets.len(), (send.bytes * send.targets.len()) as u64);
         }
-        let pieces = &inputs[send.pieces.clone()];
+        let blocks = &inputs[send.blocks.clone()];
         let count = send.bytes.div_ceil(chunk) as u64;
         let mut packed = Ok(());
-        if !pieces.iter().all(Piece::is_divisible) {
+        if !blocks.iter().all(MessageBlock::is_divisible) {
             enlarge(&mut send.buffer, send.bytes)?;
             // SAFETY: the caller of `bind` vouches for the blocks; the buffer is as long.
-            packed = unsafe { pieces::pack(pieces, send.buffer.as_mut_ptr(), Own { me: *me, tag: *tag, comm }) };
+            packed = unsafe { blocks::pack(blocks, send.buffer.as_mut_ptr(), Loopback { me: *me, tag: *tag, comm }) };
         }
         send.memory = memory;
-        let memory = link.place(memory);
+        let memory = channels.location(memory);
         send.before.clear();
-        send.state = Sending::Chunks(0, count);
-        for out in &link.outs[send.outs.clone()] {
+        send.state = SendState::Chunks { written: 0, all: count };
+        for out in &channels.outbound[send.targets.clone()] {
             let before = out.chunks.load(Ordering::Relaxed);
             send.before.push(before);
-            let acks = out.back.map_or(0, |back| link.ins[back].mailbox().acks());
+            let acks = out.back.map_or(0, |back| channels.inbound[back].ring().acks());
             let words = [before, send.bytes as u64, memory.into(), chunk as u64];
-            out.sender.put(self.number, out.mailbox(), Header { bytes: 0, place: IN_CHUNKS, acks }, &words);
+            out.sender.put(self.number, out.ring(), Header { bytes: 0, location: IN_CHUNKS, acks }, &words);
         }
         packed
     }
@@ -171,27 +171,27 @@ impl Shm {
     /// Writes the next chunk of a message, for which there is room.
     fn send_chunk(&mut self, k: usize) {
         let send = &self.sends()[k];
-        let Sending::Chunks(done, all) = send.state else { return };
-        let outs = &self.link.outs[send.outs.clone()];
-        let chunk = self.link.chunk();
-        let begin = done as usize * chunk;
+        let SendState::Chunks { written, all } = send.state else { return };
+        let outs = &self.channels.outbound[send.targets.clone()];
+        let chunk = self.channels.chunk();
+        let begin = written as usize * chunk;
         let part = begin..(begin + chunk).min(send.bytes);
-        let memory = send.memory.wrapping_add((done % CHUNKS) as usize * chunk);
+        let memory = send.memory.wrapping_add((written % CHUNKS) as usize * chunk);
         // SAFETY: the caller of `bind` vouches for the blocks; the memory is as long, and has been
         // read.
         unsafe {
-            let pieces = &self.inputs[send.pieces.clone()];
-            if pieces.iter().all(Piece::is_divisible) {
-                pieces::pack_part(pieces, part, memory);
+            let blocks = &self.inputs[send.blocks.clone()];
+            if blocks.iter().all(MessageBlock::is_divisible) {
+                blocks::pack_part(blocks, part, memory);
             } else {
                 memory.copy_from_nonoverlapping(send.buffer[part].as_ptr(), chunk.min(send.bytes - begin));
             }
         }
         for (out, before) in outs.iter().zip(&send.before) {
-            out.chunks.store(before + done + 1, Ordering::Relaxed);
-            out.mailbox().set_written(before + done + 1);
+            out.chunks.store(before + written + 1, Ordering::Relaxed);
+            out.ring().set_chunks_written(before + written + 1);
         }
-        let state = if done + 1 == all { Sending::Done } else { Sending::Chunks(done + 1, all) };
+        let state = if written + 1 == all { SendState::Done } else { SendState::Chunks { written: written + 1, all } };
         self.send_mut(k).state = state;
     }
 
@@ -200,13 +200,14 @@ impl Shm {
     #[inline(always)]
     pub(super) fn send_all(&mut self) {
         for k in 0..self.sends().len() {
-            self.send_mut(k).state = Sending::Waits;
+            self.send_mut(k).state = SendState::Waiting;
             let must_not_wait = self.started_only;
-            let done = if must_not_wait && self.sends()[k].bytes > self.link.slot { Ok(false) } else { self.step_send(k) };
+            let done =
+                if must_not_wait && self.sends()[k].bytes > self.channels.eager_limit { Ok(false) } else { self.step_send(k) };
             if let Err(e) = done {
                 self.note(e);
             }
-            if self.sends()[k].state == Sending::Done {
+            if self.sends()[k].state == SendState::Done {
                 continue;
             }
             if must_not_wait {
@@ -217,12 +218,12 @@ impl Shm {
                 self.sending.push(k as u32);
             }
         }
-        if self.link.crowded {
-            self.ring();
+        if self.channels.oversubscribed {
+            self.ring_doorbells();
         }
-        if self.link.any_gone() {
+        if self.channels.any_gone() {
             // known from an earlier call
-            self.look_for_dead();
+            self.give_up_on_dead();
         }
     }
 }

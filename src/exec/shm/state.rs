@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::blocks::{Loopback, MessageBlock};
+use super::channel::Channels;
 use super::fold::{Folding, Origin};
-use super::link::Link;
-use super::pieces::{Own, Piece};
 use crate::error::{Error, Result};
 use crate::exec::copy::Copy;
 use crate::exec::p2p::P2p;
@@ -20,22 +20,22 @@ use crate::shm::ring::WORDS;
 
 /// What happens to a message that is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sending {
+pub(super) enum SendState {
     /// Nothing more.
     Done,
     /// There is no room for it.
-    Waits,
+    Waiting,
     /// So many chunks of so many are put in.
-    Chunks(u64, u64),
+    Chunks { written: u64, all: u64 },
 }
 
 /// A message to one process, or one that all have in common.
-pub(super) struct Send {
+pub(super) struct OutMessage {
     /// To whom, as positions in the link.
-    pub(super) outs: Range<usize>,
-    pub(super) pieces: Range<usize>,
+    pub(super) targets: Range<usize>,
+    pub(super) blocks: Range<usize>,
     pub(super) bytes: usize,
-    pub(super) state: Sending,
+    pub(super) state: SendState,
     /// Of one that goes in chunks: where they lie, and for each target the chunks before the
     /// message.
     pub(super) memory: *mut u8,
@@ -46,32 +46,35 @@ pub(super) struct Send {
 }
 
 /// What happens to a message that is received.
-pub(super) enum Receiving {
+pub(super) enum RecvState {
     Done,
-    Waits,
+    Waiting,
     /// It is there, and stays until it is folded.
-    Here,
+    Arrived,
     Chunks(Chunks),
     /// By MPI, in one message. Whether the receive was posted before the message came: then it may
     /// yet come otherwise, if the sender is in error.
-    Mpi(Request, bool),
+    Mpi {
+        request: Request,
+        posted: bool,
+    },
     /// By MPI, in a message for each block. Those that are missing among the requests are looked
     /// for.
-    MpiEach,
+    MpiBlocks,
     /// By MPI, in one message, which is looked for: a receive that was posted before its length is
     /// known could be overrun.
-    Sought,
+    Probing,
 }
 
 /// Where chunks are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Into {
+pub(super) enum Destination {
     /// To the blocks.
-    Place,
+    Blocks,
     /// Together, before they go to the blocks.
     Buffer,
     /// Away: they do not fit.
-    Nowhere,
+    Discard,
 }
 
 /// A message that comes in chunks.
@@ -86,14 +89,14 @@ pub(super) struct Chunks {
     pub(super) memory: u32,
     pub(super) chunk: u64,
     pub(super) before: u64,
-    pub(super) into: Into,
+    pub(super) into: Destination,
 }
 
 /// A message from one process.
-pub(super) struct Recv {
-    pub(super) pieces: Range<usize>,
+pub(super) struct InMessage {
+    pub(super) blocks: Range<usize>,
     pub(super) bytes: usize,
-    pub(super) state: Receiving,
+    pub(super) state: RecvState,
     /// Where it is, when it is here.
     pub(super) data: *const u8,
     /// A message that lay in its line, is put together, or came by MPI.
@@ -105,39 +108,48 @@ pub(super) struct Recv {
     /// Blocks of it that have not been folded.
     pub(super) unfolded: usize,
     /// Whether its mailbox waits to be emptied.
-    pub(super) in_mailbox: bool,
+    pub(super) in_ring: bool,
 }
 
-impl Send {
-    pub(super) fn new(outs: Range<usize>, pieces: Range<usize>) -> Send {
-        let (before, requests) = (Vec::with_capacity(outs.len()), Vec::with_capacity(outs.len()));
-        Send { outs, pieces, bytes: 0, state: Sending::Done, memory: std::ptr::null_mut(), before, requests, buffer: Vec::new() }
+impl OutMessage {
+    pub(super) fn new(targets: Range<usize>, blocks: Range<usize>) -> OutMessage {
+        let (before, requests) = (Vec::with_capacity(targets.len()), Vec::with_capacity(targets.len()));
+        OutMessage {
+            targets,
+            blocks,
+            bytes: 0,
+            state: SendState::Done,
+            memory: std::ptr::null_mut(),
+            before,
+            requests,
+            buffer: Vec::new(),
+        }
     }
 }
 
-impl Recv {
-    pub(super) fn new(pieces: Range<usize>) -> Recv {
-        let blocks = pieces.len();
-        Recv {
-            pieces,
+impl InMessage {
+    pub(super) fn new(blocks: Range<usize>) -> InMessage {
+        let count = blocks.len();
+        InMessage {
+            blocks,
             bytes: 0,
-            state: Receiving::Done,
+            state: RecvState::Done,
             data: std::ptr::null(),
             words: [0; WORDS],
             buffer: Vec::new(),
-            requests: Vec::with_capacity(if blocks > 1 { blocks } else { 0 }),
+            requests: Vec::with_capacity(if count > 1 { count } else { 0 }),
             strays: Vec::new(),
             unfolded: 0,
-            in_mailbox: false,
+            in_ring: false,
         }
     }
 }
 
 /// Executes one schedule for a process that shares memory with some of its neighbors.
 pub struct Shm {
-    pub(super) link: Arc<Link>,
+    pub(super) channels: Arc<Channels>,
     pub(super) comm: Arc<Comm>,
-    pub(super) alone: Option<Arc<Comm>>,
+    pub(super) self_comm: Option<Arc<Comm>>,
     pub(super) me: i32,
     pub(super) tag: i32,
     /// Whether the caller may leave it alone after the start.
@@ -146,13 +158,13 @@ pub struct Shm {
     pub(super) active: bool,
     /// By field and side, what is known of datatypes.
     pub(super) known: Vec<[Known; 2]>,
-    pub(super) inputs: Vec<Piece>,
-    pub(super) outputs: Vec<Piece>,
+    pub(super) inputs: Vec<MessageBlock>,
+    pub(super) outputs: Vec<MessageBlock>,
     /// Messages of their own to each process, or one to all.
-    pub(super) each: Vec<Send>,
-    pub(super) all: Vec<Send>,
+    pub(super) each: Vec<OutMessage>,
+    pub(super) all: Vec<OutMessage>,
     pub(super) to_all: bool,
-    pub(super) recvs: Vec<Recv>,
+    pub(super) recvs: Vec<InMessage>,
     /// Positions of messages that have not come to their end.
     pub(super) sending: Vec<u32>,
     pub(super) receiving: Vec<u32>,
@@ -160,17 +172,17 @@ pub struct Shm {
     pub(super) copies: Vec<Copy>,
     pub(super) accepted: [Option<MPI_Datatype>; 2],
     pub(super) pack: Vec<u8>,
-    pub(super) rest: Option<Box<P2p>>,
-    pub(super) rest_runs: bool,
+    pub(super) remote: Option<Box<P2p>>,
+    pub(super) remote_runs: bool,
     pub(super) origins: Vec<Origin>,
     pub(super) folding: Option<Box<Folding>>,
     /// Blocks for a reduction that come by messages: where they lie, of which sources they are, and
     /// by source, how they are described.
     pub(super) scratch: Vec<u8>,
-    pub(super) far: Vec<u32>,
-    pub(super) far_counts: Vec<i64>,
-    pub(super) far_displs: Vec<i64>,
-    pub(super) far_datatypes: Vec<MPI_Datatype>,
+    pub(super) remote_entries: Vec<u32>,
+    pub(super) remote_counts: Vec<i64>,
+    pub(super) remote_displs: Vec<i64>,
+    pub(super) remote_datatypes: Vec<MPI_Datatype>,
     pub(super) failure: Option<Box<Error>>,
     /// Whether MPI writes messages that are too long past their receives (`mpi/guard.rs`).
     pub(super) guarded: bool,
@@ -194,18 +206,18 @@ unsafe impl std::marker::Send for Shm {}
 
 impl Shm {
     #[inline(always)]
-    pub(super) fn sends(&self) -> &[Send] {
+    pub(super) fn sends(&self) -> &[OutMessage] {
         if self.to_all { &self.all } else { &self.each }
     }
 
     #[inline(always)]
-    pub(super) fn send_mut(&mut self, k: usize) -> &mut Send {
+    pub(super) fn send_mut(&mut self, k: usize) -> &mut OutMessage {
         if self.to_all { &mut self.all[k] } else { &mut self.each[k] }
     }
 
     #[inline(always)]
-    pub(super) fn own(&self) -> Own<'_> {
-        Own { me: self.me, tag: self.tag, comm: &self.comm }
+    pub(super) fn loopback(&self) -> Loopback<'_> {
+        Loopback { me: self.me, tag: self.tag, comm: &self.comm }
     }
 
     /// Remembers a failure, if it is the first: all messages come to their end.

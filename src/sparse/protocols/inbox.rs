@@ -17,18 +17,18 @@ use crate::error::Result;
 use crate::model::dsde::{INBOX_LONG, INBOX_ROOM};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode};
-use crate::shm::double_buffer::{Gate, Half, MOST, Place, TOLD};
+use crate::shm::double_buffer::{Barrier, Half, MOST_PROCESSES, Reservation, VALUE_BITS};
 use crate::shm::segment::Segment;
 use crate::sparse::mailbox::{Inbox, Outbox, Sends};
 use crate::sparse::{Kind, STATS_BITS, Stats, Wires, lost, pcx, send_one};
 
-const _: () = assert!(STATS_BITS <= TOLD, "the gate has room for what travels with an exchange");
+const _: () = assert!(STATS_BITS <= VALUE_BITS, "the gate has room for what travels with an exchange");
 
 /// What is everybody's: at the beginning of the part of process 0.
 #[derive(Default)]
 #[repr(C, align(128))]
 struct Head {
-    gate: Gate,
+    gate: Barrier,
     bell: Bell,
 }
 
@@ -102,7 +102,7 @@ impl Memory {
         self.before(process, number).wrapping_add(size_of::<Half>() + position as usize)
     }
 
-    fn gate(&self) -> &Gate {
+    fn gate(&self) -> &Barrier {
         &self.head().gate
     }
 
@@ -127,7 +127,7 @@ pub struct Inboxes {
 impl Inboxes {
     /// `None` where memory cannot be shared, and then on all processes. Collective over `comm`, all of whose processes are on one node.
     pub fn new(comm: &Comm, size: u32) -> Result<Option<Inboxes>> {
-        if size > MOST {
+        if size > MOST_PROCESSES {
             return Ok(None);
         }
         let bytes = size_of::<Head>() + 2 * HALF;
@@ -166,7 +166,7 @@ impl Run {
             let room = HEADER + if long { 0 } else { o.bytes.next_multiple_of(HEADER) };
             let half = memory.half(o.target, number);
             let sent = match half.reserve(room, INBOX_ROOM) {
-                Place::Here(at) => {
+                Reservation::Room(at) => {
                     let sent = if long {
                         // SAFETY: the caller vouches for the block.
                         let sent = unsafe { message::send(Mode::Standard, &o.block, o.target, rest, &wires.comm) };
@@ -185,13 +185,13 @@ impl Run {
                     memory.label(o.target, number, at, header);
                     sent
                 }
-                Place::Elsewhere { end } => {
+                Reservation::Full { end } => {
                     if let Some(at) = end {
                         memory.label(o.target, number, at, Header { source: rank, what: END, bytes: 0 });
                     }
                     // SAFETY: the caller vouches for the block.
                     let told = unsafe { send_one(wires, o, Mode::Standard, &mut outbox) };
-                    told.map(drop).inspect_err(|_| half.take_back())
+                    told.map(drop).inspect_err(|_| half.withdraw())
                 }
             };
             if let Err(e) = sent {
@@ -225,8 +225,8 @@ impl Run {
 
     /// Takes what has come out of the inbox; how many messages are to be probed for.
     fn take_out(&self, wires: &mut Wires, inbox: &mut Inbox) -> Result<u32> {
-        let contents = self.memory.half(wires.rank, self.number).empty(INBOX_ROOM);
-        let bytes = if contents.cut { self.end(wires.rank) } else { contents.bytes };
+        let contents = self.memory.half(wires.rank, self.number).drain(INBOX_ROOM);
+        let bytes = if contents.overflowed { self.end(wires.rank) } else { contents.bytes };
         if bytes > 0 {
             // all at once, with the headers: they keep messages aligned, and nothing that a process in error writes later changes a length that was checked
             let at = inbox.room(bytes)?;

@@ -17,23 +17,23 @@ use crate::mpi::coll;
 use crate::mpi::leftover;
 use crate::mpi::liveness;
 use crate::mpi::message;
-use crate::shm::doorbell::Bell;
+use crate::shm::doorbell::Doorbell;
 use crate::shm::node::Team;
-use crate::shm::ring::{LINES, Mailbox, Sender};
+use crate::shm::ring::{CELLS, Ring, Sender};
 use crate::shm::segment::Segment;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
 /// Most bytes for the messages of an operation that a process sends.
-pub const MOST: usize = 128 << 20;
+pub const MOST_BYTES: usize = 128 << 20;
 
 /// Large slots of a target's memory: as many as messages can be there at a time.
-const SLOTS: usize = LINES as usize;
+const LARGE_BUFFERS: usize = CELLS as usize;
 
 /// Bytes of a small slot, of which each line of the target's mailbox has its own.
-pub const SMALL: usize = 4096;
+pub const SMALL_BUFFER: usize = 4096;
 
 /// Bytes of all small slots.
-const SMALLS: usize = LINES as usize * SMALL;
+const ALL_SMALL: usize = CELLS as usize * SMALL_BUFFER;
 
 /// Chunks of long messages that are there at a time, and bytes of one at the most: together they
 /// stay in a core's cache.
@@ -44,7 +44,7 @@ const LONGEST_CHUNK: usize = 128 << 10;
 const LINE: usize = 64;
 
 /// Most bytes of a segment: places are told as numbers of lines.
-const LARGEST: usize = (u32::MAX as usize - 1) * LINE;
+const LARGEST_SEGMENT: usize = (u32::MAX as usize - 1) * LINE;
 
 /// Slots begin on pages.
 const PAGE: usize = 4096;
@@ -53,18 +53,18 @@ const PAGE: usize = 4096;
 const GENERATIONS: u64 = 64;
 
 /// One process to which this one sends.
-pub struct Out {
+pub struct Outbound {
     /// Its rank in the communicator, and in the node.
     pub rank: Rank,
     pub member: u32,
     /// Its rank in `MPI_COMM_WORLD`; `None` in another world.
     pub world: Option<u32>,
-    mailbox: *const Mailbox,
+    ring: *const Ring,
     pub sender: Sender,
     /// Where messages to it lie that are longer than a line: the small slots, then the large ones.
     memory: *mut u8,
     /// For each large slot one more than the number of the message that was last put there.
-    used: [AtomicU64; SLOTS],
+    used: [AtomicU64; LARGE_BUFFERS],
     /// Position among the sources, if it is one.
     pub back: Option<usize>,
     /// Chunks that have been put into its mailbox.
@@ -83,37 +83,37 @@ pub struct EagerBuffer {
 }
 
 /// One process from which this one receives.
-pub struct In {
+pub struct Inbound {
     /// Its rank in the communicator, and in the node.
     pub rank: Rank,
     pub member: u32,
-    mailbox: *const Mailbox,
+    ring: *const Ring,
     /// Position among the targets, if it is one.
     pub back: Option<usize>,
     /// Bytes of a message in a slot of that process at the most.
-    pub slot: usize,
+    pub eager_limit: usize,
     /// Whether longer ones come by MPI, which needs one copy for them where the kernel permits
     /// that.
     pub long_by_mpi: bool,
 }
 
 /// The shared memory of one operation of a neighborhood, as one process sees it.
-pub struct Link {
+pub struct Channels {
     segment: Arc<Segment>,
     /// Targets on the node but itself, each once, in matching order; sources likewise.
-    pub outs: Vec<Out>,
-    pub ins: Vec<In>,
+    pub outbound: Vec<Outbound>,
+    pub inbound: Vec<Inbound>,
     /// Bytes of a message in a slot at the most.
-    pub slot: usize,
+    pub eager_limit: usize,
     /// Number of the next collective.
     next: AtomicU64,
     first_tag: u64,
     tags: u64,
-    pub bell: Bell,
+    pub doorbell: Doorbell,
     /// The bell of each process of the node.
-    pub bells: Vec<Bell>,
+    pub doorbells: Vec<Doorbell>,
     /// Whether processes share cores.
-    pub crowded: bool,
+    pub oversubscribed: bool,
     /// True once a process of it was found dead.
     any_gone: AtomicBool,
     /// Messages that went by MPI from memory of their own, as long as MPI may read that.
@@ -122,11 +122,11 @@ pub struct Link {
 
 // SAFETY: addresses in the segment, which lives as long; what is there is atomic, or belongs to one
 // side by the mailboxes' protocol.
-unsafe impl Send for Link {}
+unsafe impl Send for Channels {}
 // SAFETY: as above.
-unsafe impl Sync for Link {}
+unsafe impl Sync for Channels {}
 
-impl Drop for Link {
+impl Drop for Channels {
     fn drop(&mut self) {
         let detached = std::mem::take(self.detached.get_mut().unwrap_or_else(PoisonError::into_inner));
         if !detached.is_empty() {
@@ -137,12 +137,12 @@ impl Drop for Link {
     }
 }
 
-impl Out {
+impl Outbound {
     #[inline(always)]
-    pub fn mailbox(&self) -> &Mailbox {
+    pub fn ring(&self) -> &Ring {
         // SAFETY: it lies in the segment, which lives as long as the link that holds this; it is
         // all atomics.
-        unsafe { &*self.mailbox }
+        unsafe { &*self.ring }
     }
 
     /// Whether it was found dead.
@@ -153,32 +153,32 @@ impl Out {
 
     /// Whether all chunks that were put into its mailbox have been taken out.
     #[inline(always)]
-    pub fn chunks_are_taken(&self) -> bool {
+    pub fn chunks_are_read(&self) -> bool {
         // only long messages are counted in chunks
         let chunks = self.chunks.load(Ordering::Relaxed);
-        chunks == 0 || self.mailbox().read() == chunks || self.is_gone()
+        chunks == 0 || self.ring().chunks_read() == chunks || self.is_gone()
     }
 
     /// Whether chunk `done` can be put in of a message that has `before` chunks of the mailbox
     /// before it.
     #[inline]
     pub fn has_room_for_chunk(&self, before: u64, done: u64) -> bool {
-        self.mailbox().read() + CHUNKS > before + done || self.is_gone()
+        self.ring().chunks_read() + CHUNKS > before + done || self.is_gone()
     }
 
     /// Returns how it takes the long message `number`, as [`Mailbox::begun`]. A dead process holds
     /// up none.
     #[inline]
-    pub fn begun(&self, number: u64) -> Option<bool> {
-        self.mailbox().begun(number).or_else(|| self.is_gone().then_some(true))
+    pub fn ready(&self, number: u64) -> Option<bool> {
+        self.ring().ready(number).or_else(|| self.is_gone().then_some(true))
     }
 }
 
-impl In {
+impl Inbound {
     #[inline(always)]
-    pub fn mailbox(&self) -> &Mailbox {
+    pub fn ring(&self) -> &Ring {
         // SAFETY: as for `Out`.
-        unsafe { &*self.mailbox }
+        unsafe { &*self.ring }
     }
 }
 
@@ -201,7 +201,7 @@ pub fn make(
     common: &[bool],
     (bytes, single_copy): (usize, bool),
     generation: u64,
-) -> Result<Option<Vec<Arc<Link>>>> {
+) -> Result<Option<Vec<Arc<Channels>>>> {
     // what cannot wait for room goes by MPI
     let (first_tag, tags) = tags::shared(message::largest_tag()?);
     let tags = tags / (GENERATIONS * 3);
@@ -209,17 +209,17 @@ pub fn make(
         return Ok(None);
     }
     let (targets, sources) = (on_node(n.targets_in_order(), n.rank(), team), on_node(n.sources_in_order(), n.rank(), team));
-    let memory = bytes.min(MOST / targets.len().max(1)).max(SMALLS + SLOTS * PAGE);
-    let slot = (memory - SMALLS) / SLOTS / PAGE * PAGE;
-    let memory = SMALLS + SLOTS * slot;
+    let memory = bytes.min(MOST_BYTES / targets.len().max(1)).max(ALL_SMALL + LARGE_BUFFERS * PAGE);
+    let large_buffer = (memory - ALL_SMALL) / LARGE_BUFFERS / PAGE * PAGE;
+    let memory = ALL_SMALL + LARGE_BUFFERS * large_buffer;
     let memories: usize = common.iter().map(|&common| if common { targets.len().min(1) } else { targets.len() }).sum();
-    let mailboxes = (Bell::BYTES + common.len() * sources.len() * size_of::<Mailbox>()).next_multiple_of(PAGE);
+    let rings = (Doorbell::BYTES + common.len() * sources.len() * size_of::<Ring>()).next_multiple_of(PAGE);
     let edges = !(targets.is_empty() && sources.is_empty());
-    let part = if edges { mailboxes + memories * memory } else { 0 };
-    let Some(segment) = Segment::new(part, LARGEST, team.comm())? else { return Ok(None) };
+    let part = if edges { rings + memories * memory } else { 0 };
+    let Some(segment) = Segment::new(part, LARGEST_SEGMENT, team.comm())? else { return Ok(None) };
     let segment = Arc::new(segment);
     if edges {
-        Bell::at(segment.part(team.me())).claim();
+        Doorbell::at(segment.part(team.me())).claim();
     }
     // who sends to me hears at which place among my mailboxes its own are
     let mut places = vec![u32::MAX; team.size()];
@@ -227,10 +227,10 @@ pub fn make(
         places[member as usize] = place as u32;
     }
     let places = coll::alltoall(team.comm(), &places)?;
-    let slots = coll::allgather(team.comm(), (slot / PAGE) as u32, team.size() as u32)?;
-    let mailbox = |member: u32, place: usize, operation: usize| -> *const Mailbox {
+    let sizes = coll::allgather(team.comm(), (large_buffer / PAGE) as u32, team.size() as u32)?;
+    let ring = |member: u32, place: usize, operation: usize| -> *const Ring {
         let index = place * common.len() + operation;
-        segment.part(member).wrapping_add(Bell::BYTES + index * size_of::<Mailbox>()).cast()
+        segment.part(member).wrapping_add(Doorbell::BYTES + index * size_of::<Ring>()).cast()
     };
     if !edges {
         return Ok(None);
@@ -238,16 +238,16 @@ pub fn make(
     let members: Vec<u32> = targets.iter().map(|target| target.1).collect();
     // SAFETY: a live communicator.
     let worlds = unsafe { liveness::world_ranks(team.comm().raw(), &members) }?;
-    let bell = |member: usize| Bell::at(segment.part(member as u32));
-    let mut next = segment.part(team.me()).wrapping_add(mailboxes);
-    let links = common.iter().enumerate().map(|(operation, &common)| {
+    let doorbell = |member: usize| Doorbell::at(segment.part(member as u32));
+    let mut next = segment.part(team.me()).wrapping_add(rings);
+    let channels = common.iter().enumerate().map(|(operation, &common)| {
         let begin = next;
-        let outs: Vec<Out> = (targets.iter().enumerate())
-            .map(|(k, &(rank, member))| Out {
+        let outbound: Vec<Outbound> = (targets.iter().enumerate())
+            .map(|(k, &(rank, member))| Outbound {
                 rank,
                 member,
                 world: worlds[k],
-                mailbox: mailbox(member, places[member as usize] as usize, operation),
+                ring: ring(member, places[member as usize] as usize, operation),
                 sender: Sender::default(),
                 memory: begin.wrapping_add(if common { 0 } else { k * memory }),
                 used: Default::default(),
@@ -256,44 +256,44 @@ pub fn make(
                 gone: AtomicBool::new(false),
             })
             .collect();
-        let ins = (sources.iter().enumerate())
-            .map(|(k, &(rank, member))| In {
+        let inbound = (sources.iter().enumerate())
+            .map(|(k, &(rank, member))| Inbound {
                 rank,
                 member,
-                mailbox: mailbox(team.me(), k, operation),
+                ring: ring(team.me(), k, operation),
                 back: targets.iter().position(|t| t.0 == rank),
-                slot: slots[member as usize] as usize * PAGE,
-                long_by_mpi: single_copy && bell(member as usize).reads_owner(),
+                eager_limit: sizes[member as usize] as usize * PAGE,
+                long_by_mpi: single_copy && doorbell(member as usize).reads_owner(),
             })
             .collect();
-        next = next.wrapping_add(memory * if common { outs.len().min(1) } else { outs.len() });
-        Arc::new(Link {
+        next = next.wrapping_add(memory * if common { outbound.len().min(1) } else { outbound.len() });
+        Arc::new(Channels {
             segment: Arc::clone(&segment),
-            outs,
-            ins,
-            slot,
+            outbound,
+            inbound,
+            eager_limit: large_buffer,
             next: AtomicU64::new(0),
             first_tag: first_tag + (generation % GENERATIONS * 3 + operation as u64) * tags,
             tags,
-            bell: bell(team.me() as usize),
-            bells: (0..team.size()).map(bell).collect(),
-            crowded: team.crowded(),
+            doorbell: doorbell(team.me() as usize),
+            doorbells: (0..team.size()).map(doorbell).collect(),
+            oversubscribed: team.oversubscribed(),
             any_gone: AtomicBool::new(false),
             detached: Mutex::default(),
         })
     });
-    Ok(Some(links.collect()))
+    Ok(Some(channels.collect()))
 }
 
-impl Link {
+impl Channels {
     /// Whether it goes to a process, or comes from there.
     pub fn has(&self, rank: Rank) -> bool {
-        self.outs.iter().any(|o| o.rank == rank) || self.ins.iter().any(|i| i.rank == rank)
+        self.outbound.iter().any(|o| o.rank == rank) || self.inbound.iter().any(|i| i.rank == rank)
     }
 
     /// The number of the next collective. Collectives are started one after the other.
     #[inline(always)]
-    pub fn take_number(&self) -> u64 {
+    pub fn next_number(&self) -> u64 {
         let number = self.next.load(Ordering::Relaxed);
         self.next.store(number + 1, Ordering::Relaxed);
         number
@@ -313,53 +313,53 @@ impl Link {
     /// Finds a free eager buffer for message `number` of `bytes` bytes to some targets, whose cell is
     /// free. `holders` may still read what lies there. `None` if all buffers are in use.
     #[inline(always)]
-    pub fn free_buffer(&self, outs: &Range<usize>, holders: &Range<usize>, number: u64, bytes: usize) -> Option<EagerBuffer> {
-        let out = &self.outs[outs.start];
-        if bytes <= SMALL {
-            let at = out.memory.wrapping_add((number % LINES) as usize * SMALL);
+    pub fn free_buffer(&self, targets: &Range<usize>, holders: &Range<usize>, number: u64, bytes: usize) -> Option<EagerBuffer> {
+        let out = &self.outbound[targets.start];
+        if bytes <= SMALL_BUFFER {
+            let at = out.memory.wrapping_add((number % CELLS) as usize * SMALL_BUFFER);
             return Some(EagerBuffer { at, large: None });
         }
         // the same ones again, whose memory is near
-        let free = (0..SLOTS).find(|&slot| self.is_slot_free(out, holders, slot))?;
-        Some(EagerBuffer { at: out.memory.wrapping_add(SMALLS + free * self.slot), large: Some(free) })
+        let free = (0..LARGE_BUFFERS).find(|&index| self.is_buffer_free(out, holders, index))?;
+        Some(EagerBuffer { at: out.memory.wrapping_add(ALL_SMALL + free * self.eager_limit), large: Some(free) })
     }
 
     /// Assigns an eager buffer to message `number`, until its receivers have taken that out.
     #[inline(always)]
-    pub fn claim(&self, buffer: EagerBuffer, outs: &Range<usize>, number: u64) {
+    pub fn claim(&self, buffer: EagerBuffer, targets: &Range<usize>, number: u64) {
         if let Some(large) = buffer.large {
-            self.outs[outs.start].used[large].store(number + 1, Ordering::Relaxed);
+            self.outbound[targets.start].used[large].store(number + 1, Ordering::Relaxed);
         }
     }
 
-    fn is_slot_free(&self, out: &Out, holders: &Range<usize>, slot: usize) -> bool {
-        let used = out.used[slot].load(Ordering::Relaxed);
-        used == 0 || self.outs[holders.clone()].iter().all(|holder| holder.sender.is_taken(used - 1, holder.mailbox()))
+    fn is_buffer_free(&self, out: &Outbound, holders: &Range<usize>, index: usize) -> bool {
+        let used = out.used[index].load(Ordering::Relaxed);
+        used == 0 || self.outbound[holders.clone()].iter().all(|holder| holder.sender.is_taken(used - 1, holder.ring()))
     }
 
     /// The memory in which a long message to some targets comes in chunks; `None` if it is still
     /// taken.
-    pub fn memory_for_chunks(&self, outs: &Range<usize>, holders: &Range<usize>) -> Option<*mut u8> {
-        let out = &self.outs[outs.start];
-        (0..SLOTS).all(|slot| self.is_slot_free(out, holders, slot)).then(|| out.memory.wrapping_add(SMALLS))
+    pub fn chunk_memory(&self, targets: &Range<usize>, holders: &Range<usize>) -> Option<*mut u8> {
+        let out = &self.outbound[targets.start];
+        (0..LARGE_BUFFERS).all(|index| self.is_buffer_free(out, holders, index)).then(|| out.memory.wrapping_add(ALL_SMALL))
     }
 
     /// Bytes of a chunk of a long message.
     pub fn chunk(&self) -> usize {
-        (SLOTS * self.slot / CHUNKS as usize / LINE * LINE).min(LONGEST_CHUNK)
+        (LARGE_BUFFERS * self.eager_limit / CHUNKS as usize / LINE * LINE).min(LONGEST_CHUNK)
     }
 
     /// Where a slot lies for all processes, in cache lines.
     #[inline(always)]
-    pub fn place(&self, slot: *const u8) -> u32 {
-        (self.segment.position(slot) / LINE) as u32
+    pub fn location(&self, at: *const u8) -> u32 {
+        (self.segment.position(at) / LINE) as u32
     }
 
     /// The address of so many bytes, `offset` bytes behind a place that another process has named;
     /// `None` if there are none.
     #[inline(always)]
-    pub fn at(&self, place: u32, offset: usize, bytes: usize) -> Option<*mut u8> {
-        self.segment.at((place as usize * LINE).checked_add(offset)?, bytes)
+    pub fn at(&self, location: u32, offset: usize, bytes: usize) -> Option<*mut u8> {
+        self.segment.at((location as usize * LINE).checked_add(offset)?, bytes)
     }
 
     /// Keeps what MPI is sending until it has been sent. Takes a lock; allocates where there have
@@ -373,15 +373,15 @@ impl Link {
 
     /// Bytes for the messages to one process.
     pub fn bytes(&self) -> usize {
-        SMALLS + SLOTS * self.slot
+        ALL_SMALL + LARGE_BUFFERS * self.eager_limit
     }
 
     /// Writes the target at position `out` off: what is put in later is not for it, and waits for
     /// nothing that it has not done.
     #[cold]
-    pub fn give_up(&self, out: usize) {
-        self.outs[out].gone.store(true, Ordering::Relaxed);
-        self.outs[out].sender.give_up();
+    pub fn write_off(&self, out: usize) {
+        self.outbound[out].gone.store(true, Ordering::Relaxed);
+        self.outbound[out].sender.give_up();
         self.note_gone();
     }
 

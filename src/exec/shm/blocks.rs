@@ -17,7 +17,7 @@ use crate::mpi::message;
 
 /// What messages of a process to itself, which pack what nothing else can, are sent with.
 #[derive(Clone, Copy)]
-pub struct Own<'a> {
+pub struct Loopback<'a> {
     pub me: i32,
     pub tag: i32,
     pub comm: &'a Comm,
@@ -25,25 +25,25 @@ pub struct Own<'a> {
 
 /// How the data of a block comes into a message and out of it.
 #[derive(Debug)]
-enum How {
+enum Packing {
     /// It lies behind one another, so far from the block's address.
-    InPlace(isize),
+    Contiguous(isize),
     Layout(Layout),
     /// By MPI alone.
-    Passage(Passage),
+    Mpi(Passage),
 }
 
 /// A block.
-pub struct Piece {
+pub struct MessageBlock {
     /// Of which field, and of which slot.
     pub field: u32,
-    pub slot: u32,
+    pub entry: u32,
     /// In a call: the address of its first element.
     at: *mut u8,
     /// Bytes of data.
     pub bytes: usize,
     count: i64,
-    how: How,
+    packing: Packing,
     accepted: Option<MPI_Datatype>,
     /// What is known of the datatype holds as long as none has been freed.
     freed: u64,
@@ -51,10 +51,10 @@ pub struct Piece {
     device: bool,
 }
 
-impl Piece {
-    pub fn new(field: usize, slot: u32) -> Piece {
-        let (at, how) = (std::ptr::null_mut(), How::InPlace(0));
-        Piece { field: field as u32, slot, at, bytes: 0, count: 0, how, accepted: None, freed: 0, device: false }
+impl MessageBlock {
+    pub fn new(field: usize, entry: u32) -> MessageBlock {
+        let (at, packing) = (std::ptr::null_mut(), Packing::Contiguous(0));
+        MessageBlock { field: field as u32, entry, at, bytes: 0, count: 0, packing, accepted: None, freed: 0, device: false }
     }
 
     /// Leaves a block that has just been bound to MPI, where it lies on a device.
@@ -64,10 +64,10 @@ impl Piece {
     pub unsafe fn find_device(&mut self, devices: &Devices, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
         // SAFETY: the caller vouches for the datatype, which has been accepted.
         unsafe {
-            let is = device::holds(devices, &self.block())?;
+            let is = device::holds(devices, &self.located())?;
             let was = std::mem::replace(&mut self.device, is);
             if self.device {
-                self.how = How::Passage(Passage::Message);
+                self.packing = Packing::Mpi(Passage::Message);
             } else if was {
                 // what the call before made of it is another address's
                 self.forget();
@@ -79,12 +79,12 @@ impl Piece {
 
     /// The block as messages have it, if it lies on a device.
     pub fn on_device(&self) -> Option<message::Block> {
-        let Located { at, count, datatype } = self.block();
+        let Located { at, count, datatype } = self.located();
         self.device.then_some(message::Block { at, count, datatype })
     }
 
     /// True if it is packed where it is sent by MPI.
-    pub fn is_gapped(&self) -> bool {
+    pub fn is_staged(&self) -> bool {
         self.in_place().is_none() && !self.device
     }
 
@@ -95,48 +95,48 @@ impl Piece {
     /// The datatype must be a datatype; `known` belongs to the side, and is at `freed`.
     #[inline(always)]
     pub unsafe fn bind(&mut self, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
-        let block = side.locate(self.slot as usize)?;
-        self.at = block.at;
-        if self.accepted == Some(block.datatype)
-            && self.count == block.count
+        let located = side.locate(self.entry as usize)?;
+        self.at = located.at;
+        if self.accepted == Some(located.datatype)
+            && self.count == located.count
             && self.freed == freed
-            && !(block.at.is_null() && self.bytes > 0)
+            && !(located.at.is_null() && self.bytes > 0)
         {
             return Ok(());
         }
         // SAFETY: the caller vouches for the datatype. What is known must not outlive an error.
-        unsafe { self.look_at(&block, side, known, freed, comm).inspect_err(|_| self.accepted = None) }
+        unsafe { self.look_at(&located, side, known, freed, comm).inspect_err(|_| self.accepted = None) }
     }
 
-    unsafe fn look_at(&mut self, block: &Located, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
+    unsafe fn look_at(&mut self, located: &Located, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
         // SAFETY: as for `bind`.
         unsafe {
-            if self.accepted != Some(block.datatype) || self.freed != freed {
-                accept(&mut self.accepted, block.datatype, side, self.slot as usize, comm)?;
+            if self.accepted != Some(located.datatype) || self.freed != freed {
+                accept(&mut self.accepted, located.datatype, side, self.entry as usize, comm)?;
             }
-            refuse_null(block, side)?;
-            (self.count, self.freed) = (block.count, freed);
-            if let Some(size) = known.dense(block.datatype)? {
-                self.bytes = buffers::length(block.count, size, || side.count_argument(self.slot as usize))?;
-                self.how = How::InPlace(0);
+            refuse_null(located, side)?;
+            (self.count, self.freed) = (located.count, freed);
+            if let Some(size) = known.dense(located.datatype)? {
+                self.bytes = buffers::length(located.count, size, || side.count_argument(self.entry as usize))?;
+                self.packing = Packing::Contiguous(0);
                 return Ok(());
             }
             self.bytes =
-                buffers::length(block.count, datatype::size(block.datatype)?, || side.count_argument(self.slot as usize))?;
-            self.bind_derived(block, known, comm)
+                buffers::length(located.count, datatype::size(located.datatype)?, || side.count_argument(self.entry as usize))?;
+            self.bind_derived(located, known, comm)
         }
     }
 
-    unsafe fn bind_derived(&mut self, block: &Located, known: &Known, comm: &Comm) -> Result<()> {
+    unsafe fn bind_derived(&mut self, located: &Located, known: &Known, comm: &Comm) -> Result<()> {
         // SAFETY: as for `bind`.
         unsafe {
-            self.how = match layout(block, known)? {
-                _ if self.bytes == 0 => How::InPlace(0),
+            self.packing = match layout(located, known)? {
+                _ if self.bytes == 0 => Packing::Contiguous(0),
                 Some(layout) => match layout.contiguous() {
-                    Some(offset) => How::InPlace(offset as isize),
-                    None => How::Layout(layout),
+                    Some(offset) => Packing::Contiguous(offset as isize),
+                    None => Packing::Layout(layout),
                 },
-                None => How::Passage(Passage::without_layout(block, comm)?),
+                None => Packing::Mpi(Passage::without_layout(located, comm)?),
             };
         }
         Ok(())
@@ -150,16 +150,16 @@ impl Piece {
     /// Whether any range of its bytes can be copied by itself.
     #[inline(always)]
     pub fn is_divisible(&self) -> bool {
-        !matches!(self.how, How::Passage(_))
+        !matches!(self.packing, Packing::Mpi(_))
     }
 
     /// Where its data lies, if that is behind one another.
     #[inline(always)]
     pub fn in_place(&self) -> Option<*mut u8> {
-        if let How::InPlace(offset) = self.how { Some(self.at.wrapping_offset(offset)) } else { None }
+        if let Packing::Contiguous(offset) = self.packing { Some(self.at.wrapping_offset(offset)) } else { None }
     }
 
-    fn block(&self) -> Located {
+    fn located(&self) -> Located {
         // what MPI packs has a datatype that has been accepted
         Located { at: self.at, count: self.count, datatype: self.accepted.unwrap_or_else(datatype::byte) }
     }
@@ -169,15 +169,15 @@ impl Piece {
     /// # Safety
     /// The block must be readable, and `into` writable for its bytes.
     #[inline(always)]
-    pub unsafe fn pack(&self, into: *mut u8, own: Own) -> Result<()> {
+    pub unsafe fn pack(&self, into: *mut u8, loopback: Loopback) -> Result<()> {
         // SAFETY: the caller vouches for both ends.
         unsafe {
-            match &self.how {
-                How::InPlace(offset) => copy(self.at.wrapping_offset(*offset), into, self.bytes),
-                How::Layout(layout) => layout.pack(self.at, into),
-                How::Passage(passage) => {
+            match &self.packing {
+                Packing::Contiguous(offset) => copy(self.at.wrapping_offset(*offset), into, self.bytes),
+                Packing::Layout(layout) => layout.pack(self.at, into),
+                Packing::Mpi(passage) => {
                     let into = std::slice::from_raw_parts_mut(into, self.bytes);
-                    passage.pack(&self.block(), into, own.me, own.tag, own.comm)?;
+                    passage.pack(&self.located(), into, loopback.me, loopback.tag, loopback.comm)?;
                 }
             }
         }
@@ -189,16 +189,16 @@ impl Piece {
     /// # Safety
     /// The block must be writable, and `from` readable for its bytes.
     #[inline(always)]
-    pub unsafe fn unpack(&self, from: *const u8, own: Own) -> Result<()> {
+    pub unsafe fn unpack(&self, from: *const u8, loopback: Loopback) -> Result<()> {
         // SAFETY: the caller vouches for both ends.
         unsafe {
-            match &self.how {
-                How::InPlace(offset) => copy(from, self.at.wrapping_offset(*offset), self.bytes),
-                How::Layout(layout) => layout.unpack(from, self.at),
-                How::Passage(passage) => {
+            match &self.packing {
+                Packing::Contiguous(offset) => copy(from, self.at.wrapping_offset(*offset), self.bytes),
+                Packing::Layout(layout) => layout.unpack(from, self.at),
+                Packing::Mpi(passage) => {
                     // what unpacks only reads here
                     let from = std::slice::from_raw_parts_mut(from.cast_mut(), self.bytes);
-                    passage.unpack(from, &self.block(), own.me, own.tag, own.comm)?;
+                    passage.unpack(from, &self.located(), loopback.me, loopback.tag, loopback.comm)?;
                 }
             }
         }
@@ -213,21 +213,21 @@ impl Piece {
     /// # Errors
     /// There are too many; then none is brought out.
     #[cold]
-    pub unsafe fn unpack_short(&self, from: *const u8, bytes: usize, own: Own) -> Result<()> {
+    pub unsafe fn unpack_short(&self, from: *const u8, bytes: usize, loopback: Loopback) -> Result<()> {
         if bytes > self.bytes {
-            return Err(Error::Truncated { source_slot: self.slot as usize, sent: bytes, expected: self.bytes }.into());
+            return Err(Error::Truncated { source_slot: self.entry as usize, sent: bytes, expected: self.bytes }.into());
         }
         // SAFETY: the caller vouches for both ends.
         unsafe {
-            let How::Passage(passage) = &self.how else {
+            let Packing::Mpi(passage) = &self.packing else {
                 self.unpack_part(0..bytes, from);
                 return Ok(());
             };
-            let block = self.block();
-            let size = (datatype::size(block.datatype)? as usize).max(1);
-            let short = Located { count: (bytes / size) as i64, ..block };
+            let located = self.located();
+            let size = (datatype::size(located.datatype)? as usize).max(1);
+            let short = Located { count: (bytes / size) as i64, ..located };
             let from = std::slice::from_raw_parts_mut(from.cast_mut(), bytes / size * size);
-            passage.unpack(from, &short, own.me, own.tag, own.comm)
+            passage.unpack(from, &short, loopback.me, loopback.tag, loopback.comm)
         }
     }
 
@@ -238,10 +238,10 @@ impl Piece {
     unsafe fn pack_part(&self, part: Range<usize>, into: *mut u8) {
         // SAFETY: the caller vouches for both ends.
         unsafe {
-            match &self.how {
-                How::Layout(layout) => layout.pack_part(self.at, part.start, part.end, into),
-                How::InPlace(offset) => copy(self.at.wrapping_offset(*offset).wrapping_add(part.start), into, part.len()),
-                How::Passage(_) => {}
+            match &self.packing {
+                Packing::Layout(layout) => layout.pack_part(self.at, part.start, part.end, into),
+                Packing::Contiguous(offset) => copy(self.at.wrapping_offset(*offset).wrapping_add(part.start), into, part.len()),
+                Packing::Mpi(_) => {}
             }
         }
     }
@@ -253,10 +253,10 @@ impl Piece {
     unsafe fn unpack_part(&self, part: Range<usize>, from: *const u8) {
         // SAFETY: the caller vouches for both ends.
         unsafe {
-            match &self.how {
-                How::Layout(layout) => layout.unpack_part(from, part.start, part.end, self.at),
-                How::InPlace(offset) => copy(from, self.at.wrapping_offset(*offset).wrapping_add(part.start), part.len()),
-                How::Passage(_) => {}
+            match &self.packing {
+                Packing::Layout(layout) => layout.unpack_part(from, part.start, part.end, self.at),
+                Packing::Contiguous(offset) => copy(from, self.at.wrapping_offset(*offset).wrapping_add(part.start), part.len()),
+                Packing::Mpi(_) => {}
             }
         }
     }
@@ -283,14 +283,14 @@ unsafe fn copy(from: *const u8, into: *mut u8, bytes: usize) {
 /// # Errors
 /// No memory is that long.
 #[inline(always)]
-pub fn total(pieces: &[Piece]) -> Result<usize> {
-    let sum = pieces.iter().fold(0usize, |sum, piece| sum.saturating_add(piece.bytes));
+pub fn total(blocks: &[MessageBlock]) -> Result<usize> {
+    let sum = blocks.iter().fold(0usize, |sum, block| sum.saturating_add(block.bytes));
     if sum > buffers::MOST as usize { Err(Error::NoMemory { bytes: sum }.into()) } else { Ok(sum) }
 }
 
 /// Bytes of those pieces that do not lie in one piece.
-pub fn gapped(pieces: &[Piece]) -> usize {
-    pieces.iter().filter(|piece| piece.is_gapped()).map(|piece| piece.bytes).sum()
+pub fn staged_bytes(blocks: &[MessageBlock]) -> usize {
+    blocks.iter().filter(|block| block.is_staged()).map(|block| block.bytes).sum()
 }
 
 /// Brings pieces into a message.
@@ -298,11 +298,11 @@ pub fn gapped(pieces: &[Piece]) -> usize {
 /// # Safety
 /// The blocks must be readable, and `into` writable for the bytes of all.
 #[inline(always)]
-pub unsafe fn pack(pieces: &[Piece], mut into: *mut u8, own: Own) -> Result<()> {
-    for piece in pieces {
+pub unsafe fn pack(blocks: &[MessageBlock], mut into: *mut u8, loopback: Loopback) -> Result<()> {
+    for block in blocks {
         // SAFETY: the caller vouches for both ends.
-        unsafe { piece.pack(into, own) }?;
-        into = into.wrapping_add(piece.bytes);
+        unsafe { block.pack(into, loopback) }?;
+        into = into.wrapping_add(block.bytes);
     }
     Ok(())
 }
@@ -312,26 +312,26 @@ pub unsafe fn pack(pieces: &[Piece], mut into: *mut u8, own: Own) -> Result<()> 
 /// # Safety
 /// The blocks must be writable, and `from` readable for the bytes of all.
 #[inline(always)]
-pub unsafe fn unpack(pieces: &[Piece], mut from: *const u8, own: Own) -> Result<()> {
+pub unsafe fn unpack(blocks: &[MessageBlock], mut from: *const u8, loopback: Loopback) -> Result<()> {
     let mut done = Ok(());
-    for piece in pieces {
+    for block in blocks {
         // SAFETY: the caller vouches for both ends.
-        let unpacked = unsafe { piece.unpack(from, own) };
+        let unpacked = unsafe { block.unpack(from, loopback) };
         done = done.and(unpacked);
-        from = from.wrapping_add(piece.bytes);
+        from = from.wrapping_add(block.bytes);
     }
     done
 }
 
 /// What of each piece lies in bytes `part` of a message: piece, its part, and where in the part of
 /// the message that begins.
-fn parts(pieces: &[Piece], part: Range<usize>) -> impl Iterator<Item = (&Piece, Range<usize>, usize)> {
+fn parts(blocks: &[MessageBlock], part: Range<usize>) -> impl Iterator<Item = (&MessageBlock, Range<usize>, usize)> {
     let mut begin = 0;
-    pieces.iter().filter_map(move |piece| {
-        let (first, end) = (begin, begin + piece.bytes);
+    blocks.iter().filter_map(move |block| {
+        let (first, end) = (begin, begin + block.bytes);
         begin = end;
         let (from, to) = (part.start.max(first), part.end.min(end));
-        (from < to).then(|| (piece, from - first..to - first, from - part.start))
+        (from < to).then(|| (block, from - first..to - first, from - part.start))
     })
 }
 
@@ -339,10 +339,10 @@ fn parts(pieces: &[Piece], part: Range<usize>) -> impl Iterator<Item = (&Piece, 
 ///
 /// # Safety
 /// As for `pack`.
-pub unsafe fn pack_part(pieces: &[Piece], part: Range<usize>, into: *mut u8) {
-    for (piece, part, offset) in parts(pieces, part) {
+pub unsafe fn pack_part(blocks: &[MessageBlock], part: Range<usize>, into: *mut u8) {
+    for (block, part, offset) in parts(blocks, part) {
         // SAFETY: the caller vouches for both ends.
-        unsafe { piece.pack_part(part, into.wrapping_add(offset)) };
+        unsafe { block.pack_part(part, into.wrapping_add(offset)) };
     }
 }
 
@@ -350,10 +350,10 @@ pub unsafe fn pack_part(pieces: &[Piece], part: Range<usize>, into: *mut u8) {
 ///
 /// # Safety
 /// As for `unpack`.
-pub unsafe fn unpack_part(pieces: &[Piece], part: Range<usize>, from: *const u8) {
-    for (piece, part, offset) in parts(pieces, part) {
+pub unsafe fn unpack_part(blocks: &[MessageBlock], part: Range<usize>, from: *const u8) {
+    for (block, part, offset) in parts(blocks, part) {
         // SAFETY: the caller vouches for both ends.
-        unsafe { piece.unpack_part(part, from.wrapping_add(offset)) };
+        unsafe { block.unpack_part(part, from.wrapping_add(offset)) };
     }
 }
 
