@@ -1,4 +1,4 @@
-//! Binds the shared-memory executor to buffers.
+//! Binds the shared-memory executor to buffers, counts and datatypes.
 
 use super::blocks;
 use super::state::Shm;
@@ -12,8 +12,7 @@ use crate::mpi::message;
 use crate::schedule::Block;
 
 impl Shm {
-    /// Binds several fields, which are exchanged together; edges that leave the node are not looked
-    /// at.
+    /// Binds several fields, which are exchanged together. Leaves out the edges to other nodes.
     ///
     /// # Safety
     /// As for `Executor::bind`.
@@ -46,7 +45,7 @@ impl Shm {
         }
         if first.op.is_none() {
             for recv in &mut self.recvs {
-                // a block that all targets get travels once
+                // a block that goes to all targets travels once
                 let last = if self.to_all { recv.blocks.end.min(recv.blocks.start + 1) } else { recv.blocks.end };
                 recv.bytes = blocks::total(&self.outputs[recv.blocks.start..last])?;
             }
@@ -76,7 +75,7 @@ impl Shm {
         Ok(())
     }
 
-    /// Prepares a reduction: everything but what is sent.
+    /// Binds a reduction, except for what is sent.
     unsafe fn bind_fold(&mut self, op: MPI_Op, buffers: &Buffers) -> Result<()> {
         let Some(folding) = &mut self.folding else {
             return Err(Error::Internal("an executor that does not reduce got an operator".into()).into());
@@ -96,7 +95,7 @@ impl Shm {
             }
         }
         for recv in &mut self.recvs {
-            // a block that all targets get travels once
+            // a block that goes to all targets travels once
             let count = if self.to_all { recv.blocks.len().min(1) } else { recv.blocks.len() };
             let bytes = count.checked_mul(folding.bytes()).filter(|&bytes| bytes <= buffers::MOST as usize);
             recv.bytes = bytes.ok_or(Error::NoMemory { bytes: usize::MAX })?;
@@ -104,11 +103,11 @@ impl Shm {
         Ok(())
     }
 
-    /// Binds the edges that leave the node.
+    /// Binds the edges to other nodes.
     pub(super) unsafe fn bind_remote(&mut self, buffers: &Buffers) -> Result<()> {
         let Some(remote) = &mut self.remote else { return Ok(()) };
-        // SAFETY: as for `bind_fields`; what is received for a reduction goes into memory of our
-        // own.
+        // SAFETY: as for `bind_fields`; what is received for a reduction goes into memory of this
+        // executor.
         unsafe {
             let Some(folding) = &self.folding else { return remote.bind(buffers) };
             let bytes = folding.bytes();

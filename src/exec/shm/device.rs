@@ -1,9 +1,10 @@
-//! Device memory in the shared-memory executor. Each end of an edge looks at its own blocks alone.
+//! Device memory in the shared-memory executor. Each end of an edge considers its own blocks only.
 //!
-//! A short message is brought from the device to its slot, and from a slot to the device, by a
-//! message of the process to itself: a start leaves nothing to do. A long one is sent from there as
-//! it lies, as it is where the kernel needs one copy: its receiver has posted a receive, or looks
-//! for it. A receiver that has a device always posts, which tells the sender not to send in chunks.
+//! A short message is copied from the device to its cell or eager buffer, and from there to the
+//! device, by a message of the process to itself, so that a start leaves nothing to do. A long
+//! message is sent by MPI straight from the device, as it is where the kernel allows a single copy:
+//! its receiver has posted a receive, or probes. A receiver with device blocks always posts, which
+//! tells the sender not to send in chunks.
 
 use super::state::{RecvState, Shm};
 use crate::datatype::buffers::Buffers;
@@ -14,7 +15,7 @@ use crate::mpi::message;
 use crate::schedule::Block;
 
 impl Shm {
-    /// Changes what has just been bound over to MPI, where it lies on a device.
+    /// Hands blocks over to MPI that were just bound and lie on a device.
     ///
     /// # Safety
     /// As for `Executor::bind`.
@@ -51,8 +52,8 @@ impl Shm {
         }
     }
 
-    /// Posts the receive of a long message into a device's memory, if it is one block that lies
-    /// there. `None` if not.
+    /// Posts the receive of a long message into device memory, if the message is one block that
+    /// lies there; else returns `None`.
     pub(super) fn post_to_device(&mut self, i: usize) -> Option<Result<()>> {
         let Self { channels, outputs, recvs, comm, .. } = self;
         let recv = &mut recvs[i];

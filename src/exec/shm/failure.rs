@@ -1,4 +1,4 @@
-//! Gives up on processes that have ended.
+//! Gives up on processes that have died.
 
 use super::fallback::cancel;
 use super::recv::RecvStep;
@@ -6,19 +6,20 @@ use super::state::{RecvState, Shm};
 use crate::error::Error;
 
 impl Shm {
-    /// True if the message from process `i` has been found in MPI's queue, and has not come yet.
+    /// True if the message from process `i` has been found in MPI's queue but has not arrived.
     fn is_found(&self, i: usize) -> bool {
         matches!(self.recvs[i].state, RecvState::Mpi { posted: false, .. })
     }
 
-    /// Gives up on processes that have ended: what has not come from them never will.
+    /// Gives up on processes that have died: fails what has not come from them, and stops waiting
+    /// for what they have not taken.
     #[cold]
     pub(super) fn give_up_on_dead(&mut self) {
         let gone = |rank: u32| Box::new(Error::Gone { rank });
-        // what they have left behind is taken first
+        // first take what they have left behind
         self.enter_mpi();
-        // a process that has left for the end of MPI still lets MPI bring what has been found of
-        // it, but what MPI would copy out of the memory of a dead one never comes
+        // A process that has left for the end of MPI still lets MPI deliver what has been found of
+        // it. What MPI would copy out of the memory of a dead process never arrives.
         let found = self.receiving.iter().map(|&i| i as usize).filter(|&i| self.is_found(i));
         let senders =
             found.filter(|&i| !self.channels.lives(self.channels.inbound[i].member)).map(|i| self.channels.inbound[i].rank);
@@ -36,7 +37,7 @@ impl Shm {
                 self.note(e);
                 continue;
             }
-            // what it has written before its end can still be taken out
+            // chunks that it wrote before it died can still be read
             if matches!(self.next_recv(i), Some(RecvStep::Chunk(_))) {
                 continue;
             }
@@ -44,7 +45,7 @@ impl Shm {
             match &mut self.recvs[i].state {
                 RecvState::Arrived | RecvState::Done => continue,
                 RecvState::Mpi { request, posted } => {
-                    // what has been found cannot be taken back
+                    // a message that has been found cannot be canceled
                     if !*posted || !cancel(request) {
                         // MPI may still write there
                         std::mem::forget(std::mem::take(&mut self.recvs[i].buffer));
@@ -58,13 +59,13 @@ impl Shm {
                 self.note(e);
             }
         }
-        // a message goes on without the targets that are dead: the others wait for it
+        // a message goes on without its dead targets: the others wait for it
         for k in 0..self.sending.len() {
             let send = &self.sends()[self.sending[k] as usize];
             let (own, holders) = (send.targets.clone(), self.holders(send));
             for o in holders {
                 let out = &self.channels.outbound[o];
-                // one that holds nothing of ours may have gone its way
+                // a target that holds nothing of ours may have left in good order
                 let holds = own.contains(&o) || !out.sender.is_idle(out.ring()) || !out.chunks_are_read();
                 if holds && !out.is_gone() && !self.channels.lives(out.member) {
                     self.channels.write_off(o);

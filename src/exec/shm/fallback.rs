@@ -1,4 +1,8 @@
-//! Messages of the shared-memory executor that go by MPI.
+//! Messages between processes of a node that go by MPI after all.
+//!
+//! Long messages do where the kernel lets MPI copy them once, and in requests. Short ones do when
+//! they have waited too long for room. The receiver learns of neither from the ring, and probes for
+//! both.
 
 use std::time::{Duration, Instant};
 
@@ -12,22 +16,22 @@ use crate::mpi::p2p::LAST_TESTS;
 use crate::mpi::{guard, leftover};
 use crate::observe::Way;
 
-/// How long a message waits for room.
+/// How long a message waits for room before it goes by MPI.
 const PATIENCE_FOR_ROOM: Duration = Duration::from_millis(2);
 
-/// Takes a receive back. Whether that has come to an end: what has begun to come cannot be taken
-/// back, and may never be complete.
+/// Cancels a receive and returns true if it has ended. A message that has begun to arrive cannot be
+/// canceled, and may never complete.
 #[cold]
 pub(super) fn cancel(request: &mut Request) -> bool {
     request.is_null() || (request.cancel().is_ok() && (0..LAST_TESTS).any(|_| !matches!(request.test_cancelled(), Ok(None))))
 }
 
-/// Posts a receive, which a longer message cannot overrun.
+/// Posts a receive that a longer message cannot overrun.
 ///
 /// # Safety
 /// As for [`message::receive`].
 unsafe fn receive(guarded: bool, at: *mut u8, bytes: u64, rank: u32, tag: i32, comm: &Comm) -> Result<Request> {
-    // SAFETY: the caller vouches for the bytes.
+    // SAFETY: the caller vouches for the memory.
     unsafe {
         if guarded {
             guard::receive(at, bytes, rank, tag, comm)
@@ -38,13 +42,13 @@ unsafe fn receive(guarded: bool, at: *mut u8, bytes: u64, rank: u32, tag: i32, c
 }
 
 impl Shm {
-    /// Sends a message by MPI. The call's end waits for that to be complete, unless the message is
-    /// put together in memory that can be left to MPI.
+    /// Sends a message by MPI. The end of the call waits for that to complete, unless the message
+    /// is packed into memory that can be left to MPI.
     #[cold]
     pub(super) fn send_by_mpi(&mut self, k: usize) -> Result<()> {
         let (tag, tag_of_blocks) = (self.channels.tag(self.number), self.channels.tag_of_blocks(self.number));
-        // for a long one the receiver has posted a receive, or looks for it; where a short one
-        // found no room it may be busy with earlier ones
+        // The receiver of a long message has posted a receive, or probes. The receiver of a short
+        // message that found no room may be busy with earlier ones.
         let detach = self.sends()[k].bytes <= self.channels.eager_limit;
         let Self { channels, all, each, inputs, to_all, comm, me, tag: own_tag, by_mpi, folding, record, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
@@ -52,7 +56,7 @@ impl Shm {
         let (blocks, bytes) = (&inputs[send.blocks.clone()], send.bytes);
         let loopback = Loopback { me: *me, tag: *own_tag, comm };
         // SAFETY: the caller of `bind` vouches for the blocks until the call is complete; memory of
-        // our own is left alone until MPI has sent it.
+        // our own stays untouched until MPI has sent it.
         unsafe {
             let send_from = |at: *const u8, bytes: usize, rank, tag| {
                 if let Some(record) = &*record {
@@ -60,7 +64,7 @@ impl Shm {
                 }
                 message::send(Mode::Standard, &bytes_at(at, bytes as u64), rank, tag, comm)
             };
-            // whoever is dead takes nothing from MPI's queues either
+            // a dead process takes nothing out of MPI's queues either
             let living = |o: &usize| !channels.outbound[*o].is_gone();
             if detach {
                 for out in send.targets.clone().filter(living).map(|o| &channels.outbound[o]) {
@@ -81,7 +85,7 @@ impl Shm {
                 }
                 return Ok(());
             }
-            // each block for itself: those that lie in one piece need not be copied
+            // each block is a message of its own, so that contiguous blocks need not be copied
             let tag = if blocks.len() > 1 { tag_of_blocks } else { tag };
             enlarge(&mut send.buffer, blocks::staged_bytes(blocks))?;
             let mut next = send.buffer.as_mut_ptr();
@@ -113,15 +117,15 @@ impl Shm {
         Ok(())
     }
 
-    /// Forgets what MPI sends.
+    /// Drops the sends, which have completed or been given up.
     pub(super) fn end_sends(&mut self) {
         let sends = if self.to_all { &mut self.all } else { &mut self.each };
         sends.iter_mut().for_each(|s| s.requests.clear());
         self.by_mpi = false;
     }
 
-    /// Sends by MPI what has waited for long: its receiver may be waiting for it while earlier
-    /// messages are still in its mailbox.
+    /// Sends by MPI what has waited too long: its receiver may be waiting for it while earlier
+    /// messages still fill its ring.
     #[cold]
     pub(super) fn send_overdue(&mut self) {
         match self.waiting_since {
@@ -141,53 +145,53 @@ impl Shm {
         }
     }
 
-    /// Whether MPI has a message of this call that nobody has begun to receive. Lets MPI move
-    /// others.
+    /// Returns true if MPI has a message of this call that no receive has matched. Gives MPI a
+    /// chance to progress.
     pub(super) fn mpi_has_message(&self) -> Result<bool> {
         let has = |tag: i32| message::probe(None, tag, false, &self.comm).map(|found| found.is_some());
         Ok(has(self.channels.tag(self.number))? || (self.several && has(self.channels.tag_of_blocks(self.number))?))
     }
 
-    /// Begins to receive the message of a process by MPI if it comes that way, in one message or
-    /// several, whatever was expected.
+    /// Begins to receive the message from process `i` if it has come by MPI, in one message or
+    /// block by block, whatever was expected.
     pub(super) fn probe_any(&mut self, i: usize) -> Result<()> {
         if matches!(self.recvs[i].state, RecvState::MpiBlocks) {
             let source = Some(self.channels.inbound[i].rank);
             if message::probe(source, self.channels.tag(self.number), false, &self.comm)?.is_none() {
                 return Ok(());
             }
-            // its sender takes it to be shorter
+            // its sender takes the message to be shorter
             self.cancel_blocks(i);
             self.recvs[i].state = RecvState::Waiting;
         }
         self.probe_message(i)
     }
 
-    /// Begins to receive the message of a process by MPI if it comes that way.
+    /// Begins to receive the message from process `i` if it has come by MPI.
     fn probe_message(&mut self, i: usize) -> Result<()> {
         let (source, tag) = (Some(self.channels.inbound[i].rank), self.channels.tag(self.number));
         if self.may_come_as_blocks(i)
             && message::probe(source, self.channels.tag_of_blocks(self.number), false, &self.comm)?.is_some()
         {
-            // what is found waits for the receives
+            // the message stays in MPI's queue until its blocks' receives match it
             self.recvs[i].state = RecvState::MpiBlocks;
             return Ok(());
         }
-        // there must be room before the message is taken out of MPI's queue
+        // allocate before the message is taken out of MPI's queue
         let Some(found) = message::probe(source, tag, false, &self.comm)? else { return Ok(()) };
         let at = match self.destination(i, found.status.bytes) {
             Ok(at) => at,
             Err(e) => return self.fail(i, e),
         };
         let Some(probed) = message::probe(source, tag, message::has_matched_probe(), &self.comm)? else { return Ok(()) };
-        // SAFETY: the caller of `bind` vouches for the block, in which there is room; a buffer is
-        // as long, and left alone until the message is complete.
+        // SAFETY: the caller of `bind` vouches for the block, in which the message fits; a buffer
+        // is long enough, and stays untouched until the message is complete.
         let request = unsafe { probed.receive(at, &self.comm) }?;
         self.recvs[i].state = RecvState::Mpi { request, posted: false };
         Ok(())
     }
 
-    /// Asks MPI for a message that comes by MPI.
+    /// Moves a message forward that comes by MPI.
     #[cold]
     pub(super) fn ask_mpi(&mut self, i: usize) -> Result<()> {
         let posted = match self.recvs[i].state {
@@ -209,17 +213,17 @@ impl Shm {
         }
     }
 
-    /// Looks for a message that comes by MPI. Whether it has come to its end.
+    /// Probes for a message that comes by MPI.
     pub(super) fn keep_probing(&mut self, i: usize) -> Result<()> {
         if self.channels.inbound[i].ring().header(self.number).is_some() {
-            // its sender takes it to be shorter
+            // its sender takes the message to be shorter
             self.recvs[i].state = RecvState::Waiting;
             return self.step_recv(i);
         }
         self.probe_message(i)
     }
 
-    /// Receives what has come of the messages for each block.
+    /// Receives those blocks' messages that have arrived.
     #[cold]
     fn probe_blocks(&mut self, i: usize) -> Result<()> {
         if self.receives_on_device(i) {
@@ -242,14 +246,14 @@ impl Shm {
                 let begin = blocks::staged_bytes(&blocks[..recv.requests.len()]);
                 block.in_place().unwrap_or(recv.buffer.as_mut_ptr().wrapping_add(begin))
             };
-            // SAFETY: there is room for the message, as has been looked; it is left alone until the
+            // SAFETY: the message fits, as checked above; the memory stays untouched until the
             // request is complete.
             recv.requests.push(unsafe { found.receive(at, comm) }?);
         }
         Ok(())
     }
 
-    /// Completes a message that comes by MPI block by block. Whether it has come to its end.
+    /// Moves a message forward that comes by MPI block by block.
     pub(super) fn take_blocks(&mut self, i: usize) -> Result<()> {
         let mut done = true;
         if self.recvs[i].requests.len() < self.recvs[i].blocks.len() {
@@ -281,7 +285,7 @@ impl Shm {
         }
         if !done {
             if self.channels.inbound[i].ring().header(self.number).is_some() {
-                // its sender takes it to be shorter
+                // its sender takes the message to be shorter
                 self.cancel_blocks(i);
                 self.recvs[i].state = RecvState::Waiting;
                 return self.step_recv(i);
@@ -296,15 +300,15 @@ impl Shm {
         let (recv, loopback) = (&self.recvs[i], self.loopback());
         let mut from = recv.buffer.as_ptr();
         for block in self.outputs[recv.blocks.clone()].iter().filter(|block| block.is_staged()) {
-            // SAFETY: the caller of `bind` vouches for the blocks; the buffer has room for those
-            // that it is for.
+            // SAFETY: the caller of `bind` vouches for the blocks; the buffer holds all staged
+            // blocks.
             unsafe { block.unpack(from, loopback) }?;
             from = from.wrapping_add(block.bytes);
         }
         Ok(())
     }
 
-    /// Takes back the receives of a message that was to come block by block.
+    /// Cancels the receives of a message that was to come block by block.
     #[cold]
     pub(super) fn cancel_blocks(&mut self, i: usize) {
         let recv = &mut self.recvs[i];
@@ -320,22 +324,22 @@ impl Shm {
         recv.strays.clear();
     }
 
-    /// Whether the blocks of a process, where they come by MPI, can come in a message each.
+    /// True if the message from process `i`, when it comes by MPI, may come as one message for each
+    /// block.
     fn may_come_as_blocks(&self, i: usize) -> bool {
         self.recvs[i].blocks.len() > 1 && !self.to_all && self.folding.is_none()
     }
 
-    /// Whether a message comes block by block where it comes by MPI.
+    /// True if the message from process `i`, when it comes by MPI, is expected block by block.
     fn comes_as_blocks(&self, i: usize) -> bool {
         self.recvs[i].bytes > self.channels.inbound[i].eager_limit && self.may_come_as_blocks(i)
     }
 
-    /// Posts the receive of a message that the sender will send by MPI, as it is long and the
-    /// caller may not come back soon.
+    /// Posts the receive of a long message that its sender will send by MPI.
     #[cold]
     pub(super) fn post(&mut self, i: usize) -> Result<()> {
         if self.guarded && !self.started_only && !self.receives_on_device(i) {
-            // whoever waits can look for it, which leaves MPI its single copy
+            // a caller that waits can probe instead, which leaves MPI its single copy
             self.recvs[i].state = if self.comes_as_blocks(i) { RecvState::MpiBlocks } else { RecvState::Probing };
             return Ok(());
         }
@@ -348,7 +352,7 @@ impl Shm {
         let bytes = self.recvs[i].bytes as u64;
         let at = self.destination(i, bytes)?;
         let (rank, tag) = (self.channels.inbound[i].rank, self.channels.tag(self.number));
-        // SAFETY: as for `look_for_message`.
+        // SAFETY: as for `probe_message`.
         let request = unsafe { receive(self.guarded, at, bytes, rank, tag, &self.comm) }?;
         self.recvs[i].state = RecvState::Mpi { request, posted: true };
         Ok(())
@@ -361,7 +365,7 @@ impl Shm {
         let (recv, rank) = (&mut recvs[i], channels.inbound[i].rank);
         let blocks = &outputs[recv.blocks.clone()];
         enlarge(&mut recv.buffer, blocks::staged_bytes(blocks))?;
-        // those that have been posted before an error stay
+        // receives that were posted before an error stay
         let posted = recv.requests.len();
         let mut next = recv.buffer.as_mut_ptr().wrapping_add(blocks::staged_bytes(&blocks[..posted]));
         recv.state = RecvState::MpiBlocks;
@@ -375,14 +379,14 @@ impl Shm {
             if block.in_place().is_none() {
                 next = next.wrapping_add(block.bytes);
             }
-            // SAFETY: the caller of `bind` vouches for the blocks; the buffer has room for those
-            // that it is for, and is left alone.
+            // SAFETY: the caller of `bind` vouches for the blocks; the buffer holds all staged
+            // blocks, and stays untouched.
             recv.requests.push(unsafe { receive(*guarded, at, block.bytes as u64, rank, tag, comm) }?);
         }
         Ok(())
     }
 
-    /// Takes a receive back: the message is in the mailbox, as its sender takes it to be shorter.
+    /// Withdraws a receive: the message is in the ring, as its sender takes it to be shorter.
     #[cold]
     pub(super) fn withdraw(&mut self, i: usize) -> Result<()> {
         if let RecvState::Mpi { request, .. } = &mut self.recvs[i].state {
@@ -392,8 +396,8 @@ impl Shm {
         self.step_recv(i)
     }
 
-    /// Where a message that comes by MPI goes: to its block where that is one without gaps, else to
-    /// a buffer.
+    /// Returns where to receive a message of `bytes` bytes by MPI: in its block, if that is the
+    /// only one and contiguous, else in a buffer.
     fn destination(&mut self, i: usize, bytes: u64) -> Result<*mut u8> {
         let Self { outputs, recvs, folding, .. } = self;
         let recv = &mut recvs[i];

@@ -1,24 +1,38 @@
-//! The shared-memory executor: edges between processes of one node by mailboxes in memory that they
-//! share, all others by messages (`p2p.rs`).
+//! The shared-memory executor: edges between processes of one node go through rings in shared
+//! memory, all others by messages (`exec/p2p`).
 //!
-//! All blocks for one process travel together, in one message of its mailbox (`shm/ring.rs`): up to
-//! 40 bytes in the cache line that announces it, up to a slot beside it. What is longer goes
-//! through the same memory in chunks, which the receiver takes out while the sender puts in. A
-//! gather's or reduction's one block lies there once for all targets. A reduction folds straight
-//! from there. Nothing is posted, matched or acknowledged by MPI.
+//! All blocks for one process travel in one message. It enters the ring of a channel
+//! (`shm/ring.rs`): up to 40 bytes in the cell itself, up to the eager limit in a buffer beside the
+//! ring. A longer message goes through the same memory in chunks, which the receiver copies out
+//! while the sender writes the next ones. The one block of a gather or reduction is written once
+//! for all targets, and a reduction folds straight from there. Nothing is posted, matched or
+//! acknowledged by MPI.
 //!
-//! A collective that is started (a request) must leave nothing to do for its sender, who may wait
-//! in MPI for something else before it comes back: what finds no free slot, and what is longer than
-//! one, it sends by MPI. A receiver looks for that while it waits, which it must do in MPI now and
-//! then anyhow: a message of the caller's own may be under way that only MPI moves.
+//! A request must leave nothing to do for its sender, who may wait in MPI for something else before
+//! it comes back. What finds no free cell or buffer, or exceeds the eager limit, therefore goes by
+//! MPI (`fallback.rs`). A receiver probes for it while it waits; it has to enter MPI now and then
+//! anyway, as messages of the caller's own may depend on that.
 //!
-//! Schedules of more than one round are run for the other edges only: between memories there is no
-//! contention that rounds would keep low.
+//! Schedules of more than one round govern only the edges to other nodes: rounds keep contention on
+//! the network low, and memory has none.
 //!
-//! Cost: for each process that messages go to or come from one message, two copies of its bytes; no
-//! call of MPI unless it waits for more than some microseconds. Memory as `link.rs` says; for
-//! blocks in chunks that only `MPI_Pack` can pack, and what goes by MPI, as much as they are long.
-//! No allocation once the largest have been seen.
+//! Cost: for each process that this one sends to or receives from, one message and two copies of
+//! its bytes, without a call of MPI unless the process waits for more than some microseconds.
+//! Memory as in `channel.rs`; in addition, staging buffers as long as the message for chunked
+//! messages that only `MPI_Pack` can pack, and for messages by MPI. No allocation once buffers have
+//! reached their largest size.
+//!
+//! | file | job |
+//! |---|---|
+//! | `state` | the executor, its messages and their states |
+//! | `channel` | the shared memory of one operation: rings, eager buffers, chunk memory |
+//! | `blocks`, `fold` | packing the blocks of a message; folding blocks into a result |
+//! | `bind` | buffers, counts and datatypes of a call |
+//! | `send`, `recv` | the state machines of messages |
+//! | `fallback` | messages that go by MPI after all |
+//! | `reduce` | the order in which blocks are folded as they arrive |
+//! | `device` | blocks in device memory |
+//! | `progress`, `failure` | polling and waiting; peers that have died |
 
 mod bind;
 mod blocks;
@@ -57,26 +71,26 @@ use fold::{Folding, Origin};
 use progress::PATIENCE;
 use state::{InMessage, OutMessage, RecvState};
 
-/// Tests of a request in vain between two entries into MPI.
+/// Unsuccessful tests of a request between two entries into MPI.
 const TESTS: u32 = 16;
 
-/// What an executor is made of.
+/// What an executor is made from.
 pub struct Parts<'a> {
-    /// Not folded.
+    /// The schedule, before it is folded.
     pub schedule: &'a Schedule,
     pub neighborhood: &'a Neighborhood,
-    /// The order in which it reduces, if it does.
+    /// For reductions, the order in which blocks are folded.
     pub fold: Option<FoldOrder>,
-    /// Whether it is for requests.
+    /// True for requests: the caller need not come back soon after the start.
     pub started_only: bool,
-    /// Fields that are exchanged together.
+    /// Number of fields that are exchanged together.
     pub fields: usize,
     pub waiting: p2p::Waiting,
     pub window: u32,
 }
 
 impl Shm {
-    /// An executor. `alone` is for those that reduce.
+    /// Makes an executor. `self_comm` is needed by reductions.
     pub fn new(channels: &Arc<Channels>, comm: Arc<Comm>, self_comm: Option<Arc<Comm>>, parts: &Parts) -> Shm {
         let n = parts.neighborhood;
         let (targets, sources, self_edges) = (n.targets_in_order(), n.sources_in_order(), n.self_edges());
@@ -162,7 +176,7 @@ impl Shm {
         }
     }
 
-    /// Counts the edges to the process itself.
+    /// Counts the edges from the process to itself.
     #[cold]
     fn observe_own(&self, record: &Record) {
         match &self.folding {
@@ -179,7 +193,7 @@ impl Shm {
         self.record = Some(Arc::clone(record));
     }
 
-    /// Returns whether MPI may still be at work in what the other executor has bound, though
+    /// Returns true if MPI may still access what the executor for other nodes has bound, although
     /// nothing is under way.
     pub fn is_stuck(&self) -> bool {
         self.remote.as_ref().is_some_and(|remote| remote.is_stuck())

@@ -7,19 +7,19 @@ use super::state::{RecvState, SendState, Shm};
 use crate::exec::Executor;
 use crate::shm::doorbell;
 
-/// Looks of a process that has a core before it begins to pause between them.
+/// Polls of a process with a core of its own before it also enters MPI.
 const SPINS: u32 = 2000;
-/// Looks between two entries into MPI, after that.
+/// Polls between two entries into MPI after that.
 const ENTER: u32 = 64;
-/// Looks, and then yields, of a process that shares its core, before it sleeps.
+/// Polls, then yields, of a process that shares its core, before it sleeps.
 const LOOKS: u32 = 20;
 const YIELDS: u32 = 16;
-/// How long a process waits between two looks whether those that it waits for live.
+/// How long a process waits between two checks that its peers are alive.
 pub(super) const PATIENCE: Duration = Duration::from_millis(100);
 
 impl Shm {
-    /// Does what can be done without waiting, once. Whether all has come to its end. Errors are
-    /// noted.
+    /// Takes every step that can be taken without waiting, once. Returns true when the call is
+    /// complete. Records errors.
     #[inline(always)]
     pub(super) fn poll(&mut self) -> bool {
         let mut changed = false;
@@ -42,7 +42,7 @@ impl Shm {
                 self.note(e);
             }
             match self.recvs[i].state {
-                // the sender may wait for what has been taken out
+                // the sender may wait for the chunks that were read
                 RecvState::Chunks(_) => {
                     changed = true;
                     k += 1;
@@ -68,7 +68,7 @@ impl Shm {
         here && !self.remote_runs && !self.has_unfinished()
     }
 
-    /// Whether messages that went by MPI, or a reduction, are not at their end.
+    /// True if messages by MPI, or the reduction, are not complete.
     #[inline(always)]
     fn has_unfinished(&mut self) -> bool {
         if !self.by_mpi && self.folding.is_none() {
@@ -96,7 +96,7 @@ impl Shm {
         more
     }
 
-    /// Wakes the processes that may wait for what has been done here.
+    /// Wakes the processes that may wait for what was done here.
     pub(super) fn ring_doorbells(&self) {
         doorbell::fence_before_ring();
         for member in self.channels.outbound.iter().map(|o| o.member).chain(self.channels.inbound.iter().map(|i| i.member)) {
@@ -104,7 +104,7 @@ impl Shm {
         }
     }
 
-    /// Lets MPI move other messages, and looks for those of this call that come by MPI.
+    /// Lets MPI progress other messages, and finds those of this call that came by MPI.
     #[cold]
     pub(super) fn enter_mpi(&mut self) {
         match self.mpi_has_message() {
@@ -126,7 +126,7 @@ impl Shm {
         }
     }
 
-    /// Polls the other executor.
+    /// Polls the executor of the edges to other nodes.
     #[inline(always)]
     pub(super) fn poll_remote(&mut self) {
         if !self.remote_runs {
@@ -143,7 +143,7 @@ impl Shm {
         }
     }
 
-    /// Waits where processes share cores.
+    /// Waits where processes share cores: polls, yields, then sleeps.
     pub(super) fn wait_oversubscribed(&mut self) {
         let (mut looks, mut all) = (0, 0u32);
         let mut left = self.sending.len() + self.receiving.len();
@@ -166,13 +166,13 @@ impl Shm {
                 self.enter_mpi();
             }
             if looks <= LOOKS + YIELDS || self.remote_runs || self.by_mpi {
-                // SAFETY: takes nothing, touches nothing.
+                // SAFETY: takes no arguments and touches no memory.
                 unsafe { libc::sched_yield() };
             } else {
                 self.enter_mpi();
                 let channels = Arc::clone(&self.channels);
                 channels.doorbell.sleep(|| self.can_progress());
-                // what has woken this process may not be all
+                // a wake-up may have brought only part of what is missing
                 looks = LOOKS;
             }
             if all.is_multiple_of(64) && alive.elapsed() > PATIENCE {
@@ -182,13 +182,13 @@ impl Shm {
         }
     }
 
-    /// True if a message can take a step.
+    /// True if any message can take a step.
     fn can_progress(&self) -> bool {
         self.receiving.iter().any(|&i| self.next_recv(i as usize).is_some())
             || self.sending.iter().any(|&k| self.next_send(k as usize).is_some())
     }
 
-    /// Waits where each process has a core.
+    /// Waits where each process has a core of its own.
     #[inline(always)]
     pub(super) fn wait_on_own_core(&mut self) {
         for _ in 0..SPINS {

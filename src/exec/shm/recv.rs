@@ -1,4 +1,4 @@
-//! Messages that are received by shared memory.
+//! Receives messages through shared memory.
 
 use super::blocks::{self, MessageBlock};
 use super::channel::CHUNKS;
@@ -7,19 +7,22 @@ use crate::error::{Error, Result};
 use crate::exec::p2p::enlarge;
 use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, WORDS};
 
-/// A step that a message can take.
+/// A step that a message can take now.
 pub(super) enum RecvStep {
-    /// Its cell, which has this header, can be read.
+    /// Read it: its cell has come, with this header.
     Open(Header),
-    /// Its next chunk can be copied out.
+    /// Copy its next chunk out.
     Chunk(Chunks),
-    /// MPI may know more of it.
+    /// Ask MPI for it.
     AskMpi,
 }
 
 impl Shm {
-    /// Returns the step that the message from process `i` can take now. `None`: it is complete, waits
-    /// for its sender, or lies here until the reduction comes to it.
+    /// Returns the step that the message from process `i` can take now; `None` if it is complete,
+    /// waits for its sender, or is here and waits for its turn in the reduction.
+    ///
+    /// This is the state machine of a message: `step_recv` takes the step, a process sleeps only
+    /// while no message has one, and what a dead process has left is taken as long as there is one.
     #[inline(always)]
     pub(super) fn next_recv(&self, i: usize) -> Option<RecvStep> {
         match self.recvs[i].state {
@@ -40,7 +43,7 @@ impl Shm {
         }
     }
 
-    /// Takes the next step of the message from process `i`, if it can take one.
+    /// Takes the next step of the message from process `i`, if there is one.
     #[inline(always)]
     pub(super) fn step_recv(&mut self, i: usize) -> Result<()> {
         match self.next_recv(i) {
@@ -86,13 +89,13 @@ impl Shm {
         done
     }
 
-    /// Brings a message of `bytes` bytes that is here out to where it belongs.
+    /// Copies a message of `bytes` bytes to its blocks.
     #[inline(always)]
     fn take_out(&mut self, i: usize, bytes: usize) -> Result<()> {
         let recv = &self.recvs[i];
         let blocks = &self.outputs[recv.blocks.clone()];
-        // SAFETY: the caller of `bind` vouches for the blocks; the message is as long as they are,
-        // as has been checked, or shorter.
+        // SAFETY: the caller of `bind` vouches for the blocks; the message is at most as long as
+        // they are, which has been checked.
         unsafe {
             match blocks {
                 [block] if bytes == recv.bytes => block.unpack(recv.data, self.loopback()),
@@ -104,8 +107,8 @@ impl Shm {
         }
     }
 
-    /// An error if a message of `sent` bytes does not fit. A shorter one does where it is one
-    /// block, as in MPI.
+    /// Fails if a message of `sent` bytes does not fit its blocks. As in MPI, a single block may
+    /// get less than it has room for.
     #[cold]
     pub(super) fn check(&self, i: usize, sent: u64) -> Result<()> {
         let recv = &self.recvs[i];
@@ -117,7 +120,7 @@ impl Shm {
         Err(Error::Length { rank: self.channels.inbound[i].rank, slots, sent, expected }.into())
     }
 
-    /// Ends a message that cannot be used.
+    /// Completes a message that cannot be used, with an error.
     #[cold]
     pub(super) fn fail(&mut self, i: usize, error: Box<Error>) -> Result<()> {
         self.recvs[i].state = RecvState::Done;
@@ -125,14 +128,14 @@ impl Shm {
         Err(error)
     }
 
-    /// Ends a message that comes by no way that there is.
+    /// Fails a message whose header names no valid location.
     #[cold]
     fn reject(&mut self, i: usize) -> Result<()> {
         let rank = self.channels.inbound[i].rank;
         self.fail(i, Error::Internal(format!("process {rank} has put no message where its ring says that there is one")).into())
     }
 
-    /// Begins to take out a message that comes in chunks.
+    /// Starts to receive a message that comes in chunks.
     #[cold]
     fn open_chunked(&mut self, i: usize) -> Result<()> {
         let mut words = [0u64; WORDS];
@@ -161,7 +164,7 @@ impl Shm {
         checked
     }
 
-    /// Brings a message out that is here as a whole, and not in its mailbox any more.
+    /// Completes a message that is here as a whole and no longer occupies its ring.
     pub(super) fn complete(&mut self, i: usize, bytes: usize) -> Result<()> {
         let recv = &mut self.recvs[i];
         recv.in_ring = false;
@@ -171,7 +174,7 @@ impl Shm {
         }
         recv.state = RecvState::Done;
         if recv.data.is_null() {
-            // it came where it belongs
+            // MPI has received it in place
             return Ok(());
         }
         let recv = &mut self.recvs[i];
@@ -179,19 +182,19 @@ impl Shm {
         self.take_out(i, bytes)
     }
 
-    /// Copies the next chunk of a message out, which has been written.
+    /// Copies the next chunk of a message, which has been written, out.
     #[cold]
     fn take_chunk(&mut self, i: usize, mut chunks: Chunks) -> Result<()> {
         let ring = self.channels.inbound[i].ring();
-        // one at a time, so that other messages go on too
+        // one chunk at a time, so that other messages progress too
         let begin = chunks.taken * chunks.chunk;
         let end = (begin + chunks.chunk).min(chunks.bytes);
         let part = begin as usize..end as usize;
         let offset = (chunks.taken % CHUNKS * chunks.chunk) as usize;
         let Some(data) = self.channels.at(chunks.memory, offset, part.len()) else { return self.reject(i) };
         let recv = &mut self.recvs[i];
-        // SAFETY: the caller of `bind` vouches for the blocks; the sender has put as many bytes
-        // there.
+        // SAFETY: the caller of `bind` vouches for the blocks; the sender has written that many
+        // bytes.
         unsafe {
             match chunks.into {
                 Destination::Blocks => blocks::unpack_part(&self.outputs[recv.blocks.clone()], part, data),

@@ -1,4 +1,4 @@
-//! Which blocks of a reduction have come.
+//! Feeds the reduction with blocks as they arrive.
 
 use super::fold::{Folding, Origin};
 use super::state::{RecvState, Shm};
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::exec::Executor;
 
 impl Shm {
-    /// Folds what can be folded now.
+    /// Folds every block that is here and whose turn has come.
     pub(super) fn fold_all(&mut self) -> Result<()> {
         let Some(mut folding) = self.folding.take() else { return Ok(()) };
         let folded = self.fold_with(&mut folding);
@@ -34,7 +34,7 @@ impl Shm {
                     Origin::Nowhere => None,
                 };
                 let Some(data) = data else { continue };
-                // SAFETY: the caller of `bind` vouches for the result; the block is there.
+                // SAFETY: the caller of `bind` vouches for the result; the block is here.
                 let folded = unsafe { folding.fold(position, data, self.loopback()) };
                 done = done.and(folded);
                 any = true;
@@ -55,7 +55,7 @@ impl Shm {
         }
     }
 
-    /// The block of a source that came by the other executor, if it has come.
+    /// Returns the block of a source on another node, if it has come.
     fn remote_data(&mut self, source: usize, bytes: usize) -> Result<Option<*const u8>> {
         let there = match &mut self.remote {
             Some(remote) if self.remote_runs => remote.arrived(source)?,
@@ -65,7 +65,7 @@ impl Shm {
         Ok(there.then(|| self.scratch.as_ptr().wrapping_add(place * bytes)))
     }
 
-    /// Leaves the blocks of a process out of the reduction.
+    /// Leaves the blocks of process `i` out of the reduction.
     pub(super) fn skip_peer(&mut self, i: usize) {
         for position in 0..self.folding.as_ref().map_or(0, |f| f.chain.len()) {
             if let Some(folding) = &mut self.folding

@@ -1,4 +1,4 @@
-//! Messages that are sent by shared memory.
+//! Sends messages through shared memory.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering;
@@ -11,22 +11,22 @@ use crate::exec::p2p::enlarge;
 use crate::observe::Way;
 use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, INLINE, WORDS};
 
-/// A step that a message can take.
+/// A step that a message can take now.
 pub(super) enum SendStep {
-    /// All of it, in its cells.
+    /// Send all of it, in its cells.
     Inline,
-    /// All of it, in an eager buffer.
+    /// Send all of it, in this eager buffer.
     Eager(EagerBuffer),
-    /// All of it, by MPI.
+    /// Send all of it by MPI.
     ByMpi,
-    /// The announcement that it comes in chunks, in this memory.
+    /// Announce that it comes in chunks, which go through this memory.
     Announce(*mut u8),
-    /// Its next chunk.
+    /// Write its next chunk.
     Chunk,
 }
 
 impl Shm {
-    /// Whether message `k` can be put into all of its mailboxes now.
+    /// True if a message can enter the rings of all its targets now.
     #[inline(always)]
     pub(super) fn has_room(&self, send: &OutMessage) -> bool {
         let free = |i: usize| {
@@ -36,8 +36,8 @@ impl Shm {
         self.holders(send).all(free)
     }
 
-    /// The targets that may still read what lies in a message's memory: in reductions the first
-    /// one's memory may hold what is for all.
+    /// Returns the targets that may still read from a message's memory. In reductions, the first
+    /// target's memory may hold a message for all of them.
     #[inline(always)]
     pub(super) fn holders(&self, send: &OutMessage) -> Range<usize> {
         if self.folding.is_some() && send.targets.start == 0 { 0..self.channels.outbound.len() } else { send.targets.clone() }
@@ -54,8 +54,11 @@ impl Shm {
         }
     }
 
-    /// Returns the step that message `k` can take now. `None`: it is complete, or must wait for a
-    /// receiver.
+    /// Returns the step that message `k` can take now; `None` if it is complete, or has to wait for
+    /// a receiver.
+    ///
+    /// This is the state machine of a message: `step_send` takes the step, and a process sleeps
+    /// only while no message has one.
     #[inline(always)]
     pub(super) fn next_send(&self, k: usize) -> Option<SendStep> {
         let send = &self.sends()[k];
@@ -75,8 +78,8 @@ impl Shm {
         }
     }
 
-    /// Returns how a message longer than an eager buffer can begin: once all its receivers are ready
-    /// for it, and have said how they take it.
+    /// Returns how a message longer than an eager buffer can begin, once all its receivers are
+    /// ready and have said how they take it.
     #[cold]
     fn next_of_long(&self, k: usize) -> Option<SendStep> {
         let send = &self.sends()[k];
@@ -90,14 +93,14 @@ impl Shm {
         self.channels.chunk_memory(&send.targets, &self.holders(send)).map(SendStep::Announce)
     }
 
-    /// True if chunk number `written` of a message can be written for all targets.
+    /// True if all targets have room for chunk number `written` of a message.
     #[inline]
     fn has_room_for_chunk(&self, send: &OutMessage, written: u64) -> bool {
         let mut outs = self.channels.outbound[send.targets.clone()].iter().zip(&send.before);
         outs.all(|(out, &before)| out.has_room_for_chunk(before, written))
     }
 
-    /// Takes the next step of message `k`, if it can take one. Returns true if it did.
+    /// Takes the next step of message `k`, if there is one. Returns true if it took one.
     #[inline(always)]
     pub(super) fn step_send(&mut self, k: usize) -> Result<bool> {
         let Some(step) = self.next_send(k) else { return Ok(false) };
@@ -131,7 +134,7 @@ impl Shm {
     fn send_eager(&mut self, k: usize, buffer: EagerBuffer) -> Result<()> {
         let send = &self.sends()[k];
         self.channels.claim(buffer, &send.targets, self.number);
-        // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough, and free.
+        // SAFETY: as above; the buffer is long enough, and free.
         let packed = unsafe { blocks::pack(&self.inputs[send.blocks.clone()], buffer.at, self.loopback()) };
         self.put(send, send.bytes as u32, self.channels.location(buffer.at), &[]);
         self.send_mut(k).state = SendState::Done;
@@ -151,7 +154,7 @@ impl Shm {
         let mut packed = Ok(());
         if !blocks.iter().all(MessageBlock::is_divisible) {
             enlarge(&mut send.buffer, send.bytes)?;
-            // SAFETY: the caller of `bind` vouches for the blocks; the buffer is as long.
+            // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
             packed = unsafe { blocks::pack(blocks, send.buffer.as_mut_ptr(), Loopback { me: *me, tag: *tag, comm }) };
         }
         send.memory = memory;
@@ -177,8 +180,8 @@ impl Shm {
         let begin = written as usize * chunk;
         let part = begin..(begin + chunk).min(send.bytes);
         let memory = send.memory.wrapping_add((written % CHUNKS) as usize * chunk);
-        // SAFETY: the caller of `bind` vouches for the blocks; the memory is as long, and has been
-        // read.
+        // SAFETY: the caller of `bind` vouches for the blocks; the memory is long enough, and what
+        // it held before has been read.
         unsafe {
             let blocks = &self.inputs[send.blocks.clone()];
             if blocks.iter().all(MessageBlock::is_divisible) {
@@ -195,8 +198,8 @@ impl Shm {
         self.send_mut(k).state = state;
     }
 
-    /// Starts messages; what cannot be put in waits, or goes by MPI where the caller may not come
-    /// back soon.
+    /// Starts all messages. Those that find no room wait; in a request, they go by MPI, as the
+    /// caller may not come back soon.
     #[inline(always)]
     pub(super) fn send_all(&mut self) {
         for k in 0..self.sends().len() {
@@ -222,7 +225,7 @@ impl Shm {
             self.ring_doorbells();
         }
         if self.channels.any_gone() {
-            // known from an earlier call
+            // found dead in an earlier call
             self.give_up_on_dead();
         }
     }

@@ -1,4 +1,4 @@
-//! What the shared-memory executor knows of its messages.
+//! The messages of the shared-memory executor, and the executor's own state.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,74 +18,74 @@ use crate::mpi::message::Request;
 use crate::observe::Record;
 use crate::shm::ring::WORDS;
 
-/// What happens to a message that is sent.
+/// State of a message that this process sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SendState {
-    /// Nothing more.
+    /// Nothing is left to do.
     Done,
-    /// There is no room for it.
+    /// It waits for a free cell, buffer or receiver.
     Waiting,
-    /// So many chunks of so many are put in.
+    /// `written` of `all` chunks have been written.
     Chunks { written: u64, all: u64 },
 }
 
-/// A message to one process, or one that all have in common.
+/// A message to one process, or the one message that all targets get.
 pub(super) struct OutMessage {
-    /// To whom, as positions in the link.
+    /// Its targets, as positions among the outbound channels.
     pub(super) targets: Range<usize>,
     pub(super) blocks: Range<usize>,
     pub(super) bytes: usize,
     pub(super) state: SendState,
-    /// Of one that goes in chunks: where they lie, and for each target the chunks before the
-    /// message.
+    /// For a message in chunks: the memory that they go through, and for each target the number of
+    /// chunks in its channel before this message.
     pub(super) memory: *mut u8,
     pub(super) before: Vec<u64>,
-    /// What goes by MPI, to which target, and where it is put together, if it must be.
+    /// Sends by MPI (target and request), and the staging buffer, if the blocks need one.
     pub(super) requests: Vec<(u32, Request)>,
     pub(super) buffer: Vec<u8>,
 }
 
-/// What happens to a message that is received.
+/// State of a message that this process receives.
 pub(super) enum RecvState {
     Done,
     Waiting,
-    /// It is there, and stays until it is folded.
+    /// It is here, and stays until it has been folded.
     Arrived,
     Chunks(Chunks),
-    /// By MPI, in one message. Whether the receive was posted before the message came: then it may
-    /// yet come otherwise, if the sender is in error.
+    /// It comes by MPI, in one message. `posted`: the receive was posted before the message was
+    /// found, which may still come through the ring if sender and receiver disagree on its length.
     Mpi {
         request: Request,
         posted: bool,
     },
-    /// By MPI, in a message for each block. Those that are missing among the requests are looked
+    /// It comes by MPI, in one message for each block. Requests that are still missing are probed
     /// for.
     MpiBlocks,
-    /// By MPI, in one message, which is looked for: a receive that was posted before its length is
-    /// known could be overrun.
+    /// It comes by MPI, in one message, which is probed for: a posted receive could be overrun, as
+    /// the message's length is not known yet.
     Probing,
 }
 
-/// Where chunks are taken.
+/// Where chunks are copied to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Destination {
-    /// To the blocks.
+    /// Straight to the blocks.
     Blocks,
-    /// Together, before they go to the blocks.
+    /// To a buffer, and from there to the blocks once all have come.
     Buffer,
-    /// Away: they do not fit.
+    /// Nowhere: the message does not fit.
     Discard,
 }
 
 /// A message that comes in chunks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chunks {
-    /// Chunks that have been taken out, and all of them.
+    /// Chunks copied out so far, and the total.
     pub(super) taken: u64,
     pub(super) all: u64,
-    /// Bytes of the message.
+    /// Length of the message in bytes.
     pub(super) bytes: u64,
-    /// Where the memory begins, bytes of a chunk, and chunks of the mailbox before this message.
+    /// Location of the memory, bytes of a chunk, and chunks in the channel before this message.
     pub(super) memory: u32,
     pub(super) chunk: u64,
     pub(super) before: u64,
@@ -97,17 +97,19 @@ pub(super) struct InMessage {
     pub(super) blocks: Range<usize>,
     pub(super) bytes: usize,
     pub(super) state: RecvState,
-    /// Where it is, when it is here.
+    /// Address of the message, once it is here.
     pub(super) data: *const u8,
-    /// A message that lay in its line, is put together, or came by MPI.
+    /// Storage for a message that came in its cell (`words`), and for one that is assembled here or
+    /// came by MPI (`buffer`).
     pub(super) words: [u64; WORDS],
     pub(super) buffer: Vec<u8>,
-    /// Of a message for each block, and where those go that are too long for theirs.
+    /// For a message that comes block by block: the receives, and buffers for blocks that are
+    /// longer than expected.
     pub(super) requests: Vec<Request>,
     pub(super) strays: Vec<Vec<u8>>,
-    /// Blocks of it that have not been folded.
+    /// Blocks of it that have not been folded yet.
     pub(super) unfolded: usize,
-    /// Whether its mailbox waits to be emptied.
+    /// True until its cell in the ring is released.
     pub(super) in_ring: bool,
 }
 
@@ -152,20 +154,20 @@ pub struct Shm {
     pub(super) self_comm: Option<Arc<Comm>>,
     pub(super) me: i32,
     pub(super) tag: i32,
-    /// Whether the caller may leave it alone after the start.
+    /// True for requests: the caller need not come back soon after the start.
     pub(super) started_only: bool,
     pub(super) number: u64,
     pub(super) active: bool,
-    /// By field and side, what is known of datatypes.
+    /// What is known of the datatypes, by field: send side, receive side.
     pub(super) known: Vec<[Known; 2]>,
     pub(super) inputs: Vec<MessageBlock>,
     pub(super) outputs: Vec<MessageBlock>,
-    /// Messages of their own to each process, or one to all.
+    /// One message to each process; one message to all of them; and which of the two is in use.
     pub(super) each: Vec<OutMessage>,
     pub(super) all: Vec<OutMessage>,
     pub(super) to_all: bool,
     pub(super) recvs: Vec<InMessage>,
-    /// Positions of messages that have not come to their end.
+    /// Positions of messages that are not complete.
     pub(super) sending: Vec<u32>,
     pub(super) receiving: Vec<u32>,
     pub(super) self_edges: Vec<(u32, u32)>,
@@ -176,32 +178,33 @@ pub struct Shm {
     pub(super) remote_runs: bool,
     pub(super) origins: Vec<Origin>,
     pub(super) folding: Option<Box<Folding>>,
-    /// Blocks for a reduction that come by messages: where they lie, of which sources they are, and
-    /// by source, how they are described.
+    /// For reductions, the blocks that come from other nodes: their memory, their sources, and by
+    /// source their counts, displacements and datatypes.
     pub(super) scratch: Vec<u8>,
     pub(super) remote_entries: Vec<u32>,
     pub(super) remote_counts: Vec<i64>,
     pub(super) remote_displs: Vec<i64>,
     pub(super) remote_datatypes: Vec<MPI_Datatype>,
     pub(super) failure: Option<Box<Error>>,
-    /// Whether MPI writes messages that are too long past their receives (`mpi/guard.rs`).
+    /// True if MPI writes messages that are too long past the end of their receives
+    /// (`mpi/guard.rs`).
     pub(super) guarded: bool,
-    /// Whether a process sends several blocks.
+    /// True if some process sends several blocks.
     pub(super) several: bool,
-    /// Whether anything that is sent went by MPI.
+    /// True if part of what is sent went by MPI.
     pub(super) by_mpi: bool,
     pub(super) polls: u32,
     pub(super) patience: Patience,
-    /// What is counted and traced, where somebody asks.
+    /// Where messages are counted and traced, if the user asked for that.
     pub(super) record: Option<Arc<Record>>,
-    /// When processes were last looked for that have ended.
+    /// When this process last checked that its peers are alive.
     pub(super) since: Instant,
     /// Since when messages have waited for room.
     pub(super) waiting_since: Option<Instant>,
 }
 
-// SAFETY: addresses in buffers of the caller's and in shared memory, at which whoever completes the
-// call may look, memory of its own, and handles, which may be used in any thread that may call MPI.
+// SAFETY: it holds addresses in the caller's buffers and in shared memory, which whoever completes
+// the call may access, memory of its own, and handles, which any thread that may call MPI may use.
 unsafe impl std::marker::Send for Shm {}
 
 impl Shm {
@@ -220,13 +223,14 @@ impl Shm {
         Loopback { me: self.me, tag: self.tag, comm: &self.comm }
     }
 
-    /// Remembers a failure, if it is the first: all messages come to their end.
+    /// Records a failure, unless there is an earlier one. The other messages still run to
+    /// completion.
     #[cold]
     pub(super) fn note(&mut self, error: Box<Error>) {
         self.failure.get_or_insert(error);
     }
 
-    /// Ends the call.
+    /// Finishes the call and returns its first failure.
     #[inline(always)]
     pub(super) fn end(&mut self) -> Result<()> {
         self.active = false;
