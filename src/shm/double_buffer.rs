@@ -1,25 +1,26 @@
-//! The counters of the inboxes that processes share, and the gate that all of them go through: what
-//! is told by memory alone. No MPI, no addresses.
+//! Counters of the inboxes that processes share, and the barrier of an exchange, all by memory
+//! alone. No MPI, no addresses.
 //!
-//! An inbox has two halves, which exchanges of this kind use in turn: number n uses half n mod 2. A
-//! sender reserves room in a half by adding to its counter, and writes there; what does not fit
-//! goes another way, and is counted. Then each process arrives at the gate. When all have,
-//! everything is there that will be, and the owner takes it out and sets its counters to zero.
+//! An inbox has two halves, which successive exchanges use in turn: number n uses half n mod 2. A
+//! sender reserves room in a half by adding to its counter, and writes there. A message that does
+//! not fit is counted, and travels by other means. Then each process arrives at the barrier. Once
+//! all have, the contents of all halves are complete, and each owner drains its own and resets its
+//! counters.
 //!
 //! # Why two halves are enough
-//! A process adds to half n mod 2 for exchange n + 2 after it has been through the gate of n + 1,
-//! where the owner has arrived before that. The owner arrives there when it has ended exchange n:
-//! its half is empty, and its counters are zero. The words of the gate take turns for the same
-//! reason: who arrives at the gate of n + 2 has been through that of n + 1, where all arrived who
-//! had seen that of n open.
+//! A process adds to half n mod 2 for exchange n + 2 after it has passed the barrier of n + 1. The
+//! owner arrived there after it had finished exchange n: its half is empty, and its counters are
+//! zero. The words of the barrier alternate for the same reason: a process that arrives at the
+//! barrier of n + 2 has passed that of n + 1, where every process arrived after it had passed that
+//! of n.
 //!
 //! # Memory order
-//! - Counters are relaxed. What has been added before the gate opened is seen behind it, and so are
-//!   the zeroes of an owner, by the next point.
-//! - Who arrives at the gate stores with release; who sees it open loads with acquire. All stores
-//!   to a gate's word are read-modify-writes: they make one release sequence for each that arrived,
-//!   so that who sees the last one sees what each of them did before it arrived: messages in
-//!   others' halves, and the zeroes in its own.
+//! - Counters are relaxed. Additions before the barrier are seen after it; so are an owner's zeros,
+//!   by the next item.
+//! - A process arrives at the barrier with a release store, and passes it with an acquire load. All
+//!   stores to a barrier's word are read-modify-writes, which continue the release sequence of each
+//!   process that arrived. Whoever sees the last one sees what every process did before it arrived:
+//!   messages in others' halves, and zeros in its own.
 
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicU64, Ordering};
@@ -28,45 +29,45 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use Ordering::{Acquire, Relaxed, Release};
 
-/// The counters of one half of an inbox. Zeroes are those of an empty one. Small, so that the first
-/// message can lie in the same cache line.
+/// Counters of one half of an inbox. All zeros are an empty one. Small, so that the first message
+/// can lie in the same cache line.
 #[derive(Debug, Default)]
 #[repr(C, align(16))]
 pub struct Half {
-    /// Bytes that have been reserved, also those for which there was no room.
+    /// Bytes reserved, including reservations that found no room.
     reserved: AtomicU64,
-    /// Messages that go another way.
+    /// Messages that travel by other means.
     elsewhere: AtomicU64,
 }
 
-/// What a reservation got.
+/// Result of a reservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reservation {
-    /// Room, from here on.
+    /// There is room, from this position on.
     Room(u64),
-    /// None. `end`: what is there ends here; said to one sender alone, and only if it is not the
-    /// end of the half.
+    /// There is no room. `end`: position where the contents end; only one sender gets it, and only
+    /// if the half is not full to its end.
     Full {
         /// Position in the half.
         end: Option<u64>,
     },
 }
 
-/// What there is to take out of a half.
+/// What a half contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Contents {
-    /// Bytes from the beginning of the half in which there are messages; where `cut`, at the most.
+    /// Bytes from the beginning of the half that hold messages; an upper bound if it `overflowed`.
     pub bytes: u64,
-    /// Whether room ran out: messages end before `bytes`, where a sender was told that they do, or
-    /// there.
+    /// True if there was no room for some message. The contents then end at `bytes`, or earlier at
+    /// the position that a sender was given.
     pub overflowed: bool,
-    /// Messages that go another way.
+    /// Messages that travel by other means.
     pub elsewhere: u64,
 }
 
 impl Half {
-    /// Reserves so many bytes of a half of `room` bytes. Reservations of one sender follow one
-    /// another; when one has not fitted, no later one does.
+    /// Reserves `bytes` bytes of a half of `room` bytes. Reservations of one sender are in order:
+    /// once one finds no room, no later one does.
     #[inline]
     pub fn reserve(&self, bytes: u64, room: u64) -> Reservation {
         let at = self.reserved.fetch_add(bytes, Relaxed);
@@ -77,17 +78,17 @@ impl Half {
         Reservation::Full { end: (at < room).then_some(at) }
     }
 
-    /// One message less goes another way: it could not be sent. Before its sender arrives at the
-    /// gate.
+    /// Uncounts a message that was to travel by other means, but could not be sent. Called before
+    /// its sender arrives at the barrier.
     pub fn withdraw(&self) {
         self.elsewhere.fetch_sub(1, Relaxed);
     }
 
-    /// What is there, behind the gate; the counters are zero then, and the owner takes everything
-    /// out before it arrives at the next gate.
+    /// Returns what a half contains, after the barrier, and resets its counters. The owner takes
+    /// everything out before it arrives at the next barrier.
     #[inline]
     pub fn drain(&self, room: u64) -> Contents {
-        // one step, not a load and a store: the line comes once
+        // a single step instead of a load and a store, so that the cache line is transferred once
         let reserved = self.reserved.swap(0, Relaxed);
         let overflowed = reserved > room;
         Contents {
@@ -98,43 +99,43 @@ impl Half {
     }
 }
 
-/// Bits of a gate's word for what the processes tell each other, and for how many have arrived; the
-/// others are the number of the exchange.
+/// Bits of a barrier's word for the combined value, and for the count of arrivals. The others hold
+/// the number of the exchange.
 pub const VALUE_BITS: u32 = 24;
 const COUNT_BITS: u32 = 20;
 
-/// The most processes that a gate can count.
+/// Most processes that a barrier can count.
 pub const MOST_PROCESSES: u32 = (1 << COUNT_BITS) - 1;
 
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 struct Word(AtomicU64);
 
-/// Where all processes arrive. Zeroes are a gate at which nobody has ever arrived, before exchange
-/// 0.
+/// A barrier that also combines a value. All zeros are one at which no process has ever arrived,
+/// before exchange 0.
 #[derive(Debug, Default)]
 pub struct Barrier([Word; 2]);
 
-/// What a word says: exchange (its lowest bits), how many have arrived, what they tell.
+/// Splits a word: exchange (lowest bits of its number), arrivals, combined value.
 fn parts(word: u64) -> (u64, u64, u32) {
     (word >> (VALUE_BITS + COUNT_BITS), word >> VALUE_BITS & u64::from(MOST_PROCESSES), (word & ((1 << VALUE_BITS) - 1)) as u32)
 }
 
-/// The part of an exchange's number that a word holds.
+/// Returns the part of an exchange's number that a word holds.
 fn tag(number: u64) -> u64 {
     number & (u64::MAX >> (VALUE_BITS + COUNT_BITS))
 }
 
 impl Barrier {
-    /// Arrives, in exchange `number`, with a number of [`TOLD`] bits; `join` makes one of two of
-    /// them. How many have arrived, this one included.
+    /// Arrives in exchange `number` with a value of [`VALUE_BITS`] bits; `join` combines two
+    /// values. Returns how many have arrived, this process included.
     #[inline]
     pub fn arrive(&self, number: u64, value: u32, join: impl Fn(u32, u32) -> u32) -> u64 {
         let word = &self.0[(number % 2) as usize].0;
-        // not loaded first: the line would come twice
+        // no load before: the cache line would be transferred twice
         let mut found = 0;
         loop {
-            // a word of two exchanges ago, which nobody looks at any more
+            // a word of two exchanges ago, at which no process looks any more
             let (count, values) = match parts(found) {
                 (of, count, values) if of == tag(number) => (count + 1, join(values, value)),
                 _ => (1, value),
@@ -147,8 +148,8 @@ impl Barrier {
         }
     }
 
-    /// What all tell, when so many processes have arrived. The caller has, and has not arrived at
-    /// the gate after the next one.
+    /// Returns the combined value once `processes` processes have arrived. The caller has arrived,
+    /// and has not arrived at the barrier after the next one.
     #[inline]
     pub fn open(&self, number: u64, processes: u32) -> Option<u32> {
         let (of, count, values) = parts(self.0[(number % 2) as usize].0.load(Acquire));
@@ -169,16 +170,16 @@ mod tests {
         assert_eq!(half.drain(64), Contents { bytes: 48, overflowed: false, elsewhere: 0 });
         assert_eq!(half.reserve(32, 64), Reservation::Room(0));
         assert_eq!(half.reserve(16, 64), Reservation::Room(32));
-        // what is there ends at 48; later ones do not fit either, however short
+        // the contents end at 48; no later reservation fits either, however short
         assert_eq!(half.reserve(32, 64), Reservation::Full { end: Some(48) });
         assert_eq!(half.reserve(16, 64), Reservation::Full { end: None });
         assert_eq!(half.drain(64), Contents { bytes: 64, overflowed: true, elsewhere: 2 });
-        // one that could not be sent after all is not waited for
+        // a message that could not be sent after all is not waited for
         assert_eq!(half.reserve(80, 64), Reservation::Full { end: Some(0) });
         assert_eq!(half.reserve(16, 64), Reservation::Full { end: None });
         half.withdraw();
         assert_eq!(half.drain(64), Contents { bytes: 64, overflowed: true, elsewhere: 1 });
-        // exactly full: nobody is told where it ends
+        // exactly full: no sender is given the end
         assert_eq!(half.reserve(64, 64), Reservation::Room(0));
         assert_eq!(half.reserve(16, 64), Reservation::Full { end: None });
         assert_eq!(half.drain(64), Contents { bytes: 64, overflowed: true, elsewhere: 1 });
@@ -204,7 +205,7 @@ mod tests {
     #[cfg(loom)]
     use loom::{cell::UnsafeCell, sync::Arc, thread};
 
-    /// Cells of a half: room for so many words.
+    /// Words that fit in a half.
     const ROOM: usize = 3;
 
     /// Inboxes of words.
@@ -215,7 +216,7 @@ mod tests {
         cells: Vec<[[UnsafeCell<u64>; ROOM]; 2]>,
     }
 
-    // SAFETY: that the cells are not used by two threads at a time is what is tested.
+    // SAFETY: exclusive access to the cells is what is tested.
     unsafe impl Sync for World {}
 
     impl World {
@@ -227,19 +228,19 @@ mod tests {
             }
         }
 
-        /// The cell of an inbox, for reading and writing.
+        /// Accesses a cell of an inbox.
         fn with<T>(&self, process: u32, number: u64, at: u64, f: impl FnOnce(&mut u64) -> T) -> T {
             let cell = &self.cells[process as usize][(number % 2) as usize][at as usize];
             #[cfg(loom)]
-            // SAFETY: as for `Sync`; loom watches.
+            // SAFETY: as for `Sync`; loom checks it.
             return cell.with_mut(|p| f(unsafe { &mut *p }));
             #[cfg(not(loom))]
             // SAFETY: as for `Sync`.
             f(unsafe { &mut *cell.get() })
         }
 
-        /// What process `me` does in an exchange: `sends` words to each process, also to itself.
-        /// Everything that can be seen of it must be right.
+        /// Does an exchange as process `me`: `sends` words to each process, itself included. Checks
+        /// everything that can be observed.
         fn exchange(&self, me: u32, number: u64, sends: u64) {
             let processes = self.halves.len() as u32;
             let half = |p: u32| &self.halves[p as usize][(number % 2) as usize];
@@ -272,7 +273,7 @@ mod tests {
         }
     }
 
-    /// Threads are the processes.
+    /// Runs exchanges with a thread for each process.
     fn run(processes: u32, exchanges: u64, sends: u64) {
         let world = Arc::new(World::new(processes));
         let threads: Vec<_> = (1..processes)

@@ -1,34 +1,34 @@
-//! The mailbox of one process for messages of another one: flags in memory that both have mapped.
-//! No MPI, no addresses.
+//! The ring through which one process sends messages to another one: flags in memory that both have
+//! mapped. No MPI, no addresses.
 //!
-//! Messages of a mailbox have numbers. Message n uses line n mod [`LINES`], so that the sender can
-//! put messages there while the receiver still takes earlier ones out. A line is written by the
-//! sender alone; that it may be written again the receiver says in `taken`, which is written by the
-//! receiver alone: which message it has taken out of each line last. The same news travels for
-//! nothing in the lines of the opposite mailbox (`acks`: a number below which all messages have
-//! been taken out), so that where two processes send to each other nobody reads `taken`, which
-//! would cost the passage of another cache line. News that comes late is still true.
+//! Messages of a ring have numbers. Message n uses cell n mod [`CELLS`], so that the sender can
+//! write messages while the receiver still reads earlier ones. Only the sender writes cells. It may
+//! reuse a cell once the receiver has released it; `taken`, which only the receiver writes, says
+//! which message of each cell was released last. The cells of the opposite ring carry the same news
+//! for free: `acks` is a number below which all messages have been released. Where two processes
+//! send to each other, nobody has to read `taken`, which would cost the transfer of another cache
+//! line. A stale acknowledgement is conservative.
 //!
-//! A message that does not fit in its line lies elsewhere (`place`), and the line owns that place
-//! as long as it owns itself. One that is longer than a slot comes in chunks, counted by `written`
-//! and `read`.
+//! A message that exceeds its cell lies elsewhere (`location`), in memory that belongs to the cell
+//! as long as the cell is in use. A message longer than that comes in chunks, which are counted by
+//! sender and receiver.
 //!
 //! # Memory order
 //! - `seq` is stored with release after all of a message, and loaded with acquire before any of it
-//!   is read: who sees the number sees the message.
+//!   is read: whoever sees the number sees the message.
 //! - `taken` is stored with release after all of a message has been read, and loaded with acquire
 //!   before its memory is written again: nothing is overwritten that is still being read.
-//! - `acks` carry the same promise as `taken`: they are made from loads with acquire (another
-//!   thread may have emptied a line), and their line's `seq`, stored later with release, hands on
-//!   what those had seen.
-//! - `written` and `read` are to chunks what `seq` and `taken` are to messages.
-//! - `begun` is stored with release after `begun_in_chunks`: who sees that a message has begun sees
-//!   how.
+//! - `acks` promise the same as `taken`. They are computed from loads with acquire, as another
+//!   thread may have released a cell, and the `seq` of their cell, stored later with release,
+//!   passes on what those loads saw.
+//! - The two counts of chunks are to chunks what `seq` and `taken` are to messages.
+//! - `ready` is stored with release after `ready_in_chunks`: whoever sees that the receiver is
+//!   ready sees for what.
 //!
-//! All other words of a line are relaxed: they are ordered by the above. They are atomics, as a
-//! process in error may write them at any time.
+//! All other words of a cell are relaxed, and ordered by the above. They are atomics, as a process
+//! in error may write them at any time.
 
-// what the models and tests do not need
+// models and tests use less of it
 #![cfg_attr(any(loom, not(feature = "mpi")), allow(dead_code))]
 
 #[cfg(loom)]
@@ -38,55 +38,55 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use Ordering::{Acquire, Relaxed, Release};
 
-/// Messages of a mailbox that can be there at a time.
+/// Messages that can be in a ring at a time.
 #[cfg(not(loom))]
 pub const CELLS: u64 = 8;
-/// Few, for fewer orders of steps.
+/// Few, so that there are fewer interleavings.
 #[cfg(loom)]
 pub const CELLS: u64 = 2;
 
-/// Words of a message that lie in its line.
+/// Words of a message that fit in its cell.
 pub const WORDS: usize = 5;
 
-/// Bytes of a message that lie in its line.
+/// Bytes of a message that fit in its cell.
 pub const INLINE: usize = 8 * WORDS;
 
-/// A message, or where it lies: one cache line, all written by the sender.
+/// A message, or where it lies: one cache line, written by the sender only.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct Cell {
     /// One more than the number of the message that is here.
     seq: AtomicU64,
-    /// Bytes of the message, in the lower half; above them where it lies.
+    /// Length of the message in bytes in the lower half, its location in the upper half.
     meta: AtomicU64,
-    /// All messages in lines of the opposite mailbox whose numbers are less have been taken out.
+    /// All messages of the opposite ring with lower numbers have been released.
     acks: AtomicU64,
     words: [AtomicU64; WORDS],
 }
 
-/// What the sender says of chunks.
+/// Written by the sender: the chunks that it has written.
 #[derive(Debug)]
 #[repr(C, align(128))]
 struct SenderLine {
     chunks: AtomicU64,
 }
 
-/// What the receiver says.
+/// Written by the receiver.
 #[derive(Debug)]
 #[repr(C, align(128))]
 struct ReceiverLine {
-    /// One more than the number of the message that was last taken out of each line: with 8 of them
-    /// a cache line.
+    /// For each cell, one more than the number of the message that was released last. The eight of
+    /// them fill a cache line.
     taken: [AtomicU64; CELLS as usize],
     /// Chunks that have been read.
     chunks: AtomicU64,
-    /// One more than the number of the last long message that the receiver has begun to wait for,
-    /// and of the last one that it takes in chunks.
+    /// One more than the number of the last long message that the receiver is ready for, and of the
+    /// last one that it takes in chunks.
     ready: AtomicU64,
     ready_in_chunks: AtomicU64,
 }
 
-/// The mailbox. Zeroes are an empty one.
+/// A ring. All zeros are an empty one.
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Ring {
@@ -95,41 +95,40 @@ pub struct Ring {
     taken: ReceiverLine,
 }
 
-/// What a line says of its message.
+/// What a cell says about its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Its length in bytes. Of one that comes in chunks nothing is said here.
+    /// Length in bytes. Not significant for a message in chunks.
     pub bytes: u32,
-    /// Where it lies: [`IN_LINE`], [`IN_CHUNKS`], or a place that both know.
+    /// [`IN_CELL`], [`IN_CHUNKS`], or a location that both sides know.
     pub location: u32,
-    /// All messages in lines of the opposite mailbox whose numbers are less have been taken out.
+    /// All messages of the opposite ring with lower numbers have been released.
     pub acks: u64,
 }
 
-/// The message lies in its line.
+/// The message lies in its cell.
 pub const IN_CELL: u32 = u32::MAX;
 
-/// The message comes in chunks; its line's words say how.
+/// The message comes in chunks; the words of its cell describe them.
 pub const IN_CHUNKS: u32 = u32::MAX - 1;
 
 fn cell_of(number: u64) -> usize {
     (number % CELLS) as usize
 }
 
-/// What the sender of a mailbox keeps to itself. One message at a time is put in, by whatever
-/// thread.
+/// The sender's private part of a ring. Messages are written one at a time, by any thread.
 #[derive(Debug, Default)]
 pub struct Sender {
-    /// One more than the number of the message that was last put into each line, and of the one
-    /// that is known to have been taken out of it last.
+    /// For each cell, one more than the number of the message that was written last, and of the one
+    /// that is known to have been released last.
     last: [AtomicU64; CELLS as usize],
     known: [AtomicU64; CELLS as usize],
-    /// All messages in lines whose numbers are less have been taken out.
+    /// All messages with lower numbers have been released.
     all_below: AtomicU64,
 }
 
 impl Sender {
-    /// Whether message `number` can be put in.
+    /// True if the cell of message `number` is free.
     #[inline(always)]
     pub fn is_free(&self, number: u64, ring: &Ring) -> bool {
         let cell = cell_of(number);
@@ -142,18 +141,18 @@ impl Sender {
         taken == last
     }
 
-    /// True if the receiver has taken out all that was put in.
+    /// True if the receiver has released every message.
     pub fn is_idle(&self, ring: &Ring) -> bool {
         (0..CELLS).all(|number| self.is_free(number, ring))
     }
 
-    /// Whether message `number`, which was put in once, has been taken out.
+    /// True if message `number`, which was sent, has been released.
     #[inline]
     pub fn is_taken(&self, number: u64, ring: &Ring) -> bool {
         self.last[cell_of(number)].load(Relaxed) != number + 1 || self.is_free(number, ring)
     }
 
-    /// Hears the news that a message of the opposite mailbox brings.
+    /// Learns the acknowledgements in a message of the opposite ring.
     #[inline(always)]
     pub fn learn_acks(&self, acks: u64) {
         if acks > self.all_below.load(Relaxed) {
@@ -161,14 +160,13 @@ impl Sender {
         }
     }
 
-    /// Gives up on a receiver that is dead: to the sender its mailbox is empty from now on.
+    /// Gives up on a receiver that has died: from now on, every cell counts as released.
     #[cold]
     pub fn give_up(&self) {
         self.all_below.store(u64::MAX, Release);
     }
 
-    /// Puts message `number` in, which `is_free` allows: its header, and `words` words, which lie
-    /// in the line.
+    /// Sends message `number`, whose cell is free: a header, and words that lie in the cell.
     #[inline(always)]
     pub fn put(&self, number: u64, ring: &Ring, header: Header, words: &[u64]) {
         let cell = &ring.cells[cell_of(number)];
@@ -183,7 +181,7 @@ impl Sender {
 }
 
 impl Ring {
-    /// The header of message `number`, if it has come.
+    /// Returns the header of message `number`, if it has come.
     #[inline(always)]
     pub fn header(&self, number: u64) -> Option<Header> {
         let cell = &self.cells[cell_of(number)];
@@ -194,7 +192,7 @@ impl Ring {
         Some(Header { bytes: meta as u32, location: (meta >> 32) as u32, acks: cell.acks.load(Relaxed) })
     }
 
-    /// The words in the line of message `number`, which has come.
+    /// Copies the words in the cell of message `number`, which has come.
     #[inline(always)]
     pub fn words(&self, number: u64, words: &mut [u64]) {
         for (into, word) in words.iter_mut().zip(&self.cells[cell_of(number)].words) {
@@ -202,17 +200,16 @@ impl Ring {
         }
     }
 
-    /// Says that message `number`, which has come, has been taken out. Once for each message.
+    /// Releases message `number`, which has come. Called once for each message.
     #[inline(always)]
     pub fn take(&self, number: u64) {
         self.taken.taken[cell_of(number)].store(number + 1, Release);
     }
 
-    /// What the opposite mailbox' headers say of this one.
+    /// Returns what headers of the opposite ring acknowledge.
     #[inline(always)]
     pub fn acks(&self) -> u64 {
-        // what follows in a line is no earlier than the message behind the last one that was taken
-        // out
+        // the next message in a cell is no earlier than the successor of the one released last
         let next = |(cell, taken): (u64, &AtomicU64)| match taken.load(Acquire) {
             0 => cell,
             taken => taken - 1 + CELLS,
@@ -220,27 +217,27 @@ impl Ring {
         (0..).zip(&self.taken.taken).map(next).min().unwrap_or(0)
     }
 
-    /// Chunks that the sender has put in, ever.
+    /// Returns how many chunks the sender has ever written.
     #[inline]
     pub fn chunks_written(&self) -> u64 {
         self.written.chunks.load(Acquire)
     }
 
-    /// Says how many chunks the sender has put in, ever.
+    /// Publishes how many chunks the sender has ever written.
     #[inline]
     pub fn set_chunks_written(&self, chunks: u64) {
         self.written.chunks.store(chunks, Release);
     }
 
-    /// Chunks that the receiver has taken out, ever.
+    /// Returns how many chunks the receiver has ever read.
     #[inline]
     pub fn chunks_read(&self) -> u64 {
         self.taken.chunks.load(Acquire)
     }
 
-    /// Says that the receiver waits for the long message `number`, and whether it takes that in
-    /// chunks; else it has posted a receive of MPI for it. One that takes chunks waits for no later
-    /// message before it has them.
+    /// Tells the sender that the receiver is ready for the long message `number`, and takes it in
+    /// chunks or has posted an MPI receive for it. A receiver that takes chunks is ready for later
+    /// messages only when it has all of them.
     #[inline]
     pub fn set_ready(&self, number: u64, in_chunks: bool) {
         if in_chunks {
@@ -249,14 +246,14 @@ impl Ring {
         self.taken.ready.store(number + 1, Release);
     }
 
-    /// What the receiver has said of the long message `number` by `begin`: whether it takes it in
-    /// chunks. `None`: nothing yet.
+    /// Returns how the receiver takes the long message `number`: true for chunks, false for MPI.
+    /// `None` if it is not ready yet.
     #[inline]
     pub fn ready(&self, number: u64) -> Option<bool> {
         (self.taken.ready.load(Acquire) > number).then(|| self.taken.ready_in_chunks.load(Relaxed) == number + 1)
     }
 
-    /// Says how many chunks the receiver has taken out, ever.
+    /// Publishes how many chunks the receiver has ever read.
     #[inline]
     pub fn set_chunks_read(&self, chunks: u64) {
         self.taken.chunks.store(chunks, Release);
@@ -271,7 +268,7 @@ mod tests {
     use super::*;
 
     fn ring() -> Box<Ring> {
-        // SAFETY: zeroes are an empty mailbox.
+        // SAFETY: all zeros are an empty ring.
         unsafe { Box::new(std::mem::zeroed()) }
     }
 
@@ -312,7 +309,7 @@ mod tests {
         (0..CELLS).for_each(|n| sender.put(n, &ring, HEADER, &[]));
         assert!(!sender.is_free(CELLS, &ring) && !sender.is_taken(0, &ring));
         sender.give_up();
-        // old news do not revive it
+        // a stale acknowledgement does not revive it
         sender.learn_acks(3);
         for n in CELLS..4 * CELLS {
             assert!(sender.is_free(n, &ring));
@@ -336,11 +333,11 @@ mod tests {
                     assert_eq!(sender.all_below.load(Relaxed), n + 1);
                 }
             }
-            // old news are true, and change nothing
+            // a stale acknowledgement changes nothing
             let all_below = sender.all_below.load(Relaxed);
             sender.learn_acks(0);
             assert_eq!(sender.all_below.load(Relaxed), all_below);
-            // one that stays keeps the number low
+            // a message that stays keeps the number low
             let n = begin + 100;
             for k in (n..n + CELLS).rev() {
                 sender.put(k, &ring, HEADER, &[]);
@@ -354,8 +351,8 @@ mod tests {
     }
 }
 
-/// Two processes in two threads, for what watches a run: Miri, ThreadSanitizer. As `model`, which
-/// sees all runs, but many messages.
+/// Two processes as two threads, for tools that watch one run: Miri, ThreadSanitizer. Like `model`,
+/// which covers all interleavings, but with many messages.
 #[cfg(all(test, not(loom)))]
 mod races {
     use std::cell::UnsafeCell;
@@ -363,16 +360,16 @@ mod races {
 
     use super::*;
 
-    /// Memory of a process's messages to the other one: not atomic, so that whoever watches sees
-    /// two that meet there.
+    /// Memory of a process's messages to the other one: not atomic, so that the tools see two
+    /// threads that meet there.
     #[derive(Default)]
     struct Memory([UnsafeCell<u64>; CELLS as usize]);
 
-    // SAFETY: who may be at a slot is what is tested.
+    // SAFETY: exclusive access is what is tested.
     unsafe impl Sync for Memory {}
 
     impl Memory {
-        /// The one for number `k`.
+        /// Returns the word for number `k`.
         fn at(&self, k: u64) -> *mut u64 {
             self.0[cell_of(k)].get()
         }
@@ -381,7 +378,7 @@ mod races {
     #[test]
     fn no_two_meet_in_a_cell() {
         let count = if cfg!(miri) { 150 } else { 100_000 };
-        // SAFETY: zeroes are empty mailboxes.
+        // SAFETY: all zeros are empty rings.
         let rings: Box<[Ring; 2]> = unsafe { Box::new(std::mem::zeroed()) };
         let memory: [Memory; 2] = Default::default();
         let run = |me: usize| {
@@ -400,7 +397,7 @@ mod races {
                         None => thread::yield_now(),
                     }
                 };
-                // every third one goes the other way
+                // every third acknowledgement is ignored
                 if n % 3 != 0 {
                     sender.learn_acks(header.acks);
                 }
@@ -418,7 +415,7 @@ mod races {
     #[test]
     fn no_two_meet_in_a_chunk() {
         let count = if cfg!(miri) { 150 } else { 100_000 };
-        // SAFETY: zeroes are an empty mailbox.
+        // SAFETY: all zeros are an empty ring.
         let ring: Box<Ring> = unsafe { Box::new(std::mem::zeroed()) };
         let memory = Memory::default();
         thread::scope(|scope| {

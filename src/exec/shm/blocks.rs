@@ -1,5 +1,4 @@
-//! The blocks that travel between two processes in one message, one behind the other: how each
-//! comes into the message and out of it.
+//! The blocks of a message between two processes, which are packed one after the other.
 
 use std::ops::Range;
 
@@ -15,7 +14,8 @@ use crate::mpi::datatype::{self, Known};
 use crate::mpi::device::Devices;
 use crate::mpi::message;
 
-/// What messages of a process to itself, which pack what nothing else can, are sent with.
+/// Rank, tag and communicator of the messages to the process itself that pack what nothing else
+/// can.
 #[derive(Clone, Copy)]
 pub struct Loopback<'a> {
     pub me: i32,
@@ -23,29 +23,30 @@ pub struct Loopback<'a> {
     pub comm: &'a Comm,
 }
 
-/// How the data of a block comes into a message and out of it.
+/// How the data of a block is packed.
 #[derive(Debug)]
 enum Packing {
-    /// It lies behind one another, so far from the block's address.
+    /// It is contiguous, and begins this many bytes from the block's address.
     Contiguous(isize),
     Layout(Layout),
-    /// By MPI alone.
+    /// Only MPI can pack it.
     Mpi(Passage),
 }
 
-/// A block.
+/// A block of a message.
 pub struct MessageBlock {
-    /// Of which field, and of which slot.
+    /// Its field, and its entry in the list of targets or sources.
     pub field: u32,
     pub entry: u32,
-    /// In a call: the address of its first element.
+    /// In a call, the address of its first element.
     at: *mut u8,
     /// Bytes of data.
     pub bytes: usize,
     count: i64,
     packing: Packing,
     accepted: Option<MPI_Datatype>,
-    /// What is known of the datatype holds as long as none has been freed.
+    /// Count of freed datatypes up to which the rest is valid: a handle may come back as another
+    /// datatype.
     freed: u64,
     /// True if its data lies in device memory.
     device: bool,
@@ -57,7 +58,7 @@ impl MessageBlock {
         MessageBlock { field: field as u32, entry, at, bytes: 0, count: 0, packing, accepted: None, freed: 0, device: false }
     }
 
-    /// Leaves a block that has just been bound to MPI, where it lies on a device.
+    /// Hands a block that was just bound over to MPI, if it lies on a device.
     ///
     /// # Safety
     /// As for `bind`.
@@ -69,7 +70,7 @@ impl MessageBlock {
             if self.device {
                 self.packing = Packing::Mpi(Passage::Message);
             } else if was {
-                // what the call before made of it is another address's
+                // `packing` holds for the address of the previous call only
                 self.forget();
                 self.bind(side, known, freed, comm)?;
             }
@@ -77,22 +78,22 @@ impl MessageBlock {
         Ok(())
     }
 
-    /// The block as messages have it, if it lies on a device.
+    /// Returns the block as MPI takes it, if it lies on a device.
     pub fn on_device(&self) -> Option<message::Block> {
         let Located { at, count, datatype } = self.located();
         self.device.then_some(message::Block { at, count, datatype })
     }
 
-    /// True if it is packed where it is sent by MPI.
+    /// True if it is packed into a staging buffer before MPI sends it.
     pub fn is_staged(&self) -> bool {
         self.in_place().is_none() && !self.device
     }
 
-    /// Finds the block. Asks MPI nothing, and allocates nothing, where datatype and count are those
-    /// of the call before.
+    /// Locates the block. Neither asks MPI nor allocates if datatype and count are those of the
+    /// previous call.
     ///
     /// # Safety
-    /// The datatype must be a datatype; `known` belongs to the side, and is at `freed`.
+    /// The datatype must be a datatype; `known` belongs to the same side, and is valid at `freed`.
     #[inline(always)]
     pub unsafe fn bind(&mut self, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
         let located = side.locate(self.entry as usize)?;
@@ -104,7 +105,7 @@ impl MessageBlock {
         {
             return Ok(());
         }
-        // SAFETY: the caller vouches for the datatype. What is known must not outlive an error.
+        // SAFETY: the caller vouches for the datatype. An error invalidates what was known.
         unsafe { self.look_at(&located, side, known, freed, comm).inspect_err(|_| self.accepted = None) }
     }
 
@@ -142,29 +143,29 @@ impl MessageBlock {
         Ok(())
     }
 
-    /// Forgets which datatype has been accepted.
+    /// Forgets which datatype MPI has accepted.
     pub fn forget(&mut self) {
         self.accepted = None;
     }
 
-    /// Whether any range of its bytes can be copied by itself.
+    /// True if any range of its bytes can be packed alone.
     #[inline(always)]
     pub fn is_divisible(&self) -> bool {
         !matches!(self.packing, Packing::Mpi(_))
     }
 
-    /// Where its data lies, if that is behind one another.
+    /// Returns the address of its data, if that is contiguous.
     #[inline(always)]
     pub fn in_place(&self) -> Option<*mut u8> {
         if let Packing::Contiguous(offset) = self.packing { Some(self.at.wrapping_offset(offset)) } else { None }
     }
 
     fn located(&self) -> Located {
-        // what MPI packs has a datatype that has been accepted
+        // a block that MPI packs has an accepted datatype
         Located { at: self.at, count: self.count, datatype: self.accepted.unwrap_or_else(datatype::byte) }
     }
 
-    /// Brings all of it into a message.
+    /// Packs all of it into a message.
     ///
     /// # Safety
     /// The block must be readable, and `into` writable for its bytes.
@@ -184,7 +185,7 @@ impl MessageBlock {
         Ok(())
     }
 
-    /// Brings all of it out of a message.
+    /// Unpacks all of it from a message.
     ///
     /// # Safety
     /// The block must be writable, and `from` readable for its bytes.
@@ -196,7 +197,7 @@ impl MessageBlock {
                 Packing::Contiguous(offset) => copy(from, self.at.wrapping_offset(*offset), self.bytes),
                 Packing::Layout(layout) => layout.unpack(from, self.at),
                 Packing::Mpi(passage) => {
-                    // what unpacks only reads here
+                    // unpacking only reads here
                     let from = std::slice::from_raw_parts_mut(from.cast_mut(), self.bytes);
                     passage.unpack(from, &self.located(), loopback.me, loopback.tag, loopback.comm)?;
                 }
@@ -205,13 +206,14 @@ impl MessageBlock {
         Ok(())
     }
 
-    /// Brings as many of its bytes out as there are; of what only MPI unpacks, whole elements.
+    /// Unpacks a message of `bytes` bytes, which may be shorter than the block. MPI unpacks whole
+    /// elements only.
     ///
     /// # Safety
     /// As for `unpack`, for `bytes` bytes.
     ///
     /// # Errors
-    /// There are too many; then none is brought out.
+    /// The message is longer than the block; then nothing is unpacked.
     #[cold]
     pub unsafe fn unpack_short(&self, from: *const u8, bytes: usize, loopback: Loopback) -> Result<()> {
         if bytes > self.bytes {
@@ -231,7 +233,7 @@ impl MessageBlock {
         }
     }
 
-    /// Brings some of its bytes into a message. It must be divisible.
+    /// Packs a range of its bytes. The block must be divisible.
     ///
     /// # Safety
     /// As for `pack`.
@@ -246,7 +248,7 @@ impl MessageBlock {
         }
     }
 
-    /// Brings some of its bytes out of a message. It must be divisible.
+    /// Unpacks a range of its bytes. The block must be divisible.
     ///
     /// # Safety
     /// As for `unpack`.
@@ -262,7 +264,7 @@ impl MessageBlock {
     }
 }
 
-/// Copies bytes; few of them without a call.
+/// Copies bytes; eight of them without a call.
 ///
 /// # Safety
 /// Both ends must be valid, and not overlap.
@@ -278,7 +280,7 @@ unsafe fn copy(from: *const u8, into: *mut u8, bytes: usize) {
     }
 }
 
-/// Bytes of pieces behind one another.
+/// Returns the total length of blocks in bytes.
 ///
 /// # Errors
 /// No memory is that long.
@@ -288,12 +290,13 @@ pub fn total(blocks: &[MessageBlock]) -> Result<usize> {
     if sum > buffers::MOST as usize { Err(Error::NoMemory { bytes: sum }.into()) } else { Ok(sum) }
 }
 
-/// Bytes of those pieces that do not lie in one piece.
+/// Returns the total length of those blocks that are packed into a staging buffer before MPI sends
+/// them.
 pub fn staged_bytes(blocks: &[MessageBlock]) -> usize {
     blocks.iter().filter(|block| block.is_staged()).map(|block| block.bytes).sum()
 }
 
-/// Brings pieces into a message.
+/// Packs blocks into a message.
 ///
 /// # Safety
 /// The blocks must be readable, and `into` writable for the bytes of all.
@@ -307,7 +310,8 @@ pub unsafe fn pack(blocks: &[MessageBlock], mut into: *mut u8, loopback: Loopbac
     Ok(())
 }
 
-/// Brings pieces out of a message. The first error, after all that can be brought out.
+/// Unpacks blocks from a message. On an error, the others are unpacked nonetheless, and the first
+/// error is returned.
 ///
 /// # Safety
 /// The blocks must be writable, and `from` readable for the bytes of all.
@@ -323,8 +327,8 @@ pub unsafe fn unpack(blocks: &[MessageBlock], mut from: *const u8, loopback: Loo
     done
 }
 
-/// What of each piece lies in bytes `part` of a message: piece, its part, and where in the part of
-/// the message that begins.
+/// Intersects blocks with bytes `part` of their message. Yields block, range of its bytes, and
+/// offset of that range in the part.
 fn parts(blocks: &[MessageBlock], part: Range<usize>) -> impl Iterator<Item = (&MessageBlock, Range<usize>, usize)> {
     let mut begin = 0;
     blocks.iter().filter_map(move |block| {
@@ -335,7 +339,7 @@ fn parts(blocks: &[MessageBlock], part: Range<usize>) -> impl Iterator<Item = (&
     })
 }
 
-/// Brings bytes `part` of a message of divisible pieces into place.
+/// Packs bytes `part` of a message of divisible blocks.
 ///
 /// # Safety
 /// As for `pack`.
@@ -346,7 +350,7 @@ pub unsafe fn pack_part(blocks: &[MessageBlock], part: Range<usize>, into: *mut 
     }
 }
 
-/// Brings bytes `part` of a message of divisible pieces out.
+/// Unpacks bytes `part` of a message of divisible blocks.
 ///
 /// # Safety
 /// As for `unpack`.
@@ -357,7 +361,7 @@ pub unsafe fn unpack_part(blocks: &[MessageBlock], part: Range<usize>, from: *co
     }
 }
 
-/// Whether all blocks of a side are one.
+/// True if all blocks of a side are the same one.
 pub fn is_one(side: &Blocks) -> bool {
     matches!(side.shape, Shape::One { .. })
 }

@@ -1,11 +1,11 @@
-//! What the processes of a node set up to exchange by shared memory: one segment, and in it a
-//! mailbox for each process and each of its sources, and memory for each process's messages to each
-//! of its targets.
+//! The shared memory through which the processes of a node exchange messages: one segment, with a
+//! ring for each pair of a process and one of its sources, and memory for the messages of each
+//! process to each of its targets.
 //!
 //! Made when a neighborhood is set, for each of its operations. Memory: for each operation and
-//! target at most what the hint `mpix_shared_memory` says, and at most [`MOST`] for all targets;
-//! for gathers that much for all targets together. It is the system's only where it has been
-//! written.
+//! target at most what the hint `mpix_shared_memory` says, and at most [`MOST_BYTES`] for all
+//! targets; gathers need that once for all targets together. The system provides pages only when
+//! they are first written.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,105 +23,106 @@ use crate::shm::ring::{CELLS, Ring, Sender};
 use crate::shm::segment::Segment;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
-/// Most bytes for the messages of an operation that a process sends.
+/// Most bytes for all messages that a process sends in one operation.
 pub const MOST_BYTES: usize = 128 << 20;
 
-/// Large slots of a target's memory: as many as messages can be there at a time.
+/// Large buffers for a target: as many as messages can be in its ring.
 const LARGE_BUFFERS: usize = CELLS as usize;
 
-/// Bytes of a small slot, of which each line of the target's mailbox has its own.
+/// Bytes of a small buffer. Each cell of the target's ring has one of its own.
 pub const SMALL_BUFFER: usize = 4096;
 
-/// Bytes of all small slots.
+/// Bytes of all small buffers.
 const ALL_SMALL: usize = CELLS as usize * SMALL_BUFFER;
 
-/// Chunks of long messages that are there at a time, and bytes of one at the most: together they
-/// stay in a core's cache.
+/// Chunks of a long message that can be in memory at a time, and the most bytes of one. Together
+/// they stay in a core's cache.
 pub const CHUNKS: u64 = 8;
 const LONGEST_CHUNK: usize = 128 << 10;
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-/// Most bytes of a segment: places are told as numbers of lines.
+/// Most bytes of a segment: locations are numbers of cache lines.
 const LARGEST_SEGMENT: usize = (u32::MAX as usize - 1) * LINE;
 
-/// Slots begin on pages.
+/// Large buffers begin on pages.
 const PAGE: usize = 4096;
 
-/// Neighborhoods of a communicator that follow one another and have tags of their own.
+/// Successive neighborhoods of a communicator whose tags differ.
 const GENERATIONS: u64 = 64;
 
-/// One process to which this one sends.
+/// The channel to one target.
 pub struct Outbound {
-    /// Its rank in the communicator, and in the node.
+    /// Rank of the target in the communicator, and in the node.
     pub rank: Rank,
     pub member: u32,
-    /// Its rank in `MPI_COMM_WORLD`; `None` in another world.
+    /// Its rank in `MPI_COMM_WORLD`; `None` for a process of another world.
     pub world: Option<u32>,
     ring: *const Ring,
     pub sender: Sender,
-    /// Where messages to it lie that are longer than a line: the small slots, then the large ones.
+    /// Memory for messages that exceed a cell: the small buffers, then the large ones.
     memory: *mut u8,
-    /// For each large slot one more than the number of the message that was last put there.
+    /// For each large buffer, one more than the number of the last message in it.
     used: [AtomicU64; LARGE_BUFFERS],
-    /// Position among the sources, if it is one.
+    /// Position of the same process among the inbound channels, if it is a source, too.
     pub back: Option<usize>,
-    /// Chunks that have been put into its mailbox.
+    /// Chunks written so far.
     pub chunks: AtomicU64,
-    /// True once it was found dead: from then on no message waits for it.
+    /// True once the target was found dead. No message waits for it from then on.
     gone: AtomicBool,
 }
 
-/// Memory for a message that does not fit in its cell.
+/// Memory for a message that exceeds its cell.
 #[derive(Debug, Clone, Copy)]
 pub struct EagerBuffer {
     /// Its address.
     pub at: *mut u8,
-    /// Index of a large one, whose use is recorded; each cell has a small one of its own.
+    /// Index of a large buffer, whose use is recorded. `None` for a small one, which belongs to its
+    /// cell.
     large: Option<usize>,
 }
 
-/// One process from which this one receives.
+/// The channel from one source.
 pub struct Inbound {
-    /// Its rank in the communicator, and in the node.
+    /// Rank of the source in the communicator, and in the node.
     pub rank: Rank,
     pub member: u32,
     ring: *const Ring,
-    /// Position among the targets, if it is one.
+    /// Position of the same process among the outbound channels, if it is a target, too.
     pub back: Option<usize>,
-    /// Bytes of a message in a slot of that process at the most.
+    /// Most bytes of a message that the source puts in an eager buffer.
     pub eager_limit: usize,
-    /// Whether longer ones come by MPI, which needs one copy for them where the kernel permits
-    /// that.
+    /// True if longer messages come by MPI, which copies them once where the kernel permits that.
     pub long_by_mpi: bool,
 }
 
-/// The shared memory of one operation of a neighborhood, as one process sees it.
+/// The channels of one operation of a neighborhood, as one process sees them.
 pub struct Channels {
     segment: Arc<Segment>,
-    /// Targets on the node but itself, each once, in matching order; sources likewise.
+    /// Channels to the targets on the node, without the process itself, each once and in matching
+    /// order; likewise for sources.
     pub outbound: Vec<Outbound>,
     pub inbound: Vec<Inbound>,
-    /// Bytes of a message in a slot at the most.
+    /// Most bytes of a message in an eager buffer.
     pub eager_limit: usize,
     /// Number of the next collective.
     next: AtomicU64,
     first_tag: u64,
     tags: u64,
     pub doorbell: Doorbell,
-    /// The bell of each process of the node.
+    /// The doorbell of each process of the node.
     pub doorbells: Vec<Doorbell>,
-    /// Whether processes share cores.
+    /// True if processes share cores.
     pub oversubscribed: bool,
-    /// True once a process of it was found dead.
+    /// True once one of the processes was found dead.
     any_gone: AtomicBool,
     /// Messages that went by MPI from memory of their own, as long as MPI may read that.
     detached: Mutex<Vec<leftover::Message>>,
 }
 
-// SAFETY: addresses in the segment, which lives as long; what is there is atomic, or belongs to one
-// side by the mailboxes' protocol.
+// SAFETY: it holds addresses in the segment, which lives as long. What is there is atomic, or
+// belongs to one side by the rings' protocol.
 unsafe impl Send for Channels {}
 // SAFETY: as above.
 unsafe impl Sync for Channels {}
@@ -130,7 +131,7 @@ impl Drop for Channels {
     fn drop(&mut self) {
         let detached = std::mem::take(self.detached.get_mut().unwrap_or_else(PoisonError::into_inner));
         if !detached.is_empty() {
-            // who waits for these must not take this process to have ended
+            // the receivers of these must not take this process for dead
             std::mem::forget(Arc::clone(&self.segment));
             leftover::leave(detached);
         }
@@ -140,18 +141,17 @@ impl Drop for Channels {
 impl Outbound {
     #[inline(always)]
     pub fn ring(&self) -> &Ring {
-        // SAFETY: it lies in the segment, which lives as long as the link that holds this; it is
-        // all atomics.
+        // SAFETY: the ring lies in the segment, which outlives the channel; it consists of atomics.
         unsafe { &*self.ring }
     }
 
-    /// Whether it was found dead.
+    /// True if the target was found dead.
     #[inline]
     pub fn is_gone(&self) -> bool {
         self.gone.load(Ordering::Relaxed)
     }
 
-    /// Whether all chunks that were put into its mailbox have been taken out.
+    /// True if all chunks written so far have been read.
     #[inline(always)]
     pub fn chunks_are_read(&self) -> bool {
         // only long messages are counted in chunks
@@ -159,15 +159,15 @@ impl Outbound {
         chunks == 0 || self.ring().chunks_read() == chunks || self.is_gone()
     }
 
-    /// Whether chunk `done` can be put in of a message that has `before` chunks of the mailbox
-    /// before it.
+    /// True if there is room for chunk number `written` of a message that has `before` chunks
+    /// before it in the channel.
     #[inline]
-    pub fn has_room_for_chunk(&self, before: u64, done: u64) -> bool {
-        self.ring().chunks_read() + CHUNKS > before + done || self.is_gone()
+    pub fn has_room_for_chunk(&self, before: u64, written: u64) -> bool {
+        self.ring().chunks_read() + CHUNKS > before + written || self.is_gone()
     }
 
-    /// Returns how it takes the long message `number`, as [`Mailbox::begun`]. A dead process holds
-    /// up none.
+    /// Returns how the target takes the long message `number`, as [`Ring::ready`]. A dead target
+    /// delays nothing.
     #[inline]
     pub fn ready(&self, number: u64) -> Option<bool> {
         self.ring().ready(number).or_else(|| self.is_gone().then_some(true))
@@ -177,24 +177,28 @@ impl Outbound {
 impl Inbound {
     #[inline(always)]
     pub fn ring(&self) -> &Ring {
-        // SAFETY: as for `Out`.
+        // SAFETY: as for `Outbound`.
         unsafe { &*self.ring }
     }
 }
 
-/// Processes of a list that are on the node, but `me`, each once: (rank, member of the node), in
-/// matching order.
+/// Returns the processes of a list that are on the node, except `me`, each once and in matching
+/// order: rank in the communicator, rank in the node.
 fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
     let mut seen = std::collections::HashSet::new();
     (list.into_iter()).filter(|&(_, r)| r != me && seen.insert(r)).filter_map(|(_, r)| Some((r, team.member(r)?))).collect()
 }
 
-/// Makes the links of `operations` operations of a neighborhood, those at `common` positions with
-/// one memory for all targets; `bytes` is the most for a target, `single_copy` whether long
-/// messages go by MPI where that needs one copy for them. `None` on all processes of the node where
-/// there is no shared memory, or no edge within the node. `generation` counts neighborhoods of the
-/// communicator, equally on all processes. Collective over the node: what `Segment::new` does and
-/// an exchange of a number with each process.
+/// Makes the channels of all operations of a neighborhood.
+///
+/// `common` says for each operation whether all targets get the same message, and so share their
+/// memory. `bytes` is the most memory for a target. With `single_copy`, long messages go by MPI
+/// where that copies them once. `generation` counts the communicator's neighborhoods, equally on
+/// all processes.
+///
+/// Collective over the node: the cost of `Segment::new`, and one exchange of a number with each
+/// process. Returns `None` on all processes of the node if there is no shared memory, and on this
+/// process if it has no edge within the node.
 pub fn make(
     team: &Team,
     n: &Neighborhood,
@@ -202,7 +206,7 @@ pub fn make(
     (bytes, single_copy): (usize, bool),
     generation: u64,
 ) -> Result<Option<Vec<Arc<Channels>>>> {
-    // what cannot wait for room goes by MPI
+    // messages that cannot wait for room go by MPI
     let (first_tag, tags) = tags::shared(message::largest_tag()?);
     let tags = tags / (GENERATIONS * 3);
     if tags < 2 {
@@ -221,7 +225,7 @@ pub fn make(
     if edges {
         Doorbell::at(segment.part(team.me())).claim();
     }
-    // who sends to me hears at which place among my mailboxes its own are
+    // tell each source at which place among this process's rings its own are
     let mut places = vec![u32::MAX; team.size()];
     for (place, &(_, member)) in sources.iter().enumerate() {
         places[member as usize] = place as u32;
@@ -286,12 +290,12 @@ pub fn make(
 }
 
 impl Channels {
-    /// Whether it goes to a process, or comes from there.
+    /// True if the process at `rank` is one of the targets or sources.
     pub fn has(&self, rank: Rank) -> bool {
         self.outbound.iter().any(|o| o.rank == rank) || self.inbound.iter().any(|i| i.rank == rank)
     }
 
-    /// The number of the next collective. Collectives are started one after the other.
+    /// Takes the number of the next collective. Collectives are started one at a time.
     #[inline(always)]
     pub fn next_number(&self) -> u64 {
         let number = self.next.load(Ordering::Relaxed);
@@ -299,19 +303,20 @@ impl Channels {
         number
     }
 
-    /// The tag of a message of collective `number` that goes by MPI.
+    /// Returns the tag of messages of collective `number` that go by MPI.
     pub fn tag(&self, number: u64) -> i32 {
         (self.first_tag + number % (self.tags / 2)) as i32
     }
 
-    /// The tag of the messages of collective `number` that go by MPI block by block: their receiver
-    /// must know that more follow.
+    /// Returns the tag of messages of collective `number` that go by MPI block by block. It differs
+    /// from `tag`, as the receiver must know that more follow.
     pub fn tag_of_blocks(&self, number: u64) -> i32 {
         self.tag(number) + (self.tags / 2) as i32
     }
 
-    /// Finds a free eager buffer for message `number` of `bytes` bytes to some targets, whose cell is
-    /// free. `holders` may still read what lies there. `None` if all buffers are in use.
+    /// Returns a free eager buffer for message `number` of `bytes` bytes, whose cells are free;
+    /// `None` if all buffers are in use. `holders` may still read messages in the first target's
+    /// memory.
     #[inline(always)]
     pub fn free_buffer(&self, targets: &Range<usize>, holders: &Range<usize>, number: u64, bytes: usize) -> Option<EagerBuffer> {
         let out = &self.outbound[targets.start];
@@ -319,12 +324,12 @@ impl Channels {
             let at = out.memory.wrapping_add((number % CELLS) as usize * SMALL_BUFFER);
             return Some(EagerBuffer { at, large: None });
         }
-        // the same ones again, whose memory is near
+        // reuse the first ones, which are likely in the cache
         let free = (0..LARGE_BUFFERS).find(|&index| self.is_buffer_free(out, holders, index))?;
         Some(EagerBuffer { at: out.memory.wrapping_add(ALL_SMALL + free * self.eager_limit), large: Some(free) })
     }
 
-    /// Assigns an eager buffer to message `number`, until its receivers have taken that out.
+    /// Assigns an eager buffer to message `number` until its receivers have read that.
     #[inline(always)]
     pub fn claim(&self, buffer: EagerBuffer, targets: &Range<usize>, number: u64) {
         if let Some(large) = buffer.large {
@@ -337,47 +342,47 @@ impl Channels {
         used == 0 || self.outbound[holders.clone()].iter().all(|holder| holder.sender.is_taken(used - 1, holder.ring()))
     }
 
-    /// The memory in which a long message to some targets comes in chunks; `None` if it is still
-    /// taken.
+    /// Returns the memory through which a long message goes in chunks; `None` if it is in use.
     pub fn chunk_memory(&self, targets: &Range<usize>, holders: &Range<usize>) -> Option<*mut u8> {
         let out = &self.outbound[targets.start];
         (0..LARGE_BUFFERS).all(|index| self.is_buffer_free(out, holders, index)).then(|| out.memory.wrapping_add(ALL_SMALL))
     }
 
-    /// Bytes of a chunk of a long message.
+    /// Bytes of a chunk.
     pub fn chunk(&self) -> usize {
         (LARGE_BUFFERS * self.eager_limit / CHUNKS as usize / LINE * LINE).min(LONGEST_CHUNK)
     }
 
-    /// Where a slot lies for all processes, in cache lines.
+    /// Returns the location of an address, in cache lines from the beginning of the segment. It is
+    /// the same on all processes.
     #[inline(always)]
     pub fn location(&self, at: *const u8) -> u32 {
         (self.segment.position(at) / LINE) as u32
     }
 
-    /// The address of so many bytes, `offset` bytes behind a place that another process has named;
-    /// `None` if there are none.
+    /// Returns the address `offset` bytes behind a location that another process has named; `None`
+    /// if fewer than `bytes` bytes lie there.
     #[inline(always)]
     pub fn at(&self, location: u32, offset: usize, bytes: usize) -> Option<*mut u8> {
         self.segment.at((location as usize * LINE).checked_add(offset)?, bytes)
     }
 
-    /// Keeps what MPI is sending until it has been sent. Takes a lock; allocates where there have
-    /// never been so many.
+    /// Keeps a message until MPI has sent it. Takes a lock; allocates if there have never been as
+    /// many.
     pub fn detach(&self, sent: leftover::Message) {
         let mut detached = self.detached.lock().unwrap_or_else(PoisonError::into_inner);
         detached.push(sent);
-        // what failed is the receiver's to notice
+        // a failure is the receiver's to notice
         detached.retain_mut(|message| matches!(message.request.test(), Ok(false)));
     }
 
-    /// Bytes for the messages to one process.
+    /// Bytes for the messages to one target.
     pub fn bytes(&self) -> usize {
         ALL_SMALL + LARGE_BUFFERS * self.eager_limit
     }
 
-    /// Writes the target at position `out` off: what is put in later is not for it, and waits for
-    /// nothing that it has not done.
+    /// Writes a target off that is dead. What is written later is not for it, and does not wait for
+    /// it.
     #[cold]
     pub fn write_off(&self, out: usize) {
         self.outbound[out].gone.store(true, Ordering::Relaxed);
@@ -385,18 +390,18 @@ impl Channels {
         self.note_gone();
     }
 
-    /// Remembers that a process of the link is dead.
+    /// Records that one of the processes is dead.
     pub fn note_gone(&self) {
         self.any_gone.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a process of the link was found dead.
+    /// True if one of the processes was found dead.
     #[inline(always)]
     pub fn any_gone(&self) -> bool {
         self.any_gone.load(Ordering::Relaxed)
     }
 
-    /// Whether a member of the node lives. A system call.
+    /// True if a member of the node is alive. Makes a system call.
     pub fn lives(&self, member: u32) -> bool {
         self.segment.lives(member)
     }

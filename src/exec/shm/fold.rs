@@ -1,10 +1,9 @@
-//! Reduces blocks straight from where they lie: from left to right in the order of the sources, or
-//! as they come.
+//! Reduces blocks straight from where they lie: in the order of the sources, or as they arrive.
 //!
-//! Predefined operators on int, long, float and double work in loops of our own, each reading a
-//! block and the result, and writing the result. All others go through `MPI_Reduce_local`, which
-//! leaves its result in the right operand: each block is copied next to the result so far first.
-//! Cost: one pass over each block and the result, with other operators than those two.
+//! Predefined operators on int, long, float and double run in loops of our own, which read block
+//! and result, and write the result. All others use `MPI_Reduce_local`, which leaves its result in
+//! the right operand: each block is first copied next to the result so far. Cost: one pass over
+//! block and result; two with `MPI_Reduce_local`.
 
 use super::blocks::Loopback;
 use crate::datatype::buffers::{self, Blocks, Located};
@@ -17,42 +16,42 @@ use crate::mpi::op::{self, Element, Operator};
 use crate::mpi::{MPI_Datatype, MPI_Op};
 use crate::schedule::FoldOrder;
 
-/// Alignment of kept blocks in bytes.
+/// Alignment of the kept blocks in bytes.
 const LINE: usize = 64;
 
 /// Where the block of a source comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     Nowhere,
-    /// Of the process at this position in the link its block number this.
+    /// A process of the node: its position among the inbound channels, and the number of its block.
     Peer(u32, u32),
-    /// The process itself; the target slot, and the index of the copy.
+    /// The process itself: the entry in its list of targets, and the index of the copy.
     Own(u32, u32),
     Remote,
 }
 
-/// A block of the process's own that it reduces.
+/// A block that the process sends to itself.
 struct OwnBlock {
     target: u32,
-    /// How its bytes are reached: they are packed when the call starts unless they lie in one
-    /// piece.
+    /// How its bytes are reached. Those that are not contiguous are packed when the call starts.
     way: Way,
     block: Located,
     packed: Vec<u8>,
 }
 
-/// A reduction.
+/// A reduction of the blocks of all sources.
 pub struct Folding {
     order: FoldOrder,
-    /// What is reduced: source slots that are processes, and where their blocks come from.
+    /// The sources that are processes, as entries of the list of sources, and where their blocks
+    /// come from.
     pub chain: Vec<(u32, Origin)>,
-    /// What of that is done, how much, how many blocks are in the result, and the first that is not
-    /// done.
+    /// Which positions in `chain` are done, and how many; the number of blocks in the result; the
+    /// first position that is not done.
     done: Vec<bool>,
     count_done: usize,
     folded: usize,
     next: usize,
-    /// By source slot, the position in `chain`.
+    /// By source, its position in `chain`.
     of_source: Vec<Option<u32>>,
     op: Option<MPI_Op>,
     accepted: Option<(MPI_Op, MPI_Datatype)>,
@@ -60,16 +59,16 @@ pub struct Folding {
     result: Option<Located>,
     extent: i64,
     bytes: usize,
-    /// How the result's data comes there, and where it lies, if in one piece.
+    /// How the result's data is unpacked, and its address, if it is contiguous.
     way: Way,
     in_place: Option<*mut u8>,
     own: Vec<OwnBlock>,
-    /// Two blocks laid out as the result, the distance between them, and from their beginning to
-    /// the first element.
+    /// Two blocks with the layout of the result, the distance between them, and that from the
+    /// beginning of one to its first element.
     kept: Vec<u8>,
     stride: usize,
     before: i64,
-    /// Which of them has the result so far.
+    /// Index of the one that holds the result so far.
     at: usize,
 }
 
@@ -109,14 +108,14 @@ impl Folding {
         self.bytes
     }
 
-    /// Finds the result, and checks the operator.
+    /// Binds the result, and checks the operator.
     ///
     /// # Safety
-    /// Handles must be valid and the result as large as said.
+    /// Handles must be valid, and the result as large as the arguments say.
     pub unsafe fn bind(&mut self, op: MPI_Op, side: &Blocks, known: &Known, comm: &Comm, self_comm: &Comm) -> Result<()> {
         self.own.clear();
         if self.chain.is_empty() {
-            // nothing is looked at
+            // without sources, the arguments are not significant
             return Ok(());
         }
         let result = side.locate(0)?;
@@ -151,7 +150,8 @@ impl Folding {
         Ok(())
     }
 
-    /// Finds a block of the process's own, for the self edge from its target slot `target`.
+    /// Binds the block that the process sends to itself along the self edge from entry `target` of
+    /// its list of targets.
     ///
     /// # Safety
     /// The block's datatype must be committed.
@@ -174,7 +174,7 @@ impl Folding {
         Ok(())
     }
 
-    /// Begins a reduction.
+    /// Starts a reduction.
     ///
     /// # Safety
     /// The process's own blocks must be readable.
@@ -190,13 +190,13 @@ impl Folding {
         Ok(())
     }
 
-    /// The bytes of an own block.
+    /// Returns the data of the process's own block for `target`.
     pub fn own_data(&self, target: u32) -> *const u8 {
         let block = self.own.iter().find(|b| b.target == target);
         block.map_or(std::ptr::null(), |b| if let Way::InPlace(at) = b.way { at } else { b.packed.as_ptr() })
     }
 
-    /// Positions in the chain whose turn may have come.
+    /// Returns the positions in `chain` whose turn may have come.
     pub fn candidates(&self) -> std::ops::Range<usize> {
         match self.order {
             FoldOrder::Source => self.next..(self.next + 1).min(self.chain.len()),
@@ -204,27 +204,27 @@ impl Folding {
         }
     }
 
-    /// Whether that is part of the result.
+    /// True if the block at a position is part of the result, or was skipped.
     pub fn is_done(&self, position: usize) -> bool {
         self.done[position]
     }
 
-    /// Whether a source's block is part of the result; true also if it is no process.
+    /// True if a source's block is part of the result, and for a source that is no process.
     pub fn is_source_done(&self, source: usize) -> bool {
         self.of_source.get(source).copied().flatten().is_none_or(|position| self.done[position as usize])
     }
 
-    /// How many blocks are part of the result, or passed over.
+    /// Number of blocks that are part of the result, or were skipped.
     pub fn count_done(&self) -> usize {
         self.count_done
     }
 
-    /// Whether all is done.
+    /// True if all blocks are done.
     pub fn is_complete(&self) -> bool {
         self.count_done == self.chain.len()
     }
 
-    /// Passes over a block that cannot be used.
+    /// Leaves a block out that cannot be used.
     pub fn skip(&mut self, position: usize) {
         if !std::mem::replace(&mut self.done[position], true) {
             self.count_done += 1;
@@ -234,7 +234,7 @@ impl Folding {
         }
     }
 
-    /// Makes a block part of the result.
+    /// Folds a block into the result.
     ///
     /// # Safety
     /// `data` must be readable for the bytes of a block, and the result writable.
@@ -243,7 +243,8 @@ impl Folding {
         self.skip(position);
         self.folded += 1;
         let (Some(result), Some(op)) = (self.result, self.op) else { return Ok(()) };
-        // SAFETY: the caller vouches for data and result; kept blocks are as long as the result.
+        // SAFETY: the caller vouches for data and result; the kept blocks are as long as the
+        // result.
         unsafe {
             match (self.predefined, self.in_place) {
                 _ if first && last => self.place(data, &result, loopback),
@@ -270,13 +271,13 @@ impl Folding {
         }
     }
 
-    /// Where the first element of a kept block is.
+    /// Returns the address of a kept block's first element.
     fn kept_block(&mut self, k: usize) -> *mut u8 {
         let aligned = self.kept.as_ptr().align_offset(LINE);
         self.kept.as_mut_ptr().wrapping_add(aligned + k * self.stride).wrapping_offset(self.before as isize)
     }
 
-    /// Lays a block out.
+    /// Unpacks a block to where `into` says.
     unsafe fn place(&self, data: *const u8, into: &Located, loopback: Loopback) -> Result<()> {
         // SAFETY: as for `fold`.
         unsafe {
@@ -287,7 +288,7 @@ impl Folding {
                     Ok(())
                 }
                 _ => {
-                    // what unpacks only reads here
+                    // unpacking only reads here
                     let data = std::slice::from_raw_parts_mut(data.cast_mut(), self.bytes);
                     self.way.unpack(data, into, self.bytes, loopback.me, loopback.tag, loopback.comm)
                 }
@@ -295,13 +296,13 @@ impl Folding {
         }
     }
 
-    /// Forgets what MPI has accepted.
+    /// Forgets which operator and datatype MPI has accepted.
     pub fn forget_datatypes(&mut self) {
         self.accepted = None;
     }
 }
 
-/// What MPI said, without the function that was only used to ask.
+/// Returns MPI's text without the name of the function, which was only called to check.
 #[cold]
 fn said(e: Error) -> String {
     match e {
@@ -310,10 +311,10 @@ fn said(e: Error) -> String {
     }
 }
 
-/// `into[i] = into[i] op from[i]`.
+/// Computes `into[i] = into[i] op from[i]`.
 ///
 /// # Safety
-/// Both must be valid for `bytes` bytes, a multiple of the element's, and must not overlap.
+/// Both must be valid for `bytes` bytes, a multiple of the element's size, and must not overlap.
 unsafe fn fold_in_place(operator: Operator, element: Element, into: *mut u8, from: *const u8, bytes: usize) {
     // SAFETY: the caller vouches for both.
     unsafe {
@@ -326,7 +327,7 @@ unsafe fn fold_in_place(operator: Operator, element: Element, into: *mut u8, fro
     }
 }
 
-/// One loop for each operator, which the compiler makes vectors of.
+/// Combines elements in a loop that the compiler can vectorize.
 ///
 /// # Safety
 /// As for `fold_in_place`, for `count` elements.
@@ -398,7 +399,7 @@ unsafe fn reals<T>(operator: Operator, into: *mut T, from: *const T, count: usiz
 where
     T: Copy + PartialOrd + std::ops::Add<Output = T> + std::ops::Mul<Output = T>,
 {
-    // SAFETY: as for `fold_in_place`. MPI has accepted the operator, so that there are no others.
+    // SAFETY: as for `fold_in_place`. MPI has accepted the operator, so no other one occurs.
     unsafe {
         match operator {
             Operator::Sum => each(into, from, count, |a, b| a + b),

@@ -132,7 +132,10 @@ impl Shm {
     #[cold]
     fn reject(&mut self, i: usize) -> Result<()> {
         let rank = self.channels.inbound[i].rank;
-        self.fail(i, Error::Internal(format!("process {rank} has put no message where its ring says that there is one")).into())
+        self.fail(
+            i,
+            Error::Internal(format!("process {rank} announced a message at a location outside the shared memory")).into(),
+        )
     }
 
     /// Starts to receive a message that comes in chunks.

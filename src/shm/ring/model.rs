@@ -1,6 +1,6 @@
-//! All orders in which processes can go through the protocol, and all values that the memory order
-//! lets them read: `make test-model`. Slots and chunks are memory that is not atomic, in which the
-//! model checker finds two who meet.
+//! Model checks of the ring: all interleavings of the two processes, and all values that the memory
+//! order lets them read (`make test-model`). Messages and chunks lie in memory that is not atomic,
+//! so that the checker finds two threads that meet there.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -9,19 +9,19 @@ use loom::thread;
 
 use super::*;
 
-/// A mailbox, and memory for its messages.
+/// A ring, and memory for its messages.
 struct Direction {
     ring: Ring,
     memory: [UnsafeCell<u64>; CELLS as usize],
 }
 
-// SAFETY: who may be where in the memory is what is checked.
+// SAFETY: exclusive access to the memory is what is checked.
 unsafe impl Sync for Direction {}
 // SAFETY: as above.
 unsafe impl std::marker::Send for Direction {}
 
 impl Direction {
-    /// An empty one.
+    /// Makes an empty one.
     fn new() -> Direction {
         let zero = || AtomicU64::new(0);
         let cell = || Cell { seq: zero(), meta: zero(), acks: zero(), words: [(); WORDS].map(|()| zero()) };
@@ -31,7 +31,7 @@ impl Direction {
     }
 
     fn write(&self, k: u64, value: u64) {
-        // SAFETY: the model checker sees who else is there.
+        // SAFETY: the model checker detects conflicting accesses.
         self.memory[cell_of(k)].with_mut(|at| unsafe { *at = value });
     }
 
@@ -40,7 +40,8 @@ impl Direction {
         self.memory[cell_of(k)].with(|at| unsafe { *at })
     }
 
-    /// Puts a message into memory and mailbox when there is room, with news of `other`.
+    /// Sends a message through memory and ring once there is room, with acknowledgements for
+    /// `other`.
     fn send(&self, sender: &Sender, number: u64, value: u64, other: Option<&Direction>) {
         while !sender.is_free(number, &self.ring) {
             thread::yield_now();
@@ -50,7 +51,7 @@ impl Direction {
         sender.put(number, &self.ring, Header { bytes: 8, location: value as u32, acks }, &[value]);
     }
 
-    /// Takes a message out when it has come. What it says of the opposite mailbox.
+    /// Receives a message once it has come. Returns its acknowledgements.
     fn receive(&self, number: u64, value: u64) -> u64 {
         let header = loop {
             match self.ring.header(number) {
@@ -66,8 +67,8 @@ impl Direction {
     }
 }
 
-/// Checks what threads do that all have one state: all of it where `preemptions` is `None`,
-/// else where no more often is a thread interrupted that could go on.
+/// Explores the interleavings of threads: all of them, or those in which runnable threads are
+/// preempted at most `preemptions` times.
 fn check(preemptions: Option<usize>, run: impl Fn() + Sync + std::marker::Send + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = preemptions;
@@ -92,7 +93,7 @@ fn one_direction() {
     });
 }
 
-/// As requests do it: messages are taken out in another order.
+/// Messages are released in another order, as with requests.
 #[test]
 fn one_direction_in_another_order() {
     check(None, || {
@@ -111,7 +112,7 @@ fn one_direction_in_another_order() {
     });
 }
 
-/// Two processes that both send and receive, and hear of emptied lines from each other's
+/// Two processes that both send and receive, and learn of released cells from each other's
 /// messages.
 #[test]
 fn both_directions() {
@@ -131,8 +132,7 @@ fn both_directions() {
     });
 }
 
-/// The receiving process has two threads: one takes out, the other one says so with a message
-/// of its own.
+/// The receiving process has two threads: one releases a message, the other one acknowledges it.
 #[test]
 fn news_of_another_thread() {
     check(None, || {
@@ -143,7 +143,7 @@ fn news_of_another_thread() {
         let sender = Sender::default();
         ways[0].send(&sender, 0, 10, None);
         sender.learn_acks(ways[1].receive(0, 20));
-        // if that said that the line is empty, it is
+        // if that acknowledged the message, its cell is free
         if sender.all_below.load(Relaxed) == 1 {
             ways[0].send(&sender, 2, 12, None);
         }
@@ -152,8 +152,7 @@ fn news_of_another_thread() {
     });
 }
 
-/// The sending process has two threads: one hears that a line is empty, the other one fills it
-/// again.
+/// The sending process has two threads: one learns of a released cell, the other one reuses it.
 #[test]
 fn news_for_another_thread() {
     check(None, || {
@@ -175,7 +174,7 @@ fn news_for_another_thread() {
     });
 }
 
-/// A line is emptied by one thread of a process, and then by another one.
+/// A cell is released by one thread of a process, and then by another one.
 #[test]
 fn cells_emptied_by_two_threads() {
     check(Some(3), || {
@@ -245,7 +244,7 @@ fn chunks() {
     });
 }
 
-/// How a receiver takes long messages, one of which it has a receive of MPI posted for.
+/// The receiver is ready for two long messages; for one of them it has posted an MPI receive.
 #[test]
 fn long_messages_begin() {
     check(None, || {
@@ -268,8 +267,8 @@ fn long_messages_begin() {
     });
 }
 
-/// The steps of `doorbell.rs`: whoever is about to sleep sees the message, or whoever has put
-/// it in sees that someone is about to sleep. The call itself is the kernel's.
+/// The steps of `doorbell.rs`: either the process that is about to sleep sees the message, or its
+/// sender sees that someone is about to sleep. The wake-up itself is the kernel's.
 #[test]
 fn no_call_is_lost() {
     check(None, || {
