@@ -1,5 +1,6 @@
-# Two commands: `make demo` and `make test`. The MPI is the one whose compiler wrapper MPICC names: `MPICC=mpicc.mpich make demo`.
-# Builds for different MPIs stand side by side, in target/<wrapper> and build/<wrapper>.
+# Two commands: `make demo` and `make test`. The MPI is the one whose compiler wrapper MPICC names:
+# `MPICC=mpicc.mpich make demo`. Builds for different MPIs stand side by side, in target/<wrapper>
+# and build/<wrapper>.
 
 SHELL := /bin/bash
 MPICC ?= mpicc
@@ -41,7 +42,7 @@ PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
 BENCHES := exchange rounds dsde persistent overlap fuse shm nodes
 
-.PHONY: all check lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-model test-miri test-tsan test-tsan-c fuzz test-c c-programs c-tests test-mpis test-clients bench header install uninstall dist help \
+.PHONY: all check lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-model test-miri test-tsan test-tsan-c fuzz test-c c-programs c-tests test-mpis test-clients bench header install uninstall dist site help \
   examples clean
 
 # the same as lib
@@ -81,10 +82,9 @@ $(OUT)/mpix-neighbor: $(RUST_SOURCES)
 	@mkdir -p $(OUT)
 	@ln -sf ../../$(TARGET)/release/mpix-neighbor $@
 
-# the C header from the Rust sources, the Fortran module from the C header
+# what bindings/functions.toml makes: entry points, C header, Fortran module, reference pages
 header:
-	MPIX_WRITE_HEADER=1 cargo test --quiet --locked --no-default-features --target-dir target/pure --test header
-	MPIX_WRITE_HEADER=1 cargo test --quiet --locked --no-default-features --target-dir target/pure --test fortran
+	cargo run --quiet --locked --package mpix-neighbor-bindings --target-dir target/pure
 
 # the Fortran module and what stands behind it, for the compiler behind MPIFC
 fortran: $(FORTRAN_LIB)
@@ -108,7 +108,7 @@ $(OUT)/libmpix_neighbor.a: $(LIB) scripts/archive
 INSTALLING = PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' INCLUDEDIR='$(INCLUDEDIR)' BINDIR='$(BINDIR)' DATADIR='$(DATADIR)' DESTDIR='$(DESTDIR)' \
   BUILT=$(BUILT) OUT=$(OUT) VERSION=$(VERSION) MPIFC='$(MPIFC)' WITH_FORTRAN='$(WITH_FORTRAN)' scripts/install
 
-# installs libraries, header, Fortran module, CMake and pkg-config files, the tool and the documentation below PREFIX
+# installs libraries, header, Fortran module, CMake and pkg-config files, tool, docs below PREFIX
 install: $(LIB) $(OUT)/libmpix_neighbor.a $(PRELOAD) $(if $(WITH_FORTRAN),$(FORTRAN_LIB)) $(OUT)/mpix-neighbor
 	@$(INSTALLING) install
 
@@ -119,6 +119,10 @@ uninstall:
 # a source tarball that builds without network, with the MPI bindings of this machine's MPIs
 dist:
 	@scripts/dist
+
+# the documentation as a site, in build/site; a link that leads nowhere is an error
+site:
+	@scripts/site
 
 # this list
 help:
@@ -138,7 +142,7 @@ $(OUT)/libpreload_tool.so: c_tests/preload_tool.c
 	@mkdir -p $(OUT)
 	@$(MPICC) $(CFLAGS) -shared -fPIC $< -o $@
 
-# the same source for all three ways to MPI; mpif.h passes buffers of different types to one procedure
+# one source for all three ways to MPI; mpif.h passes buffers of different types to one procedure
 $(OUT)/preload_fortran_%: PERSISTENT = $(shell $(MPICC) -E -dM -include mpi.h -x c /dev/null | grep -q 'define MPI_VERSION 4' || echo -DMPIX_INIT)
 $(OUT)/preload_fortran_%: c_tests/preload_fortran.F90
 	@mkdir -p $(OUT)
@@ -150,7 +154,8 @@ $(OUT)/passthrough: benches/passthrough.c
 	@mkdir -p $(OUT)
 	@$(MPICC) $(CFLAGS) $< -o $@
 
-# device memory without a device: stand-ins for the drivers, and what makes the MPI take their memory
+# device memory without a device: stand-ins for the drivers, and what makes the MPI take their
+# memory
 DRIVERS := $(addprefix $(OUT)/drivers/,libcuda.so.1 libamdhip64.so.5 libamdhip64.so.6)
 $(OUT)/drivers/libcuda.so.1: DRIVER =
 $(OUT)/drivers/libamdhip64.so.5: DRIVER = -DHIP_VERSION=5
@@ -223,8 +228,10 @@ check:
 	@scripts/deps test
 	cargo fmt --check
 	cargo clippy --quiet --locked --no-default-features --features tool --all-targets --target-dir target/pure -- -D warnings
+	cargo clippy --quiet --locked --package mpix-neighbor-bindings --all-targets --target-dir target/pure -- -D warnings
 	cargo clippy --quiet --locked --all-targets --target-dir $(TARGET) -- -D warnings
 	cargo test --quiet --locked --no-default-features --features tool --target-dir target/pure
+	cargo test --quiet --locked --package mpix-neighbor-bindings --target-dir target/pure
 	@$(MAKE) --no-print-directory c-programs
 	c_tests/names $(LIB)
 	c_tests/run --quick
@@ -248,7 +255,9 @@ test:
 test-rust:
 	cargo fmt --check
 	cargo clippy --quiet --locked --no-default-features --features tool --all-targets --target-dir target/pure -- -D warnings
+	cargo clippy --quiet --locked --package mpix-neighbor-bindings --all-targets --target-dir target/pure -- -D warnings
 	cargo test --quiet --locked --no-default-features --features tool --target-dir target/pure
+	cargo test --quiet --locked --package mpix-neighbor-bindings --target-dir target/pure
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --no-default-features --target-dir target/pure
 	@$(MAKE) --no-print-directory test-model
 
@@ -290,6 +299,7 @@ test-c:
 	c_tests/examples
 	c_tests/fortran
 	@$(MAKE) --no-print-directory tool-mpi
+	c_tests/docs
 	c_tests/crash
 	c_tests/dead
 	c_tests/privileged

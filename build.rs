@@ -1,4 +1,5 @@
-//! Compiles the C file that gives Rust the MPI constants which bindgen cannot see, and names the shared library.
+//! Compiles the C file that gives Rust the MPI constants which bindgen cannot see, and names the
+//! shared library.
 
 fn main() {
     println!("cargo::rerun-if-changed=src/mpi/constants.c");

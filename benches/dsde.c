@@ -1,12 +1,15 @@
-/* Dynamic sparse data exchange: our protocols beside each other, beside what MPI offers, and beside hand-written versions of what libraries do.
+/* Dynamic sparse data exchange: our protocols beside each other, beside what MPI offers, and beside
+ * hand-written versions of what libraries do.
  *
- * The microbenchmark of DSDE, section 4.3: in each round every process draws k = 6 different other processes, and for each of them a length of 1 to
- * 1024 bytes; 1000 rounds, which are the same for all alternatives. Where there are not so many others, all of them are targets. The draws come from
- * splitmix64, so that every process can tell what every other one sends.
+ * The microbenchmark of DSDE, section 4.3: in each round every process draws k = 6 different other
+ * processes, and for each of them a length of 1 to 1024 bytes; 1000 rounds, which are the same for
+ * all alternatives. Where there are not so many others, all of them are targets. The draws come
+ * from splitmix64, so that every process can tell what every other one sends.
  *
- * Each alternative has a communicator of its own and goes through the rounds again and again. Ours are chosen by the environment, which is read at the
- * first exchange on a communicator: timed calls have no info. Ours end with a result, ordered by source, which is freed; the others receive into memory
- * that is there. What each delivers is checked before it is timed. Method: see measure.h.
+ * Each alternative has a communicator of its own and goes through the rounds again and again. Ours
+ * are chosen by the environment, which is read at the first exchange on a communicator: timed calls
+ * have no info. Ours end with a result, ordered by source, which is freed; the others receive into
+ * memory that is there. What each delivers is checked before it is timed. Method: see measure.h.
  *
  * --soak N runs N rounds of each protocol (--protocol: of one) and checks every byte. */
 #define _GNU_SOURCE
@@ -78,7 +81,8 @@ static void draw(uint64_t number, int process, round_of r, int *order) {
   }
 }
 
-/* the bytes of message `i`, which differ in each round: whole words, of which the last one may be too long */
+/* the bytes of message `i`, which differ in each round: whole words, of which the last one may be
+   too long */
 static void write_message(uint64_t number, int process, int i, int bytes, char *at) {
   uint64_t key = mix(number * 1000003 + (uint64_t)process * 1009 + (uint64_t)i);
   for (int b = 0; b < bytes; b += 8) {
@@ -201,7 +205,8 @@ static void nbx_barrier(problem *p) {
   MPI_Barrier(p->comm);
 }
 
-/* PETSc, PetscCommBuildTwoSided by nonblocking barrier: it brings items of one size, here the lengths; then come the messages */
+/* PETSc, PetscCommBuildTwoSided by nonblocking barrier: it brings items of one size, here the
+   lengths; then come the messages */
 static void petsc_ibarrier(problem *p) {
   MPI_Request barrier = MPI_REQUEST_NULL;
   int in_barrier = 0, done = 0, tag, *lengths = p->counts_in;
@@ -229,8 +234,9 @@ static void petsc_ibarrier(problem *p) {
   MPI_Waitall(k + p->came, p->requests, MPI_STATUSES_IGNORE);
 }
 
-/* the way of PETSc before there were nonblocking barriers, and DSDE's Algorithm 1: a sum tells how many come. No process gets its sum of the next round
-   before all have received what is for them in this one. */
+/* the way of PETSc before there were nonblocking barriers, and DSDE's Algorithm 1: a sum tells how
+   many come. No process gets its sum of the next round before all have received what is for them in
+   this one. */
 static void reduce_scatter(problem *p) {
   int coming;
   next(p);
@@ -301,7 +307,8 @@ static void discard(problem *p) {
   free(p->counts_out), free(p->counts_in), free(p->displs_out), free(p->displs_in);
 }
 
-/* The first exchange on a communicator of ours reads the environment. Returns 0, and leaves no communicator, where there is no such protocol. */
+/* The first exchange on a communicator of ours reads the environment. Returns 0, and leaves no
+   communicator, where there is no such protocol. */
 static int open_communicator(problem *p, const contestant *c) {
   MPI_Comm_dup(MPI_COMM_WORLD, &p->comm);
   if (c->run != ours) return 1;
@@ -325,7 +332,8 @@ static void wrong(const alternative *a, uint64_t number, const char *what, int s
 
 static int by_source(const void *a, const void *b) { return ((const message *)a)->source - ((const message *)b)->source; }
 
-/* One exchange, of whose messages every byte is compared. Round `number` need not be in the table. */
+/* One exchange, of whose messages every byte is compared. Round `number` need not be in the
+   table. */
 static void check(const alternative *a, uint64_t number) {
   static round_of other, mine;
   static int *order;
@@ -387,7 +395,8 @@ static void soak(const alternative *list, int alternatives, long long rounds_to_
 
 /* ---- figures */
 
-/* allocations of an exchange in the steady state, over so many: of our library, and of all, on the process that makes the most */
+/* allocations of an exchange in the steady state, over so many: of our library, and of all, on the
+   process that makes the most */
 static void count_allocations(const alternative *a, int counted, double figures[4]) {
   for (int i = 0; i < counted; i++) a->run(a->on);
   by_us = by_all = (allocations){0, 0};
@@ -411,7 +420,8 @@ static void print_summary(const char *label, const alternative *list, int altern
          times[ours_auto] / times[best], list[best].name);
 }
 
-/* `slow`: where a call may take tens of milliseconds, as some MPIs' do where processes share cores, there are few of them */
+/* `slow`: where a call may take tens of milliseconds, as some MPIs' do where processes share cores,
+   there are few of them */
 static void measure(const alternative *list, const char *const *what, int alternatives, int slow) {
   double counts[ALL][4];
   if (slow) least_calls = 6, least_rounds = 3;

@@ -1,4 +1,5 @@
-/* Exchanges on fixed neighborhoods, for the programs of this directory: the edges, their buffers, and what most programs compare. */
+/* Exchanges on fixed neighborhoods, for the programs of this directory: the edges, their buffers,
+   and what most programs compare. */
 #ifndef EDGES_H
 #define EDGES_H
 
@@ -57,7 +58,8 @@ static inline void native(problem *p) {
   else MPI_Neighbor_alltoallv(p->send, p->counts_out, p->displs_out, p->type, p->recv, p->counts_in, p->displs_in, p->type, p->comm);
 }
 
-/* The direction of a block on a Cartesian grid, where one process may be the neighbor on both sides; else edges to one process meet in their order. */
+/* The direction of a block on a Cartesian grid, where one process may be the neighbor on both
+   sides; else edges to one process meet in their order. */
 static inline int tag_out(const problem *p, int i) { return p->cartesian ? i : 0; }
 static inline int tag_in(const problem *p, int j) { return p->cartesian ? j ^ 1 : 0; }
 
@@ -114,7 +116,8 @@ static inline void make_native_plan(problem *p) {
 }
 #endif
 
-/* ---- the problems: first the edges, then the blocks, then finish_graph, which makes the communicator, unless the edges come from one */
+/* ---- the problems: first the edges, then the blocks, then finish_graph, which makes the
+   communicator, unless the edges come from one */
 
 static inline void allocate(problem *p, int degree) {
   *p = (problem){.comm = MPI_COMM_NULL, .in = degree, .out = degree, .operations = MPIX_NEIGHBOR_ALLTOALL, .type = MPI_BYTE, .native_plan = MPI_REQUEST_NULL};
@@ -143,7 +146,8 @@ static inline void grid_edges(problem *p) {
   memcpy(p->targets, p->sources, sizeof(int) * 4);
 }
 
-/* to k others drawn at random (all others, where there are not so many): the same graph for all block sizes */
+/* to k others drawn at random (all others, where there are not so many): the same graph for all
+   block sizes */
 static inline void random_edges(problem *p, int k) {
   char *hit = need((size_t)n * n);
   if (k > n - 1) k = n - 1;
@@ -200,7 +204,8 @@ static inline void strided_blocks(problem *p, int bytes) {
   p->send = need(p->room_out = (size_t)p->out * 2 * bytes), p->recv = need(p->room_in = (size_t)p->in * 2 * bytes);
 }
 
-/* 3-D 27-point on a periodic grid of processes: the edges, and a field of width^3 doubles, whose blocks are subarrays */
+/* 3-D 27-point on a periodic grid of processes: the edges, and a field of width^3 doubles, whose
+   blocks are subarrays */
 static inline void halo_edges(problem *p, int width) {
   int dims[3] = {0, 0, 0}, periods[3] = {1, 1, 1}, c[3], full = width + 2, k = 0;
   MPI_Comm cart;
@@ -265,13 +270,15 @@ static inline void release(problem *p) {
 
 /* ---- checking: MPIs' own collectives may put blocks of repeated edges in other slots */
 
-/* Calls that are checked one right after the other, with other data each: what one leaves behind must not serve the next. */
+/* Calls that are checked one right after the other, with other data each: what one leaves behind
+   must not serve the next. */
 enum { CHECKED = 3 };
 
 static inline void *result_of(problem *p) { return p->sum ? (char *)p->sum : p->recv; }
 static inline size_t room_of_result(const problem *p) { return p->sum ? p->room_out : p->room_in; }
 
-/* What is sent in the `number`th call, of this process alone; where results arrive is cleared. Sums of doubles must not depend on their order. */
+/* What is sent in the `number`th call, of this process alone; where results arrive is cleared. Sums
+   of doubles must not depend on their order. */
 static inline void fill_buffers(problem *p, int number) {
   const uint64_t key = (uint64_t)me << 40 | (uint64_t)number << 56;
   memset(p->recv, 0, p->room_in);

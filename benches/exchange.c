@@ -1,7 +1,9 @@
 /* Exchange times, ours beside the peers' from the same run.
  *
- * Cases: 2-D 5-point on a periodic grid (alltoall), 3-D 27-point halo of doubles (alltoallw, subarrays), random graphs with k = 6 targets (alltoallv).
- * Peers: native MPI_Neighbor_*, hand-written Irecv/Isend/Waitall, persistent requests (MPI_Startall), Sendrecv in dimension order (2-D).
+ * Cases: 2-D 5-point on a periodic grid (alltoall), 3-D 27-point halo of doubles (alltoallw,
+ * subarrays), random graphs with k = 6 targets (alltoallv). Peers: native MPI_Neighbor_*,
+ * hand-written Irecv/Isend/Waitall, persistent requests (MPI_Startall), Sendrecv in dimension order
+ * (2-D).
  *
  * Method: see measure.h. */
 #define _GNU_SOURCE
@@ -55,7 +57,8 @@ static void halo_3d(int width) {
   compare_on(&p, "3-D 27-point", size);
 }
 
-/* every process sends to k = 6 others drawn at random (as many as there are, where there are fewer) */
+/* every process sends to k = 6 others drawn at random (as many as there are, where there are
+   fewer) */
 static void random_graph(void) {
   int k = n - 1 < 6 ? n - 1 : 6;
   if (k == 0) return;

@@ -1,11 +1,14 @@
 /* Several fields in one exchange: one message for all fields of an edge beside one for each.
  *
- * Cases: 6 neighbors each way, the 3 next ones on both sides of a ring of processes (repeated where there are fewer); 2, 4 and 8 fields, each in memory of its
- * own, with blocks of 8 B to 64 KiB; blocks contiguous, or each second double of twice as many.
- * Alternatives: MPIX_Neighbor_alltoallw_fields_plan with mpix_fuse = true, false and auto; a plan for each field, with MPIX_Request_startall and _waitall; by hand
- * Irecv and Isend of a struct datatype for each edge, and (contiguous blocks) of a buffer into and out of which memcpy brings the fields.
+ * Cases: 6 neighbors each way, the 3 next ones on both sides of a ring of processes (repeated where
+ * there are fewer); 2, 4 and 8 fields, each in memory of its own, with blocks of 8 B to 64 KiB;
+ * blocks contiguous, or each second double of twice as many. Alternatives:
+ * MPIX_Neighbor_alltoallw_fields_plan with mpix_fuse = true, false and auto; a plan for each field,
+ * with MPIX_Request_startall and _waitall; by hand Irecv and Isend of a struct datatype for each
+ * edge, and (contiguous blocks) of a buffer into and out of which memcpy brings the fields.
  *
- * After each number of fields stands the crossing: the block from which `false` takes less time than `true`, beside the one at which `auto` changes its mind.
+ * After each number of fields stands the crossing: the block from which `false` takes less time
+ * than `true`, beside the one at which `auto` changes its mind.
  *
  * Method: see measure.h. */
 #define _GNU_SOURCE
@@ -108,7 +111,8 @@ static void discard(problem *p) {
   free(p->packed_out), free(p->packed_in);
 }
 
-/* Ends the program unless the k-th edge from a process brings what that sent on its k-th edge to this one, of each field. */
+/* Ends the program unless the k-th edge from a process brings what that sent on its k-th edge to
+   this one, of each field. */
 static void check(const alternative *a) {
   problem *p = a->on;
   for (int f = 0; f < p->fields; f++) {
@@ -147,7 +151,8 @@ static void print_line(const char *label, const char *where, const alternative *
   fflush(stdout);
 }
 
-/* `ratios`: of `false` to `true`; the block at which it passes 1 for the last time, between two sizes by the logarithms of both */
+/* `ratios`: of `false` to `true`; the block at which it passes 1 for the last time, between two
+   sizes by the logarithms of both */
 static double crossing(const int *sizes, const double *ratios, int count) {
   double at = NAN;
   for (int s = 0; s + 1 < count; s++) {

@@ -1,6 +1,8 @@
-//! Time to pack and unpack the faces, edges and corners of boxes of doubles, one of each kind and all 26, beside loops written by hand. Each box lies in an array that is
-//! one wider on each side, as in a stencil code: what is packed is its outermost layer, what is unpacked the layer around it. The last group is two faces across the rows
-//! at once, by hand: they share cache lines, as the end of one row is beside the beginning of the next one.
+//! Time to pack and unpack the faces, edges and corners of boxes of doubles, one of each kind and
+//! all 26, beside loops written by hand. Each box lies in an array that is one wider on each side,
+//! as in a stencil code: what is packed is its outermost layer, what is unpacked the layer around
+//! it. The last group is two faces across the rows at once, by hand: they share cache lines, as the
+//! end of one row is beside the beginning of the next one.
 //!
 //! The sources are included here, as they are no part of the crate's interface.
 
@@ -23,7 +25,8 @@ mod datatype {
 /// First index and length in each dimension, the rows' last.
 type Region = [(usize, usize); 3];
 
-/// The regions on the 26 sides of a box of `n` cells in each direction: of the box itself, or of what lies around it.
+/// The regions on the 26 sides of a box of `n` cells in each direction: of the box itself, or of
+/// what lies around it.
 fn regions(n: usize, inside: bool) -> Vec<Region> {
     let range = |side: usize| match (side, inside) {
         (1, _) => (1, n),
@@ -46,7 +49,8 @@ fn layout_of(region: &Region, width: usize) -> Layout {
     Layout::new(Arc::new(Typemap::new(moved, plane * width as i64).unwrap()), 1).unwrap()
 }
 
-/// What a program has that packs by itself: two loops for faces across the rows, three for all others.
+/// What a program has that packs by itself: two loops for faces across the rows, three for all
+/// others.
 ///
 /// # Safety
 /// The array must be as wide in each direction, and the buffer as long as the region.

@@ -1,9 +1,11 @@
-/* How times are taken, for the programs of this directory. Each defines `struct problem`: what an alternative works on.
+/* How times are taken, for the programs of this directory. Each defines `struct problem`: what an
+ * alternative works on.
  *
- * Method: all alternatives in one process, interleaved in batches, each batch with a warm-up call; the slowest process counts; medians over the
- * rounds, or another quantile (--quantile). With two processes the distance of the two cores is probed before and after each round by passing a cache line
- * back and forth: rounds are near (below 120 ns), far, or, and then dropped, mixed or disturbed by other programs (1 us or more). Where processes
- * outnumber cores all rounds count. */
+ * Method: all alternatives in one process, interleaved in batches, each batch with a warm-up call;
+ * the slowest process counts; medians over the rounds, or another quantile (--quantile). With two
+ * processes the distance of the two cores is probed before and after each round by passing a cache
+ * line back and forth: rounds are near (below 120 ns), far, or, and then dropped, mixed or
+ * disturbed by other programs (1 us or more). Where processes outnumber cores all rounds count. */
 #ifndef MEASURE_H
 #define MEASURE_H
 
@@ -17,7 +19,8 @@
 
 static int me, n, rounds = 25, crowded;
 static double budget = 6.0; /* seconds for one case */
-/* which sample counts where programs let the caller choose: 0.5 is the median; less where other programs take the cores away at times */
+/* which sample counts where programs let the caller choose: 0.5 is the median; less where other
+   programs take the cores away at times */
 static double quantile = 0.5;
 /* fewest calls of a batch where processes share cores, and fewest rounds, whatever the budget */
 static int least_calls = 20, least_rounds = 5;
@@ -107,7 +110,8 @@ static void print_settings(void) {
   if (any) printf("\n");
 }
 
-/* A line on the MPI and the processes, and one on what the environment sets, if anything; `what` the figures below it are. */
+/* A line on the MPI and the processes, and one on what the environment sets, if anything; `what`
+   the figures below it are. */
 static void print_header(const char *what) {
   if (me != 0) return;
   char version[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -142,7 +146,8 @@ static double probe(void) {
   return ns;
 }
 
-/* ns of all near and all far rounds' probes, of each round's two the lesser, which nothing has disturbed; and how many */
+/* ns of all near and all far rounds' probes, of each round's two the lesser, which nothing has
+   disturbed; and how many */
 static double passing[2];
 static int passings[2];
 
@@ -164,7 +169,8 @@ static double batch(const alternative *a, int calls) {
   double start = MPI_Wtime();
   for (int i = 0; i < calls; i++) a->run(a->on);
   double mine = (MPI_Wtime() - start) / calls, slowest;
-  /* where processes share cores, one that waits in a collective may spin on a core that a neighbor needs to finish its timed calls */
+  /* where processes share cores, one that waits in a collective may spin on a core that a neighbor
+     needs to finish its timed calls */
   for (int i = 0; i < 4 && crowded; i++) a->run(a->on);
   MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return slowest;
@@ -194,7 +200,8 @@ static void make_samples(samples *s, int alternatives) {
   for (int a = 0; a < alternatives; a++) s->times[a] = need(sizeof(double) * (size_t)rounds);
 }
 
-/* How many calls make a batch: about 0.2 ms; where processes share cores 3 ms, and enough calls that the way out of the barrier does not count. */
+/* How many calls make a batch: about 0.2 ms; where processes share cores 3 ms, and enough calls
+   that the way out of the barrier does not count. */
 static void calibrate_batches(const alternative *list, int alternatives, int calls[MOST]) {
   for (int a = 0; a < alternatives; a++) {
     int least = crowded ? least_calls : 4;
@@ -205,7 +212,8 @@ static void calibrate_batches(const alternative *list, int alternatives, int cal
   }
 }
 
-/* The rounds from `first` to `last`, fewer where they take more than so many seconds. Where cores are not probed all samples are near. */
+/* The rounds from `first` to `last`, fewer where they take more than so many seconds. Where cores
+   are not probed all samples are near. */
 static void sample_rounds(const alternative *list, int alternatives, const int calls[MOST], int first, int last, double seconds, samples *near, samples *far) {
   double start = MPI_Wtime();
   for (int r = first; r < last; r++) {

@@ -1,5 +1,6 @@
-/* Exchanges between nodes: each process with edges to all processes of other nodes, by `direct` and by `node_aware`, for short blocks. Takes several
- * nodes: `c_tests/hosts bench` runs it on hosts made of network namespaces. Method: see measure.h. */
+/* Exchanges between nodes: each process with edges to all processes of other nodes, by `direct` and
+ * by `node_aware`, for short blocks. Takes several nodes: `c_tests/hosts bench` runs it on hosts
+ * made of network namespaces. Method: see measure.h. */
 #define _GNU_SOURCE
 #include "measure.h"
 #include <mpix_neighbor.h>

@@ -1,12 +1,15 @@
 /* Overlap: how much of an exchange a computation hides.
  *
- * Cases: 1 edge to the right neighbor of a ring, and a periodic 2-D grid of processes (alltoall), 8 B to 4 MiB.
- * Alternatives: ours persistent (plan) and nonblocking (Ineighbor), native MPI_Ineighbor_alltoall, Irecv and Isend by hand; each started, then the
- * computation, in one piece or in 8 with a test between them, then a wait.
+ * Cases: 1 edge to the right neighbor of a ring, and a periodic 2-D grid of processes (alltoall), 8
+ * B to 4 MiB. Alternatives: ours persistent (plan) and nonblocking (Ineighbor), native
+ * MPI_Ineighbor_alltoall, Irecv and Isend by hand; each started, then the computation, in one piece
+ * or in 8 with a test between them, then a wait.
  *
- * The computation is a chain of multiplications that needs no memory, as long as the exchange alone. Efficiency: (exchange + computation - both) /
- * min(exchange, computation): 100 % if both together take as long as one of them, 0 if they take as long as one after the other, less if
- * calls in between cost more than they hide. What is hidden is waiting: copies within a node are made by the same cores as the computation.
+ * The computation is a chain of multiplications that needs no memory, as long as the exchange
+ * alone. Efficiency: (exchange + computation - both) / min(exchange, computation): 100 % if both
+ * together take as long as one of them, 0 if they take as long as one after the other, less if
+ * calls in between cost more than they hide. What is hidden is waiting: copies within a node are
+ * made by the same cores as the computation.
  *
  * Method: see measure.h. */
 #define _GNU_SOURCE

@@ -1,9 +1,10 @@
 /* Persistent exchanges: start and wait of ours beside those of the MPI.
  *
- * Cases: 1 and 8 edges to the right neighbor of a ring (alltoallv) and a periodic 2-D grid of processes (alltoall); the same edges with blocks of which each
- * second double is sent, and a 3-D 27-point halo (alltoallw).
- * Ours is MPIX_Neighbor_alltoall(v, w)_plan with MPIX_Request_start and _wait. Peers: the MPI's own persistent collective, where it has one; MPI_Startall and
- * MPI_Waitall of requests made by hand; Irecv, Isend, Waitall; our blocking call.
+ * Cases: 1 and 8 edges to the right neighbor of a ring (alltoallv) and a periodic 2-D grid of
+ * processes (alltoall); the same edges with blocks of which each second double is sent, and a 3-D
+ * 27-point halo (alltoallw). Ours is MPIX_Neighbor_alltoall(v, w)_plan with MPIX_Request_start and
+ * _wait. Peers: the MPI's own persistent collective, where it has one; MPI_Startall and MPI_Waitall
+ * of requests made by hand; Irecv, Isend, Waitall; our blocking call.
  *
  * Method: see measure.h. */
 #define _GNU_SOURCE

@@ -1,12 +1,17 @@
-/* Irregular exchanges by schedules of rounds, beside `direct`, native MPI_Neighbor_alltoallv and hand-written Irecv/Isend/Waitall.
+/* Irregular exchanges by schedules of rounds, beside `direct`, native MPI_Neighbor_alltoallv and
+ * hand-written Irecv/Isend/Waitall.
  *
  * Cases (IrregPC, section 7.2, scaled to the number of processes):
- *   uniform  each process sends to min(8, n - 1) others drawn at random, and receives from as many; messages of 1 to 32 units
- *   skewed   each process sends 16 units: few processes in few long messages, most in many short ones
- * With two processes, edges to the one peer are repeated: 8 each way; skewed 1 of 16 units from process 0, and 8 of 2 units from process 1.
+ *   uniform  each process sends to min(8, n - 1) others drawn at random, and receives from as many;
+ *            messages of 1 to 32 units
+ *   skewed   each process sends 16 units: few processes in few long messages, most in many short
+ *            ones
+ * With two processes, edges to the one peer are repeated: 8 each way; skewed 1 of 16 units from
+ * process 0, and 8 of 2 units from process 1.
  *
- * All alternatives move the same bytes between the same buffers; what each delivers is checked before it is timed. Ours have a communicator
- * each; weights are the messages' bytes. `measure` makes its trial calls before. Method: see measure.h. */
+ * All alternatives move the same bytes between the same buffers; what each delivers is checked
+ * before it is timed. Ours have a communicator each; weights are the messages' bytes. `measure`
+ * makes its trial calls before. Method: see measure.h. */
 #define _GNU_SOURCE
 #include "measure.h"
 #include <mpix_neighbor.h>
@@ -62,7 +67,8 @@ static int sends_to(const edge *row, int d, int to) {
   return 0;
 }
 
-/* processes in random order on a circle send to the next d; then random edges exchange their targets, where that repeats no edge */
+/* processes in random order on a circle send to the next d; then random edges exchange their
+   targets, where that repeats no edge */
 static int uniform(edge *edges) {
   int d = n == 2 || n > DEGREE ? DEGREE : n - 1, count = n * d, *circle = need(sizeof(int) * (size_t)n);
   for (int p = 0; p < n; p++) circle[p] = p;
@@ -79,7 +85,8 @@ static int uniform(edge *edges) {
   return count;
 }
 
-/* 1, 2, 4 ... processes send 1, 2, 4 ... messages, at most n / 2; the last kind has all that are left. With 32 processes it is IrregPC's set. */
+/* 1, 2, 4 ... processes send 1, 2, 4 ... messages, at most n / 2; the last kind has all that are
+   left. With 32 processes it is IrregPC's set. */
 static int skewed(edge *edges) {
   int *messages = need(sizeof(int) * (size_t)n), *others = need(sizeof(int) * (size_t)n), *order = need(sizeof(int) * (size_t)n), count = 0;
   for (int p = 0; p < n; p++) order[p] = p;
@@ -171,8 +178,9 @@ static double slowest(double mine) {
 /* one communicator for each variant, for all cases */
 static MPI_Comm comms[VARIANTS];
 
-/* Makes the communicators. Seconds that the first set call on one takes, the median of them; it sets a neighborhood without edges, for another
- * operation: while that is there, what serves all neighborhoods of a communicator stays. */
+/* Makes the communicators. Seconds that the first set call on one takes, the median of them; it
+ * sets a neighborhood without edges, for another operation: while that is there, what serves all
+ * neighborhoods of a communicator stays. */
 static double open_communicators(void) {
   double times[VARIANTS];
   for (int v = 0; v < VARIANTS; v++) {
@@ -185,7 +193,8 @@ static double open_communicators(void) {
   return median(times, VARIANTS);
 }
 
-/* Gives the problem a neighborhood by this schedule. Seconds that setting takes, the median of up to SETS, of fewer where they take long. */
+/* Gives the problem a neighborhood by this schedule. Seconds that setting takes, the median of up
+   to SETS, of fewer where they take long. */
 static double set(problem *p, const variant *v) {
   double times[SETS], used = 0;
   int done = 0;
@@ -207,7 +216,8 @@ static double set(problem *p, const variant *v) {
   return median(times, done);
 }
 
-/* the schedule that runs, by the library's word: its name, most rounds of a process, messages of all processes. Whether it still compares */
+/* the schedule that runs, by the library's word: its name, most rounds of a process, messages of
+   all processes. Whether it still compares */
 static int described(problem *p, char name[32], int *most_rounds, int *messages) {
   char text[1024] = "";
   int length;
@@ -294,7 +304,8 @@ static void run(const char *kind, int (*make)(edge *), int unit) {
 static void run_kind(const char *kind, int (*make)(edge *)) {
   static const int units[] = {64, 1024, 8192};
   enum { SIZES = sizeof units / sizeof *units };
-  /* with many processes to a core the two ends must do, as MPICH's peers take tens of milliseconds a call */
+  /* with many processes to a core the two ends must do, as MPICH's peers take tens of milliseconds
+     a call */
   for (int u = 0; u < SIZES; u += crowded && n > 8 ? SIZES - 1 : 1) run(kind, make, units[u]);
 }
 

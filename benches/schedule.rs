@@ -1,4 +1,5 @@
-//! Time to build schedules from neighborhoods, by the table of algorithms, and to simulate them; pure code.
+//! Time to build schedules from neighborhoods, by the table of algorithms, and to simulate them;
+//! pure code.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use mpix_neighbor::model::generate::irregpc_uniform;
@@ -74,7 +75,8 @@ fn plans(c: &mut Criterion) {
     group.finish();
 }
 
-/// Process `p` and those `step(k)` behind it, for 8 values of `k`: a graph without order in space, all degrees 8.
+/// Process `p` and those `step(k)` behind it, for 8 values of `k`: a graph without order in space,
+/// all degrees 8.
 fn simulation(c: &mut Criterion) {
     const PROCESSES: u32 = 100_000;
     let step = |k: u32| (k * 12_345 + k * k * 77 + 1) % PROCESSES;

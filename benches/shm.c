@@ -1,26 +1,37 @@
-/* Processes that share memory: ours beside what the MPI offers, and beside what the memory itself needs.
+/* Processes that share memory: ours beside what the MPI offers, and beside what the memory itself
+ * needs.
  *
- * Cases, 2 processes: 1 and 8 edges to the other one (alltoallv), 8 B to 4 MiB; 2-D 5-point on a periodic grid (alltoall); a 27-point halo of doubles
- * (alltoallw, subarrays). More processes: random graphs with 6 targets, 3 with 4 processes (alltoallv, gather, and reduce with a sum of doubles), and the
- * halo.
+ * Cases, 2 processes: 1 and 8 edges to the other one (alltoallv), 8 B to 4 MiB; 2-D 5-point on a
+ * periodic grid (alltoall); a 27-point halo of doubles (alltoallw, subarrays). More processes:
+ * random graphs with 6 targets, 3 with 4 processes (alltoallv, gather, and reduce with a sum of
+ * doubles), and the halo.
  *
- * Alternatives: start and wait of our plan; our blocking call; the MPI's own blocking call and persistent collective, where it has one; Irecv, Isend, Waitall;
- * Startall; a chain of Sendrecv; and, between 2 processes,
- *   floor    the exchange written by hand over a window of MPI_Win_allocate_shared: up to 56 bytes in the cache line of the flag that announces them, up to
- *            512 KiB one copy into one of two slots and one out of it, longer messages through a ring of 8 chunks of 128 KiB, reads and writes in turn.
- *            All blocks for the other process are one message, a halo's are packed into it by loops; blocks for the process itself are copied.
+ * Alternatives: start and wait of our plan; our blocking call; the MPI's own blocking call and
+ * persistent collective, where it has one; Irecv, Isend, Waitall; Startall; a chain of Sendrecv;
+ * and, between 2 processes,
+ *   floor    the exchange written by hand over a window of MPI_Win_allocate_shared: up to 56 bytes
+ *            in the cache line of the flag that announces them, up to 512 KiB one copy into one of
+ *            two slots and one out of it, longer messages through a ring of 8 chunks of 128 KiB,
+ *            reads and writes in turn. All blocks for the other process are one message, a halo's
+ *            are packed into it by loops; blocks for the process itself are copied.
  *   packing  the loops of the halo alone: into private memory and out of it.
- * For gather the MPI's own is MPI_Neighbor_allgather, for reduce the same with a sum over what came.
+ * For gather the MPI's own is MPI_Neighbor_allgather, for reduce the same with a sum over what
+ * came.
  *
- * In each call of each alternative the process first writes a word of each cache line that it sends, and at last reads a word of each line that has come (of a
- * halo one word a block): else a receiver that copies from the sender's memory finds the unchanged bytes in its own cache from the second call on, and
- * seems up to four times as fast as it is. What writing and reading take without an exchange, `touch`, is subtracted from the others' times.
- * What each delivers is checked before it is timed; where the MPI's own collective puts blocks of repeated edges in other slots, a note says so.
+ * In each call of each alternative the process first writes a word of each cache line that it
+ * sends, and at last reads a word of each line that has come (of a halo one word a block): else a
+ * receiver that copies from the sender's memory finds the unchanged bytes in its own cache from the
+ * second call on, and seems up to four times as fast as it is. What writing and reading take
+ * without an exchange, `touch`, is subtracted from the others' times. What each delivers is checked
+ * before it is timed; where the MPI's own collective puts blocks of repeated edges in other slots,
+ * a note says so.
  *
- * Where processes share cores and the MPI's wait keeps the core, so that a call takes milliseconds, persistent forms are left out, and there are few calls.
+ * Where processes share cores and the MPI's wait keeps the core, so that a call takes milliseconds,
+ * persistent forms are left out, and there are few calls.
  *
- * With 2 processes the rounds of a case are spread over several passes over all cases, each with new memory, so that both distances of the cores are
- * seen. The run ends with a list of goals, and whether they are met. Method: see measure.h. benches/compare repeats runs, tuned and not. */
+ * With 2 processes the rounds of a case are spread over several passes over all cases, each with
+ * new memory, so that both distances of the cores are seen. The run ends with a list of goals, and
+ * whether they are met. Method: see measure.h. benches/compare repeats runs, tuned and not. */
 #define _GNU_SOURCE
 #include "edges.h"
 #include <sched.h>
@@ -94,7 +105,8 @@ static size_t block_bytes(const problem *p, int i) {
   return sizeof(double) * extent[0] * extent[1] * extent[2];
 }
 
-/* with 2 processes: the block that comes from where block i goes to, and was sent as the peer's block i */
+/* with 2 processes: the block that comes from where block i goes to, and was sent as the peer's
+   block i */
 static int arrives_as(const problem *p, int i) { return p->cartesian ? i ^ 1 : i; }
 
 static void make_shared(problem *p) {
@@ -205,7 +217,8 @@ static void await(_Atomic uint64_t *flag, uint64_t number) {
   while (atomic_load_explicit(flag, memory_order_acquire) < number) spin(&vain);
 }
 
-/* The next message's line or slot is the one of the message before the last, which the other process has taken: its last message came after that. */
+/* The next message's line or slot is the one of the message before the last, which the other
+   process has taken: its last message came after that. */
 static void by_line(const problem *p) {
   const struct shared *s = p->peer;
   const uint64_t number = ++lines_done;
@@ -315,7 +328,7 @@ static void reduce_by_startall(problem *p) {
   add_blocks(p);
 }
 
-/* ---- each call writes what it sends and reads what it gets; values stay, so that they can be checked */
+/* ---- each call writes what it sends and reads what it gets; values stay, to be checked */
 
 enum { CACHE_LINE = 64 };
 
@@ -399,7 +412,8 @@ typedef struct {
 static figures cases[MOST_CASES];
 static int case_number, pass, passes = 1;
 
-/* seconds without those of touching the buffers, or NAN where there is no such alternative or no sample */
+/* seconds without those of touching the buffers, or NAN where there is no such alternative or no
+   sample */
 static double seconds_of(figures *f, int kind, int far) {
   samples *s = far ? &f->far : &f->near;
   if (kind == BEST) {
@@ -439,7 +453,8 @@ static void print_columns(void) {
   printf("  %7s %7s %7s\n", "nat/pl", "best/pl", "pl/flr");
 }
 
-/* Whether messages by hand take milliseconds, as those of MPIs that keep the core while they wait do where processes share cores. */
+/* Whether messages by hand take milliseconds, as those of MPIs that keep the core while they wait
+   do where processes share cores. */
 static int is_slow(problem *p) {
   double start = 0, slowest;
   for (int i = 0; i < 3; i++) {
@@ -571,7 +586,8 @@ static void run_many(const char *only) {
 
 /* ---- goals */
 
-/* With a limit of at least 1 on a peer's time over ours; with FLOOR and PACKING at most, on our time over that. */
+/* With a limit of at least 1 on a peer's time over ours; with FLOOR and PACKING at most, on our
+   time over that. */
 typedef struct {
   const char *label;
   int ours, peer;
@@ -634,7 +650,8 @@ static void print_goals(const goal *goals, size_t count) {
   }
 }
 
-/* the case in which ours loses most to what the MPI offers for the same: blocking beside blocking, plan beside the faster of both */
+/* the case in which ours loses most to what the MPI offers for the same: blocking beside blocking,
+   plan beside the faster of both */
 static void print_never_slower(void) {
   const figures *where[2] = {NULL, NULL};
   int in_call[2];

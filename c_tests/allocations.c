@@ -1,6 +1,7 @@
-/* No allocation in the steady state: counts the calls of malloc and its kin that come from our library, by their return address, while
-   collectives run again and again with changing buffers and counts. Of sparse exchanges, which must allocate what they bring: no more than that,
-   and nothing that stays. */
+/* No allocation in the steady state: counts the calls of malloc and its kin that come from our
+   library, by their return address, while collectives run again and again with changing buffers and
+   counts. Of sparse exchanges, which must allocate what they bring: no more than that, and nothing
+   that stays. */
 #define _GNU_SOURCE
 #include "sparse.h"
 #include <dlfcn.h>
@@ -47,7 +48,8 @@ static void compose(void *in, void *inout, int *length, MPI_Datatype *type) {
   for (int i = 0; i < *length; i++) ((int *)inout)[i] = ((int *)in)[i] * 3 + ((int *)inout)[i];
 }
 
-/* along a tree packets are put together, passed on and taken apart in kept buffers; the hub's blocks have holes */
+/* along a tree packets are put together, passed on and taken apart in kept buffers; the hub's
+   blocks have holes */
 static void trees(MPI_Datatype strided) {
   enum { MOST = 600 };
   int hub = 0, out = test_rank == 0 ? test_size : 0, all_ranks[test_size];
@@ -85,8 +87,9 @@ static size_t bytes_of(const list *l, const char *data, MPI_Info info, MPI_Comm 
   return our_bytes;
 }
 
-/* Allowed for an exchange: EACH bytes, ENTRY for each message that goes or comes, and LENGTH times the bytes that go and come (copies on the way, chunks that
-   double). Over many exchanges the heap stays as large as it is, but for what MPI keeps. */
+/* Allowed for an exchange: EACH bytes, ENTRY for each message that goes or comes, and LENGTH times
+   the bytes that go and come (copies on the way, chunks that double). Over many exchanges the heap
+   stays as large as it is, but for what MPI keeps. */
 enum { EACH = 12288, ENTRY = 512, LENGTH = 8, KEPT = 200000 };
 
 static void sparse_exchanges(void) {
@@ -155,7 +158,8 @@ static void plan_runs(void) {
   MPI_Type_free(&strided);
 }
 
-/* starting and completing a persistent collective allocates nothing, asking for its sources neither; a nonblocking one allocates its request */
+/* starting and completing a persistent collective allocates nothing, asking for its sources
+   neither; a nonblocking one allocates its request */
 static void requests(const graph *g, int *send, int *have, int most, MPI_Datatype strided) {
   enum { PLANS = 6 };
   int in = g->indegree[test_rank], out = g->outdegree[test_rank], k = most / 2, indices[in + 1], counts[out + in + 1], count;
@@ -177,7 +181,8 @@ static void requests(const graph *g, int *send, int *have, int most, MPI_Datatyp
   OK(MPIX_Neighbor_alltoallw_fields_plan(2, sendbufs, fcounts, fdispls, ftypes, recvbufs, fcounts, fdispls, ftypes, MPI_COMM_WORLD, MPI_INFO_NULL, &plans[5]));
   ours = all = 0;
   for (int round = 0; round < 60; round++) {
-    /* nobody is further ahead than mailboxes in shared memory have room for: what finds none is copied to memory for MPI */
+    /* nobody is further ahead than mailboxes in shared memory have room for: what finds none is
+       copied to memory for MPI */
     MPI_Barrier(MPI_COMM_WORLD);
     counting = round >= 10;
     int code = MPIX_Request_startall(PLANS, plans);
@@ -235,7 +240,8 @@ int main(int argc, char **argv) {
     OK(MPIX_Neighbor_alltoallv(send, scounts, sdispls, MPI_INT, have, rcounts, rdispls, MPI_INT, MPI_COMM_WORLD));
     OK(MPIX_Neighbor_reduce(send, k, MPI_INT, have, k, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
     OK(MPIX_Neighbor_reduce(send, k, MPI_INT, have, k, MPI_INT, op, MPI_COMM_WORLD));
-    /* self edges between different layouts need a buffer, which is kept; strided blocks that are sent in parts too */
+    /* self edges between different layouts need a buffer, which is kept; strided blocks that are
+       sent in parts too */
     for (int i = 0; i < out; i++) stypes[i] = strided, scounts[i] = k / 2;
     for (int j = 0; j < in; j++) rcounts[j] = k / 2 * 2;
     OK(MPIX_Neighbor_alltoallw(send, scounts, sbytes, stypes, have, rcounts, rbytes, rtypes, MPI_COMM_WORLD));

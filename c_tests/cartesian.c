@@ -1,12 +1,14 @@
-/* Neighborhoods from topologies: Cartesian grids with open and periodic dimensions of sizes 1, 2 and more, graphs, distributed graphs; lists with
-   weights on Cartesian communicators. Every block names sender, receiver, edge and element, so that no mix-up goes unseen. */
+/* Neighborhoods from topologies: Cartesian grids with open and periodic dimensions of sizes 1, 2
+   and more, graphs, distributed graphs; lists with weights on Cartesian communicators. Every block
+   names sender, receiver, edge and element, so that no mix-up goes unseen. */
 #include "forms.h"
 
 enum { COUNT = 3, MAX_DIMS = 4 };
 
 static int value(int sender, int receiver, int edge, int k) { return ((sender * 64 + receiver) * 16 + edge) * 8 + k; }
 
-/* what must arrive in slot j: on Cartesian grids the block that was sent the other way, as the definition says */
+/* what must arrive in slot j: on Cartesian grids the block that was sent the other way, as the
+   definition says */
 static void check_cartesian(MPI_Comm cart, int ndims, const char *name) {
   int me, up, down, slots = 2 * ndims;
   MPI_Comm_rank(cart, &me);
@@ -45,7 +47,8 @@ static void check_cartesian(MPI_Comm cart, int ndims, const char *name) {
     for (int i = 0; i < slots * COUNT; i++)
       CHECK(have[i] == want[i], "%s: form %d, slot %d: %d, not %d", name, form, i / COUNT, have[i], want[i]);
   }
-  /* the same schedule, folded: the difference of sums names the slots' order only in reduce.c; here the right blocks must be in */
+  /* the same schedule, folded: the difference of sums names the slots' order only in reduce.c; here
+     the right blocks must be in */
   long sum = -1, sum_of_blocks = -1, mine = 1L << me, blocks[2 * MAX_DIMS + 1], want_sum = 0, want_blocks = 0;
   int ones[2 * MAX_DIMS + 1], at[2 * MAX_DIMS + 1];
   for (int i = 0; i < slots; i++) {
@@ -65,7 +68,8 @@ static void check_cartesian(MPI_Comm cart, int ndims, const char *name) {
     CHECK(gathered[i] == (neighbors[i] == MPI_PROC_NULL ? -1 : neighbors[i]), "%s: gather, slot %d: %d", name, i, gathered[i]);
 }
 
-/* all ways to write the number of processes as a product of up to MAX_DIMS sizes would be many: take those with small and equal factors */
+/* all ways to write the number of processes as a product of up to MAX_DIMS sizes would be many:
+   take those with small and equal factors */
 static void cartesian_grids(void) {
   static const int shapes[][MAX_DIMS] = {{0}, {1, 0}, {0, 1}, {2, 0}, {0, 2}, {1, 1, 0}, {2, 2, 0}, {2, 1, 2, 0}, {0, 0}, {0, 0, 0}, {1, 2, 0, 1}, {0, 0, 0, 0}};
   static const int lengths[] = {1, 2, 2, 2, 2, 3, 3, 4, 2, 3, 4, 4};
@@ -94,8 +98,9 @@ static void cartesian_grids(void) {
   }
 }
 
-/* lists with weights on a Cartesian communicator: each process lists its neighbors in another order. SparseColl's circular pattern: heavy edges go
-   around in squares. Matching is k-th to k-th, whatever the schedule. */
+/* lists with weights on a Cartesian communicator: each process lists its neighbors in another
+   order. SparseColl's circular pattern: heavy edges go around in squares. Matching is k-th to k-th,
+   whatever the schedule. */
 static void weighted_lists(void) {
   int dims[2] = {0, 0}, periods[2] = {1, 1}, me;
   MPI_Comm cart;
@@ -166,7 +171,8 @@ static void graphs(void) {
   }
   MPI_Comm_free(&comm);
 
-  /* distributed graph, directed and weighted: process r sends r + 1 blocks to its right neighbor, the last one none */
+  /* distributed graph, directed and weighted: process r sends r + 1 blocks to its right neighbor,
+     the last one none */
   int out = me == test_size - 1 ? 0 : me + 1, in = me, right[64], left[64], weights[64];
   for (int i = 0; i < 64; i++) right[i] = me + 1, left[i] = me - 1, weights[i] = 10 + i;
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, in, left, in ? weights : MPI_WEIGHTS_EMPTY, out, right, out ? weights : MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0, &comm);
@@ -186,7 +192,8 @@ static void graphs(void) {
   MPI_Comm_free(&comm);
 }
 
-/* unweighted distributed graphs, duplicates of them, and a process of degree 0 with MPI_UNWEIGHTED */
+/* unweighted distributed graphs, duplicates of them, and a process of degree 0 with
+   MPI_UNWEIGHTED */
 static void unweighted(void) {
   if (getenv("MPIX_SCHEDULE") && strcmp(getenv("MPIX_SCHEDULE"), "dimension_order") == 0) return;
   int me = test_rank, last = me == test_size - 1, left = me - 1, right = me + 1, in, out, weighted, got = -1;
@@ -204,7 +211,8 @@ static void unweighted(void) {
   }
 }
 
-/* with verification: a block that does not fit is reported at both ends, under every schedule, and all others arrive */
+/* with verification: a block that does not fit is reported at both ends, under every schedule, and
+   all others arrive */
 static void mismatch(void) {
   if (!getenv("MPIX_NEIGHBOR_VERIFY")) return;
   int dims[2] = {0, 0}, periods[2] = {1, 1}, me, verify, class, neighbors[4];

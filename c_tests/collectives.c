@@ -1,5 +1,6 @@
-/* All seven collectives and their large-count forms on random multigraphs, with contiguous, strided, negative lower bound and permuted
-   datatypes, against the definition. Receive buffers are compared whole, gaps included. */
+/* All seven collectives and their large-count forms on random multigraphs, with contiguous,
+   strided, negative lower bound and permuted datatypes, against the definition. Receive buffers are
+   compared whole, gaps included. */
 #include "forms.h"
 
 enum { KINDS = 5, INTS = 2 };
@@ -140,7 +141,8 @@ static void test_alltoallv(uint64_t seed, int wide) {
   free(send.image), free(have.image), free(want.image);
 }
 
-/* every block with a layout of its own; `bottom` 1: displacements are addresses, relative to MPI_BOTTOM; 2: datatypes hold addresses */
+/* every block with a layout of its own; `bottom` 1: displacements are addresses, relative to
+   MPI_BOTTOM; 2: datatypes hold addresses */
 static void test_alltoallw(uint64_t seed, int wide, int bottom) {
   int in = g->indegree[me], out = g->outdegree[me];
   int scounts[out + 1], rcounts[in + 1], sroom = 0, rroom = 0;
@@ -222,7 +224,8 @@ int main(int argc, char **argv) {
   const char *reduces = getenv("TEST_REDUCE"); /* "no": not all schedules serve reductions */
   int reduce = !reduces || strcmp(reduces, "no");
   for (uint64_t seed = 0; seed < 8; seed++) {
-    /* sparse ones leave processes without edges; the last ones have far more edges than processes */
+    /* sparse ones leave processes without edges; the last ones have far more edges than
+       processes */
     int edges = (int)(seed * test_size / 2) + (seed == 7 ? 40 : 0);
     graph random = graph_random(test_size, edges, seed);
     g = &random;

@@ -1,5 +1,7 @@
-/* messages combined along the dimensions of a grid, against the definition: one field with ghost cells whose send regions overlap, blocks of other
-   lengths on each edge, gathers, stencils of any offsets, how many messages there are, and what is an error. Receive buffers are compared whole. */
+/* messages combined along the dimensions of a grid, against the definition: one field with ghost
+   cells whose send regions overlap, blocks of other lengths on each edge, gathers, stencils of any
+   offsets, how many messages there are, and what is an error. Receive buffers are compared
+   whole. */
 #include "forms.h"
 
 /* what the library sends */
@@ -30,7 +32,8 @@ static int neighbor(const int *offset, int times) {
   return rank;
 }
 
-/* edges in one order on all processes, with or without the slots that hold no process; of slot i of a list the number of its offset */
+/* edges in one order on all processes, with or without the slots that hold no process; of slot i of
+   a list the number of its offset */
 static int edges, offsets[MOST][D];
 static int indegree, outdegree, sources[MOST], targets[MOST], came[MOST], went[MOST];
 
@@ -90,7 +93,8 @@ static void check_messages(int operation, int expected) {
 /* a cell of a process's own part of the field */
 static int cell(int rank, const int *at) { return (int)(mix2(mix3(rank, at[0], at[1]), at[2]) & 0x7fffffff); }
 
-/* one field with a border of ghost cells: what goes to a corner is also part of what goes to edges and faces */
+/* one field with a border of ghost cells: what goes to a corner is also part of what goes to edges
+   and faces */
 static void field(void) {
   int inner[D] = {3, 4, 2}, sizes[D] = {5, 6, 4};
   MPI_Datatype stypes[MOST], rtypes[MOST];
@@ -177,7 +181,8 @@ static void exchange(int rounds) {
   for (int round = 0; round < rounds; round++) vector(round), gather(round);
 }
 
-/* full stencils, and others: repeated edges, edges to itself, far ones, ones that need the promise */
+/* full stencils, and others: repeated edges, edges to itself, far ones, ones that need the
+   promise */
 static void stencils(void) {
   int both = MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL;
   full();
@@ -204,8 +209,9 @@ static void stencils(void) {
   MPI_Info_free(&promise);
 }
 
-/* what full stencils on a periodic grid cost: in an alltoall a block travels once for each dimension, in a gather it is in a message once; beyond that
-   there are 8 bytes for each block of a message */
+/* what full stencils on a periodic grid cost: in an alltoall a block travels once for each
+   dimension, in a gather it is in a message once; beyond that there are 8 bytes for each block of a
+   message */
 static void counted(void) {
   enum { INTS = 100 };
   long each = INTS * (long)sizeof(int), alltoall = 0, gather = 0, held = 1;
@@ -300,7 +306,8 @@ static void verified(void) {
       for (int i = 0; i < edges; i++) values[i] = value(me, targets[i], i, how);
       for (int i = 0; i < 2 * MOST; i++) have[i] = SENTINEL;
       for (int i = 0; i < edges; i++) touched |= sources[i] == wrong || targets[i] == wrong;
-      /* arguments in error on the receiving or on the sending side, or two ints expected where one comes */
+      /* arguments in error on the receiving or on the sending side, or two ints expected where one
+         comes */
       int rcount = me != wrong || how == 1 ? 1 : how == 0 ? -1 : 2;
       int rc = MPIX_Neighbor_alltoall(values, me == wrong && how == 1 ? -1 : 1, MPI_INT, have, rcount, MPI_INT, grid);
       if (me == wrong && how < 2) expect(__LINE__, rc, MPI_ERR_COUNT, "= -1 is negative");

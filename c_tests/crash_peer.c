@@ -1,6 +1,7 @@
-/* For the script `crash`: process 1 ends without a word while the others wait for it. TEST_END: exit (without MPI_Finalize), kill (by a signal), finalize, all (all
-   are killed, by the script). TEST_OP: gather, reduce or alltoall. TEST_DELAY: process 1 takes part in the call and ends so many microseconds after its start.
-   TEST_NO_MEMFD: there are no files without names. */
+/* For the script `crash`: process 1 ends without a word while the others wait for it. TEST_END:
+   exit (without MPI_Finalize), kill (by a signal), finalize, all (all are killed, by the script).
+   TEST_OP: gather, reduce or alltoall. TEST_DELAY: process 1 takes part in the call and ends so
+   many microseconds after its start. TEST_NO_MEMFD: there are no files without names. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -92,7 +93,8 @@ int main(int argc, char **argv) {
     double seconds = MPI_Wtime() - begin;
     char text[MPI_MAX_ERROR_STRING] = "";
     if (code != MPI_SUCCESS) MPI_Error_string(code, text, &length);
-    /* one that ended in the middle may have done its part, and what is short may have gone to where no one takes it any more */
+    /* one that ended in the middle may have done its part, and what is short may have gone to where
+       no one takes it any more */
     int expected = call > 1 || delay == 0 ? code != MPI_SUCCESS : 1;
     long bad = wrong(have, now, call);
     if (call == 1) printf("process %d: %.1f s: %s\n", test_rank, seconds, code == MPI_SUCCESS && delay == 0 ? "no error" : text);

@@ -1,5 +1,5 @@
-/* Processes that share cores: many short calls in bounded time. A process that keeps its core while it waits costs each call milliseconds. TEST_CALLS: how many
-   (1,000). */
+/* Processes that share cores: many short calls in bounded time. A process that keeps its core while
+   it waits costs each call milliseconds. TEST_CALLS: how many (1,000). */
 #define _DEFAULT_SOURCE
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
-/* For the script `dead`: process 1 ends while the others wait for it, each in its own way. TEST_WHAT says where they wait, TEST_END how it ends: kill (by a signal) or
-   exit (without MPI_Finalize). Each of the others prints what its call returned; none may wait for ever. */
+/* For the script `dead`: process 1 ends while the others wait for it, each in its own way.
+   TEST_WHAT says where they wait, TEST_END how it ends: kill (by a signal) or exit (without
+   MPI_Finalize). Each of the others prints what its call returned; none may wait for ever. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <malloc.h>
@@ -13,7 +14,8 @@
 enum { LONG = 200000, SHORT = 8, VICTIM = 1 };
 
 static const char *what, *end_how;
-/* calls of MPI that the victim still makes before it ends, 0: not counted; how often packing or sending elements of `refused` still fails */
+/* calls of MPI that the victim still makes before it ends, 0: not counted; how often packing or
+   sending elements of `refused` still fails */
 static int calls_left, failures_left;
 static MPI_Datatype refused = MPI_DATATYPE_NULL;
 
@@ -34,10 +36,12 @@ static int fails(MPI_Datatype type) {
   return 1;
 }
 
-/* receives from the victim cannot be cancelled, as if they had begun to come; where one of them goes */
+/* receives from the victim cannot be cancelled, as if they had begun to come; where one of them
+   goes */
 static int cannot_cancel;
 static char *watched;
-/* the call of MPI_Pack fails; so does the send of a long message when so many have been sent, which is under way all the same, and another one seems to be */
+/* the call of MPI_Pack fails; so does the send of a long message when so many have been sent, which
+   is under way all the same, and another one seems to be */
 static int cannot_pack, sends_left, test_is_vain;
 
 static int is_long(int count, MPI_Datatype type) {
@@ -154,7 +158,8 @@ static int plan_run(int runs) {
   return code;
 }
 
-/* every process sends elements with gaps to itself (`own`) and to the `reach` next ones, to each `times` times; `failures` of the victim's fail */
+/* every process sends elements with gaps to itself (`own`) and to the `reach` next ones, to each
+   `times` times; `failures` of the victim's fail */
 static int lossy_exchange(int bytes, int own, int reach, int times, int failures) {
   int targets[32], counts[32], displs[32], n = 0, messages = 0;
   MPI_Count elements = 0;
@@ -177,7 +182,8 @@ static int lossy_exchange(int bytes, int own, int reach, int times, int failures
   return code;
 }
 
-/* MPI's end drops this process's attributes, the youngest first: when this one goes, the library has done all that it does there */
+/* MPI's end drops this process's attributes, the youngest first: when this one goes, the library
+   has done all that it does there */
 static char told[MPI_MAX_ERROR_STRING];
 static int at_end(MPI_Comm comm, int key, void *value, void *extra) {
   (void)comm, (void)key, (void)value, (void)extra;
@@ -188,7 +194,8 @@ static int at_end(MPI_Comm comm, int key, void *value, void *extra) {
   return MPI_SUCCESS;
 }
 
-/* the victim takes none of these messages: some find no room in its memory, and are still MPI's when the calls, their communicator and MPI end */
+/* the victim takes none of these messages: some find no room in its memory, and are still MPI's
+   when the calls, their communicator and MPI end */
 static int finalize(void) {
   enum { STARTS = 12, BYTES = 60000 };
   MPIX_Request requests[STARTS];
@@ -208,7 +215,8 @@ static int reduce(int bytes) {
   begin = MPI_Wtime();
   return MPIX_Neighbor_reduce(send, bytes, MPI_CHAR, have, bytes, MPI_CHAR, MPI_BOR, neighbors_on);
 }
-/* a receive from a dead process that MPI does not give back keeps its memory, also when its communicator ends */
+/* a receive from a dead process that MPI does not give back keeps its memory, also when its
+   communicator ends */
 static void end_neighborhood(void) {
   OK(MPI_Comm_free(&neighbors_on));
   if (!is_still_there(watched)) printf("process %d: the memory of a receive is gone\n", test_rank);
@@ -236,7 +244,8 @@ static int run_plan(MPIX_Request *plan) {
   return code == MPI_SUCCESS ? MPIX_Request_wait(plan) : code;
 }
 
-/* fields of short blocks, of which MPI alone packs the first, on so many edges to each process that their memory is the system's */
+/* fields of short blocks, of which MPI alone packs the first, on so many edges to each process that
+   their memory is the system's */
 static MPIX_Request joined_plan(void) {
   enum { ELEMENTS = 900 };
   int list[8 * EDGES], degree = 0, lengths[ELEMENTS], displs[ELEMENTS], counts[2] = {1, ELEMENTS};
@@ -252,8 +261,9 @@ static MPIX_Request joined_plan(void) {
   return plan;
 }
 
-/* Where a start has failed half-way, each later one is an error of its process, and of its neighbors where calls are verified: nobody waits. The victim fails when it has
-   posted `sends` messages. */
+/* Where a start has failed half-way, each later one is an error of its process, and of its
+   neighbors where calls are verified: nobody waits. The victim fails when it has posted `sends`
+   messages. */
 static int check_lost(void) {
   int verified = getenv("MPIX_NEIGHBOR_VERIFY") != NULL, others[8], n = 0, source = VICTIM, counts[2] = {LONG, LONG + 8};
   MPI_Datatype types[2] = {MPI_BYTE, MPI_BYTE};
@@ -287,7 +297,8 @@ static int check_lost(void) {
   return test_finish();
 }
 
-/* a message that cannot be packed or sent is an error of its sender and of its target, and nobody else's; later exchanges are as before */
+/* a message that cannot be packed or sent is an error of its sender and of its target, and nobody
+   else's; later exchanges are as before */
 static int check_packing(void) {
   int next = (VICTIM + 1) % test_size, concerned = test_rank == VICTIM || test_rank == next;
   /* elements that fit an inbox, a slot, a head, and such that do not */

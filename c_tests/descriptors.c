@@ -1,4 +1,5 @@
-/* Shared memory comes and goes with neighborhoods: after many of them there are no more open files than before, and no mapping of the library is left. */
+/* Shared memory comes and goes with neighborhoods: after many of them there are no more open files
+   than before, and no mapping of the library is left. */
 #define _DEFAULT_SOURCE
 #include <dirent.h>
 

@@ -1,6 +1,8 @@
-/* Buffers in device memory, which only MPI may touch, with a stand-in for the driver (device/driver.c): a touch by the processor is a crash. All collectives,
-   each process with buffers of any kind, lengths that travel in each of the ways that there are; strided types, self edges, repeated edges; several fields; sparse
-   exchanges; memory that is freed and given out again as another kind; a driver that is loaded late (TEST_LOAD=late). And what is an error. */
+/* Buffers in device memory, which only MPI may touch, with a stand-in for the driver
+   (device/driver.c): a touch by the processor is a crash. All collectives, each process with
+   buffers of any kind, lengths that travel in each of the ways that there are; strided types, self
+   edges, repeated edges; several fields; sparse exchanges; memory that is freed and given out again
+   as another kind; a driver that is loaded late (TEST_LOAD=late). And what is an error. */
 #define _GNU_SOURCE
 #include "device/device.h"
 #include "forms.h"
@@ -27,7 +29,8 @@ static void compare_memory(const char *what, const memory *have, const int *want
         bad < 0 ? 0 : want[bad]);
 }
 
-/* elements on the edge that leaves process s in target slot i: for a line of a mailbox, a slot, and none of these */
+/* elements on the edge that leaves process s in target slot i: for a line of a mailbox, a slot, and
+   none of these */
 static int edge_count(uint64_t seed, int s, int i) {
   static const int counts[] = {0, 1, 7, 11, 300, 2000, 9000, LONGEST};
   return counts[mix3(seed, s, i) % 8];
@@ -168,7 +171,8 @@ static graph complete(void) {
 /* whether host memory goes without messages: by shared memory alone */
 static int sends_no_messages(void) { return !(getenv("MPIX_SHARED_MEMORY") || getenv("MPIX_NEIGHBOR_VERIFY") || getenv("MPIX_NODES")); }
 
-/* the same addresses as memory of the host and of a device in turns: what was found out in a call holds for no other one */
+/* the same addresses as memory of the host and of a device in turns: what was found out in a call
+   holds for no other one */
 static void test_reuse(MPI_Comm comm) {
   enum { COUNT = 500 };
   int shared = sends_no_messages();
@@ -193,7 +197,8 @@ static void test_reuse(MPI_Comm comm) {
   graph_free(&g);
 }
 
-/* what is long goes from device to device in MPI's way, without the memory of the host; each end may be a device's or not */
+/* what is long goes from device to device in MPI's way, without the memory of the host; each end
+   may be a device's or not */
 static void test_long(MPI_Comm comm) {
   enum { COUNT = 5000 };
   /* where slots are longer than that it may */
@@ -284,7 +289,8 @@ static void test_errors(MPI_Comm comm) {
   graph_free(&g);
 }
 
-/* where the library chooses it takes nothing that would be an error: of a star trees would be made, and packets between nodes */
+/* where the library chooses it takes nothing that would be an error: of a star trees would be made,
+   and packets between nodes */
 static void test_choice(MPI_Comm comm) {
   graph g = graph_new(size);
   for (int t = 1; t < size; t++) insert(&g.targets[0], &g.outdegree[0], g.outdegree[0], t), insert(&g.sources[t], &g.indegree[t], 0, 0);

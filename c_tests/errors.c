@@ -1,4 +1,5 @@
-/* Bad input: the error class, the text with function, argument and value, the error handler, and that nothing was sent, written or lost. */
+/* Bad input: the error class, the text with function, argument and value, the error handler, and
+   that nothing was sent, written or lost. */
 #include "test.h"
 
 static int handled, handled_code;
@@ -10,7 +11,8 @@ static void handler(MPI_Comm *comm, int *code, ...) {
 
 static MPI_Comm comm;
 
-/* the call failed with this class, its text holds all of it, and the handler was called once with the code */
+/* the call failed with this class, its text holds all of it, and the handler was called once with
+   the code */
 static void expect(int line, int code, int class, const char *text) {
   int got = -1, length = -1;
   char have[1000] = "";
@@ -35,7 +37,8 @@ static void still_works(int line) {
   int send[2] = {me * 10, me * 10 + 1}, have[2] = {-1, -1};
   OK(MPIX_Neighbor_alltoall(send, 1, MPI_INT, have, 1, MPI_INT, comm));
   for (int j = 0; j < 2; j++) {
-    /* with one or two processes both neighbors are the same one, and the k-th edge meets the k-th */
+    /* with one or two processes both neighbors are the same one, and the k-th edge meets the
+       k-th */
     int slot = n <= 2 ? j : 1 - j;
     CHECK(have[j] == ring[j] * 10 + slot, "line %d: slot %d: %d", line, j, have[j]);
   }
@@ -232,7 +235,8 @@ int main(int argc, char **argv) {
   MPI_Comm_set_errhandler(comm, errhandler);
   ring[0] = (me + n - 1) % n, ring[1] = (me + 1) % n;
   set_ring(comm);
-  /* errors belong to the communicator of the call: the handler of the world is not called, it would end the program */
+  /* errors belong to the communicator of the call: the handler of the world is not called, it would
+     end the program */
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   collective_arguments();
   queries();

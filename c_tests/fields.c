@@ -1,5 +1,6 @@
-/* Several fields in one exchange, on random multigraphs: blocks of different layouts, lengths and numbers, joined always, never, or as the model says; blocking,
-   nonblocking and persistent, against the definition. And how many messages that takes. */
+/* Several fields in one exchange, on random multigraphs: blocks of different layouts, lengths and
+   numbers, joined always, never, or as the model says; blocking, nonblocking and persistent,
+   against the definition. And how many messages that takes. */
 #include "test.h"
 
 enum { FIELDS = 4, MOST = 700 };
@@ -12,8 +13,9 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype type, int dest, int tag, 
   return PMPI_Isend(buf, count, type, dest, tag, comm, request);
 }
 
-/* elements of field f on the edge that leaves process s in target slot i; some fields have none there; some blocks are so long that messages of both kinds are
-   joined, short ones and long ones */
+/* elements of field f on the edge that leaves process s in target slot i; some fields have none
+   there; some blocks are so long that messages of both kinds are joined, short ones and long
+   ones */
 static int edge_count(uint64_t seed, int s, int i, int f) {
   uint64_t h = mix2(mix3(seed, s, i), f);
   return h % 4 == 0 ? 0 : (int)((h >> 10) % (f >= 2 && h % 5 < 2 ? MOST : 4));
@@ -173,7 +175,8 @@ static void errors(MPI_Comm comm) {
   CHECK(into[0] == 1 && into[1] == 2, "%d %d", into[0], into[1]);
 }
 
-/* lengths that differ while their sums do not: verification finds them, on self edges and others, and the next call is not disturbed */
+/* lengths that differ while their sums do not: verification finds them, on self edges and others,
+   and the next call is not disturbed */
 static void verified(MPI_Comm comm) {
   int right = (test_rank + 1) % test_size, left = (test_rank + test_size - 1) % test_size, targets[2] = {right, test_rank}, sources[2] = {left, test_rank};
   int verify = -1, class = -1;

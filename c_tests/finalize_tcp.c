@@ -1,7 +1,7 @@
-/* MPI alone, nothing of the library: messages between hosts, then MPI_Finalize, which MPICH 4.0.2 over
-   UCX's TCP does not always return from when cores are shared: one process waits in its disconnect
-   for peers that have left UCX and wait for it in the launcher's barrier. `c_tests/hosts finalize`
-   counts how often. */
+/* MPI alone, nothing of the library: messages between hosts, then MPI_Finalize, which MPICH 4.0.2
+   over UCX's TCP does not always return from when cores are shared: one process waits in its
+   disconnect for peers that have left UCX and wait for it in the launcher's barrier. `c_tests/hosts
+   finalize` counts how often. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

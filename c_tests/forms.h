@@ -1,5 +1,6 @@
-/* The same test programs for blocking, nonblocking and persistent collectives: TEST_FORM = blocking (default), nonblocking or persistent says which
-   of them a call of MPIX_Neighbor_... becomes. A nonblocking one is completed by its sources first, a persistent one runs three times. */
+/* The same test programs for blocking, nonblocking and persistent collectives: TEST_FORM = blocking
+   (default), nonblocking or persistent says which of them a call of MPIX_Neighbor_... becomes. A
+   nonblocking one is completed by its sources first, a persistent one runs three times. */
 #ifndef FORMS_H
 #define FORMS_H
 

@@ -1,4 +1,5 @@
-! The seven collectives and their large-count forms: whole arrays, arrays with gaps, datatypes, MPI_BOTTOM.
+! The seven collectives and their large-count forms: whole arrays, arrays with gaps, datatypes,
+! MPI_BOTTOM.
 #include "fortran_test.h"
 
 module collectives

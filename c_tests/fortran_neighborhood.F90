@@ -24,7 +24,8 @@ program neighborhood
 
 contains
 
-  ! what a communicator has for an operation is what was set, whole lists and the first entries of them
+  ! what a communicator has for an operation is what was set, whole lists and the first entries of
+  ! them
   subroutine expect(operation, comm, in, out, in_weights, out_weights, weighted, text)
     integer, intent(in) :: operation, in(:), out(:), in_weights(:), out_weights(:)
     HANDLE(MPI_Comm), intent(in) :: comm

@@ -1,4 +1,5 @@
-! Nonblocking and persistent collectives, completion by request and by source, several fields in one exchange.
+! Nonblocking and persistent collectives, completion by request and by source, several fields in one
+! exchange.
 #include "fortran_test.h"
 
 module requests
@@ -61,7 +62,8 @@ contains
     end do
   end subroutine expect
 
-  ! all seven under way at once; each array of counts is a temporary, which is gone when the call returns
+  ! all seven under way at once; each array of counts is a temporary, which is gone when the call
+  ! returns
   subroutine begin(r)
     type(MPIX_Request), intent(inout) :: r(operations)
     call MPIX_Ineighbor_gather(send(:, 1), n, MPI_INTEGER, recv(:, 1), n, MPI_INTEGER, MPI_COMM_WORLD, r(1), ierror)

@@ -215,7 +215,8 @@ contains
     call MPIX_Sparse_wait(request, result, ierror)
     call ok(ierror, 'wait')
     call expect(result, 'Isparse_exchange_c')
-    ! gaps cannot be copied: the copy would have to live on. The process takes part, and sends nothing
+    ! gaps cannot be copied: the copy would have to live on. The process takes part, and sends
+    ! nothing
     call MPIX_Isparse_exchange(degree, targets, buffer(1:99:2), sendcounts, senddispls, MPI_INTEGER, MPI_INTEGER, MPI_INFO_NULL, &
         MPI_COMM_WORLD, request, ierror)
     call fails(ierror, MPI_ERR_BUFFER, 'Fortran array with gaps')

@@ -80,7 +80,8 @@ static MPI_Info hints(random_stream *shared, random_stream *own, const char *sch
 enum { RANDOM, STAR, TOPOLOGY, OFFSETS, DENSE, TARGETS };
 static const char *const graph_kind[] = {"random", "star", "topology", "offsets", "dense", "targets"};
 
-/* the lists of all processes for random displacements on a periodic grid, or of the topology's own */
+/* the lists of all processes for random displacements on a periodic grid, or of the topology's
+   own */
 static graph grid_graph(const world *w, random_stream *shared, int topology) {
   graph g = graph_new(w->size);
   int dims[2], periods[2], mine[2], at[2], offsets[10][2], n = topology ? 4 : between(shared, 1, 10);

@@ -1,5 +1,6 @@
-/* Counts above INT_MAX. Signatures of more than 2 GiB come from a datatype whose elements all lie at the same place, so that little memory is
-   touched; one transfer really fills more than 2 GiB where the machine has the memory. */
+/* Counts above INT_MAX. Signatures of more than 2 GiB come from a datatype whose elements all lie
+   at the same place, so that little memory is touched; one transfer really fills more than 2 GiB
+   where the machine has the memory. */
 #define _GNU_SOURCE
 #include "test.h"
 #include <sys/mman.h>
@@ -11,7 +12,8 @@ static void set_ring(MPI_Comm comm) {
   OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
 }
 
-/* a large count of a small type: 2^31 + 4 elements, really moved by process 0 to its right neighbor */
+/* a large count of a small type: 2^31 + 4 elements, really moved by process 0 to its right
+   neighbor */
 static void really(void) {
   MPI_Count count = ((MPI_Count)1 << 31) + 4;
   int source = 0, target = n > 1 ? 1 : 0, in = me == target, out = me == source;
@@ -34,8 +36,9 @@ static void really(void) {
   MPI_Comm_free(&comm);
 }
 
-/* 2,049 elements of 1 MiB, all at the same place: a signature of more than 2 GiB in 1 MiB of memory; every element is written over the one
-   before. Counts that fit in int, sizes that do not. */
+/* 2,049 elements of 1 MiB, all at the same place: a signature of more than 2 GiB in 1 MiB of
+   memory; every element is written over the one before. Counts that fit in int, sizes that do
+   not. */
 static void repeated(MPI_Comm comm) {
   enum { MIB = 1 << 20, COUNT = 2049 };
   MPI_Datatype block, same;
@@ -67,7 +70,8 @@ static void far_away(MPI_Comm comm) {
   munmap(memory, length);
 }
 
-/* a persistent call with more elements than fit in int, of a type without data, started again while other types come and go */
+/* a persistent call with more elements than fit in int, of a type without data, started again while
+   other types come and go */
 static void again(MPI_Comm comm) {
   MPI_Count count = (MPI_Count)INT32_MAX + 5;
   MPI_Datatype none, others[3];
@@ -90,7 +94,8 @@ static void again(MPI_Comm comm) {
   OK(MPIX_Request_free(&plan));
 }
 
-/* a count whose bytes no memory holds is an error of all functions, whether the product wraps around or not, and nothing is moved */
+/* a count whose bytes no memory holds is an error of all functions, whether the product wraps
+   around or not, and nothing is moved */
 static void refused(MPI_Comm comm, int code, const char *what, MPI_Count count) {
   int class, length;
   char text[MPI_MAX_ERROR_STRING] = "no error";
@@ -149,7 +154,8 @@ static void too_large(MPI_Comm comm) {
 
 static void nothing(void *in, void *inout, int *length, MPI_Datatype *type) { (void)in, (void)inout, (void)length, (void)type; }
 
-/* a reduction whose elements lie so far apart that memory for two of its results is longer than any */
+/* a reduction whose elements lie so far apart that memory for two of its results is longer than
+   any */
 static void far_apart(MPI_Comm comm) {
   MPI_Datatype apart;
   MPI_Op op;

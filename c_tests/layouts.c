@@ -1,5 +1,7 @@
-/* Datatypes of every kind, by the standard's constructors one by one and nested at random, on self edges and to a neighbor, in exchanges of one field and of
-   several that travel as one message. What must arrive is what MPI_Pack makes of the sender's block and MPI_Unpack of that at the receiver. */
+/* Datatypes of every kind, by the standard's constructors one by one and nested at random, on self
+   edges and to a neighbor, in exchanges of one field and of several that travel as one message.
+   What must arrive is what MPI_Pack makes of the sender's block and MPI_Unpack of that at the
+   receiver. */
 #include "test.h"
 
 /* of an element: bytes of data, and bytes from its first one to its last one */
@@ -56,7 +58,8 @@ static int draw(int end) {
   return (int)(state % (uint64_t)end);
 }
 
-/* one of each constructor around another type; bytes of it may overlap, but for the first ones of the list */
+/* one of each constructor around another type; bytes of it may overlap, but for the first ones of
+   the list */
 enum { KINDS = 18 };
 static const char *const kinds[KINDS] = {"dup",           "contiguous",     "vector", "hvector",  "subarray", "fortran subarray", "resized", "indexed_block", "hindexed_block",
                                          "indexed",       "hindexed",       "struct", "darray",   "permuted", "backwards",        "empty",   "large counts",  "large subarray"};
@@ -268,7 +271,8 @@ static void to_itself(const char *what, const void *from, int count, MPI_Datatyp
   CHECK(rc == MPI_SUCCESS, "%s: %s", what, test_message(rc));
 }
 
-/* a type is freed and another one made, which often gets its handle: what was known of the first must not serve the second */
+/* a type is freed and another one made, which often gets its handle: what was known of the first
+   must not serve the second */
 static void handles_come_back(MPI_Comm comm) {
   int from[64], again = 0;
   MPI_Datatype before[2] = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};

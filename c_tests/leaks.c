@@ -1,7 +1,9 @@
-/* For valgrind: neighborhoods of all kinds and sparse exchanges come and go, with errors in between; at the end nothing of ours is left. */
+/* For valgrind: neighborhoods of all kinds and sparse exchanges come and go, with errors in
+   between; at the end nothing of ours is left. */
 #include "sparse.h"
 
-/* every form, with results, plans and requests that outlive their communicator, and errors in between */
+/* every form, with results, plans and requests that outlive their communicator, and errors in
+   between */
 static void sparse(const char *protocol) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -33,7 +35,8 @@ static void sparse(const char *protocol) {
   for (int k = 0; k < 2; k++) OK(MPIX_Sparse_free(&results[k]));
 }
 
-/* requests of all kinds, with errors, some of which outlive their neighborhood or communicator; `left` are to be completed later */
+/* requests of all kinds, with errors, some of which outlive their neighborhood or communicator;
+   `left` are to be completed later */
 static void requests(int in, int out, int *send, int *have, MPI_Comm comm, MPIX_Request left[2]) {
   int counts[in + out + 1], sum;
   MPI_Aint displs[in + out + 1];

@@ -1,5 +1,6 @@
-/* What lives how long: communicators with neighborhoods freed thousands of times, handles that the caller frees early, duplicates, several
-   communicators with different schedules, changing buffers, disconnected parts, the user's own messages, neighborhoods alive at finalize. */
+/* What lives how long: communicators with neighborhoods freed thousands of times, handles that the
+   caller frees early, duplicates, several communicators with different schedules, changing buffers,
+   disconnected parts, the user's own messages, neighborhoods alive at finalize. */
 #include "test.h"
 
 static int me, n, left, right;
@@ -14,7 +15,8 @@ static void ring(int line, MPI_Comm comm) {
   CHECK(have == left, "line %d: %d", line, have);
 }
 
-/* MPICH has 2,048 communicators, Open MPI's numbers grow: a leak of one private communicator a round is found by either */
+/* MPICH has 2,048 communicators, Open MPI's numbers grow: a leak of one private communicator a
+   round is found by either */
 static void many_lives(void) {
   int rounds = n <= 2 ? 2500 : n <= 4 ? 40 : 8;
   for (int i = 0; i < rounds; i++) {
@@ -55,7 +57,8 @@ static void early_free(void) {
   MPI_Info_free(&info);
   source[0] = target[0] = weights[0] = -99;
   for (int i = 0; i < 20; i++) {
-    /* a new type with the handle of the one before, and another layout: nothing remembered of the old one may be used */
+    /* a new type with the handle of the one before, and another layout: nothing remembered of the
+       old one may be used */
     MPI_Datatype type;
     MPI_Type_vector(2, 1, 1 + i % 5, MPI_INT, &type);
     MPI_Type_commit(&type);
@@ -83,7 +86,8 @@ static void other_buffers(void) {
   MPI_Comm_free(&comm);
 }
 
-/* the choice belongs to the communicator, not to the process: two Cartesian communicators, used alternately */
+/* the choice belongs to the communicator, not to the process: two Cartesian communicators, used
+   alternately */
 static void two_schedules(void) {
   static const char *names[2] = {"direct", "dimension_order"};
   MPI_Comm comm[2];
@@ -108,7 +112,8 @@ static void two_schedules(void) {
   MPI_Comm_free(&comm[1]);
 }
 
-/* parts that no path of edges connects call a different number of times; and operations with different neighborhoods on one communicator */
+/* parts that no path of edges connects call a different number of times; and operations with
+   different neighborhoods on one communicator */
 static void disconnected(void) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);

@@ -1,6 +1,7 @@
-/* Limits of a process: file sizes, open files, memory. Calls then work without shared memory, on all
-   processes together, and nobody waits for one that has reached a limit. Names of parameter files that
-   are none: devices, pipes, directories, secrets. TEST_NO_MEMFD: there are no files without names. */
+/* Limits of a process: file sizes, open files, memory. Calls then work without shared memory, on
+   all processes together, and nobody waits for one that has reached a limit. Names of parameter
+   files that are none: devices, pipes, directories, secrets. TEST_NO_MEMFD: there are no files
+   without names. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -92,8 +93,8 @@ static rlim_t address_space(void) {
 enum limit { FILE_SIZE, FILES, MEMORY, LIMITS };
 static const char *NAMES[LIMITS] = {"file size", "open files", "memory"};
 
-/* a set call and a sparse exchange on new communicators while some processes are at a limit: no error,
-   and where `falls_back` no process shares memory */
+/* a set call and a sparse exchange on new communicators while some processes are at a limit: no
+   error, and where `falls_back` no process shares memory */
 static void at_limit(enum limit limit, int limited, int falls_back, const char *who) {
   static int files[5000];
   char what[100];
@@ -197,7 +198,8 @@ static void write_file(const char *name, const char *text) {
 
 static const char *GOOD = "latency = 1\noverhead = 1\ngap = 1\ngap_per_byte = 0.001\neager = 1000\n";
 
-/* names of parameter files that are none, by info key and by environment, on one process or all of them */
+/* names of parameter files that are none, by info key and by environment, on one process or all of
+   them */
 static void files(void) {
   if (me == 0) {
     char huge[200];
@@ -248,7 +250,8 @@ static void files(void) {
       unsetenv("MPIX_LOGGP_FILE");
     }
   }
-  /* a file that there is cannot be opened: that, and not that there is none, is what the error says */
+  /* a file that there is cannot be opened: that, and not that there is none, is what the error
+     says */
   static int open_files[5000];
   char usual[200];
   snprintf(usual, sizeof usual, "%s", getenv("XDG_CONFIG_HOME") ? getenv("XDG_CONFIG_HOME") : "/nowhere");

@@ -1,4 +1,5 @@
-/* The machine's parameters: measured, set, found where they are said, and errors. No time is compared with another one: the machine may be busy. */
+/* The machine's parameters: measured, set, found where they are said, and errors. No time is
+   compared with another one: the machine may be busy. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <sys/stat.h>
@@ -146,7 +147,8 @@ static void write_file(const char *name, const char *text) {
   CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0, "%s", name);
 }
 
-/* environment, info key, communicator, file that is named, file in the usual place, preset: the nearest counts */
+/* environment, info key, communicator, file that is named, file in the usual place, preset: the
+   nearest counts */
 static void order(void) {
   char directory[200], home[300], usual[400], named[400], text[800];
   snprintf(directory, sizeof directory, "/tmp/mpix-loggp-%ld-%d", (long)getpid(), me);
@@ -197,7 +199,8 @@ static void order(void) {
   CHECK(same(&p, &mine), "a result was written");
   unsetenv("MPIX_LOGGP");
 
-  /* files that cannot be read, or not understood, are named; on another communicator, which has no parameters */
+  /* files that cannot be read, or not understood, are named; on another communicator, which has no
+     parameters */
   MPI_Comm keep = comm;
   MPI_Errhandler h;
   MPI_Comm_get_errhandler(keep, &h);

@@ -1,5 +1,6 @@
-/* Blocks that travel together between nodes: fabricated nodes of all kinds, and with HOSTS=k in the environment the real ones of k hosts; alltoall, v and
-   w and gather on random multigraphs against the definition; long blocks, which are cut; verification; choices; and what is an error. */
+/* Blocks that travel together between nodes: fabricated nodes of all kinds, and with HOSTS=k in the
+   environment the real ones of k hosts; alltoall, v and w and gather on random multigraphs against
+   the definition; long blocks, which are cut; verification; choices; and what is an error. */
 #include "forms.h"
 
 enum { SENTINEL = -77 };
@@ -49,12 +50,14 @@ static int all_messages(void) {
   return all;
 }
 
-/* ints on the edge that leaves process s in target slot i; one number for all where they are equal */
+/* ints on the edge that leaves process s in target slot i; one number for all where they are
+   equal */
 static int ints(uint64_t seed, int equal, int longest, int s, int i) { return (int)((equal ? mix(seed) : mix3(seed, s, i)) % (longest + 1)); }
 
 enum { ALLTOALL, ALLTOALLV, ALLTOALLW, GATHER };
 
-/* one call: which collective, blocks of up to so many ints; those received have holes where `strided` */
+/* one call: which collective, blocks of up to so many ints; those received have holes where
+   `strided` */
 static void exchange(const graph *g, int which, uint64_t seed, int longest, int strided) {
   int in = g->indegree[me], out = g->outdegree[me], equal = which == ALLTOALL || which == GATHER;
   int scounts[out + 1], sdispls[out + 1], rcounts[in + 1], rdispls[in + 1], sat = 0, rat = 0, step = strided ? 2 : 1;
@@ -135,7 +138,8 @@ static void placements(void) {
   }
 }
 
-/* everyone to everyone on two nodes of halves: short blocks as one message, long ones, which wait for their receiver, as several */
+/* everyone to everyone on two nodes of halves: short blocks as one message, long ones, which wait
+   for their receiver, as several */
 static void lengths(void) {
   char nodes[20];
   sprintf(nodes, "%d", (n + 1) / 2);
@@ -153,7 +157,8 @@ static void lengths(void) {
   graph_free(&g);
 }
 
-/* one or two blocks for each process; one of them is wrong, on an edge inside a node, to one that carries, between nodes */
+/* one or two blocks for each process; one of them is wrong, on an edge inside a node, to one that
+   carries, between nodes */
 static void verified(int times) {
   MPI_Info info = with("node_aware", n > 2 ? "2" : "1");
   MPI_Info_set(info, "mpix_verify", "true");
@@ -253,7 +258,8 @@ static void refused(void) {
     expect(__LINE__, set(&g, MPIX_NEIGHBOR_ALLTOALL, 0, info), mismatch, "mpix_nodes");
     MPI_Info_free(&info);
   }
-  /* another operation with the same lists and hints gets the same schedule, but a reduction does not */
+  /* another operation with the same lists and hints gets the same schedule, but a reduction does
+     not */
   info = with("node_aware", "2");
   OK(set(&g, MPIX_NEIGHBOR_ALLTOALL, 0, info));
   OK(set(&g, MPIX_NEIGHBOR_GATHER, 0, info));

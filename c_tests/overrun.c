@@ -1,5 +1,6 @@
-/* Messages that are longer than their receivers expect: MPI_ERR_TRUNCATE, nothing is written past the end of a block, and the calls that follow work. Lengths around
-   those at which a message takes another way: a line, the eager limit, a cell of shared memory, and far above. */
+/* Messages that are longer than their receivers expect: MPI_ERR_TRUNCATE, nothing is written past
+   the end of a block, and the calls that follow work. Lengths around those at which a message takes
+   another way: a line, the eager limit, a cell of shared memory, and far above. */
 #include "test.h"
 
 enum { ALLTOALL, TWO_BLOCKS, GATHER, REDUCE, REDUCE_OWN, OPERATIONS };
@@ -28,7 +29,8 @@ static int class_of(int code) {
 
 static unsigned char value(int from, int block, int call) { return (unsigned char)(mix3(from, block, call) % 80); }
 
-/* one call: blocks of `sent` bytes, where blocks of `expected` bytes are waited for; of two blocks the one with index `longer` (2: both) is that long */
+/* one call: blocks of `sent` bytes, where blocks of `expected` bytes are waited for; of two blocks
+   the one with index `longer` (2: both) is that long */
 static int call(int op, int form, int sent, int expected, int longer, int count) {
   int in[2] = {expected, expected}, out[2] = {longer == 1 ? expected : sent, longer == 0 ? expected : sent};
   int from[2] = {0, out[0]}, to[2] = {0, expected + GUARD};

@@ -1,6 +1,7 @@
-/* Blocks that are large enough to be sent in parts, under whichever schedule is chosen: contiguous data, holes, strides, negative lower bounds, data
-   out of order, different counts and datatypes at both ends of an edge, cuts within a structure, empty blocks, MPI_BOTTOM. Against the definition; receive
-   buffers are compared whole, gaps included. */
+/* Blocks that are large enough to be sent in parts, under whichever schedule is chosen: contiguous
+   data, holes, strides, negative lower bounds, data out of order, different counts and datatypes at
+   both ends of an edge, cuts within a structure, empty blocks, MPI_BOTTOM. Against the definition;
+   receive buffers are compared whole, gaps included. */
 #include "forms.h"
 
 /* ints of an element; all blocks have a multiple of the largest, so that every datatype fits */
@@ -54,7 +55,8 @@ static MPI_Comm comm;
 
 static int is_null(int j) { return g->sources[me][j] == MPI_PROC_NULL; }
 
-/* lengths of blocks in ints: empty, too short to be cut, just long enough, long; some end on a cut */
+/* lengths of blocks in ints: empty, too short to be cut, just long enough, long; some end on a
+   cut */
 static int length(uint64_t h) {
   static const int lengths[] = {0, 6, 30, 48, 90, 102, 240, 1536, 6000, 16500};
   return lengths[h % (sizeof lengths / sizeof *lengths)];
@@ -136,7 +138,8 @@ static void test_alltoallv(uint64_t seed, const layout *sl, const layout *rl) {
   free(send.image), free(have.image), free(want.image);
 }
 
-/* every block with a layout of its own; `bottom` 1: displacements are addresses, relative to MPI_BOTTOM; 2: datatypes hold addresses */
+/* every block with a layout of its own; `bottom` 1: displacements are addresses, relative to
+   MPI_BOTTOM; 2: datatypes hold addresses */
 static void test_alltoallw(uint64_t seed, int bottom) {
   int in = g->indegree[me], out = g->outdegree[me];
   int scounts[out + 1], rcounts[in + 1], sat[out + 1], rat[in + 1], sroom = 0, rroom = 0;
@@ -219,7 +222,8 @@ static void test_reduce(uint64_t seed, MPI_Op op, int vector) {
   free(send.image), free(have.image), free(want.image);
 }
 
-/* a datatype that comes with the handle of one that was freed: what was known of that one must not be believed of this one */
+/* a datatype that comes with the handle of one that was freed: what was known of that one must not
+   be believed of this one */
 static void types_come_and_go(uint64_t seed) {
   for (int i = 0; i < 6; i++) {
     layout l = i % 2 ? make(2, (int[]){1, 0}, 0, 2) : make(2, (int[]){0, 1}, 0, 2);

@@ -1,5 +1,5 @@
-/* What the programs share that run under the preload library. They do not know of it: nothing but MPI is included. Every result is compared with a
-   computed one, never with another MPI call's. */
+/* What the programs share that run under the preload library. They do not know of it: nothing but
+   MPI is included. Every result is compared with a computed one, never with another MPI call's. */
 #ifndef PRELOAD_H
 #define PRELOAD_H
 
@@ -46,7 +46,8 @@ static inline int test_value(int s, int i, int k) {
   return (int)((z ^ (z >> 31)) & 0x7fffffff);
 }
 
-/* a communicator with a topology, and what must arrive on it: the block in source slot j is what `sources[j]` sends in its target slot `slots[j]` */
+/* a communicator with a topology, and what must arrive on it: the block in source slot j is what
+   `sources[j]` sends in its target slot `slots[j]` */
 typedef struct {
   MPI_Comm comm;
   const char *name;
@@ -62,7 +63,8 @@ static inline void topology_free(topology *t) {
 
 static inline int *ints(int n) { return malloc((size_t)(n + 1) * sizeof(int)); }
 
-/* Cartesian: along each dimension the neighbor below, then the one above; what is sent down arrives from above, and what is sent up from below */
+/* Cartesian: along each dimension the neighbor below, then the one above; what is sent down arrives
+   from above, and what is sent up from below */
 static inline topology of_cartesian(const char *name, MPI_Comm comm) {
   topology t = {.comm = comm, .name = name};
   if (comm == MPI_COMM_NULL) return t;

@@ -75,7 +75,8 @@ static void in_place(MPI_Comm comm) {
   free(counts), free(displs), free(buffer);
 }
 
-/* elements without data at one end that are no elements at the other: nothing travels, and nothing of it meets a later call */
+/* elements without data at one end that are no elements at the other: nothing travels, and nothing
+   of it meets a later call */
 static void no_data(MPI_Comm comm) {
   int n, me;
   MPI_Comm_size(comm, &n);

@@ -1,5 +1,5 @@
-/* Exchanges along a line from and to device memory, by an MPI that takes it (device/mpi.c). Each process has other kinds of memory; with an argument all have
-   device memory alone. */
+/* Exchanges along a line from and to device memory, by an MPI that takes it (device/mpi.c). Each
+   process has other kinds of memory; with an argument all have device memory alone. */
 #define _GNU_SOURCE
 #include "device/device.h"
 #include "preload.h"

@@ -1,5 +1,5 @@
-! Neighborhood collectives from Fortran, by mpi_f08 (F08 defined), by the module mpi (MODULE defined), or by mpif.h. Every result is compared with
-! a computed one.
+! Neighborhood collectives from Fortran, by mpi_f08 (F08 defined), by the module mpi (MODULE
+! defined), or by mpif.h. Every result is compared with a computed one.
 program preload_fortran
 #if defined(F08)
   use mpi_f08

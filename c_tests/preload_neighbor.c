@@ -1,4 +1,5 @@
-/* All neighborhood collectives, in all forms that the MPI has, on communicators of all kinds. Arguments: which forms. */
+/* All neighborhood collectives, in all forms that the MPI has, on communicators of all kinds.
+   Arguments: which forms. */
 #include "preload.h"
 
 enum { ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, OPERATIONS };

@@ -1,5 +1,5 @@
-/* Calls that are not taken over, for reasons that the report names, and ends other than MPI_Finalize. The argument says how the program ends. Two processes; one
-   for a single call. */
+/* Calls that are not taken over, for reasons that the report names, and ends other than
+   MPI_Finalize. The argument says how the program ends. Two processes; one for a single call. */
 #include "preload.h"
 
 #include <signal.h>

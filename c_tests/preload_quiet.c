@@ -1,4 +1,5 @@
-/* A few calls that every MPI gets right: 50 exchanges of 4 ints along a line. With an argument: none. */
+/* A few calls that every MPI gets right: 50 exchanges of 4 ints along a line. With an argument:
+   none. */
 #include "preload.h"
 
 int main(int argc, char **argv) {

@@ -1,5 +1,5 @@
-/* Requests of neighborhood collectives among others: mixed lists in all functions that complete, misuse, communicators freed meanwhile; and the errors that
-   an MPI reports. */
+/* Requests of neighborhood collectives among others: mixed lists in all functions that complete,
+   misuse, communicators freed meanwhile; and the errors that an MPI reports. */
 #include "preload.h"
 
 #if MPI_VERSION >= 4
@@ -163,7 +163,8 @@ static void persistent(void) {
   for (int i = 0; i < 4; i++) CHECK(r[i] == MPI_REQUEST_NULL, "a freed request is there");
 }
 
-/* persistent exchanges match with themselves alone: they may be started in another order on each process, and beside others */
+/* persistent exchanges match with themselves alone: they may be started in another order on each
+   process, and beside others */
 static void any_order(void) {
   exchange e[3], blocking, once;
   MPI_Request r[3], nonblocking;
@@ -267,7 +268,8 @@ static void freed(void) {
   OK(MPI_Request_free(&r[1]));
 }
 
-/* a field with ghost cells: what is sent and received lies in one array, ghosts overlap in the corners */
+/* a field with ghost cells: what is sent and received lies in one array, ghosts overlap in the
+   corners */
 static void field(void) {
   enum { N = 4, W = N + 2 };
   int dims[2] = {0, 0}, periods[2] = {1, 1}, a[W][W], n[4], me;

@@ -1,4 +1,5 @@
-/* Several threads at a time: each has a communicator of its own, all have messages and exchanges under way, and each completes its own lists. */
+/* Several threads at a time: each has a communicator of its own, all have messages and exchanges
+   under way, and each completes its own lists. */
 #include "preload.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* For the script `privileged`: sets a neighborhood, and prints whether the program has more rights than
-   its user, and which hints are in effect. */
+/* For the script `privileged`: sets a neighborhood, and prints whether the program has more rights
+   than its user, and which hints are in effect. */
 #include <sys/auxv.h>
 
 #include "test.h"

@@ -1,5 +1,5 @@
-/* Reductions: operators that do not commute, user-defined operators on derived datatypes, any order where it is allowed, no source, predefined
-   operators, layouts with a negative lower bound. */
+/* Reductions: operators that do not commute, user-defined operators on derived datatypes, any order
+   where it is allowed, no source, predefined operators, layouts with a negative lower bound. */
 #include "forms.h"
 #include <stddef.h>
 
@@ -38,7 +38,8 @@ static affine element(int s, int k) {
   return f;
 }
 
-/* a struct whose second member alone travels: the operator is given the address of the struct, aligned as a struct must be */
+/* a struct whose second member alone travels: the operator is given the address of the struct,
+   aligned as a struct must be */
 typedef struct {
   int left_out, number;
   long double wide;

@@ -1,5 +1,6 @@
-/* What requests promise beside the data of a single one (which the programs with forms.h test): several under way and completed in any order, also
-   around blocking collectives and on two communicators; sources one by one, with a process that is late on purpose; what may be freed and
+/* What requests promise beside the data of a single one (which the programs with forms.h test):
+   several under way and completed in any order, also around blocking collectives and on two
+   communicators; sources one by one, with a process that is late on purpose; what may be freed and
    changed after the start; errors. */
 #include "test.h"
 
@@ -177,8 +178,8 @@ static void one_by_one(MPI_Comm comm) {
   }
 }
 
-/* Process 0 starts only when all others have the blocks of all sources but it: so these arrive before the collective is over. Not where a round waits
-   for it. */
+/* Process 0 starts only when all others have the blocks of all sources but it: so these arrive
+   before the collective is over. Not where a round waits for it. */
 static void late(MPI_Comm comm) {
   const char *schedule = getenv("MPIX_SCHEDULE"), *window = getenv("MPIX_ROUND_WINDOW");
   if (n == 1 || getenv("MPIX_NEIGHBOR_VERIFY") || (schedule && strcmp(schedule, "direct") && !window)) return;
@@ -208,8 +209,8 @@ static void late(MPI_Comm comm) {
   end(&x);
 }
 
-/* A reduction takes sources in as they come, in the order of the list. Process 0 is late again; it stands last in the list of even processes, and in the
-   middle of that of odd ones. */
+/* A reduction takes sources in as they come, in the order of the list. Process 0 is late again; it
+   stands last in the list of even processes, and in the middle of that of odd ones. */
 static void late_reduction(MPI_Comm comm) {
   const char *schedule = getenv("MPIX_SCHEDULE"), *order = getenv("MPIX_REDUCE_ORDER");
   if (n == 1 || getenv("MPIX_NEIGHBOR_VERIFY") || (schedule && strcmp(schedule, "direct")) || (order && !strcmp(order, "any"))) return;
@@ -277,7 +278,8 @@ static void freed(MPI_Comm comm) {
     }
 }
 
-/* a persistent one among others, with other data each time, in the order in which they are started */
+/* a persistent one among others, with other data each time, in the order in which they are
+   started */
 static void persistent(MPI_Comm comm) {
   enum { PLANS = 3 };
   exchange x[PLANS], between;
@@ -325,7 +327,8 @@ static void persistent(MPI_Comm comm) {
   OK(MPIX_Request_free(&all[PLANS]));
 }
 
-/* persistent ones that match alone are started in another order on each process, and beside others */
+/* persistent ones that match alone are started in another order on each process, and beside
+   others */
 static void alone(MPI_Comm comm) {
   enum { PLANS = 4 };
   exchange x[PLANS], between;
@@ -450,7 +453,8 @@ static void errors(void) {
   expect_on(comm, __LINE__, MPIX_Request_start(&x.request), MPI_ERR_REQUEST, "has been freed");
   OK(MPIX_Request_free(&x.request));
   OK(MPIX_Request_free(&y.request));
-  /* a neighborhood that is freed, and then its communicator: nobody is left who could be told but the world */
+  /* a neighborhood that is freed, and then its communicator: nobody is left who could be told but
+     the world */
   {
     MPI_Comm brief;
     MPIX_Request old, running;

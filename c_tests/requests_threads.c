@@ -1,5 +1,7 @@
-/* Threads: each with a communicator of its own, and two that complete different requests of one communicator; schedules of several rounds, so that each
-   moves the other's requests forward. One that asks for a communicator's neighborhood while collectives run on it, and an operator that does. */
+/* Threads: each with a communicator of its own, and two that complete different requests of one
+   communicator; schedules of several rounds, so that each moves the other's requests forward. One
+   that asks for a communicator's neighborhood while collectives run on it, and an operator that
+   does. */
 #include "test.h"
 #include <pthread.h>
 
@@ -10,7 +12,8 @@ static int wrong[THREADS];
 
 static int value(int source, int slot, int tag, int i) { return (int)(mix3(mix2(source, slot), tag, i) & 0x7fffffff); }
 
-/* all to all: the block in slot k comes from process k, which sent it in its slot for this process */
+/* all to all: the block in slot k comes from process k, which sent it in its slot for this
+   process */
 static void fill(int *send, int tag) {
   for (int k = 0; k < test_size; k++)
     for (int i = 0; i < COUNT; i++) send[k * COUNT + i] = value(test_rank, k, tag, i);

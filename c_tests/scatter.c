@@ -1,5 +1,6 @@
-/* alltoall from one process to others along trees, against the definition: hubs of any rank, with all or some targets in any order, all forms of the
-   collective, datatypes that differ between hub and targets, blocks of all lengths, and what is an error. Receive buffers are compared whole. */
+/* alltoall from one process to others along trees, against the definition: hubs of any rank, with
+   all or some targets in any order, all forms of the collective, datatypes that differ between hub
+   and targets, blocks of all lengths, and what is an error. Receive buffers are compared whole. */
 #include "forms.h"
 
 enum { KINDS = 4, INTS = 2, SENTINEL = -77 };
@@ -60,7 +61,8 @@ static const char *described(MPI_Comm comm) {
   return text;
 }
 
-/* `count` elements to each, of one layout at the hub and another one at each target; the `longest` block decides the buffers' sizes */
+/* `count` elements to each, of one layout at the hub and another one at each target; the `longest`
+   block decides the buffers' sizes */
 static void exchange(uint64_t seed, int form, int longest, MPI_Comm comm) {
   int equal = form < 2, room = (longest + 1) * 5 + 8;
   int skind = mix2(seed, 1) % KINDS, rkind = mix2(seed, me + 2) % KINDS;
@@ -144,7 +146,8 @@ static void stars(void) {
   MPI_Comm_free(&comm);
 }
 
-/* blocks that no MPI sends without asking the receiver, and short ones after them; other machines, other trees */
+/* blocks that no MPI sends without asking the receiver, and short ones after them; other machines,
+   other trees */
 static void lengths(void) {
   const char *machines[] = {"jaguar", "meiko_elan"};
   for (int m = 0; m < 2; m++) {

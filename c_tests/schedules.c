@@ -1,4 +1,5 @@
-/* Which schedule a neighborhood gets: by hints, by the model, by the times of the first calls; and that each of them delivers. */
+/* Which schedule a neighborhood gets: by hints, by the model, by the times of the first calls; and
+   that each of them delivers. */
 #include "test.h"
 
 static int me, n;
@@ -105,7 +106,8 @@ static void by_the_model(void) {
   MPI_Comm_free(&comm);
 }
 
-/* a Cartesian communicator, so that edges have directions, and long messages, longer upward than downward */
+/* a Cartesian communicator, so that edges have directions, and long messages, longer upward than
+   downward */
 static void on_a_grid(void) {
   int periodic = 1, up, down, at;
   MPI_Comm cart;

@@ -1,6 +1,8 @@
-/* Collectives among processes that share memory: lengths around every limit of that (what lies in a cache line, in a slot, comes in chunks), all operations, graphs
-   of all kinds, and blocking, nonblocking and persistent calls in one sequence, where each process takes another form for the same collective and completes
-   what is under way in an order of its own. Values name sender, edge, run and element. */
+/* Collectives among processes that share memory: lengths around every limit of that (what lies in a
+   cache line, in a slot, comes in chunks), all operations, graphs of all kinds, and blocking,
+   nonblocking and persistent calls in one sequence, where each process takes another form for the
+   same collective and completes what is under way in an order of its own. Values name sender, edge,
+   run and element. */
 #define _DEFAULT_SOURCE
 #include <unistd.h>
 
@@ -10,7 +12,8 @@ enum { ALLTOALL, ALLTOALLV, ALLTOALLW, GATHER, GATHERV, REDUCE, REDUCEV, OPERATI
 enum { BLOCKING, STARTED, PLANNED, FORMS };
 enum { RUNS = 2, PENDING = 24 };
 
-/* what is reduced: predefined operators in loops of the library, others by MPI, and an operator that does not commute */
+/* what is reduced: predefined operators in loops of the library, others by MPI, and an operator
+   that does not commute */
 enum { INT_SUM, LONG_BXOR, DOUBLE_MAX, FLOAT_SUM, SHORT_SUM, AFFINE, KINDS };
 
 static int me, n;
@@ -329,7 +332,8 @@ static graph graph_of(int shape, uint64_t seed) {
   return g;
 }
 
-/* a block that is for all targets, and one target that is late; then long blocks of their own, the first of which needs the memory where that lies */
+/* a block that is for all targets, and one target that is late; then long blocks of their own, the
+   first of which needs the memory where that lies */
 static void memory_of_all(uint64_t seed) {
   graph g = graph_of(5, 0);
   MPI_Comm comm;

@@ -1,4 +1,5 @@
-/* MPIX_Sparse_exchange by each protocol: every message arrives once, whole, in order, and nothing else does. */
+/* MPIX_Sparse_exchange by each protocol: every message arrives once, whole, in order, and nothing
+   else does. */
 #define _GNU_SOURCE
 #include "sparse.h"
 #include <unistd.h>
@@ -32,8 +33,8 @@ static void all_to_all(list *l, int s, int round, int size) {
 
 static void ring(list *l, int s, int round, int size) { add(l, (s + 1 + round % 2) % size, 1000 + round); }
 
-/* A synchronous send to oneself that is waited for before anything is received never ends: own messages are copied. The long ones would need
-   a rendezvous. */
+/* A synchronous send to oneself that is waited for before anything is received never ends: own
+   messages are copied. The long ones would need a rendezvous. */
 static void itself(list *l, int s, int round, int size) {
   (void)round, (void)size;
   add(l, s, 3), add(l, s, 200000), add(l, s, 0), add(l, s, 5000);
@@ -44,7 +45,8 @@ static void nowhere(list *l, int s, int round, int size) {
   for (int i = 0; i < 3 + s % 2; i++) add(l, MPI_PROC_NULL, 100);
 }
 
-/* messages without a byte arrive like all others, several of one source as often as they were sent */
+/* messages without a byte arrive like all others, several of one source as often as they were
+   sent */
 static void no_bytes(list *l, int s, int round, int size) {
   for (int i = 0; i < 5; i++) add(l, (s + i * i + round) % size, 0);
 }
@@ -76,7 +78,8 @@ static void uneven(list *l, int s, int round, int size) {
 static void limits(list *l, int s, int round, int size) {
   static const int lengths[] = {4095, 4096, 4097, 8150, 8151, 8152, 8153, 8158, 8159, 8160, 8161, 8162, 8168, 8175, 8176, 8177, 8184, 8191, 8192, 8193};
   int n = sizeof lengths / sizeof *lengths;
-  /* alone, so that what travels together with it does not move it across the limit; and some together */
+  /* alone, so that what travels together with it does not move it across the limit; and some
+     together */
   if (round < n) add(l, (s + 1) % size, lengths[round]);
   else
     for (int i = 0; i < 4; i++) add(l, (s + i) % size, lengths[(round + 5 * i) % n] / (i + 1));
@@ -90,7 +93,8 @@ static void lengthy(list *l, int s, int round, int size) {
   add(l, (s + 1) % size, 2);
 }
 
-/* more bytes to one process than an inbox in shared memory has room for, in many and in few messages; short ones behind long ones */
+/* more bytes to one process than an inbox in shared memory has room for, in many and in few
+   messages; short ones behind long ones */
 static void flood(list *l, int s, int round, int size) {
   static const int lengths[] = {9000, 0, 32768, 17, 32769, 20000, 1};
   int n = 20 + 30 * ((s + round) % 2);
@@ -128,7 +132,8 @@ static void mixed(void) {
   }
 }
 
-/* as if one, two, three or more processes were a node: messages are passed on between some, inside of others */
+/* as if one, two, three or more processes were a node: messages are passed on between some, inside
+   of others */
 static void nodes(void) {
   static const char *const sizes[] = {"1", "2", "3", "100"};
   for (int k = 0; k < 4; k++) {
@@ -168,7 +173,8 @@ static void described(const char *protocol) {
   CHECK(length == (int)strlen(text) && text[length - 1] == '\n', "length %d", length);
 }
 
-/* Processes of one node go by memory that they share: unless the hints have it that they are on several. */
+/* Processes of one node go by memory that they share: unless the hints have it that they are on
+   several. */
 static void memory(void) {
   char text[1000];
   int length;

@@ -1,5 +1,6 @@
-/* What the programs on sparse exchanges share: patterns whose lists every process can compute for every other one, so that what must arrive is
-   known without communication. Contents name sender, message, round and place. */
+/* What the programs on sparse exchanges share: patterns whose lists every process can compute for
+   every other one, so that what must arrive is known without communication. Contents name sender,
+   message, round and place. */
 #ifndef SPARSE_H
 #define SPARSE_H
 
@@ -121,7 +122,8 @@ static inline MPI_Info hint(const char *key, const char *value) {
   return info;
 }
 
-/* short messages with repeated targets, the process itself, MPI_PROC_NULL, no bytes, and none at all */
+/* short messages with repeated targets, the process itself, MPI_PROC_NULL, no bytes, and none at
+   all */
 static inline void few_short(list *l, int s, int round, int size) {
   uint64_t seed = mix3(round, s, size);
   int n = seed % 7 == 0 ? 0 : (int)(mix(seed) % 6);
@@ -133,8 +135,8 @@ static inline void few_short(list *l, int s, int round, int size) {
 }
 static const pattern FEW_SHORT = {"few short", few_short, 0};
 
-/* as few_short, with lengths around the limits of slots (4096 bytes), of the router's heads (8192 with prefix and labels), of inboxes (32768) and of MPI's
-   eager messages */
+/* as few_short, with lengths around the limits of slots (4096 bytes), of the router's heads (8192
+   with prefix and labels), of inboxes (32768) and of MPI's eager messages */
 static inline void mixed_lengths(list *l, int s, int round, int size) {
   static const int lengths[] = {0, 1, 4, 17, 400, 4088, 4095, 4096, 4097, 4100, 8143, 8144, 8145, 8152, 8160, 8161, 8168, 8176, 8192, 8193, 16384, 32768, 32769, 65536, 65537, 160000};
   uint64_t seed = mix3(round, s, size);

@@ -1,5 +1,6 @@
-/* Errors of sparse exchanges: the process whose arguments are wrong gets the class and a text with argument and value, through the error handler of
-   its communicator; the others end their exchange, get what the rest has sent, and the next exchange is as good as any. */
+/* Errors of sparse exchanges: the process whose arguments are wrong gets the class and a text with
+   argument and value, through the error handler of its communicator; the others end their exchange,
+   get what the rest has sent, and the next exchange is as good as any. */
 #define _GNU_SOURCE
 #include "sparse.h"
 
@@ -13,7 +14,8 @@ static void handler(MPI_Comm *c, int *code, ...) {
   handled_code = *code;
 }
 
-/* the call failed with this class, its text holds all of it, and the handler was called once with the code */
+/* the call failed with this class, its text holds all of it, and the handler was called once with
+   the code */
 static void expect(int line, MPI_Comm on, int code, int class, const char *text) {
   int got = -1, length = -1;
   char have[1000] = "";
@@ -161,7 +163,8 @@ static int take_none(int source, MPI_Count count, const void *data, void *contex
   return MPI_SUCCESS;
 }
 
-/* bytes that are no whole number of elements: an error of the receiver alone, and nothing is left behind */
+/* bytes that are no whole number of elements: an error of the receiver alone, and nothing is left
+   behind */
 static void ragged(void) {
   MPI_Info info = chosen();
   int last = n - 1, length = me == 0 ? 7 : 8, zero = 0, flag = 0, calls = 0;
@@ -392,7 +395,8 @@ static void wrong_communicators(MPI_Errhandler errhandler) {
   MPI_Comm_free(&half);
 }
 
-/* the environment says different things to the processes, or nonsense: an error on all of them, each time, and none when it is put right */
+/* the environment says different things to the processes, or nonsense: an error on all of them,
+   each time, and none when it is put right */
 static void environment(MPI_Errhandler errhandler) {
   MPIX_Sparse_result result = NULL;
   MPI_Comm fresh;

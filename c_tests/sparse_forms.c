@@ -1,5 +1,5 @@
-/* All forms of the sparse exchange: large counts, blocks, sources alone, a function for each message, nonblocking, plans; how results are read;
-   datatypes on either side. */
+/* All forms of the sparse exchange: large counts, blocks, sources alone, a function for each
+   message, nonblocking, plans; how results are read; datatypes on either side. */
 #include "sparse.h"
 
 static int me, n;
@@ -138,7 +138,8 @@ static void blocks(const char *protocol, MPI_Info info) {
   }
 }
 
-/* nonblocking: arrays, types and info are gone right after the start; other traffic is not disturbed */
+/* nonblocking: arrays, types and info are gone right after the start; other traffic is not
+   disturbed */
 
 static void scribble(list *l) {
   for (int i = 0; i < l->n; i++) l->targets[i] = -77, l->lengths[i] = -77, l->displs[i] = 1 << 30;
@@ -155,7 +156,8 @@ static void nonblocking(const char *protocol, int round, MPI_Comm comm) {
   MPI_Type_commit(&type);
   MPIX_Sparse_request request = NULL;
   MPIX_Sparse_result result = NULL;
-  /* receives for anything, of the user's, on the same communicator: only the user's messages match them */
+  /* receives for anything, of the user's, on the same communicator: only the user's messages match
+     them */
   int mine[2] = {-1, -1}, said[2] = {me * 10, me * 10 + 1};
   MPI_Request receives[2], sends[2];
   for (int k = 0; k < 2; k++) MPI_Irecv(&mine[k], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &receives[k]);
@@ -266,7 +268,8 @@ static void plans(const char *protocol, MPI_Comm comm) {
     check_result(protocol, &FOR_PLANS, k, result[k], me, n);
   }
   for (int run = 0; run < 6; run++) {
-    /* contents of another round in the places of this one: the lengths stay. Started in another order on each process, all under way at a time */
+    /* contents of another round in the places of this one: the lengths stay. Started in another
+       order on each process, all under way at a time */
     for (int k = 0; k < PLANS; k++)
       for (int i = 0; i < l[k].n; i++) fill(data[k] + l[k].displs[i], l[k].lengths[i], me, i, 1000 + 10 * run + k, 0);
     int takes_part[PLANS] = {1, 1, me != 0};
@@ -343,7 +346,8 @@ static void typed_plan(const char *protocol) {
       OK(MPIX_Sparse_get_message(result, m, &source, &count, &data));
       int left = (me + n - 1) % n, i = n == 1 ? m : source == left ? 0 : 1;
       CHECK(count == 3, "%lld elements", (long long)count);
-      /* element e of the six ints that were sent: of the first, then of the second column; the extent of a column is 9 ints */
+      /* element e of the six ints that were sent: of the first, then of the second column; the
+         extent of a column is 9 ints */
       for (int e = 0; e < 6; e++) {
         int want = 1000 * run + 100 * source + 9 * i + (e / 3) * 9 + (e % 3) * 4;
         int have = ((int *)data)[(e / 2) * 3 + (e % 2) * 2];
@@ -459,7 +463,8 @@ static void outliving(const char *protocol) {
 
 /* datatypes */
 
-/* Extents and lower bounds, not sizes: where an int of the type lies. `map[k]`: int k of an element, relative to the element, in ints. */
+/* Extents and lower bounds, not sizes: where an int of the type lies. `map[k]`: int k of an
+   element, relative to the element, in ints. */
 typedef struct {
   const char *name;
   MPI_Datatype type;
@@ -507,7 +512,8 @@ static void types(const char *protocol, MPI_Info info) {
       int value[2][8];
       for (int i = 0; i < 2; i++)
         for (int k = 0; k < (i ? 8 : 4); k++) value[i][k] = 1000 * (i + 1) + k;
-      /* the two messages do not meet in memory: the second one begins 5 elements behind the first */
+      /* the two messages do not meet in memory: the second one begins 5 elements behind the
+         first */
       for (int i = 0; i < 2; i++)
         for (int k = 0; k < (i ? 8 : 4); k++) send[MIDDLE + (displs[i] + k / from->ints) * from->extent + from->map[k % from->ints]] = value[i][k] + 10000 * me;
       MPIX_Sparse_result result = NULL;

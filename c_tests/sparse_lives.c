@@ -1,13 +1,16 @@
-/* What lives how long: sparse exchanges on halves of a split that call a different number of times, on duplicates, on communicators that come and go
-   by the hundred, on MPI_COMM_SELF, and everything that is never freed. */
+/* What lives how long: sparse exchanges on halves of a split that call a different number of times,
+   on duplicates, on communicators that come and go by the hundred, on MPI_COMM_SELF, and everything
+   that is never freed. */
 #include "sparse.h"
 
 static int me, n;
 
-/* Making a communicator takes long where more processes than cores spin: then each protocol gets its turn on some number of processes. */
+/* Making a communicator takes long where more processes than cores spin: then each protocol gets
+   its turn on some number of processes. */
 static int left_out(int p) { return n > 4 && (p + n) % 3; }
 
-/* the parts of a split do not wait for each other: nothing is collective over more than the communicator */
+/* the parts of a split do not wait for each other: nothing is collective over more than the
+   communicator */
 static void halves(void) {
   MPI_Comm half;
   MPI_Comm_split(MPI_COMM_WORLD, me % 2, -me, &half);
@@ -51,7 +54,8 @@ static void duplicates(void) {
   }
 }
 
-/* MPICH has 2,048 communicators, Open MPI's numbers grow: a leak of one private communicator or window a round is found by either */
+/* MPICH has 2,048 communicators, Open MPI's numbers grow: a leak of one private communicator or
+   window a round is found by either */
 static void many_lives(void) {
   int rounds = n <= 1 ? 1200 : n == 2 ? 400 : n <= 4 ? 10 : 3;
   for (int i = 0; i < rounds; i++) {
@@ -110,8 +114,8 @@ static void orphans(void) {
   }
 }
 
-/* alive at MPI_Finalize: wires with all protocols' belongings, on the world, a part of it, MPI_COMM_SELF and a communicator that is never freed;
-   results and plans */
+/* alive at MPI_Finalize: wires with all protocols' belongings, on the world, a part of it,
+   MPI_COMM_SELF and a communicator that is never freed; results and plans */
 static void leave_behind(void) {
   MPI_Comm comms[4] = {MPI_COMM_WORLD, MPI_COMM_SELF};
   MPI_Comm_dup(MPI_COMM_WORLD, &comms[2]);

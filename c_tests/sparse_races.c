@@ -1,5 +1,6 @@
-/* Races between exchanges that follow one another without a barrier: a process that is through may be in the next exchange while another one, held up
-   on purpose, is still in this one. Contents and lengths name the round, so that a message in the wrong exchange is found. */
+/* Races between exchanges that follow one another without a barrier: a process that is through may
+   be in the next exchange while another one, held up on purpose, is still in this one. Contents and
+   lengths name the round, so that a message in the wrong exchange is found. */
 #define _GNU_SOURCE
 #include "sparse.h"
 #include <sched.h>
@@ -7,7 +8,8 @@
 
 static int me, n;
 
-/* Delays inside of exchanges too: the library's own calls of MPI stop now and then. Each process has its own sequence. */
+/* Delays inside of exchanges too: the library's own calls of MPI stop now and then. Each process
+   has its own sequence. */
 static uint64_t chance = 1;
 static int one_in; /* 0: no delays */
 
@@ -41,7 +43,8 @@ int MPI_Cancel(MPI_Request *request) {
   return PMPI_Cancel(request);
 }
 
-/* what a process sends in a round: 0 to 3 messages of a few ints, now and then a long one; cheap to compute, so that there can be many rounds */
+/* what a process sends in a round: 0 to 3 messages of a few ints, now and then a long one; cheap to
+   compute, so that there can be many rounds */
 typedef struct {
   int n, target[3], ints[3];
 } few;
@@ -137,7 +140,8 @@ static int rounds_in_all;
 static void soak(const char *what, MPI_Info *infos, int ninfos, double seconds, int most, int nonblocking) {
   double began = MPI_Wtime();
   int round = 0, right = 1, apart = n <= 2 ? 256 : 32;
-  /* the clock is looked at seldom: an Allreduce brings the processes together, which is what must not happen in between */
+  /* the clock is looked at seldom: an Allreduce brings the processes together, which is what must
+     not happen in between */
   while (round < most && !(round && out_of_time(began, seconds)))
     for (int end = round + apart; round < end && round < most; round++) {
       late(round);
@@ -203,8 +207,8 @@ int main(int argc, char **argv) {
     one_in = 50;
     soak(name, &infos[p], 1, seconds, most, 1);
   }
-  /* protocols change from call to call, blocking or not by chance of each process. The first of a node size, and of a window, waits for all:
-     node sizes alternate too seldom to matter */
+  /* protocols change from call to call, blocking or not by chance of each process. The first of a
+     node size, and of a window, waits for all: node sizes alternate too seldom to matter */
   one_in = 0;
   soak("mixed", infos, PROTOCOLS, 3 * seconds, most, 2);
   one_in = 100;

@@ -1,12 +1,14 @@
-/* MPIX_Neighborhood_set_targets: sources that a sparse exchange finds, by every protocol. The neighborhood is the one that MPIX_Neighborhood_set makes of
-   both lists, and all three collectives run on it. */
+/* MPIX_Neighborhood_set_targets: sources that a sparse exchange finds, by every protocol. The
+   neighborhood is the one that MPIX_Neighborhood_set makes of both lists, and all three collectives
+   run on it. */
 #include "sparse.h"
 
 static int me, n;
 
 enum { MOST = 64 };
 
-/* targets and weights of a process in a case; repeated ones, the process itself, MPI_PROC_NULL, none */
+/* targets and weights of a process in a case; repeated ones, the process itself, MPI_PROC_NULL,
+   none */
 static int targets_of(int s, int round, int *targets, int *weights) {
   uint64_t seed = mix3(round, s, 0x7a26);
   int count = round == 0 ? 0 : seed % 5 == 0 ? 0 : (int)(mix(seed) % 6);

@@ -1,5 +1,6 @@
-/* Calls whose messages and bytes are known, on three processes; c_tests/statistics compares them with what the library has counted. Environment: TEST_END = "kill":
-   process 2 ends without a word after its calls. TEST_CALLS: "few" leaves out what takes long. */
+/* Calls whose messages and bytes are known, on three processes; c_tests/statistics compares them
+   with what the library has counted. Environment: TEST_END = "kill": process 2 ends without a word
+   after its calls. TEST_CALLS: "few" leaves out what takes long. */
 #include "test.h"
 
 #include <signal.h>
@@ -95,6 +96,8 @@ int main(int argc, char **argv) {
   sparse(dynamic, "nbx");
   sparse(dynamic, "pex");
   sparse(dynamic, "inbox");
+  sparse(dynamic, "pcx_library");
+  sparse(dynamic, "rsx");
   int one[2] = {1, 1}, displs[2] = {0, 1}, both[2] = {right, me};
   MPIX_Sparse_plan plan;
   MPI_Info info;

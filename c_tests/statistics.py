@@ -15,7 +15,16 @@ WORLD = {  # set, operation: calls, messages, bytes, those to the process itself
     # and a last exchange, which makes the plan
     ("4", "pex"): (18, 18, 72, 18, 72),
     ("4", "inbox"): (15, 15, 60, 15, 60),
+    ("4", "pcx_library"): (15, 15, 60, 15, 60),
+    # as nbx
+    ("4", "rsx"): (15, 45, 15 * 4 + 30 * 4, 15, 60),
     ("4", "plan"): (6, 6, 24, 6, 24),
+}
+# Operations of MPI's: a word or a number for each process; three to make the window, then an addition and a reading of 8 bytes
+OPERATIONS = {
+    ("4", "pex"): f"18 MPI collectives of {18 * 3 * 8} bytes",
+    ("4", "pcx_library"): f"15 MPI collectives of {15 * 3 * 4} bytes",
+    ("4", "rsx"): f"9 MPI collectives of 24 bytes, 30 one-sided operations of {30 * 8} bytes",
 }
 
 
@@ -35,6 +44,8 @@ def table(path):
             group = groups.setdefault((int(words[2]), words[-3]), {})
         elif len(words) == 11 and words[2].isdigit():
             group[words[0], words[1]] = [int(w) for w in words[2:9]] + [float(w) for w in words[9:]]
+        elif words[0].isdigit() and words[1].endswith(":"):
+            group.setdefault("operations", {})[words[0], words[1][:-1]] = line.split(": ", 2)[2].strip()
         elif words[1].endswith(","):
             group.setdefault("texts", {})[words[0], words[1][:-1]] = line.split(": ", 2)[2].strip()
     return groups
@@ -44,7 +55,12 @@ def stats(path, shared, schedule):
     groups = table(path)
     check(sorted(groups) == [(1, "1"), (2, "0"), (3, "0")], f"three tables, and not {sorted(groups)}")
     world = groups[3, "0"]
-    texts = world.pop("texts")
+    texts, operations = world.pop("texts"), world.pop("operations")
+    for number in "123":
+        row, key = world.pop((number, "set")), (number, "set")
+        check(row[0] == 3 and row[1] == 0 and row[8] > 0, f"{key}: {row}")
+        check(operations.pop(key, "").split(" of ")[0].endswith(" MPI collectives"), f"{key}: no collectives")
+    check(operations == OPERATIONS, f"{operations}, not {OPERATIONS}")
     check(set(world) == set(WORLD), f"rows {sorted(world)}")
     for key, (calls, messages, volume, own, own_volume) in WORLD.items():
         row = world[key]

@@ -1,4 +1,5 @@
-/* What all test programs share: checks that count, a random generator that is the same everywhere, and random multigraphs. */
+/* What all test programs share: checks that count, a random generator that is the same everywhere,
+   and random multigraphs. */
 #ifndef TEST_H
 #define TEST_H
 
@@ -45,8 +46,9 @@ static inline void test_init(int *argc, char ***argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
 }
 
-/* ends the program; exit code 1 on all processes if any check failed on any, or if there was no check.
-   TEST_NO_FINALIZE: without MPI_Finalize, for an MPI that does not return from it (finalize_tcp.c) */
+/* ends the program; exit code 1 on all processes if any check failed on any, or if there was no
+   check. TEST_NO_FINALIZE: without MPI_Finalize, for an MPI that does not return from it
+   (finalize_tcp.c) */
 static inline int test_finish(void) {
   int mine[2] = {test_failures, test_checks}, all[2];
   MPI_Allreduce(mine, all, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -100,8 +102,9 @@ static inline void graph_free(graph *g) {
   free(g->outdegree);
 }
 
-/* a random multigraph with repeated edges, self edges, MPI_PROC_NULL and, in sparse ones, processes of degree 0; the places in the lists are
-   random too, so that nothing but the k-th to k-th rule tells which edges belong together */
+/* a random multigraph with repeated edges, self edges, MPI_PROC_NULL and, in sparse ones, processes
+   of degree 0; the places in the lists are random too, so that nothing but the k-th to k-th rule
+   tells which edges belong together */
 static inline graph graph_random(int n, int edges, uint64_t seed) {
   graph g = graph_new(n);
   for (int e = 0; e < edges; e++) {
@@ -117,7 +120,8 @@ static inline graph graph_random(int n, int edges, uint64_t seed) {
   return g;
 }
 
-/* the target slot of the process `source` whose block must arrive in source slot `j` of process `r`: the definition of matching */
+/* the target slot of the process `source` whose block must arrive in source slot `j` of process
+   `r`: the definition of matching */
 static inline int graph_partner(const graph *g, int r, int j) {
   int source = g->sources[r][j], k = 0;
   for (int i = 0; i < j; i++) k += g->sources[r][i] == source;

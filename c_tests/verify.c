@@ -1,5 +1,6 @@
-/* Verification mode: mismatches are reported by rank and edge on both ends, nothing hangs, edges that fit carry their data, and the next call
-   works. Switched on by info key, or by the environment in the second half of the table's runs. */
+/* Verification mode: mismatches are reported by rank and edge on both ends, nothing hangs, edges
+   that fit carry their data, and the next call works. Switched on by info key, or by the
+   environment in the second half of the table's runs. */
 #include "forms.h"
 
 static int me, n, left, right, verify_class;
@@ -75,7 +76,8 @@ static void bad_arguments(void) {
     expect(__LINE__, rc, "process 0, sends nothing, as its arguments are in error");
   }
   all_well(__LINE__);
-  /* also where the error shows late: a datatype that is not committed, an operator that does not fit, no buffer */
+  /* also where the error shows late: a datatype that is not committed, an operator that does not
+     fit, no buffer */
   MPI_Datatype uncommitted;
   MPI_Type_contiguous(1, MPI_INT, &uncommitted);
   static const int classes[] = {MPI_ERR_TYPE, MPI_ERR_OP, MPI_ERR_BUFFER};

@@ -1,5 +1,7 @@
-/* Processes that wait for one another crosswise: in the library for a collective, and in MPI for a message of the program's own. All of it must end, as what has
-   been started leaves nothing to do for the process that has started it, and whoever waits in the library lets MPI move other messages. */
+/* Processes that wait for one another crosswise: in the library for a collective, and in MPI for a
+   message of the program's own. All of it must end, as what has been started leaves nothing to do
+   for the process that has started it, and whoever waits in the library lets MPI move other
+   messages. */
 #define _DEFAULT_SOURCE
 #include <unistd.h>
 
@@ -59,8 +61,8 @@ static void started(int starter, int count, int bytes, int both) {
   for (int k = 0; k < count; k++) check(k, bytes, both);
 }
 
-/* blocking calls on one process; the other one has started, and waits in MPI until these are over. (Only to there, as what comes back it sends when it
-   starts.) */
+/* blocking calls on one process; the other one has started, and waits in MPI until these are over.
+   (Only to there, as what comes back it sends when it starts.) */
 static void blocking(int starter, int count, int bytes, int both) {
   told("the other process calls", bytes);
   MPIX_Request requests[MOST];

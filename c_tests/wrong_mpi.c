@@ -1,5 +1,6 @@
-/* Makes one call and ignores what it returns, as many programs do: run with the library of another MPI. Buffers lie in a
-   file, so that they can be looked at when the program has ended. Usage: wrong_mpi CALL FILE */
+/* Makes one call and ignores what it returns, as many programs do: run with the library of another
+   MPI. Buffers lie in a file, so that they can be looked at when the program has ended. Usage:
+   wrong_mpi CALL FILE */
 #include <mpix_neighbor.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-# DOLFINx (Debian's python3-dolfinx, which is built for Open MPI): Poisson's equation; what it prints natively and under the preload.
+# DOLFINx (Debian's python3-dolfinx, which is built for Open MPI): Poisson's equation; what it
+# prints natively and under the preload.
 
 suite_dolfinx() {
   SUITE=DOLFINx

@@ -1,4 +1,5 @@
-# mpi4py 4's own tests of neighborhood collectives and topologies, from the sources that PyPI has, built for each MPI.
+# mpi4py 4's own tests of neighborhood collectives and topologies, from the sources that PyPI has,
+# built for each MPI.
 
 # each rank runs the whole suite and must say OK; what failed is named
 judge_unittest() {

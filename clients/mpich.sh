@@ -1,5 +1,6 @@
-# MPICH's own tests (Debian's source package): the neighborhood collectives, all topology programs in C and Fortran, and, with `all`, the
-# programs that complete requests of every other kind, which must not notice that the completion calls are taken over.
+# MPICH's own tests (Debian's source package): the neighborhood collectives, all topology programs
+# in C and Fortran, and, with `all`, the programs that complete requests of every other kind, which
+# must not notice that the completion calls are taken over.
 
 # the tests print this when nothing failed, by rank 0, and return how many checks failed
 judge_mtest() {

@@ -1,5 +1,6 @@
-/* Open MPI 4 has the persistent collectives, with the arguments of MPI 4, under names of its own. Put before every source file of a
- * client that is written for MPI 4 (-include), so that its calls reach them. */
+/* Open MPI 4 has the persistent collectives, with the arguments of MPI 4, under names of its own.
+ * Put before every source file of a client that is written for MPI 4 (-include), so that its calls
+ * reach them. */
 #include <mpi.h>
 #include <mpi-ext.h>
 #define MPI_Allgather_init MPIX_Allgather_init

@@ -1,5 +1,6 @@
-# PETSc's examples (Debian's petsc-dev, which is built for Open MPI, and the sources of the same package): the output with
-# -sf_type neighbor, natively and under the preload, against the one with -sf_type basic.
+# PETSc's examples (Debian's petsc-dev, which is built for Open MPI, and the sources of the same
+# package): the output with -sf_type neighbor, natively and under the preload, against the one with
+# -sf_type basic.
 
 # as PETSc's own tests compare the types
 without_types() { grep -v 'type\|sort'; }

@@ -1,30 +1,36 @@
-/* Level-synchronous breadth-first search of a distributed graph: whom a process sends to changes from level to level,
- * and nobody knows who will send.
+/* Level-synchronous breadth-first search of a distributed graph: whom a process sends to changes
+ * from level to level, and nobody knows who will send.
  *
  *   mpicc -std=c11 -O2 -Iinclude examples/bfs.c -lmpix_neighbor -lm -o bfs
  *   mpirun -n 4 ./bfs --graph rmat-nasty --vertices 100000
  *   mpirun -n 4 ./bfs --file graph.txt --undirected --protocol pcx
  *
- * Vertices are dealt out in blocks. A process knows the edges that leave its vertices, and nothing of those that
- * arrive. In each level it follows the edges of the vertices that were found in the level before; those that lie
- * elsewhere it names to their owners, each owner one message, each vertex once:
+ * Vertices are dealt out in blocks. A process knows the edges that leave its vertices, and nothing
+ * of those that arrive. In each level it follows the edges of the vertices that were found in the
+ * level before; those that lie elsewhere it names to their owners, each owner one message, each
+ * vertex once:
  *
  *   MPIX_Sparse_exchange       once a level: the vertices that others found come back as a result
- *   MPIX_Sparse_exchange_each  the same with --stream: vertices are taken while other messages are still on their way
- *   MPI_Alltoall, Alltoallv    with --protocol alltoallv, for comparison: counts for all processes, most of them 0
+ *   MPIX_Sparse_exchange_each  the same with --stream: vertices are taken while other messages are
+ *                              still on their way
+ *   MPI_Alltoall, Alltoallv    with --protocol alltoallv, for comparison: counts for all processes,
+ *                              most of them 0
  *
- * Sparse exchanges also bring the edges to their sources when the graph is made, and to vertices what checks them.
+ * Sparse exchanges also bring the edges to their sources when the graph is made, and to vertices
+ * what checks them.
  *
- * The distances are checked twice: each process looks whether each vertex is one step farther than the nearest of those
- * that lead to it, which only the true distances fulfil; and process 0 compares them with a serial run, unless the
- * graph is too large for one process. The exit code is 0 if both agree.
+ * The distances are checked twice: each process looks whether each vertex is one step farther than
+ * the nearest of those that lead to it, which only the true distances fulfil; and process 0
+ * compares them with a serial run, unless the graph is too large for one process. The exit code is
+ * 0 if both agree.
  *
- * The algorithm and the balanced graphs: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic
- * Sparse Data Exchange, 2010, section 5.1. R-MAT graphs: Chakrabarti, Zhan, Faloutsos, 2004; the parameters called nice
- * and nasty are those of Barrett, One-Sided Communication for High Performance Computing Applications, 2009.
+ * The algorithm and the balanced graphs: Hoefler, Siebert, Lumsdaine, Scalable Communication
+ * Protocols for Dynamic Sparse Data Exchange, 2010, section 5.1. R-MAT graphs: Chakrabarti, Zhan,
+ * Faloutsos, 2004; the parameters called nice and nasty are those of Barrett, One-Sided
+ * Communication for High Performance Computing Applications, 2009.
  *
- * No return code is looked at, of MPI_ and MPIX_ functions alike: communicators keep the default error handler,
- * MPI_ERRORS_ARE_FATAL, which this library calls as MPI does. */
+ * No return code is looked at, of MPI_ and MPIX_ functions alike: communicators keep the default
+ * error handler, MPI_ERRORS_ARE_FATAL, which this library calls as MPI does. */
 
 #include <errno.h>
 #include <limits.h>
@@ -85,7 +91,7 @@ static int *ints(int count) { return allocate((size_t)count, sizeof(int)); }
 static int block_start(int n, int P, int p) { return (int)((long long)n * p / P); }
 static int block_owner(int n, int P, int v) { return (int)((((long long)v + 1) * P - 1) / n); }
 
-/* ---------------------------------------------------------------------------------------------- options */
+/* -------------------------------------------------------------------------------------- options */
 
 static int parse_number(const char *text, int least, int *number) {
   char *end;
@@ -110,8 +116,8 @@ static int parse_probability(const char *text, double *p) {
   return text != NULL && end != text && *end == '\0' && *p >= 0 && *p <= 1;
 }
 
-/* All processes have the same arguments, so that all of them find the same error. Returns the argument that is wrong,
-   or NULL. Past the end of argv stands a NULL, which no parser accepts. */
+/* All processes have the same arguments, so that all of them find the same error. Returns the
+   argument that is wrong, or NULL. Past the end of argv stands a NULL, which no parser accepts. */
 static const char *parse(char **argv, int processes, options *o) {
   *o = (options){.vertices = -1, .blocks = -1, .edges = -1, .seed = 1, .root = -1, .repeat = 10, .probability = 0.03};
   o->protocol = "auto";
@@ -153,10 +159,10 @@ static const char *parse(char **argv, int processes, options *o) {
   return NULL;
 }
 
-/* --------------------------------------------------------------------------------------- random numbers */
+/* ------------------------------------------------------------------------------- random numbers */
 
-/* Every number is a function of the seed, of what it is for, and of a number in the whole graph: so the graph is the
-   same on any number of processes, and process 0 can make all of it. */
+/* Every number is a function of the seed, of what it is for, and of a number in the whole graph: so
+   the graph is the same on any number of processes, and process 0 can make all of it. */
 enum { ROWS, REMOTE, RMAT, PERMUTATION };
 
 static uint64_t mix(uint64_t x) { /* the finalizer of splitmix64 */
@@ -177,7 +183,7 @@ static double next_real(uint64_t *stream) { return (double)(next_bits(stream) >>
 /* from 0 to below n */
 static int next_below(uint64_t *stream, int n) { return (int)(next_real(stream) * n); }
 
-/* --------------------------------------------------------------------------------------------- the edges */
+/* ------------------------------------------------------------------------------------ the edges */
 
 typedef struct {
   int u, v; /* as MPI_2INT */
@@ -217,8 +223,8 @@ static int long_enough(size_t n) {
   return 0;
 }
 
-/* Brings edges to the owners of the vertices where they begin; without repetitions, in order. Who has edges for whom is
-   known to nobody beforehand. */
+/* Brings edges to the owners of the vertices where they begin; without repetitions, in order. Who
+   has edges for whom is known to nobody beforehand. */
 static void deliver(edge_list *l, int vertices, MPI_Info info, MPI_Comm comm) {
   int P;
   MPI_Comm_size(comm, &P);
@@ -249,16 +255,18 @@ static void deliver(edge_list *l, int vertices, MPI_Info info, MPI_Comm comm) {
   free(displs);
 }
 
-/* Blocks of n vertices. In a block each vertex has an edge to each other one with a certain probability; some edges
-   lead from any vertex of the block to any vertex of the others; and a cycle through all vertices makes sure that each
-   can be reached. Only the edges that leave vertices from `first` to below `last`. */
+/* Blocks of n vertices. In a block each vertex has an edge to each other one with a certain
+   probability; some edges lead from any vertex of the block to any vertex of the others; and a
+   cycle through all vertices makes sure that each can be reached. Only the edges that leave
+   vertices from `first` to below `last`. */
 static void make_balanced(const options *o, int first, int last, edge_list *l) {
   int V = o->vertices, n = V / o->blocks;
   double scale = 1 / log1p(-o->probability); /* -0 if all edges are there, minus infinity if none is */
   for (int u = first; u < last; u++) {
     uint64_t stream = stream_of(o, ROWS, (uint64_t)u);
     int begin = u / n * n;
-    /* how many vertices are passed over before the next edge: one random number an edge, not one a pair */
+    /* how many vertices are passed over before the next edge: one random number an edge, not one a
+       pair */
     for (double v = 0; o->probability > 0; v++) {
       v += floor(log1p(-next_real(&stream)) * scale);
       if (v >= n) break;
@@ -277,8 +285,8 @@ static void make_balanced(const options *o, int first, int last, edge_list *l) {
   }
 }
 
-/* A permutation of the numbers below n that needs no memory: a Feistel network on the next larger square of a power of
-   2, again and again until the number is one below n. */
+/* A permutation of the numbers below n that needs no memory: a Feistel network on the next larger
+   square of a power of 2, again and again until the number is one below n. */
 static int permute(const options *o, int n, int number) {
   int half = 1;
   while (half < 16 && 1ll << (2 * half) < n) half++;
@@ -295,8 +303,9 @@ static int permute(const options *o, int n, int number) {
   return (int)x;
 }
 
-/* Edge `number` of an R-MAT graph: in the matrix of all pairs, falls into one of the quadrants with probabilities a, b,
-   c, d, then into a quadrant of that, and so on. Vertices are renamed, so that those with many edges lie anywhere. */
+/* Edge `number` of an R-MAT graph: in the matrix of all pairs, falls into one of the quadrants with
+   probabilities a, b, c, d, then into a quadrant of that, and so on. Vertices are renamed, so that
+   those with many edges lie anywhere. */
 static edge rmat_edge(const options *o, uint64_t number) {
   static const double nice[] = {0.45, 0.15, 0.15}, nasty[] = {0.57, 0.19, 0.19}; /* d is the rest */
   const double *p = o->kind == NICE ? nice : nasty;
@@ -313,8 +322,8 @@ static edge rmat_edge(const options *o, uint64_t number) {
   return (edge){permute(o, o->vertices, (int)u), permute(o, o->vertices, (int)v)};
 }
 
-/* As many different edges as wanted: each process makes a part of them, sees which ones of those that arrived are the
-   same, and as many as these are in the whole graph are made anew. */
+/* As many different edges as wanted: each process makes a part of them, sees which ones of those
+   that arrived are the same, and as many as these are in the whole graph are made anew. */
 static void make_rmat(const options *o, MPI_Info info, MPI_Comm comm, edge_list *l) {
   int rank, P;
   MPI_Comm_rank(comm, &rank);
@@ -375,10 +384,10 @@ static int read_edges(const char *name, edge_list *l, int *vertices) {
   return wrong == NULL;
 }
 
-/* ---------------------------------------------------------------------------------------- a process's part */
+/* ----------------------------------------------------------------------------- a process's part */
 
-/* Vertices have local numbers: first the process's own, in order, and then the ghosts: those elsewhere that edges lead
-   to, in order too and so owner by owner. */
+/* Vertices have local numbers: first the process's own, in order, and then the ghosts: those
+   elsewhere that edges lead to, in order too and so owner by owner. */
 typedef struct {
   int vertices; /* of the whole graph */
   int first, own, ghosts;
@@ -430,7 +439,8 @@ static void number_ghosts(graph *g, const edge_list *l, int P) {
   free(ghost);
 }
 
-/* Collective over `comm`: its processes own the vertices. On a communicator of one process nothing is sent. */
+/* Collective over `comm`: its processes own the vertices. On a communicator of one process nothing
+   is sent. */
 static int make_graph(const options *o, MPI_Info info, MPI_Comm comm, graph *g) {
   int rank, P, ok = 1;
   MPI_Comm_rank(comm, &rank);
@@ -474,7 +484,7 @@ static int make_graph(const options *o, MPI_Info info, MPI_Comm comm, graph *g) 
   return 1;
 }
 
-/* ---------------------------------------------------------------------------------------------- the search */
+/* ----------------------------------------------------------------------------------- the search */
 
 /* what happened in a level, at one process or in all together */
 typedef struct {
@@ -577,7 +587,8 @@ static void exchange_sparse(search *s, MPI_Info info, MPI_Comm comm) {
   MPIX_Sparse_free(&result);
 }
 
-/* The distances are the same in whatever order messages come; only the order of the frontier changes. */
+/* The distances are the same in whatever order messages come; only the order of the frontier
+   changes. */
 static void exchange_stream(search *s, MPI_Info info, MPI_Comm comm) {
   MPIX_Sparse_exchange_each(s->targets, s->target, s->packed, s->counts, s->displs, MPI_INT, MPI_INT, find_all, s, info,
                             comm);
@@ -644,15 +655,15 @@ static void run_search(const options *o, search *s, int root, MPI_Info info, MPI
   s->seconds = MPI_Wtime() - begin;
 }
 
-/* --------------------------------------------------------------------------------------------- the checks */
+/* ----------------------------------------------------------------------------------- the checks */
 
 static void lower(int *least, int value) {
   if (value < *least) *least = value;
 }
 
-/* The root has distance 0, and each other vertex is one step farther than the nearest one with an edge to it, or has
-   none that was found. No other distances than the true ones fulfil this: of wrong ones the least could not be. Returns
-   how many vertices of the whole graph are wrong. */
+/* The root has distance 0, and each other vertex is one step farther than the nearest one with an
+   edge to it, or has none that was found. No other distances than the true ones fulfil this: of
+   wrong ones the least could not be. Returns how many vertices of the whole graph are wrong. */
 static long long check_everywhere(const graph *g, const int *distances, int root, MPI_Info info, MPI_Comm comm) {
   int *least = ints(g->own + g->ghosts), *counts = ints(g->owners), *displs = ints(g->owners);
   edge *told = allocate((size_t)g->ghosts, sizeof *told);
@@ -707,8 +718,8 @@ static int *serial_search(const graph *g, int root) {
   return distances;
 }
 
-/* Compares with a serial run on process 0, which makes the whole graph anew. Returns how many distances differ; there
-   only. */
+/* Compares with a serial run on process 0, which makes the whole graph anew. Returns how many
+   distances differ; there only. */
 static long long check_serially(const options *o, const graph *g, const int *distances, int root, MPI_Comm comm) {
   int rank, P;
   MPI_Comm_rank(comm, &rank);
@@ -737,7 +748,7 @@ static long long check_serially(const options *o, const graph *g, const int *dis
   return wrong;
 }
 
-/* --------------------------------------------------------------------------------------------- the report */
+/* ----------------------------------------------------------------------------------- the report */
 
 /* The vertex with the most edges, of several the first. */
 static int largest_vertex(const graph *g, MPI_Comm comm) {
@@ -809,7 +820,8 @@ static int run(const options *o, MPI_Comm world) {
   MPI_Info info;
   MPI_Info_create(&info);
   if (strcmp(o->protocol, "alltoallv") != 0) MPI_Info_set(info, "mpix_sparse", o->protocol);
-  /* auto goes by what travelled before on a communicator: levels, and what else is sent, each have their own */
+  /* auto goes by what travelled before on a communicator: levels, and what else is sent, each have
+     their own */
   MPI_Comm comm;
   MPI_Comm_dup(world, &comm);
 

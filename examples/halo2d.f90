@@ -1,18 +1,21 @@
-! A 2-D heat equation on a Cartesian process grid, in Fortran: ghost cells by MPIX_Neighbor_alltoallw, straight in the field.
+! A 2-D heat equation on a Cartesian process grid, in Fortran: ghost cells by
+! MPIX_Neighbor_alltoallw, straight in the field.
 !
 !   mpifort halo2d.f90 $(pkg-config --cflags --libs mpix_neighbor-fortran) -o halo2d
 !   mpirun -n 4 ./halo2d --cells 400 300
 !
-! Each process owns a block of cells, with one layer of ghost cells around it. A step brings the neighbors' outermost cells into
-! the ghost cells and then computes each cell from itself and the four around it. Rows of the block do not lie behind one
-! another in memory: subarray types say where the cells are, and nothing is copied to and fro.
+! Each process owns a block of cells, with one layer of ghost cells around it. A step brings the
+! neighbors' outermost cells into the ghost cells and then computes each cell from itself and the
+! four around it. Rows of the block do not lie behind one another in memory: subarray types say
+! where the cells are, and nothing is copied to and fro.
 !
-! The result is compared with a serial run of the same problem on process 0, and the exchange is timed beside Irecv, Isend and
-! Waitall written by hand: MPI_Neighbor_alltoallw from Fortran on a Cartesian communicator does not work with mpi_f08 of MPICH
-! 4.0.2, nor with Open MPI 4.1.4 on fewer processes than neighbors. The exit code is 0 if the results agree.
+! The result is compared with a serial run of the same problem on process 0, and the exchange is
+! timed beside Irecv, Isend and Waitall written by hand: MPI_Neighbor_alltoallw from Fortran on a
+! Cartesian communicator does not work with mpi_f08 of MPICH 4.0.2, nor with Open MPI 4.1.4 on fewer
+! processes than neighbors. The exit code is 0 if the results agree.
 !
-! No ierror is asked for, of MPI_ and MPIX_ routines alike: communicators keep the default error handler,
-! MPI_ERRORS_ARE_FATAL, which this library calls as MPI does.
+! No ierror is asked for, of MPI_ and MPIX_ routines alike: communicators keep the default error
+! handler, MPI_ERRORS_ARE_FATAL, which this library calls as MPI does.
 
 module heat
   use, intrinsic :: iso_fortran_env, only : error_unit, output_unit, real64
@@ -184,8 +187,9 @@ contains
 
   ! ---- the exchange
 
-  ! Neighbors come from the topology: lower and higher one in the first dimension, then those in the second. What goes to the
-  ! lower neighbor are the outermost cells on the lower side, and what comes from it the ghost cells beyond them.
+  ! Neighbors come from the topology: lower and higher one in the first dimension, then those in the
+  ! second. What goes to the lower neighbor are the outermost cells on the lower side, and what
+  ! comes from it the ghost cells beyond them.
   function prepare(o, cart, n) result(h)
     type(options), intent(in) :: o
     type(MPI_Comm), intent(in) :: cart
@@ -260,7 +264,8 @@ contains
     if (.not. MPI_ASYNC_PROTECTS_NONBLOCKING) call MPI_F_sync_reg(u)
   end subroutine advance_while_exchanging
 
-  ! the same as exchange, by hand: what travels toward the lower side has tag 0 or 2, and arrives on the higher side
+  ! the same as exchange, by hand: what travels toward the lower side has tag 0 or 2, and arrives on
+  ! the higher side
   subroutine exchange_by_hand(h, u)
     type(halo), intent(in) :: h
     real(real64), intent(inout), contiguous, asynchronous :: u(:, :)

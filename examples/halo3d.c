@@ -1,24 +1,27 @@
-/* A 3-D heat equation on a Cartesian process grid: ghost cells by MPIX_Neighbor_alltoallw, straight in the field.
+/* A 3-D heat equation on a Cartesian process grid: ghost cells by MPIX_Neighbor_alltoallw, straight
+ * in the field.
  *
  *   mpicc -std=c11 -O2 -Iinclude examples/halo3d.c -lmpix_neighbor -lm -o halo3d
  *   mpirun -n 4 ./halo3d --stencil 27 --picture heat.png
  *
- * Each process owns a block of cells, with one layer of ghost cells around it. A step brings the neighbors' outermost
- * cells into the ghost cells and then computes each cell from itself and the cells around it. Two
- * neighborhoods are shown:
+ * Each process owns a block of cells, with one layer of ghost cells around it. A step brings the
+ * neighbors' outermost cells into the ghost cells and then computes each cell from itself and the
+ * cells around it. Two neighborhoods are shown:
  *
- *   7-point stencil    6 neighbors, taken from the Cartesian communicator: MPIX_Neighborhood_set_topology
- *   27-point stencil  26 neighbors, edges and corners too, listed by the program: MPIX_Neighborhood_set
+ *   7-point stencil    6 neighbors, taken from the Cartesian communicator:
+ *                      MPIX_Neighborhood_set_topology
+ *   27-point stencil  26 neighbors, edges and corners too, listed by the program:
+ *                     MPIX_Neighborhood_set
  *
- * With --overlap a step starts the exchange, computes the cells that need no ghost cells, and then, as blocks arrive,
- * the cells that waited for them.
+ * With --overlap a step starts the exchange, computes the cells that need no ghost cells, and then,
+ * as blocks arrive, the cells that waited for them.
  *
- * The result is compared with a serial run of the same problem on process 0, and the exchange is timed beside the MPI
- * library's own MPI_Neighbor_alltoallw and beside Irecv, Isend and Waitall written by hand. The exit code is 0 if the
- * results agree.
+ * The result is compared with a serial run of the same problem on process 0, and the exchange is
+ * timed beside the MPI library's own MPI_Neighbor_alltoallw and beside Irecv, Isend and Waitall
+ * written by hand. The exit code is 0 if the results agree.
  *
- * No return code is looked at, of MPI_ and MPIX_ functions alike: communicators keep the default error handler,
- * MPI_ERRORS_ARE_FATAL, which this library calls as MPI does. */
+ * No return code is looked at, of MPI_ and MPIX_ functions alike: communicators keep the default
+ * error handler, MPI_ERRORS_ARE_FATAL, which this library calls as MPI does. */
 
 #include <limits.h>
 #include <math.h>
@@ -49,7 +52,8 @@ typedef struct {
   const char *schedule, *picture;
 } options;
 
-/* A box of cells and one layer of ghost cells around it. x is contiguous in memory; owned cells have indices 1 to n. */
+/* A box of cells and one layer of ghost cells around it. x is contiguous in memory; owned cells
+   have indices 1 to n. */
 typedef struct {
   int n[DIMS];          /* cells in x, y, z, without ghost cells */
   ptrdiff_t row, plane; /* cells from one y to the next, and from one z to the next */
@@ -65,7 +69,7 @@ static void *allocate(size_t count, size_t size) {
   return memory;
 }
 
-/* ---------------------------------------------------------------------------------------------- options */
+/* -------------------------------------------------------------------------------------- options */
 
 static int parse_number(const char *text, int least, int *number) {
   char *end;
@@ -75,8 +79,8 @@ static int parse_number(const char *text, int least, int *number) {
   return 1;
 }
 
-/* All processes have the same arguments, so that all of them find the same error. Returns the argument that is wrong,
-   or NULL. Past the end of argv stands a NULL, which no parser accepts. */
+/* All processes have the same arguments, so that all of them find the same error. Returns the
+   argument that is wrong, or NULL. Past the end of argv stands a NULL, which no parser accepts. */
 static const char *parse(char **argv, options *o) {
   *o = (options){.cells = {48, 40, 32}, .stencil = 7, .periodic = 1, .steps = 50, .repeat = 2000};
   for (char **a = argv + 1; *a != NULL; a++) {
@@ -110,7 +114,7 @@ static const char *parse(char **argv, options *o) {
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------ the problem */
+/* ---------------------------------------------------------------------------------- the problem */
 
 static box make_box(const int n[DIMS]) {
   box b = {.row = n[0] + 2, .plane = (ptrdiff_t)(n[0] + 2) * (n[1] + 2)};
@@ -124,8 +128,9 @@ static ptrdiff_t at(const box *b, int x, int y, int z) { return x + y * b->row +
 /* First of the n cells of the c-th of p blocks; blocks differ by one cell at most. */
 static int block_start(int n, int p, int c) { return (int)((long long)n * c / p); }
 
-/* Temperature at the start: hot spots of different size and heat, placed so that no direction is like another. Only the
-   place in the whole grid counts, so that any process grid starts with the same bits. */
+/* Temperature at the start: hot spots of different size and heat, placed so that no direction is
+   like another. Only the place in the whole grid counts, so that any process grid starts with the
+   same bits. */
 static double initial(const int cells[DIMS], int x, int y, int z) {
   static const double spots[][5] = {/* place, width, heat */
                                     {0.22, 0.30, 0.45, 0.10, 1.00}, {0.68, 0.74, 0.55, 0.15, 0.70},
@@ -150,8 +155,9 @@ static double *make_field(const box *b, const int start[DIMS], const int cells[D
   return field;
 }
 
-/* One step for the cells from `low` to `high`, both included. The additions of a cell have the same order wherever the
-   cell lies in a block, so that the parallel and the serial run agree to the last bit. */
+/* One step for the cells from `low` to `high`, both included. The additions of a cell have the same
+   order wherever the cell lies in a block, so that the parallel and the serial run agree to the
+   last bit. */
 static void step_part(const box *b, int stencil, const int low[DIMS], const int high[DIMS], const double *restrict in,
                       double *restrict out) {
   const ptrdiff_t r = b->row, p = b->plane;
@@ -182,10 +188,10 @@ static void step(const box *b, int stencil, const double *in, double *out) {
   step_part(b, stencil, (int[]){1, 1, 1}, b->n, in, out);
 }
 
-/* ----------------------------------------------------------------------------------------- the exchange */
+/* --------------------------------------------------------------------------------- the exchange */
 
-/* Slot i sends one block and receives one. A side is -1, 0 or 1 in each dimension: where a block lies in the box, and
-   the direction in which it travels. */
+/* Slot i sends one block and receives one. A side is -1, 0 or 1 in each dimension: where a block
+   lies in the box, and the direction in which it travels. */
 typedef struct {
   int degree;
   int targets[MAX_DEGREE], sources[MAX_DEGREE]; /* MPI_PROC_NULL beyond an open end */
@@ -200,7 +206,8 @@ typedef struct {
   MPI_Datatype graph_sendtypes[MAX_DEGREE], graph_recvtypes[MAX_DEGREE]; /* a graph has no slots for MPI_PROC_NULL */
 } halo;
 
-/* The process at one side of the caller. MPI_Cart_rank must not be asked about places beyond an open end. */
+/* The process at one side of the caller. MPI_Cart_rank must not be asked about places beyond an
+   open end. */
 static int process_at(MPI_Comm cart, const int side[DIMS]) {
   int dims[DIMS], periods[DIMS], coords[DIMS], rank;
   MPI_Cart_get(cart, DIMS, dims, periods, coords);
@@ -213,7 +220,8 @@ static int process_at(MPI_Comm cart, const int side[DIMS]) {
   return rank;
 }
 
-/* The owned cells at one side of the box, or the ghost cells beyond them, as a datatype over the whole field. */
+/* The owned cells at one side of the box, or the ghost cells beyond them, as a datatype over the
+   whole field. */
 static MPI_Datatype side_type(const box *b, const int side[DIMS], int ghost) {
   int sizes[DIMS], subsizes[DIMS], starts[DIMS];
   for (int d = 0; d < DIMS; d++) {
@@ -229,11 +237,12 @@ static MPI_Datatype side_type(const box *b, const int side[DIMS], int ghost) {
   return type;
 }
 
-/* The direction in which a block travels, as a tag for the hand-written exchange: a process can be the neighbor at
-   several sides. */
+/* The direction in which a block travels, as a tag for the hand-written exchange: a process can be
+   the neighbor at several sides. */
 static int direction_tag(const int d[DIMS], int sign) { return 13 + sign * (d[0] + 3 * d[1] + 9 * d[2]); }
 
-/* A slot that sends the block at side `to` to the process there, and receives from the process at side `from`. */
+/* A slot that sends the block at side `to` to the process there, and receives from the process at
+   side `from`. */
 static void add_slot(halo *h, const box *b, const int to[DIMS], const int from[DIMS]) {
   int i = h->degree++;
   h->targets[i] = process_at(h->comm, to);
@@ -249,9 +258,10 @@ static void add_slot(halo *h, const box *b, const int to[DIMS], const int from[D
   h->displs[i] = 0;
 }
 
-/* 6 neighbors, in the order that the standard gives a Cartesian communicator: -x, +x, -y, +y, -z, +z, in both lists.
-   The library knows the directions then: the block sent toward +x arrives in the receiver's -x slot, also where a
-   periodic dimension has one or two processes, so that the neighbors at both sides are the same process. */
+/* 6 neighbors, in the order that the standard gives a Cartesian communicator: -x, +x, -y, +y, -z,
+   +z, in both lists. The library knows the directions then: the block sent toward +x arrives in the
+   receiver's -x slot, also where a periodic dimension has one or two processes, so that the
+   neighbors at both sides are the same process. */
 static void make_faces(halo *h, const box *b, MPI_Info info) {
   for (int d = 0; d < DIMS; d++) {
     for (int s = -1; s <= 1; s += 2) {
@@ -267,24 +277,26 @@ static void make_faces(halo *h, const box *b, MPI_Info info) {
   memcpy(h->graph_recvtypes, h->recvtypes, sizeof h->recvtypes);
 }
 
-/* 26 neighbors, listed. Lists say nothing about directions; where a process stands in a list several times, its k-th
-   edge there meets the k-th edge of the other process's list. So slot i sends toward offset o_i and receives from the
-   process at -o_i, whose block travels with the same offset o_i: if this process is the target of slots i, j, ... of
-   another one, that one is the source of just these slots i, j, ... here, and k-th meets k-th. With the process at +o_i
-   as i-th source, the lists would hold the same processes, but blocks would land at the opposite side of the box
-   wherever a periodic dimension has one or two processes. */
+/* 26 neighbors, listed. Lists say nothing about directions; where a process stands in a list
+   several times, its k-th edge there meets the k-th edge of the other process's list. So slot i
+   sends toward offset o_i and receives from the process at -o_i, whose block travels with the same
+   offset o_i: if this process is the target of slots i, j, ... of another one, that one is the
+   source of just these slots i, j, ... here, and k-th meets k-th. With the process at +o_i as i-th
+   source, the lists would hold the same processes, but blocks would land at the opposite side of
+   the box wherever a periodic dimension has one or two processes. */
 static void make_faces_edges_corners(halo *h, const box *b, MPI_Info info) {
   for (int z = -1; z <= 1; z++)
     for (int y = -1; y <= 1; y++)
       for (int x = -1; x <= 1; x++)
         if (x != 0 || y != 0 || z != 0) add_slot(h, b, (int[]){x, y, z}, (int[]){-x, -y, -z});
 
-  /* The weights tell the library that faces are heavier than edges and corners. Wrong ones would cost time, never
-     correctness. */
+  /* The weights tell the library that faces are heavier than edges and corners. Wrong ones would
+     cost time, never correctness. */
   MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, h->degree, h->sources, h->weights, h->degree, h->targets, h->weights,
                         info, h->comm);
 
-  /* for comparison only: the same edges as an MPI graph, without those that MPI_PROC_NULL leaves unused */
+  /* for comparison only: the same edges as an MPI graph, without those that MPI_PROC_NULL leaves
+     unused */
   int sources[MAX_DEGREE], targets[MAX_DEGREE], sourceweights[MAX_DEGREE], targetweights[MAX_DEGREE], in = 0, out = 0;
   for (int i = 0; i < h->degree; i++) {
     if (h->sources[i] != MPI_PROC_NULL) {
@@ -319,8 +331,8 @@ typedef struct {
   unsigned slots;
 } region;
 
-/* The cells at one side of the box; side (0, 0, 0) are those that need no ghost cells. Of a dimension of one cell, that
-   cell lies at both sides; it is counted at -1. */
+/* The cells at one side of the box; side (0, 0, 0) are those that need no ghost cells. Of a
+   dimension of one cell, that cell lies at both sides; it is counted at -1. */
 static region make_region(const halo *h, const box *b, const int side[DIMS]) {
   region r = {.slots = 0};
   for (int d = 0; d < DIMS; d++) {
@@ -328,7 +340,8 @@ static region make_region(const halo *h, const box *b, const int side[DIMS]) {
     r.low[d] = side[d] < 0 ? 1 : side[d] > 0 && n > 1 ? n : 2;
     r.high[d] = side[d] < 0 ? 1 : side[d] > 0 ? n : n - 1;
   }
-  /* the ghost cells at a side are next to these cells if these are at that side in each dimension in which it is one */
+  /* the ghost cells at a side are next to these cells if these are at that side in each dimension
+     in which it is one */
   for (int i = 0; i < h->degree; i++) {
     int next = 1;
     for (int d = 0; d < DIMS; d++) {
@@ -360,22 +373,24 @@ static void swap_fields(work *w) {
   w->next_plan = plan;
 }
 
-/* Ours. The field is both buffers: what is received (ghost cells) overlaps nothing that is sent (owned cells). */
+/* Ours. The field is both buffers: what is received (ghost cells) overlaps nothing that is sent
+   (owned cells). */
 static void exchange_sparse(work *w) {
   const halo *h = w->h;
   MPIX_Neighbor_alltoallw(w->field, h->counts, h->displs, h->sendtypes, w->field, h->counts, h->displs, h->recvtypes,
                           h->comm);
 }
 
-/* The MPI library's. Only timed: released versions put blocks in the wrong slots when a periodic dimension has one or
-   two processes, or when a process is listed several times. */
+/* The MPI library's. Only timed: released versions put blocks in the wrong slots when a periodic
+   dimension has one or two processes, or when a process is listed several times. */
 static void exchange_native(work *w) {
   const halo *h = w->h;
   MPI_Neighbor_alltoallw(w->field, h->counts, h->displs, h->graph_sendtypes, w->field, h->counts, h->displs,
                          h->graph_recvtypes, h->graph);
 }
 
-/* By hand. It may use the communicator of the neighborhood: the library's messages travel on a duplicate of its own. */
+/* By hand. It may use the communicator of the neighborhood: the library's messages travel on a
+   duplicate of its own. */
 static void exchange_by_hand(work *w) {
   const halo *h = w->h;
   MPI_Request requests[2 * MAX_DEGREE];
@@ -394,7 +409,7 @@ static MPIX_Request make_plan(const halo *h, double *field) {
   return plan;
 }
 
-/* --------------------------------------------------------------------------------------------- the steps */
+/* ------------------------------------------------------------------------------------ the steps */
 
 static void step_alone(work *w) { step(w->own, w->stencil, w->field, w->next); }
 
@@ -412,9 +427,10 @@ static void arrived(const work *w, int i, unsigned missing[SIDES]) {
   }
 }
 
-/* The exchange is started; then come the cells that need no ghost cells, in a few slabs, and all others as their blocks
-   arrive: cells at an edge or a corner of the box when the last block does that they wait for. Tests between slabs let
-   MPI move long messages. Open ends too are told as arrived. Last, what is sent may still be on its way. */
+/* The exchange is started; then come the cells that need no ghost cells, in a few slabs, and all
+   others as their blocks arrive: cells at an edge or a corner of the box when the last block does
+   that they wait for. Tests between slabs let MPI move long messages. Open ends too are told as
+   arrived. Last, what is sent may still be on its way. */
 static void overlapped_step(work *w) {
   unsigned missing[SIDES];
   int slots[MAX_DEGREE], count, slot;
@@ -439,7 +455,7 @@ static void overlapped_step(work *w) {
   MPIX_Request_wait(&w->plan);
 }
 
-/* -------------------------------------------------------------------------------------------- the timing */
+/* ----------------------------------------------------------------------------------- the timing */
 
 enum { SPARSE, NATIVE, BY_HAND, THEN_STEP, OVERLAPPED, STEP_ALONE, KINDS, BATCHES = 25 };
 
@@ -463,11 +479,12 @@ static double median(double *values, int n) {
   return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* Seconds per call of the kinds from `first` to before `end`: they take turns in batches, so that a change in the
-   machine's speed meets all of them; the slowest process counts in each batch, and the median of the batches is the
-   result. A call before the clock starts gets all processes going; a few exchanges after it has stopped keep those that
-   are done from spinning in MPI_Barrier on a core that others still need. Ends after about 2 seconds: where processes
-   outnumber the cores, some MPIs need milliseconds per exchange. */
+/* Seconds per call of the kinds from `first` to before `end`: they take turns in batches, so that a
+   change in the machine's speed meets all of them; the slowest process counts in each batch, and
+   the median of the batches is the result. A call before the clock starts gets all processes going;
+   a few exchanges after it has stopped keep those that are done from spinning in MPI_Barrier on a
+   core that others still need. Ends after about 2 seconds: where processes outnumber the cores,
+   some MPIs need milliseconds per exchange. */
 static void time_kinds(work *w, const char *what, int first, int end, int repeat, double seconds[KINDS]) {
   const double budget = 2.0;
   const MPI_Comm comm = w->h->comm;
@@ -510,10 +527,10 @@ static void time_kinds(work *w, const char *what, int first, int end, int repeat
   }
 }
 
-/* -------------------------------------------------------------------------------------- the serial run */
+/* ------------------------------------------------------------------------------- the serial run */
 
-/* Ghost cells of a box that is the whole grid: plain loops, so that nothing of the exchange above is needed for its own
-   check. */
+/* Ghost cells of a box that is the whole grid: plain loops, so that nothing of the exchange above
+   is needed for its own check. */
 static void wrap(const box *b, double *field) {
   const int nx = b->n[0], ny = b->n[1], nz = b->n[2];
   for (int z = 0; z <= nz + 1; z++)
@@ -583,7 +600,7 @@ static double largest_difference(const box *b, const double *u, const double *v)
   return largest;
 }
 
-/* ------------------------------------------------------------------------------------------ the picture */
+/* ---------------------------------------------------------------------------------- the picture */
 
 enum { COLORS = 255, LINE = 255, LEAST_WIDTH = 480 }; /* palette: temperatures, then the color of lines */
 
@@ -606,7 +623,8 @@ static void write_chunk(FILE *file, const char *type, const unsigned char *data,
   fwrite(word, 1, 4, file);
 }
 
-/* A PNG with a palette. The pixels are in stored blocks, which each reader takes and which need no compression. */
+/* A PNG with a palette. The pixels are in stored blocks, which each reader takes and which need no
+   compression. */
 static int write_png(const char *name, const unsigned char *pixels, size_t width, size_t height,
                      const unsigned char *palette) {
   FILE *file = fopen(name, "wb");
@@ -689,9 +707,10 @@ static int draw(const char *name, const box *whole, const double *field, const i
   return ok;
 }
 
-/* --------------------------------------------------------------------------------------------- the run */
+/* -------------------------------------------------------------------------------------- the run */
 
-/* The process grid: what --grid leaves open is chosen by MPI. Returns 0 if it does not fit; the reason is printed. */
+/* The process grid: what --grid leaves open is chosen by MPI. Returns 0 if it does not fit; the
+   reason is printed. */
 static int make_process_grid(const options *o, int processes, int rank, int dims[DIMS]) {
   long long given = 1;
   double size = 1.0;
@@ -813,7 +832,8 @@ static int run(const options *o, MPI_Comm world) {
   }
   MPI_Bcast(&ok, 1, MPI_INT, 0, h.comm);
 
-  /* the fields are no longer needed: MPI's own collective may put ghost cells in the wrong places */
+  /* the fields are no longer needed: MPI's own collective may put ghost cells in the wrong
+     places */
   double seconds[KINDS];
   time_kinds(&w, "exchange", SPARSE, BY_HAND + 1, o->repeat, seconds);
   char won[60] = "";

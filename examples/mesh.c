@@ -1,20 +1,27 @@
-/* Conjugate gradients and an edge sweep on an unstructured mesh: what irregular programs need from sparse collectives.
+/* Conjugate gradients and an edge sweep on an unstructured mesh: what irregular programs need from
+ * sparse collectives.
  *
- *   mpirun -n 4 ./mesh FILE.graph [--svg FILE.svg] [--shift S] [--tolerance T] [--schedule NAME] [--seed N]
+ *   mpirun -n 4 ./mesh FILE.graph [--svg FILE.svg] [--shift S] [--tolerance T] [--schedule NAME]
+ *   [--seed N]
  *
- * FILE.graph is a graph in METIS format. METIS splits its vertices among the processes. A process then owns some
- * vertices and needs copies of those that lie just beyond the cut: its ghost vertices. The cut says who talks to whom,
- * and that is the neighborhood: an irregular graph of processes, of which each process gives its own edges only.
+ * FILE.graph is a graph in METIS format. METIS splits its vertices among the processes. A process
+ * then owns some vertices and needs copies of those that lie just beyond the cut: its ghost
+ * vertices. The cut says who talks to whom, and that is the neighborhood: an irregular graph of
+ * processes, of which each process gives its own edges only.
  *
- *   MPIX_Neighbor_gather, gatherv  once, at set-up: tell all neighbors which of one's own vertices lie on the cut
+ *   MPIX_Neighbor_gather, gatherv  once, at set-up: tell all neighbors which of one's own vertices
+ *                                  lie on the cut
  *   MPIX_Neighbor_alltoallv        in every iteration: bring the owners' values to the ghosts
- *   MPIX_Neighbor_alltoallv        after a sweep over the edges: bring what was added up at ghosts back to the owners
+ *   MPIX_Neighbor_alltoallv        after a sweep over the edges: bring what was added up at ghosts
+ *                                  back to the owners
  *   MPIX_Neighbor_reducev          the same once more, with the addition inside the call
  *
- * Process 0 does everything a second time without any communication; the program fails if the results differ.
+ * Process 0 does everything a second time without any communication; the program fails if the
+ * results differ.
  *
- * No return code of MPI or of MPIX is looked at: the default error handler ends all processes with a message when a
- * call fails, and the functions of this library call the communicator's error handler just as MPI's own do. */
+ * No return code of MPI or of MPIX is looked at: the default error handler ends all processes with
+ * a message when a call fails, and the functions of this library call the communicator's error
+ * handler just as MPI's own do. */
 
 #define _POSIX_C_SOURCE 200809L
 #include <ctype.h>
@@ -61,7 +68,7 @@ static bool fail(const char *format, ...) {
   return false;
 }
 
-/* ---- options ----------------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 typedef struct {
   const char *file, *svg, *schedule; /* svg, schedule: NULL if not given */
@@ -83,7 +90,8 @@ static bool read_number(const char *text, double above, double below, double *nu
   return end != text && *end == '\0' && *number > above && *number < below;
 }
 
-/* All processes have the same arguments, so all find the same fault, and nobody waits for a process that left. */
+/* All processes have the same arguments, so all find the same fault, and nobody waits for a process
+   that left. */
 static bool read_options(int argc, char **argv, Options *o) {
   double seed = 1;
   *o = (Options){.shift = 0.01, .tolerance = 1e-10};
@@ -108,10 +116,10 @@ static bool read_options(int argc, char **argv, Options *o) {
   return o->file ? true : fail("no graph given");
 }
 
-/* ---- the graph --------------------------------------------------------------------------------------------------- */
+/* ---- the graph ------------------------------------------------------------------------------- */
 
-/* adjacent[start[v]] to adjacent[start[v + 1] - 1] are the vertices next to v in ascending order; each edge is there
- * twice, once from each end */
+/* adjacent[start[v]] to adjacent[start[v + 1] - 1] are the vertices next to v in ascending order;
+ * each edge is there twice, once from each end */
 typedef struct {
   int vertices, edges;
   int *start, *adjacent;
@@ -123,8 +131,8 @@ typedef struct {
   size_t room;
 } Reader;
 
-/* The next line that is no comment; at the end of the file false, and an empty line. Empty lines count: they are
- * vertices without edges. */
+/* The next line that is no comment; at the end of the file false, and an empty line. Empty lines
+ * count: they are vertices without edges. */
 static bool next_line(Reader *r) {
   static char nothing[] = "";
   r->at = nothing;
@@ -135,7 +143,8 @@ static bool next_line(Reader *r) {
   return true;
 }
 
-/* 1: there was a number from 0 to below INT_MAX, 0: there is nothing more in the line, -1: there is something else */
+/* 1: there was a number from 0 to below INT_MAX, 0: there is nothing more in the line, -1: there is
+   something else */
 static int next_number(Reader *r, int *value) {
   while (isspace((unsigned char)*r->at)) r->at++;
   if (*r->at == '\0') return 0;
@@ -153,8 +162,9 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* A vertex' line: size and weights, as many numbers as `ignored`, then the neighbors, each with a weight if `weighted`.
- * All these are read past: this program's work is the same at all vertices and edges. */
+/* A vertex' line: size and weights, as many numbers as `ignored`, then the neighbors, each with a
+ * weight if `weighted`. All these are read past: this program's work is the same at all vertices
+ * and edges. */
 static bool read_vertex(Reader *r, Graph *g, int v, int ignored, bool weighted) {
   int *filled = &g->start[v + 1], number = 0, got = 1;
   *filled = g->start[v];
@@ -174,7 +184,8 @@ static bool read_vertex(Reader *r, Graph *g, int v, int ignored, bool weighted) 
   return true;
 }
 
-/* Both ends must name an edge: otherwise a process would wait for values that nobody knows that it wants. */
+/* Both ends must name an edge: otherwise a process would wait for values that nobody knows that it
+   wants. */
 static bool check_symmetry(const Graph *g) {
   for (int v = 0; v < g->vertices; v++) {
     for (int e = g->start[v]; e < g->start[v + 1]; e++) {
@@ -219,9 +230,10 @@ static bool read_graph(const char *path, Graph *g) {
   return good;
 }
 
-/* The whole graph on every process keeps the example short, and one reader means one message for a bad file, which only
- * its node must have. For a graph that is larger than a process' memory each process would read a slice and a parallel
- * partitioner would move the vertices; the neighborhoods would not change. */
+/* The whole graph on every process keeps the example short, and one reader means one message for a
+ * bad file, which only its node must have. For a graph that is larger than a process' memory each
+ * process would read a slice and a parallel partitioner would move the vertices; the neighborhoods
+ * would not change. */
 static void broadcast_graph(Graph *g, int rank) {
   int sizes[2] = {g->vertices, g->edges};
   MPI_Bcast(sizes, 2, MPI_INT, 0, MPI_COMM_WORLD);
@@ -230,8 +242,8 @@ static void broadcast_graph(Graph *g, int rank) {
   MPI_Bcast(g->adjacent, 2 * g->edges, MPI_INT, 0, MPI_COMM_WORLD);
 }
 
-/* owner[v] becomes the process that vertex v goes to. METIS is asked only where there is something to decide: one part,
- * as many parts as vertices, or no edges are not what it was made for. */
+/* owner[v] becomes the process that vertex v goes to. METIS is asked only where there is something
+ * to decide: one part, as many parts as vertices, or no edges are not what it was made for. */
 static bool partition(const Graph *g, int parts, int seed, int *owner) {
   if (parts == 1 || parts >= g->vertices || g->edges == 0) {
     for (int v = 0; v < g->vertices; v++) owner[v] = v % parts;
@@ -252,18 +264,20 @@ static bool partition(const Graph *g, int parts, int seed, int *owner) {
   return status == METIS_OK ? true : fail("METIS could not partition it");
 }
 
-/* ---- a process' share of the graph, and its neighborhoods -------------------------------------------------------- */
+/* ---- a process' share of the graph, and its neighborhoods ------------------------------------ */
 
-/* one side of a neighborhood: processes in ascending order, and for each a block of `counts` values from `displs` on */
+/* one side of a neighborhood: processes in ascending order, and for each a block of `counts` values
+   from `displs` on */
 typedef struct {
   int degree, total; /* total: values in all blocks */
   int *ranks, *counts, *displs;
 } Side;
 
-/* Vertices have local numbers: first the owned ones in the order of their global numbers, then the ghosts, by owner and
- * within that by global number. So the ghosts of one owner lie behind one another, and the ghost part of a vector is
- * the receive buffer of an exchange: nothing has to be unpacked. That blocks go by global numbers is the rule by which
- * sender and receiver agree on what the k-th value of a block is. */
+/* Vertices have local numbers: first the owned ones in the order of their global numbers, then the
+ * ghosts, by owner and within that by global number. So the ghosts of one owner lie behind one
+ * another, and the ghost part of a vector is the receive buffer of an exchange: nothing has to be
+ * unpacked. That blocks go by global numbers is the rule by which sender and receiver agree on what
+ * the k-th value of a block is. */
 typedef struct {
   int owned;
   int *global;           /* global number of each local vertex */
@@ -274,12 +288,14 @@ typedef struct {
   int boundary_size;     /* owned vertices that some process has as ghosts, each once */
   int *boundary;
   MPI_Comm forward, reverse; /* communicators with the neighborhoods owner -> ghost and ghost -> owner */
-  /* for reducev: a block for each owner of ghosts, as long as that owner's boundary, and each ghost's place in them */
+  /* for reducev: a block for each owner of ghosts, as long as that owner's boundary, and each
+     ghost's place in them */
   Side blocks;
   int *place;
 } Share;
 
-/* counts by rank to a list of those that are not 0; afterward next[p] is where the block of process p begins */
+/* counts by rank to a list of those that are not 0; afterward next[p] is where the block of process
+   p begins */
 static Side make_side(int *next, int processes) {
   Side s = {0};
   for (int p = 0; p < processes; p++) s.degree += next[p] > 0;
@@ -316,7 +332,8 @@ static Share make_share(const Graph *g, const int *owner, int rank, int processe
   s.in = make_side(next_in, processes);
   s.out = make_side(next_out, processes);
 
-  /* The blocks have their places now; going through the vertices in global order fills each of them in that order. */
+  /* The blocks have their places now; going through the vertices in global order fills each of them
+     in that order. */
   s.global = ints(s.owned + s.in.total);
   for (int v = 0; v < g->vertices; v++) {
     if (local[v] == GHOST) local[v] = s.owned + next_in[owner[v]]++;
@@ -345,10 +362,12 @@ static Share make_share(const Graph *g, const int *owner, int rank, int processe
   return s;
 }
 
-/* Hands the neighborhoods to the library. The weights are the numbers of values on each edge, a hint for schedules.
+/* Hands the neighborhoods to the library. The weights are the numbers of values on each edge, a
+ * hint for schedules.
  *
- * A communicator has one neighborhood for each operation. Forward and backward are both done by alltoallv, so they need
- * a communicator each; a duplicate begins without neighborhoods. Lists and info are free for other use afterward. */
+ * A communicator has one neighborhood for each operation. Forward and backward are both done by
+ * alltoallv, so they need a communicator each; a duplicate begins without neighborhoods. Lists and
+ * info are free for other use afterward. */
 static void set_neighborhoods(Share *s, const char *schedule) {
   const Side *in = &s->in, *out = &s->out;
   MPI_Info info = MPI_INFO_NULL;
@@ -365,9 +384,10 @@ static void set_neighborhoods(Share *s, const char *schedule) {
   if (info != MPI_INFO_NULL) MPI_Info_free(&info);
 }
 
-/* In a reduction all blocks that meet at a process must have the same layout. Here that is the process' whole boundary,
- * which is more than what one neighbor has ghosts of. So the neighbors must know the boundary. A gather sends the same
- * to all targets: first how long the list is, then the list. */
+/* In a reduction all blocks that meet at a process must have the same layout. Here that is the
+ * process' whole boundary, which is more than what one neighbor has ghosts of. So the neighbors
+ * must know the boundary. A gather sends the same to all targets: first how long the list is, then
+ * the list. */
 static void learn_boundaries(Share *s) {
   Side *b = &s->blocks;
   *b = (Side){.degree = s->in.degree, .counts = ints(s->in.degree), .displs = ints(s->in.degree)};
@@ -399,8 +419,9 @@ static void free_share(Share *s) {
           s->out.ranks, s->out.counts, s->out.displs, s->blocks.counts, s->blocks.displs);
 }
 
-/* Brings the owners' values to the ghosts. values: of owned vertices and ghosts; buffer: room for s->out.total values.
- * Returns the seconds that the call took: without the packing, but with the waiting for neighbors that come later. */
+/* Brings the owners' values to the ghosts. values: of owned vertices and ghosts; buffer: room for
+ * s->out.total values. Returns the seconds that the call took: without the packing, but with the
+ * waiting for neighbors that come later. */
 static double exchange_ghosts(const Share *s, double *values, double *buffer) {
   for (int k = 0; k < s->out.total; k++) buffer[k] = values[s->sent[k]];
   double begin = MPI_Wtime();
@@ -409,7 +430,7 @@ static double exchange_ghosts(const Share *s, double *values, double *buffer) {
   return MPI_Wtime() - begin;
 }
 
-/* ---- conjugate gradients ----------------------------------------------------------------------------------------- */
+/* ---- conjugate gradients --------------------------------------------------------------------- */
 
 typedef struct {
   int iterations;
@@ -418,7 +439,8 @@ typedef struct {
   double seconds, exchange_seconds; /* of all, and the mean of one exchange: of the process where they are longest */
 } Solved;
 
-/* depends on the global vertex number alone: the system is the same for every number of processes */
+/* depends on the global vertex number alone: the system is the same for every number of
+   processes */
 static double right_hand_side(int vertex) { return 1 + sin(vertex); }
 
 /* share: NULL where one process has all of it, so in all functions below */
@@ -429,7 +451,8 @@ static double dot(const double *a, const double *b, int n, const Share *share) {
   return sum;
 }
 
-/* y = (L + shift) x; L has the degrees on its diagonal and -1 for each edge. A row may refer to ghosts in x. */
+/* y = (L + shift) x; L has the degrees on its diagonal and -1 for each edge. A row may refer to
+   ghosts in x. */
 static void multiply(const int *start, const int *adjacent, int rows, double shift, const double *x, double *y) {
   for (int i = 0; i < rows; i++) {
     double sum = (start[i + 1] - start[i] + shift) * x[i];
@@ -438,7 +461,8 @@ static void multiply(const int *start, const int *adjacent, int rows, double shi
   }
 }
 
-/* No eigenvalue of L is negative or above twice the largest degree, so this bounds the condition number. */
+/* No eigenvalue of L is negative or above twice the largest degree, so this bounds the condition
+   number. */
 static double condition(const Graph *g, double shift) {
   int largest = 0;
   for (int v = 0; v < g->vertices; v++) {
@@ -452,8 +476,9 @@ static int iteration_limit(double condition, double tolerance) {
   return 10 + (int)fmin(1e6, sqrt(condition) * log(2 * sqrt(condition) / tolerance));
 }
 
-/* Solves (L + shift) x = right_hand_side; x: one value for each row. With a share its rows, together with all others;
- * with share NULL the rows of the whole graph g, alone. Both do the same, but the dot products round differently. */
+/* Solves (L + shift) x = right_hand_side; x: one value for each row. With a share its rows,
+ * together with all others; with share NULL the rows of the whole graph g, alone. Both do the same,
+ * but the dot products round differently. */
 static Solved solve(const Graph *g, const Share *share, const Options *o, int limit, double *x) {
   int rows = share ? share->owned : g->vertices, ghosts = share ? share->in.total : 0;
   const int *start = share ? share->start : g->start, *adjacent = share ? share->adjacent : g->adjacent;
@@ -468,7 +493,8 @@ static Solved solve(const Graph *g, const Share *share, const Options *o, int li
   double rr = dot(r, r, rows, share), goal = o->tolerance * o->tolerance * rr;
   result.right_side = sqrt(rr);
   for (; rr > goal && result.iterations < limit; result.iterations++) {
-    /* all that neighbors have to tell each other: the product needs p at the neighbors of each row */
+    /* all that neighbors have to tell each other: the product needs p at the neighbors of each
+       row */
     if (share) result.exchange_seconds += exchange_ghosts(share, p, buffer);
     multiply(start, adjacent, rows, o->shift, p, q);
     double alpha = rr / dot(p, q, rows, share), before = rr;
@@ -489,15 +515,16 @@ static Solved solve(const Graph *g, const Share *share, const Options *o, int li
   return result;
 }
 
-/* ---- the sweep over the edges ------------------------------------------------------------------------------------ */
+/* ---- the sweep over the edges ---------------------------------------------------------------- */
 
 static double flow_variable(int vertex) { return cos(0.01 * vertex) + 0.5 * sin(vertex); }
 
 /* some flux over an edge with the values a and b at its ends; it matters which end is which */
 static double flux(double a, double b) { return 0.25 * (a * a + b * b) - 0.5 * fmax(fabs(a), fabs(b)) * (b - a); }
 
-/* y[u] += flux, y[v] -= flux for each edge, u being the end with the lower global number. The owner of u does it alone;
- * where it does not own v, what v gets is added up in the ghost part of y. names: global numbers, NULL if u is one. */
+/* y[u] += flux, y[v] -= flux for each edge, u being the end with the lower global number. The owner
+ * of u does it alone; where it does not own v, what v gets is added up in the ghost part of y.
+ * names: global numbers, NULL if u is one. */
 static void sweep(const int *start, const int *adjacent, const int *names, int rows, const double *x, double *y) {
   for (int u = 0; u < rows; u++) {
     for (int e = start[u]; e < start[u + 1]; e++) {
@@ -510,7 +537,8 @@ static void sweep(const int *start, const int *adjacent, const int *names, int r
   }
 }
 
-/* Two ways to bring the ghost part home: y[0] is the result with alltoallv, y[1] with reducev; s->owned values each. */
+/* Two ways to bring the ghost part home: y[0] is the result with alltoallv, y[1] with reducev;
+   s->owned values each. */
 static void sweep_in_parallel(const Share *s, double *const y[2]) {
   const Side *in = &s->in, *out = &s->out, *blocks = &s->blocks;
   double *x = doubles(s->owned + in->total), *sum = doubles(s->owned + in->total), *buffer = doubles(out->total);
@@ -520,15 +548,17 @@ static void sweep_in_parallel(const Share *s, double *const y[2]) {
   sweep(s->start, s->adjacent, s->global, s->owned, x, sum);
   for (int i = 0; i < s->owned; i++) y[0][i] = y[1][i] = sum[i];
 
-  /* The mirror image of exchange_ghosts: sources and targets have changed places, and packing has become unpacking.
-   * Adding in the order of the list gives the same sums in every run, in whatever order the messages came. */
+  /* The mirror image of exchange_ghosts: sources and targets have changed places, and packing has
+   * become unpacking. Adding in the order of the list gives the same sums in every run, in whatever
+   * order the messages came. */
   MPIX_Neighbor_alltoallv(sum + s->owned, in->counts, in->displs, MPI_DOUBLE, buffer, out->counts, out->displs,
                           MPI_DOUBLE, s->reverse);
   for (int k = 0; k < out->total; k++) y[0][s->sent[k]] += buffer[k];
 
-  /* The reduction adds inside the call, also in the order of the list. Each block has a value for every vertex of the
-   * owner's boundary, zero where this process has nothing to add. So more travels than with alltoallv; in return the
-   * owner needs one short array and no list of who contributes where. */
+  /* The reduction adds inside the call, also in the order of the list. Each block has a value for
+   * every vertex of the owner's boundary, zero where this process has nothing to add. So more
+   * travels than with alltoallv; in return the owner needs one short array and no list of who
+   * contributes where. */
   for (int k = 0; k < in->total; k++) block[s->place[k]] = sum[s->owned + k];
   MPIX_Neighbor_reducev(block, blocks->counts, blocks->displs, MPI_DOUBLE, reduced, s->boundary_size, MPI_DOUBLE,
                         MPI_SUM, s->reverse);
@@ -537,7 +567,7 @@ static void sweep_in_parallel(const Share *s, double *const y[2]) {
   RELEASE(x, sum, buffer, block, reduced);
 }
 
-/* ---- report and comparison, by process 0 ------------------------------------------------------------------------- */
+/* ---- report and comparison, by process 0 ----------------------------------------------------- */
 
 /* a vector's owned parts in the order of the global numbers; NULL elsewhere than at process 0 */
 static double *collect(const double *part, const Share *s, const int *owner, int vertices, int rank, int processes) {
@@ -551,7 +581,8 @@ static double *collect(const double *part, const Share *s, const int *owner, int
   return whole;
 }
 
-/* Prints who sends how much, and draws it. The lists are asked back from the library: this is what it works with. */
+/* Prints who sends how much, and draws it. The lists are asked back from the library: this is what
+   it works with. */
 static bool report(const Graph *g, const Share *s, const int *owner, const Options *o, int rank, int processes) {
   enum { LOAD, SOURCES, TARGETS, VALUES_IN, VALUES_OUT, COLUMNS };
   int row[COLUMNS] = {s->owned, 0, 0, s->in.total, s->out.total}, weighted;
@@ -559,7 +590,8 @@ static bool report(const Graph *g, const Share *s, const int *owner, const Optio
   int *targets = ints(row[TARGETS]), *weights = ints(row[TARGETS]), *volumes = ints(processes);
   MPIX_Neighborhood_get(MPIX_NEIGHBOR_ALLTOALL, s->forward, 0, NULL, MPI_UNWEIGHTED, row[TARGETS], targets, weights);
   for (int i = 0; i < row[TARGETS]; i++) volumes[targets[i]] = weights[i];
-  /* a matrix of all processes will do for a report on a few hundred; nothing else in here grows with their square */
+  /* a matrix of all processes will do for a report on a few hundred; nothing else in here grows
+     with their square */
   int *table = ints(rank == 0 ? COLUMNS * processes : 0), *loads = ints(processes);
   int *matrix = allocate(rank == 0 ? (size_t)processes * (size_t)processes : 0, sizeof(int));
   MPI_Gather(row, COLUMNS, MPI_INT, table, COLUMNS, MPI_INT, 0, MPI_COMM_WORLD);
@@ -617,7 +649,8 @@ static double difference(const double *a, const double *b, int n) {
   return most;
 }
 
-/* Does all of it serially and says whether the results agree. x: the solution; y: fluxes by alltoallv, by reducev. */
+/* Does all of it serially and says whether the results agree. x: the solution; y: fluxes by
+   alltoallv, by reducev. */
 static bool compare(const Graph *g, const Options *o, int limit, const Solved *solved, const double *x,
                     double *const y[2]) {
   int n = g->vertices;
@@ -626,9 +659,10 @@ static bool compare(const Graph *g, const Options *o, int limit, const Solved *s
   for (int v = 0; v < n; v++) flow[v] = flow_variable(v);
   sweep(g->start, g->adjacent, NULL, n, flow, serial_y);
 
-  /* No eigenvalue of the matrix is below the shift, so no x is farther than |residual| / shift from the exact solution;
-   * two that reached the tolerance may differ by twice that. The other term is what rounding does to a residual that is
-   * updated and never computed afresh. Fluxes have the same terms in both runs, added in another order. */
+  /* No eigenvalue of the matrix is below the shift, so no x is farther than |residual| / shift from
+   * the exact solution; two that reached the tolerance may differ by twice that. The other term is
+   * what rounding does to a residual that is updated and never computed afresh. Fluxes have the
+   * same terms in both runs, added in another order. */
   double x_allowed = 2 * solved->right_side / o->shift * (o->tolerance + 10 * DBL_EPSILON * condition(g, o->shift));
   double y_allowed = 1e-12 * largest(serial_y, n), x_differs = difference(x, serial_x, n);
   double alltoallv = difference(y[0], serial_y, n), reducev = difference(y[1], serial_y, n);
@@ -656,7 +690,8 @@ static bool compare(const Graph *g, const Options *o, int limit, const Solved *s
   return agree;
 }
 
-/* What process 0 found, on all processes: so all of them go on, or leave with the same exit status. */
+/* What process 0 found, on all processes: so all of them go on, or leave with the same exit
+   status. */
 static bool on_all(bool good, int rank, const Options *o) {
   int flag = good;
   MPI_Bcast(&flag, 1, MPI_INT, 0, MPI_COMM_WORLD);

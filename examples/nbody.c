@@ -1,33 +1,39 @@
-/* Two galaxies that meet: particles under gravity by the Barnes-Hut method, in cells of space that move with them.
+/* Two galaxies that meet: particles under gravity by the Barnes-Hut method, in cells of space that
+ * move with them.
  *
  *   mpicc -std=c11 -O2 -Iinclude examples/nbody.c -lmpix_neighbor -lm -o nbody
  *   mpirun -n 4 ./nbody --particles 4000 --steps 200 --flat --picture nbody.svg
  *
- * Space is cut into as many cells as there are processes, by orthogonal recursive bisection: across its longest
- * dimension, so that both sides have the same work, and so on. A process owns the particles of its cell. In each step:
+ * Space is cut into as many cells as there are processes, by orthogonal recursive bisection: across
+ * its longest dimension, so that both sides have the same work, and so on. A process owns the
+ * particles of its cell. In each step:
  *
- *   migration         Particles that have left their cell move to the process that owns their place. Only who sends
- *                     knows of it: MPIX_Sparse_exchange, with a struct type for particles.
- *   essential trees   For forces each process needs other particles too: near ones one by one, farther ones as the
- *                     centers of cells of a tree. Each process knows where the others' particles are, and so which part
- *                     of its tree they need: MPIX_Sparse_exchange again. One that needs a process's particles as a
- *                     single center only gets no message: all centers are gathered together with the places.
+ *   migration         Particles that have left their cell move to the process that owns their
+ *                     place. Only who sends knows of it: MPIX_Sparse_exchange, with a struct type
+ *                     for particles.
+ *   essential trees   For forces each process needs other particles too: near ones one by one,
+ *                     farther ones as the centers of cells of a tree. Each process knows where the
+ *                     others' particles are, and so which part of its tree they need:
+ *                     MPIX_Sparse_exchange again. One that needs a process's particles as a single
+ *                     center only gets no message: all centers are gathered together with the
+ *                     places.
  *
  * When the work of the busiest process is too far above the average, space is cut anew.
  *
- * Checked, with an exit code that is 0 if all is well: the forces on some particles at the start against direct
- * summation; that no particle is lost or doubled, in each step; the energy; and the places of all particles at the end
- * against a serial run on process 0, unless that would take too long. Results are not equal to the last bit: a cell of
- * the tree that lies on both sides of a cut is two centers instead of one, and sums have another order. So the limit is
- * what approximating by trees does to a serial run: its distance from one that adds up all pairs. With --theta 0 there
- * is no approximation, and only the order of additions differs.
+ * Checked, with an exit code that is 0 if all is well: the forces on some particles at the start
+ * against direct summation; that no particle is lost or doubled, in each step; the energy; and the
+ * places of all particles at the end against a serial run on process 0, unless that would take too
+ * long. Results are not equal to the last bit: a cell of the tree that lies on both sides of a cut
+ * is two centers instead of one, and sums have another order. So the limit is what approximating by
+ * trees does to a serial run: its distance from one that adds up all pairs. With --theta 0 there is
+ * no approximation, and only the order of additions differs.
  *
- * The method and the use of a sparse exchange: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for
- * Dynamic Sparse Data Exchange, 2010, section 5.2. Essential trees: Salmon, 1991. Spheres: Plummer, 1911; discs:
- * Kuzmin, 1956.
+ * The method and the use of a sparse exchange: Hoefler, Siebert, Lumsdaine, Scalable Communication
+ * Protocols for Dynamic Sparse Data Exchange, 2010, section 5.2. Essential trees: Salmon, 1991.
+ * Spheres: Plummer, 1911; discs: Kuzmin, 1956.
  *
- * No return code is looked at, of MPI_ and MPIX_ functions alike: communicators keep the default error handler,
- * MPI_ERRORS_ARE_FATAL, which this library calls as MPI does. */
+ * No return code is looked at, of MPI_ and MPIX_ functions alike: communicators keep the default
+ * error handler, MPI_ERRORS_ARE_FATAL, which this library calls as MPI does. */
 
 #include <float.h>
 #include <limits.h>
@@ -95,7 +101,7 @@ static int *ints(int count) { return allocate((size_t)count, sizeof(int)); }
 static int block_start(int n, int P, int p) { return (int)((long long)n * p / P); }
 static int block_owner(int n, int P, int i) { return (int)((((long long)i + 1) * P - 1) / n); }
 
-/* ---------------------------------------------------------------------------------------------- options */
+/* -------------------------------------------------------------------------------------- options */
 
 static int parse_number(const char *text, int least, int *number) {
   char *end;
@@ -111,8 +117,8 @@ static int parse_real(const char *text, double least, double most, double *numbe
   return text != NULL && end != text && *end == '\0' && *number >= least && *number <= most;
 }
 
-/* All processes have the same arguments, so that all of them find the same error. Returns the argument that is wrong,
-   or NULL. Past the end of argv stands a NULL, which no parser accepts. */
+/* All processes have the same arguments, so that all of them find the same error. Returns the
+   argument that is wrong, or NULL. Past the end of argv stands a NULL, which no parser accepts. */
 static const char *parse(char **argv, options *o) {
   *o = (options){.particles = 1500, .steps = 100, .seed = 1, .dt = 0.025, .theta = 0.5, .imbalance = 0.05};
   o->protocol = "auto";
@@ -122,7 +128,8 @@ static const char *parse(char **argv, options *o) {
     if (strcmp(name, "--particles") == 0) ok = parse_number(a[1], 100, &o->particles) && *++a != NULL;
     else if (strcmp(name, "--steps") == 0) ok = parse_number(a[1], 0, &o->steps) && *++a != NULL;
     else if (strcmp(name, "--dt") == 0) ok = parse_real(a[1], 0, 1, &o->dt) && *++a != NULL;
-    /* a cell's center is nearer than its diagonal to a particle in it, which must not take it for a center */
+    /* a cell's center is nearer than its diagonal to a particle in it, which must not take it for a
+       center */
     else if (strcmp(name, "--theta") == 0) ok = parse_real(a[1], 0, 0.57, &o->theta) && *++a != NULL;
     else if (strcmp(name, "--imbalance") == 0) ok = parse_real(a[1], 0, 1e9, &o->imbalance) && *++a != NULL;
     else if (strcmp(name, "--seed") == 0) ok = parse_number(a[1], 0, &o->seed) && *++a != NULL;
@@ -136,7 +143,7 @@ static const char *parse(char **argv, options *o) {
   return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------ the galaxies */
+/* --------------------------------------------------------------------------------- the galaxies */
 
 static uint64_t mix(uint64_t x) { /* the finalizer of splitmix64 */
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -174,8 +181,9 @@ static void kuzmin(uint64_t *stream, double sense, particle *p) {
   *p = (particle){.x = {r * cos(angle), r * sin(angle)}, .v = {-v * sin(angle), v * cos(angle)}};
 }
 
-/* Particle `id`: a function of seed and number, so that any number of processes makes the same galaxies. Each has half
-   of the mass of 1. They fall toward each other, not quite head-on, as from far away. */
+/* Particle `id`: a function of seed and number, so that any number of processes makes the same
+   galaxies. Each has half of the mass of 1. They fall toward each other, not quite head-on, as from
+   far away. */
 static particle make_particle(const options *o, int id) {
   static const double place[DIMS] = {1.6, 0.4, 0}, speed[DIMS] = {-0.38, 0, 0};
   uint64_t stream = mix(mix((uint64_t)o->seed) + (uint64_t)id);
@@ -192,7 +200,7 @@ static particle make_particle(const options *o, int id) {
   return p;
 }
 
-/* ----------------------------------------------------------------------------------------------- the tree */
+/* ------------------------------------------------------------------------------------- the tree */
 
 typedef struct {
   double lo[DIMS], hi[DIMS];
@@ -218,7 +226,8 @@ static double longest_side(const box *b, int *dimension) {
   return longest;
 }
 
-/* A cube of space, or the part of it that is left when all its bodies lie in one eighth, and again. */
+/* A cube of space, or the part of it that is left when all its bodies lie in one eighth, and
+   again. */
 typedef struct {
   double center[DIMS], mass, side; /* of mass, not of the cube */
   int begin, end;                  /* bodies */
@@ -301,8 +310,9 @@ static void fill_node(tree *t, int index, int begin, int end, const double corne
   t->nodes[index] = n;
 }
 
-/* Sorts `bodies` into a tree, which keeps pointing there. `all`: where the bodies of all processes are; all trees of a
-   step are cut at the same places, so that a cell of one is a cell of the others too. */
+/* Sorts `bodies` into a tree, which keeps pointing there. `all`: where the bodies of all processes
+   are; all trees of a step are cut at the same places, so that a cell of one is a cell of the
+   others too. */
 static tree make_tree(body *bodies, int n, const box *all) {
   int dimension;
   double side = longest_side(all, &dimension);
@@ -328,7 +338,8 @@ static void add_pull(pull *p, const double x[DIMS], const double y[DIMS], double
   p->work++;
 }
 
-/* What all bodies of the tree do to the particle at x, itself included: that is no force, but a potential. */
+/* What all bodies of the tree do to the particle at x, itself included: that is no force, but a
+   potential. */
 static pull attract(const tree *t, const double x[DIMS], double theta) {
   int stack[8 * (DEEPEST + 2)], depth = 0;
   pull p = {{0}, 0, 0};
@@ -346,7 +357,7 @@ static pull attract(const tree *t, const double x[DIMS], double theta) {
   return p;
 }
 
-/* ------------------------------------------------------------------------------- a process's particles */
+/* ------------------------------------------------------------------------ a process's particles */
 
 /* Space cut in two, and the parts again. */
 typedef struct {
@@ -444,8 +455,8 @@ static void measure_parts(const simulation *s, const int *at, int begin, int end
 /* The c-th of the places between lo and hi where a cut is tried. */
 static double cut_between(double lo, double hi, int c) { return lo + (hi - lo) * (c + 1) / (CUTS + 1); }
 
-/* Finds the place where part k is cut: lo[k] and hi[k] enclose it, and draw together. All parts at the same time,
-   several places in a reduction. */
+/* Finds the place where part k is cut: lo[k] and hi[k] enclose it, and draw together. All parts at
+   the same time, several places in a reduction. */
 static void find_cuts(const simulation *s, const int *at, int begin, int end, double *lo, double *hi) {
   int n = end - begin;
   size_t size = (size_t)n * (CUTS + 1);
@@ -473,8 +484,9 @@ static void find_cuts(const simulation *s, const int *at, int begin, int end, do
   free(below);
 }
 
-/* Cuts space anew, by the work of each particle in the last step. All parts of a level are cut at the same time. Sums
-   of work are whole numbers, and places are computed from what is equal everywhere: so all processes cut alike. */
+/* Cuts space anew, by the work of each particle in the last step. All parts of a level are cut at
+   the same time. Sums of work are whole numbers, and places are computed from what is equal
+   everywhere: so all processes cut alike. */
 static void cut_space(simulation *s) {
   int begin = 0, end = 1, *at = ints(s->n); /* the part of each particle */
   box *boxes = allocate((size_t)s->P, sizeof *boxes);
@@ -513,8 +525,8 @@ static void cut_space(simulation *s) {
   free(hi);
 }
 
-/* The processes with a count that is not 0, their counts, and where each one's part starts. Returns how many there
-   are. */
+/* The processes with a count that is not 0, their counts, and where each one's part starts. Returns
+   how many there are. */
 static int keep_nonzero(int P, const int *all, int *ranks, int *counts, int *displs) {
   int n = 0, sum = 0;
   for (int p = 0; p < P; p++) {
@@ -527,8 +539,9 @@ static int keep_nonzero(int P, const int *all, int *ranks, int *counts, int *dis
   return n;
 }
 
-/* Brings particles to the processes that own their places. Those that stay keep their order and lie before those that
-   come, which are in the order of their sources: so each run on as many processes adds in the same order. */
+/* Brings particles to the processes that own their places. Those that stay keep their order and lie
+   before those that come, which are in the order of their sources: so each run on as many processes
+   adds in the same order. */
 static void migrate(simulation *s) {
   int P = s->P, *owner = ints(s->n), *all = ints(P), *next = ints(P), staying = 0, leaving = 0;
   int *targets = ints(P), *counts = ints(P), *displs = ints(P);
@@ -569,7 +582,7 @@ static void migrate(simulation *s) {
   free(out);
 }
 
-/* ---------------------------------------------------------------------------------------------- the forces */
+/* ----------------------------------------------------------------------------------- the forces */
 
 /* what all processes know of a process's particles */
 typedef struct {
@@ -708,10 +721,10 @@ static void drift(particle *particles, int n, double dt) {
     for (int d = 0; d < DIMS; d++) particles[i].x[d] += dt * particles[i].v[d];
 }
 
-/* ------------------------------------------------------------------------------------------- the checks */
+/* ----------------------------------------------------------------------------------- the checks */
 
-/* How far the forces on some particles are from direct summation: root of the mean square, relative to that of the
-   forces. */
+/* How far the forces on some particles are from direct summation: root of the mean square, relative
+   to that of the forces. */
 static double check_forces(const simulation *s) {
   double x[SAMPLES][2 * DIMS] = {{0}}, exact[SAMPLES][DIMS] = {{0}}, error = 0, size = 0;
   int N = s->o->particles, samples = N < SAMPLES ? N : SAMPLES;
@@ -743,7 +756,8 @@ static int ascending_id(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Whether each number is there once; it is sent to the process that made the particle, which looks. */
+/* Whether each number is there once; it is sent to the process that made the particle, which
+   looks. */
 static int all_unique(const simulation *s) {
   int N = s->o->particles, P = s->P, first = block_start(N, P, s->rank), made = block_start(N, P, s->rank + 1) - first;
   int *ids = ints(s->n), *all = ints(P), *targets = ints(P), *counts = ints(P), *displs = ints(P), good = 1;
@@ -804,7 +818,8 @@ static particle *serial_run(const options *o, double theta) {
   return particles;
 }
 
-/* Particles on process 0, in the order of processes; of those whose numbers can be divided by `stride`. */
+/* Particles on process 0, in the order of processes; of those whose numbers can be divided by
+   `stride`. */
 static particle *gather(const simulation *s, int stride, int *counts) {
   int n = 0, sum = 0, *displs = ints(s->P);
   particle *some = allocate((size_t)s->n, sizeof *some);
@@ -827,7 +842,8 @@ static double difference(const particle *a, const particle *b, int n) {
   return sqrt(sum / n);
 }
 
-/* Compares places with a serial run; on process 0. distance[0]: from it; distance[1]: what is allowed. */
+/* Compares places with a serial run; on process 0. distance[0]: from it; distance[1]: what is
+   allowed. */
 static void compare(const simulation *s, double distance[2]) {
   int *counts = ints(s->P), N = s->o->particles;
   particle *all = gather(s, 1, counts);
@@ -842,7 +858,7 @@ static void compare(const simulation *s, double distance[2]) {
   free(all);
 }
 
-/* ------------------------------------------------------------------------------------------ the report */
+/* ----------------------------------------------------------------------------------- the report */
 
 /* all processes together */
 typedef struct {
@@ -879,7 +895,8 @@ static const char *color_of(int p, int P) {
   return text;
 }
 
-/* Cells, as one sees them from +z. Those of discs cover the plane; those of spheres may lie behind one another. */
+/* Cells, as one sees them from +z. Those of discs cover the plane; those of spheres may lie behind
+   one another. */
 static void draw_cells(FILE *file, const part *parts, int index, box b, double scale, const double middle[2]) {
   const part *p = &parts[index];
   if (p->processes == 1) {
@@ -955,7 +972,7 @@ static int draw(const simulation *s, const record *records) {
   return ok;
 }
 
-/* --------------------------------------------------------------------------------------------- the run */
+/* -------------------------------------------------------------------------------------- the run */
 
 static void fold(int64_t *sum, int64_t *most, int64_t value) {
   *sum += value;
@@ -1024,8 +1041,9 @@ static int run(const options *o, MPI_Comm world) {
   MPI_Allreduce(MPI_IN_PLACE, s.seconds, 2, MPI_DOUBLE, MPI_MAX, world);
 
   int unique = all_unique(&s), serially = (double)o->particles * o->particles * o->steps <= MOST_PAIRS;
-  /* What a tree of centers leaves out grows with the square of theta, and what steps leave out with that of their
-     length. The factors are about twice what was measured with spheres and discs of 200 to 3000 particles. */
+  /* What a tree of centers leaves out grows with the square of theta, and what steps leave out with
+     that of their length. The factors are about twice what was measured with spheres and discs of
+     200 to 3000 particles. */
   double force_limit = 0.12 * o->theta * o->theta + 1e-12;
   double energy_limit = 0.08 * o->theta * o->theta + 3 * o->dt * o->dt + 1e-12;
   if (serially && there && unique) compare(&s, distance);

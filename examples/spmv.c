@@ -1,23 +1,27 @@
-/* Sparse matrix times vector, y = A x, and transposed, z = A' w: who needs what from whom is the pattern of the matrix.
+/* Sparse matrix times vector, y = A x, and transposed, z = A' w: who needs what from whom is the
+ * pattern of the matrix.
  *
  *   mpicc -std=c11 -O2 -Iinclude examples/spmv.c -lmpix_neighbor -lm -o spmv
  *   mpirun -n 4 ./spmv matrix.mtx
  *
- * Each process owns a block of rows with its part of y and w, and a block of columns with its part of x and z.
+ * Each process owns a block of rows with its part of y and w, and a block of columns with its part
+ * of x and z.
  *
- *   y = A x    Rows have nonzeros in columns that others own: their entries of x, the ghost entries, are brought by
- *              MPIX_Neighbor_alltoallv. Sources are the owners of these columns, targets the processes that need ours.
- *   z = A' w   Rows contribute to entries of z that others own: contributions travel the same way back, over the
- *              reverse neighborhood, and are added up by the owner.
+ *   y = A x    Rows have nonzeros in columns that others own: their entries of x, the ghost
+ *              entries, are brought by MPIX_Neighbor_alltoallv. Sources are the owners of these
+ *              columns, targets the processes that need ours.
+ *   z = A' w   Rows contribute to entries of z that others own: contributions travel the same way
+ *              back, over the reverse neighborhood, and are added up by the owner.
  *
- * A process knows whose columns its rows need, but not who needs its columns. With --discover it sends the owners the
- * list of what it needs by MPIX_Sparse_exchange, and gets the lists of those that it did not know of; no memory or time
- * is proportional to the number of processes. Without, each process tells every other one, by MPI_Alltoall.
+ * A process knows whose columns its rows need, but not who needs its columns. With --discover it
+ * sends the owners the list of what it needs by MPIX_Sparse_exchange, and gets the lists of those
+ * that it did not know of; no memory or time is proportional to the number of processes. Without,
+ * each process tells every other one, by MPI_Alltoall.
  *
  * The results are compared with a serial run on process 0. The exit code is 0 if they agree.
  *
- * No return code is looked at, of MPI_ and MPIX_ functions alike: communicators keep the default error handler,
- * MPI_ERRORS_ARE_FATAL, which this library calls as MPI does. */
+ * No return code is looked at, of MPI_ and MPIX_ functions alike: communicators keep the default
+ * error handler, MPI_ERRORS_ARE_FATAL, which this library calls as MPI does. */
 
 #include <ctype.h>
 #include <errno.h>
@@ -54,7 +58,7 @@ enum { MOST_PROCESSES = 1 << 24 };
 static int block_start(int n, int P, int p) { return (int)((long long)n * p / P); }
 static int block_owner(int n, int P, int i) { return (int)((((long long)i + 1) * P - 1) / n); }
 
-/* ------------------------------------------------------------------------------------------ matrix files */
+/* --------------------------------------------------------------------------------- matrix files */
 
 /* Rows behind one another: row i has the nonzeros first[i] to first[i + 1] - 1. */
 typedef struct {
@@ -87,8 +91,8 @@ static int complain(const reader *r, const char *what) {
   return 0;
 }
 
-/* The next line. 1: there is one; 0: the file ends, which is an error for the caller to name; -1: an error that was
-   named. */
+/* The next line. 1: there is one; 0: the file ends, which is an error for the caller to name; -1:
+   an error that was named. */
 static int next_line(reader *r) {
   r->line++;
   if (fgets(r->text, sizeof r->text, r->file) == NULL) {
@@ -192,8 +196,8 @@ static int read_entry(reader *r, enum field field, enum symmetry symmetry, const
   return 1;
 }
 
-/* Sorts entries into rows; within a row they keep their order. Entries at the same place stay apart: their products add
-   up. */
+/* Sorts entries into rows; within a row they keep their order. Entries at the same place stay
+   apart: their products add up. */
 static void sort_into_rows(const entry *entries, int n, matrix *a) {
   a->first = allocate((size_t)a->rows + 1, sizeof *a->first);
   a->column = allocate((size_t)n, sizeof *a->column);
@@ -210,8 +214,9 @@ static void sort_into_rows(const entry *entries, int n, matrix *a) {
   free(next);
 }
 
-/* Reads a file in Matrix Market format. Entries of symmetric matrices are stored once in the file, and twice here. What
-   is wrong with a file is said together with its name and line; 0 is returned then. */
+/* Reads a file in Matrix Market format. Entries of symmetric matrices are stored once in the file,
+   and twice here. What is wrong with a file is said together with its name and line; 0 is returned
+   then. */
 static int read_matrix(const char *name, matrix *a) {
   reader r = {.file = fopen(name, "r"), .name = name};
   if (r.file == NULL) {
@@ -253,11 +258,11 @@ static int read_matrix(const char *name, matrix *a) {
   return ok;
 }
 
-/* ------------------------------------------------------------------------------------ distributed matrix */
+/* --------------------------------------------------------------------------- distributed matrix */
 
-/* Columns are numbered anew: first those that the process owns, then the ghost columns, in the order of the whole
-   matrix and so source by source. A vector of all these columns is what the rows need of x, and what they contribute to
-   z. */
+/* Columns are numbered anew: first those that the process owns, then the ghost columns, in the
+   order of the whole matrix and so source by source. A vector of all these columns is what the rows
+   need of x, and what they contribute to z. */
 typedef struct {
   matrix a;       /* the process's rows; columns numbered as said */
   int own;        /* columns that the process owns */
@@ -293,7 +298,8 @@ static void distribute_rows(const matrix *whole, matrix *mine, MPI_Comm comm) {
   mine->columns = sizes[1];
   mine->first = allocate((size_t)mine->rows + 1, sizeof *mine->first);
 
-  /* where the rows start, then the nonzeros between the first row of a process and that of the next one */
+  /* where the rows start, then the nonzeros between the first row of a process and that of the next
+     one */
   MPI_Scatterv(rank == 0 ? whole->first : NULL, counts, displs, MPI_INT, mine->first, mine->rows, MPI_INT, 0, comm);
   if (rank == 0) {
     for (int p = 0; p < P; p++) {
@@ -343,8 +349,8 @@ static void find_ghosts(distributed *d, int first_column) {
   }
 }
 
-/* From a count for each process of the communicator: the processes with a count, their counts, and where each one's
-   part starts. Returns how many there are. */
+/* From a count for each process of the communicator: the processes with a count, their counts, and
+   where each one's part starts. Returns how many there are. */
 static int keep_nonzero(int P, const int *all, int **ranks, int **counts, int **displs) {
   int degree = 0, sum = 0;
   for (int p = 0; p < P; p++) degree += all[p] > 0;
@@ -362,9 +368,10 @@ static int keep_nonzero(int P, const int *all, int **ranks, int **counts, int **
   return degree;
 }
 
-/* Who needs what from whom. A process knows its sources, the owners of its ghost columns. Its targets, the processes
-   that need its columns, only these themselves know: each tells all owners how many columns it needs, and then which
-   ones. That costs memory and time proportional to the number of processes, once. */
+/* Who needs what from whom. A process knows its sources, the owners of its ghost columns. Its
+   targets, the processes that need its columns, only these themselves know: each tells all owners
+   how many columns it needs, and then which ones. That costs memory and time proportional to the
+   number of processes, once. */
 static void find_neighbors(distributed *d, int columns, int first_column, MPI_Comm comm) {
   int P;
   MPI_Comm_size(comm, &P);
@@ -389,9 +396,9 @@ static void find_neighbors(distributed *d, int columns, int first_column, MPI_Co
   free(wanted_at);
 }
 
-/* The same where no process has a number for every other one. Ghost columns are ordered by owner: those of one owner
-   are the message to it. What comes in is ordered by source: targets, counts, and the lists of columns one behind the
-   other. */
+/* The same where no process has a number for every other one. Ghost columns are ordered by owner:
+   those of one owner are the message to it. What comes in is ordered by source: targets, counts,
+   and the lists of columns one behind the other. */
 static void discover_neighbors(distributed *d, int columns, int first_column, MPI_Comm comm) {
   int P;
   MPI_Comm_size(comm, &P);
@@ -424,9 +431,9 @@ static void discover_neighbors(distributed *d, int columns, int first_column, MP
   for (int k = 0; k < d->sends; k++) d->send[k] -= first_column;
 }
 
-/* The neighborhoods of both products. The weights are what travels: the entries of each message. A communicator has one
-   neighborhood for an operation, so that the way back needs a communicator of its own; duplicates do not inherit
-   neighborhoods. */
+/* The neighborhoods of both products. The weights are what travels: the entries of each message. A
+   communicator has one neighborhood for an operation, so that the way back needs a communicator of
+   its own; duplicates do not inherit neighborhoods. */
 static void set_neighborhoods(distributed *d, const char *schedule, MPI_Comm comm) {
   MPI_Info info;
   MPI_Info_create(&info);
@@ -463,24 +470,27 @@ static void free_distributed(distributed *d) {
   MPI_Comm_free(&d->reverse);
 }
 
-/* ------------------------------------------------------------------------------------------ the products */
+/* --------------------------------------------------------------------------------- the products */
 
-/* The vectors of one process. `x` and `z` have all columns that the rows know, `own` and then `ghosts`. */
+/* The vectors of one process. `x` and `z` have all columns that the rows know, `own` and then
+   `ghosts`. */
 typedef struct {
   double *x, *y, *w, *z;
   double *packed; /* as many as `send`: entries on their way out, or contributions that came in */
 } vectors;
 
-/* Brings the ghost entries of x. They arrive where they are used, behind the process's own entries. */
+/* Brings the ghost entries of x. They arrive where they are used, behind the process's own
+   entries. */
 static void exchange_ghosts(const distributed *d, vectors *v) {
   for (int k = 0; k < d->sends; k++) v->packed[k] = v->x[d->send[k]];
   MPIX_Neighbor_alltoallv(v->packed, d->sendcounts, d->senddispls, MPI_DOUBLE, v->x + d->own, d->recvcounts,
                           d->recvdispls, MPI_DOUBLE, d->comm);
 }
 
-/* Takes the contributions to ghost entries of z home, and adds those that come in to the process's own entries, in the
-   order of the source list, so that each run gives the same bits. MPIX_Neighbor_reducev would add blocks of equal
-   length elementwise; here each source contributes to other entries. */
+/* Takes the contributions to ghost entries of z home, and adds those that come in to the process's
+   own entries, in the order of the source list, so that each run gives the same bits.
+   MPIX_Neighbor_reducev would add blocks of equal length elementwise; here each source contributes
+   to other entries. */
 static void exchange_contributions(const distributed *d, vectors *v) {
   MPIX_Neighbor_alltoallv(v->z + d->own, d->recvcounts, d->recvdispls, MPI_DOUBLE, v->packed, d->sendcounts,
                           d->senddispls, MPI_DOUBLE, d->reverse);
@@ -517,7 +527,7 @@ static void transposed_product(const distributed *d, vectors *v) {
 static double entry_of_x(int i) { return (double)((i * 7919LL + 13) % 1009 - 500) / 256.0; }
 static double entry_of_w(int i) { return (double)((i * 6007LL + 29) % 997 - 470) / 512.0; }
 
-/* -------------------------------------------------------------------------------------------- the timing */
+/* ----------------------------------------------------------------------------------- the timing */
 
 enum { PRODUCT, GHOSTS, TRANSPOSED, CONTRIBUTIONS, KINDS, BATCHES = 25 };
 
@@ -534,10 +544,11 @@ static double median(double *values, int n) {
   return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* Seconds for each of the four: they take turns in batches, so that a change in the machine's speed meets all of them;
-   the slowest process counts in each batch, and the median of the batches is the result. A call before the clock starts
-   gets all processes going; a few after it has stopped keep those that are done from spinning in MPI_Barrier on a core
-   that others still need. Ends after about 2 seconds. Spoils z, to which contributions are added again and again. */
+/* Seconds for each of the four: they take turns in batches, so that a change in the machine's speed
+   meets all of them; the slowest process counts in each batch, and the median of the batches is the
+   result. A call before the clock starts gets all processes going; a few after it has stopped keep
+   those that are done from spinning in MPI_Barrier on a core that others still need. Ends after
+   about 2 seconds. Spoils z, to which contributions are added again and again. */
 static void measure(const distributed *d, vectors *v, int repeat, double seconds[KINDS]) {
   const double budget = 2.0;
   double start = MPI_Wtime(), estimate[KINDS], times[KINDS][BATCHES];
@@ -572,7 +583,7 @@ static void measure(const distributed *d, vectors *v, int repeat, double seconds
   }
 }
 
-/* ------------------------------------------------------------------------------------------- the results */
+/* ---------------------------------------------------------------------------------- the results */
 
 /* Brings the parts of a vector of n entries to process 0. */
 static void gather(const double *part, int n, double *all, MPI_Comm comm) {
@@ -589,7 +600,8 @@ static void gather(const double *part, int n, double *all, MPI_Comm comm) {
   free(displs);
 }
 
-/* Largest difference of two vectors, each entry relative to the sum of absolute values that it was added up from. */
+/* Largest difference of two vectors, each entry relative to the sum of absolute values that it was
+   added up from. */
 static double largest_error(int n, const double *u, const double *v, const double *magnitude) {
   double largest = 0.0;
   for (int i = 0; i < n; i++) {
@@ -672,10 +684,10 @@ static void print_distribution(const distributed *d) {
   free(all);
 }
 
-/* How many neighbors each of P processes would have: rows in blocks of about equal numbers of nonzeros, the vector in
-   blocks of equal length. A process's sources own columns that its rows need; its targets have rows that need its
-   columns. Source of the distribution: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse
-   Data Exchange, section 5.3. */
+/* How many neighbors each of P processes would have: rows in blocks of about equal numbers of
+   nonzeros, the vector in blocks of equal length. A process's sources own columns that its rows
+   need; its targets have rows that need its columns. Source of the distribution: Hoefler, Siebert,
+   Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange, section 5.3. */
 static void print_statistics(const matrix *a, int P) {
   long long nonzeros = a->first[a->rows], sum = 0;
   int most_sources = 0, most_targets = 0, most_nonzeros = 0, row = 0;
@@ -703,8 +715,8 @@ static void print_statistics(const matrix *a, int P) {
   free(seen_by);
 }
 
-/* Reads the matrix on process 0, and prints its statistics for numbers of processes. The same exit code on all
-   processes. */
+/* Reads the matrix on process 0, and prints its statistics for numbers of processes. The same exit
+   code on all processes. */
 static int statistics(const char *name, char *list, MPI_Comm world) {
   int rank, ok = 1, P;
   MPI_Comm_rank(world, &rank);

@@ -1,6 +1,6 @@
-/* A few functions that write plain SVG, shared by the examples that draw a picture. The pictures hold their colors and
- * sizes themselves: no style sheet, no script, no font file. Coordinates are in pixels, y grows downward, and what is
- * written later lies on top. */
+/* A few functions that write plain SVG, shared by the examples that draw a picture. The pictures
+ * hold their colors and sizes themselves: no style sheet, no script, no font file. Coordinates are
+ * in pixels, y grows downward, and what is written later lies on top. */
 
 #ifndef EXAMPLES_SVG_H
 #define EXAMPLES_SVG_H
@@ -28,7 +28,8 @@ static inline void svg_escaped(FILE *file, const char *text) {
   }
 }
 
-/* anchor: "start", "middle" or "end", which part of the text is at x; y is the middle of its height */
+/* anchor: "start", "middle" or "end", which part of the text is at x; y is the middle of its
+   height */
 static inline void svg_text(FILE *file, double x, double y, double size, const char *anchor, const char *color,
                             const char *text) {
   fprintf(file, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" ", x, y + 0.35 * size, size);
@@ -79,14 +80,16 @@ static inline double svg_volume(const int *volumes, int n, int i, int j) {
   return (double)volumes[(size_t)i * (size_t)n + (size_t)j] + volumes[(size_t)j * (size_t)n + (size_t)i];
 }
 
-/* A graph of n nodes on a circle around (cx, cy). The area of node i goes by loads[i], which is also written outside of
- * it; the width of the line between i and j by volumes[i * n + j] + volumes[j * n + i], which is also written on it
- * unless there are too many lines for that. Returns false, and draws nothing, if there is no memory. */
+/* A graph of n nodes on a circle around (cx, cy). The area of node i goes by loads[i], which is
+ * also written outside of it; the width of the line between i and j by volumes[i * n + j] +
+ * volumes[j * n + i], which is also written on it unless there are too many lines for that. Returns
+ * false, and draws nothing, if there is no memory. */
 static inline bool svg_graph(FILE *file, double cx, double cy, double radius, int n, const int *loads,
                              const int *volumes) {
   enum { MOST_LABELS = 200, LABEL = 12 };
   const double pi = 3.14159265358979323846, widest = 14;
-  /* so small that a line to the node after next passes by, or at least so large that a number fits */
+  /* so small that a line to the node after next passes by, or at least so large that a number
+     fits */
   const double largest = fmin(44, fmax(0.8 * radius * (1 - cos(2 * pi / n)), n > 2 ? radius / n : 44));
   SvgBox *nodes = malloc((size_t)n * sizeof *nodes), labels[MOST_LABELS];
   if (!nodes) return false;
@@ -116,7 +119,8 @@ static inline bool svg_graph(FILE *file, double cx, double cy, double radius, in
         }
         SvgBox label = {0, 0, 0.29 * LABEL * snprintf(text, sizeof text, "%.0f", volume) + 2, 0.5 * LABEL + 1};
         bool taken = true;
-        /* in the middle of the line, or else step by step toward its ends until it lies on nothing else */
+        /* in the middle of the line, or else step by step toward its ends until it lies on nothing
+           else */
         for (int step = 0; step < 36 && taken; step++) {
           double part = 0.5 + (step % 2 ? 0.02 : -0.02) * ((step + 1) / 2);
           label.x = a->x + part * (b->x - a->x);

@@ -12,7 +12,8 @@
 /* the generated functions hand arrays of default integers on as they are */
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "the Fortran compiler's default integer is not C's int");
 
-/* Ends a program that runs under another MPI than the library was built for, before a handle is converted. */
+/* Ends a program that runs under another MPI than the library was built for, before a handle is
+   converted. */
 void mpixf_begin(void);
 
 /* A Fortran array as C takes it. */
@@ -22,11 +23,13 @@ typedef struct {
   void *copy;    /* the array's elements without gaps between them; NULL: C is given the array itself */
 } mpixf_buffer;
 
-/* For calls that return when they are done with the array: one with gaps is copied. `failed` becomes the address if there is no memory for that.
-   Fortran's MPI_BOTTOM, MPI_IN_PLACE, MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY become C's. */
+/* For calls that return when they are done with the array: one with gaps is copied. `failed`
+   becomes the address if there is no memory for that. Fortran's MPI_BOTTOM, MPI_IN_PLACE,
+   MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY become C's. */
 mpixf_buffer mpixf_copied(const CFI_cdesc_t *array, void *failed);
 
-/* For calls that go on working with the array when they have returned: one with gaps becomes MPI_IN_PLACE, which is an error in each of them. */
+/* For calls that go on working with the array when they have returned: one with gaps becomes
+   MPI_IN_PLACE, which is an error in each of them. */
 mpixf_buffer mpixf_direct(const CFI_cdesc_t *array);
 
 /* Frees the copy, if there is one; before that its elements return to where they came from. */

@@ -1,7 +1,266 @@
-/* The functions that the Fortran module calls: each converts its arguments and calls the C function of its name.
+/* The functions that the Fortran module calls: each converts its arguments and calls the C function
+ * of its name.
  *
- * Generated from include/mpix_neighbor.h by `make header`; do not edit. */
+ * Generated from bindings/functions.toml by `make header`; do not edit. */
 #include "convert.h"
+
+MPIXF_API void mpixf_Neighborhood_set(const MPI_Fint *operations, const MPI_Fint *indegree, const MPI_Fint *sources,
+    const CFI_cdesc_t *sourceweights, const MPI_Fint *outdegree, const MPI_Fint *targets,
+    const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
+  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
+  int code = MPIX_Neighborhood_set(*operations, *indegree, sources, sourceweights_.address, *outdegree, targets,
+      targetweights_.address, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
+  mpixf_drop(&sourceweights_);
+  mpixf_drop(&targetweights_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_gather_set(const MPI_Fint *indegree, const MPI_Fint *sources,
+    const CFI_cdesc_t *sourceweights, const MPI_Fint *outdegree, const MPI_Fint *targets,
+    const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
+  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
+  int code = MPIX_Neighbor_gather_set(*indegree, sources, sourceweights_.address, *outdegree, targets,
+      targetweights_.address, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
+  mpixf_drop(&sourceweights_);
+  mpixf_drop(&targetweights_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_alltoall_set(const MPI_Fint *indegree, const MPI_Fint *sources,
+    const CFI_cdesc_t *sourceweights, const MPI_Fint *outdegree, const MPI_Fint *targets,
+    const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
+  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
+  int code = MPIX_Neighbor_alltoall_set(*indegree, sources, sourceweights_.address, *outdegree, targets,
+      targetweights_.address, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
+  mpixf_drop(&sourceweights_);
+  mpixf_drop(&targetweights_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_reduce_set(const MPI_Fint *indegree, const MPI_Fint *sources,
+    const CFI_cdesc_t *sourceweights, const MPI_Fint *outdegree, const MPI_Fint *targets,
+    const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
+  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
+  int code = MPIX_Neighbor_reduce_set(*indegree, sources, sourceweights_.address, *outdegree, targets,
+      targetweights_.address, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
+  mpixf_drop(&sourceweights_);
+  mpixf_drop(&targetweights_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighborhood_set_group(const MPI_Fint *operations, const MPI_Fint *sourcegroup,
+    const CFI_cdesc_t *sourceweights, const MPI_Fint *targetgroup, const CFI_cdesc_t *targetweights,
+    const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
+  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
+  int code = MPIX_Neighborhood_set_group(*operations, MPI_Group_f2c(*sourcegroup), sourceweights_.address,
+      MPI_Group_f2c(*targetgroup), targetweights_.address, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
+  mpixf_drop(&sourceweights_);
+  mpixf_drop(&targetweights_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighborhood_set_topology(const MPI_Fint *operations, const MPI_Fint *info, const MPI_Fint *comm,
+    MPI_Fint *ierror) {
+  mpixf_begin();
+  int code = MPIX_Neighborhood_set_topology(*operations, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighborhood_set_targets(const MPI_Fint *operations, const MPI_Fint *outdegree,
+    const MPI_Fint *targets, const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm,
+    MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
+  int code = MPIX_Neighborhood_set_targets(*operations, *outdegree, targets, targetweights_.address,
+      MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
+  mpixf_drop(&targetweights_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighborhood_get_count(const MPI_Fint *operation, const MPI_Fint *comm, MPI_Fint *indegree,
+    MPI_Fint *outdegree, MPI_Fint *weighted, MPI_Fint *ierror) {
+  mpixf_begin();
+  int code = MPIX_Neighborhood_get_count(*operation, MPI_Comm_f2c(*comm), indegree, outdegree, weighted);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighborhood_get(const MPI_Fint *operation, const MPI_Fint *comm, const MPI_Fint *maxindegree,
+    MPI_Fint *sources, const CFI_cdesc_t *sourceweights, const MPI_Fint *maxoutdegree, MPI_Fint *targets,
+    const CFI_cdesc_t *targetweights, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
+  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
+  int code = MPIX_Neighborhood_get(*operation, MPI_Comm_f2c(*comm), *maxindegree, sources, sourceweights_.address,
+      *maxoutdegree, targets, targetweights_.address);
+  mpixf_give_back(&sourceweights_);
+  mpixf_give_back(&targetweights_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighborhood_describe(const MPI_Fint *operation, const MPI_Fint *comm, const CFI_cdesc_t *string,
+    MPI_Fint *resultlen, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_text string_ = mpixf_text_room(string);
+  int code = MPIX_Neighborhood_describe(*operation, MPI_Comm_f2c(*comm), string_.length, string_.text, resultlen);
+  mpixf_text_end(&string_, code);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighborhood_free(const MPI_Fint *operations, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
+  int code = MPIX_Neighborhood_free(*operations, MPI_Comm_f2c(*comm));
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_gather(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  int code = MPIX_Neighbor_gather(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
+      MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm));
+  mpixf_drop(&sendbuf_);
+  mpixf_give_back(&recvbuf_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_gather_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
+    const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  int code = MPIX_Neighbor_gather_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
+      MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm));
+  mpixf_drop(&sendbuf_);
+  mpixf_give_back(&recvbuf_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_gather(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Ineighbor_gather(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
+      MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_gather_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Ineighbor_gather_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      *recvcount, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_gather_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Neighbor_gather_plan(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      *recvcount, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_gather_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Neighbor_gather_plan_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      *recvcount, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_gatherv(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *recvdispls, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  int code = MPIX_Neighbor_gatherv(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, recvcounts,
+      recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm));
+  mpixf_drop(&sendbuf_);
+  mpixf_give_back(&recvbuf_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_gatherv_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *recvdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  int code = MPIX_Neighbor_gatherv_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm));
+  mpixf_drop(&sendbuf_);
+  mpixf_give_back(&recvbuf_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_gatherv(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *recvdispls, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Ineighbor_gatherv(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, recvcounts,
+      recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_gatherv_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *recvdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Ineighbor_gatherv_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_gatherv_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *recvdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Neighbor_gatherv_plan(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_gatherv_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *recvdispls,
+    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Neighbor_gatherv_plan_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
+  mpixf_end(ierror, code);
+}
 
 MPIXF_API void mpixf_Neighbor_alltoall(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
     const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
@@ -29,6 +288,50 @@ MPIXF_API void mpixf_Neighbor_alltoall_c(const CFI_cdesc_t *sendbuf, const MPI_C
   mpixf_end(ierror, code);
 }
 
+MPIXF_API void mpixf_Ineighbor_alltoall(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
+    MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Ineighbor_alltoall(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      *recvcount, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_alltoall_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Ineighbor_alltoall_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      *recvcount, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_alltoall_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Neighbor_alltoall_plan(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      *recvcount, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_alltoall_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Neighbor_alltoall_plan_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      *recvcount, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
+  mpixf_end(ierror, code);
+}
+
 MPIXF_API void mpixf_Neighbor_alltoallv(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
     const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
     const MPI_Fint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror) {
@@ -52,6 +355,56 @@ MPIXF_API void mpixf_Neighbor_alltoallv_c(const CFI_cdesc_t *sendbuf, const MPI_
       recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
   mpixf_give_back(&recvbuf_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_alltoallv(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPIX_Request *request,
+    MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Ineighbor_alltoallv(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
+      recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_alltoallv_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Aint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPIX_Request *request,
+    MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Ineighbor_alltoallv_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
+      recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_alltoallv_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
+    MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Neighbor_alltoallv_plan(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
+      recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info),
+      request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_alltoallv_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Aint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
+    MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Neighbor_alltoallv_plan_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
+      recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info),
+      request);
   mpixf_end(ierror, code);
 }
 
@@ -101,6 +454,102 @@ MPIXF_API void mpixf_Neighbor_alltoallw_c(const CFI_cdesc_t *sendbuf, const MPI_
   mpixf_drop(&sendbuf_);
   mpixf_types_end(&sendtypes_);
   mpixf_give_back(&recvbuf_);
+  mpixf_types_end(&recvtypes_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_alltoallw(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPIX_Request *request,
+    MPI_Fint *ierror) {
+  mpixf_begin();
+  int indegree_ = 0, outdegree_ = 0;
+  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  if (code != MPI_SUCCESS) {
+    mpixf_end(ierror, code);
+    return;
+  }
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_types sendtypes_;
+  mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  mpixf_types recvtypes_;
+  mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
+  code = MPIX_Ineighbor_alltoallw(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
+      recvcounts, recvdispls, recvtypes_.types, MPI_Comm_f2c(*comm), request);
+  mpixf_types_end(&sendtypes_);
+  mpixf_types_end(&recvtypes_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_alltoallw_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPIX_Request *request,
+    MPI_Fint *ierror) {
+  mpixf_begin();
+  int indegree_ = 0, outdegree_ = 0;
+  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  if (code != MPI_SUCCESS) {
+    mpixf_end(ierror, code);
+    return;
+  }
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_types sendtypes_;
+  mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  mpixf_types recvtypes_;
+  mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
+  code = MPIX_Ineighbor_alltoallw_c(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
+      recvcounts, recvdispls, recvtypes_.types, MPI_Comm_f2c(*comm), request);
+  mpixf_types_end(&sendtypes_);
+  mpixf_types_end(&recvtypes_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_alltoallw_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, const MPI_Fint *info,
+    MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  int indegree_ = 0, outdegree_ = 0;
+  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  if (code != MPI_SUCCESS) {
+    mpixf_end(ierror, code);
+    return;
+  }
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_types sendtypes_;
+  mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  mpixf_types recvtypes_;
+  mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
+  code = MPIX_Neighbor_alltoallw_plan(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
+      recvcounts, recvdispls, recvtypes_.types, MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
+  mpixf_types_end(&sendtypes_);
+  mpixf_types_end(&recvtypes_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_alltoallw_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, const MPI_Fint *info,
+    MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  int indegree_ = 0, outdegree_ = 0;
+  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  if (code != MPI_SUCCESS) {
+    mpixf_end(ierror, code);
+    return;
+  }
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_types sendtypes_;
+  mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  mpixf_types recvtypes_;
+  mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
+  code = MPIX_Neighbor_alltoallw_plan_c(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
+      recvcounts, recvdispls, recvtypes_.types, MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
+  mpixf_types_end(&sendtypes_);
   mpixf_types_end(&recvtypes_);
   mpixf_end(ierror, code);
 }
@@ -315,586 +764,6 @@ MPIXF_API void mpixf_Neighbor_alltoallw_fields_plan_c(const MPI_Fint *nfields, c
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Neighbor_gather(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
-    const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
-    MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
-  int code = MPIX_Neighbor_gather(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
-      MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm));
-  mpixf_drop(&sendbuf_);
-  mpixf_give_back(&recvbuf_);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_gather_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount, const MPI_Fint *sendtype,
-    const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
-    MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
-  int code = MPIX_Neighbor_gather_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
-      MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm));
-  mpixf_drop(&sendbuf_);
-  mpixf_give_back(&recvbuf_);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_gatherv(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
-    const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *recvdispls, const MPI_Fint *recvtype,
-    const MPI_Fint *comm, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
-  int code = MPIX_Neighbor_gatherv(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, recvcounts,
-      recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm));
-  mpixf_drop(&sendbuf_);
-  mpixf_give_back(&recvbuf_);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_gatherv_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *recvdispls,
-    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
-  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
-  int code = MPIX_Neighbor_gatherv_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
-      recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm));
-  mpixf_drop(&sendbuf_);
-  mpixf_give_back(&recvbuf_);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Ineighbor_gather(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
-    const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
-    MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Ineighbor_gather(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
-      MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Ineighbor_gather_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
-    const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Ineighbor_gather_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
-      *recvcount, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Ineighbor_gatherv(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
-    const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *recvdispls, const MPI_Fint *recvtype,
-    const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Ineighbor_gatherv(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, recvcounts,
-      recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Ineighbor_gatherv_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *recvdispls,
-    const MPI_Fint *recvtype, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Ineighbor_gatherv_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
-      recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Ineighbor_alltoall(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
-    const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm,
-    MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Ineighbor_alltoall(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
-      *recvcount, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Ineighbor_alltoall_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
-    const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Ineighbor_alltoall_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
-      *recvcount, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Ineighbor_alltoallv(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
-    const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
-    const MPI_Fint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPIX_Request *request,
-    MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Ineighbor_alltoallv(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
-      recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Ineighbor_alltoallv_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-    const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
-    const MPI_Aint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, MPIX_Request *request,
-    MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Ineighbor_alltoallv_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
-      recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Ineighbor_alltoallw(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
-    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
-    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPIX_Request *request,
-    MPI_Fint *ierror) {
-  mpixf_begin();
-  int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
-  if (code != MPI_SUCCESS) {
-    mpixf_end(ierror, code);
-    return;
-  }
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_types sendtypes_;
-  mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  mpixf_types recvtypes_;
-  mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
-  code = MPIX_Ineighbor_alltoallw(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
-      recvcounts, recvdispls, recvtypes_.types, MPI_Comm_f2c(*comm), request);
-  mpixf_types_end(&sendtypes_);
-  mpixf_types_end(&recvtypes_);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Ineighbor_alltoallw_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
-    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPIX_Request *request,
-    MPI_Fint *ierror) {
-  mpixf_begin();
-  int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
-  if (code != MPI_SUCCESS) {
-    mpixf_end(ierror, code);
-    return;
-  }
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_types sendtypes_;
-  mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  mpixf_types recvtypes_;
-  mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
-  code = MPIX_Ineighbor_alltoallw_c(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
-      recvcounts, recvdispls, recvtypes_.types, MPI_Comm_f2c(*comm), request);
-  mpixf_types_end(&sendtypes_);
-  mpixf_types_end(&recvtypes_);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Ineighbor_reduce(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
-    const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *op,
-    const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Ineighbor_reduce(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
-      MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Ineighbor_reduce_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
-    const MPI_Fint *op, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Ineighbor_reduce_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
-      *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Ineighbor_reducev(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
-    const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
-    const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Ineighbor_reducev(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype), recvbuf_.address,
-      *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Ineighbor_reducev_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-    const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
-    const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Ineighbor_reducev_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
-      recvbuf_.address, *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Loggp_measure(const MPI_Fint *info, const MPI_Fint *comm, MPIX_Loggp *parameters,
-    MPI_Fint *ierror) {
-  mpixf_begin();
-  int code = MPIX_Loggp_measure(MPI_Info_f2c(*info), MPI_Comm_f2c(*comm), parameters);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Loggp_set(const MPIX_Loggp *parameters, const MPI_Fint *comm, MPI_Fint *ierror) {
-  mpixf_begin();
-  int code = MPIX_Loggp_set(parameters, MPI_Comm_f2c(*comm));
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Loggp_get(const MPI_Fint *comm, MPIX_Loggp *parameters, MPI_Fint *ierror) {
-  mpixf_begin();
-  int code = MPIX_Loggp_get(MPI_Comm_f2c(*comm), parameters);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_get_version(MPI_Fint *major, MPI_Fint *minor, MPI_Fint *patch, MPI_Fint *ierror) {
-  mpixf_begin();
-  int code = MPIX_Neighbor_get_version(major, minor, patch);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_error_class(const MPI_Fint *which, MPI_Fint *errorclass, MPI_Fint *ierror) {
-  mpixf_begin();
-  int code = MPIX_Neighbor_error_class(*which, errorclass);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_error_string(const MPI_Fint *comm, const CFI_cdesc_t *string, MPI_Fint *resultlen,
-    MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_text string_ = mpixf_text_room(string);
-  int code = MPIX_Neighbor_error_string(MPI_Comm_f2c(*comm), string_.length, string_.text, resultlen);
-  mpixf_text_end(&string_, code);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighborhood_set(const MPI_Fint *operations, const MPI_Fint *indegree, const MPI_Fint *sources,
-    const CFI_cdesc_t *sourceweights, const MPI_Fint *outdegree, const MPI_Fint *targets,
-    const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
-  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
-  int code = MPIX_Neighborhood_set(*operations, *indegree, sources, sourceweights_.address, *outdegree, targets,
-      targetweights_.address, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
-  mpixf_drop(&sourceweights_);
-  mpixf_drop(&targetweights_);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_gather_set(const MPI_Fint *indegree, const MPI_Fint *sources,
-    const CFI_cdesc_t *sourceweights, const MPI_Fint *outdegree, const MPI_Fint *targets,
-    const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
-  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
-  int code = MPIX_Neighbor_gather_set(*indegree, sources, sourceweights_.address, *outdegree, targets,
-      targetweights_.address, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
-  mpixf_drop(&sourceweights_);
-  mpixf_drop(&targetweights_);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_alltoall_set(const MPI_Fint *indegree, const MPI_Fint *sources,
-    const CFI_cdesc_t *sourceweights, const MPI_Fint *outdegree, const MPI_Fint *targets,
-    const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
-  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
-  int code = MPIX_Neighbor_alltoall_set(*indegree, sources, sourceweights_.address, *outdegree, targets,
-      targetweights_.address, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
-  mpixf_drop(&sourceweights_);
-  mpixf_drop(&targetweights_);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_reduce_set(const MPI_Fint *indegree, const MPI_Fint *sources,
-    const CFI_cdesc_t *sourceweights, const MPI_Fint *outdegree, const MPI_Fint *targets,
-    const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
-  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
-  int code = MPIX_Neighbor_reduce_set(*indegree, sources, sourceweights_.address, *outdegree, targets,
-      targetweights_.address, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
-  mpixf_drop(&sourceweights_);
-  mpixf_drop(&targetweights_);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighborhood_set_group(const MPI_Fint *operations, const MPI_Fint *sourcegroup,
-    const CFI_cdesc_t *sourceweights, const MPI_Fint *targetgroup, const CFI_cdesc_t *targetweights,
-    const MPI_Fint *info, const MPI_Fint *comm, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
-  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
-  int code = MPIX_Neighborhood_set_group(*operations, MPI_Group_f2c(*sourcegroup), sourceweights_.address,
-      MPI_Group_f2c(*targetgroup), targetweights_.address, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
-  mpixf_drop(&sourceweights_);
-  mpixf_drop(&targetweights_);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighborhood_set_topology(const MPI_Fint *operations, const MPI_Fint *info, const MPI_Fint *comm,
-    MPI_Fint *ierror) {
-  mpixf_begin();
-  int code = MPIX_Neighborhood_set_topology(*operations, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighborhood_set_targets(const MPI_Fint *operations, const MPI_Fint *outdegree,
-    const MPI_Fint *targets, const CFI_cdesc_t *targetweights, const MPI_Fint *info, const MPI_Fint *comm,
-    MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
-  int code = MPIX_Neighborhood_set_targets(*operations, *outdegree, targets, targetweights_.address,
-      MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
-  mpixf_drop(&targetweights_);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighborhood_get_count(const MPI_Fint *operation, const MPI_Fint *comm, MPI_Fint *indegree,
-    MPI_Fint *outdegree, MPI_Fint *weighted, MPI_Fint *ierror) {
-  mpixf_begin();
-  int code = MPIX_Neighborhood_get_count(*operation, MPI_Comm_f2c(*comm), indegree, outdegree, weighted);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighborhood_get(const MPI_Fint *operation, const MPI_Fint *comm, const MPI_Fint *maxindegree,
-    MPI_Fint *sources, const CFI_cdesc_t *sourceweights, const MPI_Fint *maxoutdegree, MPI_Fint *targets,
-    const CFI_cdesc_t *targetweights, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sourceweights_ = mpixf_copied(sourceweights, NULL);
-  mpixf_buffer targetweights_ = mpixf_copied(targetweights, NULL);
-  int code = MPIX_Neighborhood_get(*operation, MPI_Comm_f2c(*comm), *maxindegree, sources, sourceweights_.address,
-      *maxoutdegree, targets, targetweights_.address);
-  mpixf_give_back(&sourceweights_);
-  mpixf_give_back(&targetweights_);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighborhood_describe(const MPI_Fint *operation, const MPI_Fint *comm, const CFI_cdesc_t *string,
-    MPI_Fint *resultlen, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_text string_ = mpixf_text_room(string);
-  int code = MPIX_Neighborhood_describe(*operation, MPI_Comm_f2c(*comm), string_.length, string_.text, resultlen);
-  mpixf_text_end(&string_, code);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighborhood_free(const MPI_Fint *operations, const MPI_Fint *comm, MPI_Fint *ierror) {
-  mpixf_begin();
-  int code = MPIX_Neighborhood_free(*operations, MPI_Comm_f2c(*comm));
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_gather_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
-    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
-    const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Neighbor_gather_plan(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
-      *recvcount, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_gather_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
-    const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Neighbor_gather_plan_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
-      *recvcount, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_gatherv_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
-    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *recvdispls,
-    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Neighbor_gatherv_plan(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
-      recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_gatherv_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts, const MPI_Aint *recvdispls,
-    const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Neighbor_gatherv_plan_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
-      recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_alltoall_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
-    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
-    const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Neighbor_alltoall_plan(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
-      *recvcount, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_alltoall_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
-    const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Neighbor_alltoall_plan_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
-      *recvcount, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_alltoallv_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
-    const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
-    const MPI_Fint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
-    MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Neighbor_alltoallv_plan(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
-      recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info),
-      request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_alltoallv_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-    const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
-    const MPI_Aint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *comm, const MPI_Fint *info,
-    MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Neighbor_alltoallv_plan_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
-      recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info),
-      request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_alltoallw_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
-    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
-    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, const MPI_Fint *info,
-    MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
-  if (code != MPI_SUCCESS) {
-    mpixf_end(ierror, code);
-    return;
-  }
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_types sendtypes_;
-  mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  mpixf_types recvtypes_;
-  mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
-  code = MPIX_Neighbor_alltoallw_plan(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
-      recvcounts, recvdispls, recvtypes_.types, MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
-  mpixf_types_end(&sendtypes_);
-  mpixf_types_end(&recvtypes_);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_alltoallw_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
-    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, const MPI_Fint *info,
-    MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
-  if (code != MPI_SUCCESS) {
-    mpixf_end(ierror, code);
-    return;
-  }
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_types sendtypes_;
-  mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  mpixf_types recvtypes_;
-  mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
-  code = MPIX_Neighbor_alltoallw_plan_c(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
-      recvcounts, recvdispls, recvtypes_.types, MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
-  mpixf_types_end(&sendtypes_);
-  mpixf_types_end(&recvtypes_);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_reduce_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
-    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
-    const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Neighbor_reduce_plan(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
-      *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_reduce_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
-    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
-    const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Neighbor_reduce_plan_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
-      *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_reducev_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
-    const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
-    const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request,
-    MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Neighbor_reducev_plan(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
-      recvbuf_.address, *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info),
-      request);
-  mpixf_end(ierror, code);
-}
-
-MPIXF_API void mpixf_Neighbor_reducev_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
-    const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
-    const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request,
-    MPI_Fint *ierror) {
-  mpixf_begin();
-  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
-  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
-  int code = MPIX_Neighbor_reducev_plan_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
-      recvbuf_.address, *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info),
-      request);
-  mpixf_end(ierror, code);
-}
-
 MPIXF_API void mpixf_Neighbor_reduce(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
     const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *op,
     const MPI_Fint *comm, MPI_Fint *ierror) {
@@ -921,6 +790,50 @@ MPIXF_API void mpixf_Neighbor_reduce_c(const CFI_cdesc_t *sendbuf, const MPI_Cou
   mpixf_end(ierror, code);
 }
 
+MPIXF_API void mpixf_Ineighbor_reduce(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype,
+    const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *op,
+    const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Ineighbor_reduce(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address, *recvcount,
+      MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_reduce_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Ineighbor_reduce_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_reduce_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Neighbor_reduce_plan(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_reduce_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Neighbor_reduce_plan_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
+  mpixf_end(ierror, code);
+}
+
 MPIXF_API void mpixf_Neighbor_reducev(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
     const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
     const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
@@ -944,6 +857,54 @@ MPIXF_API void mpixf_Neighbor_reducev_c(const CFI_cdesc_t *sendbuf, const MPI_Co
       recvbuf_.address, *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm));
   mpixf_drop(&sendbuf_);
   mpixf_give_back(&recvbuf_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_reducev(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Ineighbor_reducev(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_reducev_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Ineighbor_reducev_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
+      recvbuf_.address, *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_reducev_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request,
+    MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Neighbor_reducev_plan(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
+      recvbuf_.address, *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info),
+      request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_reducev_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount,
+    const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request,
+    MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Neighbor_reducev_plan_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
+      recvbuf_.address, *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info),
+      request);
   mpixf_end(ierror, code);
 }
 
@@ -1182,6 +1143,15 @@ MPIXF_API void mpixf_Sparse_free(MPIX_Sparse_result *result, MPI_Fint *ierror) {
   mpixf_end(ierror, code);
 }
 
+MPIXF_API void mpixf_Sparse_describe(const MPI_Fint *comm, const CFI_cdesc_t *string, MPI_Fint *resultlen,
+    MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_text string_ = mpixf_text_room(string);
+  int code = MPIX_Sparse_describe(MPI_Comm_f2c(*comm), string_.length, string_.text, resultlen);
+  mpixf_text_end(&string_, code);
+  mpixf_end(ierror, code);
+}
+
 MPIXF_API void mpixf_Sparse_plan_create(const MPI_Fint *ntargets, const MPI_Fint *targets, const CFI_cdesc_t *sendbuf,
     const MPI_Fint *sendcounts, const MPI_Fint *senddispls, const MPI_Fint *sendtype, const MPI_Fint *recvtype,
     const MPI_Fint *info, const MPI_Fint *comm, MPIX_Sparse_plan *plan, MPI_Fint *ierror) {
@@ -1232,11 +1202,42 @@ MPIXF_API void mpixf_Sparse_plan_free(MPIX_Sparse_plan *plan, MPI_Fint *ierror) 
   mpixf_end(ierror, code);
 }
 
-MPIXF_API void mpixf_Sparse_describe(const MPI_Fint *comm, const CFI_cdesc_t *string, MPI_Fint *resultlen,
+MPIXF_API void mpixf_Loggp_measure(const MPI_Fint *info, const MPI_Fint *comm, MPIX_Loggp *parameters,
+    MPI_Fint *ierror) {
+  mpixf_begin();
+  int code = MPIX_Loggp_measure(MPI_Info_f2c(*info), MPI_Comm_f2c(*comm), parameters);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Loggp_set(const MPIX_Loggp *parameters, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
+  int code = MPIX_Loggp_set(parameters, MPI_Comm_f2c(*comm));
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Loggp_get(const MPI_Fint *comm, MPIX_Loggp *parameters, MPI_Fint *ierror) {
+  mpixf_begin();
+  int code = MPIX_Loggp_get(MPI_Comm_f2c(*comm), parameters);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_get_version(MPI_Fint *major, MPI_Fint *minor, MPI_Fint *patch, MPI_Fint *ierror) {
+  mpixf_begin();
+  int code = MPIX_Neighbor_get_version(major, minor, patch);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_error_class(const MPI_Fint *which, MPI_Fint *errorclass, MPI_Fint *ierror) {
+  mpixf_begin();
+  int code = MPIX_Neighbor_error_class(*which, errorclass);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_error_string(const MPI_Fint *comm, const CFI_cdesc_t *string, MPI_Fint *resultlen,
     MPI_Fint *ierror) {
   mpixf_begin();
   mpixf_text string_ = mpixf_text_room(string);
-  int code = MPIX_Sparse_describe(MPI_Comm_f2c(*comm), string_.length, string_.text, resultlen);
+  int code = MPIX_Neighbor_error_string(MPI_Comm_f2c(*comm), string_.length, string_.text, resultlen);
   mpixf_text_end(&string_, code);
   mpixf_end(ierror, code);
 }

@@ -1,9 +1,9 @@
-! Sparse (neighborhood) collective communication on any MPI: what mpix_neighbor.h has, for Fortran.
+! Sparse (neighborhood) collective communication on any MPI: mpix_neighbor.h for Fortran.
 !
-! Generated from include/mpix_neighbor.h by `make header`; do not edit.
+! Generated from bindings/functions.toml by `make header`; do not edit.
 !
-! Each name takes handles of mpi_f08 as well as integer handles (module mpi, mpif.h). The C header documents the arguments;
-! docs/fortran.md tells what is otherwise in Fortran.
+! Each name takes handles of mpi_f08 as well as integer handles (module mpi, mpif.h). The C header
+! and docs/reference document the arguments, and docs/fortran.md what differs in Fortran.
 
 module mpix_neighbor
   use, intrinsic :: iso_c_binding, only : c_double, c_int, c_intptr_t, c_null_ptr, c_ptr
@@ -31,7 +31,7 @@ module mpix_neighbor
     real(c_double) :: deviation
   end type MPIX_Loggp
 
-  ! handles: a variable is null until a call makes it something
+  ! handles: a variable is null until a call sets it
   type, bind(C), public :: MPIX_Request
     type(c_ptr) :: MPIX_VAL = c_null_ptr
   end type MPIX_Request
@@ -68,8 +68,7 @@ module mpix_neighbor
 
   public :: MPIX_Sparse_function
   abstract interface
-    ! What MPIX_Sparse_exchange_each calls for each message: source, elements of the receive type, their place (valid
-    ! during the call), and what the caller gave as context.
+    ! Called by MPIX_Sparse_exchange_each for each message.
     function MPIX_Sparse_function(source, count, data, context) bind(C) result(code)
       import
       implicit none
@@ -81,7 +80,751 @@ module mpix_neighbor
     end function MPIX_Sparse_function
   end interface
 
-  ! Sparse all-to-all: sends a block of its own to each target and receives a block of equal size from each source.
+  ! Sets a communicator's neighborhood for one or more operations, and builds the schedule that runs
+  ! them.
+  public :: MPIX_Neighborhood_set
+  interface MPIX_Neighborhood_set
+    subroutine MPIX_Neighborhood_set_f08(operations, indegree, sources, sourceweights, outdegree, targets, &
+        targetweights, info, comm, ierror) &
+        bind(C, name="mpixf_Neighborhood_set")
+      import
+      implicit none
+      integer(c_int), intent(in) :: operations
+      integer(c_int), intent(in) :: indegree
+      integer(c_int), intent(in) :: sources(*)
+      integer(c_int), intent(in) :: sourceweights(..)
+      integer(c_int), intent(in) :: outdegree
+      integer(c_int), intent(in) :: targets(*)
+      integer(c_int), intent(in) :: targetweights(..)
+      type(MPI_Info), intent(in) :: info
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighborhood_set_f08
+    subroutine MPIX_Neighborhood_set_int(operations, indegree, sources, sourceweights, outdegree, targets, &
+        targetweights, info, comm, ierror) &
+        bind(C, name="mpixf_Neighborhood_set")
+      import
+      implicit none
+      integer(c_int), intent(in) :: operations
+      integer(c_int), intent(in) :: indegree
+      integer(c_int), intent(in) :: sources(*)
+      integer(c_int), intent(in) :: sourceweights(..)
+      integer(c_int), intent(in) :: outdegree
+      integer(c_int), intent(in) :: targets(*)
+      integer(c_int), intent(in) :: targetweights(..)
+      integer(c_int), intent(in) :: info
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighborhood_set_int
+  end interface MPIX_Neighborhood_set
+
+  ! Sets a communicator's neighborhood for MPIX_NEIGHBOR_GATHER alone.
+  public :: MPIX_Neighbor_gather_set
+  interface MPIX_Neighbor_gather_set
+    subroutine MPIX_Neighbor_gather_set_f08(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
+        comm, ierror) &
+        bind(C, name="mpixf_Neighbor_gather_set")
+      import
+      implicit none
+      integer(c_int), intent(in) :: indegree
+      integer(c_int), intent(in) :: sources(*)
+      integer(c_int), intent(in) :: sourceweights(..)
+      integer(c_int), intent(in) :: outdegree
+      integer(c_int), intent(in) :: targets(*)
+      integer(c_int), intent(in) :: targetweights(..)
+      type(MPI_Info), intent(in) :: info
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gather_set_f08
+    subroutine MPIX_Neighbor_gather_set_int(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
+        comm, ierror) &
+        bind(C, name="mpixf_Neighbor_gather_set")
+      import
+      implicit none
+      integer(c_int), intent(in) :: indegree
+      integer(c_int), intent(in) :: sources(*)
+      integer(c_int), intent(in) :: sourceweights(..)
+      integer(c_int), intent(in) :: outdegree
+      integer(c_int), intent(in) :: targets(*)
+      integer(c_int), intent(in) :: targetweights(..)
+      integer(c_int), intent(in) :: info
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gather_set_int
+  end interface MPIX_Neighbor_gather_set
+
+  ! Sets a communicator's neighborhood for MPIX_NEIGHBOR_ALLTOALL alone.
+  public :: MPIX_Neighbor_alltoall_set
+  interface MPIX_Neighbor_alltoall_set
+    subroutine MPIX_Neighbor_alltoall_set_f08(indegree, sources, sourceweights, outdegree, targets, targetweights, &
+        info, comm, ierror) &
+        bind(C, name="mpixf_Neighbor_alltoall_set")
+      import
+      implicit none
+      integer(c_int), intent(in) :: indegree
+      integer(c_int), intent(in) :: sources(*)
+      integer(c_int), intent(in) :: sourceweights(..)
+      integer(c_int), intent(in) :: outdegree
+      integer(c_int), intent(in) :: targets(*)
+      integer(c_int), intent(in) :: targetweights(..)
+      type(MPI_Info), intent(in) :: info
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_alltoall_set_f08
+    subroutine MPIX_Neighbor_alltoall_set_int(indegree, sources, sourceweights, outdegree, targets, targetweights, &
+        info, comm, ierror) &
+        bind(C, name="mpixf_Neighbor_alltoall_set")
+      import
+      implicit none
+      integer(c_int), intent(in) :: indegree
+      integer(c_int), intent(in) :: sources(*)
+      integer(c_int), intent(in) :: sourceweights(..)
+      integer(c_int), intent(in) :: outdegree
+      integer(c_int), intent(in) :: targets(*)
+      integer(c_int), intent(in) :: targetweights(..)
+      integer(c_int), intent(in) :: info
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_alltoall_set_int
+  end interface MPIX_Neighbor_alltoall_set
+
+  ! Sets a communicator's neighborhood for MPIX_NEIGHBOR_REDUCE alone.
+  public :: MPIX_Neighbor_reduce_set
+  interface MPIX_Neighbor_reduce_set
+    subroutine MPIX_Neighbor_reduce_set_f08(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
+        comm, ierror) &
+        bind(C, name="mpixf_Neighbor_reduce_set")
+      import
+      implicit none
+      integer(c_int), intent(in) :: indegree
+      integer(c_int), intent(in) :: sources(*)
+      integer(c_int), intent(in) :: sourceweights(..)
+      integer(c_int), intent(in) :: outdegree
+      integer(c_int), intent(in) :: targets(*)
+      integer(c_int), intent(in) :: targetweights(..)
+      type(MPI_Info), intent(in) :: info
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_reduce_set_f08
+    subroutine MPIX_Neighbor_reduce_set_int(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
+        comm, ierror) &
+        bind(C, name="mpixf_Neighbor_reduce_set")
+      import
+      implicit none
+      integer(c_int), intent(in) :: indegree
+      integer(c_int), intent(in) :: sources(*)
+      integer(c_int), intent(in) :: sourceweights(..)
+      integer(c_int), intent(in) :: outdegree
+      integer(c_int), intent(in) :: targets(*)
+      integer(c_int), intent(in) :: targetweights(..)
+      integer(c_int), intent(in) :: info
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_reduce_set_int
+  end interface MPIX_Neighbor_reduce_set
+
+  ! Sets a communicator's neighborhood from process groups instead of lists of ranks.
+  public :: MPIX_Neighborhood_set_group
+  interface MPIX_Neighborhood_set_group
+    subroutine MPIX_Neighborhood_set_group_f08(operations, sourcegroup, sourceweights, targetgroup, targetweights, &
+        info, comm, ierror) &
+        bind(C, name="mpixf_Neighborhood_set_group")
+      import
+      implicit none
+      integer(c_int), intent(in) :: operations
+      type(MPI_Group), intent(in) :: sourcegroup
+      integer(c_int), intent(in) :: sourceweights(..)
+      type(MPI_Group), intent(in) :: targetgroup
+      integer(c_int), intent(in) :: targetweights(..)
+      type(MPI_Info), intent(in) :: info
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighborhood_set_group_f08
+    subroutine MPIX_Neighborhood_set_group_int(operations, sourcegroup, sourceweights, targetgroup, targetweights, &
+        info, comm, ierror) &
+        bind(C, name="mpixf_Neighborhood_set_group")
+      import
+      implicit none
+      integer(c_int), intent(in) :: operations
+      integer(c_int), intent(in) :: sourcegroup
+      integer(c_int), intent(in) :: sourceweights(..)
+      integer(c_int), intent(in) :: targetgroup
+      integer(c_int), intent(in) :: targetweights(..)
+      integer(c_int), intent(in) :: info
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighborhood_set_group_int
+  end interface MPIX_Neighborhood_set_group
+
+  ! Sets a communicator's neighborhood to the neighbors in its virtual topology.
+  public :: MPIX_Neighborhood_set_topology
+  interface MPIX_Neighborhood_set_topology
+    subroutine MPIX_Neighborhood_set_topology_f08(operations, info, comm, ierror) &
+        bind(C, name="mpixf_Neighborhood_set_topology")
+      import
+      implicit none
+      integer(c_int), intent(in) :: operations
+      type(MPI_Info), intent(in) :: info
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighborhood_set_topology_f08
+    subroutine MPIX_Neighborhood_set_topology_int(operations, info, comm, ierror) &
+        bind(C, name="mpixf_Neighborhood_set_topology")
+      import
+      implicit none
+      integer(c_int), intent(in) :: operations
+      integer(c_int), intent(in) :: info
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighborhood_set_topology_int
+  end interface MPIX_Neighborhood_set_topology
+
+  ! Sets a communicator's neighborhood from the targets alone: a sparse exchange finds the sources.
+  public :: MPIX_Neighborhood_set_targets
+  interface MPIX_Neighborhood_set_targets
+    subroutine MPIX_Neighborhood_set_targets_f08(operations, outdegree, targets, targetweights, info, comm, ierror) &
+        bind(C, name="mpixf_Neighborhood_set_targets")
+      import
+      implicit none
+      integer(c_int), intent(in) :: operations
+      integer(c_int), intent(in) :: outdegree
+      integer(c_int), intent(in) :: targets(*)
+      integer(c_int), intent(in) :: targetweights(..)
+      type(MPI_Info), intent(in) :: info
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighborhood_set_targets_f08
+    subroutine MPIX_Neighborhood_set_targets_int(operations, outdegree, targets, targetweights, info, comm, ierror) &
+        bind(C, name="mpixf_Neighborhood_set_targets")
+      import
+      implicit none
+      integer(c_int), intent(in) :: operations
+      integer(c_int), intent(in) :: outdegree
+      integer(c_int), intent(in) :: targets(*)
+      integer(c_int), intent(in) :: targetweights(..)
+      integer(c_int), intent(in) :: info
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighborhood_set_targets_int
+  end interface MPIX_Neighborhood_set_targets
+
+  ! Returns the degrees of a communicator's neighborhood for an operation.
+  public :: MPIX_Neighborhood_get_count
+  interface MPIX_Neighborhood_get_count
+    module procedure MPIX_Neighborhood_get_count_f08
+    module procedure MPIX_Neighborhood_get_count_int
+  end interface MPIX_Neighborhood_get_count
+
+  ! Returns the lists of a communicator's neighborhood for an operation, as they were given.
+  public :: MPIX_Neighborhood_get
+  interface MPIX_Neighborhood_get
+    subroutine MPIX_Neighborhood_get_f08(operation, comm, maxindegree, sources, sourceweights, maxoutdegree, targets, &
+        targetweights, ierror) &
+        bind(C, name="mpixf_Neighborhood_get")
+      import
+      implicit none
+      integer(c_int), intent(in) :: operation
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(in) :: maxindegree
+      integer(c_int), intent(inout) :: sources(*)
+      integer(c_int), intent(inout) :: sourceweights(..)
+      integer(c_int), intent(in) :: maxoutdegree
+      integer(c_int), intent(inout) :: targets(*)
+      integer(c_int), intent(inout) :: targetweights(..)
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighborhood_get_f08
+    subroutine MPIX_Neighborhood_get_int(operation, comm, maxindegree, sources, sourceweights, maxoutdegree, targets, &
+        targetweights, ierror) &
+        bind(C, name="mpixf_Neighborhood_get")
+      import
+      implicit none
+      integer(c_int), intent(in) :: operation
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: maxindegree
+      integer(c_int), intent(inout) :: sources(*)
+      integer(c_int), intent(inout) :: sourceweights(..)
+      integer(c_int), intent(in) :: maxoutdegree
+      integer(c_int), intent(inout) :: targets(*)
+      integer(c_int), intent(inout) :: targetweights(..)
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighborhood_get_int
+  end interface MPIX_Neighborhood_get
+
+  ! Describes a communicator's neighborhood for an operation in a few lines of text.
+  public :: MPIX_Neighborhood_describe
+  interface MPIX_Neighborhood_describe
+    subroutine MPIX_Neighborhood_describe_f08(operation, comm, string, resultlen, ierror) &
+        bind(C, name="mpixf_Neighborhood_describe")
+      import
+      implicit none
+      integer(c_int), intent(in) :: operation
+      type(MPI_Comm), intent(in) :: comm
+      character(len=*) :: string
+      integer(c_int), intent(out) :: resultlen
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighborhood_describe_f08
+    subroutine MPIX_Neighborhood_describe_int(operation, comm, string, resultlen, ierror) &
+        bind(C, name="mpixf_Neighborhood_describe")
+      import
+      implicit none
+      integer(c_int), intent(in) :: operation
+      integer(c_int), intent(in) :: comm
+      character(len=*) :: string
+      integer(c_int), intent(out) :: resultlen
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighborhood_describe_int
+  end interface MPIX_Neighborhood_describe
+
+  ! Removes a communicator's neighborhoods for one or more operations.
+  public :: MPIX_Neighborhood_free
+  interface MPIX_Neighborhood_free
+    subroutine MPIX_Neighborhood_free_f08(operations, comm, ierror) &
+        bind(C, name="mpixf_Neighborhood_free")
+      import
+      implicit none
+      integer(c_int), intent(in) :: operations
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighborhood_free_f08
+    subroutine MPIX_Neighborhood_free_int(operations, comm, ierror) &
+        bind(C, name="mpixf_Neighborhood_free")
+      import
+      implicit none
+      integer(c_int), intent(in) :: operations
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighborhood_free_int
+  end interface MPIX_Neighborhood_free
+
+  ! Sends one block to all targets and receives a block of equal size from each source.
+  public :: MPIX_Neighbor_gather
+  interface MPIX_Neighbor_gather
+    subroutine MPIX_Neighbor_gather_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) &
+        bind(C, name="mpixf_Neighbor_gather")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gather_f08
+    subroutine MPIX_Neighbor_gather_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) &
+        bind(C, name="mpixf_Neighbor_gather")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gather_int
+  end interface MPIX_Neighbor_gather
+
+  ! MPIX_Neighbor_gather with large counts.
+  public :: MPIX_Neighbor_gather_c
+  interface MPIX_Neighbor_gather_c
+    subroutine MPIX_Neighbor_gather_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) &
+        bind(C, name="mpixf_Neighbor_gather_c")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gather_c_f08
+    subroutine MPIX_Neighbor_gather_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) &
+        bind(C, name="mpixf_Neighbor_gather_c")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gather_c_int
+  end interface MPIX_Neighbor_gather_c
+
+  ! Starts MPIX_Neighbor_gather and returns once its messages are posted.
+  public :: MPIX_Ineighbor_gather
+  interface MPIX_Ineighbor_gather
+    subroutine MPIX_Ineighbor_gather_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
+        ierror) &
+        bind(C, name="mpixf_Ineighbor_gather")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_gather_f08
+    subroutine MPIX_Ineighbor_gather_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
+        ierror) &
+        bind(C, name="mpixf_Ineighbor_gather")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_gather_int
+  end interface MPIX_Ineighbor_gather
+
+  ! MPIX_Ineighbor_gather with large counts.
+  public :: MPIX_Ineighbor_gather_c
+  interface MPIX_Ineighbor_gather_c
+    subroutine MPIX_Ineighbor_gather_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
+        ierror) &
+        bind(C, name="mpixf_Ineighbor_gather_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_gather_c_f08
+    subroutine MPIX_Ineighbor_gather_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
+        ierror) &
+        bind(C, name="mpixf_Ineighbor_gather_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_gather_c_int
+  end interface MPIX_Ineighbor_gather_c
+
+  ! Makes a persistent MPIX_Neighbor_gather, which MPIX_Request_start runs any number of times.
+  public :: MPIX_Neighbor_gather_plan
+  interface MPIX_Neighbor_gather_plan
+    subroutine MPIX_Neighbor_gather_plan_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror) &
+        bind(C, name="mpixf_Neighbor_gather_plan")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      type(MPI_Info), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gather_plan_f08
+    subroutine MPIX_Neighbor_gather_plan_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror) &
+        bind(C, name="mpixf_Neighbor_gather_plan")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gather_plan_int
+  end interface MPIX_Neighbor_gather_plan
+
+  ! MPIX_Neighbor_gather_plan with large counts.
+  public :: MPIX_Neighbor_gather_plan_c
+  interface MPIX_Neighbor_gather_plan_c
+    subroutine MPIX_Neighbor_gather_plan_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror) &
+        bind(C, name="mpixf_Neighbor_gather_plan_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      type(MPI_Info), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gather_plan_c_f08
+    subroutine MPIX_Neighbor_gather_plan_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror) &
+        bind(C, name="mpixf_Neighbor_gather_plan_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gather_plan_c_int
+  end interface MPIX_Neighbor_gather_plan_c
+
+  ! Sends one block to all targets and receives a block of its own size from each source.
+  public :: MPIX_Neighbor_gatherv
+  interface MPIX_Neighbor_gatherv
+    subroutine MPIX_Neighbor_gatherv_f08(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
+        comm, ierror) &
+        bind(C, name="mpixf_Neighbor_gatherv")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(c_int), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gatherv_f08
+    subroutine MPIX_Neighbor_gatherv_int(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
+        comm, ierror) &
+        bind(C, name="mpixf_Neighbor_gatherv")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(c_int), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gatherv_int
+  end interface MPIX_Neighbor_gatherv
+
+  ! MPIX_Neighbor_gatherv with large counts.
+  public :: MPIX_Neighbor_gatherv_c
+  interface MPIX_Neighbor_gatherv_c
+    subroutine MPIX_Neighbor_gatherv_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
+        comm, ierror) &
+        bind(C, name="mpixf_Neighbor_gatherv_c")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gatherv_c_f08
+    subroutine MPIX_Neighbor_gatherv_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
+        comm, ierror) &
+        bind(C, name="mpixf_Neighbor_gatherv_c")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gatherv_c_int
+  end interface MPIX_Neighbor_gatherv_c
+
+  ! Starts MPIX_Neighbor_gatherv and returns once its messages are posted.
+  public :: MPIX_Ineighbor_gatherv
+  interface MPIX_Ineighbor_gatherv
+    subroutine MPIX_Ineighbor_gatherv_f08(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
+        comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_gatherv")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(c_int), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_gatherv_f08
+    subroutine MPIX_Ineighbor_gatherv_int(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
+        comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_gatherv")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(c_int), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_gatherv_int
+  end interface MPIX_Ineighbor_gatherv
+
+  ! MPIX_Ineighbor_gatherv with large counts.
+  public :: MPIX_Ineighbor_gatherv_c
+  interface MPIX_Ineighbor_gatherv_c
+    subroutine MPIX_Ineighbor_gatherv_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
+        comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_gatherv_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_gatherv_c_f08
+    subroutine MPIX_Ineighbor_gatherv_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
+        comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_gatherv_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_gatherv_c_int
+  end interface MPIX_Ineighbor_gatherv_c
+
+  ! Makes a persistent MPIX_Neighbor_gatherv, which MPIX_Request_start runs any number of times.
+  public :: MPIX_Neighbor_gatherv_plan
+  interface MPIX_Neighbor_gatherv_plan
+    subroutine MPIX_Neighbor_gatherv_plan_f08(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
+        comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_gatherv_plan")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(c_int), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      type(MPI_Info), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gatherv_plan_f08
+    subroutine MPIX_Neighbor_gatherv_plan_int(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
+        comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_gatherv_plan")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(c_int), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gatherv_plan_int
+  end interface MPIX_Neighbor_gatherv_plan
+
+  ! MPIX_Neighbor_gatherv_plan with large counts.
+  public :: MPIX_Neighbor_gatherv_plan_c
+  interface MPIX_Neighbor_gatherv_plan_c
+    subroutine MPIX_Neighbor_gatherv_plan_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, &
+        recvtype, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_gatherv_plan_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      type(MPI_Info), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gatherv_plan_c_f08
+    subroutine MPIX_Neighbor_gatherv_plan_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, &
+        recvtype, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_gatherv_plan_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_gatherv_plan_c_int
+  end interface MPIX_Neighbor_gatherv_plan_c
+
+  ! Sends a block of its own to each target and receives a block of equal size from each source.
   public :: MPIX_Neighbor_alltoall
   interface MPIX_Neighbor_alltoall
     subroutine MPIX_Neighbor_alltoall_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) &
@@ -145,9 +888,151 @@ module mpix_neighbor
     end subroutine MPIX_Neighbor_alltoall_c_int
   end interface MPIX_Neighbor_alltoall_c
 
-  ! Sparse all-to-all of blocks of different sizes: sends to target i sendcounts[i] elements from sendbuf +
-  ! senddispls[i] * extent(sendtype) and receives from source j recvcounts[j] elements to recvbuf + recvdispls[j] *
-  ! extent(recvtype).
+  ! Starts MPIX_Neighbor_alltoall and returns once its messages are posted.
+  public :: MPIX_Ineighbor_alltoall
+  interface MPIX_Ineighbor_alltoall
+    subroutine MPIX_Ineighbor_alltoall_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
+        ierror) &
+        bind(C, name="mpixf_Ineighbor_alltoall")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_alltoall_f08
+    subroutine MPIX_Ineighbor_alltoall_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
+        ierror) &
+        bind(C, name="mpixf_Ineighbor_alltoall")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_alltoall_int
+  end interface MPIX_Ineighbor_alltoall
+
+  ! MPIX_Ineighbor_alltoall with large counts.
+  public :: MPIX_Ineighbor_alltoall_c
+  interface MPIX_Ineighbor_alltoall_c
+    subroutine MPIX_Ineighbor_alltoall_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror) &
+        bind(C, name="mpixf_Ineighbor_alltoall_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_alltoall_c_f08
+    subroutine MPIX_Ineighbor_alltoall_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        request, ierror) &
+        bind(C, name="mpixf_Ineighbor_alltoall_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_alltoall_c_int
+  end interface MPIX_Ineighbor_alltoall_c
+
+  ! Makes a persistent MPIX_Neighbor_alltoall, which MPIX_Request_start runs any number of times.
+  public :: MPIX_Neighbor_alltoall_plan
+  interface MPIX_Neighbor_alltoall_plan
+    subroutine MPIX_Neighbor_alltoall_plan_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror) &
+        bind(C, name="mpixf_Neighbor_alltoall_plan")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      type(MPI_Info), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_alltoall_plan_f08
+    subroutine MPIX_Neighbor_alltoall_plan_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
+        request, ierror) &
+        bind(C, name="mpixf_Neighbor_alltoall_plan")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_alltoall_plan_int
+  end interface MPIX_Neighbor_alltoall_plan
+
+  ! MPIX_Neighbor_alltoall_plan with large counts.
+  public :: MPIX_Neighbor_alltoall_plan_c
+  interface MPIX_Neighbor_alltoall_plan_c
+    subroutine MPIX_Neighbor_alltoall_plan_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_alltoall_plan_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      type(MPI_Info), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_alltoall_plan_c_f08
+    subroutine MPIX_Neighbor_alltoall_plan_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
+        info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_alltoall_plan_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_alltoall_plan_c_int
+  end interface MPIX_Neighbor_alltoall_plan_c
+
+  ! Sends a block of its own size to each target and receives one from each source.
   public :: MPIX_Neighbor_alltoallv
   interface MPIX_Neighbor_alltoallv
     subroutine MPIX_Neighbor_alltoallv_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, recvdispls, &
@@ -221,9 +1106,167 @@ module mpix_neighbor
     end subroutine MPIX_Neighbor_alltoallv_c_int
   end interface MPIX_Neighbor_alltoallv_c
 
-  ! Sparse all-to-all of blocks of different sizes and layouts: sends to target i sendcounts[i] elements of sendtypes[i]
-  ! from sendbuf + senddispls[i] bytes and receives from source j recvcounts[j] elements of recvtypes[j] to recvbuf +
-  ! recvdispls[j] bytes.
+  ! Starts MPIX_Neighbor_alltoallv and returns once its messages are posted.
+  public :: MPIX_Ineighbor_alltoallv
+  interface MPIX_Ineighbor_alltoallv
+    subroutine MPIX_Ineighbor_alltoallv_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_alltoallv")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(c_int), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(c_int), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_alltoallv_f08
+    subroutine MPIX_Ineighbor_alltoallv_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_alltoallv")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(c_int), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(c_int), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_alltoallv_int
+  end interface MPIX_Ineighbor_alltoallv
+
+  ! MPIX_Ineighbor_alltoallv with large counts.
+  public :: MPIX_Ineighbor_alltoallv_c
+  interface MPIX_Ineighbor_alltoallv_c
+    subroutine MPIX_Ineighbor_alltoallv_c_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_alltoallv_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_alltoallv_c_f08
+    subroutine MPIX_Ineighbor_alltoallv_c_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_alltoallv_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_alltoallv_c_int
+  end interface MPIX_Ineighbor_alltoallv_c
+
+  ! Makes a persistent MPIX_Neighbor_alltoallv, which MPIX_Request_start runs any number of times.
+  public :: MPIX_Neighbor_alltoallv_plan
+  interface MPIX_Neighbor_alltoallv_plan
+    subroutine MPIX_Neighbor_alltoallv_plan_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_alltoallv_plan")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(c_int), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(c_int), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      type(MPI_Info), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_alltoallv_plan_f08
+    subroutine MPIX_Neighbor_alltoallv_plan_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_alltoallv_plan")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(c_int), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(c_int), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_alltoallv_plan_int
+  end interface MPIX_Neighbor_alltoallv_plan
+
+  ! MPIX_Neighbor_alltoallv_plan with large counts.
+  public :: MPIX_Neighbor_alltoallv_plan_c
+  interface MPIX_Neighbor_alltoallv_plan_c
+    subroutine MPIX_Neighbor_alltoallv_plan_c_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_alltoallv_plan_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Comm), intent(in) :: comm
+      type(MPI_Info), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_alltoallv_plan_c_f08
+    subroutine MPIX_Neighbor_alltoallv_plan_c_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_alltoallv_plan_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_alltoallv_plan_c_int
+  end interface MPIX_Neighbor_alltoallv_plan_c
+
+  ! Sends a block of its own size and layout to each target and receives one from each source.
   public :: MPIX_Neighbor_alltoallw
   interface MPIX_Neighbor_alltoallw
     subroutine MPIX_Neighbor_alltoallw_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
@@ -297,8 +1340,167 @@ module mpix_neighbor
     end subroutine MPIX_Neighbor_alltoallw_c_int
   end interface MPIX_Neighbor_alltoallw_c
 
-  ! Sparse all-to-all of several fields at once: what nfields calls of MPIX_Neighbor_alltoallw do, one for each field,
-  ! in one exchange.
+  ! Starts MPIX_Neighbor_alltoallw and returns once its messages are posted.
+  public :: MPIX_Ineighbor_alltoallw
+  interface MPIX_Ineighbor_alltoallw
+    subroutine MPIX_Ineighbor_alltoallw_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_alltoallw")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_alltoallw_f08
+    subroutine MPIX_Ineighbor_alltoallw_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_alltoallw")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtypes(*)
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtypes(*)
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_alltoallw_int
+  end interface MPIX_Ineighbor_alltoallw
+
+  ! MPIX_Ineighbor_alltoallw with large counts.
+  public :: MPIX_Ineighbor_alltoallw_c
+  interface MPIX_Ineighbor_alltoallw_c
+    subroutine MPIX_Ineighbor_alltoallw_c_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_alltoallw_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_alltoallw_c_f08
+    subroutine MPIX_Ineighbor_alltoallw_c_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_alltoallw_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtypes(*)
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtypes(*)
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_alltoallw_c_int
+  end interface MPIX_Ineighbor_alltoallw_c
+
+  ! Makes a persistent MPIX_Neighbor_alltoallw, which MPIX_Request_start runs any number of times.
+  public :: MPIX_Neighbor_alltoallw_plan
+  interface MPIX_Neighbor_alltoallw_plan
+    subroutine MPIX_Neighbor_alltoallw_plan_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_alltoallw_plan")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      type(MPI_Comm), intent(in) :: comm
+      type(MPI_Info), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_alltoallw_plan_f08
+    subroutine MPIX_Neighbor_alltoallw_plan_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_alltoallw_plan")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtypes(*)
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtypes(*)
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_alltoallw_plan_int
+  end interface MPIX_Neighbor_alltoallw_plan
+
+  ! MPIX_Neighbor_alltoallw_plan with large counts.
+  public :: MPIX_Neighbor_alltoallw_plan_c
+  interface MPIX_Neighbor_alltoallw_plan_c
+    subroutine MPIX_Neighbor_alltoallw_plan_c_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_alltoallw_plan_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      type(MPI_Comm), intent(in) :: comm
+      type(MPI_Info), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_alltoallw_plan_c_f08
+    subroutine MPIX_Neighbor_alltoallw_plan_c_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_alltoallw_plan_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtypes(*)
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtypes(*)
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_alltoallw_plan_c_int
+  end interface MPIX_Neighbor_alltoallw_plan_c
+
+  ! Does for each of several fields what MPIX_Neighbor_alltoallw does, in one exchange.
   public :: MPIX_Neighbor_alltoallw_fields
   interface MPIX_Neighbor_alltoallw_fields
     subroutine MPIX_Neighbor_alltoallw_fields_f08(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
@@ -376,7 +1578,7 @@ module mpix_neighbor
     end subroutine MPIX_Neighbor_alltoallw_fields_c_int
   end interface MPIX_Neighbor_alltoallw_fields_c
 
-  ! Starts a MPIX_Neighbor_alltoallw_fields, and returns when its messages are posted.
+  ! Starts MPIX_Neighbor_alltoallw_fields and returns once its messages are posted.
   public :: MPIX_Ineighbor_alltoallw_fields
   interface MPIX_Ineighbor_alltoallw_fields
     subroutine MPIX_Ineighbor_alltoallw_fields_f08(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
@@ -458,7 +1660,8 @@ module mpix_neighbor
     end subroutine MPIX_Ineighbor_alltoallw_fields_c_int
   end interface MPIX_Ineighbor_alltoallw_fields_c
 
-  ! Makes a persistent MPIX_Neighbor_alltoallw_fields.
+  ! Makes a persistent MPIX_Neighbor_alltoallw_fields, which MPIX_Request_start runs any number of
+  ! times.
   public :: MPIX_Neighbor_alltoallw_fields_plan
   interface MPIX_Neighbor_alltoallw_fields_plan
     subroutine MPIX_Neighbor_alltoallw_fields_plan_f08(nfields, sendbufs, sendcounts, senddispls, sendtypes, recvbufs, &
@@ -544,11 +1747,12 @@ module mpix_neighbor
     end subroutine MPIX_Neighbor_alltoallw_fields_plan_c_int
   end interface MPIX_Neighbor_alltoallw_fields_plan_c
 
-  ! Sparse gather: sends one block to all targets and receives a block of equal size from each source.
-  public :: MPIX_Neighbor_gather
-  interface MPIX_Neighbor_gather
-    subroutine MPIX_Neighbor_gather_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gather")
+  ! Sends one block to all targets and combines the blocks of all sources elementwise into one.
+  public :: MPIX_Neighbor_reduce
+  interface MPIX_Neighbor_reduce
+    subroutine MPIX_Neighbor_reduce_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+        ierror) &
+        bind(C, name="mpixf_Neighbor_reduce")
       import
       implicit none
       type(*), intent(in) :: sendbuf(..)
@@ -557,11 +1761,13 @@ module mpix_neighbor
       type(*) :: recvbuf(..)
       integer(c_int), intent(in) :: recvcount
       type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
       type(MPI_Comm), intent(in) :: comm
       integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gather_f08
-    subroutine MPIX_Neighbor_gather_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gather")
+    end subroutine MPIX_Neighbor_reduce_f08
+    subroutine MPIX_Neighbor_reduce_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+        ierror) &
+        bind(C, name="mpixf_Neighbor_reduce")
       import
       implicit none
       type(*), intent(in) :: sendbuf(..)
@@ -570,16 +1776,18 @@ module mpix_neighbor
       type(*) :: recvbuf(..)
       integer(c_int), intent(in) :: recvcount
       integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
       integer(c_int), intent(in) :: comm
       integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gather_int
-  end interface MPIX_Neighbor_gather
+    end subroutine MPIX_Neighbor_reduce_int
+  end interface MPIX_Neighbor_reduce
 
-  ! MPIX_Neighbor_gather with large counts.
-  public :: MPIX_Neighbor_gather_c
-  interface MPIX_Neighbor_gather_c
-    subroutine MPIX_Neighbor_gather_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gather_c")
+  ! MPIX_Neighbor_reduce with large counts.
+  public :: MPIX_Neighbor_reduce_c
+  interface MPIX_Neighbor_reduce_c
+    subroutine MPIX_Neighbor_reduce_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+        ierror) &
+        bind(C, name="mpixf_Neighbor_reduce_c")
       import
       implicit none
       type(*), intent(in) :: sendbuf(..)
@@ -588,11 +1796,13 @@ module mpix_neighbor
       type(*) :: recvbuf(..)
       integer(MPI_COUNT_KIND), intent(in) :: recvcount
       type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
       type(MPI_Comm), intent(in) :: comm
       integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gather_c_f08
-    subroutine MPIX_Neighbor_gather_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gather_c")
+    end subroutine MPIX_Neighbor_reduce_c_f08
+    subroutine MPIX_Neighbor_reduce_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+        ierror) &
+        bind(C, name="mpixf_Neighbor_reduce_c")
       import
       implicit none
       type(*), intent(in) :: sendbuf(..)
@@ -601,453 +1811,13 @@ module mpix_neighbor
       type(*) :: recvbuf(..)
       integer(MPI_COUNT_KIND), intent(in) :: recvcount
       integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
       integer(c_int), intent(in) :: comm
       integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gather_c_int
-  end interface MPIX_Neighbor_gather_c
+    end subroutine MPIX_Neighbor_reduce_c_int
+  end interface MPIX_Neighbor_reduce_c
 
-  ! Sparse gather of blocks of different sizes: sends one block to all targets and receives from source j recvcounts[j]
-  ! elements to recvbuf + recvdispls[j] * extent(recvtype).
-  public :: MPIX_Neighbor_gatherv
-  interface MPIX_Neighbor_gatherv
-    subroutine MPIX_Neighbor_gatherv_f08(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gatherv")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(c_int), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gatherv_f08
-    subroutine MPIX_Neighbor_gatherv_int(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gatherv")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(c_int), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gatherv_int
-  end interface MPIX_Neighbor_gatherv
-
-  ! MPIX_Neighbor_gatherv with large counts.
-  public :: MPIX_Neighbor_gatherv_c
-  interface MPIX_Neighbor_gatherv_c
-    subroutine MPIX_Neighbor_gatherv_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gatherv_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gatherv_c_f08
-    subroutine MPIX_Neighbor_gatherv_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gatherv_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gatherv_c_int
-  end interface MPIX_Neighbor_gatherv_c
-
-  ! Starts a MPIX_Neighbor_gather, and returns when its messages are posted.
-  public :: MPIX_Ineighbor_gather
-  interface MPIX_Ineighbor_gather
-    subroutine MPIX_Ineighbor_gather_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
-        ierror) &
-        bind(C, name="mpixf_Ineighbor_gather")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_gather_f08
-    subroutine MPIX_Ineighbor_gather_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
-        ierror) &
-        bind(C, name="mpixf_Ineighbor_gather")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_gather_int
-  end interface MPIX_Ineighbor_gather
-
-  ! MPIX_Ineighbor_gather with large counts.
-  public :: MPIX_Ineighbor_gather_c
-  interface MPIX_Ineighbor_gather_c
-    subroutine MPIX_Ineighbor_gather_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
-        ierror) &
-        bind(C, name="mpixf_Ineighbor_gather_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_gather_c_f08
-    subroutine MPIX_Ineighbor_gather_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
-        ierror) &
-        bind(C, name="mpixf_Ineighbor_gather_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_gather_c_int
-  end interface MPIX_Ineighbor_gather_c
-
-  ! Starts a MPIX_Neighbor_gatherv, and returns when its messages are posted.
-  public :: MPIX_Ineighbor_gatherv
-  interface MPIX_Ineighbor_gatherv
-    subroutine MPIX_Ineighbor_gatherv_f08(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
-        comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_gatherv")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(c_int), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_gatherv_f08
-    subroutine MPIX_Ineighbor_gatherv_int(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
-        comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_gatherv")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(c_int), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_gatherv_int
-  end interface MPIX_Ineighbor_gatherv
-
-  ! MPIX_Ineighbor_gatherv with large counts.
-  public :: MPIX_Ineighbor_gatherv_c
-  interface MPIX_Ineighbor_gatherv_c
-    subroutine MPIX_Ineighbor_gatherv_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
-        comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_gatherv_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_gatherv_c_f08
-    subroutine MPIX_Ineighbor_gatherv_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
-        comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_gatherv_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_gatherv_c_int
-  end interface MPIX_Ineighbor_gatherv_c
-
-  ! Starts a MPIX_Neighbor_alltoall, and returns when its messages are posted.
-  public :: MPIX_Ineighbor_alltoall
-  interface MPIX_Ineighbor_alltoall
-    subroutine MPIX_Ineighbor_alltoall_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
-        ierror) &
-        bind(C, name="mpixf_Ineighbor_alltoall")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_alltoall_f08
-    subroutine MPIX_Ineighbor_alltoall_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request, &
-        ierror) &
-        bind(C, name="mpixf_Ineighbor_alltoall")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_alltoall_int
-  end interface MPIX_Ineighbor_alltoall
-
-  ! MPIX_Ineighbor_alltoall with large counts.
-  public :: MPIX_Ineighbor_alltoall_c
-  interface MPIX_Ineighbor_alltoall_c
-    subroutine MPIX_Ineighbor_alltoall_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
-        request, ierror) &
-        bind(C, name="mpixf_Ineighbor_alltoall_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_alltoall_c_f08
-    subroutine MPIX_Ineighbor_alltoall_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
-        request, ierror) &
-        bind(C, name="mpixf_Ineighbor_alltoall_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_alltoall_c_int
-  end interface MPIX_Ineighbor_alltoall_c
-
-  ! Starts a MPIX_Neighbor_alltoallv, and returns when its messages are posted.
-  public :: MPIX_Ineighbor_alltoallv
-  interface MPIX_Ineighbor_alltoallv
-    subroutine MPIX_Ineighbor_alltoallv_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
-        recvdispls, recvtype, comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_alltoallv")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(c_int), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_alltoallv_f08
-    subroutine MPIX_Ineighbor_alltoallv_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
-        recvdispls, recvtype, comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_alltoallv")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(c_int), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_alltoallv_int
-  end interface MPIX_Ineighbor_alltoallv
-
-  ! MPIX_Ineighbor_alltoallv with large counts.
-  public :: MPIX_Ineighbor_alltoallv_c
-  interface MPIX_Ineighbor_alltoallv_c
-    subroutine MPIX_Ineighbor_alltoallv_c_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
-        recvdispls, recvtype, comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_alltoallv_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_alltoallv_c_f08
-    subroutine MPIX_Ineighbor_alltoallv_c_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
-        recvdispls, recvtype, comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_alltoallv_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_alltoallv_c_int
-  end interface MPIX_Ineighbor_alltoallv_c
-
-  ! Starts a MPIX_Neighbor_alltoallw, and returns when its messages are posted.
-  public :: MPIX_Ineighbor_alltoallw
-  interface MPIX_Ineighbor_alltoallw
-    subroutine MPIX_Ineighbor_alltoallw_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
-        recvdispls, recvtypes, comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_alltoallw")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_alltoallw_f08
-    subroutine MPIX_Ineighbor_alltoallw_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
-        recvdispls, recvtypes, comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_alltoallw")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtypes(*)
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtypes(*)
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_alltoallw_int
-  end interface MPIX_Ineighbor_alltoallw
-
-  ! MPIX_Ineighbor_alltoallw with large counts.
-  public :: MPIX_Ineighbor_alltoallw_c
-  interface MPIX_Ineighbor_alltoallw_c
-    subroutine MPIX_Ineighbor_alltoallw_c_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
-        recvdispls, recvtypes, comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_alltoallw_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_alltoallw_c_f08
-    subroutine MPIX_Ineighbor_alltoallw_c_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
-        recvdispls, recvtypes, comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_alltoallw_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtypes(*)
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtypes(*)
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_alltoallw_c_int
-  end interface MPIX_Ineighbor_alltoallw_c
-
-  ! Starts a MPIX_Neighbor_reduce, and returns when its messages are posted.
+  ! Starts MPIX_Neighbor_reduce and returns once its messages are posted.
   public :: MPIX_Ineighbor_reduce
   interface MPIX_Ineighbor_reduce
     subroutine MPIX_Ineighbor_reduce_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
@@ -1121,917 +1891,7 @@ module mpix_neighbor
     end subroutine MPIX_Ineighbor_reduce_c_int
   end interface MPIX_Ineighbor_reduce_c
 
-  ! Starts a MPIX_Neighbor_reducev, and returns when its messages are posted.
-  public :: MPIX_Ineighbor_reducev
-  interface MPIX_Ineighbor_reducev
-    subroutine MPIX_Ineighbor_reducev_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, &
-        comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_reducev")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Op), intent(in) :: op
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_reducev_f08
-    subroutine MPIX_Ineighbor_reducev_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, &
-        comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_reducev")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: op
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_reducev_int
-  end interface MPIX_Ineighbor_reducev
-
-  ! MPIX_Ineighbor_reducev with large counts.
-  public :: MPIX_Ineighbor_reducev_c
-  interface MPIX_Ineighbor_reducev_c
-    subroutine MPIX_Ineighbor_reducev_c_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, &
-        op, comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_reducev_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Op), intent(in) :: op
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_reducev_c_f08
-    subroutine MPIX_Ineighbor_reducev_c_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, &
-        op, comm, request, ierror) &
-        bind(C, name="mpixf_Ineighbor_reducev_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: op
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Ineighbor_reducev_c_int
-  end interface MPIX_Ineighbor_reducev_c
-
-  ! Measures the LogGP parameters of the machine, between process 0 and the first process on another node, or process 1
-  ! where all processes share a node.
-  public :: MPIX_Loggp_measure
-  interface MPIX_Loggp_measure
-    subroutine MPIX_Loggp_measure_f08(info, comm, parameters, ierror) &
-        bind(C, name="mpixf_Loggp_measure")
-      import
-      implicit none
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Loggp), intent(out) :: parameters
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Loggp_measure_f08
-    subroutine MPIX_Loggp_measure_int(info, comm, parameters, ierror) &
-        bind(C, name="mpixf_Loggp_measure")
-      import
-      implicit none
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Loggp), intent(out) :: parameters
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Loggp_measure_int
-  end interface MPIX_Loggp_measure
-
-  ! Says which LogGP parameters count on a communicator: where later set calls on it choose schedules, and later sparse
-  ! exchanges protocols, unless the info key mpix_loggp or the environment variable MPIX_LOGGP says otherwise.
-  public :: MPIX_Loggp_set
-  interface MPIX_Loggp_set
-    subroutine MPIX_Loggp_set_f08(parameters, comm, ierror) &
-        bind(C, name="mpixf_Loggp_set")
-      import
-      implicit none
-      type(MPIX_Loggp), intent(in) :: parameters
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Loggp_set_f08
-    subroutine MPIX_Loggp_set_int(parameters, comm, ierror) &
-        bind(C, name="mpixf_Loggp_set")
-      import
-      implicit none
-      type(MPIX_Loggp), intent(in) :: parameters
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Loggp_set_int
-  end interface MPIX_Loggp_set
-
-  ! The LogGP parameters that count on a communicator where no info key says otherwise: those of the environment
-  ! variable MPIX_LOGGP, else those that MPIX_Loggp_set gave it, else those of the file that the environment variable
-  ! MPIX_LOGGP_FILE names, else those of the file mpix-neighbor/loggp in $XDG_CONFIG_HOME or ~/.config, else the preset
-  ! jaguar.
-  public :: MPIX_Loggp_get
-  interface MPIX_Loggp_get
-    subroutine MPIX_Loggp_get_f08(comm, parameters, ierror) &
-        bind(C, name="mpixf_Loggp_get")
-      import
-      implicit none
-      type(MPI_Comm), intent(in) :: comm
-      type(MPIX_Loggp), intent(out) :: parameters
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Loggp_get_f08
-    subroutine MPIX_Loggp_get_int(comm, parameters, ierror) &
-        bind(C, name="mpixf_Loggp_get")
-      import
-      implicit none
-      integer(c_int), intent(in) :: comm
-      type(MPIX_Loggp), intent(out) :: parameters
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Loggp_get_int
-  end interface MPIX_Loggp_get
-
-  ! Version of the library that is linked.
-  public :: MPIX_Neighbor_get_version
-  interface
-    subroutine MPIX_Neighbor_get_version(major, minor, patch, ierror) &
-        bind(C, name="mpixf_Neighbor_get_version")
-      import
-      implicit none
-      integer(c_int), intent(out) :: major
-      integer(c_int), intent(out) :: minor
-      integer(c_int), intent(out) :: patch
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_get_version
-  end interface
-
-  ! The error class that this library added to MPI's, for comparison with what MPI_Error_class gives.
-  public :: MPIX_Neighbor_error_class
-  interface
-    subroutine MPIX_Neighbor_error_class(which, errorclass, ierror) &
-        bind(C, name="mpixf_Neighbor_error_class")
-      import
-      implicit none
-      integer(c_int), intent(in) :: which
-      integer(c_int), intent(out) :: errorclass
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_error_class
-  end interface
-
-  ! The text of the last error that a function of this library reported on a communicator.
-  public :: MPIX_Neighbor_error_string
-  interface MPIX_Neighbor_error_string
-    subroutine MPIX_Neighbor_error_string_f08(comm, string, resultlen, ierror) &
-        bind(C, name="mpixf_Neighbor_error_string")
-      import
-      implicit none
-      type(MPI_Comm), intent(in) :: comm
-      character(len=*) :: string
-      integer(c_int), intent(out) :: resultlen
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_error_string_f08
-    subroutine MPIX_Neighbor_error_string_int(comm, string, resultlen, ierror) &
-        bind(C, name="mpixf_Neighbor_error_string")
-      import
-      implicit none
-      integer(c_int), intent(in) :: comm
-      character(len=*) :: string
-      integer(c_int), intent(out) :: resultlen
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_error_string_int
-  end interface MPIX_Neighbor_error_string
-
-  ! Gives a communicator a neighborhood for some of the sparse collective operations, and builds the schedule that will
-  ! run them.
-  public :: MPIX_Neighborhood_set
-  interface MPIX_Neighborhood_set
-    subroutine MPIX_Neighborhood_set_f08(operations, indegree, sources, sourceweights, outdegree, targets, &
-        targetweights, info, comm, ierror) &
-        bind(C, name="mpixf_Neighborhood_set")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operations
-      integer(c_int), intent(in) :: indegree
-      integer(c_int), intent(in) :: sources(*)
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_set_f08
-    subroutine MPIX_Neighborhood_set_int(operations, indegree, sources, sourceweights, outdegree, targets, &
-        targetweights, info, comm, ierror) &
-        bind(C, name="mpixf_Neighborhood_set")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operations
-      integer(c_int), intent(in) :: indegree
-      integer(c_int), intent(in) :: sources(*)
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_set_int
-  end interface MPIX_Neighborhood_set
-
-  ! MPIX_Neighborhood_set for MPIX_NEIGHBOR_GATHER.
-  public :: MPIX_Neighbor_gather_set
-  interface MPIX_Neighbor_gather_set
-    subroutine MPIX_Neighbor_gather_set_f08(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gather_set")
-      import
-      implicit none
-      integer(c_int), intent(in) :: indegree
-      integer(c_int), intent(in) :: sources(*)
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gather_set_f08
-    subroutine MPIX_Neighbor_gather_set_int(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_gather_set")
-      import
-      implicit none
-      integer(c_int), intent(in) :: indegree
-      integer(c_int), intent(in) :: sources(*)
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gather_set_int
-  end interface MPIX_Neighbor_gather_set
-
-  ! MPIX_Neighborhood_set for MPIX_NEIGHBOR_ALLTOALL.
-  public :: MPIX_Neighbor_alltoall_set
-  interface MPIX_Neighbor_alltoall_set
-    subroutine MPIX_Neighbor_alltoall_set_f08(indegree, sources, sourceweights, outdegree, targets, targetweights, &
-        info, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoall_set")
-      import
-      implicit none
-      integer(c_int), intent(in) :: indegree
-      integer(c_int), intent(in) :: sources(*)
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoall_set_f08
-    subroutine MPIX_Neighbor_alltoall_set_int(indegree, sources, sourceweights, outdegree, targets, targetweights, &
-        info, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoall_set")
-      import
-      implicit none
-      integer(c_int), intent(in) :: indegree
-      integer(c_int), intent(in) :: sources(*)
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoall_set_int
-  end interface MPIX_Neighbor_alltoall_set
-
-  ! MPIX_Neighborhood_set for MPIX_NEIGHBOR_REDUCE.
-  public :: MPIX_Neighbor_reduce_set
-  interface MPIX_Neighbor_reduce_set
-    subroutine MPIX_Neighbor_reduce_set_f08(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_reduce_set")
-      import
-      implicit none
-      integer(c_int), intent(in) :: indegree
-      integer(c_int), intent(in) :: sources(*)
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reduce_set_f08
-    subroutine MPIX_Neighbor_reduce_set_int(indegree, sources, sourceweights, outdegree, targets, targetweights, info, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_reduce_set")
-      import
-      implicit none
-      integer(c_int), intent(in) :: indegree
-      integer(c_int), intent(in) :: sources(*)
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reduce_set_int
-  end interface MPIX_Neighbor_reduce_set
-
-  ! MPIX_Neighborhood_set with process groups instead of lists of ranks: the sources and targets are the processes of
-  ! the groups, in the groups' order.
-  public :: MPIX_Neighborhood_set_group
-  interface MPIX_Neighborhood_set_group
-    subroutine MPIX_Neighborhood_set_group_f08(operations, sourcegroup, sourceweights, targetgroup, targetweights, &
-        info, comm, ierror) &
-        bind(C, name="mpixf_Neighborhood_set_group")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operations
-      type(MPI_Group), intent(in) :: sourcegroup
-      integer(c_int), intent(in) :: sourceweights(..)
-      type(MPI_Group), intent(in) :: targetgroup
-      integer(c_int), intent(in) :: targetweights(..)
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_set_group_f08
-    subroutine MPIX_Neighborhood_set_group_int(operations, sourcegroup, sourceweights, targetgroup, targetweights, &
-        info, comm, ierror) &
-        bind(C, name="mpixf_Neighborhood_set_group")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operations
-      integer(c_int), intent(in) :: sourcegroup
-      integer(c_int), intent(in) :: sourceweights(..)
-      integer(c_int), intent(in) :: targetgroup
-      integer(c_int), intent(in) :: targetweights(..)
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_set_group_int
-  end interface MPIX_Neighborhood_set_group
-
-  ! MPIX_Neighborhood_set with the neighbors that the communicator's virtual topology has, in the order in which
-  ! MPI_Neighbor_alltoall takes them: Cartesian (per dimension first the lower, then the higher neighbor), graph, or
-  ! distributed graph with its weights.
-  public :: MPIX_Neighborhood_set_topology
-  interface MPIX_Neighborhood_set_topology
-    subroutine MPIX_Neighborhood_set_topology_f08(operations, info, comm, ierror) &
-        bind(C, name="mpixf_Neighborhood_set_topology")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operations
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_set_topology_f08
-    subroutine MPIX_Neighborhood_set_topology_int(operations, info, comm, ierror) &
-        bind(C, name="mpixf_Neighborhood_set_topology")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operations
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_set_topology_int
-  end interface MPIX_Neighborhood_set_topology
-
-  ! MPIX_Neighborhood_set where a process knows whom it sends to, but not who will send to it: a sparse exchange finds
-  ! the sources.
-  public :: MPIX_Neighborhood_set_targets
-  interface MPIX_Neighborhood_set_targets
-    subroutine MPIX_Neighborhood_set_targets_f08(operations, outdegree, targets, targetweights, info, comm, ierror) &
-        bind(C, name="mpixf_Neighborhood_set_targets")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operations
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      type(MPI_Info), intent(in) :: info
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_set_targets_f08
-    subroutine MPIX_Neighborhood_set_targets_int(operations, outdegree, targets, targetweights, info, comm, ierror) &
-        bind(C, name="mpixf_Neighborhood_set_targets")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operations
-      integer(c_int), intent(in) :: outdegree
-      integer(c_int), intent(in) :: targets(*)
-      integer(c_int), intent(in) :: targetweights(..)
-      integer(c_int), intent(in) :: info
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_set_targets_int
-  end interface MPIX_Neighborhood_set_targets
-
-  ! Degrees of the neighborhood that a communicator has for an operation.
-  public :: MPIX_Neighborhood_get_count
-  interface MPIX_Neighborhood_get_count
-    module procedure MPIX_Neighborhood_get_count_f08
-    module procedure MPIX_Neighborhood_get_count_int
-  end interface MPIX_Neighborhood_get_count
-
-  ! Lists of the neighborhood that a communicator has for an operation, as they were given.
-  public :: MPIX_Neighborhood_get
-  interface MPIX_Neighborhood_get
-    subroutine MPIX_Neighborhood_get_f08(operation, comm, maxindegree, sources, sourceweights, maxoutdegree, targets, &
-        targetweights, ierror) &
-        bind(C, name="mpixf_Neighborhood_get")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operation
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(in) :: maxindegree
-      integer(c_int), intent(inout) :: sources(*)
-      integer(c_int), intent(inout) :: sourceweights(..)
-      integer(c_int), intent(in) :: maxoutdegree
-      integer(c_int), intent(inout) :: targets(*)
-      integer(c_int), intent(inout) :: targetweights(..)
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_get_f08
-    subroutine MPIX_Neighborhood_get_int(operation, comm, maxindegree, sources, sourceweights, maxoutdegree, targets, &
-        targetweights, ierror) &
-        bind(C, name="mpixf_Neighborhood_get")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operation
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(in) :: maxindegree
-      integer(c_int), intent(inout) :: sources(*)
-      integer(c_int), intent(inout) :: sourceweights(..)
-      integer(c_int), intent(in) :: maxoutdegree
-      integer(c_int), intent(inout) :: targets(*)
-      integer(c_int), intent(inout) :: targetweights(..)
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_get_int
-  end interface MPIX_Neighborhood_get
-
-  ! A few lines for a person about the neighborhood that a communicator has for an operation: the caller's degrees,
-  ! which schedule runs it and why, its rounds and messages, how processes wait, the hints in effect and where they come
-  ! from.
-  public :: MPIX_Neighborhood_describe
-  interface MPIX_Neighborhood_describe
-    subroutine MPIX_Neighborhood_describe_f08(operation, comm, string, resultlen, ierror) &
-        bind(C, name="mpixf_Neighborhood_describe")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operation
-      type(MPI_Comm), intent(in) :: comm
-      character(len=*) :: string
-      integer(c_int), intent(out) :: resultlen
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_describe_f08
-    subroutine MPIX_Neighborhood_describe_int(operation, comm, string, resultlen, ierror) &
-        bind(C, name="mpixf_Neighborhood_describe")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operation
-      integer(c_int), intent(in) :: comm
-      character(len=*) :: string
-      integer(c_int), intent(out) :: resultlen
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_describe_int
-  end interface MPIX_Neighborhood_describe
-
-  ! Removes the neighborhoods that a communicator has for some operations.
-  public :: MPIX_Neighborhood_free
-  interface MPIX_Neighborhood_free
-    subroutine MPIX_Neighborhood_free_f08(operations, comm, ierror) &
-        bind(C, name="mpixf_Neighborhood_free")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operations
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_free_f08
-    subroutine MPIX_Neighborhood_free_int(operations, comm, ierror) &
-        bind(C, name="mpixf_Neighborhood_free")
-      import
-      implicit none
-      integer(c_int), intent(in) :: operations
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighborhood_free_int
-  end interface MPIX_Neighborhood_free
-
-  ! Makes a persistent MPIX_Neighbor_gather, which MPIX_Request_start runs any number of times.
-  public :: MPIX_Neighbor_gather_plan
-  interface MPIX_Neighbor_gather_plan
-    subroutine MPIX_Neighbor_gather_plan_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
-        request, ierror) &
-        bind(C, name="mpixf_Neighbor_gather_plan")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      type(MPI_Info), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gather_plan_f08
-    subroutine MPIX_Neighbor_gather_plan_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
-        request, ierror) &
-        bind(C, name="mpixf_Neighbor_gather_plan")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gather_plan_int
-  end interface MPIX_Neighbor_gather_plan
-
-  ! MPIX_Neighbor_gather_plan with large counts.
-  public :: MPIX_Neighbor_gather_plan_c
-  interface MPIX_Neighbor_gather_plan_c
-    subroutine MPIX_Neighbor_gather_plan_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
-        request, ierror) &
-        bind(C, name="mpixf_Neighbor_gather_plan_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      type(MPI_Info), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gather_plan_c_f08
-    subroutine MPIX_Neighbor_gather_plan_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
-        request, ierror) &
-        bind(C, name="mpixf_Neighbor_gather_plan_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gather_plan_c_int
-  end interface MPIX_Neighbor_gather_plan_c
-
-  ! Makes a persistent MPIX_Neighbor_gatherv.
-  public :: MPIX_Neighbor_gatherv_plan
-  interface MPIX_Neighbor_gatherv_plan
-    subroutine MPIX_Neighbor_gatherv_plan_f08(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
-        comm, info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_gatherv_plan")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(c_int), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      type(MPI_Info), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gatherv_plan_f08
-    subroutine MPIX_Neighbor_gatherv_plan_int(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, recvtype, &
-        comm, info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_gatherv_plan")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(c_int), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gatherv_plan_int
-  end interface MPIX_Neighbor_gatherv_plan
-
-  ! MPIX_Neighbor_gatherv_plan with large counts.
-  public :: MPIX_Neighbor_gatherv_plan_c
-  interface MPIX_Neighbor_gatherv_plan_c
-    subroutine MPIX_Neighbor_gatherv_plan_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, &
-        recvtype, comm, info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_gatherv_plan_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      type(MPI_Info), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gatherv_plan_c_f08
-    subroutine MPIX_Neighbor_gatherv_plan_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcounts, recvdispls, &
-        recvtype, comm, info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_gatherv_plan_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_gatherv_plan_c_int
-  end interface MPIX_Neighbor_gatherv_plan_c
-
-  ! Makes a persistent MPIX_Neighbor_alltoall.
-  public :: MPIX_Neighbor_alltoall_plan
-  interface MPIX_Neighbor_alltoall_plan
-    subroutine MPIX_Neighbor_alltoall_plan_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
-        request, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoall_plan")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      type(MPI_Info), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoall_plan_f08
-    subroutine MPIX_Neighbor_alltoall_plan_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, info, &
-        request, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoall_plan")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoall_plan_int
-  end interface MPIX_Neighbor_alltoall_plan
-
-  ! MPIX_Neighbor_alltoall_plan with large counts.
-  public :: MPIX_Neighbor_alltoall_plan_c
-  interface MPIX_Neighbor_alltoall_plan_c
-    subroutine MPIX_Neighbor_alltoall_plan_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
-        info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoall_plan_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      type(MPI_Info), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoall_plan_c_f08
-    subroutine MPIX_Neighbor_alltoall_plan_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &
-        info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoall_plan_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoall_plan_c_int
-  end interface MPIX_Neighbor_alltoall_plan_c
-
-  ! Makes a persistent MPIX_Neighbor_alltoallv.
-  public :: MPIX_Neighbor_alltoallv_plan
-  interface MPIX_Neighbor_alltoallv_plan
-    subroutine MPIX_Neighbor_alltoallv_plan_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
-        recvdispls, recvtype, comm, info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallv_plan")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(c_int), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      type(MPI_Info), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallv_plan_f08
-    subroutine MPIX_Neighbor_alltoallv_plan_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
-        recvdispls, recvtype, comm, info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallv_plan")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(c_int), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallv_plan_int
-  end interface MPIX_Neighbor_alltoallv_plan
-
-  ! MPIX_Neighbor_alltoallv_plan with large counts.
-  public :: MPIX_Neighbor_alltoallv_plan_c
-  interface MPIX_Neighbor_alltoallv_plan_c
-    subroutine MPIX_Neighbor_alltoallv_plan_c_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
-        recvdispls, recvtype, comm, info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallv_plan_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Comm), intent(in) :: comm
-      type(MPI_Info), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallv_plan_c_f08
-    subroutine MPIX_Neighbor_alltoallv_plan_c_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
-        recvdispls, recvtype, comm, info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallv_plan_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallv_plan_c_int
-  end interface MPIX_Neighbor_alltoallv_plan_c
-
-  ! Makes a persistent MPIX_Neighbor_alltoallw.
-  public :: MPIX_Neighbor_alltoallw_plan
-  interface MPIX_Neighbor_alltoallw_plan
-    subroutine MPIX_Neighbor_alltoallw_plan_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
-        recvdispls, recvtypes, comm, info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallw_plan")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
-      type(MPI_Comm), intent(in) :: comm
-      type(MPI_Info), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallw_plan_f08
-    subroutine MPIX_Neighbor_alltoallw_plan_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
-        recvdispls, recvtypes, comm, info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallw_plan")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtypes(*)
-      type(*), asynchronous :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtypes(*)
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallw_plan_int
-  end interface MPIX_Neighbor_alltoallw_plan
-
-  ! MPIX_Neighbor_alltoallw_plan with large counts.
-  public :: MPIX_Neighbor_alltoallw_plan_c
-  interface MPIX_Neighbor_alltoallw_plan_c
-    subroutine MPIX_Neighbor_alltoallw_plan_c_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
-        recvdispls, recvtypes, comm, info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallw_plan_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtypes(*)
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      type(MPI_Datatype), intent(in) :: recvtypes(*)
-      type(MPI_Comm), intent(in) :: comm
-      type(MPI_Info), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallw_plan_c_f08
-    subroutine MPIX_Neighbor_alltoallw_plan_c_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
-        recvdispls, recvtypes, comm, info, request, ierror) &
-        bind(C, name="mpixf_Neighbor_alltoallw_plan_c")
-      import
-      implicit none
-      type(*), intent(in), asynchronous :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtypes(*)
-      type(*), asynchronous :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
-      integer(c_int), intent(in) :: recvtypes(*)
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(in) :: info
-      type(MPIX_Request), intent(inout) :: request
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_alltoallw_plan_c_int
-  end interface MPIX_Neighbor_alltoallw_plan_c
-
-  ! Makes a persistent MPIX_Neighbor_reduce.
+  ! Makes a persistent MPIX_Neighbor_reduce, which MPIX_Request_start runs any number of times.
   public :: MPIX_Neighbor_reduce_plan
   interface MPIX_Neighbor_reduce_plan
     subroutine MPIX_Neighbor_reduce_plan_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
@@ -2109,7 +1969,160 @@ module mpix_neighbor
     end subroutine MPIX_Neighbor_reduce_plan_c_int
   end interface MPIX_Neighbor_reduce_plan_c
 
-  ! Makes a persistent MPIX_Neighbor_reducev.
+  ! Sends a block of its own to each target and combines the blocks of all sources elementwise into
+  ! one.
+  public :: MPIX_Neighbor_reducev
+  interface MPIX_Neighbor_reducev
+    subroutine MPIX_Neighbor_reducev_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, &
+        comm, ierror) &
+        bind(C, name="mpixf_Neighbor_reducev")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(c_int), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_reducev_f08
+    subroutine MPIX_Neighbor_reducev_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, &
+        comm, ierror) &
+        bind(C, name="mpixf_Neighbor_reducev")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(c_int), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_reducev_int
+  end interface MPIX_Neighbor_reducev
+
+  ! MPIX_Neighbor_reducev with large counts.
+  public :: MPIX_Neighbor_reducev_c
+  interface MPIX_Neighbor_reducev_c
+    subroutine MPIX_Neighbor_reducev_c_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, &
+        op, comm, ierror) &
+        bind(C, name="mpixf_Neighbor_reducev_c")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_reducev_c_f08
+    subroutine MPIX_Neighbor_reducev_c_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, &
+        op, comm, ierror) &
+        bind(C, name="mpixf_Neighbor_reducev_c")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_reducev_c_int
+  end interface MPIX_Neighbor_reducev_c
+
+  ! Starts MPIX_Neighbor_reducev and returns once its messages are posted.
+  public :: MPIX_Ineighbor_reducev
+  interface MPIX_Ineighbor_reducev
+    subroutine MPIX_Ineighbor_reducev_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, &
+        comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_reducev")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(c_int), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_reducev_f08
+    subroutine MPIX_Ineighbor_reducev_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, &
+        comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_reducev")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(c_int), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_reducev_int
+  end interface MPIX_Ineighbor_reducev
+
+  ! MPIX_Ineighbor_reducev with large counts.
+  public :: MPIX_Ineighbor_reducev_c
+  interface MPIX_Ineighbor_reducev_c
+    subroutine MPIX_Ineighbor_reducev_c_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, &
+        op, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_reducev_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_reducev_c_f08
+    subroutine MPIX_Ineighbor_reducev_c_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, &
+        op, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_reducev_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_reducev_c_int
+  end interface MPIX_Ineighbor_reducev_c
+
+  ! Makes a persistent MPIX_Neighbor_reducev, which MPIX_Request_start runs any number of times.
   public :: MPIX_Neighbor_reducev_plan
   interface MPIX_Neighbor_reducev_plan
     subroutine MPIX_Neighbor_reducev_plan_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, &
@@ -2191,152 +2204,7 @@ module mpix_neighbor
     end subroutine MPIX_Neighbor_reducev_plan_c_int
   end interface MPIX_Neighbor_reducev_plan_c
 
-  ! Sparse reduction: sends one block to all targets and combines the blocks of all sources elementwise into one.
-  public :: MPIX_Neighbor_reduce
-  interface MPIX_Neighbor_reduce
-    subroutine MPIX_Neighbor_reduce_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
-        ierror) &
-        bind(C, name="mpixf_Neighbor_reduce")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Op), intent(in) :: op
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reduce_f08
-    subroutine MPIX_Neighbor_reduce_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
-        ierror) &
-        bind(C, name="mpixf_Neighbor_reduce")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: op
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reduce_int
-  end interface MPIX_Neighbor_reduce
-
-  ! MPIX_Neighbor_reduce with large counts.
-  public :: MPIX_Neighbor_reduce_c
-  interface MPIX_Neighbor_reduce_c
-    subroutine MPIX_Neighbor_reduce_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
-        ierror) &
-        bind(C, name="mpixf_Neighbor_reduce_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Op), intent(in) :: op
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reduce_c_f08
-    subroutine MPIX_Neighbor_reduce_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
-        ierror) &
-        bind(C, name="mpixf_Neighbor_reduce_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcount
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: op
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reduce_c_int
-  end interface MPIX_Neighbor_reduce_c
-
-  ! Sparse reduction of blocks that differ from target to target: sends to target i sendcounts[i] elements from sendbuf
-  ! + senddispls[i] * extent(sendtype) and combines what comes from all sources, recvcount elements each.
-  public :: MPIX_Neighbor_reducev
-  interface MPIX_Neighbor_reducev
-    subroutine MPIX_Neighbor_reducev_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_reducev")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Op), intent(in) :: op
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reducev_f08
-    subroutine MPIX_Neighbor_reducev_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, op, &
-        comm, ierror) &
-        bind(C, name="mpixf_Neighbor_reducev")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(c_int), intent(in) :: sendcounts(*)
-      integer(c_int), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(c_int), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: op
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reducev_int
-  end interface MPIX_Neighbor_reducev
-
-  ! MPIX_Neighbor_reducev with large counts.
-  public :: MPIX_Neighbor_reducev_c
-  interface MPIX_Neighbor_reducev_c
-    subroutine MPIX_Neighbor_reducev_c_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, &
-        op, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_reducev_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      type(MPI_Datatype), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      type(MPI_Datatype), intent(in) :: recvtype
-      type(MPI_Op), intent(in) :: op
-      type(MPI_Comm), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reducev_c_f08
-    subroutine MPIX_Neighbor_reducev_c_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcount, recvtype, &
-        op, comm, ierror) &
-        bind(C, name="mpixf_Neighbor_reducev_c")
-      import
-      implicit none
-      type(*), intent(in) :: sendbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
-      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
-      integer(c_int), intent(in) :: sendtype
-      type(*) :: recvbuf(..)
-      integer(MPI_COUNT_KIND), intent(in) :: recvcount
-      integer(c_int), intent(in) :: recvtype
-      integer(c_int), intent(in) :: op
-      integer(c_int), intent(in) :: comm
-      integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Neighbor_reducev_c_int
-  end interface MPIX_Neighbor_reducev_c
-
-  ! Starts a persistent collective, and returns when its messages are posted.
+  ! Starts a persistent collective and returns once its messages are posted.
   public :: MPIX_Request_start
   interface
     subroutine MPIX_Request_start(request, ierror) &
@@ -2348,7 +2216,7 @@ module mpix_neighbor
     end subroutine MPIX_Request_start
   end interface
 
-  ! Starts persistent collectives, in their order in the array.
+  ! Starts persistent collectives in the order of an array.
   public :: MPIX_Request_startall
   interface
     subroutine MPIX_Request_startall(count, requests, ierror) &
@@ -2361,13 +2229,13 @@ module mpix_neighbor
     end subroutine MPIX_Request_startall
   end interface
 
-  ! Whether a collective is complete; moves all that are under way forward, never waits.
+  ! Tests whether a collective is complete, and completes it if so.
   public :: MPIX_Request_test
 
-  ! Whether collectives are all complete; moves all that are under way forward, never waits.
+  ! Tests whether several collectives are all complete, and completes them if so.
   public :: MPIX_Request_testall
 
-  ! Waits until a collective is complete.
+  ! Waits until a collective is complete, and completes it.
   public :: MPIX_Request_wait
   interface
     subroutine MPIX_Request_wait(request, ierror) &
@@ -2379,7 +2247,7 @@ module mpix_neighbor
     end subroutine MPIX_Request_wait
   end interface
 
-  ! Waits until collectives are all complete.
+  ! Waits until several collectives are all complete, and completes them.
   public :: MPIX_Request_waitall
   interface
     subroutine MPIX_Request_waitall(count, requests, ierror) &
@@ -2392,7 +2260,7 @@ module mpix_neighbor
     end subroutine MPIX_Request_waitall
   end interface
 
-  ! Waits until one of several collectives is complete.
+  ! Waits until one of several collectives is complete, and completes it.
   public :: MPIX_Request_waitany
   interface
     subroutine MPIX_Request_waitany(count, requests, index, ierror) &
@@ -2406,7 +2274,7 @@ module mpix_neighbor
     end subroutine MPIX_Request_waitany
   end interface
 
-  ! Frees a persistent collective; request becomes NULL.
+  ! Frees a persistent collective.
   public :: MPIX_Request_free
   interface
     subroutine MPIX_Request_free(request, ierror) &
@@ -2418,8 +2286,8 @@ module mpix_neighbor
     end subroutine MPIX_Request_free
   end interface
 
-  ! Whether the block of one source has arrived, so that it may be read, while others may not have; moves all that is
-  ! under way forward, never waits.
+  ! Tests whether the block of one source has arrived, so that it may be read before the others
+  ! have.
   public :: MPIX_Request_test_source
 
   ! Waits until the block of one source has arrived.
@@ -2435,7 +2303,8 @@ module mpix_neighbor
     end subroutine MPIX_Request_wait_source
   end interface
 
-  ! Waits until the block of a source has arrived that has not been told since the collective was started.
+  ! Waits until a source's block has arrived that has not been reported since the collective was
+  ! started.
   public :: MPIX_Request_waitany_source
   interface
     subroutine MPIX_Request_waitany_source(request, index, ierror) &
@@ -2448,7 +2317,8 @@ module mpix_neighbor
     end subroutine MPIX_Request_waitany_source
   end interface
 
-  ! Waits until the blocks of sources have arrived that have not been told since the collective was started.
+  ! Waits until blocks of sources have arrived that have not been reported since the collective was
+  ! started.
   public :: MPIX_Request_waitsome_source
   interface
     subroutine MPIX_Request_waitsome_source(request, outcount, indices, ierror) &
@@ -2462,7 +2332,8 @@ module mpix_neighbor
     end subroutine MPIX_Request_waitsome_source
   end interface
 
-  ! The blocks of which sources have arrived that have not been told since the collective was started; never waits.
+  ! Returns the sources whose blocks have arrived and have not been reported since the collective
+  ! was started.
   public :: MPIX_Request_testsome_source
   interface
     subroutine MPIX_Request_testsome_source(request, outcount, indices, ierror) &
@@ -2476,8 +2347,8 @@ module mpix_neighbor
     end subroutine MPIX_Request_testsome_source
   end interface
 
-  ! Dynamic sparse data exchange: sends a message to each target, and receives the messages that others send to the
-  ! caller, of which it needs to know nothing.
+  ! Sends a message to each target, and receives the messages that others send to the caller, which
+  ! it need not know of.
   public :: MPIX_Sparse_exchange
   interface MPIX_Sparse_exchange
     subroutine MPIX_Sparse_exchange_f08(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, info, &
@@ -2555,8 +2426,7 @@ module mpix_neighbor
     end subroutine MPIX_Sparse_exchange_c_int
   end interface MPIX_Sparse_exchange_c
 
-  ! MPIX_Sparse_exchange of messages of one size: message i is sendcount elements at sendbuf + i * sendcount *
-  ! extent(sendtype).
+  ! Does what MPIX_Sparse_exchange does, with messages of one size.
   public :: MPIX_Sparse_exchange_block
   interface MPIX_Sparse_exchange_block
     subroutine MPIX_Sparse_exchange_block_f08(ntargets, targets, sendbuf, sendcount, sendtype, recvtype, info, comm, &
@@ -2593,7 +2463,7 @@ module mpix_neighbor
     end subroutine MPIX_Sparse_exchange_block_int
   end interface MPIX_Sparse_exchange_block
 
-  ! MPIX_Sparse_exchange_block with a large count.
+  ! MPIX_Sparse_exchange_block with large counts.
   public :: MPIX_Sparse_exchange_block_c
   interface MPIX_Sparse_exchange_block_c
     subroutine MPIX_Sparse_exchange_block_c_f08(ntargets, targets, sendbuf, sendcount, sendtype, recvtype, info, comm, &
@@ -2630,7 +2500,7 @@ module mpix_neighbor
     end subroutine MPIX_Sparse_exchange_block_c_int
   end interface MPIX_Sparse_exchange_block_c
 
-  ! Finds out who has the caller among its targets, without any payload: the messages of the result have no elements.
+  ! Finds out which processes have the caller among their targets.
   public :: MPIX_Sparse_sources
   interface MPIX_Sparse_sources
     subroutine MPIX_Sparse_sources_f08(ntargets, targets, info, comm, result, ierror) &
@@ -2657,7 +2527,8 @@ module mpix_neighbor
     end subroutine MPIX_Sparse_sources_int
   end interface MPIX_Sparse_sources
 
-  ! MPIX_Sparse_exchange that calls a function for each message as it arrives, instead of making a result.
+  ! Does what MPIX_Sparse_exchange does, calling a function for each message as it arrives instead
+  ! of making a result.
   public :: MPIX_Sparse_exchange_each
   interface MPIX_Sparse_exchange_each
     subroutine MPIX_Sparse_exchange_each_f08(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, &
@@ -2739,7 +2610,7 @@ module mpix_neighbor
     end subroutine MPIX_Sparse_exchange_each_c_int
   end interface MPIX_Sparse_exchange_each_c
 
-  ! Begins MPIX_Sparse_exchange and returns: MPIX_Sparse_test and MPIX_Sparse_wait bring it to its end.
+  ! Starts MPIX_Sparse_exchange and returns; MPIX_Sparse_test and MPIX_Sparse_wait complete it.
   public :: MPIX_Isparse_exchange
   interface MPIX_Isparse_exchange
     subroutine MPIX_Isparse_exchange_f08(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, info, &
@@ -2817,10 +2688,10 @@ module mpix_neighbor
     end subroutine MPIX_Isparse_exchange_c_int
   end interface MPIX_Isparse_exchange_c
 
-  ! Whether a nonblocking sparse exchange is complete; moves it forward, never waits.
+  ! Tests whether a nonblocking sparse exchange is complete, and completes it if so.
   public :: MPIX_Sparse_test
 
-  ! Waits until a nonblocking sparse exchange is complete.
+  ! Waits until a nonblocking sparse exchange is complete, and completes it.
   public :: MPIX_Sparse_wait
   interface
     subroutine MPIX_Sparse_wait(request, result, ierror) &
@@ -2833,7 +2704,7 @@ module mpix_neighbor
     end subroutine MPIX_Sparse_wait
   end interface
 
-  ! How many messages, and how many elements of the receive type, a sparse exchange brought.
+  ! Returns how many messages a sparse exchange brought, and how many elements.
   public :: MPIX_Sparse_get_count
   interface
     subroutine MPIX_Sparse_get_count(result, nmessages, nelements, ierror) &
@@ -2847,7 +2718,7 @@ module mpix_neighbor
     end subroutine MPIX_Sparse_get_count
   end interface
 
-  ! One message of a sparse exchange.
+  ! Returns one message of a sparse exchange.
   public :: MPIX_Sparse_get_message
   interface
     subroutine MPIX_Sparse_get_message(result, index, source, count, data, ierror) &
@@ -2863,7 +2734,8 @@ module mpix_neighbor
     end subroutine MPIX_Sparse_get_message
   end interface
 
-  ! Sources, counts and displacements of all messages of a sparse exchange, as vector collectives take them.
+  ! Returns the sources, counts and displacements of all messages of a sparse exchange, as vector
+  ! collectives take them.
   public :: MPIX_Sparse_get_messages
   interface
     subroutine MPIX_Sparse_get_messages(result, maxmessages, sources, counts, displs, ierror) &
@@ -2895,7 +2767,7 @@ module mpix_neighbor
     end subroutine MPIX_Sparse_get_messages_c
   end interface
 
-  ! Copies all messages of a sparse exchange into the caller's buffer, one behind the other, in order.
+  ! Copies all messages of a sparse exchange into a buffer, one after the other, in order.
   public :: MPIX_Sparse_copy
   interface
     subroutine MPIX_Sparse_copy(result, maxcount, recvbuf, ierror) &
@@ -2909,7 +2781,7 @@ module mpix_neighbor
     end subroutine MPIX_Sparse_copy
   end interface
 
-  ! Frees what a sparse exchange brought.
+  ! Frees the result of a sparse exchange.
   public :: MPIX_Sparse_free
   interface
     subroutine MPIX_Sparse_free(result, ierror) &
@@ -2921,7 +2793,31 @@ module mpix_neighbor
     end subroutine MPIX_Sparse_free
   end interface
 
-  ! A sparse exchange whose targets and sizes stay while contents change.
+  ! Describes the sparse exchanges on a communicator in a few lines of text.
+  public :: MPIX_Sparse_describe
+  interface MPIX_Sparse_describe
+    subroutine MPIX_Sparse_describe_f08(comm, string, resultlen, ierror) &
+        bind(C, name="mpixf_Sparse_describe")
+      import
+      implicit none
+      type(MPI_Comm), intent(in) :: comm
+      character(len=*) :: string
+      integer(c_int), intent(out) :: resultlen
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_describe_f08
+    subroutine MPIX_Sparse_describe_int(comm, string, resultlen, ierror) &
+        bind(C, name="mpixf_Sparse_describe")
+      import
+      implicit none
+      integer(c_int), intent(in) :: comm
+      character(len=*) :: string
+      integer(c_int), intent(out) :: resultlen
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_describe_int
+  end interface MPIX_Sparse_describe
+
+  ! Runs a sparse exchange and keeps its targets and sizes as a plan, whose further runs cost the
+  ! messages alone.
   public :: MPIX_Sparse_plan_create
   interface MPIX_Sparse_plan_create
     subroutine MPIX_Sparse_plan_create_f08(ntargets, targets, sendbuf, sendcounts, senddispls, sendtype, recvtype, &
@@ -2999,7 +2895,7 @@ module mpix_neighbor
     end subroutine MPIX_Sparse_plan_create_c_int
   end interface MPIX_Sparse_plan_create_c
 
-  ! Begins a run of a plan.
+  ! Starts a run of a plan.
   public :: MPIX_Sparse_plan_start
   interface
     subroutine MPIX_Sparse_plan_start(plan, ierror) &
@@ -3011,10 +2907,10 @@ module mpix_neighbor
     end subroutine MPIX_Sparse_plan_start
   end interface
 
-  ! Whether a run of a plan is complete: its messages are then in the plan's result.
+  ! Tests whether a run of a plan is complete; its messages are then in the plan's result.
   public :: MPIX_Sparse_plan_test
 
-  ! Waits until a run of a plan is complete: its messages are then in the plan's result.
+  ! Waits until a run of a plan is complete; its messages are then in the plan's result.
   public :: MPIX_Sparse_plan_wait
   interface
     subroutine MPIX_Sparse_plan_wait(plan, ierror) &
@@ -3026,7 +2922,7 @@ module mpix_neighbor
     end subroutine MPIX_Sparse_plan_wait
   end interface
 
-  ! The result of a plan: the same for all runs, whose messages replace one another in place.
+  ! Returns the result of a plan.
   public :: MPIX_Sparse_plan_result
   interface
     subroutine MPIX_Sparse_plan_result(plan, result, ierror) &
@@ -3051,29 +2947,122 @@ module mpix_neighbor
     end subroutine MPIX_Sparse_plan_free
   end interface
 
-  ! A few lines for a person about the sparse exchanges on a communicator: which protocol served the last one and why,
-  ! how processes wait, the hints in effect and where they come from.
-  public :: MPIX_Sparse_describe
-  interface MPIX_Sparse_describe
-    subroutine MPIX_Sparse_describe_f08(comm, string, resultlen, ierror) &
-        bind(C, name="mpixf_Sparse_describe")
+  ! Measures the LogGP parameters of the machine.
+  public :: MPIX_Loggp_measure
+  interface MPIX_Loggp_measure
+    subroutine MPIX_Loggp_measure_f08(info, comm, parameters, ierror) &
+        bind(C, name="mpixf_Loggp_measure")
+      import
+      implicit none
+      type(MPI_Info), intent(in) :: info
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Loggp), intent(out) :: parameters
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Loggp_measure_f08
+    subroutine MPIX_Loggp_measure_int(info, comm, parameters, ierror) &
+        bind(C, name="mpixf_Loggp_measure")
+      import
+      implicit none
+      integer(c_int), intent(in) :: info
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Loggp), intent(out) :: parameters
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Loggp_measure_int
+  end interface MPIX_Loggp_measure
+
+  ! Sets the LogGP parameters of a communicator.
+  public :: MPIX_Loggp_set
+  interface MPIX_Loggp_set
+    subroutine MPIX_Loggp_set_f08(parameters, comm, ierror) &
+        bind(C, name="mpixf_Loggp_set")
+      import
+      implicit none
+      type(MPIX_Loggp), intent(in) :: parameters
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Loggp_set_f08
+    subroutine MPIX_Loggp_set_int(parameters, comm, ierror) &
+        bind(C, name="mpixf_Loggp_set")
+      import
+      implicit none
+      type(MPIX_Loggp), intent(in) :: parameters
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Loggp_set_int
+  end interface MPIX_Loggp_set
+
+  ! Returns the LogGP parameters that are in effect on a communicator where no info key says
+  ! otherwise.
+  public :: MPIX_Loggp_get
+  interface MPIX_Loggp_get
+    subroutine MPIX_Loggp_get_f08(comm, parameters, ierror) &
+        bind(C, name="mpixf_Loggp_get")
+      import
+      implicit none
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Loggp), intent(out) :: parameters
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Loggp_get_f08
+    subroutine MPIX_Loggp_get_int(comm, parameters, ierror) &
+        bind(C, name="mpixf_Loggp_get")
+      import
+      implicit none
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Loggp), intent(out) :: parameters
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Loggp_get_int
+  end interface MPIX_Loggp_get
+
+  ! Returns the version of the library that is linked.
+  public :: MPIX_Neighbor_get_version
+  interface
+    subroutine MPIX_Neighbor_get_version(major, minor, patch, ierror) &
+        bind(C, name="mpixf_Neighbor_get_version")
+      import
+      implicit none
+      integer(c_int), intent(out) :: major
+      integer(c_int), intent(out) :: minor
+      integer(c_int), intent(out) :: patch
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_get_version
+  end interface
+
+  ! Returns an error class that this library added to MPI's, for comparison with what
+  ! MPI_Error_class returns.
+  public :: MPIX_Neighbor_error_class
+  interface
+    subroutine MPIX_Neighbor_error_class(which, errorclass, ierror) &
+        bind(C, name="mpixf_Neighbor_error_class")
+      import
+      implicit none
+      integer(c_int), intent(in) :: which
+      integer(c_int), intent(out) :: errorclass
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_error_class
+  end interface
+
+  ! Returns the text of the last error that a function of this library reported on a communicator.
+  public :: MPIX_Neighbor_error_string
+  interface MPIX_Neighbor_error_string
+    subroutine MPIX_Neighbor_error_string_f08(comm, string, resultlen, ierror) &
+        bind(C, name="mpixf_Neighbor_error_string")
       import
       implicit none
       type(MPI_Comm), intent(in) :: comm
       character(len=*) :: string
       integer(c_int), intent(out) :: resultlen
       integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_describe_f08
-    subroutine MPIX_Sparse_describe_int(comm, string, resultlen, ierror) &
-        bind(C, name="mpixf_Sparse_describe")
+    end subroutine MPIX_Neighbor_error_string_f08
+    subroutine MPIX_Neighbor_error_string_int(comm, string, resultlen, ierror) &
+        bind(C, name="mpixf_Neighbor_error_string")
       import
       implicit none
       integer(c_int), intent(in) :: comm
       character(len=*) :: string
       integer(c_int), intent(out) :: resultlen
       integer(c_int), intent(out), optional :: ierror
-    end subroutine MPIX_Sparse_describe_int
-  end interface MPIX_Sparse_describe
+    end subroutine MPIX_Neighbor_error_string_int
+  end interface MPIX_Neighbor_error_string
 
 contains
 

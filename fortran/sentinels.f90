@@ -1,4 +1,5 @@
-! Where Fortran has MPI's constants that are told by their addresses: convert.c asks when it is loaded.
+! Where Fortran has MPI's constants that are told by their addresses: convert.c asks when it is
+! loaded.
 ! mpif.h has the variables of module mpi.
 
 subroutine mpixf_tell_mpi() bind(C)

@@ -1,108 +1,655 @@
 /* Sparse (neighborhood) collective communication on any MPI.
  *
- * Generated from the Rust sources by `make header`; do not edit.
+ * Generated from bindings/functions.toml and the Rust sources by `make header`; do not edit.
  *
- * Every function returns MPI_SUCCESS, or an error code after calling the error handler of its communicator. Results are written only on
- * success. Where a degree is 0, the arrays that belong to it are not looked at. */
+ * Every function returns MPI_SUCCESS, or an error code after calling the error handler of its
+ * communicator. Results are written only on success. Where a degree is 0, the arrays that belong to
+ * it are not looked at. */
 
 #ifndef MPIX_NEIGHBOR_H
 #define MPIX_NEIGHBOR_H
 
 #include <mpi.h>
 
-// For `MPIX_Loggp.eager`: no message waits for its receiver.
+// `MPIX_Loggp.eager` of a machine on which no message waits for its receiver.
 #define MPIX_LOGGP_UNLIMITED -1
 
-// Version of this header: the number before the first point.
+// Major version of this header.
 #define MPIX_NEIGHBOR_VERSION_MAJOR 0
 
-// Version of this header: the number between the points.
+// Minor version of this header.
 #define MPIX_NEIGHBOR_VERSION_MINOR 1
 
-// Version of this header: the number behind the last point.
+// Patch version of this header.
 #define MPIX_NEIGHBOR_VERSION_PATCH 0
 
-// For `MPIX_Neighbor_error_class`: the processes' arguments of a set call do not fit together.
+// For `MPIX_Neighbor_error_class`: the arguments of a set call do not match between processes.
 #define MPIX_ERR_MISMATCH 1
 
-// For `MPIX_Neighbor_error_class`: verification found that the two ends of an edge do not fit together.
+// For `MPIX_Neighbor_error_class`: verification found that the two ends of an edge do not match.
 #define MPIX_ERR_VERIFY 2
 
-// The neighborhood is for `MPIX_Neighbor_gather` and `gatherv`.
+// Operation: `MPIX_Neighbor_gather` and `MPIX_Neighbor_gatherv`.
 #define MPIX_NEIGHBOR_GATHER 1
 
-// The neighborhood is for `MPIX_Neighbor_alltoall`, `alltoallv` and `alltoallw`.
+// Operation: `MPIX_Neighbor_alltoall`, `MPIX_Neighbor_alltoallv`, `MPIX_Neighbor_alltoallw` and
+// `MPIX_Neighbor_alltoallw_fields`.
 #define MPIX_NEIGHBOR_ALLTOALL 2
 
-// The neighborhood is for `MPIX_Neighbor_reduce` and `reducev`.
+// Operation: `MPIX_Neighbor_reduce` and `MPIX_Neighbor_reducev`.
 #define MPIX_NEIGHBOR_REDUCE 4
 
-// A neighborhood collective that one call starts and another one completes.
+// A neighborhood collective that one call starts and another completes.
 typedef struct MPIX_Request_object MPIX_Request_object;
 
-// A sparse exchange whose targets and sizes stay.
+// A sparse exchange whose targets and sizes stay the same.
 typedef struct MPIX_Sparse_plan_object MPIX_Sparse_plan_object;
 
 // A nonblocking sparse exchange under way.
 typedef struct MPIX_Sparse_request_object MPIX_Sparse_request_object;
 
-// What a sparse exchange brought: messages, ordered by source, those of one source as it sent them.
+// The messages that a sparse exchange brought, ordered by source, those of one source in the order
+// in which it sent them.
 typedef struct MPIX_Sparse_result_object MPIX_Sparse_result_object;
 
-// A nonblocking or persistent neighborhood collective. NULL is none.
+// Handle of a nonblocking or persistent neighborhood collective, or NULL.
 typedef MPIX_Request_object *MPIX_Request;
 
-// LogGP parameters of a machine (Alexandrov, Ionescu, Schauser, Scheiman 1995). Times in microseconds.
+// LogGP parameters of a machine (Alexandrov, Ionescu, Schauser, Scheiman 1995). Times are in
+// microseconds.
 typedef struct {
-  // L: what a byte needs through the network.
+  // L: time that a byte takes through the network.
   double latency;
-  // o_s: how long a process works for a message that it sends.
+  // o_s: time that a process spends on a message that it sends.
   double send_overhead;
-  // o_r: how long a process works for a message that it receives.
+  // o_r: time that a process spends on a message that it receives.
   double recv_overhead;
-  // g: the least time between two short messages of a process.
+  // g: least time between two short messages of a process.
   double gap;
   // G: time for each byte of a long message.
   double gap_per_byte;
-  // The longest message, in bytes, that leaves without its receiver; `MPIX_LOGGP_UNLIMITED`: all do.
+  // Longest message, in bytes, that is sent without waiting for its receiver, or
+  // `MPIX_LOGGP_UNLIMITED`.
   MPI_Count eager;
-  // How far measured times are from what the parameters predict: median of |measured - predicted| / measured. 0 where nothing was measured.
+  // Deviation of measured times from those that the parameters predict: the median of
+  // |measured - predicted| / measured. 0 if nothing was measured.
   double deviation;
 } MPIX_Loggp;
 
-// A result of a sparse exchange. NULL is none.
+// Handle of the result of a sparse exchange, or NULL.
 typedef MPIX_Sparse_result_object *MPIX_Sparse_result;
 
-// What `MPIX_Sparse_exchange_each` calls for each message: source, elements of the receive type, their place (valid during the call), and what the
-// caller gave as context. Returns `MPI_SUCCESS`, or anything else not to be called again.
+// Called by `MPIX_Sparse_exchange_each` for each message. `count` elements of the receive type are
+// at `data`, which is valid during the call. Returns `MPI_SUCCESS`, or anything else not to be
+// called again.
 typedef int (*MPIX_Sparse_function)(int source, MPI_Count count, const void *data, void *context);
 
-// A nonblocking sparse exchange. NULL is none.
+// Handle of a nonblocking sparse exchange, or NULL.
 typedef MPIX_Sparse_request_object *MPIX_Sparse_request;
 
-// A plan of a sparse exchange. NULL is none.
+// Handle of a plan of a sparse exchange, or NULL.
 typedef MPIX_Sparse_plan_object *MPIX_Sparse_plan;
 
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
-// Sparse all-to-all: sends a block of its own to each target and receives a block of equal size from each source.
+// ---- Neighborhoods
 //
-// - `sendbuf, sendcount, sendtype`: outdegree blocks of `sendcount` elements behind one another; block i goes to target i.
-// - `recvbuf, recvcount, recvtype`: room for indegree blocks of `recvcount` elements behind one another; block j comes from source j and
-//   nothing is written where source j is `MPI_PROC_NULL`.
-// - `comm`: a communicator with a neighborhood for `MPIX_NEIGHBOR_ALLTOALL`.
+// A neighborhood is set once on a communicator, and serves any number of collectives.
+
+// Sets a communicator's neighborhood for one or more operations, and builds the schedule that runs
+// them.
 //
-// Called by every process that has an edge, and by all its neighbors; processes that no path of edges connects need not call equally often, unless
-// `mpix_whole_communicator` promises that all call. The
-// type signatures at the two ends of an edge must be equal. `MPI_IN_PLACE` is an error. Where a degree is 0 the arguments of that side
-// are not looked at.
+// - `operations`: `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL` and `MPIX_NEIGHBOR_REDUCE`, in
+//   any combination (`|`), the same on all processes. Replaces the neighborhood that an operation
+//   had.
+// - `indegree`: Number of sources. May be 0, and larger than the communicator.
+// - `sources` (`indegree` entries): Ranks of the processes that send to the caller, in the order of
+//   the blocks in the receive buffers of later calls. They may repeat, include the caller, and be
+//   `MPI_PROC_NULL`.
+// - `sourceweights` (`indegree` entries): Roughly how much travels on each edge, in any unit, not
+//   negative; or `MPI_UNWEIGHTED` for all equal.
+// - `outdegree`: Number of targets. May be 0, and larger than the communicator.
+// - `targets` (`outdegree` entries): Ranks of the processes that the caller sends to, in the order
+//   of the blocks in the send buffers. They may repeat, include the caller, and be `MPI_PROC_NULL`.
+// - `targetweights` (`outdegree` entries): As `sourceweights`.
+// - `info`: Hints, or `MPI_INFO_NULL`. May be freed afterwards.
+// - `comm`: An intracommunicator. Its duplicates do not inherit its neighborhoods.
 //
-// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_BUFFER`, and `MPI_ERR_TRUNCATE` on
-// self edges; found before anything is sent. What only the other end can show (`MPI_ERR_TRUNCATE` of a message) comes from MPI
-// while it waits. Cost: as `MPIX_Neighborhood_describe` says; with the schedule `direct` one round and a message for each edge
-// to another process. Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 2.
+// If a process lists another one as a target, that process must list it as a source equally often.
+// Repeated edges match in order, the k-th with the k-th. On a Cartesian communicator where all
+// neighbors of all processes are one step away, each edge gets the direction of that step, so that
+// the schedule `dimension_order` can be used.
+//
+// Weights are a hint: wrong weights cost time, never correctness.
+//
+// Hints, which docs/tuning.md explains. Environment variables of the same names in capitals
+// override them (for `mpix_verify` it is `MPIX_NEIGHBOR_VERIFY`). All but `mpix_round_window` and
+// `mpix_reduce_order` must be the same on all processes. Unknown keys are ignored (with
+// `MPIX_NEIGHBOR_LOG=warn`, those that begin with `mpix_` are named on standard error); unknown
+// values are errors.
+//
+// - `mpix_schedule`: `auto` (default), `measure`, `direct`, `dimension_order`,
+//   `linear_permutation`, `random_rounds`, `edge_coloring`, `distributed_coloring`,
+//   `scatter_binomial`, `scatter_optimal`, `combining`, `node_aware`.
+// - `mpix_split`: `true` (default) or `false`, whether messages may be cut.
+// - `mpix_weight_unit`: bytes that a weight of 1 stands for (default 1).
+// - `mpix_loggp`: the machine's parameters, a preset or a file (default: those that
+//   `MPIX_Loggp_get` returns).
+// - `mpix_seed`, `mpix_duplex`, `mpix_round_window`, `mpix_graph_limit`.
+// - `mpix_reduce_order`: `source` (default) or `any`.
+// - `mpix_fuse`: `auto` (default), `true` or `false`, for several fields.
+// - `mpix_shared_memory`: the most bytes of shared memory for the messages to one process of the
+//   node (default 10 MiB; below 64 KiB none).
+// - `mpix_single_copy`: `true` (default) or `false`.
+// - `mpix_verify`: `false` (default) or `true`.
+// - `mpix_nodes`: pretends that every so many processes share a node, or, given a list of one
+//   number for each process, those with equal numbers do (default: the real nodes).
+// - `mpix_whole_communicator`: `false` (default) or `true`, the promise that all processes of
+//   `comm` make every call, and that none waits for another one's call to return before it makes
+//   its own.
+//
+// Without that promise, a process passes on blocks only of its own neighbors, with two exceptions.
+// The `scatter_` schedules pass on others, for `MPIX_NEIGHBOR_ALLTOALL` alone, where one process
+// sends to others, to each once, and nobody else sends. `combining`, for `MPIX_NEIGHBOR_GATHER` and
+// `MPIX_NEIGHBOR_ALLTOALL` on a Cartesian communicator on which all processes have neighbors at the
+// same offsets, needs the promise only where blocks pass through processes that are not neighbors
+// of their source. `node_aware`, for the same operations, always needs it.
+//
+// With `mpix_schedule` = `measure`, the first ten calls for each algorithm are collective over
+// `comm`: all processes must make them.
+//
+// Collective over `comm`.
+//
+// Errors:
+//
+// - `MPI_ERR_RANK`: An entry of `sources` or `targets` is no rank of `comm`.
+// - `MPI_ERR_ARG`: A degree or weight is negative, an array is NULL, `operations` is no
+//   combination, or the schedule that a hint asks for cannot be used.
+// - `MPI_ERR_INFO_VALUE`: A hint has an unknown value, or a file that it names cannot be read.
+// - `MPI_ERR_COMM`: `comm` is `MPI_COMM_NULL` or an intercommunicator.
+// - `MPIX_ERR_MISMATCH`: The lists of two processes do not match, or an argument differs between
+//   processes. See `MPIX_Neighbor_error_class`.
+//
+// Errors in the arguments of one process, and lists that do not match, are reported on all
+// processes, and nothing is changed.
+//
+// Cost: Five reductions of a few words, three more where `combining` can be chosen; the first time
+// on a communicator, a duplicate of it and a split by nodes. Memory: O(degree). `random_rounds` and
+// `edge_coloring`, and `auto` where weights say that messages are long, gather the graph of all
+// processes on process 0: 8 bytes for each edge and 12 for each process, freed before the function
+// returns. docs/tuning.md gives the time.
+//
+// Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listings 7 and 8.
+int MPIX_Neighborhood_set(int operations,
+                          int indegree,
+                          const int *sources,
+                          const int *sourceweights,
+                          int outdegree,
+                          const int *targets,
+                          const int *targetweights,
+                          MPI_Info info,
+                          MPI_Comm comm);
+
+// Sets a communicator's neighborhood for `MPIX_NEIGHBOR_GATHER` alone.
+//
+// All else is as for `MPIX_Neighborhood_set`.
+//
+// Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 7.
+int MPIX_Neighbor_gather_set(int indegree,
+                             const int *sources,
+                             const int *sourceweights,
+                             int outdegree,
+                             const int *targets,
+                             const int *targetweights,
+                             MPI_Info info,
+                             MPI_Comm comm);
+
+// Sets a communicator's neighborhood for `MPIX_NEIGHBOR_ALLTOALL` alone.
+//
+// All else is as for `MPIX_Neighborhood_set`.
+//
+// Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 7.
+int MPIX_Neighbor_alltoall_set(int indegree,
+                               const int *sources,
+                               const int *sourceweights,
+                               int outdegree,
+                               const int *targets,
+                               const int *targetweights,
+                               MPI_Info info,
+                               MPI_Comm comm);
+
+// Sets a communicator's neighborhood for `MPIX_NEIGHBOR_REDUCE` alone.
+//
+// All else is as for `MPIX_Neighborhood_set`.
+//
+// Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 7.
+int MPIX_Neighbor_reduce_set(int indegree,
+                             const int *sources,
+                             const int *sourceweights,
+                             int outdegree,
+                             const int *targets,
+                             const int *targetweights,
+                             MPI_Info info,
+                             MPI_Comm comm);
+
+// Sets a communicator's neighborhood from process groups instead of lists of ranks.
+//
+// - `sourcegroup`: Processes of `comm` that send to the caller, in the group's order. May be
+//   `MPI_GROUP_EMPTY`, and may be freed afterwards.
+// - `sourceweights` (one for each process of `sourcegroup`): Weights as for
+//   `MPIX_Neighborhood_set`, or `MPI_UNWEIGHTED`.
+// - `targetgroup`: Processes of `comm` that the caller sends to, likewise.
+// - `targetweights` (one for each process of `targetgroup`): Weights as for
+//   `MPIX_Neighborhood_set`, or `MPI_UNWEIGHTED`.
+//
+// A group contains no process twice and no `MPI_PROC_NULL`.
+//
+// All else is as for `MPIX_Neighborhood_set`.
+//
+// Errors, besides those of that function:
+//
+// - `MPI_ERR_GROUP`: A group is `MPI_GROUP_NULL`, or a process of it is not in `comm`.
+//
+// Source: Hoefler and Träff, Sparse Collective Operations for MPI, section IV.A.
+int MPIX_Neighborhood_set_group(int operations,
+                                MPI_Group sourcegroup,
+                                const int *sourceweights,
+                                MPI_Group targetgroup,
+                                const int *targetweights,
+                                MPI_Info info,
+                                MPI_Comm comm);
+
+// Sets a communicator's neighborhood to the neighbors in its virtual topology.
+//
+// The neighbors come in the order in which `MPI_Neighbor_alltoall` takes them: Cartesian (for each
+// dimension first the lower, then the higher neighbor), graph, or distributed graph with its
+// weights.
+//
+// On a Cartesian communicator, the block sent toward +d arrives in the receiver's -d block, also
+// where a periodic dimension has size 1 or 2 and both neighbors are the same process.
+//
+// All else is as for `MPIX_Neighborhood_set`.
+//
+// Errors, besides those of that function:
+//
+// - `MPI_ERR_TOPOLOGY`: `comm` has no topology.
+//
+// Source: Hoefler and Träff, Sparse Collective Operations for MPI, section IV.B.
+int MPIX_Neighborhood_set_topology(int operations, MPI_Info info, MPI_Comm comm);
+
+// Sets a communicator's neighborhood from the targets alone: a sparse exchange finds the sources.
+//
+// - `targets` (`outdegree` entries): As for `MPIX_Neighborhood_set`. A target that is
+//   `MPI_PROC_NULL` has no source.
+// - `info`: Hints of `MPIX_Neighborhood_set` and of `MPIX_Sparse_exchange`, or `MPI_INFO_NULL`.
+//
+// The sources are ordered by rank, those of one rank as they stand in that process's list, and have
+// the weights given at the other end. `MPIX_Neighborhood_get_count` and `MPIX_Neighborhood_get`
+// return them.
+//
+// All else is as for `MPIX_Neighborhood_set`.
+//
+// Cost: That of `MPIX_Neighborhood_set`, and a sparse exchange of 8 bytes for each target, with the
+// memory that its protocol needs (docs/sparse.md; `nbx` needs none that grows with the number of
+// processes).
+//
+// Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data
+// Exchange.
+int MPIX_Neighborhood_set_targets(int operations,
+                                  int outdegree,
+                                  const int *targets,
+                                  const int *targetweights,
+                                  MPI_Info info,
+                                  MPI_Comm comm);
+
+// Returns the degrees of a communicator's neighborhood for an operation.
+//
+// - `operation`: One of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL` and
+//   `MPIX_NEIGHBOR_REDUCE`.
+// - `comm`: A communicator with a neighborhood for it.
+// - `indegree`: Number of sources.
+// - `outdegree`: Number of targets.
+// - `weighted`: 1 if weights were given, else 0.
+//
+// Local.
+//
+// Errors:
+//
+// - `MPI_ERR_TOPOLOGY`: `comm` has no neighborhood for `operation`.
+// - `MPI_ERR_ARG`: `operation` is not exactly one, or a pointer is NULL.
+int MPIX_Neighborhood_get_count(int operation,
+                                MPI_Comm comm,
+                                int *indegree,
+                                int *outdegree,
+                                int *weighted);
+
+// Returns the lists of a communicator's neighborhood for an operation, as they were given.
+//
+// - `maxindegree`: Entries that `sources` and `sourceweights` have room for; no more are written. 0
+//   if they are not wanted.
+// - `sources` (`maxindegree` entries): Ranks, or `MPI_PROC_NULL`.
+// - `sourceweights` (`maxindegree` entries): Weights, 1 where none were given; `MPI_UNWEIGHTED` if
+//   they are not wanted.
+// - `maxoutdegree`: As `maxindegree`, for `targets` and `targetweights`.
+// - `targets` (`maxoutdegree` entries): Ranks, or `MPI_PROC_NULL`.
+// - `targetweights` (`maxoutdegree` entries): As `sourceweights`.
+//
+// All else is as for `MPIX_Neighborhood_get_count`.
+int MPIX_Neighborhood_get(int operation,
+                          MPI_Comm comm,
+                          int maxindegree,
+                          int *sources,
+                          int *sourceweights,
+                          int maxoutdegree,
+                          int *targets,
+                          int *targetweights);
+
+// Describes a communicator's neighborhood for an operation in a few lines of text.
+//
+// - `length`: Characters that `string` has room for, the terminating null included. 0: nothing is
+//   written to `string`.
+// - `string` (`length` entries): Receives the text, truncated if it is longer. Each line ends with
+//   a line feed.
+// - `resultlen`: Length of the whole text, without the terminating null.
+//
+// The text is for people: the caller's degrees, the schedule and why it was chosen, its rounds and
+// messages, how processes wait, the hints in effect and where they come from.
+//
+// All else is as for `MPIX_Neighborhood_get_count`.
+int MPIX_Neighborhood_describe(int operation,
+                               MPI_Comm comm,
+                               int length,
+                               char *string,
+                               int *resultlen);
+
+// Removes a communicator's neighborhoods for one or more operations.
+//
+// - `operations`: `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL` and `MPIX_NEIGHBOR_REDUCE`, in
+//   any combination (`|`), the same on all processes.
+// - `comm`: The communicator.
+//
+// Not needed before `MPI_Comm_free`, which removes them too.
+//
+// Collective over `comm`.
+//
+// Errors:
+//
+// - `MPI_ERR_TOPOLOGY`: One of the operations has no neighborhood; none is removed.
+// - `MPI_ERR_ARG`: `operations` is no combination.
+int MPIX_Neighborhood_free(int operations, MPI_Comm comm);
+
+// ---- Neighborhood collectives
+//
+// Each has a blocking, a nonblocking and a persistent form. Every function that takes counts has a
+// large-count (`_c`) variant.
+
+// Sends one block to all targets and receives a block of equal size from each source.
+//
+// - `sendbuf`: The block sent to every target.
+// - `sendcount`: Elements of that block.
+// - `sendtype`: Datatype of the elements sent.
+// - `recvbuf`: Room for `indegree` consecutive blocks; block j comes from source j, and is left
+//   alone where source j is `MPI_PROC_NULL`.
+// - `recvcount`: Elements of each block received.
+// - `recvtype`: Datatype of the elements received.
+// - `comm`: A communicator with a neighborhood for `MPIX_NEIGHBOR_GATHER`.
+//
+// The type signatures at the two ends of an edge must be equal. Where a degree is 0, the arguments
+// of that side are not looked at.
+//
+// Every process that has an edge calls it, and so do all its neighbors. Processes that no path of
+// edges connects need not call equally often, unless `mpix_whole_communicator` promises that every
+// process of the communicator calls.
+//
+// Errors:
+//
+// - `MPI_ERR_COMM`: `comm` is `MPI_COMM_NULL`.
+// - `MPI_ERR_TOPOLOGY`: `comm` has no neighborhood for the operation.
+// - `MPI_ERR_COUNT`: A count is negative, or a block exceeds the address range.
+// - `MPI_ERR_TYPE`: A datatype is `MPI_DATATYPE_NULL` or not committed.
+// - `MPI_ERR_BUFFER`: A buffer is `MPI_IN_PLACE`, NULL where a block of elements lies, or in device
+//   memory that the library would have to touch (docs/device-buffers.md).
+// - `MPI_ERR_ARG`: An array is NULL where it has entries.
+// - `MPI_ERR_TRUNCATE`: A self edge, or a message, brings more than the receiver expects.
+// - `MPI_ERR_OTHER`: Another collective is still running on the neighborhood, or a process has
+//   ended before it took part.
+// - `MPIX_ERR_VERIFY`: With `mpix_verify`, the two ends of an edge do not match. See
+//   `MPIX_Neighbor_error_class`.
+//
+// Errors in the arguments are found before anything is sent. What only the other end can show
+// (`MPI_ERR_TRUNCATE` of a message) is reported while the call waits.
+//
+// Cost: Rounds and messages as `MPIX_Neighborhood_describe` reports. With the schedule `direct`,
+// one round, and for each edge to another process one message of the bytes of its block.
+//
+// Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 1.
+int MPIX_Neighbor_gather(const void *sendbuf,
+                         int sendcount,
+                         MPI_Datatype sendtype,
+                         void *recvbuf,
+                         int recvcount,
+                         MPI_Datatype recvtype,
+                         MPI_Comm comm);
+
+// `MPIX_Neighbor_gather` with large counts.
+int MPIX_Neighbor_gather_c(const void *sendbuf,
+                           MPI_Count sendcount,
+                           MPI_Datatype sendtype,
+                           void *recvbuf,
+                           MPI_Count recvcount,
+                           MPI_Datatype recvtype,
+                           MPI_Comm comm);
+
+// Starts `MPIX_Neighbor_gather` and returns once its messages are posted.
+//
+// - `request`: The collective, for `MPIX_Request_wait` and the other functions that complete it.
+//   Until then, `sendbuf` must not be written, and `recvbuf` must not be touched, except for blocks
+//   that `MPIX_Request_test_source` and its variants have reported.
+//
+// Arrays of counts, displacements and datatypes may be changed or freed at once. So may datatypes,
+// but not an operator. Any number of collectives may be under way on a communicator. They match in
+// the order in which they are started, together with the blocking ones.
+//
+// If the schedule has several rounds, each waiting or testing function of this library moves every
+// collective of the process forward, and nothing else does: neighbors may have to wait for the next
+// such call. Among such collectives, the oldest one under way must not be more than 10,000
+// collectives old; otherwise the call returns `MPI_ERR_REQUEST`.
+//
+// Errors in the arguments are reported here, and nothing is started. With verification
+// (`mpix_verify`) neighbors must learn of them first, so the call then waits for the neighbors.
+//
+// Cost: That of the blocking form, and up to four allocations. With several rounds, also a copy of
+// the arrays, and a duplicate of each derived datatype.
+//
+// All else is as for `MPIX_Neighbor_gather`.
+int MPIX_Ineighbor_gather(const void *sendbuf,
+                          int sendcount,
+                          MPI_Datatype sendtype,
+                          void *recvbuf,
+                          int recvcount,
+                          MPI_Datatype recvtype,
+                          MPI_Comm comm,
+                          MPIX_Request *request);
+
+// `MPIX_Ineighbor_gather` with large counts.
+int MPIX_Ineighbor_gather_c(const void *sendbuf,
+                            MPI_Count sendcount,
+                            MPI_Datatype sendtype,
+                            void *recvbuf,
+                            MPI_Count recvcount,
+                            MPI_Datatype recvtype,
+                            MPI_Comm comm,
+                            MPIX_Request *request);
+
+// Makes a persistent `MPIX_Neighbor_gather`, which `MPIX_Request_start` runs any number of times.
+//
+// - `info`: Hints, or `MPI_INFO_NULL`; the same on neighbors. May be freed at once. `mpix_match`
+//   and `mpix_fuse` are read, other keys are ignored.
+// - `request`: The collective, inactive. `MPIX_Request_free` frees it.
+//
+// All work on the arguments is done here, and errors in them are reported here. A start allocates
+// nothing, looks nothing up and queries no datatype. A start sends what is in the send buffer at
+// that time. Arrays of counts, displacements and datatypes may be changed or freed at once. So may
+// datatypes, but not an operator.
+//
+// Making it communicates nothing. It takes the schedule that the neighborhood has at that time
+// (with `mpix_schedule` = `measure`, before the choice is made, the first one that is tried). Once
+// the neighborhood is freed or replaced, the request can no longer be started.
+//
+// - `mpix_match` = `start` (default): starts match in order with all other collectives of the
+//   operation on the communicator, those that are not persistent included.
+// - `mpix_match` = `plan`: the starts of this request match only one another, and may come in any
+//   order beside other collectives, a different one on each process, as those of
+//   `MPI_Neighbor_alltoall_init` may. Not where collectives are verified, and an error
+//   (`MPI_ERR_OTHER`) on an MPI without tags for it.
+// - `mpix_fuse`: for several fields, see `MPIX_Neighbor_alltoallw_fields`.
+//
+// All neighbors make it, at the same place among their calls of the operation on the communicator.
+//
+// Cost: No messages. Memory for the messages and for duplicates of derived datatypes.
+//
+// All else is as for `MPIX_Neighbor_gather`.
+int MPIX_Neighbor_gather_plan(const void *sendbuf,
+                              int sendcount,
+                              MPI_Datatype sendtype,
+                              void *recvbuf,
+                              int recvcount,
+                              MPI_Datatype recvtype,
+                              MPI_Comm comm,
+                              MPI_Info info,
+                              MPIX_Request *request);
+
+// `MPIX_Neighbor_gather_plan` with large counts.
+int MPIX_Neighbor_gather_plan_c(const void *sendbuf,
+                                MPI_Count sendcount,
+                                MPI_Datatype sendtype,
+                                void *recvbuf,
+                                MPI_Count recvcount,
+                                MPI_Datatype recvtype,
+                                MPI_Comm comm,
+                                MPI_Info info,
+                                MPIX_Request *request);
+
+// Sends one block to all targets and receives a block of its own size from each source.
+//
+// - `recvbuf`: Receives `recvcounts[j]` elements from source j at `recvbuf + recvdispls[j] *
+//   extent(recvtype)`.
+// - `recvcounts` (`indegree` entries): Elements of each block received.
+// - `recvdispls` (`indegree` entries): Where each block received begins, in extents of `recvtype`
+//   from `recvbuf`.
+//
+// All else is as for `MPIX_Neighbor_gather`.
+int MPIX_Neighbor_gatherv(const void *sendbuf,
+                          int sendcount,
+                          MPI_Datatype sendtype,
+                          void *recvbuf,
+                          const int *recvcounts,
+                          const int *recvdispls,
+                          MPI_Datatype recvtype,
+                          MPI_Comm comm);
+
+// `MPIX_Neighbor_gatherv` with large counts.
+int MPIX_Neighbor_gatherv_c(const void *sendbuf,
+                            MPI_Count sendcount,
+                            MPI_Datatype sendtype,
+                            void *recvbuf,
+                            const MPI_Count *recvcounts,
+                            const MPI_Aint *recvdispls,
+                            MPI_Datatype recvtype,
+                            MPI_Comm comm);
+
+// Starts `MPIX_Neighbor_gatherv` and returns once its messages are posted.
+//
+// All else is as for `MPIX_Neighbor_gatherv` and `MPIX_Ineighbor_gather`.
+int MPIX_Ineighbor_gatherv(const void *sendbuf,
+                           int sendcount,
+                           MPI_Datatype sendtype,
+                           void *recvbuf,
+                           const int *recvcounts,
+                           const int *recvdispls,
+                           MPI_Datatype recvtype,
+                           MPI_Comm comm,
+                           MPIX_Request *request);
+
+// `MPIX_Ineighbor_gatherv` with large counts.
+int MPIX_Ineighbor_gatherv_c(const void *sendbuf,
+                             MPI_Count sendcount,
+                             MPI_Datatype sendtype,
+                             void *recvbuf,
+                             const MPI_Count *recvcounts,
+                             const MPI_Aint *recvdispls,
+                             MPI_Datatype recvtype,
+                             MPI_Comm comm,
+                             MPIX_Request *request);
+
+// Makes a persistent `MPIX_Neighbor_gatherv`, which `MPIX_Request_start` runs any number of times.
+//
+// All else is as for `MPIX_Neighbor_gatherv` and `MPIX_Neighbor_gather_plan`.
+int MPIX_Neighbor_gatherv_plan(const void *sendbuf,
+                               int sendcount,
+                               MPI_Datatype sendtype,
+                               void *recvbuf,
+                               const int *recvcounts,
+                               const int *recvdispls,
+                               MPI_Datatype recvtype,
+                               MPI_Comm comm,
+                               MPI_Info info,
+                               MPIX_Request *request);
+
+// `MPIX_Neighbor_gatherv_plan` with large counts.
+int MPIX_Neighbor_gatherv_plan_c(const void *sendbuf,
+                                 MPI_Count sendcount,
+                                 MPI_Datatype sendtype,
+                                 void *recvbuf,
+                                 const MPI_Count *recvcounts,
+                                 const MPI_Aint *recvdispls,
+                                 MPI_Datatype recvtype,
+                                 MPI_Comm comm,
+                                 MPI_Info info,
+                                 MPIX_Request *request);
+
+// Sends a block of its own to each target and receives a block of equal size from each source.
+//
+// - `sendbuf`: `outdegree` consecutive blocks; block i goes to target i.
+// - `sendcount`: Elements of each block sent.
+// - `sendtype`: Datatype of the elements sent.
+// - `recvbuf`: Room for `indegree` consecutive blocks; block j comes from source j, and is left
+//   alone where source j is `MPI_PROC_NULL`.
+// - `recvcount`: Elements of each block received.
+// - `recvtype`: Datatype of the elements received.
+// - `comm`: A communicator with a neighborhood for `MPIX_NEIGHBOR_ALLTOALL`.
+//
+// The type signatures at the two ends of an edge must be equal. Where a degree is 0, the arguments
+// of that side are not looked at.
+//
+// Every process that has an edge calls it, and so do all its neighbors. Processes that no path of
+// edges connects need not call equally often, unless `mpix_whole_communicator` promises that every
+// process of the communicator calls.
+//
+// Errors:
+//
+// - `MPI_ERR_COMM`: `comm` is `MPI_COMM_NULL`.
+// - `MPI_ERR_TOPOLOGY`: `comm` has no neighborhood for the operation.
+// - `MPI_ERR_COUNT`: A count is negative, or a block exceeds the address range.
+// - `MPI_ERR_TYPE`: A datatype is `MPI_DATATYPE_NULL` or not committed.
+// - `MPI_ERR_BUFFER`: A buffer is `MPI_IN_PLACE`, NULL where a block of elements lies, or in device
+//   memory that the library would have to touch (docs/device-buffers.md).
+// - `MPI_ERR_ARG`: An array is NULL where it has entries.
+// - `MPI_ERR_TRUNCATE`: A self edge, or a message, brings more than the receiver expects.
+// - `MPI_ERR_OTHER`: Another collective is still running on the neighborhood, or a process has
+//   ended before it took part.
+// - `MPIX_ERR_VERIFY`: With `mpix_verify`, the two ends of an edge do not match. See
+//   `MPIX_Neighbor_error_class`.
+//
+// Errors in the arguments are found before anything is sent. What only the other end can show
+// (`MPI_ERR_TRUNCATE` of a message) is reported while the call waits.
+//
+// Cost: Rounds and messages as `MPIX_Neighborhood_describe` reports. With the schedule `direct`,
+// one round, and for each edge to another process one message of the bytes of its block.
+//
+// Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 2.
 int MPIX_Neighbor_alltoall(const void *sendbuf,
                            int sendcount,
                            MPI_Datatype sendtype,
@@ -120,13 +667,68 @@ int MPIX_Neighbor_alltoall_c(const void *sendbuf,
                              MPI_Datatype recvtype,
                              MPI_Comm comm);
 
-// Sparse all-to-all of blocks of different sizes: sends to target i `sendcounts[i]` elements from
-// `sendbuf + senddispls[i] * extent(sendtype)` and receives from source j `recvcounts[j]` elements to
-// `recvbuf + recvdispls[j] * extent(recvtype)`.
+// Starts `MPIX_Neighbor_alltoall` and returns once its messages are posted.
 //
-// - `sendcounts`, `senddispls`: outdegree entries; `recvcounts`, `recvdispls`: indegree entries. Not communicator-size entries.
+// All else is as for `MPIX_Neighbor_alltoall` and `MPIX_Ineighbor_gather`.
+int MPIX_Ineighbor_alltoall(const void *sendbuf,
+                            int sendcount,
+                            MPI_Datatype sendtype,
+                            void *recvbuf,
+                            int recvcount,
+                            MPI_Datatype recvtype,
+                            MPI_Comm comm,
+                            MPIX_Request *request);
+
+// `MPIX_Ineighbor_alltoall` with large counts.
+int MPIX_Ineighbor_alltoall_c(const void *sendbuf,
+                              MPI_Count sendcount,
+                              MPI_Datatype sendtype,
+                              void *recvbuf,
+                              MPI_Count recvcount,
+                              MPI_Datatype recvtype,
+                              MPI_Comm comm,
+                              MPIX_Request *request);
+
+// Makes a persistent `MPIX_Neighbor_alltoall`, which `MPIX_Request_start` runs any number of times.
 //
-// All else as for `MPIX_Neighbor_alltoall`.
+// All else is as for `MPIX_Neighbor_alltoall` and `MPIX_Neighbor_gather_plan`.
+int MPIX_Neighbor_alltoall_plan(const void *sendbuf,
+                                int sendcount,
+                                MPI_Datatype sendtype,
+                                void *recvbuf,
+                                int recvcount,
+                                MPI_Datatype recvtype,
+                                MPI_Comm comm,
+                                MPI_Info info,
+                                MPIX_Request *request);
+
+// `MPIX_Neighbor_alltoall_plan` with large counts.
+int MPIX_Neighbor_alltoall_plan_c(const void *sendbuf,
+                                  MPI_Count sendcount,
+                                  MPI_Datatype sendtype,
+                                  void *recvbuf,
+                                  MPI_Count recvcount,
+                                  MPI_Datatype recvtype,
+                                  MPI_Comm comm,
+                                  MPI_Info info,
+                                  MPIX_Request *request);
+
+// Sends a block of its own size to each target and receives one from each source.
+//
+// - `sendbuf`: Holds `sendcounts[i]` elements for target i at `sendbuf + senddispls[i] *
+//   extent(sendtype)`.
+// - `sendcounts` (`outdegree` entries): Elements of each block sent.
+// - `senddispls` (`outdegree` entries): Where each block sent begins, in extents of `sendtype` from
+//   `sendbuf`.
+// - `recvbuf`: Receives `recvcounts[j]` elements from source j at `recvbuf + recvdispls[j] *
+//   extent(recvtype)`.
+// - `recvcounts` (`indegree` entries): Elements of each block received.
+// - `recvdispls` (`indegree` entries): Where each block received begins, in extents of `recvtype`
+//   from `recvbuf`.
+//
+// The arrays have an entry for each neighbor, not for each process of the communicator.
+//
+// All else is as for `MPIX_Neighbor_alltoall`.
 int MPIX_Neighbor_alltoallv(const void *sendbuf,
                             const int *sendcounts,
                             const int *senddispls,
@@ -148,13 +750,78 @@ int MPIX_Neighbor_alltoallv_c(const void *sendbuf,
                               MPI_Datatype recvtype,
                               MPI_Comm comm);
 
-// Sparse all-to-all of blocks of different sizes and layouts: sends to target i `sendcounts[i]` elements of `sendtypes[i]` from
-// `sendbuf + senddispls[i]` bytes and receives from source j `recvcounts[j]` elements of `recvtypes[j]` to `recvbuf + recvdispls[j]` bytes.
+// Starts `MPIX_Neighbor_alltoallv` and returns once its messages are posted.
 //
-// - `sendcounts`, `senddispls`, `sendtypes`: outdegree entries; `recvcounts`, `recvdispls`, `recvtypes`: indegree entries.
+// All else is as for `MPIX_Neighbor_alltoallv` and `MPIX_Ineighbor_gather`.
+int MPIX_Ineighbor_alltoallv(const void *sendbuf,
+                             const int *sendcounts,
+                             const int *senddispls,
+                             MPI_Datatype sendtype,
+                             void *recvbuf,
+                             const int *recvcounts,
+                             const int *recvdispls,
+                             MPI_Datatype recvtype,
+                             MPI_Comm comm,
+                             MPIX_Request *request);
+
+// `MPIX_Ineighbor_alltoallv` with large counts.
+int MPIX_Ineighbor_alltoallv_c(const void *sendbuf,
+                               const MPI_Count *sendcounts,
+                               const MPI_Aint *senddispls,
+                               MPI_Datatype sendtype,
+                               void *recvbuf,
+                               const MPI_Count *recvcounts,
+                               const MPI_Aint *recvdispls,
+                               MPI_Datatype recvtype,
+                               MPI_Comm comm,
+                               MPIX_Request *request);
+
+// Makes a persistent `MPIX_Neighbor_alltoallv`, which `MPIX_Request_start` runs any number of
+// times.
 //
-// Blocks that are sent may overlap one another (corners of a halo); blocks that are received must not overlap any other block. All else as
-// for `MPIX_Neighbor_alltoall`.
+// All else is as for `MPIX_Neighbor_alltoallv` and `MPIX_Neighbor_gather_plan`.
+int MPIX_Neighbor_alltoallv_plan(const void *sendbuf,
+                                 const int *sendcounts,
+                                 const int *senddispls,
+                                 MPI_Datatype sendtype,
+                                 void *recvbuf,
+                                 const int *recvcounts,
+                                 const int *recvdispls,
+                                 MPI_Datatype recvtype,
+                                 MPI_Comm comm,
+                                 MPI_Info info,
+                                 MPIX_Request *request);
+
+// `MPIX_Neighbor_alltoallv_plan` with large counts.
+int MPIX_Neighbor_alltoallv_plan_c(const void *sendbuf,
+                                   const MPI_Count *sendcounts,
+                                   const MPI_Aint *senddispls,
+                                   MPI_Datatype sendtype,
+                                   void *recvbuf,
+                                   const MPI_Count *recvcounts,
+                                   const MPI_Aint *recvdispls,
+                                   MPI_Datatype recvtype,
+                                   MPI_Comm comm,
+                                   MPI_Info info,
+                                   MPIX_Request *request);
+
+// Sends a block of its own size and layout to each target and receives one from each source.
+//
+// - `sendbuf`: Holds `sendcounts[i]` elements of `sendtypes[i]` for target i at `sendbuf +
+//   senddispls[i]` bytes.
+// - `sendcounts` (`outdegree` entries): Elements of each block sent.
+// - `senddispls` (`outdegree` entries): Where each block sent begins, in bytes from `sendbuf`.
+// - `sendtypes` (`outdegree` entries): Datatype of each block sent.
+// - `recvbuf`: Receives `recvcounts[j]` elements of `recvtypes[j]` from source j at `recvbuf +
+//   recvdispls[j]` bytes.
+// - `recvcounts` (`indegree` entries): Elements of each block received.
+// - `recvdispls` (`indegree` entries): Where each block received begins, in bytes from `recvbuf`.
+// - `recvtypes` (`indegree` entries): Datatype of each block received.
+//
+// Blocks that are sent may overlap one another (corners of a halo). A block that is received must
+// not overlap any other block.
+//
+// All else is as for `MPIX_Neighbor_alltoall`.
 int MPIX_Neighbor_alltoallw(const void *sendbuf,
                             const int *sendcounts,
                             const MPI_Aint *senddispls,
@@ -176,20 +843,94 @@ int MPIX_Neighbor_alltoallw_c(const void *sendbuf,
                               const MPI_Datatype *recvtypes,
                               MPI_Comm comm);
 
-// Sparse all-to-all of several fields at once: what `nfields` calls of `MPIX_Neighbor_alltoallw` do, one for each field, in one exchange.
+// Starts `MPIX_Neighbor_alltoallw` and returns once its messages are posted.
 //
-// - `nfields`: number of fields, at least 0; the same on all processes.
-// - `sendbufs`, `recvbufs`: nfields addresses, of the fields' buffers.
-// - `sendcounts`, `senddispls`, `sendtypes`: nfields * outdegree entries; those of field f and target i at `f * outdegree + i`.
-// - `recvcounts`, `recvdispls`, `recvtypes`: nfields * indegree entries; those of field f and source j at `f * indegree + j`.
-// - `comm`: a communicator with a neighborhood for `MPIX_NEIGHBOR_ALLTOALL`.
+// All else is as for `MPIX_Neighbor_alltoallw` and `MPIX_Ineighbor_gather`.
+int MPIX_Ineighbor_alltoallw(const void *sendbuf,
+                             const int *sendcounts,
+                             const MPI_Aint *senddispls,
+                             const MPI_Datatype *sendtypes,
+                             void *recvbuf,
+                             const int *recvcounts,
+                             const MPI_Aint *recvdispls,
+                             const MPI_Datatype *recvtypes,
+                             MPI_Comm comm,
+                             MPIX_Request *request);
+
+// `MPIX_Ineighbor_alltoallw` with large counts.
+int MPIX_Ineighbor_alltoallw_c(const void *sendbuf,
+                               const MPI_Count *sendcounts,
+                               const MPI_Aint *senddispls,
+                               const MPI_Datatype *sendtypes,
+                               void *recvbuf,
+                               const MPI_Count *recvcounts,
+                               const MPI_Aint *recvdispls,
+                               const MPI_Datatype *recvtypes,
+                               MPI_Comm comm,
+                               MPIX_Request *request);
+
+// Makes a persistent `MPIX_Neighbor_alltoallw`, which `MPIX_Request_start` runs any number of
+// times.
 //
-// The blocks of all fields that go to one neighbor travel as one message where the LogGP model says that this saves more startups than the copying costs: where they are
-// short. The hint `mpix_fuse` = `true` or `false` (default `auto`) of the neighborhood, or the environment variable `MPIX_FUSE`, makes that always or never so. Blocks that other processes pass on are not put
-// together.
+// All else is as for `MPIX_Neighbor_alltoallw` and `MPIX_Neighbor_gather_plan`.
+int MPIX_Neighbor_alltoallw_plan(const void *sendbuf,
+                                 const int *sendcounts,
+                                 const MPI_Aint *senddispls,
+                                 const MPI_Datatype *sendtypes,
+                                 void *recvbuf,
+                                 const int *recvcounts,
+                                 const MPI_Aint *recvdispls,
+                                 const MPI_Datatype *recvtypes,
+                                 MPI_Comm comm,
+                                 MPI_Info info,
+                                 MPIX_Request *request);
+
+// `MPIX_Neighbor_alltoallw_plan` with large counts.
+int MPIX_Neighbor_alltoallw_plan_c(const void *sendbuf,
+                                   const MPI_Count *sendcounts,
+                                   const MPI_Aint *senddispls,
+                                   const MPI_Datatype *sendtypes,
+                                   void *recvbuf,
+                                   const MPI_Count *recvcounts,
+                                   const MPI_Aint *recvdispls,
+                                   const MPI_Datatype *recvtypes,
+                                   MPI_Comm comm,
+                                   MPI_Info info,
+                                   MPIX_Request *request);
+
+// Does for each of several fields what `MPIX_Neighbor_alltoallw` does, in one exchange.
 //
-// All else as for `MPIX_Neighbor_alltoallw`; texts of errors name entries by their number within the field. Cost: for each edge with a joint message a datatype is made, so that a plan (`MPIX_Neighbor_alltoallw_fields_plan`) serves
-// repeated exchanges better.
+// - `nfields`: Number of fields, at least 0, the same on all processes.
+// - `sendbufs` (`nfields` entries): Send buffer of each field.
+// - `sendcounts` (`nfields * outdegree` entries): Elements of each block sent; the entry of field f
+//   and target i is at `f * outdegree + i`.
+// - `senddispls` (`nfields * outdegree` entries): Where each block sent begins, in bytes from its
+//   field's buffer, in the same order.
+// - `sendtypes` (`nfields * outdegree` entries): Datatype of each block sent, in the same order.
+// - `recvbufs` (`nfields` entries): Receive buffer of each field.
+// - `recvcounts` (`nfields * indegree` entries): Elements of each block received; the entry of
+//   field f and source j is at `f * indegree + j`.
+// - `recvdispls` (`nfields * indegree` entries): Where each block received begins, in bytes from
+//   its field's buffer, in the same order.
+// - `recvtypes` (`nfields * indegree` entries): Datatype of each block received, in the same order.
+//
+// The blocks of all fields that go to one neighbor travel as one message where they are short:
+// where the LogGP model says that this saves more startups than the copying costs. The hint
+// `mpix_fuse` of the neighborhood (`auto` by default), or the environment variable `MPIX_FUSE`,
+// makes that always (`true`) or never (`false`) so. Blocks that other processes pass on are not
+// joined.
+//
+// Texts of errors name entries by their number within the field.
+//
+// All else is as for `MPIX_Neighbor_alltoallw`.
+//
+// Errors, besides those of that function:
+//
+// - `MPI_ERR_ARG`: `nfields` is negative, an array is NULL where it has entries, or calls are
+//   verified and there are more fields than tags.
+//
+// Cost: That of `MPIX_Neighbor_alltoallw`. Each edge with a joint message also takes a datatype,
+// which is made in the call, so the persistent form serves repeated exchanges better.
 int MPIX_Neighbor_alltoallw_fields(int nfields,
                                    const void *const *sendbufs,
                                    const int *sendcounts,
@@ -213,7 +954,9 @@ int MPIX_Neighbor_alltoallw_fields_c(int nfields,
                                      const MPI_Datatype *recvtypes,
                                      MPI_Comm comm);
 
-// Starts a `MPIX_Neighbor_alltoallw_fields`, and returns when its messages are posted. All else as for `MPIX_Ineighbor_gather`.
+// Starts `MPIX_Neighbor_alltoallw_fields` and returns once its messages are posted.
+//
+// All else is as for `MPIX_Neighbor_alltoallw_fields` and `MPIX_Ineighbor_gather`.
 int MPIX_Ineighbor_alltoallw_fields(int nfields,
                                     const void *const *sendbufs,
                                     const int *sendcounts,
@@ -239,11 +982,12 @@ int MPIX_Ineighbor_alltoallw_fields_c(int nfields,
                                       MPI_Comm comm,
                                       MPIX_Request *request);
 
-// Makes a persistent `MPIX_Neighbor_alltoallw_fields`.
+// Makes a persistent `MPIX_Neighbor_alltoallw_fields`, which `MPIX_Request_start` runs any number
+// of times.
 //
-// - `info`: `mpix_fuse`, which stands before the neighborhood's, and `mpix_match`, the same on neighbors; or `MPI_INFO_NULL`.
+// The value of `mpix_fuse` in `info` takes precedence over the neighborhood's.
 //
-// All else as for `MPIX_Neighbor_gather_plan`.
+// All else is as for `MPIX_Neighbor_alltoallw_fields` and `MPIX_Neighbor_gather_plan`.
 int MPIX_Neighbor_alltoallw_fields_plan(int nfields,
                                         const void *const *sendbufs,
                                         const int *sendcounts,
@@ -271,187 +1015,79 @@ int MPIX_Neighbor_alltoallw_fields_plan_c(int nfields,
                                           MPI_Info info,
                                           MPIX_Request *request);
 
-// Sparse gather: sends one block to all targets and receives a block of equal size from each source.
+// Sends one block to all targets and combines the blocks of all sources elementwise into one.
 //
-// - `sendbuf, sendcount, sendtype`: the block that goes to every target; `sendcount` elements.
-// - `recvbuf, recvcount, recvtype`: room for indegree blocks of `recvcount` elements behind one another; block j comes from source j and
-//   nothing is written where source j is `MPI_PROC_NULL`.
-// - `comm`: a communicator with a neighborhood for `MPIX_NEIGHBOR_GATHER`.
+// - `sendbuf`: The block sent to every target.
+// - `sendcount`: Elements of that block.
+// - `sendtype`: Datatype of the elements sent.
+// - `recvbuf`: The result. It is left alone where there is no source, or none but `MPI_PROC_NULL`.
+// - `recvcount`: Elements of the result.
+// - `recvtype`: Datatype of the elements received.
+// - `op`: A predefined or user-defined operator that works on `recvtype`.
+// - `comm`: A communicator with a neighborhood for `MPIX_NEIGHBOR_REDUCE`.
 //
-// Called by every process that has an edge, and by all its neighbors; processes that no path of edges connects need not call equally often, unless
-// `mpix_whole_communicator` promises that all call. The
-// type signature sent must equal the one that each target expects. `MPI_IN_PLACE` is an error. Where a degree is 0 the arguments of that
-// side are not looked at.
+// The result is `((s0 op s1) op s2) op ...` in the order of the source list, so that it is the same
+// in each run. If the operator commutes and `mpix_reduce_order` = `any` was given, blocks are
+// combined in the order in which the rounds bring them.
 //
-// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_BUFFER`, and `MPI_ERR_TRUNCATE` on
-// self edges; found before anything is sent. What only the other end can show (`MPI_ERR_TRUNCATE` of a message) comes from MPI
-// while it waits. Cost: as `MPIX_Neighborhood_describe` says; with the schedule `direct` one round and a message for each edge
-// to another process. Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 1.
-int MPIX_Neighbor_gather(const void *sendbuf,
+// The process's own block takes part only if the process lists itself as a source.
+//
+// The type signatures at the two ends of an edge must be equal. Where a degree is 0, the arguments
+// of that side are not looked at.
+//
+// Every process that has an edge calls it, and so do all its neighbors. Processes that no path of
+// edges connects need not call equally often, unless `mpix_whole_communicator` promises that every
+// process of the communicator calls.
+//
+// Errors:
+//
+// - `MPI_ERR_OP`: `op` is `MPI_OP_NULL`, or does not work on `recvtype`.
+// - `MPI_ERR_NO_MEM`: There is no memory for the blocks to be combined.
+// - `MPI_ERR_COMM`: `comm` is `MPI_COMM_NULL`.
+// - `MPI_ERR_TOPOLOGY`: `comm` has no neighborhood for the operation.
+// - `MPI_ERR_COUNT`: A count is negative, or a block exceeds the address range.
+// - `MPI_ERR_TYPE`: A datatype is `MPI_DATATYPE_NULL` or not committed.
+// - `MPI_ERR_BUFFER`: A buffer is `MPI_IN_PLACE`, NULL where a block of elements lies, or in device
+//   memory that the library would have to touch (docs/device-buffers.md).
+// - `MPI_ERR_ARG`: An array is NULL where it has entries.
+// - `MPI_ERR_TRUNCATE`: A self edge, or a message, brings more than the receiver expects.
+// - `MPI_ERR_OTHER`: Another collective is still running on the neighborhood, or a process has
+//   ended before it took part.
+// - `MPIX_ERR_VERIFY`: With `mpix_verify`, the two ends of an edge do not match. See
+//   `MPIX_Neighbor_error_class`.
+//
+// Errors in the arguments are found before anything is sent. What only the other end can show
+// (`MPI_ERR_TRUNCATE` of a message) is reported while the call waits.
+//
+// Cost: That of `MPIX_Neighbor_gather`, and memory for all sources' blocks but one, which is kept
+// for the next call.
+//
+// Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 3.
+int MPIX_Neighbor_reduce(const void *sendbuf,
                          int sendcount,
                          MPI_Datatype sendtype,
                          void *recvbuf,
                          int recvcount,
                          MPI_Datatype recvtype,
+                         MPI_Op op,
                          MPI_Comm comm);
 
-// `MPIX_Neighbor_gather` with large counts.
-int MPIX_Neighbor_gather_c(const void *sendbuf,
+// `MPIX_Neighbor_reduce` with large counts.
+int MPIX_Neighbor_reduce_c(const void *sendbuf,
                            MPI_Count sendcount,
                            MPI_Datatype sendtype,
                            void *recvbuf,
                            MPI_Count recvcount,
                            MPI_Datatype recvtype,
+                           MPI_Op op,
                            MPI_Comm comm);
 
-// Sparse gather of blocks of different sizes: sends one block to all targets and receives from source j `recvcounts[j]` elements to
-// `recvbuf + recvdispls[j] * extent(recvtype)`.
+// Starts `MPIX_Neighbor_reduce` and returns once its messages are posted.
 //
-// - `recvcounts`, `recvdispls`: indegree entries.
+// The operator must not be freed before the request is complete. A user-defined operator is passed
+// a duplicate of a derived datatype.
 //
-// All else as for `MPIX_Neighbor_gather`.
-int MPIX_Neighbor_gatherv(const void *sendbuf,
-                          int sendcount,
-                          MPI_Datatype sendtype,
-                          void *recvbuf,
-                          const int *recvcounts,
-                          const int *recvdispls,
-                          MPI_Datatype recvtype,
-                          MPI_Comm comm);
-
-// `MPIX_Neighbor_gatherv` with large counts.
-int MPIX_Neighbor_gatherv_c(const void *sendbuf,
-                            MPI_Count sendcount,
-                            MPI_Datatype sendtype,
-                            void *recvbuf,
-                            const MPI_Count *recvcounts,
-                            const MPI_Aint *recvdispls,
-                            MPI_Datatype recvtype,
-                            MPI_Comm comm);
-
-// Starts a `MPIX_Neighbor_gather`, and returns when its messages are posted.
-//
-// - `request`: the collective, for `MPIX_Request_wait` and its like, which complete it. Until then `sendbuf` must not be written and `recvbuf` not be
-//   touched, but for blocks of which `MPIX_Request_test_source` and its like have said that they have arrived.
-//
-// Arrays of counts, displacements and datatypes may be changed and freed at once, datatypes too; not an operator. Any number of collectives may be under way on a
-// communicator; they match in the order in which they are started, blocking ones with them. Where the schedule has several rounds, all waiting and
-// testing functions of this library move all collectives of the process forward, and nothing else does: neighbors may have to wait for the next such
-// call. Of such ones the oldest under way must be no more than 10,000 collectives old.
-//
-// All else as for `MPIX_Neighbor_gather`; errors in the arguments are found here and start nothing. (With verification neighbors must hear of them: then it
-// waits for these.) Cost: that, up to four allocations, and where there are several rounds a copy of the arrays and a duplicate of each derived datatype.
-int MPIX_Ineighbor_gather(const void *sendbuf,
-                          int sendcount,
-                          MPI_Datatype sendtype,
-                          void *recvbuf,
-                          int recvcount,
-                          MPI_Datatype recvtype,
-                          MPI_Comm comm,
-                          MPIX_Request *request);
-
-// `MPIX_Ineighbor_gather` with large counts.
-int MPIX_Ineighbor_gather_c(const void *sendbuf,
-                            MPI_Count sendcount,
-                            MPI_Datatype sendtype,
-                            void *recvbuf,
-                            MPI_Count recvcount,
-                            MPI_Datatype recvtype,
-                            MPI_Comm comm,
-                            MPIX_Request *request);
-
-// Starts a `MPIX_Neighbor_gatherv`, and returns when its messages are posted. All else as for `MPIX_Ineighbor_gather`.
-int MPIX_Ineighbor_gatherv(const void *sendbuf,
-                           int sendcount,
-                           MPI_Datatype sendtype,
-                           void *recvbuf,
-                           const int *recvcounts,
-                           const int *recvdispls,
-                           MPI_Datatype recvtype,
-                           MPI_Comm comm,
-                           MPIX_Request *request);
-
-// `MPIX_Ineighbor_gatherv` with large counts.
-int MPIX_Ineighbor_gatherv_c(const void *sendbuf,
-                             MPI_Count sendcount,
-                             MPI_Datatype sendtype,
-                             void *recvbuf,
-                             const MPI_Count *recvcounts,
-                             const MPI_Aint *recvdispls,
-                             MPI_Datatype recvtype,
-                             MPI_Comm comm,
-                             MPIX_Request *request);
-
-// Starts a `MPIX_Neighbor_alltoall`, and returns when its messages are posted. All else as for `MPIX_Ineighbor_gather`.
-int MPIX_Ineighbor_alltoall(const void *sendbuf,
-                            int sendcount,
-                            MPI_Datatype sendtype,
-                            void *recvbuf,
-                            int recvcount,
-                            MPI_Datatype recvtype,
-                            MPI_Comm comm,
-                            MPIX_Request *request);
-
-// `MPIX_Ineighbor_alltoall` with large counts.
-int MPIX_Ineighbor_alltoall_c(const void *sendbuf,
-                              MPI_Count sendcount,
-                              MPI_Datatype sendtype,
-                              void *recvbuf,
-                              MPI_Count recvcount,
-                              MPI_Datatype recvtype,
-                              MPI_Comm comm,
-                              MPIX_Request *request);
-
-// Starts a `MPIX_Neighbor_alltoallv`, and returns when its messages are posted. All else as for `MPIX_Ineighbor_gather`.
-int MPIX_Ineighbor_alltoallv(const void *sendbuf,
-                             const int *sendcounts,
-                             const int *senddispls,
-                             MPI_Datatype sendtype,
-                             void *recvbuf,
-                             const int *recvcounts,
-                             const int *recvdispls,
-                             MPI_Datatype recvtype,
-                             MPI_Comm comm,
-                             MPIX_Request *request);
-
-// `MPIX_Ineighbor_alltoallv` with large counts.
-int MPIX_Ineighbor_alltoallv_c(const void *sendbuf,
-                               const MPI_Count *sendcounts,
-                               const MPI_Aint *senddispls,
-                               MPI_Datatype sendtype,
-                               void *recvbuf,
-                               const MPI_Count *recvcounts,
-                               const MPI_Aint *recvdispls,
-                               MPI_Datatype recvtype,
-                               MPI_Comm comm,
-                               MPIX_Request *request);
-
-// Starts a `MPIX_Neighbor_alltoallw`, and returns when its messages are posted. All else as for `MPIX_Ineighbor_gather`.
-int MPIX_Ineighbor_alltoallw(const void *sendbuf,
-                             const int *sendcounts,
-                             const MPI_Aint *senddispls,
-                             const MPI_Datatype *sendtypes,
-                             void *recvbuf,
-                             const int *recvcounts,
-                             const MPI_Aint *recvdispls,
-                             const MPI_Datatype *recvtypes,
-                             MPI_Comm comm,
-                             MPIX_Request *request);
-
-// `MPIX_Ineighbor_alltoallw` with large counts.
-int MPIX_Ineighbor_alltoallw_c(const void *sendbuf,
-                               const MPI_Count *sendcounts,
-                               const MPI_Aint *senddispls,
-                               const MPI_Datatype *sendtypes,
-                               void *recvbuf,
-                               const MPI_Count *recvcounts,
-                               const MPI_Aint *recvdispls,
-                               const MPI_Datatype *recvtypes,
-                               MPI_Comm comm,
-                               MPIX_Request *request);
-
-// Starts a `MPIX_Neighbor_reduce`, and returns when its messages are posted. The operator must not be freed before the request is complete; a user-defined one is
-// given a duplicate of a derived datatype. All else as for `MPIX_Ineighbor_gather`.
+// All else is as for `MPIX_Neighbor_reduce` and `MPIX_Ineighbor_gather`.
 int MPIX_Ineighbor_reduce(const void *sendbuf,
                           int sendcount,
                           MPI_Datatype sendtype,
@@ -473,402 +1109,12 @@ int MPIX_Ineighbor_reduce_c(const void *sendbuf,
                             MPI_Comm comm,
                             MPIX_Request *request);
 
-// Starts a `MPIX_Neighbor_reducev`, and returns when its messages are posted. The operator must not be freed before the request is complete; a user-defined one is
-// given a duplicate of a derived datatype. All else as for `MPIX_Ineighbor_gather`.
-int MPIX_Ineighbor_reducev(const void *sendbuf,
-                           const int *sendcounts,
-                           const int *senddispls,
-                           MPI_Datatype sendtype,
-                           void *recvbuf,
-                           int recvcount,
-                           MPI_Datatype recvtype,
-                           MPI_Op op,
-                           MPI_Comm comm,
-                           MPIX_Request *request);
-
-// `MPIX_Ineighbor_reducev` with large counts.
-int MPIX_Ineighbor_reducev_c(const void *sendbuf,
-                             const MPI_Count *sendcounts,
-                             const MPI_Aint *senddispls,
-                             MPI_Datatype sendtype,
-                             void *recvbuf,
-                             MPI_Count recvcount,
-                             MPI_Datatype recvtype,
-                             MPI_Op op,
-                             MPI_Comm comm,
-                             MPIX_Request *request);
-
-// Measures the LogGP parameters of the machine, between process 0 and the first process on another node, or process 1 where all processes share a node.
+// Makes a persistent `MPIX_Neighbor_reduce`, which `MPIX_Request_start` runs any number of times.
 //
-// - `info`: hints, or `MPI_INFO_NULL`; those of process 0 count. `mpix_loggp_seconds`: about how long to measure (0.01 to 3600, default 3);
-//   `mpix_loggp_bytes`: the longest message (1024 to 1073741824, default 1048576). The environment variables `MPIX_LOGGP_SECONDS` and
-//   `MPIX_LOGGP_BYTES` override them.
-// - `comm`: an intracommunicator of at least two processes. It is left as it was: `MPIX_Loggp_set` makes the parameters count on it.
-// - `parameters`: where the parameters are written, the same on all processes. latency is half a round trip of a byte without both overheads, or 0 if these
-//   are more, which they may be in shared memory; gap is that of short messages, gap_per_byte that of messages above eager. docs/tuning.md tells
-//   how each is measured.
+// The operator must not be freed before the request. A user-defined operator is passed a duplicate
+// of a derived datatype.
 //
-// Collective over `comm`. The other processes sleep meanwhile. Best without any: with a process more than there are cores, some MPIs' waiting processes
-// take the time from those that are measured. Errors, reported on all processes: `MPI_ERR_COMM` (one process, or an intercommunicator),
-// `MPI_ERR_ARG`, `MPI_ERR_INFO_VALUE`, `MPI_ERR_NO_MEM`. Cost: as long as said, or as one repetition of everything takes; memory on two processes for a
-// message of the longest size. Source: Hoefler, Lichei, Rehm: Low-Overhead LogGP Parameter Assessment for Modern Interconnection Networks, 2007.
-int MPIX_Loggp_measure(MPI_Info info,
-                       MPI_Comm comm,
-                       MPIX_Loggp *parameters);
-
-// Says which LogGP parameters count on a communicator: where later set calls on it choose schedules, and later sparse exchanges protocols, unless the
-// info key `mpix_loggp` or the environment variable `MPIX_LOGGP` says otherwise. Duplicates of the communicator do not inherit them.
-//
-// - `parameters`: the parameters; finite and not negative. The model has one overhead, and takes the mean of the two.
-// - `comm`: an intracommunicator. Parameters that it had before are replaced.
-//
-// Collective over `comm`: all processes pass the same parameters. Errors in the arguments of one process are reported on all; nothing is changed
-// then. Errors: `MPI_ERR_ARG`, `MPI_ERR_COMM`, and the class `MPIX_ERR_MISMATCH`. Cost: a duplicate of the communicator, freed again, and three
-// reductions of a few words.
-int MPIX_Loggp_set(const MPIX_Loggp *parameters,
-                   MPI_Comm comm);
-
-// The LogGP parameters that count on a communicator where no info key says otherwise: those of the environment variable `MPIX_LOGGP`, else those that
-// `MPIX_Loggp_set` gave it, else those of the file that the environment variable `MPIX_LOGGP_FILE` names, else those of the file
-// mpix-neighbor/loggp in `$XDG_CONFIG_HOME` or `~/.config`, else the preset jaguar. What does not come from `MPIX_Loggp_set` has one overhead, which stands
-// for both, and a deviation of 0.
-//
-// - `parameters`: where they are written.
-//
-// Local. Errors: `MPI_ERR_ARG`, `MPI_ERR_INFO_VALUE` (a file or variable that is not understood).
-int MPIX_Loggp_get(MPI_Comm comm,
-                   MPIX_Loggp *parameters);
-
-// Version of the library that is linked.
-//
-// - `major, minor, patch`: where the numbers are written.
-//
-// Local; may be called at any time.
-int MPIX_Neighbor_get_version(int *major, int *minor, int *patch);
-
-// The error class that this library added to MPI's, for comparison with what `MPI_Error_class` gives.
-//
-// - `which`: `MPIX_ERR_MISMATCH` or `MPIX_ERR_VERIFY`.
-// - `errorclass`: where the class is written.
-//
-// Local.
-int MPIX_Neighbor_error_class(int which, int *errorclass);
-
-// The text of the last error that a function of this library reported on a communicator. On MPIs that let error codes carry it,
-// `MPI_Error_string` of the returned code gives the same text.
-//
-// - `comm`: the communicator.
-// - `length`: characters that `string` has room for, the final null included. 0: nothing is written to `string`.
-// - `string`: where the text is written, cut off if it is longer.
-// - `resultlen`: length of the whole text, without the null; 0 if there was no error.
-//
-// Local.
-int MPIX_Neighbor_error_string(MPI_Comm comm, int length, char *string, int *resultlen);
-
-// Gives a communicator a neighborhood for some of the sparse collective operations, and builds the schedule that will run them.
-//
-// - `operations`: for which operations: `MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_REDUCE`, any combination, the same on all
-//   processes. A neighborhood that an operation had before is replaced.
-// - `indegree, sources, sourceweights`: the processes that send to the caller; `indegree` entries each.
-// - `outdegree, targets, targetweights`: the processes that the caller sends to; `outdegree` entries each. Ranks of `comm`, in the order of the
-//   blocks in the buffers of later calls. They may repeat, be the caller's, or be `MPI_PROC_NULL`; degrees may be 0 (then arrays are not
-//   looked at) and larger than the communicator. A process that lists another one as target must be listed there as source as often. Repeated edges
-//   match k-th to k-th.
-//   On a Cartesian communicator, where all neighbors of all processes are one step away, each edge has the direction of that step, so that
-//   `dimension_order` can be used.
-// - weights: about how much travels on each edge, in any unit, not negative; `MPI_UNWEIGHTED` for all equal. A hint: wrong weights cost
-//   time, never correctness.
-// - `info`: hints, or `MPI_INFO_NULL`; may be freed afterwards. docs/tuning.md tells what each does.
-//   `mpix_schedule` = `auto` (default), `measure`, `direct`, `dimension_order`, `linear_permutation`, `random_rounds`, `edge_coloring`,
-//   `distributed_coloring`, `scatter_binomial`, `scatter_optimal`, `combining`, `node_aware`; `mpix_split` = `true` (default), `false`: whether messages may be cut; `mpix_weight_unit`: bytes that a weight of 1 stands
-//   for (default 1); `mpix_loggp`: the machine's parameters, a preset or a file (default: those that `MPIX_Loggp_get` gives); `mpix_seed`, `mpix_duplex`, `mpix_round_window`, `mpix_graph_limit`;
-//   `mpix_reduce_order` = `source` (default), `any`; `mpix_fuse` = `auto` (default), `true`, `false`: for several fields; `mpix_shared_memory`: most bytes of shared memory for the messages to one process of the node (default 10 MiB;
-//   below 64 KiB none); `mpix_single_copy` = `true` (default), `false`; `mpix_verify` = `false` (default), `true`; `mpix_whole_communicator` = `false` (default), `true`:
-//   the promise that all processes of `comm` make every call, and that none waits for the return of another one's call before it makes its own.
-//   Without it no process passes on blocks of others but of its own neighbors; the `scatter_` schedules do, for `MPIX_NEIGHBOR_ALLTOALL` alone, where one process sends to
-//   others, to each once, and nobody else sends. `combining`, for `MPIX_NEIGHBOR_GATHER` and `MPIX_NEIGHBOR_ALLTOALL` on a Cartesian communicator on
-//   which all processes have neighbors at the same offsets, needs the promise only where blocks pass through processes that are not neighbors of their source.
-//   `node_aware`, for the same operations, always needs it; `mpix_nodes`: as if each so many processes, or those with equal numbers in a list of a
-//   number for each process, shared a node (default: the real nodes). Environment variables of the same names in capitals
-//   (but `MPIX_NEIGHBOR_VERIFY`) override them. All but `mpix_round_window` and `mpix_reduce_order` must be the same on all processes. Unknown
-//   keys are ignored (with `MPIX_NEIGHBOR_LOG=warn` those that begin with `mpix_` are named on
-//   standard error), unknown values are errors.
-// - `comm`: an intracommunicator. Duplicates of it do not inherit its neighborhoods.
-//
-// Collective over `comm`. Errors in the arguments of one process, and lists that do not match, are reported on all; nothing is changed
-// then. Errors: `MPI_ERR_RANK`, `MPI_ERR_ARG`, `MPI_ERR_INFO_VALUE`, `MPI_ERR_COMM`, and the class `MPIX_ERR_MISMATCH`.
-// Cost: five reductions of a few words, three more where `combining` can be chosen; the first time on a communicator a duplicate of it and a split by nodes. Memory: O(degree).
-// `random_rounds` and `edge_coloring`, and `auto` where weights say that messages are long, gather the graph of all processes on process 0: 8 bytes
-// an edge and 12 a process there, freed before the function returns; docs/tuning.md tells the time. With `mpix_schedule` = `measure` the first ten
-// calls for each algorithm are collective over `comm`: all processes must make them.
-// Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 8.
-int MPIX_Neighborhood_set(int operations,
-                          int indegree,
-                          const int *sources,
-                          const int *sourceweights,
-                          int outdegree,
-                          const int *targets,
-                          const int *targetweights,
-                          MPI_Info info,
-                          MPI_Comm comm);
-
-// `MPIX_Neighborhood_set` for `MPIX_NEIGHBOR_GATHER`. Source: the same paper, Listing 7.
-int MPIX_Neighbor_gather_set(int indegree,
-                             const int *sources,
-                             const int *sourceweights,
-                             int outdegree,
-                             const int *targets,
-                             const int *targetweights,
-                             MPI_Info info,
-                             MPI_Comm comm);
-
-// `MPIX_Neighborhood_set` for `MPIX_NEIGHBOR_ALLTOALL`. Source: the same paper, Listing 7.
-int MPIX_Neighbor_alltoall_set(int indegree,
-                               const int *sources,
-                               const int *sourceweights,
-                               int outdegree,
-                               const int *targets,
-                               const int *targetweights,
-                               MPI_Info info,
-                               MPI_Comm comm);
-
-// `MPIX_Neighborhood_set` for `MPIX_NEIGHBOR_REDUCE`. Source: the same paper, Listing 7.
-int MPIX_Neighbor_reduce_set(int indegree,
-                             const int *sources,
-                             const int *sourceweights,
-                             int outdegree,
-                             const int *targets,
-                             const int *targetweights,
-                             MPI_Info info,
-                             MPI_Comm comm);
-
-// `MPIX_Neighborhood_set` with process groups instead of lists of ranks: the sources and targets are the processes of the groups, in the
-// groups' order. A group holds no process twice and no `MPI_PROC_NULL`.
-//
-// - `sourcegroup`, `targetgroup`: groups of processes of `comm`; may be `MPI_GROUP_EMPTY`, and may be freed afterwards.
-// - `sourceweights`, `targetweights`: as many entries as the groups have processes, or `MPI_UNWEIGHTED`.
-//
-// All else as for `MPIX_Neighborhood_set`; also `MPI_ERR_GROUP` where a process is not in `comm`. Source: the same paper, section IV.A.
-int MPIX_Neighborhood_set_group(int operations,
-                                MPI_Group sourcegroup,
-                                const int *sourceweights,
-                                MPI_Group targetgroup,
-                                const int *targetweights,
-                                MPI_Info info,
-                                MPI_Comm comm);
-
-// `MPIX_Neighborhood_set` with the neighbors that the communicator's virtual topology has, in the order in which
-// `MPI_Neighbor_alltoall` takes them: Cartesian (per dimension first the lower, then the higher neighbor), graph, or distributed graph with
-// its weights.
-//
-// On Cartesian communicators the block sent toward +d arrives in the receiver's -d slot, also where a periodic dimension has size 1
-// or 2 and both neighbors are the same process.
-//
-// All else as for `MPIX_Neighborhood_set`; also `MPI_ERR_TOPOLOGY` where there is no topology. Source: the same paper, section IV.B.
-int MPIX_Neighborhood_set_topology(int operations,
-                                   MPI_Info info,
-                                   MPI_Comm comm);
-
-// `MPIX_Neighborhood_set` where a process knows whom it sends to, but not who will send to it: a sparse exchange finds the sources.
-//
-// - `outdegree, targets, targetweights`: as for `MPIX_Neighborhood_set`. Where a target is `MPI_PROC_NULL` there is no source.
-// - The sources are ordered by rank, those of one rank as they stand in that process's list, and have the weights that the other end gives.
-//   `MPIX_Neighborhood_get_count` and `MPIX_Neighborhood_get` tell them.
-// - `info`: also the hints of `MPIX_Sparse_exchange`.
-//
-// All else as for `MPIX_Neighborhood_set`. Cost beyond it: a sparse exchange of 8 bytes for each target, with the memory that its protocol needs (docs/sparse.md;
-// `nbx` none that grows with the number of processes). Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange.
-int MPIX_Neighborhood_set_targets(int operations,
-                                  int outdegree,
-                                  const int *targets,
-                                  const int *targetweights,
-                                  MPI_Info info,
-                                  MPI_Comm comm);
-
-// Degrees of the neighborhood that a communicator has for an operation.
-//
-// - `operation`: one of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL`, `MPIX_NEIGHBOR_REDUCE`.
-// - `indegree, outdegree`: entries of the caller's source and target lists.
-// - `weighted`: 1 if weights were given, else 0.
-//
-// Local. Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_ARG`.
-int MPIX_Neighborhood_get_count(int operation, MPI_Comm comm, int *indegree, int *outdegree, int *weighted);
-
-// Lists of the neighborhood that a communicator has for an operation, as they were given.
-//
-// - `operation`: one of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL`, `MPIX_NEIGHBOR_REDUCE`.
-// - `maxindegree, maxoutdegree`: entries that the arrays have room for; as many are written at the most. 0 where a side is not wanted.
-// - `sources, targets`: ranks, or `MPI_PROC_NULL`.
-// - `sourceweights, targetweights`: weights, 1 where there are none; `MPI_UNWEIGHTED` if they are not wanted.
-//
-// Local. Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_ARG`.
-int MPIX_Neighborhood_get(int operation,
-                          MPI_Comm comm,
-                          int maxindegree,
-                          int *sources,
-                          int *sourceweights,
-                          int maxoutdegree,
-                          int *targets,
-                          int *targetweights);
-
-// A few lines for a person about the neighborhood that a communicator has for an operation: the caller's degrees, which schedule runs it and
-// why, its rounds and messages, how processes wait, the hints in effect and where they come from.
-//
-// - `operation`: one of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL`, `MPIX_NEIGHBOR_REDUCE`.
-// - `length`: characters that `string` has room for, the final null included. 0: nothing is written to `string`.
-// - `string`: where the text is written, cut off if it is longer; each line ends with a line feed.
-// - `resultlen`: length of the whole text, without the null.
-//
-// Local. Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_ARG`.
-int MPIX_Neighborhood_describe(int operation,
-                               MPI_Comm comm,
-                               int length,
-                               char *string,
-                               int *resultlen);
-
-// Removes the neighborhoods that a communicator has for some operations. Not needed before `MPI_Comm_free`, which removes them too.
-//
-// - `operations`: which: `MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_REDUCE`, any combination, the same on all processes.
-//
-// Collective over `comm`. Errors: `MPI_ERR_TOPOLOGY` where one of them has no neighborhood (then none is removed), `MPI_ERR_ARG`.
-int MPIX_Neighborhood_free(int operations,
-                           MPI_Comm comm);
-
-// Makes a persistent `MPIX_Neighbor_gather`, which `MPIX_Request_start` runs any number of times.
-//
-// - `info`: `mpix_match` = `start` (default): starts match in their order with all other collectives of the operation on the communicator, those that are not
-//   persistent too; `plan`: they match with one another alone, and may come in any order beside others, a different one on each process (as those of
-//   `MPI_Neighbor_alltoall_init`; not where collectives are verified). `mpix_fuse`: for several fields. Both the same on neighbors. Or `MPI_INFO_NULL`. May be
-//   freed at once. Other keys are ignored.
-// - `request`: the collective, inactive. `MPIX_Request_free` frees it.
-//
-// Everything about the arguments is found out here: a start allocates nothing, looks nothing up and asks nothing of datatypes. What is in `sendbuf` when it is
-// started is sent. Arrays of counts, displacements and datatypes may be changed and freed at once, datatypes too; not an operator.
-//
-// Called by all neighbors, at the same place among their calls of the operation on the communicator; communicates nothing. It takes the schedule that the
-// neighborhood has then (with `mpix_schedule` = `measure` before the choice the first one). When the neighborhood is freed, or another one set in its place, the request can no longer be started. Errors: those in the arguments of
-// `MPIX_Neighbor_gather`. Memory: that of the messages, and duplicates of derived datatypes.
-int MPIX_Neighbor_gather_plan(const void *sendbuf,
-                              int sendcount,
-                              MPI_Datatype sendtype,
-                              void *recvbuf,
-                              int recvcount,
-                              MPI_Datatype recvtype,
-                              MPI_Comm comm,
-                              MPI_Info info,
-                              MPIX_Request *request);
-
-// `MPIX_Neighbor_gather_plan` with large counts.
-int MPIX_Neighbor_gather_plan_c(const void *sendbuf,
-                                MPI_Count sendcount,
-                                MPI_Datatype sendtype,
-                                void *recvbuf,
-                                MPI_Count recvcount,
-                                MPI_Datatype recvtype,
-                                MPI_Comm comm,
-                                MPI_Info info,
-                                MPIX_Request *request);
-
-// Makes a persistent `MPIX_Neighbor_gatherv`. All else as for `MPIX_Neighbor_gather_plan`.
-int MPIX_Neighbor_gatherv_plan(const void *sendbuf,
-                               int sendcount,
-                               MPI_Datatype sendtype,
-                               void *recvbuf,
-                               const int *recvcounts,
-                               const int *recvdispls,
-                               MPI_Datatype recvtype,
-                               MPI_Comm comm,
-                               MPI_Info info,
-                               MPIX_Request *request);
-
-// `MPIX_Neighbor_gatherv_plan` with large counts.
-int MPIX_Neighbor_gatherv_plan_c(const void *sendbuf,
-                                 MPI_Count sendcount,
-                                 MPI_Datatype sendtype,
-                                 void *recvbuf,
-                                 const MPI_Count *recvcounts,
-                                 const MPI_Aint *recvdispls,
-                                 MPI_Datatype recvtype,
-                                 MPI_Comm comm,
-                                 MPI_Info info,
-                                 MPIX_Request *request);
-
-// Makes a persistent `MPIX_Neighbor_alltoall`. All else as for `MPIX_Neighbor_gather_plan`.
-int MPIX_Neighbor_alltoall_plan(const void *sendbuf,
-                                int sendcount,
-                                MPI_Datatype sendtype,
-                                void *recvbuf,
-                                int recvcount,
-                                MPI_Datatype recvtype,
-                                MPI_Comm comm,
-                                MPI_Info info,
-                                MPIX_Request *request);
-
-// `MPIX_Neighbor_alltoall_plan` with large counts.
-int MPIX_Neighbor_alltoall_plan_c(const void *sendbuf,
-                                  MPI_Count sendcount,
-                                  MPI_Datatype sendtype,
-                                  void *recvbuf,
-                                  MPI_Count recvcount,
-                                  MPI_Datatype recvtype,
-                                  MPI_Comm comm,
-                                  MPI_Info info,
-                                  MPIX_Request *request);
-
-// Makes a persistent `MPIX_Neighbor_alltoallv`. All else as for `MPIX_Neighbor_gather_plan`.
-int MPIX_Neighbor_alltoallv_plan(const void *sendbuf,
-                                 const int *sendcounts,
-                                 const int *senddispls,
-                                 MPI_Datatype sendtype,
-                                 void *recvbuf,
-                                 const int *recvcounts,
-                                 const int *recvdispls,
-                                 MPI_Datatype recvtype,
-                                 MPI_Comm comm,
-                                 MPI_Info info,
-                                 MPIX_Request *request);
-
-// `MPIX_Neighbor_alltoallv_plan` with large counts.
-int MPIX_Neighbor_alltoallv_plan_c(const void *sendbuf,
-                                   const MPI_Count *sendcounts,
-                                   const MPI_Aint *senddispls,
-                                   MPI_Datatype sendtype,
-                                   void *recvbuf,
-                                   const MPI_Count *recvcounts,
-                                   const MPI_Aint *recvdispls,
-                                   MPI_Datatype recvtype,
-                                   MPI_Comm comm,
-                                   MPI_Info info,
-                                   MPIX_Request *request);
-
-// Makes a persistent `MPIX_Neighbor_alltoallw`. All else as for `MPIX_Neighbor_gather_plan`.
-int MPIX_Neighbor_alltoallw_plan(const void *sendbuf,
-                                 const int *sendcounts,
-                                 const MPI_Aint *senddispls,
-                                 const MPI_Datatype *sendtypes,
-                                 void *recvbuf,
-                                 const int *recvcounts,
-                                 const MPI_Aint *recvdispls,
-                                 const MPI_Datatype *recvtypes,
-                                 MPI_Comm comm,
-                                 MPI_Info info,
-                                 MPIX_Request *request);
-
-// `MPIX_Neighbor_alltoallw_plan` with large counts.
-int MPIX_Neighbor_alltoallw_plan_c(const void *sendbuf,
-                                   const MPI_Count *sendcounts,
-                                   const MPI_Aint *senddispls,
-                                   const MPI_Datatype *sendtypes,
-                                   void *recvbuf,
-                                   const MPI_Count *recvcounts,
-                                   const MPI_Aint *recvdispls,
-                                   const MPI_Datatype *recvtypes,
-                                   MPI_Comm comm,
-                                   MPI_Info info,
-                                   MPIX_Request *request);
-
-// Makes a persistent `MPIX_Neighbor_reduce`. The operator must not be freed before the request; a user-defined one is given a duplicate of a
-// derived datatype. All else as for `MPIX_Neighbor_gather_plan`.
+// All else is as for `MPIX_Neighbor_reduce` and `MPIX_Neighbor_gather_plan`.
 int MPIX_Neighbor_reduce_plan(const void *sendbuf,
                               int sendcount,
                               MPI_Datatype sendtype,
@@ -892,8 +1138,74 @@ int MPIX_Neighbor_reduce_plan_c(const void *sendbuf,
                                 MPI_Info info,
                                 MPIX_Request *request);
 
-// Makes a persistent `MPIX_Neighbor_reducev`. The operator must not be freed before the request; a user-defined one is given a duplicate of a
-// derived datatype. All else as for `MPIX_Neighbor_gather_plan`.
+// Sends a block of its own to each target and combines the blocks of all sources elementwise into
+// one.
+//
+// - `sendbuf`: Holds `sendcounts[i]` elements for target i at `sendbuf + senddispls[i] *
+//   extent(sendtype)`.
+// - `sendcounts` (`outdegree` entries): Elements of each block sent.
+// - `senddispls` (`outdegree` entries): Where each block sent begins, in extents of `sendtype` from
+//   `sendbuf`.
+// - `recvcount`: Elements of the result, and of each source's block.
+//
+// All sources of a process send it blocks of one signature. If each contributes to another part of
+// the target's data, as in the reverse of an irregular halo exchange, each block must cover
+// everything that any source contributes to (neutral elements elsewhere); `MPIX_Neighbor_alltoallv`
+// and a loop may then serve better.
+//
+// All else is as for `MPIX_Neighbor_reduce`.
+//
+// Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 4.
+int MPIX_Neighbor_reducev(const void *sendbuf,
+                          const int *sendcounts,
+                          const int *senddispls,
+                          MPI_Datatype sendtype,
+                          void *recvbuf,
+                          int recvcount,
+                          MPI_Datatype recvtype,
+                          MPI_Op op,
+                          MPI_Comm comm);
+
+// `MPIX_Neighbor_reducev` with large counts.
+int MPIX_Neighbor_reducev_c(const void *sendbuf,
+                            const MPI_Count *sendcounts,
+                            const MPI_Aint *senddispls,
+                            MPI_Datatype sendtype,
+                            void *recvbuf,
+                            MPI_Count recvcount,
+                            MPI_Datatype recvtype,
+                            MPI_Op op,
+                            MPI_Comm comm);
+
+// Starts `MPIX_Neighbor_reducev` and returns once its messages are posted.
+//
+// All else is as for `MPIX_Neighbor_reducev` and `MPIX_Ineighbor_gather`.
+int MPIX_Ineighbor_reducev(const void *sendbuf,
+                           const int *sendcounts,
+                           const int *senddispls,
+                           MPI_Datatype sendtype,
+                           void *recvbuf,
+                           int recvcount,
+                           MPI_Datatype recvtype,
+                           MPI_Op op,
+                           MPI_Comm comm,
+                           MPIX_Request *request);
+
+// `MPIX_Ineighbor_reducev` with large counts.
+int MPIX_Ineighbor_reducev_c(const void *sendbuf,
+                             const MPI_Count *sendcounts,
+                             const MPI_Aint *senddispls,
+                             MPI_Datatype sendtype,
+                             void *recvbuf,
+                             MPI_Count recvcount,
+                             MPI_Datatype recvtype,
+                             MPI_Op op,
+                             MPI_Comm comm,
+                             MPIX_Request *request);
+
+// Makes a persistent `MPIX_Neighbor_reducev`, which `MPIX_Request_start` runs any number of times.
+//
+// All else is as for `MPIX_Neighbor_reducev` and `MPIX_Neighbor_gather_plan`.
 int MPIX_Neighbor_reducev_plan(const void *sendbuf,
                                const int *sendcounts,
                                const int *senddispls,
@@ -919,209 +1231,236 @@ int MPIX_Neighbor_reducev_plan_c(const void *sendbuf,
                                  MPI_Info info,
                                  MPIX_Request *request);
 
-// Sparse reduction: sends one block to all targets and combines the blocks of all sources elementwise into one.
+// ---- Requests
 //
-// - `sendbuf, sendcount, sendtype`: the block that goes to every target; `sendcount` elements.
-// - `recvbuf, recvcount, recvtype`: the result, `recvcount` elements. The process's own block takes part only where it lists itself as a
-//   source. Without a source (or with none but `MPI_PROC_NULL`) `recvbuf` is left as it is.
-// - `op`: a predefined or user-defined operator that works on `recvtype`.
-// - `comm`: a communicator with a neighborhood for `MPIX_NEIGHBOR_REDUCE`.
-//
-// The result is `((s0 op s1) op s2) op ...` in the order of the source list, always, so that it is the same in each run. Where the operator
-// commutes and the info key `mpix_reduce_order=any` was given, the order of arrival by rounds is taken instead.
-//
-// Called by every process that has an edge, and by all its neighbors. The type signatures at the two ends of an edge must be equal.
-// `MPI_IN_PLACE` is an error. Where the outdegree is 0 the send arguments are not looked at.
-//
-// Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_COUNT`, `MPI_ERR_TYPE`, `MPI_ERR_OP`, `MPI_ERR_BUFFER`,
-// `MPI_ERR_NO_MEM`, and `MPI_ERR_TRUNCATE` on self edges; found before anything is sent. What only the other end can show
-// comes from MPI while it waits. Cost: as for `MPIX_Neighbor_gather`, and memory for all sources' blocks but one, which is
-// kept for the next call. Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 3.
-int MPIX_Neighbor_reduce(const void *sendbuf,
-                         int sendcount,
-                         MPI_Datatype sendtype,
-                         void *recvbuf,
-                         int recvcount,
-                         MPI_Datatype recvtype,
-                         MPI_Op op,
-                         MPI_Comm comm);
+// Starting and completing nonblocking and persistent collectives, and asking which neighbors'
+// blocks have arrived.
 
-// `MPIX_Neighbor_reduce` with large counts.
-int MPIX_Neighbor_reduce_c(const void *sendbuf,
-                           MPI_Count sendcount,
-                           MPI_Datatype sendtype,
-                           void *recvbuf,
-                           MPI_Count recvcount,
-                           MPI_Datatype recvtype,
-                           MPI_Op op,
-                           MPI_Comm comm);
-
-// Sparse reduction of blocks that differ from target to target: sends to target i `sendcounts[i]` elements from
-// `sendbuf + senddispls[i] * extent(sendtype)` and combines what comes from all sources, `recvcount` elements each.
+// Starts a persistent collective and returns once its messages are posted.
 //
-// All sources of a process send it blocks of one signature. Where each contributes to another part of the target's data, as in the reverse
-// of an irregular halo exchange, a block must cover all of what any source contributes to (neutral elements elsewhere), or
-// `MPIX_Neighbor_alltoallv` and a loop serve better.
+// - `request`: A persistent request that is not active; it becomes active. Until it is complete,
+//   its buffers are in use, as those of a nonblocking collective are.
 //
-// - `sendcounts`, `senddispls`: outdegree entries.
+// Never waits. Matches all collectives of its operation on the communicator in the order in which
+// they are started, unless the plan was made with `mpix_match` = `plan`.
 //
-// All else as for `MPIX_Neighbor_reduce`. Source: the same paper, Listing 4.
-int MPIX_Neighbor_reducev(const void *sendbuf,
-                          const int *sendcounts,
-                          const int *senddispls,
-                          MPI_Datatype sendtype,
-                          void *recvbuf,
-                          int recvcount,
-                          MPI_Datatype recvtype,
-                          MPI_Op op,
-                          MPI_Comm comm);
-
-// `MPIX_Neighbor_reducev` with large counts.
-int MPIX_Neighbor_reducev_c(const void *sendbuf,
-                            const MPI_Count *sendcounts,
-                            const MPI_Aint *senddispls,
-                            MPI_Datatype sendtype,
-                            void *recvbuf,
-                            MPI_Count recvcount,
-                            MPI_Datatype recvtype,
-                            MPI_Op op,
-                            MPI_Comm comm);
-
-// Starts a persistent collective, and returns when its messages are posted.
+// All neighbors call it, as they would the collective itself.
 //
-// - `request`: one that a `_plan` function made, and that is not active; it becomes active. The buffers must be left alone then as those of a
-//   nonblocking collective, until it is complete.
+// Errors:
 //
-// Called by all neighbors, as the collective itself; matched with all collectives of its operation on the communicator in the order in which they are
-// started. Never waits. Errors: `MPI_ERR_REQUEST` (NULL, active, not persistent, of a neighborhood that has been freed or set again, or too many started
-// beside it), `MPI_ERR_COMM` (communicator freed). Cost: the messages of the first round, without allocation, type query or lookup.
+// - `MPI_ERR_REQUEST`: The request is NULL, active or not persistent, its neighborhood has been
+//   freed or replaced, or too many collectives have been started beside it.
+// - `MPI_ERR_COMM`: The communicator has been freed.
+// - `MPI_ERR_ARG`: A pointer is NULL, or a count is negative.
+//
+// Cost: The messages of the first round. No allocation, datatype query or lookup.
 int MPIX_Request_start(MPIX_Request *request);
 
-// Starts persistent collectives, in their order in the array.
+// Starts persistent collectives in the order of an array.
 //
-// - `count, requests`: so many requests, each as for `MPIX_Request_start`.
+// - `count`: Number of requests.
+// - `requests` (`count` entries): Requests, each as for `MPIX_Request_start`.
 //
-// All else as for `MPIX_Request_start`. Where one cannot be started, those before it have been, and those behind it have not.
+// If one cannot be started, those before it have been started, and those after it have not.
+//
+// All else is as for `MPIX_Request_start`.
 int MPIX_Request_startall(int count, MPIX_Request *requests);
 
-// Whether a collective is complete; moves all that are under way forward, never waits.
+// Tests whether a collective is complete, and completes it if so.
 //
-// - `request`: a collective. If it is complete it becomes NULL, or inactive if it is persistent. For NULL and for an inactive one, `flag` is 1.
-// - `flag`: 1 if it is complete, else 0.
+// - `request`: A collective. If it is complete, it becomes NULL, or inactive if it is persistent.
+// - `flag`: 1 if it is complete, else 0. 1 for NULL and for an inactive request.
 //
-// Local. Errors: those of the collective, reported on its communicator once all of it has come to its end; `MPI_ERR_COMM` if that has been freed
-// meanwhile: then too the collective has come to its end.
-int MPIX_Request_test(MPIX_Request *request,
-                      int *flag);
+// Moves every collective of the process forward. Never waits.
+//
+// Local.
+//
+// Errors:
+//
+// - `MPI_ERR_ARG`: A pointer is NULL, or a count is negative.
+// - `MPI_ERR_COMM`: The communicator has been freed meanwhile. The collective has ended then, too.
+// - errors of the collective: Reported on its communicator once all of it has ended.
+int MPIX_Request_test(MPIX_Request *request, int *flag);
 
-// Whether collectives are all complete; moves all that are under way forward, never waits.
+// Tests whether several collectives are all complete, and completes them if so.
 //
-// - `count, requests`: so many collectives, NULL and inactive ones among them. If all are complete, each becomes NULL, or inactive; else none is changed.
+// - `count`: Number of requests.
+// - `requests` (`count` entries): Collectives; NULL and inactive ones are allowed. If all are
+//   complete, each becomes NULL, or inactive; otherwise none is changed.
 // - `flag`: 1 if all are complete, else 0.
 //
-// All else as for `MPIX_Request_test`; of several errors the first one in the array is reported.
-int MPIX_Request_testall(int count,
-                         MPIX_Request *requests,
-                         int *flag);
+// Of several errors, the first one in the array is reported.
+//
+// All else is as for `MPIX_Request_test`.
+int MPIX_Request_testall(int count, MPIX_Request *requests, int *flag);
 
-// Waits until a collective is complete.
+// Waits until a collective is complete, and completes it.
 //
-// - `request`: a collective; becomes NULL, or inactive if it is persistent. For NULL and for an inactive one it returns at once.
+// - `request`: A collective; becomes NULL, or inactive if it is persistent. For NULL and for an
+//   inactive request the call returns at once.
 //
-// All else as for `MPIX_Request_test`.
+// All else is as for `MPIX_Request_test`.
 int MPIX_Request_wait(MPIX_Request *request);
 
-// Waits until collectives are all complete.
+// Waits until several collectives are all complete, and completes them.
 //
-// - `count, requests`: so many collectives, NULL and inactive ones among them; each becomes NULL, or inactive if it is persistent.
+// - `count`: Number of requests.
+// - `requests` (`count` entries): Collectives; NULL and inactive ones are allowed. Each becomes
+//   NULL, or inactive if it is persistent.
 //
-// All else as for `MPIX_Request_test`; all are completed, also where some fail, and of several errors the first one in the array is reported.
-int MPIX_Request_waitall(int count,
-                         MPIX_Request *requests);
+// All are completed, even if some fail. Of several errors, the first one in the array is reported.
+//
+// All else is as for `MPIX_Request_test`.
+int MPIX_Request_waitall(int count, MPIX_Request *requests);
 
-// Waits until one of several collectives is complete.
+// Waits until one of several collectives is complete, and completes it.
 //
-// - `count, requests`: so many collectives; the one that is complete becomes NULL, or inactive if it is persistent.
-// - `index`: which one; `MPI_UNDEFINED` if none is active.
+// - `count`: Number of requests.
+// - `requests` (`count` entries): Collectives; the one that is complete becomes NULL, or inactive
+//   if it is persistent.
+// - `index`: Which one, or `MPI_UNDEFINED` if none is active.
 //
-// All else as for `MPIX_Request_test`.
+// All else is as for `MPIX_Request_test`.
 int MPIX_Request_waitany(int count, MPIX_Request *requests, int *index);
 
-// Frees a persistent collective; `request` becomes NULL. NULL is left alone.
+// Frees a persistent collective.
 //
-// - `request`: one that is not active.
+// - `request`: A request that is not active; becomes NULL. NULL is left alone.
 //
-// Local. Errors: `MPI_ERR_REQUEST` if it is active (neighbors count on it); it is left as it is.
+// Local.
+//
+// Errors:
+//
+// - `MPI_ERR_REQUEST`: The request is active, and neighbors count on it. It is left as it is.
+// - `MPI_ERR_ARG`: The pointer is NULL.
 int MPIX_Request_free(MPIX_Request *request);
 
-// Whether the block of one source has arrived, so that it may be read, while others may not have; moves all that is under way forward, never waits.
+// Tests whether the block of one source has arrived, so that it may be read before the others have.
 //
-// - `request`: a collective under way. Of one that is persistent and inactive, all blocks have arrived.
-// - `index`: which source: index in the source list. Entries that are `MPI_PROC_NULL` have arrived from the beginning.
-// - `flag`: 1 if its block has arrived, in a reduction if it is part of the result (which then may not be complete), else 0. The source counts as told then; see
-//   `MPIX_Request_waitany_source`.
+// - `request`: A collective under way. Of a persistent request that is inactive, all blocks have
+//   arrived.
+// - `index`: Index in the source list. Entries that are `MPI_PROC_NULL` have arrived from the
+//   beginning.
+// - `flag`: 1 if the block has arrived, else 0. In a reduction, 1 if it is part of the result,
+//   which may still be incomplete.
 //
-// The collective must be completed all the same, as its sends may be under way. With the default order of a reduction a source is part of the result when all before
-// it are. Where blocks come in packets (`scatter_` schedules) they arrive with the packet.
+// Moves every collective of the process forward. Never waits. A source whose flag is 1 counts as
+// reported; see `MPIX_Request_waitany_source`.
 //
-// Local. Errors: `MPI_ERR_REQUEST` (NULL), `MPI_ERR_ARG` (index); where a message of the collective has failed its error, which completing reports
-// again. Cost: a test of the messages that bring the block.
-int MPIX_Request_test_source(MPIX_Request request,
-                             int index,
-                             int *flag);
+// The collective must be completed all the same, as its sends may still be under way. In a
+// reduction in the default order, a source is part of the result once all sources before it are.
+// Where blocks travel in packets (`scatter_` schedules), they arrive with the packet.
+//
+// Local.
+//
+// Errors:
+//
+// - `MPI_ERR_REQUEST`: The request is NULL.
+// - `MPI_ERR_ARG`: `index` is no index of a source, or a pointer is NULL.
+// - errors of the collective: A message of it has failed. Completing it reports the error again.
+//
+// Cost: A test of the messages that bring the block.
+int MPIX_Request_test_source(MPIX_Request request, int index, int *flag);
 
 // Waits until the block of one source has arrived.
 //
-// All else as for `MPIX_Request_test_source`.
+// All else is as for `MPIX_Request_test_source`.
 int MPIX_Request_wait_source(MPIX_Request request, int index);
 
-// Waits until the block of a source has arrived that has not been told since the collective was started.
+// Waits until a source's block has arrived that has not been reported since the collective was
+// started.
 //
-// - `index`: which source; `MPI_UNDEFINED` if all have been told, or the collective is not active.
+// - `index`: Which source, or `MPI_UNDEFINED` if all have been reported or the collective is not
+//   active.
 //
-// So a loop until `MPI_UNDEFINED` gets each source once, about in the order in which they arrive: of those that are there at a time the first in the
-// list comes first. All else as for `MPIX_Request_test_source`.
-int MPIX_Request_waitany_source(MPIX_Request request,
-                                int *index);
+// A loop until `MPI_UNDEFINED` gets each source once, roughly in the order of arrival: of those
+// that have arrived at one time, the first in the list comes first.
+//
+// All else is as for `MPIX_Request_test_source`.
+int MPIX_Request_waitany_source(MPIX_Request request, int *index);
 
-// Waits until the blocks of sources have arrived that have not been told since the collective was started.
+// Waits until blocks of sources have arrived that have not been reported since the collective was
+// started.
 //
-// - `outcount`: how many, at least 1; `MPI_UNDEFINED` if all have been told, or the collective is not active.
-// - `indices`: room for indegree entries; which sources, ascending.
+// - `outcount`: How many, at least 1, or `MPI_UNDEFINED` if all have been reported or the
+//   collective is not active.
+// - `indices` (`indegree` entries): Which sources, ascending. Only the first `outcount` entries are
+//   written.
 //
-// All else as for `MPIX_Request_test_source`.
+// All else is as for `MPIX_Request_test_source`.
 int MPIX_Request_waitsome_source(MPIX_Request request, int *outcount, int *indices);
 
-// The blocks of which sources have arrived that have not been told since the collective was started; never waits.
+// Returns the sources whose blocks have arrived and have not been reported since the collective was
+// started.
 //
-// - `outcount`: how many, 0 if there is none at the moment; `MPI_UNDEFINED` if all have been told, or the collective is not active.
+// - `outcount`: How many, 0 if there is none at the moment, or `MPI_UNDEFINED` if all have been
+//   reported or the collective is not active.
+// - `indices` (`indegree` entries): Which sources, ascending. Only the first `outcount` entries are
+//   written.
 //
-// All else as for `MPIX_Request_waitsome_source`.
-int MPIX_Request_testsome_source(MPIX_Request request,
-                                 int *outcount,
-                                 int *indices);
+// Never waits.
+//
+// All else is as for `MPIX_Request_test_source`.
+int MPIX_Request_testsome_source(MPIX_Request request, int *outcount, int *indices);
 
-// Dynamic sparse data exchange: sends a message to each target, and receives the messages that others send to the caller, of which it needs to
-// know nothing.
+// ---- Sparse exchange
 //
-// - `ntargets, targets`: to whom: ranks of `comm`, in any order; may repeat (each entry is a message of its own), be the caller's (copied), or be
-//   `MPI_PROC_NULL` (nothing is sent). 0: nothing is sent, and the arrays are not looked at.
-// - `sendbuf, sendcounts, senddispls, sendtype`: message i is `sendcounts[i]` elements at `sendbuf + senddispls[i] * extent(sendtype)`; `ntargets`
-//   entries each. Messages of no elements arrive too.
-// - `recvtype`: what the receiver takes messages as; the type signature of each message must be that of a whole number of elements.
-// - `info`: hints, or `MPI_INFO_NULL`; equal on all processes, may be freed afterwards. `mpix_sparse` = `auto` (default), `nbx`, `nbx_probe`, `nbx_node`,
-//   `pex`, `pcx`, `pcx_library`, `rsx`, `crystal`, `inbox`: the protocol; `mpix_sparse_targets`: about the most messages that a process sends;
-//   `mpix_node_size`: as if each so many processes were a node; `mpix_matched_probe` = `true` (default), `false`; `mpix_loggp`: the machine's parameters,
-//   a preset or a file. Environment variables of the same names in capitals override them. docs/sparse.md tells what each does.
-// - `comm`: an intracommunicator.
-// - `result`: what has come, ordered by source, and within a source as it was sent; freed by `MPIX_Sparse_free`.
+// Dynamic sparse data exchange: each process knows whom it sends to, and none knows who will send
+// to it.
+
+// Sends a message to each target, and receives the messages that others send to the caller, which
+// it need not know of.
 //
-// Collective over `comm`: every process calls it, also one that sends nothing. One exchange on a communicator runs at a time. The first one on a communicator
-// makes a duplicate of it. A process whose arguments are in error takes part with no messages and then gets the error; what is sent to it is
-// lost. Errors: `MPI_ERR_RANK`, `MPI_ERR_COUNT`, `MPI_ERR_ARG`, `MPI_ERR_BUFFER`, `MPI_ERR_TYPE`, `MPI_ERR_COMM`, `MPI_ERR_INFO_VALUE`,
-// `MPI_ERR_TRUNCATE` where a message is no whole number of elements of `recvtype`, and `MPI_ERR_NO_MEM`, after which other processes may wait for ever.
-// Cost: the messages, and what the protocol needs to find their receivers (`nbx`: a synchronous send each and ceil(log2 P) rounds of 4 bytes; the others in
-// docs/sparse.md). Memory: what arrives. Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange.
+// - `ntargets`: Number of messages. 0: nothing is sent, and the arrays are not looked at.
+// - `targets` (`ntargets` entries): Ranks of `comm`, in any order. They may repeat (each entry is a
+//   message of its own), include the caller (copied), and be `MPI_PROC_NULL` (nothing is sent).
+// - `sendbuf`: Holds message i, of `sendcounts[i]` elements, at `sendbuf + senddispls[i] *
+//   extent(sendtype)`.
+// - `sendcounts` (`ntargets` entries): Elements of each message. Messages of no elements arrive
+//   too.
+// - `senddispls` (`ntargets` entries): Where each message begins, in extents of `sendtype` from
+//   `sendbuf`.
+// - `sendtype`: Datatype of the elements sent.
+// - `recvtype`: Datatype that messages are received as. The type signature of each message must be
+//   that of a whole number of elements.
+// - `info`: Hints, or `MPI_INFO_NULL`; equal on all processes. May be freed afterwards.
+// - `comm`: An intracommunicator.
+// - `result`: What has come, ordered by source, the messages of one source as it sent them.
+//   `MPIX_Sparse_free` frees it.
+//
+// One exchange at a time runs on a communicator. A process whose arguments are in error takes part
+// with no messages and then gets the error; what is sent to it is lost.
+//
+// Hints, which docs/sparse.md explains. Environment variables of the same names in capitals
+// override them.
+//
+// - `mpix_sparse`: the protocol, `auto` (default), `nbx`, `nbx_probe`, `nbx_node`, `pex`, `pcx`,
+//   `pcx_library`, `rsx`, `crystal`, `inbox`.
+// - `mpix_sparse_targets`: roughly the most messages that a process sends.
+// - `mpix_node_size`: pretends that every so many processes share a node.
+// - `mpix_matched_probe`: `true` (default) or `false`.
+// - `mpix_loggp`: the machine's parameters, a preset or a file.
+//
+// Collective over `comm`: every process calls it, also one that sends nothing.
+//
+// Errors:
+//
+// - `MPI_ERR_RANK`: An entry of `targets` is no rank of `comm`.
+// - `MPI_ERR_COUNT`: A count is negative, or a message exceeds the address range.
+// - `MPI_ERR_ARG`: `ntargets` is negative, or a pointer is NULL.
+// - `MPI_ERR_BUFFER`: `sendbuf` is `MPI_IN_PLACE`, or NULL where elements lie.
+// - `MPI_ERR_TYPE`: A datatype is `MPI_DATATYPE_NULL` or not committed.
+// - `MPI_ERR_COMM`: `comm` is `MPI_COMM_NULL` or an intercommunicator.
+// - `MPI_ERR_INFO_VALUE`: A hint has an unknown value.
+// - `MPI_ERR_TRUNCATE`: A message is not a whole number of elements of `recvtype`.
+// - `MPI_ERR_NO_MEM`: There is no memory for what arrives. Other processes may then wait forever.
+//
+// Cost: The messages, and what the protocol needs to find their receivers (`nbx`: a synchronous
+// send for each message, and ceil(log2 P) rounds of 4 bytes; the others in docs/sparse.md). The
+// first exchange on a communicator makes a duplicate of it. Memory: what arrives.
+//
+// Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data
+// Exchange.
 int MPIX_Sparse_exchange(int ntargets,
                          const int *targets,
                          const void *sendbuf,
@@ -1145,7 +1484,12 @@ int MPIX_Sparse_exchange_c(int ntargets,
                            MPI_Comm comm,
                            MPIX_Sparse_result *result);
 
-// `MPIX_Sparse_exchange` of messages of one size: message i is `sendcount` elements at `sendbuf + i * sendcount * extent(sendtype)`.
+// Does what `MPIX_Sparse_exchange` does, with messages of one size.
+//
+// - `sendbuf`: Holds message i at `sendbuf + i * sendcount * extent(sendtype)`.
+// - `sendcount`: Elements of each message.
+//
+// All else is as for `MPIX_Sparse_exchange`.
 int MPIX_Sparse_exchange_block(int ntargets,
                                const int *targets,
                                const void *sendbuf,
@@ -1156,7 +1500,7 @@ int MPIX_Sparse_exchange_block(int ntargets,
                                MPI_Comm comm,
                                MPIX_Sparse_result *result);
 
-// `MPIX_Sparse_exchange_block` with a large count.
+// `MPIX_Sparse_exchange_block` with large counts.
 int MPIX_Sparse_exchange_block_c(int ntargets,
                                  const int *targets,
                                  const void *sendbuf,
@@ -1167,19 +1511,33 @@ int MPIX_Sparse_exchange_block_c(int ntargets,
                                  MPI_Comm comm,
                                  MPIX_Sparse_result *result);
 
-// Finds out who has the caller among its targets, without any payload: the messages of the result have no elements.
+// Finds out which processes have the caller among their targets.
 //
-// All else as for `MPIX_Sparse_exchange`.
-int MPIX_Sparse_sources(int ntargets, const int *targets, MPI_Info info, MPI_Comm comm, MPIX_Sparse_result *result);
+// No payload travels: the messages of the result have no elements.
+//
+// All else is as for `MPIX_Sparse_exchange`.
+int MPIX_Sparse_sources(int ntargets,
+                        const int *targets,
+                        MPI_Info info,
+                        MPI_Comm comm,
+                        MPIX_Sparse_result *result);
 
-// `MPIX_Sparse_exchange` that calls a function for each message as it arrives, instead of making a result. Messages of one source come in the order
-// in which it sent them; those of different sources in any order.
+// Does what `MPIX_Sparse_exchange` does, calling a function for each message as it arrives instead
+// of making a result.
 //
-// - `function`: called on each message, one at a time, in the calling thread; it may call MPI, but no sparse exchange on `comm`.
-// - `context`: handed to it.
+// - `function`: Called for each message, one at a time, in the calling thread. It may call MPI, but
+//   start no sparse exchange on `comm`.
+// - `context`: Passed to the function.
 //
-// All else as for `MPIX_Sparse_exchange`; also `MPI_ERR_OTHER` where the function returned an error: it is not called again then, and
-// the exchange is brought to its end. Where messages come a long way (`nbx_node`, `crystal`) they come all at once.
+// The messages of one source come in the order in which it sent them, those of different sources in
+// any order. Where messages take several hops (`nbx_node`, `crystal`), they come all at once.
+//
+// All else is as for `MPIX_Sparse_exchange`.
+//
+// Errors, besides those of that function:
+//
+// - `MPI_ERR_OTHER`: The function returned an error. It is not called again, and the exchange is
+//   completed.
 int MPIX_Sparse_exchange_each(int ntargets,
                               const int *targets,
                               const void *sendbuf,
@@ -1205,14 +1563,22 @@ int MPIX_Sparse_exchange_each_c(int ntargets,
                                 MPI_Info info,
                                 MPI_Comm comm);
 
-// Begins `MPIX_Sparse_exchange` and returns: `MPIX_Sparse_test` and `MPIX_Sparse_wait` bring it to its end.
+// Starts `MPIX_Sparse_exchange` and returns; `MPIX_Sparse_test` and `MPIX_Sparse_wait` complete it.
 //
-// - `request`: the exchange. The send buffer must not be written until it is complete; arrays, datatypes and info may be freed at once.
+// - `request`: The exchange. Until it is complete, the send buffer must not be written. Arrays,
+//   datatypes and info may be freed at once.
 //
-// All else as for `MPIX_Sparse_exchange`; all processes call this form. Local, but for the first exchange on a communicator, and the first one for which a hint
-// asks for `rsx`, `nbx_node` or another `mpix_node_size`: these wait until all processes have begun them (`auto` takes neither protocol before a blocking
-// exchange has). A call whose arguments are in error waits for the end of the exchange. Nothing moves between calls of MPI. The communicator may be freed
-// before the exchange is complete; errors are then reported on `MPI_COMM_WORLD`.
+// Local, except for the first exchange on a communicator, and the first one for which a hint asks
+// for `rsx`, `nbx_node` or another `mpix_node_size`: these wait until all processes have started
+// them (`auto` takes neither protocol before a blocking exchange has). A call whose arguments are
+// in error waits until the exchange has ended.
+//
+// Nothing moves between calls of MPI. The communicator may be freed before the exchange is
+// complete; errors are then reported on `MPI_COMM_WORLD`.
+//
+// All processes of `comm` call this form.
+//
+// All else is as for `MPIX_Sparse_exchange`.
 int MPIX_Isparse_exchange(int ntargets,
                           const int *targets,
                           const void *sendbuf,
@@ -1236,46 +1602,75 @@ int MPIX_Isparse_exchange_c(int ntargets,
                             MPI_Comm comm,
                             MPIX_Sparse_request *request);
 
-// Whether a nonblocking sparse exchange is complete; moves it forward, never waits.
+// Tests whether a nonblocking sparse exchange is complete, and completes it if so.
 //
-// - `request`: the exchange; becomes NULL when it is complete.
+// - `request`: The exchange; becomes NULL when it is complete.
 // - `flag`: 1 if it is complete, else 0.
-// - `result`: what has come; written only when it is complete.
+// - `result`: What has come; written only when the exchange is complete.
 //
-// Local. Errors: as for `MPIX_Sparse_exchange`, reported on its communicator; `MPI_ERR_ARG` where a pointer or the request is NULL.
-int MPIX_Sparse_test(MPIX_Sparse_request *request,
-                     int *flag,
-                     MPIX_Sparse_result *result);
+// Moves the exchange forward. Never waits.
+//
+// Local.
+//
+// Errors:
+//
+// - `MPI_ERR_ARG`: A pointer or the request is NULL.
+// - errors of `MPIX_Sparse_exchange`: Reported on the exchange's communicator.
+int MPIX_Sparse_test(MPIX_Sparse_request *request, int *flag, MPIX_Sparse_result *result);
 
-// Waits until a nonblocking sparse exchange is complete.
+// Waits until a nonblocking sparse exchange is complete, and completes it.
 //
-// All else as for `MPIX_Sparse_test`.
+// All else is as for `MPIX_Sparse_test`.
 int MPIX_Sparse_wait(MPIX_Sparse_request *request, MPIX_Sparse_result *result);
 
-// How many messages, and how many elements of the receive type, a sparse exchange brought.
+// Returns how many messages a sparse exchange brought, and how many elements.
 //
-// - `nmessages`, `nelements`: where these are written.
+// - `result`: The result.
+// - `nmessages`: Number of messages.
+// - `nelements`: Elements of the receive type in all messages.
 //
-// Local. Errors: `MPI_ERR_ARG` where a pointer or the result is NULL.
+// Local.
+//
+// Errors:
+//
+// - `MPI_ERR_ARG`: A pointer or the result is NULL.
 int MPIX_Sparse_get_count(MPIX_Sparse_result result, int *nmessages, MPI_Count *nelements);
 
-// One message of a sparse exchange.
+// Returns one message of a sparse exchange.
 //
-// - `index`: which one, from 0. Messages are ordered by source, those of one source as it sent them.
-// - `source`: who sent it.
-// - `count`: elements of the receive type.
-// - `data`: where they lie: in the result's memory, aligned for any type, until the result is freed. The caller may write there.
+// - `index`: Which message, from 0. Messages are ordered by source, those of one source as it sent
+//   them.
+// - `source`: Rank of the sender.
+// - `count`: Elements of the receive type.
+// - `data`: The elements, in the result's memory, aligned for any type, valid until the result is
+//   freed. The caller may write there.
 //
-// Local. Errors: `MPI_ERR_ARG` where a pointer or the result is NULL, or there is no such message.
-int MPIX_Sparse_get_message(MPIX_Sparse_result result, int index, int *source, MPI_Count *count, void **data);
+// All else is as for `MPIX_Sparse_get_count`.
+//
+// Errors, besides those of that function:
+//
+// - `MPI_ERR_ARG`: A pointer or the result is NULL, or there is no message `index`.
+int MPIX_Sparse_get_message(MPIX_Sparse_result result,
+                            int index,
+                            int *source,
+                            MPI_Count *count,
+                            void **data);
 
-// Sources, counts and displacements of all messages of a sparse exchange, as vector collectives take them.
+// Returns the sources, counts and displacements of all messages of a sparse exchange, as vector
+// collectives take them.
 //
-// - `maxmessages`: entries that the arrays have room for; as many are written at the most.
-// - `sources`, `counts`: as `MPIX_Sparse_get_message` gives them.
-// - `displs`: elements of all messages before this one: where `MPIX_Sparse_copy` puts it.
+// - `maxmessages`: Entries that the arrays have room for; no more are written.
+// - `sources` (`maxmessages` entries): Rank of each message's sender, or NULL if it is not wanted.
+// - `counts` (`maxmessages` entries): Elements of each message, or NULL.
+// - `displs` (`maxmessages` entries): Elements of all messages before each one, which is where
+//   `MPIX_Sparse_copy` puts it, or NULL.
 //
-// Any of the arrays may be NULL if it is not wanted. Local. Errors: `MPI_ERR_ARG`, and `MPI_ERR_COUNT` where a number does not fit in an `int`.
+// All else is as for `MPIX_Sparse_get_count`.
+//
+// Errors, besides those of that function:
+//
+// - `MPI_ERR_ARG`: The result is NULL, or `maxmessages` is negative.
+// - `MPI_ERR_COUNT`: A number does not fit in an `int`.
 int MPIX_Sparse_get_messages(MPIX_Sparse_result result,
                              int maxmessages,
                              int *sources,
@@ -1283,31 +1678,71 @@ int MPIX_Sparse_get_messages(MPIX_Sparse_result result,
                              int *displs);
 
 // `MPIX_Sparse_get_messages` with large counts.
-int MPIX_Sparse_get_messages_c(MPIX_Sparse_result result, int maxmessages, int *sources, MPI_Count *counts, MPI_Aint *displs);
+int MPIX_Sparse_get_messages_c(MPIX_Sparse_result result,
+                               int maxmessages,
+                               int *sources,
+                               MPI_Count *counts,
+                               MPI_Aint *displs);
 
-// Copies all messages of a sparse exchange into the caller's buffer, one behind the other, in order.
+// Copies all messages of a sparse exchange into a buffer, one after the other, in order.
 //
-// - `maxcount`: elements of the receive type that the buffer has room for.
-// - `recvbuf`: the buffer. What lies between the elements of a derived type is left alone.
+// - `maxcount`: Elements of the receive type that the buffer has room for.
+// - `recvbuf`: The buffer. The gaps between elements of a derived datatype are left alone.
 //
-// Local. Errors: `MPI_ERR_ARG`, and `MPI_ERR_TRUNCATE` where `maxcount` is less than `MPIX_Sparse_get_count` says; nothing is written then.
-int MPIX_Sparse_copy(MPIX_Sparse_result result,
-                     MPI_Count maxcount,
-                     void *recvbuf);
+// All else is as for `MPIX_Sparse_get_count`.
+//
+// Errors, besides those of that function:
+//
+// - `MPI_ERR_TRUNCATE`: `maxcount` is less than `MPIX_Sparse_get_count` returns; nothing is
+//   written.
+// - `MPI_ERR_BUFFER`: `recvbuf` is `MPI_IN_PLACE`, or NULL where elements go.
+int MPIX_Sparse_copy(MPIX_Sparse_result result, MPI_Count maxcount, void *recvbuf);
 
-// Frees what a sparse exchange brought. `result` becomes NULL; NULL is left alone.
+// Frees the result of a sparse exchange.
 //
-// Local. Errors: `MPI_ERR_ARG` for a result that belongs to a plan.
+// - `result`: The result; becomes NULL. NULL is left alone.
+//
+// Local.
+//
+// Errors:
+//
+// - `MPI_ERR_ARG`: The pointer is NULL, or the result belongs to a plan.
 int MPIX_Sparse_free(MPIX_Sparse_result *result);
 
-// A sparse exchange whose targets and sizes stay while contents change. Runs the exchange once, which finds out who sends to whom; then each run costs
-// the messages alone.
+// Describes the sparse exchanges on a communicator in a few lines of text.
 //
-// - `sendbuf`: what it holds at `MPIX_Sparse_plan_start` is sent by the run. Arrays, datatypes and info may be freed at once.
-// - `plan`: the plan; `MPIX_Sparse_plan_result` gives its result, which already holds the first run's messages. Where one process gets an error instead,
-//   the plans of those that send to it must not be run.
+// - `comm`: The communicator.
+// - `length`: Characters that `string` has room for, the terminating null included. 0: nothing is
+//   written to `string`.
+// - `string` (`length` entries): Receives the text, truncated if it is longer. Each line ends with
+//   a line feed.
+// - `resultlen`: Length of the whole text, without the terminating null.
 //
-// All else as for `MPIX_Sparse_exchange`.
+// The text is for people: the protocol of the last exchange and why it was chosen, how processes
+// wait, the hints in effect and where they come from.
+//
+// Collective over `comm` before the first exchange on it, which it then prepares; local afterwards.
+//
+// Errors:
+//
+// - `MPI_ERR_ARG`: A pointer is NULL, or `length` is negative.
+int MPIX_Sparse_describe(MPI_Comm comm, int length, char *string, int *resultlen);
+
+// ---- Plans of sparse exchanges
+//
+// For an exchange whose targets and sizes stay the same while contents change.
+
+// Runs a sparse exchange and keeps its targets and sizes as a plan, whose further runs cost the
+// messages alone.
+//
+// - `sendbuf`: Each run sends what it holds at `MPIX_Sparse_plan_start`. Arrays, datatypes and info
+//   may be freed at once.
+// - `plan`: The plan. `MPIX_Sparse_plan_result` returns its result, which already holds the first
+//   run's messages.
+//
+// If one process gets an error instead, the plans of those that send to it must not be run.
+//
+// All else is as for `MPIX_Sparse_exchange`.
 int MPIX_Sparse_plan_create(int ntargets,
                             const int *targets,
                             const void *sendbuf,
@@ -1331,43 +1766,204 @@ int MPIX_Sparse_plan_create_c(int ntargets,
                               MPI_Comm comm,
                               MPIX_Sparse_plan *plan);
 
-// Begins a run of a plan.
+// Starts a run of a plan.
 //
-// Called by every process that sends or receives messages in the plan. Neither the send buffer nor the result may be touched until the run is complete.
-// Errors: `MPI_ERR_ARG`, and `MPI_ERR_OTHER` where a run is under way already.
+// - `plan`: The plan. Until the run is complete, neither its send buffer nor its result may be
+//   touched.
+//
+// Every process that sends or receives messages in the plan calls it.
+//
+// Errors:
+//
+// - `MPI_ERR_ARG`: The plan is NULL.
+// - `MPI_ERR_OTHER`: A run is under way already.
+//
+// Cost: The messages of the plan.
 int MPIX_Sparse_plan_start(MPIX_Sparse_plan plan);
 
-// Whether a run of a plan is complete: its messages are then in the plan's result. Never waits.
+// Tests whether a run of a plan is complete; its messages are then in the plan's result.
 //
-// - `flag`: 1 if it is complete, or there is none; else 0.
+// - `plan`: The plan.
+// - `flag`: 1 if the run is complete, or none is under way, else 0.
 //
-// Local. Errors: `MPI_ERR_ARG`, and what MPI reports.
+// Never waits.
+//
+// Local.
+//
+// Errors:
+//
+// - `MPI_ERR_ARG`: A pointer or the plan is NULL.
+// - errors of MPI: A message has failed.
 int MPIX_Sparse_plan_test(MPIX_Sparse_plan plan, int *flag);
 
-// Waits until a run of a plan is complete: its messages are then in the plan's result.
+// Waits until a run of a plan is complete; its messages are then in the plan's result.
 //
-// Local. Errors: `MPI_ERR_ARG`, and what MPI reports.
+// All else is as for `MPIX_Sparse_plan_test`.
 int MPIX_Sparse_plan_wait(MPIX_Sparse_plan plan);
 
-// The result of a plan: the same for all runs, whose messages replace one another in place. Freed with the plan.
+// Returns the result of a plan.
 //
-// Local. Errors: `MPI_ERR_ARG`.
+// - `plan`: The plan.
+// - `result`: The result, the same for all runs, whose messages replace one another in place. It is
+//   freed with the plan.
+//
+// Local.
+//
+// Errors:
+//
+// - `MPI_ERR_ARG`: A pointer or the plan is NULL.
 int MPIX_Sparse_plan_result(MPIX_Sparse_plan plan, MPIX_Sparse_result *result);
 
-// Frees a plan and its result. `plan` becomes NULL; NULL is left alone.
+// Frees a plan and its result.
 //
-// Local. Errors: `MPI_ERR_OTHER` where a run is under way (nothing is freed then).
+// - `plan`: The plan; becomes NULL. NULL is left alone.
+//
+// Local.
+//
+// Errors:
+//
+// - `MPI_ERR_OTHER`: A run is under way; nothing is freed.
+// - `MPI_ERR_ARG`: The pointer is NULL.
 int MPIX_Sparse_plan_free(MPIX_Sparse_plan *plan);
 
-// A few lines for a person about the sparse exchanges on a communicator: which protocol served the
-// last one and why, how processes wait, the hints in effect and where they come from.
+// ---- LogGP parameters
 //
-// - `length`: characters that `string` has room for, the final null included. 0: nothing is written to `string`.
-// - `string`: where the text is written, cut off if it is longer; each line ends with a line feed.
-// - `resultlen`: length of the whole text, without the null.
+// The parameters of the machine, by which schedules and protocols are chosen.
+
+// Measures the LogGP parameters of the machine.
 //
-// Collective over `comm` before the first exchange on it, which it then prepares; local afterwards. Errors: `MPI_ERR_ARG`.
-int MPIX_Sparse_describe(MPI_Comm comm, int length, char *string, int *resultlen);
+// - `info`: Hints, or `MPI_INFO_NULL`; those of process 0 count.
+// - `comm`: An intracommunicator of at least two processes. It is left as it was: `MPIX_Loggp_set`
+//   puts the parameters into effect on it.
+// - `parameters`: The parameters, the same on all processes.
+//
+// Measures between process 0 and the first process on another node, or process 1 if all processes
+// share a node. The other processes sleep meanwhile. It is best to have none: with more processes
+// than cores, the waiting processes of some MPIs take time from those that are measured.
+//
+// `latency` is half a round trip of one byte without both overheads, or 0 if the overheads are
+// more, as they may be in shared memory. `gap` is that of short messages, `gap_per_byte` that of
+// messages above `eager`. docs/tuning.md explains how each is measured.
+//
+// Hints. The environment variables `MPIX_LOGGP_SECONDS` and `MPIX_LOGGP_BYTES` override them.
+//
+// - `mpix_loggp_seconds`: roughly how long to measure (0.01 to 3600, default 3).
+// - `mpix_loggp_bytes`: the longest message (1024 to 1073741824, default 1048576).
+//
+// Collective over `comm`.
+//
+// Errors:
+//
+// - `MPI_ERR_COMM`: `comm` has one process, or is an intercommunicator.
+// - `MPI_ERR_ARG`: `parameters` is NULL.
+// - `MPI_ERR_INFO_VALUE`: A hint has an unknown value.
+// - `MPI_ERR_NO_MEM`: There is no memory for the longest message.
+//
+// Errors are reported on all processes.
+//
+// Cost: The time that the hint asks for, or that of one repetition of every measurement. Memory on
+// two processes for a message of the longest size.
+//
+// Source: Hoefler, Lichei, Rehm, Low-Overhead LogGP Parameter Assessment for Modern Interconnection
+// Networks, 2007.
+int MPIX_Loggp_measure(MPI_Info info, MPI_Comm comm, MPIX_Loggp *parameters);
+
+// Sets the LogGP parameters of a communicator.
+//
+// - `parameters`: The parameters, finite and not negative, the same on all processes. The model has
+//   one overhead, and takes the mean of the two.
+// - `comm`: An intracommunicator. Replaces the parameters that it had. Its duplicates do not
+//   inherit them.
+//
+// Later set calls on the communicator choose schedules by them, and later sparse exchanges
+// protocols, unless the info key `mpix_loggp` or the environment variable `MPIX_LOGGP` says
+// otherwise.
+//
+// Collective over `comm`.
+//
+// Errors:
+//
+// - `MPI_ERR_ARG`: `parameters` is NULL, or one of them is out of range.
+// - `MPI_ERR_COMM`: `comm` is an intercommunicator.
+// - `MPIX_ERR_MISMATCH`: The parameters differ between processes. See `MPIX_Neighbor_error_class`.
+//
+// Errors in the arguments of one process are reported on all, and nothing is changed.
+//
+// Cost: A duplicate of the communicator, freed again, and three reductions of a few words.
+int MPIX_Loggp_set(const MPIX_Loggp *parameters, MPI_Comm comm);
+
+// Returns the LogGP parameters that are in effect on a communicator where no info key says
+// otherwise.
+//
+// - `comm`: The communicator.
+// - `parameters`: The parameters.
+//
+// The first of these that there is:
+//
+// - the environment variable `MPIX_LOGGP`;
+// - the parameters that `MPIX_Loggp_set` gave the communicator;
+// - the file that the environment variable `MPIX_LOGGP_FILE` names;
+// - the file `mpix-neighbor/loggp` in `$XDG_CONFIG_HOME` or `~/.config`;
+// - the preset `jaguar`.
+//
+// Parameters that do not come from `MPIX_Loggp_set` have one overhead, which stands for both, and a
+// deviation of 0.
+//
+// Local.
+//
+// Errors:
+//
+// - `MPI_ERR_ARG`: `parameters` is NULL.
+// - `MPI_ERR_INFO_VALUE`: A file or variable is not understood.
+int MPIX_Loggp_get(MPI_Comm comm, MPIX_Loggp *parameters);
+
+// ---- Versions and errors
+//
+// Errors are MPI error codes, reported through the error handler of the communicator.
+
+// Returns the version of the library that is linked.
+//
+// - `major`: Major version.
+// - `minor`: Minor version.
+// - `patch`: Patch version.
+//
+// Local. May be called at any time.
+//
+// Errors:
+//
+// - `MPI_ERR_ARG`: A pointer is NULL.
+int MPIX_Neighbor_get_version(int *major, int *minor, int *patch);
+
+// Returns an error class that this library added to MPI's, for comparison with what
+// `MPI_Error_class` returns.
+//
+// - `which`: `MPIX_ERR_MISMATCH` or `MPIX_ERR_VERIFY`.
+// - `errorclass`: The class.
+//
+// Local.
+//
+// Errors:
+//
+// - `MPI_ERR_ARG`: `which` is neither, or the pointer is NULL.
+int MPIX_Neighbor_error_class(int which, int *errorclass);
+
+// Returns the text of the last error that a function of this library reported on a communicator.
+//
+// - `comm`: The communicator.
+// - `length`: Characters that `string` has room for, the terminating null included. 0: nothing is
+//   written to `string`.
+// - `string` (`length` entries): Receives the text, truncated if it is longer.
+// - `resultlen`: Length of the whole text, without the terminating null; 0 if there was no error.
+//
+// On MPIs that let error codes carry it, `MPI_Error_string` of the returned code gives the same
+// text.
+//
+// Local.
+//
+// Errors:
+//
+// - `MPI_ERR_ARG`: A pointer is NULL, or `length` is negative.
+int MPIX_Neighbor_error_string(MPI_Comm comm, int length, char *string, int *resultlen);
 
 #ifdef __cplusplus
 }  // extern "C"

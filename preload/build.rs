@@ -1,4 +1,5 @@
-//! Compiles the C file that gives Rust what mpi.h has only as macros, and finds out which functions the MPI has.
+//! Compiles the C file that gives Rust what mpi.h has only as macros, and finds out which functions
+//! the MPI has.
 
 use std::path::Path;
 

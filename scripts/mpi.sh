@@ -17,8 +17,10 @@ launch() {
   shift
   timeout "${TEST_TIMEOUT:-120}" "$MPIRUN" -n "$ranks" "$@" </dev/null
 }
-# Open MPI in shared memory: two copies in place of one out of the sender's memory, which is slow without huge pages, and longer eager messages. `tuned` runs
-# what follows it so. Debian's mpirun.openmpi goes by the name of OpenRTE; Open MPI 5 calls the component sm, and the single copies are a framework of their own.
+# Open MPI in shared memory: two copies in place of one out of the sender's memory, which is slow
+# without huge pages, and longer eager messages. `tuned` runs what follows it so. Debian's
+# mpirun.openmpi goes by the name of OpenRTE; Open MPI 5 calls the component sm, and the single
+# copies are a framework of their own.
 tunable() { "$MPIRUN" --version 2>&1 | grep -qE "Open MPI|OpenRTE"; }
 tuned() {
   if "$MPIRUN" --version 2>&1 | grep -qE "(Open MPI|OpenRTE)\) 4"; then

@@ -1,7 +1,7 @@
 //! Every error that the library reports, and the MPI error class that each one belongs to.
 //!
-//! The texts name the argument and its value; the C boundary puts the function's name in front. No MPI types here:
-//! [`Class`] is mapped to the MPI library's numbers in `src/mpi`.
+//! The texts name the argument and its value; the C boundary puts the function's name in front. No
+//! MPI types here: [`Class`] is mapped to the MPI library's numbers in `src/mpi`.
 
 #![forbid(unsafe_code)]
 
@@ -9,7 +9,8 @@ use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Result with this crate's [`Error`], boxed: a result that is moved as several words costs more than a small message does.
+/// Result with this crate's [`Error`], boxed: a result that is moved as several words costs more
+/// than a small message does.
 pub type Result<T> = std::result::Result<T, Box<Error>>;
 
 /// Runs `body`; a panic in it becomes [`Error::Internal`].
@@ -91,9 +92,11 @@ pub enum Class {
     Truncate,
     /// `MPI_ERR_TYPE`
     Type,
-    /// Our own class `MPIX_ERR_MISMATCH`: the processes' arguments of a set call do not fit together.
+    /// Our own class `MPIX_ERR_MISMATCH`: the processes' arguments of a set call do not fit
+    /// together.
     Mismatch,
-    /// Our own class `MPIX_ERR_VERIFY`: verification found that the two ends of an edge do not fit together.
+    /// Our own class `MPIX_ERR_VERIFY`: verification found that the two ends of an edge do not fit
+    /// together.
     Verify,
 }
 
@@ -355,7 +358,8 @@ pub enum Error {
         /// Bytes expected.
         expected: i128,
     },
-    /// What another process sends over the edges between the two is not as long as what is expected.
+    /// What another process sends over the edges between the two is not as long as what is
+    /// expected.
     #[error("process {rank} sends {sent} bytes for the source slots {slots:?}, where {expected} bytes are expected")]
     Length {
         /// Which process.

@@ -34,8 +34,8 @@
 //! `environment` is the only way to environment variables and files of parameters; `logging` writes
 //! to standard error what `MPIX_NEIGHBOR_LOG` asks for.
 //!
-//! Without the feature `mpi` only the pure half is built: neighborhoods, schedules, their checks and
-//! the model. What needs no MPI of `datatype` and `shm` is tested without one.
+//! Without the feature `mpi` only the pure half is built: neighborhoods, schedules, their checks
+//! and the model. What needs no MPI of `datatype` and `shm` is tested without one.
 
 #![deny(missing_docs, unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks, clippy::missing_safety_doc)]
 

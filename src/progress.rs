@@ -1,9 +1,12 @@
-//! Requests under way that need this process to go on: neighborhood collectives whose rounds are not all posted, and nonblocking sparse exchanges.
+//! Requests under way that need this process to go on: neighborhood collectives whose rounds are
+//! not all posted, and nonblocking sparse exchanges.
 //!
-//! A process that waits for one of them, or for a blocking call of this library, moves all of them forward: the process that it waits for may be waiting for
-//! another one. There is one list for each process, not for each communicator, as that holds whatever the communicator.
+//! A process that waits for one of them, or for a blocking call of this library, moves all of them
+//! forward: the process that it waits for may be waiting for another one. There is one list for
+//! each process, not for each communicator, as that holds whatever the communicator.
 //!
-//! Cost: nothing while there is none but the reading of a counter; else a lock and a test of each request for each time around.
+//! Cost: nothing while there is none but the reading of a counter; else a lock and a test of each
+//! request for each time around.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError, TryLockResult};
@@ -92,7 +95,8 @@ impl Outstanding {
         }
     }
 
-    /// Waits until `done`, and moves all forward meanwhile. `yields`: a process that waits must give its core away.
+    /// Waits until `done`, and moves all forward meanwhile. `yields`: a process that waits must
+    /// give its core away.
     pub fn until(&self, yields: bool, mut done: impl FnMut() -> Result<bool>) -> Result<()> {
         let mut polls = 0;
         while !done()? {

@@ -450,7 +450,23 @@ fn comparison_with_the_papers_columns() {
         }
         let text = printed(&arguments);
         assert!(methods.iter().all(|m| text.contains(&format!(" {m} "))), "{text}");
+        assert!(!text.contains("node_aware"), "{text}");
+        // processes that share a node pass blocks on in it; one alone on its node sends what it sends anyhow
+        let on_nodes = |nodes: &str| {
+            let with: Vec<&str> = arguments.iter().copied().chain(["--nodes", nodes]).collect();
+            assert!(printed(&with).contains(" node_aware "));
+            let report = json(&with);
+            let cells = report["cells"].as_array().unwrap().clone();
+            let of = |method: &str| cells.iter().find(|c| c["method"] == method && c["unit"] == 64).unwrap().clone();
+            let number = |method: &str, key: &str| of(method)[key].as_f64().unwrap();
+            assert!(number("node_aware", "cost") > 0.0);
+            (number("node_aware", "messages"), number("AC", "messages"))
+        };
+        let ((shared, all), (alone, _)) = (on_nodes("8"), on_nodes("1"));
+        assert!(shared != all && (alone - all).abs() < 1e-9, "set {set}: {shared} and {alone} messages, {all} edges");
     }
+    let (code, text) = refused(&["compare", "--matrices", "1", "--nodes", "0,0,1"]);
+    assert_eq!((code, text.contains("--nodes names the nodes of 3 processes, but there are 32")), (2, true), "{text}");
 }
 
 /// The tool that was built without MPI says which one measures.

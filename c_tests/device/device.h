@@ -1,5 +1,5 @@
-/* Tests with device memory: the stand-in driver, and memory of each kind. The driver is loaded by the program, as that of a GPU is: TEST_DRIVER = cuda (default),
-   hip6 or hip5 says which one. */
+/* Tests with device memory: the stand-in driver, and memory of each kind. The driver is loaded by
+   the program, as that of a GPU is: TEST_DRIVER = cuda (default), hip6 or hip5 says which one. */
 #ifndef DEVICE_H
 #define DEVICE_H
 

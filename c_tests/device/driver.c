@@ -1,6 +1,8 @@
-/* A stand-in for the driver library of a GPU, for machines without one. Its device memory is mapped twice: at the address that the program gets nothing can be
-   touched, so that a load or store there is a crash; at another one, which only the stand-in's MPI (mpi.c) and the test know, it can be read and written.
-   Built as libcuda.so.1 (CUDA), and as libamdhip64.so.6 and .so.5 (HIP, HIP_VERSION 6 and 5), whose types have other values. */
+/* A stand-in for the driver library of a GPU, for machines without one. Its device memory is mapped
+   twice: at the address that the program gets nothing can be touched, so that a load or store there
+   is a crash; at another one, which only the stand-in's MPI (mpi.c) and the test know, it can be
+   read and written. Built as libcuda.so.1 (CUDA), and as libamdhip64.so.6 and .so.5 (HIP,
+   HIP_VERSION 6 and 5), whose types have other values. */
 #define _GNU_SOURCE
 #include <stddef.h>
 #include <stdint.h>

@@ -1,10 +1,13 @@
-//! `MPI_Alltoallv` and `MPI_Alltoallw` with few blocks that are not empty: those alone are sent, and the others not touched.
+//! `MPI_Alltoallv` and `MPI_Alltoallw` with few blocks that are not empty: those alone are sent,
+//! and the others not touched.
 //!
-//! The decision must be the same on all processes, so that they agree on it first: one reduction of a word, on a private duplicate of the communicator,
-//! which carries the messages too. A call of which any process has arguments in error, or many blocks, is the MPI's.
+//! The decision must be the same on all processes, so that they agree on it first: one reduction of
+//! a word, on a private duplicate of the communicator, which carries the messages too. A call of
+//! which any process has arguments in error, or many blocks, is the MPI's.
 //!
-//! Cost of a sparse call: the reduction, O(P) to look at the counts, and a message for each block. Source: Hoefler and Träff, Sparse
-//! Collective Operations for MPI, section I; counts on the receiving side are known here, so that no protocol has to find the senders.
+//! Cost of a sparse call: the reduction, O(P) to look at the counts, and a message for each block.
+//! Source: Hoefler and Träff, Sparse Collective Operations for MPI, section I; counts on the
+//! receiving side are known here, so that no protocol has to find the senders.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -17,11 +20,11 @@ use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Group, MPI_Request, MPI_Status};
 
 use crate::blocks::{Block, Blocks, Ints, Sides};
 use crate::errors::{self, SUCCESS};
+use crate::function::{Kind, Mode};
 use crate::interpose::interpose;
-use crate::passed::{self, Why};
-use crate::report::{self, Kind, Mode};
+use crate::reason::Why;
 use crate::requests::Patience;
-use crate::{guard, settings, state};
+use crate::{calls, guard, passed, settings, state};
 
 /// A call is sparse if on every process at most one of so many blocks has elements.
 const SPARSE: u64 = 4;
@@ -53,7 +56,8 @@ impl Drop for Private {
             return;
         }
         let _inside = guard::enter();
-        // SAFETY: a communicator of our own, which is not used again. Nobody is there to be told of a failure.
+        // SAFETY: a communicator of our own, which is not used again. Nobody is there to be told of
+        // a failure.
         unsafe { mpi_sys::MPI_Comm_free(&mut self.comm) };
     }
 }
@@ -84,10 +88,12 @@ fn keyval() -> Option<c_int> {
     Some(keyval)
 }
 
-/// The private part of a communicator; made at the first call, which is collective. `None` where calls are not looked at.
+/// The private part of a communicator; made at the first call, which is collective. `None` where
+/// calls are not looked at.
 unsafe fn private<'a>(comm: MPI_Comm, fewest: u32) -> Option<&'a Private> {
     let keyval = keyval()?;
-    // SAFETY: the caller vouches for the communicator; results are locals; the attribute owns the box.
+    // SAFETY: the caller vouches for the communicator; results are locals; the attribute owns the
+    // box.
     unsafe {
         let (mut value, mut found, mut inter) = (std::ptr::null_mut::<c_void>(), 0, 0);
         if mpi_sys::MPI_Comm_get_attr(comm, keyval, (&raw mut value).cast(), &mut found) != SUCCESS {
@@ -114,7 +120,8 @@ unsafe fn private<'a>(comm: MPI_Comm, fewest: u32) -> Option<&'a Private> {
     }
 }
 
-/// The blocks with data, and the processes at their other ends; `None` if the arguments are in error.
+/// The blocks with data, and the processes at their other ends; `None` if the arguments are in
+/// error.
 unsafe fn present(side: &Blocks, processes: usize) -> Option<Vec<(usize, Block)>> {
     if crate::blocks::is_in_place(side.base) || side.lacks_arrays() {
         return None;
@@ -174,7 +181,7 @@ pub unsafe fn run(kind: Kind, comm: MPI_Comm, send: Blocks, recv: Blocks, native
                 if code == SUCCESS {
                     let bytes = send.iter().map(|(_, block)| block.bytes()).sum();
                     let first = !private.counted.swap(true, Ordering::Relaxed);
-                    report::sparse(kind, bytes, first, begin.elapsed());
+                    calls::sparse(kind, bytes, first, begin.elapsed());
                 }
                 code
             })
@@ -246,7 +253,8 @@ fn agreed(private: &Private, mine: bool) -> bool {
 
 /// Sends and receives the blocks. Returns an error code.
 unsafe fn exchange(private: &Private, send: &[(usize, Block)], recv: &[(usize, Block)]) -> c_int {
-    // SAFETY: the caller vouches for the blocks, which are left alone until the requests are complete; constants of mpi-sys' C file.
+    // SAFETY: the caller vouches for the blocks, which are left alone until the requests are
+    // complete; constants of mpi-sys' C file.
     unsafe {
         let mut requests: Vec<MPI_Request> = vec![mpi_sys::RSMPI_REQUEST_NULL; recv.len() + send.len()];
         let (receives, sends) = requests.split_at_mut(recv.len());

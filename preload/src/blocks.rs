@@ -187,7 +187,8 @@ impl Blocks {
     pub unsafe fn bytes(&self, exist: &[bool]) -> u64 {
         (0..exist.len())
             .filter(|&i| exist[i])
-            // SAFETY: the caller vouches for the blocks; the type of one without elements may be null.
+            // SAFETY: the caller vouches for the blocks; the type of one without elements may be
+            // null.
             .map(|i| unsafe { self.block(i).bytes() })
             .sum()
     }

@@ -10,14 +10,14 @@ use mpix_neighbor::capi::*;
 
 use crate::blocks::{Blocks, Ints, Sides};
 use crate::errors::{SUCCESS, finish};
+use crate::function::{Kind, Mode};
 use crate::interpose::interpose;
 use crate::next::next;
-use crate::passed::{self, Why};
-use crate::report::{self, Kind, Mode};
-use crate::{guard, requests, settings, state};
+use crate::reason::Why;
+use crate::{calls, guard, passed, requests, settings, state};
 
-/// Runs a blocking collective. `ours` runs it on a shadow, `native` passes it on, `twin` passes it on with another communicator of the same
-/// topology.
+/// Runs a blocking collective. `ours` runs it on a shadow, `native` passes it on, `twin` passes it
+/// on with another communicator of the same topology.
 ///
 /// # Safety
 /// The arguments must be what the prototype asks for.
@@ -39,7 +39,7 @@ pub unsafe fn blocking(
     // SAFETY: the caller vouches for the arguments.
     let code = unsafe {
         let _inside = guard::enter();
-        report::blocking(kind, state, &sides, || ours(state.shadow), || twin(state.shadow))
+        calls::blocking(kind, state, &sides, || ours(state.shadow), || twin(state.shadow))
     };
     let refused = || {
         passed::count(kind, Mode::Blocking, || passed::refused(&sides()));
@@ -49,7 +49,8 @@ pub unsafe fn blocking(
     unsafe { finish(code, comm, refused) }
 }
 
-/// Starts a nonblocking collective, or makes a persistent one. `ours` does so on a shadow, `native` passes it on.
+/// Starts a nonblocking collective, or makes a persistent one. `ours` does so on a shadow, `native`
+/// passes it on.
 ///
 /// # Safety
 /// The arguments must be what the prototype asks for.
@@ -81,7 +82,7 @@ pub unsafe fn request(
             // SAFETY: the call has succeeded with these arguments.
             let bytes = if spent.is_some() { unsafe { sides().send.bytes(&state.targets) } } else { 0 };
             if mode == Mode::Nonblocking {
-                report::started(kind, mode, &state, bytes, spent.unwrap_or_default());
+                calls::started(kind, mode, &state, bytes, spent.unwrap_or_default());
             }
             // SAFETY: a request that has just been made; the program's variable.
             unsafe {
@@ -105,7 +106,8 @@ pub unsafe fn request(
     unsafe { finish(code, comm, refused) }
 }
 
-/// Makes a persistent collective whose starts match with one another alone, as those of MPI do. The program's own hints are for the MPI.
+/// Makes a persistent collective whose starts match with one another alone, as those of MPI do. The
+/// program's own hints are for the MPI.
 ///
 /// # Safety
 /// The thread must be inside.
@@ -123,12 +125,14 @@ unsafe fn plan_with(plan: impl FnOnce(MPI_Info) -> c_int) -> c_int {
     }
 }
 
-/// Defines the functions of one width: those that programs call, and in `inner` what they do, for those who pass a call on in another way.
+/// Defines the functions of one width: those that programs call, and in `inner` what they do, for
+/// those who pass a call on in another way.
 macro_rules! collectives {
     ($($kind:ident: $blocking:ident = $ours:ident, $nonblocking:ident = $starts:ident,
        $persistent:ident ($($cfg:ident $init:ident),*) = $plans:ident
        ($($arg:ident: $type:ty),* $(,)?) send $send:expr, recv $recv:expr;)*) => {
-        /// What the functions of these names do with a program's arguments. `native` passes the call on.
+        /// What the functions of these names do with a program's arguments. `native` passes the
+        /// call on.
         pub mod inner {
             use super::*;
             $(

@@ -1,7 +1,7 @@
 //! A blocking call made twice, here and by the MPI, and the results compared.
 //!
-//! The receive blocks are packed before, between and after, block by block, so that nothing between them is touched. In the end they are what
-//! ours has left there.
+//! The receive blocks are packed before, between and after, block by block, so that nothing between
+//! them is touched. In the end they are what ours has left there.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
@@ -24,8 +24,9 @@ pub struct Comparison {
     pub native: Duration,
 }
 
-/// Makes a call twice, in turns ours or the MPI's first, unless on some process the blocks cannot be kept or the MPI is known to be wrong (`flawed`; it may
-/// then hang): then only ours. One reduction of a word. Collective over the communicator.
+/// Makes a call twice, in turns ours or the MPI's first, unless on some process the blocks cannot
+/// be kept or the MPI is known to be wrong (`flawed`; it may then hang): then only ours. One
+/// reduction of a word. Collective over the communicator.
 ///
 /// # Safety
 /// The arguments that `sides` describes must be those of the call; the thread must be inside.

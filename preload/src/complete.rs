@@ -1,6 +1,8 @@
-//! The functions that complete, start and free requests: for lists in which requests of ours stand among the MPI's.
+//! The functions that complete, start and free requests: for lists in which requests of ours stand
+//! among the MPI's.
 //!
-//! In a list that the MPI gets, requests of ours are `MPI_REQUEST_NULL`. Testing ours lets the MPI make progress with its own.
+//! In a list that the MPI gets, requests of ours are `MPI_REQUEST_NULL`. Testing ours lets the MPI
+//! make progress with its own.
 
 use std::ffi::c_int;
 
@@ -101,8 +103,9 @@ impl List {
         self.ours.iter().filter(|&&i| matches!(table.progress(self.handle(i)), Progress::Pending)).count() == 0
     }
 
-    /// Completes all of ours. Writes the errors into statuses, and returns the first one's communicator. `code` is what the MPI said of its requests: where
-    /// it has written an error into each status, these stay.
+    /// Completes all of ours. Writes the errors into statuses, and returns the first one's
+    /// communicator. `code` is what the MPI said of its requests: where it has written an error
+    /// into each status, these stay.
     ///
     /// # Safety
     /// `statuses` must be as long as the list, or the MPI's way to ask for none.

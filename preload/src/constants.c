@@ -13,7 +13,8 @@ int mpixp_create_keyval(MPI_Comm_delete_attr_function *delete_fn, int *keyval) {
   return MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_fn, keyval, NULL);
 }
 
-/* the status of an operation that received no message; the error field only where there are several statuses */
+/* the status of an operation that received no message; the error field only where there are several
+   statuses */
 int mpixp_empty_status(MPI_Status *status, int with_error) {
   if (status == MPI_STATUS_IGNORE) return MPI_SUCCESS;
   status->MPI_SOURCE = MPI_ANY_SOURCE;

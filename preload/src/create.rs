@@ -1,8 +1,9 @@
 //! Topology communicators being made.
 //!
-//! Making one is collective over the old communicator, and all that become members of the new one come here: what is collective over the
-//! new one can be done. Communicators that are made in another way (`MPI_Comm_idup`, or inside a library that calls `PMPI_*`) have no state, and
-//! calls on them go on unchanged.
+//! Making one is collective over the old communicator, and all that become members of the new one
+//! come here: what is collective over the new one can be done. Communicators that are made in
+//! another way (`MPI_Comm_idup`, or inside a library that calls `PMPI_*`) have no state, and calls
+//! on them go on unchanged.
 
 use std::ffi::c_int;
 
@@ -17,7 +18,8 @@ use crate::{guard, passed, state};
 /// # Safety
 /// `newcomm` must be where the new communicator was written.
 pub unsafe fn made(code: c_int, newcomm: *const MPI_Comm) -> c_int {
-    // SAFETY: the caller vouches for the pointer, and MPI has written to it; a constant of mpi-sys' C file.
+    // SAFETY: the caller vouches for the pointer, and MPI has written to it; a constant of mpi-sys'
+    // C file.
     unsafe {
         if code == SUCCESS && *newcomm != mpi_sys::RSMPI_COMM_NULL {
             let _inside = guard::enter();
@@ -36,7 +38,8 @@ pub unsafe fn duplicated(code: c_int, comm: MPI_Comm, newcomm: *const MPI_Comm) 
     if code != SUCCESS {
         return code;
     }
-    // SAFETY: as in `made`. The new communicator has the program's attributes; the old one's shadow has not.
+    // SAFETY: as in `made`. The new communicator has the program's attributes; the old one's shadow
+    // has not.
     unsafe {
         let _inside = guard::enter();
         if let Some(state) = state::of(comm) {

@@ -1,8 +1,9 @@
 //! Programs that end before `MPI_Finalize`: by a signal, by `MPI_Abort`, or by leaving.
 //!
-//! Handlers are installed only where a report is wanted, and only in the place of the default action or of a handler of the MPI's own, which then runs as if it
-//! had been alone. A handler of the program's stays, whether it is installed earlier or later. What runs in a handler neither allocates nor locks: it formats
-//! into an array on the stack and calls `write`.
+//! Handlers are installed only where a report is wanted, and only in the place of the default
+//! action or of a handler of the MPI's own, which then runs as if it had been alone. A handler of
+//! the program's stays, whether it is installed earlier or later. What runs in a handler neither
+//! allocates nor locks: it formats into an array on the stack and calls `write`.
 
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::fmt;
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::errors::SUCCESS;
 use crate::report::{self, Scope};
-use crate::{guard, settings};
+use crate::{counters, guard, settings};
 
 /// Signals that end a process, their names, and whether the fault of a process itself raises them.
 const SIGNALS: [(c_int, &str, bool); 10] = [
@@ -85,7 +86,8 @@ pub fn prepare() {
 fn install() {
     let _inside = guard::enter();
     let (mut initialized, mut finalized, mut rank) = (0, 0, 0);
-    // SAFETY: may be called at any time; results are locals; MPI is there where the rank is asked for.
+    // SAFETY: may be called at any time; results are locals; MPI is there where the rank is asked
+    // for.
     unsafe {
         mpi_sys::MPI_Initialized(&mut initialized);
         mpi_sys::MPI_Finalized(&mut finalized);
@@ -106,7 +108,8 @@ fn install() {
     }
     for (index, (signal, ..)) in SIGNALS.into_iter().enumerate() {
         if PREPARED.get().is_some_and(|p| p.before[index].is_some()) {
-            // SAFETY: the structure is filled as the call asks for; the handler has the type that SA_SIGINFO says.
+            // SAFETY: the structure is filled as the call asks for; the handler has the type that
+            // SA_SIGINFO says.
             unsafe {
                 let mut action: libc::sigaction = std::mem::zeroed();
                 action.sa_sigaction = handler as *const () as usize;
@@ -116,7 +119,8 @@ fn install() {
             }
         }
     }
-    // SAFETY: a function that takes nothing; it stays as long as the process, as preloaded libraries are not unloaded.
+    // SAFETY: a function that takes nothing; it stays as long as the process, as preloaded
+    // libraries are not unloaded.
     unsafe { libc::atexit(leaving) };
 }
 
@@ -127,9 +131,11 @@ fn program() -> String {
     name.chars().map(|c| if c.is_whitespace() || c.is_control() || c == '=' { '_' } else { c }).collect()
 }
 
-/// The action that a signal has, if ours may stand before it: the default, or a handler of the MPI's libraries.
+/// The action that a signal has, if ours may stand before it: the default, or a handler of the
+/// MPI's libraries.
 fn replaceable(signal: c_int) -> Option<libc::sigaction> {
-    // SAFETY: the structure is written by the call; `dladdr` looks at no more than the address, and the name that it gives ends with a null.
+    // SAFETY: the structure is written by the call; `dladdr` looks at no more than the address, and
+    // the name that it gives ends with a null.
     unsafe {
         let mut old: libc::sigaction = std::mem::zeroed();
         if libc::sigaction(signal, std::ptr::null(), &mut old) != 0 || old.sa_sigaction == libc::SIG_IGN {
@@ -152,7 +158,8 @@ fn replaceable(signal: c_int) -> Option<libc::sigaction> {
 
 /// Reports, and lets the signal do what it did before.
 unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, _context: *mut c_void) {
-    // SAFETY: `errno` is the thread's own; the rest is async-signal-safe: atomics, formatting into the stack, `write`, `sigaction`, `raise`.
+    // SAFETY: `errno` is the thread's own; the rest is async-signal-safe: atomics, formatting into
+    // the stack, `write`, `sigaction`, `raise`.
     unsafe {
         let errno = *libc::__errno_location();
         let Some(prepared) = PREPARED.get() else { return };
@@ -166,7 +173,8 @@ unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, _context
             libc::sigaction(signal, before, std::ptr::null_mut());
         }
         let fault = matches!(signal, libc::SIGILL | libc::SIGBUS | libc::SIGFPE | libc::SIGSEGV);
-        // a fault comes again when the instruction is repeated; other signals are pending until this returns
+        // a fault comes again when the instruction is repeated; other signals are pending until
+        // this returns
         if !(fault && !info.is_null() && (*info).si_code > 0) {
             libc::raise(signal);
         }
@@ -180,7 +188,7 @@ fn tell(prepared: &Prepared, how: &str, name: &str) {
     if unsafe { libc::getpid() } != prepared.process || TOLD.swap(true, Ordering::AcqRel) {
         return;
     }
-    let mine = report::snapshot();
+    let mine = counters::snapshot();
     let scope = Scope::Process { rank: prepared.rank, how, name };
     if settings::get().report {
         let mut text = Text::new();

@@ -43,7 +43,8 @@ pub unsafe fn raise(comm: MPI_Comm, class: c_int) -> c_int {
     class
 }
 
-/// Makes a call on a program's communicator whose errors the program must not hear of. The error handler is put back.
+/// Makes a call on a program's communicator whose errors the program must not hear of. The error
+/// handler is put back.
 ///
 /// # Safety
 /// `comm` must be a communicator.
@@ -63,7 +64,8 @@ pub unsafe fn quietly(comm: MPI_Comm, call: impl FnOnce() -> c_int) -> c_int {
     }
 }
 
-/// Ends a call with the code that our own function gave: what is wrong with the arguments the MPI says in its own way.
+/// Ends a call with the code that our own function gave: what is wrong with the arguments the MPI
+/// says in its own way.
 ///
 /// # Safety
 /// As for `raise`.

@@ -1,19 +1,62 @@
 //! The beginning and the end of MPI.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::Ordering;
 
-use mpi_sys::MPI_Comm;
+use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Op};
 
 use crate::interpose::interpose;
-use crate::{ending, report, settings, state};
+use crate::{counters, ending, guard, report, settings, state};
+
+unsafe extern "C" {
+    fn mpixp_int64() -> MPI_Datatype;
+}
 
 /// What is to be done before MPI ends.
 pub fn before() {
     if settings::get().counts {
-        report::finish();
+        finish();
     }
     state::FINALIZING.store(true, Ordering::Release);
+}
+
+/// Collects from all processes, and prints on process 0 of `MPI_COMM_WORLD`. Collective.
+fn finish() {
+    let _inside = guard::enter();
+    let first = ending::finishing();
+    if settings::get().report {
+        state::describe_all();
+    }
+    let mine = counters::snapshot();
+    // SAFETY: MPI is not finalized yet; constants of mpi-sys' C file.
+    let (sum, most, rank, processes) = unsafe {
+        let world = mpi_sys::RSMPI_COMM_WORLD;
+        let (mut rank, mut size) = (0, 0);
+        mpi_sys::MPI_Comm_rank(world, &mut rank);
+        mpi_sys::MPI_Comm_size(world, &mut size);
+        (reduce(&mine, mpi_sys::RSMPI_SUM, world), reduce(&mine, mpi_sys::RSMPI_MAX, world), rank, size)
+    };
+    if rank != 0 || !first {
+        return;
+    }
+    if settings::get().report {
+        let mut text = String::new();
+        // writing to a string does not fail
+        let _ = report::write(&mut text, &sum, &most, &report::Scope::Launch { processes });
+        let _ = report::write_schedules(&mut text);
+        use std::io::Write;
+        // there is no one to tell if this fails
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    }
+    ending::add_line(&sum, processes);
+}
+
+unsafe fn reduce(mine: &[u64], op: MPI_Op, comm: MPI_Comm) -> Vec<u64> {
+    let mut result = vec![0u64; mine.len()];
+    let (from, into) = (mine.as_ptr().cast::<c_void>(), result.as_mut_ptr().cast::<c_void>());
+    // SAFETY: both have as many elements; the caller vouches for operator and communicator.
+    unsafe { mpi_sys::MPI_Reduce(from, into, mine.len() as c_int, mpixp_int64(), op, 0, comm) };
+    result
 }
 
 interpose! {

@@ -1,10 +1,11 @@
-//! What MPIs are known to do wrong in neighborhood collectives. For the report: nothing else depends on it.
+//! What MPIs are known to do wrong in neighborhood collectives. For the report: nothing else
+//! depends on it.
 
 use std::ffi::c_int;
 
 use mpi_sys::MPI_Comm;
 
-use crate::report::{Kind, Mode};
+use crate::function::{Kind, Mode};
 
 /// What matters of a communicator's topology.
 #[derive(Debug, Default)]
@@ -90,7 +91,8 @@ pub fn any(kind: Kind, facts: &Facts) -> bool {
 pub unsafe fn facts(comm: MPI_Comm, sources: &[c_int], targets: &[c_int]) -> Facts {
     let mut facts = Facts::default();
     let mut kind = 0;
-    // SAFETY: the caller vouches for `comm`; results are locals or vectors of the lengths that are said; constants of mpi-sys' C file.
+    // SAFETY: the caller vouches for `comm`; results are locals or vectors of the lengths that are
+    // said; constants of mpi-sys' C file.
     unsafe {
         mpi_sys::MPI_Topo_test(comm, &mut kind);
         if kind == mpi_sys::RSMPI_CART {

@@ -1,6 +1,7 @@
 //! Which calls are a program's, and which are made on its behalf.
 //!
-//! What runs here calls MPI by the names that are defined here. While it does, the thread is *inside*, and these names lead on to what lies behind.
+//! What runs here calls MPI by the names that are defined here. While it does, the thread is
+//! *inside*, and these names lead on to what lies behind.
 
 use std::cell::Cell;
 
@@ -35,8 +36,8 @@ pub fn passes() -> bool {
     DEPTH.get() > 0 || settings::get().off
 }
 
-/// Runs the body of a function that a program has called. If it panics before it has called MPI the call goes on as if nothing had been; if
-/// later, there is only the error to tell.
+/// Runs the body of a function that a program has called. If it panics before it has called MPI the
+/// call goes on as if nothing had been; if later, there is only the error to tell.
 #[inline(always)]
 pub fn run(body: impl FnOnce() -> i32, native: impl FnOnce() -> i32) -> i32 {
     BEGUN.set(false);

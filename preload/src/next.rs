@@ -1,4 +1,5 @@
-//! The functions behind ours: those of a library that is loaded later and interposes too, or the MPI's.
+//! The functions behind ours: those of a library that is loaded later and interposes too, or the
+//! MPI's.
 
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -51,12 +52,13 @@ pub fn symbol(name: &CStr) -> *const c_void {
     if address.is_null() { locally(name) } else { address }
 }
 
-/// The address of a symbol of a library that was loaded for others alone (`RTLD_LOCAL`, as Python loads its modules), so that it is not behind us.
-/// Null where there is none.
+/// The address of a symbol of a library that was loaded for others alone (`RTLD_LOCAL`, as Python
+/// loads its modules), so that it is not behind us. Null where there is none.
 #[cold]
 fn locally(name: &CStr) -> *mut c_void {
     unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _size: usize, names: *mut c_void) -> std::ffi::c_int {
-        // SAFETY: the loader's description of a library, whose name ends with a null or is null; `names` is the vector below.
+        // SAFETY: the loader's description of a library, whose name ends with a null or is null;
+        // `names` is the vector below.
         unsafe {
             if let (Some(info), Some(names)) = (info.as_ref(), names.cast::<Vec<std::ffi::CString>>().as_mut())
                 && !info.dlpi_name.is_null()
@@ -98,7 +100,8 @@ fn locally(name: &CStr) -> *mut c_void {
     std::ptr::null_mut()
 }
 
-/// The function of this name behind ours, with the type that is said. To be used in an unsafe block: functions of this name must have this type.
+/// The function of this name behind ours, with the type that is said. To be used in an unsafe
+/// block: functions of this name must have this type.
 macro_rules! next {
     ($name:ident: fn($($type:ty),* $(,)?)) => {{
         static NEXT: $crate::next::Next =

@@ -1,63 +1,17 @@
 //! Calls that go on to the MPI, and why.
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mpi_sys::MPI_Comm;
 
 use crate::blocks::{Sides, is_in_place};
+use crate::counters::PASSED;
 use crate::errors::SUCCESS;
-use crate::report::{self, Kind, Mode, ROWS};
+use crate::function::{self, Kind, Mode};
+use crate::reason::Why;
 use crate::{ending, guard, settings};
-
-/// Why a call is not taken over.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
-    /// The communicator connects two groups.
-    Intercommunicator,
-    /// The communicator has no topology.
-    NoTopology,
-    /// `MPI_Comm_idup` made it.
-    Idup,
-    /// It has a topology, and this library has not seen it being made.
-    Unseen,
-    /// The environment has a hint in error.
-    Hint,
-    /// MPI or the library failed to make the neighborhood.
-    NotMade,
-    /// A request, where the environment asks for rounds or verification.
-    Rounds,
-    /// `MPI_IN_PLACE`.
-    InPlace,
-    /// Other arguments in error, which the MPI reports.
-    Arguments,
-    /// An all-to-all call with many blocks.
-    Dense,
-    /// An all-to-all call on fewer processes than asked for.
-    Small,
-}
-
-/// Number of reasons.
-pub const REASONS: usize = 11;
-
-/// For people, and for the line of a launch, in the order of [`Why`].
-pub const TEXTS: [(&str, &str); REASONS] = [
-    ("intercommunicator", "on an intercommunicator"),
-    ("no_topology", "on a communicator without a topology"),
-    ("idup", "on a communicator that MPI_Comm_idup made"),
-    ("unseen", "on a communicator that was made past this library (by PMPI_*)"),
-    ("hint", "because of a hint in error"),
-    ("not_made", "because the neighborhood could not be made"),
-    ("rounds", "requests, as the environment asks for rounds or verification"),
-    ("in_place", "with MPI_IN_PLACE"),
-    ("arguments", "with arguments in error"),
-    ("dense", "with too many blocks to be sparse"),
-    ("small", "on fewer processes than MPIX_PRELOAD_ALLTOALLV"),
-];
-
-/// Calls by function and reason.
-pub static PASSED: [[AtomicU64; REASONS]; ROWS] = [const { [const { AtomicU64::new(0) }; REASONS] }; ROWS];
 
 /// Counts a call that goes on, where that is wanted.
 #[inline(always)]
@@ -70,7 +24,7 @@ pub fn count(kind: Kind, mode: Mode, why: impl FnOnce() -> Why) {
 #[cold]
 fn add(kind: Kind, mode: Mode, why: Why) {
     ending::prepare();
-    PASSED[report::index(kind, mode)][why as usize].fetch_add(1, Ordering::Relaxed);
+    PASSED[function::index(kind, mode)][why as usize].fetch_add(1, Ordering::Relaxed);
 }
 
 /// What is wrong with the arguments of a call that our own function refused.
@@ -99,7 +53,8 @@ pub fn duplicated_later(comm: MPI_Comm) {
     }
 }
 
-/// Notes that this library has seen a communicator being made, whose handle may be that of an earlier one.
+/// Notes that this library has seen a communicator being made, whose handle may be that of an
+/// earlier one.
 pub fn seen(comm: MPI_Comm) {
     if settings::get().counts {
         idup().retain(|other| *other != Handle(comm));
@@ -177,7 +132,8 @@ pub unsafe fn fail(comm: MPI_Comm, why: Why) {
     }
     let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut keyval = KEYVAL.load(Ordering::Acquire);
-    // SAFETY: the callback has the type that MPI asks for; the caller vouches for `comm`; the value is never dereferenced.
+    // SAFETY: the callback has the type that MPI asks for; the caller vouches for `comm`; the value
+    // is never dereferenced.
     unsafe {
         if keyval == c_int::MIN {
             if mpixp_create_keyval(Some(nothing), &mut keyval) != SUCCESS {

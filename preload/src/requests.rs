@@ -1,8 +1,9 @@
 //! Requests of ours in a program's hands.
 //!
-//! What the program gets is a request of the MPI's, so that it can be compared, copied and converted to Fortran; it is one that never communicates
-//! (a persistent send to `MPI_PROC_NULL`). The table here tells which of ours it stands for. All functions that complete, start or free requests look
-//! into it; while it is empty that costs one load.
+//! What the program gets is a request of the MPI's, so that it can be compared, copied and
+//! converted to Fortran; it is one that never communicates (a persistent send to `MPI_PROC_NULL`).
+//! The table here tells which of ours it stands for. All functions that complete, start or free
+//! requests look into it; while it is empty that costs one load.
 
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -14,9 +15,9 @@ use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Request};
 use mpix_neighbor::capi::{MPIX_Request, MPIX_Request_free, MPIX_Request_start, MPIX_Request_test};
 
 use crate::errors::{self, SUCCESS};
-use crate::report::{self, Kind, Mode};
+use crate::function::{Kind, Mode};
 use crate::state::State;
-use crate::{guard, settings};
+use crate::{calls, guard, settings};
 
 unsafe extern "C" {
     fn mpixp_byte() -> MPI_Datatype;
@@ -37,7 +38,8 @@ struct Entry {
     state: Arc<State>,
 }
 
-// SAFETY: requests may be completed by another thread than that which started them; the table's lock is held whenever one is used.
+// SAFETY: requests may be completed by another thread than that which started them; the table's
+// lock is held whenever one is used.
 unsafe impl Send for Entry {}
 
 static TABLE: Mutex<Option<HashMap<usize, Entry>>> = Mutex::new(None);
@@ -151,7 +153,7 @@ impl Table {
         }
         entry.active = true;
         let spent = begin.map(|begin| begin.elapsed()).unwrap_or_default();
-        report::started(entry.kind, entry.mode, &entry.state, entry.bytes, spent);
+        calls::started(entry.kind, entry.mode, &entry.state, entry.bytes, spent);
         SUCCESS
     }
 
@@ -171,7 +173,8 @@ impl Table {
         if entry.ended.is_some() { Progress::Complete } else { Progress::Pending }
     }
 
-    /// Completes a request of ours as far as the program is concerned. A nonblocking one is gone then.
+    /// Completes a request of ours as far as the program is concerned. A nonblocking one is gone
+    /// then.
     ///
     /// # Safety
     /// `request` must be where the program keeps it.
@@ -211,7 +214,8 @@ impl Table {
 
     unsafe fn remove(&mut self, request: *mut MPI_Request) {
         if let Some(table) = self.table.as_mut() {
-            // SAFETY: the caller vouches for the pointer; the handle is a request that we have made, and `free` leaves the null handle.
+            // SAFETY: the caller vouches for the pointer; the handle is a request that we have
+            // made, and `free` leaves the null handle.
             unsafe {
                 table.remove(&key(*request));
                 mpi_sys::PMPI_Request_free(request);
@@ -227,7 +231,8 @@ fn world() -> MPI_Comm {
     unsafe { mpi_sys::RSMPI_COMM_WORLD }
 }
 
-/// Waiting for something that comes by testing: after some tests in vain the core is given away in between.
+/// Waiting for something that comes by testing: after some tests in vain the core is given away in
+/// between.
 #[derive(Default)]
 pub struct Patience(u32);
 

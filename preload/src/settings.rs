@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 const WHAT: &str = "MPIX_PRELOAD";
 /// Environment variable: a file to which each launch adds a line.
 const FILE: &str = "MPIX_PRELOAD_FILE";
-/// Environment variable: the fewest processes of a communicator on which sparse `MPI_Alltoallv` calls are looked for; unset or 0: none.
+/// Environment variable: the fewest processes of a communicator on which sparse `MPI_Alltoallv`
+/// calls are looked for; unset or 0: none.
 const ALLTOALLV: &str = "MPIX_PRELOAD_ALLTOALLV";
 
 /// The settings.

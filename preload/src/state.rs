@@ -1,8 +1,10 @@
-//! What hangs on a program's communicator: a shadow of it, on which its neighborhood collectives run.
+//! What hangs on a program's communicator: a shadow of it, on which its neighborhood collectives
+//! run.
 //!
-//! The shadow is a duplicate with a neighborhood of ours and with `MPI_ERRORS_RETURN`. The program's communicator keeps its error handler, its
-//! attributes, and any neighborhood that the program itself has set on it. A shadow never has a program's attributes, so that no callback of the program runs
-//! on its account.
+//! The shadow is a duplicate with a neighborhood of ours and with `MPI_ERRORS_RETURN`. The
+//! program's communicator keeps its error handler, its attributes, and any neighborhood that the
+//! program itself has set on it. A shadow never has a program's attributes, so that no callback of
+//! the program runs on its account.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
@@ -16,8 +18,9 @@ use mpix_neighbor::capi::{
 
 use crate::errors::{self, SUCCESS};
 use crate::flaws::{self, Facts};
-use crate::passed::{self, Why};
-use crate::{ending, guard, report, settings};
+use crate::passed;
+use crate::reason::Why;
+use crate::{ending, guard, schedules, settings};
 
 type DeleteFn = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
 
@@ -38,7 +41,7 @@ static ALIVE: Mutex<Vec<Weak<State>>> = Mutex::new(Vec::new());
 /// Has the report describe all communicators that are there.
 pub fn describe_all() {
     let alive: Vec<_> = ALIVE.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect();
-    alive.iter().for_each(|state| report::describe(state.shadow));
+    alive.iter().for_each(|state| schedules::describe(state.shadow));
 }
 
 /// The state of a communicator.
@@ -47,8 +50,9 @@ pub struct State {
     owner: Mutex<MPI_Comm>,
     /// The shadow.
     pub shadow: MPI_Comm,
-    /// The shadow for requests: a program may wait for something else while a request is under way, so that all of its messages must be posted at the
-    /// start. Another one where the first one's schedule has several rounds; none where the environment wants such a schedule.
+    /// The shadow for requests: a program may wait for something else while a request is under way,
+    /// so that all of its messages must be posted at the start. Another one where the first one's
+    /// schedule has several rounds; none where the environment wants such a schedule.
     pub for_requests: Option<MPI_Comm>,
     /// For each entry of the caller's source list whether it is a process.
     pub sources: Vec<bool>,
@@ -62,7 +66,8 @@ pub struct State {
     pub turn: AtomicU32,
 }
 
-// SAFETY: a communicator may be used by any thread; that collectives on it do not run at the same time is the program's duty.
+// SAFETY: a communicator may be used by any thread; that collectives on it do not run at the same
+// time is the program's duty.
 unsafe impl Send for State {}
 // SAFETY: as above.
 unsafe impl Sync for State {}
@@ -81,9 +86,10 @@ impl Drop for State {
         }
         let _inside = guard::enter();
         if settings::get().report {
-            report::describe(self.shadow);
+            schedules::describe(self.shadow);
         }
-        // SAFETY: communicators of our own, which are not used again. Nobody is there to be told of a failure.
+        // SAFETY: communicators of our own, which are not used again. Nobody is there to be told of
+        // a failure.
         unsafe {
             if let Some(mut other) = self.for_requests.filter(|&other| other != self.shadow) {
                 mpi_sys::MPI_Comm_free(&mut other);
@@ -99,7 +105,8 @@ impl Drop for State {
 /// `comm` must be what the MPI takes for a communicator; the reference must not outlive it.
 #[inline]
 pub unsafe fn of<'a>(comm: MPI_Comm) -> Option<&'a State> {
-    // SAFETY: the caller vouches for `comm`; the pointer is that of the `Arc` which the attribute owns.
+    // SAFETY: the caller vouches for `comm`; the pointer is that of the `Arc` which the attribute
+    // owns.
     unsafe { pointer(comm).as_ref() }
 }
 
@@ -132,8 +139,9 @@ unsafe fn pointer(comm: MPI_Comm) -> *const State {
     if code == SUCCESS && found != 0 { value.cast() } else { std::ptr::null() }
 }
 
-/// Gives a new communicator a state. Collective over it. `from` is a communicator of the same processes with the same topology and without a program's
-/// attributes, whose duplicate is to be the shadow. Where that fails, which it does on all processes, there is none.
+/// Gives a new communicator a state. Collective over it. `from` is a communicator of the same
+/// processes with the same topology and without a program's attributes, whose duplicate is to be
+/// the shadow. Where that fails, which it does on all processes, there is none.
 ///
 /// # Safety
 /// Both must be communicators; the thread must be inside.
@@ -180,7 +188,8 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm) {
     }
 }
 
-/// No neighborhood could be made: says so once, on one process, whether there is to be a report or not.
+/// No neighborhood could be made: says so once, on one process, whether there is to be a report or
+/// not.
 unsafe fn refused(comm: MPI_Comm, shadow: MPI_Comm, code: c_int) {
     static SAID: AtomicBool = AtomicBool::new(false);
     let is_hint = errors::class(code) == mpi_sys::MPI_ERR_INFO_VALUE as c_int;
@@ -205,10 +214,12 @@ unsafe fn refused(comm: MPI_Comm, shadow: MPI_Comm, code: c_int) {
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// Whether this process speaks for a communicator: process 0 of `MPI_COMM_WORLD` if it is in there, else the first one.
+/// Whether this process speaks for a communicator: process 0 of `MPI_COMM_WORLD` if it is in there,
+/// else the first one.
 unsafe fn speaks(comm: MPI_Comm) -> bool {
     let (mut world, mut rank) = (0, 0);
-    // SAFETY: the caller vouches for the communicator; all else are locals, which are freed again; constants of mpi-sys' C file.
+    // SAFETY: the caller vouches for the communicator; all else are locals, which are freed again;
+    // constants of mpi-sys' C file.
     unsafe {
         let mut groups = [mpi_sys::RSMPI_GROUP_NULL; 2];
         mpi_sys::MPI_Comm_rank(mpi_sys::RSMPI_COMM_WORLD, &mut world);
@@ -226,7 +237,7 @@ unsafe fn speaks(comm: MPI_Comm) -> bool {
 
 /// Whether all messages of a collective are posted when it starts. The same on all processes.
 fn posts_at_once(shadow: MPI_Comm) -> bool {
-    let text = report::description(shadow);
+    let text = schedules::description(shadow);
     text.contains("\nschedule direct:") && text.contains("verification off") && !text.contains("compare it with")
 }
 
@@ -254,7 +265,8 @@ unsafe fn direct(shadow: MPI_Comm, operations: c_int) -> Option<MPI_Comm> {
 /// Ranks of the caller's sources and targets.
 unsafe fn neighbors(shadow: MPI_Comm) -> (Vec<c_int>, Vec<c_int>) {
     let (mut indegree, mut outdegree, mut weighted) = (0, 0, 0);
-    // SAFETY: the caller has set a neighborhood; results are locals or vectors of the lengths that are said. Nothing of this can fail then.
+    // SAFETY: the caller has set a neighborhood; results are locals or vectors of the lengths that
+    // are said. Nothing of this can fail then.
     unsafe {
         MPIX_Neighborhood_get_count(MPIX_NEIGHBOR_ALLTOALL, shadow, &mut indegree, &mut outdegree, &mut weighted);
         let (mut sources, mut targets) = (vec![0; indegree as usize], vec![0; outdegree as usize]);
@@ -298,7 +310,8 @@ fn keyval() -> Option<c_int> {
 unsafe extern "C" fn deleted(_comm: MPI_Comm, _keyval: c_int, value: *mut c_void, _extra: *mut c_void) -> c_int {
     // a panic must not unwind into MPI
     let dropped = std::panic::catch_unwind(|| {
-        // SAFETY: the pointer is that which `attach` stored, and MPI calls this once for it; a constant of mpi-sys' C file.
+        // SAFETY: the pointer is that which `attach` stored, and MPI calls this once for it; a
+        // constant of mpi-sys' C file.
         let (state, world) = unsafe { (Arc::from_raw(value.cast_const().cast::<State>()), mpi_sys::RSMPI_COMM_WORLD) };
         // requests that are still there keep the rest
         *state.owner.lock().unwrap_or_else(PoisonError::into_inner) = world;

@@ -1,4 +1,4 @@
-//! All checks of arguments that need no communication.
+//! Checks of arguments that need no communication.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -8,7 +8,7 @@ use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::datatype::Known;
 use crate::mpi::{self, MPI_Datatype, MPI_Op, datatype, op};
 
-/// A pointer to a caller's array of `length` entries. A null pointer is fine where nothing is looked at.
+/// Checks a caller's array of `length` entries. It may be null if `length` is 0.
 ///
 /// # Safety
 /// The pointer must be null or valid for `length` entries.
@@ -24,7 +24,8 @@ pub unsafe fn array<'a, T>(name: &'static str, pointer: *const T, length: usize)
     }
 }
 
-/// Where results are to be written. A caller may give one place for results that it does not want, so these are pointers, not references.
+/// Where results are written. A caller may pass one place for several results that it does not
+/// want, so these are pointers, not references.
 #[derive(Clone, Copy)]
 pub struct Results<T> {
     first: *mut T,
@@ -32,7 +33,7 @@ pub struct Results<T> {
 }
 
 impl<T: Copy> Results<T> {
-    /// A caller's array of `length` results, which is left alone where it has no entries.
+    /// Checks a caller's array of `length` results. It may be null if `length` is 0.
     ///
     /// # Safety
     /// The pointer must be null or writable for `length` entries.
@@ -43,7 +44,7 @@ impl<T: Copy> Results<T> {
         Ok(Results { first, length })
     }
 
-    /// One result.
+    /// Checks the place of one result.
     ///
     /// # Safety
     /// The pointer must be null or writable.
@@ -54,15 +55,15 @@ impl<T: Copy> Results<T> {
         Ok(Results { first: place, length: 1 })
     }
 
-    /// Writes one of the results, if there is a place for it.
+    /// Writes result `i`, if there is room for it.
     pub fn write_at(self, i: usize, value: T) {
         if i < self.length {
-            // SAFETY: whoever made this vouches for the entries.
+            // SAFETY: the constructors' callers vouch for `length` entries.
             unsafe { self.first.add(i).write(value) };
         }
     }
 
-    /// Writes results, as many as there are places for.
+    /// Writes as many of the results as there is room for.
     pub fn write(self, values: impl IntoIterator<Item = T>) {
         for (i, value) in values.into_iter().take(self.length).enumerate() {
             self.write_at(i, value);
@@ -70,13 +71,14 @@ impl<T: Copy> Results<T> {
     }
 }
 
-/// A degree or length.
+/// Checks a degree or length.
 pub fn length(name: &'static str, value: c_int) -> Result<usize> {
     usize::try_from(value).map_err(|_| Error::Negative { argument: Argument::new(name), value: value.into() }.into())
 }
 
-/// Writes `text` as `MPI_Error_string` does: at most `length` characters with the final null, which is always there if `length` is positive;
-/// `resultlen` becomes the length of the whole text.
+/// Writes a text as `MPI_Error_string` does: at most `length` characters, including the terminating
+/// null, which is there whenever `length` is positive. `resultlen` becomes the length of the whole
+/// text.
 ///
 /// # Safety
 /// `string` must be writable for `length` characters, `resultlen` writable or null.
@@ -92,7 +94,7 @@ pub unsafe fn text(text: &str, length: c_int, string: *mut c_char, resultlen: *m
     Ok(())
 }
 
-/// A non-empty set of operations.
+/// Checks a non-empty set of operations.
 pub fn operations(value: c_int) -> Result<c_int> {
     let all = Operation::ALL.iter().fold(0, |set, o| set | o.bit());
     if value != 0 && value & !all == 0 {
@@ -101,13 +103,13 @@ pub fn operations(value: c_int) -> Result<c_int> {
     Err(Error::Operations { argument: Argument::new("operations"), value: value.into(), wanted: "a combination" }.into())
 }
 
-/// Exactly one operation.
+/// Checks that there is exactly one operation.
 pub fn operation(value: c_int) -> Result<Operation> {
     (Operation::ALL.into_iter().find(|o| o.bit() == value))
         .ok_or_else(|| Error::Operations { argument: Argument::new("operation"), value: value.into(), wanted: "one" }.into())
 }
 
-/// An operator.
+/// Checks an operator.
 pub fn operator(op: MPI_Op) -> Result<MPI_Op> {
     if op::is_null(op) {
         return Err(Error::NullHandle { argument: Argument::new("op"), null: "MPI_OP_NULL", class: Class::Op }.into());
@@ -117,7 +119,7 @@ pub fn operator(op: MPI_Op) -> Result<MPI_Op> {
 
 /// Entries of count and displacement arrays: `int`, or `MPI_Count` and `MPI_Aint`.
 pub trait Entry: Copy {
-    /// The array in its width.
+    /// The array, tagged with its width.
     fn ints(array: &[Self]) -> Ints<'_>;
 }
 
@@ -144,9 +146,11 @@ impl Entry for isize {
 
 /// One side of a collective call: its buffer and the number of its blocks.
 ///
-/// All of this is inlined into the functions of the C ABI, so that descriptions of buffers are built where they are used. A description that is
-/// returned through memory is read back in wider pieces than it was written in; the processor then waits for all its stores to complete, those
-/// into another core's cache lines by the previous call's messages included: 100 ns and more a call.
+/// All of this is inlined into the functions of the C ABI, so that descriptions of buffers are
+/// built where they are used. A description that is returned through memory is read back in wider
+/// pieces than it was written in. The processor then waits for all its stores to complete,
+/// including those of the previous call's messages into another core's cache lines: 100 ns and more
+/// for each call.
 #[derive(Clone, Copy)]
 pub struct Side<'k> {
     base: *mut c_void,
@@ -155,7 +159,7 @@ pub struct Side<'k> {
     known: &'k Known,
 }
 
-/// What both sides of a call on a neighborhood are made for.
+/// The degrees and datatypes that both sides of a call are described for.
 #[derive(Clone, Copy)]
 pub struct Sides<'k> {
     /// Entries of the source list.
@@ -166,7 +170,7 @@ pub struct Sides<'k> {
 }
 
 impl<'k> Sides<'k> {
-    /// For these degrees.
+    /// Makes it for these degrees.
     #[inline(always)]
     pub fn new(sources: usize, targets: usize, extents: &'k Extents) -> Self {
         Sides { sources, targets, extents }
@@ -194,7 +198,7 @@ impl Side<'_> {
         Ok(Blocks { base: self.base.cast(), datatype, extent, shape, names: self.names })
     }
 
-    /// The datatype's extent. Where there is no block no argument is looked at.
+    /// Returns the datatype's extent, without looking at the arguments of a side without blocks.
     ///
     /// # Safety
     /// `datatype` must be a datatype or null.
@@ -223,7 +227,7 @@ impl Side<'_> {
         Ok(count)
     }
 
-    /// One block for all slots.
+    /// Describes one block for all neighbors.
     ///
     /// # Safety
     /// `datatype` must be a datatype or null.
@@ -233,7 +237,7 @@ impl Side<'_> {
         self.blocks(datatype, unsafe { self.extent(datatype) }?, Shape::One { count: self.count(count)? })
     }
 
-    /// Blocks of one size behind one another.
+    /// Describes consecutive blocks of one size.
     ///
     /// # Safety
     /// `datatype` must be a datatype or null.
@@ -243,10 +247,11 @@ impl Side<'_> {
         self.blocks(datatype, unsafe { self.extent(datatype) }?, Shape::Equal { count: self.count(count)? })
     }
 
-    /// Blocks with counts and displacements in extents.
+    /// Describes blocks by counts, and displacements in extents.
     ///
     /// # Safety
-    /// `datatype` must be a datatype or null, the arrays null or valid for as many entries as there are slots.
+    /// `datatype` must be a datatype or null, the arrays null or valid for an entry of each
+    /// neighbor.
     #[inline(always)]
     pub unsafe fn vector<'a, C: Entry + 'a, D: Entry + 'a>(
         self,
@@ -262,10 +267,10 @@ impl Side<'_> {
         }
     }
 
-    /// Blocks with counts, displacements in bytes and datatypes.
+    /// Describes blocks by counts, displacements in bytes, and datatypes.
     ///
     /// # Safety
-    /// The arrays must be null or valid for as many entries as there are slots.
+    /// The arrays must be null or valid for an entry of each neighbor.
     #[inline(always)]
     pub unsafe fn general<'a, C: Entry + 'a, D: Entry + 'a>(
         self,

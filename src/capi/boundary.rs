@@ -1,22 +1,14 @@
-//! Between C and Rust: panics and errors become MPI error codes, after the communicator's error handler has been called.
+//! The boundary between C and Rust: turns panics and errors into MPI error codes and calls the
+//! communicator's error handler.
 
 use std::ffi::c_int;
-use std::sync::Arc;
 
-use super::args::{self, Results, Sides};
-use super::request::{MPIX_Request, MPIX_Request_object};
-use crate::collective::fuse::Rule;
-use crate::collective::handle::{self, Operation, Slot};
-use crate::collective::request::{Kind, Request};
-use crate::datatype::buffers::Buffers;
-use crate::environment;
-use crate::error::{Error, Result, catch};
+use crate::error::{Argument, Class, Error, Result, catch};
 use crate::logging;
 use crate::mpi::attribute::Key;
-use crate::mpi::{self, MPI_Comm, MPI_Info, comm, errors, info};
-use crate::select::hints;
+use crate::mpi::{self, MPI_Comm, comm, errors};
 
-/// Text of the last error of a call on a communicator.
+/// Text of the last error reported on a communicator.
 static LAST_ERROR: Key<String> = Key::new();
 
 /// Runs the body of a function that works on a communicator.
@@ -29,7 +21,8 @@ pub fn call(function: &str, comm: MPI_Comm, body: impl FnOnce() -> Result<()>) -
     }
 }
 
-/// Runs the body of a function that works on requests of different communicators. The body tells on which communicator an error is reported.
+/// Runs the body of a function that works on requests of different communicators. With an error,
+/// the body returns the communicator to report it on.
 pub fn call_requests(function: &str, body: impl FnOnce() -> std::result::Result<(), (MPI_Comm, Box<Error>)>) -> c_int {
     mpi::family::require(function);
     match catch(|| Ok(body())) {
@@ -39,151 +32,46 @@ pub fn call_requests(function: &str, body: impl FnOnce() -> std::result::Result<
     }
 }
 
-/// Reports an error. Returns its code.
+/// Reports an error and returns its code.
 #[cold]
 fn fail(function: &str, comm: MPI_Comm, error: Box<Error>) -> c_int {
     let failed = report(function, comm, error);
-    // The handler may jump out of this function (longjmp): nothing that would have to be dropped is alive here.
+    // The handler may jump out of this function (longjmp), so nothing that needs dropping is alive
+    // here.
     if let Some(handled_by) = failed.handler_of {
-        // SAFETY: a communicator, as the function's documentation asks for.
+        // SAFETY: it is a communicator, as the C function requires.
         unsafe { errors::call_handler(handled_by, failed.code) };
     }
     failed.code
 }
 
-/// What is left of an error when it has been reported.
+/// An error that has been reported.
 #[derive(Clone, Copy)]
 struct Failed {
     code: c_int,
-    /// The communicator whose error handler is to be called, if any can be.
+    /// The communicator whose error handler is still to be called, if one can be.
     handler_of: Option<MPI_Comm>,
-}
-
-/// What becomes of a collective's arguments.
-#[derive(Clone, Copy)]
-pub enum Then {
-    /// It runs to its end.
-    Run,
-    /// It is started; the request goes there.
-    Start(*mut MPIX_Request),
-    /// It is bound; the request goes there.
-    Plan(MPI_Info, *mut MPIX_Request),
-}
-
-/// Runs, starts or plans a neighborhood collective with the buffers that `buffers` makes of its arguments.
-///
-/// # Safety
-/// `comm` must be a communicator, and the buffers and pointers what the prototype asks for.
-#[inline(always)]
-pub unsafe fn collective<'a>(
-    function: &str,
-    operation: Operation,
-    comm: MPI_Comm,
-    then: Then,
-    buffers: impl FnOnce(Sides) -> Result<Buffers<'a>>,
-) -> c_int {
-    call(function, comm, || {
-        // SAFETY: the caller vouches for `comm`; collectives on one communicator are called one after the other.
-        let slot = unsafe { handle::lookup(comm, operation) }?;
-        let n = slot.neighborhood();
-        let sides = Sides::new(n.sources().len(), n.targets().len(), slot.extents());
-        let buffers = buffers(sides);
-        // SAFETY: the caller vouches for the buffers.
-        unsafe {
-            match then {
-                Then::Run if !slot.verifies() => slot.run(&buffers?),
-                _ => other_than_run(slot, comm, then, buffers.as_ref().map(std::slice::from_ref).map_err(Clone::clone), 1),
-            }
-        }
-    })
-}
-
-/// The same with several fields.
-///
-/// # Safety
-/// As for `collective`.
-pub unsafe fn several<'a>(
-    function: &str,
-    nfields: c_int,
-    comm: MPI_Comm,
-    then: Then,
-    field: impl Fn(Sides, usize) -> Result<Buffers<'a>>,
-) -> c_int {
-    call(function, comm, || {
-        // SAFETY: as for `collective`.
-        let slot = unsafe { handle::lookup(comm, Operation::Alltoall) }?;
-        let n = slot.neighborhood();
-        let sides = Sides::new(n.sources().len(), n.targets().len(), slot.extents());
-        let count = args::length("nfields", nfields);
-        let fields: Result<Vec<Buffers>> = count.clone().and_then(|count| (0..count).map(|f| field(sides, f)).collect());
-        // SAFETY: as for `collective`.
-        unsafe { other_than_run(slot, comm, then, fields.as_deref().map_err(Clone::clone), count.unwrap_or(1)) }
-    })
-}
-
-/// Everything but one field that runs to its end without being verified.
-unsafe fn other_than_run(slot: &Arc<Slot>, comm: MPI_Comm, then: Then, fields: Result<&[Buffers]>, count: usize) -> Result<()> {
-    let rule = |fuse: Option<bool>| match fuse {
-        Some(true) => Rule::Always,
-        Some(false) => Rule::Never,
-        None => Rule::Startup(slot.hints().machine().startup_bytes()),
-    };
-    // SAFETY: the caller vouches for buffers and pointers.
-    unsafe {
-        match then {
-            Then::Run if slot.verifies() => Request::verified(slot, comm, fields, count),
-            Then::Run => {
-                let mut request = Request::new(slot, comm, fields?, rule(slot.hints().fuse), Kind::Once)?;
-                request.begin()?;
-                request.wait()
-            }
-            Then::Start(place) => {
-                let made = Results::one("request", place).and_then(|place| {
-                    let mut request = Request::new(slot, comm, fields?, rule(slot.hints().fuse), Kind::Once)?;
-                    request.begin()?;
-                    Ok((place, request))
-                });
-                match made {
-                    Ok((place, request)) => place.write([MPIX_Request_object::hand_out(request)]),
-                    // neighbors hear of it in the comparison; this waits for theirs
-                    Err(e) if slot.verifies() => Request::verified(slot, comm, Err(e), count)?,
-                    Err(e) => return Err(e),
-                }
-                Ok(())
-            }
-            Then::Plan(info, place) => {
-                let place = Results::one("request", place)?;
-                logging::unknown_keys(info, comm);
-                let from_info = |key: &str| if info::is_null(info) { Ok(None) } else { info::get(info, key) };
-                let fuse = hints::fuse(from_info, environment::variable)?.unwrap_or(slot.hints().fuse);
-                let kind = if hints::matches_alone(from_info)? { Kind::MatchingAlone } else { Kind::Persistent };
-                let request = Request::new(slot, comm, fields?, rule(fuse), kind)?;
-                place.write([MPIX_Request_object::hand_out(request)]);
-                Ok(())
-            }
-        }
-    }
 }
 
 #[cold]
 fn null_comm() -> Error {
-    Error::NullHandle { argument: crate::error::Argument::new("comm"), null: "MPI_COMM_NULL", class: crate::error::Class::Comm }
+    Error::NullHandle { argument: Argument::new("comm"), null: "MPI_COMM_NULL", class: Class::Comm }
 }
 
-/// Writes a line to standard error in one piece, so that several processes' lines do not mix.
+/// Writes a line to standard error in one piece, so that the lines of several processes do not mix.
 fn print(text: &str) {
     use std::io::Write;
-    // there is no one to tell if this fails
+    // a failure cannot be reported anywhere
     let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
 }
 
-/// Makes an error's code, leaves its text where a caller finds it, and drops it.
+/// Makes an error's code, and keeps its text for `MPIX_Neighbor_error_string`. Drops the error.
 #[cold]
 fn report(function: &str, comm: MPI_Comm, error: Box<Error>) -> Failed {
     let mut failed = Failed { code: errors::OTHER_THAN_SUCCESS, handler_of: None };
     let reported = catch(|| {
         let text = format!("{function}: {error}");
-        // outside init and finalize there is no handler
+        // before MPI_Init and after MPI_Finalize there is no handler
         if !mpi::is_usable() {
             print(&text);
             return Ok(());
@@ -192,7 +80,7 @@ fn report(function: &str, comm: MPI_Comm, error: Box<Error>) -> Failed {
         // MPI calls the handler of MPI_COMM_WORLD for errors that belong to no communicator
         let comm = if comm::is_null(comm) { comm::world() } else { comm };
         failed = Failed { code, handler_of: Some(comm) };
-        // SAFETY: `comm` is a communicator, as the function's documentation asks for. The text's owner is the communicator.
+        // SAFETY: `comm` is a communicator, as the C function requires. It owns the text.
         unsafe {
             logging::start();
             if !carries_text && errors::is_fatal(comm) {
@@ -203,12 +91,12 @@ fn report(function: &str, comm: MPI_Comm, error: Box<Error>) -> Failed {
             LAST_ERROR.set(comm, text)
         }
     });
-    // neither a panic nor a text that cannot be kept changes what the caller is told
+    // the caller gets the same code after a panic, or if the text cannot be kept
     drop(reported);
     failed
 }
 
-/// The text of the last error of a call on a communicator; empty if there was none.
+/// Returns the text of the last error reported on a communicator, empty if there was none.
 ///
 /// # Safety
 /// `comm` must be a communicator.

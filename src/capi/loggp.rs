@@ -1,4 +1,4 @@
-//! The LogGP parameters of the machine: measuring them, and saying which ones count on a communicator.
+//! The LogGP parameters of the machine: measures them, and sets those of a communicator.
 
 use std::ffi::c_int;
 
@@ -14,26 +14,29 @@ use crate::mpi::{MPI_Comm, MPI_Count, MPI_Info, info};
 use crate::select::hints::{Hints, Measuring};
 use crate::sparse;
 
-/// For `MPIX_Loggp.eager`: no message waits for its receiver.
+/// `MPIX_Loggp.eager` of a machine on which no message waits for its receiver.
 pub const MPIX_LOGGP_UNLIMITED: c_int = -1;
 
-/// LogGP parameters of a machine (Alexandrov, Ionescu, Schauser, Scheiman 1995). Times in microseconds.
+/// LogGP parameters of a machine (Alexandrov, Ionescu, Schauser, Scheiman 1995). Times are in
+/// microseconds.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct MPIX_Loggp {
-    /// L: what a byte needs through the network.
+    /// L: time that a byte takes through the network.
     pub latency: f64,
-    /// o_s: how long a process works for a message that it sends.
+    /// o_s: time that a process spends on a message that it sends.
     pub send_overhead: f64,
-    /// o_r: how long a process works for a message that it receives.
+    /// o_r: time that a process spends on a message that it receives.
     pub recv_overhead: f64,
-    /// g: the least time between two short messages of a process.
+    /// g: least time between two short messages of a process.
     pub gap: f64,
     /// G: time for each byte of a long message.
     pub gap_per_byte: f64,
-    /// The longest message, in bytes, that leaves without its receiver; `MPIX_LOGGP_UNLIMITED`: all do.
+    /// Longest message, in bytes, that is sent without waiting for its receiver, or
+    /// `MPIX_LOGGP_UNLIMITED`.
     pub eager: MPI_Count,
-    /// How far measured times are from what the parameters predict: median of |measured - predicted| / measured. 0 where nothing was measured.
+    /// Deviation of measured times from those that the parameters predict: the median of
+    /// |measured - predicted| / measured. 0 if nothing was measured.
     pub deviation: f64,
 }
 
@@ -74,7 +77,7 @@ impl MPIX_Loggp {
         };
         let loggp = Loggp {
             latency: self.latency,
-            // half each, before the sum: the largest numbers have a mean too
+            // halved before they are added, so that the largest numbers have a mean too
             overhead: self.send_overhead / 2.0 + self.recv_overhead / 2.0,
             gap: self.gap,
             gap_per_byte: self.gap_per_byte,
@@ -84,20 +87,7 @@ impl MPIX_Loggp {
     }
 }
 
-/// Measures the LogGP parameters of the machine, between process 0 and the first process on another node, or process 1 where all processes share a node.
-///
-/// - `info`: hints, or `MPI_INFO_NULL`; those of process 0 count. `mpix_loggp_seconds`: about how long to measure (0.01 to 3600, default 3);
-///   `mpix_loggp_bytes`: the longest message (1024 to 1073741824, default 1048576). The environment variables `MPIX_LOGGP_SECONDS` and
-///   `MPIX_LOGGP_BYTES` override them.
-/// - `comm`: an intracommunicator of at least two processes. It is left as it was: `MPIX_Loggp_set` makes the parameters count on it.
-/// - `parameters`: where the parameters are written, the same on all processes. latency is half a round trip of a byte without both overheads, or 0 if these
-///   are more, which they may be in shared memory; gap is that of short messages, gap_per_byte that of messages above eager. docs/tuning.md tells
-///   how each is measured.
-///
-/// Collective over `comm`. The other processes sleep meanwhile. Best without any: with a process more than there are cores, some MPIs' waiting processes
-/// take the time from those that are measured. Errors, reported on all processes: `MPI_ERR_COMM` (one process, or an intercommunicator),
-/// `MPI_ERR_ARG`, `MPI_ERR_INFO_VALUE`, `MPI_ERR_NO_MEM`. Cost: as long as said, or as one repetition of everything takes; memory on two processes for a
-/// message of the longest size. Source: Hoefler, Lichei, Rehm: Low-Overhead LogGP Parameter Assessment for Modern Interconnection Networks, 2007.
+/// Measures the LogGP parameters of the machine.
 ///
 /// # Safety
 /// `info` and `comm` must be valid handles, `parameters` writable or null (an error).
@@ -121,15 +111,7 @@ pub unsafe extern "C" fn MPIX_Loggp_measure(info: MPI_Info, comm: MPI_Comm, para
     })
 }
 
-/// Says which LogGP parameters count on a communicator: where later set calls on it choose schedules, and later sparse exchanges protocols, unless the
-/// info key `mpix_loggp` or the environment variable `MPIX_LOGGP` says otherwise. Duplicates of the communicator do not inherit them.
-///
-/// - `parameters`: the parameters; finite and not negative. The model has one overhead, and takes the mean of the two.
-/// - `comm`: an intracommunicator. Parameters that it had before are replaced.
-///
-/// Collective over `comm`: all processes pass the same parameters. Errors in the arguments of one process are reported on all; nothing is changed
-/// then. Errors: `MPI_ERR_ARG`, `MPI_ERR_COMM`, and the class `MPIX_ERR_MISMATCH`. Cost: a duplicate of the communicator, freed again, and three
-/// reductions of a few words.
+/// Sets the LogGP parameters of a communicator.
 ///
 /// # Safety
 /// `comm` must be a communicator, `parameters` readable or null (an error).
@@ -148,14 +130,8 @@ pub unsafe extern "C" fn MPIX_Loggp_set(parameters: *const MPIX_Loggp, comm: MPI
     })
 }
 
-/// The LogGP parameters that count on a communicator where no info key says otherwise: those of the environment variable `MPIX_LOGGP`, else those that
-/// `MPIX_Loggp_set` gave it, else those of the file that the environment variable `MPIX_LOGGP_FILE` names, else those of the file
-/// mpix-neighbor/loggp in `$XDG_CONFIG_HOME` or `~/.config`, else the preset jaguar. What does not come from `MPIX_Loggp_set` has one overhead, which stands
-/// for both, and a deviation of 0.
-///
-/// - `parameters`: where they are written.
-///
-/// Local. Errors: `MPI_ERR_ARG`, `MPI_ERR_INFO_VALUE` (a file or variable that is not understood).
+/// Returns the LogGP parameters that are in effect on a communicator where no info key says
+/// otherwise.
 ///
 /// # Safety
 /// `comm` must be a communicator, `parameters` writable or null (an error).
@@ -177,7 +153,7 @@ pub unsafe extern "C" fn MPIX_Loggp_get(comm: MPI_Comm, parameters: *mut MPIX_Lo
     })
 }
 
-/// The hints of a call on a communicator, with the parameters of the machine that count there.
+/// Reads the hints of a call on a communicator, with the LogGP parameters in effect there.
 ///
 /// # Safety
 /// The handles must be valid.
@@ -194,7 +170,7 @@ fn with_machine(hints: Hints, known: Option<Parameters>) -> Result<Hints> {
     hints.with_machine(known.map(|p| p.loggp), environment::variable, environment::text)
 }
 
-/// An error if `comm` is none.
+/// Returns an error if `comm` is an intercommunicator.
 unsafe fn intracommunicator(comm: MPI_Comm) -> Result<()> {
     // SAFETY: the caller vouches for `comm`.
     if unsafe { comm::is_inter(comm) }? { Err(Error::Intercommunicator.into()) } else { Ok(()) }

@@ -7,23 +7,19 @@ use super::{args, boundary};
 use crate::error::{Argument, Class, Error};
 use crate::mpi::{MPI_Comm, comm, errors};
 
-/// Version of this header: the number before the first point.
+/// Major version of this header.
 pub const MPIX_NEIGHBOR_VERSION_MAJOR: c_int = 0;
-/// Version of this header: the number between the points.
+/// Minor version of this header.
 pub const MPIX_NEIGHBOR_VERSION_MINOR: c_int = 1;
-/// Version of this header: the number behind the last point.
+/// Patch version of this header.
 pub const MPIX_NEIGHBOR_VERSION_PATCH: c_int = 0;
 
-/// For `MPIX_Neighbor_error_class`: the processes' arguments of a set call do not fit together.
+/// For `MPIX_Neighbor_error_class`: the arguments of a set call do not match between processes.
 pub const MPIX_ERR_MISMATCH: c_int = 1;
-/// For `MPIX_Neighbor_error_class`: verification found that the two ends of an edge do not fit together.
+/// For `MPIX_Neighbor_error_class`: verification found that the two ends of an edge do not match.
 pub const MPIX_ERR_VERIFY: c_int = 2;
 
-/// Version of the library that is linked.
-///
-/// - `major, minor, patch`: where the numbers are written.
-///
-/// Local; may be called at any time.
+/// Returns the version of the library that is linked.
 ///
 /// # Safety
 /// The pointers must be writable or null (an error).
@@ -41,12 +37,8 @@ pub unsafe extern "C" fn MPIX_Neighbor_get_version(major: *mut c_int, minor: *mu
     })
 }
 
-/// The error class that this library added to MPI's, for comparison with what `MPI_Error_class` gives.
-///
-/// - `which`: `MPIX_ERR_MISMATCH` or `MPIX_ERR_VERIFY`.
-/// - `errorclass`: where the class is written.
-///
-/// Local.
+/// Returns an error class that this library added to MPI's, for comparison with what
+/// `MPI_Error_class` returns.
 ///
 /// # Safety
 /// `errorclass` must be writable or null (an error).
@@ -64,15 +56,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_error_class(which: c_int, errorclass: *mu
     })
 }
 
-/// The text of the last error that a function of this library reported on a communicator. On MPIs that let error codes carry it,
-/// `MPI_Error_string` of the returned code gives the same text.
-///
-/// - `comm`: the communicator.
-/// - `length`: characters that `string` has room for, the final null included. 0: nothing is written to `string`.
-/// - `string`: where the text is written, cut off if it is longer.
-/// - `resultlen`: length of the whole text, without the null; 0 if there was no error.
-///
-/// Local.
+/// Returns the text of the last error that a function of this library reported on a communicator.
 ///
 /// # Safety
 /// `comm` must be a communicator, `string` writable for `length` characters, `resultlen` writable.

@@ -1,30 +1,25 @@
-//! The C ABI: one file per chapter. Every function catches panics, checks its arguments, and reports through the communicator's error handler.
+//! The C ABI. Every function catches panics, checks its arguments, and reports errors through the
+//! communicator's error handler.
+//!
+//! `collectives` is generated from the table in bindings/functions.toml, which also has the
+//! documentation of all functions. In the sources, only their summaries stand, the same as there.
 
 // names and argument orders are those of the MPI standard
 #![allow(non_snake_case, non_camel_case_types, clippy::too_many_arguments)]
 
-mod alltoall;
 mod args;
 mod boundary;
-mod fields;
-mod gather;
-mod ineighbor;
+mod collectives;
+mod dispatch;
 mod loggp;
 mod misc;
 mod neighborhood;
-mod plan;
-mod reduce;
 mod request;
 mod sparse;
 
-pub use alltoall::*;
-pub use fields::*;
-pub use gather::*;
-pub use ineighbor::*;
+pub use collectives::*;
 pub use loggp::*;
 pub use misc::*;
 pub use neighborhood::*;
-pub use plan::*;
-pub use reduce::*;
 pub use request::*;
 pub use sparse::*;

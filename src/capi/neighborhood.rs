@@ -1,4 +1,4 @@
-//! Setting, asking and freeing neighborhoods.
+//! Sets, queries and frees neighborhoods.
 
 use std::ffi::{c_char, c_int};
 
@@ -16,50 +16,16 @@ use crate::sparse::{self, Exchange, Form};
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{self, Neighbor, Neighborhood};
 
-/// The neighborhood is for `MPIX_Neighbor_gather` and `gatherv`.
+/// Operation: `MPIX_Neighbor_gather` and `MPIX_Neighbor_gatherv`.
 pub const MPIX_NEIGHBOR_GATHER: c_int = 1;
-/// The neighborhood is for `MPIX_Neighbor_alltoall`, `alltoallv` and `alltoallw`.
+/// Operation: `MPIX_Neighbor_alltoall`, `MPIX_Neighbor_alltoallv`, `MPIX_Neighbor_alltoallw` and
+/// `MPIX_Neighbor_alltoallw_fields`.
 pub const MPIX_NEIGHBOR_ALLTOALL: c_int = 2;
-/// The neighborhood is for `MPIX_Neighbor_reduce` and `reducev`.
+/// Operation: `MPIX_Neighbor_reduce` and `MPIX_Neighbor_reducev`.
 pub const MPIX_NEIGHBOR_REDUCE: c_int = 4;
 
-/// Gives a communicator a neighborhood for some of the sparse collective operations, and builds the schedule that will run them.
-///
-/// - `operations`: for which operations: `MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_REDUCE`, any combination, the same on all
-///   processes. A neighborhood that an operation had before is replaced.
-/// - `indegree, sources, sourceweights`: the processes that send to the caller; `indegree` entries each.
-/// - `outdegree, targets, targetweights`: the processes that the caller sends to; `outdegree` entries each. Ranks of `comm`, in the order of the
-///   blocks in the buffers of later calls. They may repeat, be the caller's, or be `MPI_PROC_NULL`; degrees may be 0 (then arrays are not
-///   looked at) and larger than the communicator. A process that lists another one as target must be listed there as source as often. Repeated edges
-///   match k-th to k-th.
-///   On a Cartesian communicator, where all neighbors of all processes are one step away, each edge has the direction of that step, so that
-///   `dimension_order` can be used.
-/// - weights: about how much travels on each edge, in any unit, not negative; `MPI_UNWEIGHTED` for all equal. A hint: wrong weights cost
-///   time, never correctness.
-/// - `info`: hints, or `MPI_INFO_NULL`; may be freed afterwards. docs/tuning.md tells what each does.
-///   `mpix_schedule` = `auto` (default), `measure`, `direct`, `dimension_order`, `linear_permutation`, `random_rounds`, `edge_coloring`,
-///   `distributed_coloring`, `scatter_binomial`, `scatter_optimal`, `combining`, `node_aware`; `mpix_split` = `true` (default), `false`: whether messages may be cut; `mpix_weight_unit`: bytes that a weight of 1 stands
-///   for (default 1); `mpix_loggp`: the machine's parameters, a preset or a file (default: those that `MPIX_Loggp_get` gives); `mpix_seed`, `mpix_duplex`, `mpix_round_window`, `mpix_graph_limit`;
-///   `mpix_reduce_order` = `source` (default), `any`; `mpix_fuse` = `auto` (default), `true`, `false`: for several fields; `mpix_shared_memory`: most bytes of shared memory for the messages to one process of the node (default 10 MiB;
-///   below 64 KiB none); `mpix_single_copy` = `true` (default), `false`; `mpix_verify` = `false` (default), `true`; `mpix_whole_communicator` = `false` (default), `true`:
-///   the promise that all processes of `comm` make every call, and that none waits for the return of another one's call before it makes its own.
-///   Without it no process passes on blocks of others but of its own neighbors; the `scatter_` schedules do, for `MPIX_NEIGHBOR_ALLTOALL` alone, where one process sends to
-///   others, to each once, and nobody else sends. `combining`, for `MPIX_NEIGHBOR_GATHER` and `MPIX_NEIGHBOR_ALLTOALL` on a Cartesian communicator on
-///   which all processes have neighbors at the same offsets, needs the promise only where blocks pass through processes that are not neighbors of their source.
-///   `node_aware`, for the same operations, always needs it; `mpix_nodes`: as if each so many processes, or those with equal numbers in a list of a
-///   number for each process, shared a node (default: the real nodes). Environment variables of the same names in capitals
-///   (but `MPIX_NEIGHBOR_VERIFY`) override them. All but `mpix_round_window` and `mpix_reduce_order` must be the same on all processes. Unknown
-///   keys are ignored (with `MPIX_NEIGHBOR_LOG=warn` those that begin with `mpix_` are named on
-///   standard error), unknown values are errors.
-/// - `comm`: an intracommunicator. Duplicates of it do not inherit its neighborhoods.
-///
-/// Collective over `comm`. Errors in the arguments of one process, and lists that do not match, are reported on all; nothing is changed
-/// then. Errors: `MPI_ERR_RANK`, `MPI_ERR_ARG`, `MPI_ERR_INFO_VALUE`, `MPI_ERR_COMM`, and the class `MPIX_ERR_MISMATCH`.
-/// Cost: five reductions of a few words, three more where `combining` can be chosen; the first time on a communicator a duplicate of it and a split by nodes. Memory: O(degree).
-/// `random_rounds` and `edge_coloring`, and `auto` where weights say that messages are long, gather the graph of all processes on process 0: 8 bytes
-/// an edge and 12 a process there, freed before the function returns; docs/tuning.md tells the time. With `mpix_schedule` = `measure` the first ten
-/// calls for each algorithm are collective over `comm`: all processes must make them.
-/// Source: Hoefler and Träff, Sparse Collective Operations for MPI, Listing 8.
+/// Sets a communicator's neighborhood for one or more operations, and builds the schedule that runs
+/// them.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid and arrays as long as said.
@@ -80,7 +46,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set(
     unsafe { set("MPIX_Neighborhood_set", operations, comm, info, || lists.neighborhood(comm)) }
 }
 
-/// `MPIX_Neighborhood_set` for `MPIX_NEIGHBOR_GATHER`. Source: the same paper, Listing 7.
+/// Sets a communicator's neighborhood for `MPIX_NEIGHBOR_GATHER` alone.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid and arrays as long as said.
@@ -100,7 +66,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_gather_set(
     unsafe { set("MPIX_Neighbor_gather_set", MPIX_NEIGHBOR_GATHER, comm, info, || lists.neighborhood(comm)) }
 }
 
-/// `MPIX_Neighborhood_set` for `MPIX_NEIGHBOR_ALLTOALL`. Source: the same paper, Listing 7.
+/// Sets a communicator's neighborhood for `MPIX_NEIGHBOR_ALLTOALL` alone.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid and arrays as long as said.
@@ -120,7 +86,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoall_set(
     unsafe { set("MPIX_Neighbor_alltoall_set", MPIX_NEIGHBOR_ALLTOALL, comm, info, || lists.neighborhood(comm)) }
 }
 
-/// `MPIX_Neighborhood_set` for `MPIX_NEIGHBOR_REDUCE`. Source: the same paper, Listing 7.
+/// Sets a communicator's neighborhood for `MPIX_NEIGHBOR_REDUCE` alone.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid and arrays as long as said.
@@ -140,13 +106,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_reduce_set(
     unsafe { set("MPIX_Neighbor_reduce_set", MPIX_NEIGHBOR_REDUCE, comm, info, || lists.neighborhood(comm)) }
 }
 
-/// `MPIX_Neighborhood_set` with process groups instead of lists of ranks: the sources and targets are the processes of the groups, in the
-/// groups' order. A group holds no process twice and no `MPI_PROC_NULL`.
-///
-/// - `sourcegroup`, `targetgroup`: groups of processes of `comm`; may be `MPI_GROUP_EMPTY`, and may be freed afterwards.
-/// - `sourceweights`, `targetweights`: as many entries as the groups have processes, or `MPI_UNWEIGHTED`.
-///
-/// All else as for `MPIX_Neighborhood_set`; also `MPI_ERR_GROUP` where a process is not in `comm`. Source: the same paper, section IV.A.
+/// Sets a communicator's neighborhood from process groups instead of lists of ranks.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid and arrays as long as said.
@@ -178,14 +138,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set_group(
     }
 }
 
-/// `MPIX_Neighborhood_set` with the neighbors that the communicator's virtual topology has, in the order in which
-/// `MPI_Neighbor_alltoall` takes them: Cartesian (per dimension first the lower, then the higher neighbor), graph, or distributed graph with
-/// its weights.
-///
-/// On Cartesian communicators the block sent toward +d arrives in the receiver's -d slot, also where a periodic dimension has size 1
-/// or 2 and both neighbors are the same process.
-///
-/// All else as for `MPIX_Neighborhood_set`; also `MPI_ERR_TOPOLOGY` where there is no topology. Source: the same paper, section IV.B.
+/// Sets a communicator's neighborhood to the neighbors in its virtual topology.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid.
@@ -195,15 +148,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set_topology(operations: c_int, info:
     unsafe { set("MPIX_Neighborhood_set_topology", operations, comm, info, || topology_neighborhood(comm)) }
 }
 
-/// `MPIX_Neighborhood_set` where a process knows whom it sends to, but not who will send to it: a sparse exchange finds the sources.
-///
-/// - `outdegree, targets, targetweights`: as for `MPIX_Neighborhood_set`. Where a target is `MPI_PROC_NULL` there is no source.
-/// - The sources are ordered by rank, those of one rank as they stand in that process's list, and have the weights that the other end gives.
-///   `MPIX_Neighborhood_get_count` and `MPIX_Neighborhood_get` tell them.
-/// - `info`: also the hints of `MPIX_Sparse_exchange`.
-///
-/// All else as for `MPIX_Neighborhood_set`. Cost beyond it: a sparse exchange of 8 bytes for each target, with the memory that its protocol needs (docs/sparse.md;
-/// `nbx` none that grows with the number of processes). Source: Hoefler, Siebert, Lumsdaine, Scalable Communication Protocols for Dynamic Sparse Data Exchange.
+/// Sets a communicator's neighborhood from the targets alone: a sparse exchange finds the sources.
 ///
 /// # Safety
 /// As for any MPI function: handles must be valid and arrays as long as said.
@@ -222,10 +167,10 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set_targets(
     unsafe { set("MPIX_Neighborhood_set_targets", operations, comm, info, || with_sources(lists.neighborhood(comm), info, comm)) }
 }
 
-/// A neighborhood of which only the targets are known, and its sources as a sparse exchange finds them. Collective, also for a process whose
-/// arguments are in error.
+/// Finds the sources of a neighborhood whose targets are known, by a sparse exchange. Collective,
+/// also for a process whose arguments are in error.
 unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: MPI_Comm) -> Result<Neighborhood> {
-    /// Weight of an edge, and whether weights were given.
+    /// Weight of an edge, and 1 if weights were given.
     type Edge = [u32; 2];
     let targets = known.as_ref().map_or(&[][..], |n| n.targets());
     let weighted = known.as_ref().is_ok_and(Neighborhood::weighted);
@@ -251,7 +196,7 @@ unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: MPI_Co
         if m.bytes != bytes {
             return Err(Error::Internal(format!("process {} is in another sparse exchange", m.source)).into());
         }
-        // SAFETY: as many bytes as an edge have come; messages in the inbox are aligned for it.
+        // SAFETY: the message is as long as an edge, and messages in the inbox are aligned for it.
         let [weight, weighted] = unsafe { m.at.cast::<Edge>().read() };
         any |= weighted != 0;
         sources.push(Neighbor { rank: Some(m.source), weight, direction: 0 });
@@ -259,13 +204,7 @@ unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: MPI_Co
     Ok(Neighborhood::new(known.rank(), sources, known.targets().to_vec(), any))
 }
 
-/// Degrees of the neighborhood that a communicator has for an operation.
-///
-/// - `operation`: one of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL`, `MPIX_NEIGHBOR_REDUCE`.
-/// - `indegree, outdegree`: entries of the caller's source and target lists.
-/// - `weighted`: 1 if weights were given, else 0.
-///
-/// Local. Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_ARG`.
+/// Returns the degrees of a communicator's neighborhood for an operation.
 ///
 /// # Safety
 /// `comm` must be a communicator, the results writable.
@@ -292,14 +231,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_get_count(
     })
 }
 
-/// Lists of the neighborhood that a communicator has for an operation, as they were given.
-///
-/// - `operation`: one of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL`, `MPIX_NEIGHBOR_REDUCE`.
-/// - `maxindegree, maxoutdegree`: entries that the arrays have room for; as many are written at the most. 0 where a side is not wanted.
-/// - `sources, targets`: ranks, or `MPI_PROC_NULL`.
-/// - `sourceweights, targetweights`: weights, 1 where there are none; `MPI_UNWEIGHTED` if they are not wanted.
-///
-/// Local. Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_ARG`.
+/// Returns the lists of a communicator's neighborhood for an operation, as they were given.
 ///
 /// # Safety
 /// `comm` must be a communicator, the arrays writable for as many entries as said.
@@ -331,15 +263,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_get(
     })
 }
 
-/// A few lines for a person about the neighborhood that a communicator has for an operation: the caller's degrees, which schedule runs it and
-/// why, its rounds and messages, how processes wait, the hints in effect and where they come from.
-///
-/// - `operation`: one of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL`, `MPIX_NEIGHBOR_REDUCE`.
-/// - `length`: characters that `string` has room for, the final null included. 0: nothing is written to `string`.
-/// - `string`: where the text is written, cut off if it is longer; each line ends with a line feed.
-/// - `resultlen`: length of the whole text, without the null.
-///
-/// Local. Errors: `MPI_ERR_TOPOLOGY` (no neighborhood), `MPI_ERR_ARG`.
+/// Describes a communicator's neighborhood for an operation in a few lines of text.
 ///
 /// # Safety
 /// `comm` must be a communicator, `string` writable for `length` characters, `resultlen` writable.
@@ -360,11 +284,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_describe(
     })
 }
 
-/// Removes the neighborhoods that a communicator has for some operations. Not needed before `MPI_Comm_free`, which removes them too.
-///
-/// - `operations`: which: `MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_REDUCE`, any combination, the same on all processes.
-///
-/// Collective over `comm`. Errors: `MPI_ERR_TOPOLOGY` where one of them has no neighborhood (then none is removed), `MPI_ERR_ARG`.
+/// Removes a communicator's neighborhoods for one or more operations.
 ///
 /// # Safety
 /// `comm` must be a communicator.
@@ -409,12 +329,12 @@ impl Lists {
     }
 }
 
-/// NULL is not what says that there are no weights, unless the MPI has it so.
+/// NULL does not stand for missing weights, unless it is the MPI's `MPI_UNWEIGHTED`.
 fn null_weights(name: &'static str, length: usize) -> Box<Error> {
     Error::NullWeights { argument: Argument::new(name), length }.into()
 }
 
-/// Where weights are to be written; no entries if they are not wanted.
+/// An array for weights, empty if the caller does not want them.
 unsafe fn weights(name: &'static str, pointer: *mut c_int, room: usize) -> Result<Results<c_int>> {
     let wanted = if topology::is_unweighted(pointer) { 0 } else { room };
     if pointer.is_null() && wanted > 0 {
@@ -456,7 +376,7 @@ unsafe fn topology_neighborhood(comm: MPI_Comm) -> Result<Neighborhood> {
     }
 }
 
-/// The common part of all set functions.
+/// Sets neighborhoods: the common part of all set functions.
 unsafe fn set(
     function: &str,
     operations: c_int,
@@ -472,7 +392,7 @@ unsafe fn set(
         logging::start();
         // SAFETY: the caller vouches for the handles.
         unsafe { logging::unknown_keys(info, comm) };
-        // what finds the sources is collective: before anything else can be in error
+        // it may be collective, so it comes before anything else can fail
         let neighborhood = neighborhood();
         let request = (|| {
             Ok(SetCall {
@@ -495,7 +415,7 @@ unsafe fn set(
 }
 
 const _: () = {
-    // the constants of the C header are the bits that the handle uses
+    // the constants of the C header are the bits of the operations
     assert!(MPIX_NEIGHBOR_GATHER == 1 << Operation::Gather as c_int);
     assert!(MPIX_NEIGHBOR_ALLTOALL == 1 << Operation::Alltoall as c_int);
     assert!(MPIX_NEIGHBOR_REDUCE == 1 << Operation::Reduce as c_int);

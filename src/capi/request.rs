@@ -1,4 +1,4 @@
-//! Requests: starting, completing, and which neighbors' blocks have arrived.
+//! Requests: starts and completes them, and reports which neighbors' blocks have arrived.
 
 use std::ffi::c_int;
 
@@ -8,16 +8,16 @@ use crate::collective::request::{Arrived, Request};
 use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::{self, MPI_Comm, comm};
 
-/// A neighborhood collective that one call starts and another one completes.
+/// A neighborhood collective that one call starts and another completes.
 pub struct MPIX_Request_object {
     request: Request,
 }
 
-/// A nonblocking or persistent neighborhood collective. NULL is none.
+/// Handle of a nonblocking or persistent neighborhood collective, or NULL.
 pub type MPIX_Request = *mut MPIX_Request_object;
 
 impl MPIX_Request_object {
-    /// The handle of a request, which the caller then owns.
+    /// Makes a handle of a request. The caller of the C function then owns it.
     pub(super) fn hand_out(request: Request) -> MPIX_Request {
         Box::into_raw(Box::new(MPIX_Request_object { request }))
     }
@@ -26,7 +26,8 @@ impl MPIX_Request_object {
 /// An error, and the communicator on which it is reported.
 type Failure = (MPI_Comm, Box<Error>);
 
-/// On which communicator an error of a request is reported: its own, or the world where that has been freed.
+/// The communicator on which errors of a request are reported: its own, or `MPI_COMM_WORLD` once
+/// that has been freed.
 fn on(request: &Request) -> MPI_Comm {
     request.user().unwrap_or(comm::world())
 }
@@ -35,7 +36,7 @@ fn on_world(error: impl Into<Box<Error>>) -> Failure {
     (comm::world(), error.into())
 }
 
-/// Completes a request that has come to its end. One that is not persistent is gone then.
+/// Completes a request whose collective has ended. Frees it unless it is persistent.
 ///
 /// # Safety
 /// The handle must be NULL or that of a request.
@@ -47,7 +48,7 @@ unsafe fn complete(handle: &mut MPIX_Request) -> std::result::Result<(), Failure
     unsafe { finish(handle, completed) }
 }
 
-/// Lets go of a completed request that is not persistent.
+/// Frees a completed request unless it is persistent.
 ///
 /// # Safety
 /// The handle must be that of a request.
@@ -74,7 +75,7 @@ unsafe fn wait(handle: &mut MPIX_Request) -> std::result::Result<(), Failure> {
     unsafe { finish(handle, completed) }
 }
 
-/// The handle at an address.
+/// Checks a pointer to a handle.
 ///
 /// # Safety
 /// The pointer must be null or that of a handle.
@@ -83,7 +84,7 @@ unsafe fn handle<'a>(request: *mut MPIX_Request) -> std::result::Result<&'a mut 
     unsafe { request.as_mut() }.ok_or_else(|| on_world(Error::NullResult { argument: Argument::new("request") }))
 }
 
-/// Handles of an array.
+/// Checks an array of handles.
 ///
 /// # Safety
 /// The pointer must be null or that of `count` handles.
@@ -103,17 +104,10 @@ fn null(argument: Argument) -> Failure {
     on_world(Error::NullHandle { argument, null: "NULL", class: Class::Request })
 }
 
-/// Starts a persistent collective, and returns when its messages are posted.
-///
-/// - `request`: one that a `_plan` function made, and that is not active; it becomes active. The buffers must be left alone then as those of a
-///   nonblocking collective, until it is complete.
-///
-/// Called by all neighbors, as the collective itself; matched with all collectives of its operation on the communicator in the order in which they are
-/// started. Never waits. Errors: `MPI_ERR_REQUEST` (NULL, active, not persistent, of a neighborhood that has been freed or set again, or too many started
-/// beside it), `MPI_ERR_COMM` (communicator freed). Cost: the messages of the first round, without allocation, type query or lookup.
+/// Starts a persistent collective and returns once its messages are posted.
 ///
 /// # Safety
-/// The handle must be NULL or that of a request; its buffers must be as said when it was made.
+/// The handle must be NULL or that of a request; its buffers must still be valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Request_start(request: *mut MPIX_Request) -> c_int {
     boundary::call_requests("MPIX_Request_start", || {
@@ -128,11 +122,7 @@ unsafe fn start(handle: &mut MPIX_Request, argument: Argument) -> std::result::R
     object.request.start(argument).map_err(|e| (on(&object.request), e))
 }
 
-/// Starts persistent collectives, in their order in the array.
-///
-/// - `count, requests`: so many requests, each as for `MPIX_Request_start`.
-///
-/// All else as for `MPIX_Request_start`. Where one cannot be started, those before it have been, and those behind it have not.
+/// Starts persistent collectives in the order of an array.
 ///
 /// # Safety
 /// As for `MPIX_Request_start`; the array must be as long as said.
@@ -149,13 +139,7 @@ pub unsafe extern "C" fn MPIX_Request_startall(count: c_int, requests: *mut MPIX
     })
 }
 
-/// Whether a collective is complete; moves all that are under way forward, never waits.
-///
-/// - `request`: a collective. If it is complete it becomes NULL, or inactive if it is persistent. For NULL and for an inactive one, `flag` is 1.
-/// - `flag`: 1 if it is complete, else 0.
-///
-/// Local. Errors: those of the collective, reported on its communicator once all of it has come to its end; `MPI_ERR_COMM` if that has been freed
-/// meanwhile: then too the collective has come to its end.
+/// Tests whether a collective is complete, and completes it if so.
 ///
 /// # Safety
 /// The handle must be NULL or that of a request; the pointers must be valid.
@@ -180,7 +164,7 @@ pub unsafe extern "C" fn MPIX_Request_test(request: *mut MPIX_Request, flag: *mu
     })
 }
 
-/// Completes a request that has come to its end, unless it is not active.
+/// Completes a request whose collective has ended, if it is active.
 ///
 /// # Safety
 /// As for `complete`.
@@ -194,26 +178,22 @@ unsafe fn complete_active(handle: &mut MPIX_Request) -> std::result::Result<(), 
     }
 }
 
-/// Whether collectives are all complete; moves all that are under way forward, never waits.
-///
-/// - `count, requests`: so many collectives, NULL and inactive ones among them. If all are complete, each becomes NULL, or inactive; else none is changed.
-/// - `flag`: 1 if all are complete, else 0.
-///
-/// All else as for `MPIX_Request_test`; of several errors the first one in the array is reported.
+/// Tests whether several collectives are all complete, and completes them if so.
 ///
 /// # Safety
-/// The handles must be NULL or those of requests; the pointers must be valid, the array as long as said.
+/// The handles must be NULL or those of requests; the pointers must be valid, the array as long as
+/// said.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Request_testall(count: c_int, requests: *mut MPIX_Request, flag: *mut c_int) -> c_int {
     boundary::call_requests("MPIX_Request_testall", || {
         // SAFETY: the caller vouches for the arguments.
         unsafe {
             let (requests, flag) = (handles(count, requests)?, Results::one("flag", flag).map_err(on_world)?);
-            // once for all of the process
+            // once, as it moves all collectives of the process
             if let Some(object) = requests.iter().find_map(|r| r.as_ref()) {
                 object.request.advance_all();
             }
-            // no short cut: each test moves its request forward
+            // every request is tested, as each test moves its request forward
             let pending = requests.iter_mut().filter(|r| r.as_mut().is_some_and(|object| !object.request.test())).count();
             flag.write([c_int::from(pending == 0)]);
             if pending > 0 {
@@ -228,11 +208,7 @@ pub unsafe extern "C" fn MPIX_Request_testall(count: c_int, requests: *mut MPIX_
     })
 }
 
-/// Waits until a collective is complete.
-///
-/// - `request`: a collective; becomes NULL, or inactive if it is persistent. For NULL and for an inactive one it returns at once.
-///
-/// All else as for `MPIX_Request_test`.
+/// Waits until a collective is complete, and completes it.
 ///
 /// # Safety
 /// The handle must be NULL or that of a request.
@@ -244,11 +220,7 @@ pub unsafe extern "C" fn MPIX_Request_wait(request: *mut MPIX_Request) -> c_int 
     })
 }
 
-/// Waits until collectives are all complete.
-///
-/// - `count, requests`: so many collectives, NULL and inactive ones among them; each becomes NULL, or inactive if it is persistent.
-///
-/// All else as for `MPIX_Request_test`; all are completed, also where some fail, and of several errors the first one in the array is reported.
+/// Waits until several collectives are all complete, and completes them.
 ///
 /// # Safety
 /// The handles must be NULL or those of requests; the array must be as long as said.
@@ -266,15 +238,11 @@ pub unsafe extern "C" fn MPIX_Request_waitall(count: c_int, requests: *mut MPIX_
     })
 }
 
-/// Waits until one of several collectives is complete.
-///
-/// - `count, requests`: so many collectives; the one that is complete becomes NULL, or inactive if it is persistent.
-/// - `index`: which one; `MPI_UNDEFINED` if none is active.
-///
-/// All else as for `MPIX_Request_test`.
+/// Waits until one of several collectives is complete, and completes it.
 ///
 /// # Safety
-/// The handles must be NULL or those of requests; the pointers must be valid, the array as long as said.
+/// The handles must be NULL or those of requests; the pointers must be valid, the array as long as
+/// said.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Request_waitany(count: c_int, requests: *mut MPIX_Request, index: *mut c_int) -> c_int {
     boundary::call_requests("MPIX_Request_waitany", || {
@@ -288,7 +256,7 @@ pub unsafe extern "C" fn MPIX_Request_waitany(count: c_int, requests: *mut MPIX_
             };
             let mut done = None;
             let others = requests.as_mut_ptr();
-            // the first one knows how this process waits
+            // the first one decides how this process waits
             let waited = (*requests[first]).request.until(|first_request| {
                 for i in 0..requests.len() {
                     let handle = *others.add(i);
@@ -308,11 +276,7 @@ pub unsafe extern "C" fn MPIX_Request_waitany(count: c_int, requests: *mut MPIX_
     })
 }
 
-/// Frees a persistent collective; `request` becomes NULL. NULL is left alone.
-///
-/// - `request`: one that is not active.
-///
-/// Local. Errors: `MPI_ERR_REQUEST` if it is active (neighbors count on it); it is left as it is.
+/// Frees a persistent collective.
 ///
 /// # Safety
 /// The handle must be NULL or that of a request.
@@ -332,7 +296,7 @@ pub unsafe extern "C" fn MPIX_Request_free(request: *mut MPIX_Request) -> c_int 
     })
 }
 
-/// A request whose sources are asked for.
+/// Runs the body of a function that asks for the sources of a request.
 ///
 /// # Safety
 /// The handle must be NULL or that of a request.
@@ -351,18 +315,8 @@ fn source(request: &Request, index: c_int) -> Result<usize> {
     usize::try_from(index).ok().filter(|&i| i < indegree).ok_or_else(|| beyond().into())
 }
 
-/// Whether the block of one source has arrived, so that it may be read, while others may not have; moves all that is under way forward, never waits.
-///
-/// - `request`: a collective under way. Of one that is persistent and inactive, all blocks have arrived.
-/// - `index`: which source: index in the source list. Entries that are `MPI_PROC_NULL` have arrived from the beginning.
-/// - `flag`: 1 if its block has arrived, in a reduction if it is part of the result (which then may not be complete), else 0. The source counts as told then; see
-///   `MPIX_Request_waitany_source`.
-///
-/// The collective must be completed all the same, as its sends may be under way. With the default order of a reduction a source is part of the result when all before
-/// it are. Where blocks come in packets (`scatter_` schedules) they arrive with the packet.
-///
-/// Local. Errors: `MPI_ERR_REQUEST` (NULL), `MPI_ERR_ARG` (index); where a message of the collective has failed its error, which completing reports
-/// again. Cost: a test of the messages that bring the block.
+/// Tests whether the block of one source has arrived, so that it may be read before the others
+/// have.
 ///
 /// # Safety
 /// The handle must be NULL or that of a request; the pointer must be valid.
@@ -381,8 +335,6 @@ pub unsafe extern "C" fn MPIX_Request_test_source(request: MPIX_Request, index: 
 
 /// Waits until the block of one source has arrived.
 ///
-/// All else as for `MPIX_Request_test_source`.
-///
 /// # Safety
 /// The handle must be NULL or that of a request.
 #[unsafe(no_mangle)]
@@ -396,12 +348,8 @@ pub unsafe extern "C" fn MPIX_Request_wait_source(request: MPIX_Request, index: 
     }
 }
 
-/// Waits until the block of a source has arrived that has not been told since the collective was started.
-///
-/// - `index`: which source; `MPI_UNDEFINED` if all have been told, or the collective is not active.
-///
-/// So a loop until `MPI_UNDEFINED` gets each source once, about in the order in which they arrive: of those that are there at a time the first in the
-/// list comes first. All else as for `MPIX_Request_test_source`.
+/// Waits until a source's block has arrived that has not been reported since the collective was
+/// started.
 ///
 /// # Safety
 /// The handle must be NULL or that of a request; the pointer must be valid.
@@ -419,26 +367,20 @@ pub unsafe extern "C" fn MPIX_Request_waitany_source(request: MPIX_Request, inde
     }
 }
 
-/// Waits until the blocks of sources have arrived that have not been told since the collective was started.
-///
-/// - `outcount`: how many, at least 1; `MPI_UNDEFINED` if all have been told, or the collective is not active.
-/// - `indices`: room for indegree entries; which sources, ascending.
-///
-/// All else as for `MPIX_Request_test_source`.
+/// Waits until blocks of sources have arrived that have not been reported since the collective was
+/// started.
 ///
 /// # Safety
-/// The handle must be NULL or that of a request; the pointers must be valid, the array as long as said.
+/// The handle must be NULL or that of a request; the pointers must be valid, the array as long as
+/// said.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Request_waitsome_source(request: MPIX_Request, outcount: *mut c_int, indices: *mut c_int) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe { some_sources("MPIX_Request_waitsome_source", request, outcount, indices, true) }
 }
 
-/// The blocks of which sources have arrived that have not been told since the collective was started; never waits.
-///
-/// - `outcount`: how many, 0 if there is none at the moment; `MPI_UNDEFINED` if all have been told, or the collective is not active.
-///
-/// All else as for `MPIX_Request_waitsome_source`.
+/// Returns the sources whose blocks have arrived and have not been reported since the collective
+/// was started.
 ///
 /// # Safety
 /// As for `MPIX_Request_waitsome_source`.

@@ -1,12 +1,16 @@
-//! Several fields in one exchange: where that pays, the blocks of all fields on an edge travel as one message.
+//! Several fields in one exchange: where that pays, the blocks of all fields on an edge travel as
+//! one message.
 //!
-//! A message fewer saves its startup; joining costs the copying of each byte at both ends. Both ends of an edge know the bytes of all its blocks,
-//! as type signatures must match, and so decide alike. Blocks to the process itself are copied field by field.
+//! A message fewer saves its startup; joining costs the copying of each byte at both ends. Both
+//! ends of an edge know the bytes of all its blocks, as type signatures must match, and so decide
+//! alike. Blocks to the process itself are copied field by field.
 //!
-//! Short messages are put together and taken apart here, as bytes; longer ones by MPI, by a datatype that is made when the call is bound: for short ones that
-//! costs more than the message that is saved, for long ones MPI need not copy everything before the first byte leaves.
+//! Short messages are put together and taken apart here, as bytes; longer ones by MPI, by a
+//! datatype that is made when the call is bound: for short ones that costs more than the message
+//! that is saved, for long ones MPI need not copy everything before the first byte leaves.
 //!
-//! Cost: for each joined edge and end two copies of its bytes, memory for the short ones, a datatype for each long one.
+//! Cost: for each joined edge and end two copies of its bytes, memory for the short ones, a
+//! datatype for each long one.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,7 +34,8 @@ pub enum Rule {
     Always,
     /// Nowhere.
     Never,
-    /// Where the startups that are saved take longer than the copying: in bytes, what a startup costs.
+    /// Where the startups that are saved take longer than the copying: in bytes, what a startup
+    /// costs.
     Startup(f64),
 }
 
@@ -50,7 +55,8 @@ impl Rule {
     }
 }
 
-/// Joined messages of up to so many bytes are put together here. What is faster changes between 1 and 4 KiB (`benches/fuse.c`).
+/// Joined messages of up to so many bytes are put together here. What is faster changes between 1
+/// and 4 KiB (`benches/fuse.c`).
 const SHORT: i64 = 2048;
 
 /// Messages begin in the buffer on cache lines.
@@ -94,12 +100,13 @@ pub struct Joined {
     _own: Vec<Owned>,
 }
 
-// SAFETY: addresses in buffers of the caller's, at which whoever completes the call may look, memory of its own, and handles, which may be used in any
-// thread that may call MPI.
+// SAFETY: addresses in buffers of the caller's, at which whoever completes the call may look,
+// memory of its own, and handles, which may be used in any thread that may call MPI.
 unsafe impl Send for Joined {}
 
 impl Joined {
-    /// Joins blocks. `tag` is for messages of the process to itself. Blocks of processes that are `near` are left to another executor.
+    /// Joins blocks. `tag` is for messages of the process to itself. Blocks of processes that are
+    /// `near` are left to another executor.
     ///
     /// # Safety
     /// The datatypes must be datatypes.
@@ -123,14 +130,15 @@ impl Joined {
         }
     }
 
-    /// Notes that a start has failed half-way: MPI may still send from the buffers, which therefore must not be written again.
+    /// Notes that a start has failed half-way: MPI may still send from the buffers, which therefore
+    /// must not be written again.
     #[cold]
     pub fn lose(&mut self) {
         (self.lost, self.stuck) = (true, true);
     }
 
-    /// Notes that MPI may still be at work in the buffers for a process that has died: they are never freed. Another start does no harm, as it leaves that
-    /// process out.
+    /// Notes that MPI may still be at work in the buffers for a process that has died: they are
+    /// never freed. Another start does no harm, as it leaves that process out.
     #[cold]
     pub fn leave(&mut self) {
         self.stuck = true;
@@ -172,7 +180,8 @@ impl Joined {
         Ok(())
     }
 
-    /// The buffers of a call that carries all joined blocks, and of all others those of the first field, which was `first`.
+    /// The buffers of a call that carries all joined blocks, and of all others those of the first
+    /// field, which was `first`.
     pub fn buffers<'a>(&'a self, first: &Buffers<'a>) -> Buffers<'a> {
         let blocks = |side: &'a Side, like: &Blocks<'a>| Blocks {
             base: std::ptr::null_mut(),
@@ -212,7 +221,8 @@ impl Drop for Joined {
     }
 }
 
-/// True if one of the blocks lies in device memory: then MPI brings each of them to a buffer of ours, or takes it from there.
+/// True if one of the blocks lies in device memory: then MPI brings each of them to a buffer of
+/// ours, or takes it from there.
 fn any_on_device(devices: &Option<Devices>, blocks: &[(Located, i64)]) -> Result<bool> {
     let Some(devices) = devices else { return Ok(false) };
     for (block, _) in blocks {
@@ -277,7 +287,8 @@ impl Side {
                 }
                 side.of_slot[slot] = first_piece..side.pieces.len();
                 short.push((slot, begin));
-                // where the other end is none of a device's it may have a datatype of its own for a long one
+                // where the other end is none of a device's it may have a datatype of its own for a
+                // long one
                 side.push(bytes, 0, if bytes <= SHORT { datatype::byte() } else { packed() }, true);
             } else {
                 // lengths of one message fit in int, and so do counts of elements with data

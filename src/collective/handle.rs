@@ -1,7 +1,9 @@
-//! What hangs on a communicator: a private duplicate of it, and for each operation a neighborhood with its schedule.
+//! What hangs on a communicator: a private duplicate of it, and for each operation a neighborhood
+//! with its schedule.
 //!
-//! Setting is collective; what it makes serves all later calls, which need only the processes at the other ends of their edges. Nothing is
-//! made later but more executors for requests. When the communicator is freed, MPI's attribute callback drops all of it.
+//! Setting is collective; what it makes serves all later calls, which need only the processes at
+//! the other ends of their edges. Nothing is made later but more executors for requests. When the
+//! communicator is freed, MPI's attribute callback drops all of it.
 
 use std::cell::{Cell, RefCell, RefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,7 +95,8 @@ pub struct Slot {
     extents: Extents,
     /// Whether calls are timed.
     timed: AtomicBool,
-    /// Addresses of the buffers of the last blocking calls: with others comes a look whether a driver of devices has been loaded meanwhile.
+    /// Addresses of the buffers of the last blocking calls: with others comes a look whether a
+    /// driver of devices has been loaded meanwhile.
     seen: [Cell<(*mut u8, *mut u8)>; 2],
     /// Borrowed while a collective runs.
     runner: RefCell<Runner>,
@@ -127,8 +130,9 @@ pub struct Loan {
     reusable: bool,
 }
 
-// SAFETY: what an executor holds are addresses in buffers of the caller's, at which whoever completes the call may look, memory of its own, and handles,
-// which may be used in any thread that may call MPI.
+// SAFETY: what an executor holds are addresses in buffers of the caller's, at which whoever
+// completes the call may look, memory of its own, and handles, which may be used in any thread that
+// may call MPI.
 unsafe impl Send for Loan {}
 
 /// What executors are made of, beside a schedule.
@@ -192,7 +196,8 @@ impl Making {
     }
 }
 
-/// Lets neighbors on a node share memory: what comes of it for each of the operations, in their order. Collective.
+/// Lets neighbors on a node share memory: what comes of it for each of the operations, in their
+/// order. Collective.
 fn share_memory(
     team: &Team,
     n: &Neighborhood,
@@ -201,7 +206,7 @@ fn share_memory(
     processes: u32,
     generation: u64,
 ) -> Result<Vec<Arc<Channels>>> {
-    // verified collectives survive that neighbors call different ones, which mailboxes do not
+    // verified collectives survive that neighbors call different ones, which rings do not
     let bytes = hints.shared_bytes();
     if hints.verify || bytes < hints::LEAST_SHARED {
         return Ok(Vec::new());
@@ -211,7 +216,8 @@ fn share_memory(
     let team = match &hints.nodes {
         None => team,
         Some(placement) => {
-            // a list that is too short is an error where nodes are asked for, and here one node for all
+            // a list that is too short is an error where nodes are asked for, and here one node for
+            // all
             let node = placement.locality(processes).map_or(0, |nodes| nodes.node_of(n.rank()));
             part = team.part(node, n.rank())?;
             &part
@@ -285,7 +291,8 @@ struct Handle {
     outstanding: Arc<Outstanding>,
 }
 
-/// Says that its communicator has been freed, when it has been: hangs there whether there are neighborhoods or not.
+/// Says that its communicator has been freed, when it has been: hangs there whether there are
+/// neighborhoods or not.
 struct Gone(Arc<AtomicBool>);
 
 impl Drop for Gone {
@@ -301,7 +308,8 @@ static HANDLE: Key<Handle> = Key::new();
 /// The neighborhood of a communicator for an operation.
 ///
 /// # Safety
-/// `comm` must be a communicator. The reference must not be alive when a neighborhood of the communicator is set or freed.
+/// `comm` must be a communicator. The reference must not be alive when a neighborhood of the
+/// communicator is set or freed.
 #[inline]
 pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Arc<Slot>> {
     // SAFETY: the caller vouches for `comm`; the value lives as long as the attribute. MPI lets a
@@ -313,17 +321,18 @@ pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Arc
         .ok_or_else(|| Error::NoNeighborhood { operation: operation.name() }.into())
 }
 
-/// Sets a neighborhood for some operations. Collective over `comm`: every process calls it, also one whose arguments are in error
-/// (`request`), and all come to the same end.
+/// Sets a neighborhood for some operations. Collective over `comm`: every process calls it, also
+/// one whose arguments are in error (`request`), and all come to the same end.
 ///
-/// Cost: two reductions of a few words, on a Cartesian communicator one more, two where there is a neighborhood already, and what
-/// `setup::schedules` says; at the first call on a communicator also a duplicate of it and a
-/// split by nodes, at the first one that reduces a split into single processes. When lists do not match: one exchange of O(P) words to find the pair.
+/// Cost: two reductions of a few words, on a Cartesian communicator one more, two where there is a
+/// neighborhood already, and what `setup::schedules` says; at the first call on a communicator also
+/// a duplicate of it and a split by nodes, at the first one that reduces a split into single
+/// processes. When lists do not match: one exchange of O(P) words to find the pair.
 ///
 /// # Safety
 /// `comm` must be an intracommunicator.
 pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
-    let began = Instant::now();
+    let began = observe::SetCall::begin();
     // SAFETY: the caller vouches for `comm`.
     let (private, waiting, team, generation) = unsafe {
         match HANDLE.get(comm)?.as_ref() {
@@ -331,7 +340,8 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
             None => {
                 let private = Comm::duplicate(comm)?;
                 let team = Team::new(&private)?;
-                // with more processes on the node than cores that they may use, the core must be given away, unless MPI does
+                // with more processes on the node than cores that they may use, the core must be
+                // given away, unless MPI does
                 let waiting = if team.oversubscribed() && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
                 (Arc::new(private), waiting, Arc::new(team), 0)
             }
@@ -368,7 +378,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     let mut links = share_memory(&team, &neighborhood, &request.hints, &wanted, processes, generation)?.into_iter();
     // from here on nothing can fail for reasons that differ between processes, short of MPI itself
     // SAFETY: the caller vouches for `comm`.
-    let observed = unsafe { observe::Set::begin(comm, began) };
+    let observed = began.map(|began| unsafe { observe::Set::new(comm, began) });
     // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
     let handle = unsafe {
         if HANDLE.get(comm)?.is_null() {
@@ -443,7 +453,8 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
 }
 
 impl Handle {
-    /// Puts a neighborhood, or none, in the place of another one. Requests that have begun on that go on.
+    /// Puts a neighborhood, or none, in the place of another one. Requests that have begun on that
+    /// go on.
     fn replace(&mut self, operation: Operation, slot: Option<Arc<Slot>>) {
         if let Some(old) = std::mem::replace(&mut self.slots[operation as usize], slot) {
             old.stale.store(true, Ordering::Relaxed);
@@ -451,8 +462,8 @@ impl Handle {
     }
 }
 
-/// The schedule of another operation on this communicator, if on all processes it has the same lists and hints. Collective; one reduction of
-/// two words, none if there is no other operation.
+/// The schedule of another operation on this communicator, if on all processes it has the same
+/// lists and hints. Collective; one reduction of two words, none if there is no other operation.
 fn shared(
     comm: &Comm,
     handle: Option<&Handle>,
@@ -478,7 +489,8 @@ fn shared(
     }))
 }
 
-/// Buffers of a process whose arguments are in error, for a schedule without its blocks: nothing is looked at.
+/// Buffers of a process whose arguments are in error, for a schedule without its blocks: nothing is
+/// looked at.
 pub fn no_buffers() -> Buffers<'static> {
     let nothing = |names| Blocks {
         base: std::ptr::null_mut(),
@@ -518,7 +530,8 @@ impl Runner {
     }
 }
 
-/// Removes the neighborhoods for some operations; with the last one all else that hangs on the communicator. Collective over `comm`.
+/// Removes the neighborhoods for some operations; with the last one all else that hangs on the
+/// communicator. Collective over `comm`.
 ///
 /// # Safety
 /// As for `set`.
@@ -605,7 +618,8 @@ pub fn share_error(comm: &Comm, error: Option<&Error>, root: u32, me: u32) -> Re
     Ok(Error::Remote { rank: root, class, text })
 }
 
-/// An error on all processes if a source or target entry has no counterpart at the other end. Collective.
+/// An error on all processes if a source or target entry has no counterpart at the other end.
+/// Collective.
 fn match_lists(comm: &Comm, neighborhood: &Neighborhood) -> Result<()> {
     if coll::allreduce(comm, neighborhood.fingerprint(), Reduction::Sum)? == [0, 0] {
         return Ok(());
@@ -634,8 +648,9 @@ fn match_lists(comm: &Comm, neighborhood: &Neighborhood) -> Result<()> {
     Err(error.into())
 }
 
-/// Gives the edges directions where all of them on all processes have one, and orders the directions by weight, heaviest first. Collective
-/// over a communicator that is Cartesian, nothing otherwise.
+/// Gives the edges directions where all of them on all processes have one, and orders the
+/// directions by weight, heaviest first. Collective over a communicator that is Cartesian, nothing
+/// otherwise.
 fn find_directions(comm: &Comm, n: Neighborhood, grid: Option<&Grid>) -> Result<(Neighborhood, Option<Vec<u32>>)> {
     let Some(grid) = grid else {
         return Ok((n, None));
@@ -717,8 +732,9 @@ impl Slot {
         self.outstanding.until(self.yields(), || executor.test())
     }
 
-    /// An executor for a request, bound to nothing. One that an earlier request has used, if there is one. `alone`: of one whose starts match with one
-    /// another alone, and so have no place in mailboxes.
+    /// An executor for a request, bound to nothing. One that an earlier request has used, if there
+    /// is one. `alone`: of one whose starts match with one another alone, and so have no place in
+    /// rings.
     ///
     /// # Safety
     /// The operator in `buffers` must be an operator.
@@ -747,7 +763,8 @@ impl Slot {
         Ok(Loan { executor: Box::new(executor), tag: 0, any_order, reusable })
     }
 
-    /// An executor for several fields on the edges to processes that are near. `None` where no memory is shared. For operations that do not reduce.
+    /// An executor for several fields on the edges to processes that are near. `None` where no
+    /// memory is shared. For operations that do not reduce.
     pub fn lend_near(&self, fields: usize) -> Result<Option<Loan>> {
         if self.making.link.is_none() {
             return Ok(None);
@@ -762,8 +779,8 @@ impl Slot {
         self.making.link.as_ref().is_some_and(|link| rank == self.making.neighborhood.rank() || link.has(rank))
     }
 
-    /// An executor for edges to processes that are not near: where there are joined ones, for the others. `None` where there are no such edges. For operations
-    /// that do not reduce.
+    /// An executor for edges to processes that are not near: where there are joined ones, for the
+    /// others. `None` where there are no such edges. For operations that do not reduce.
     pub fn lend_far(&self, joined: Option<&Joined>, shares: bool) -> Result<Option<Loan>> {
         let near = |rank: Rank| shares && self.is_near(rank);
         let schedule = self.runner()?.schedule.retained(|op| match *op {
@@ -876,8 +893,9 @@ impl Slot {
         }
     }
 
-    /// Remembers buffers, and looks for a driver where they are new: it may have been loaded since the last look, as CUDA's runtime does with its first
-    /// allocation. At `MPI_BOTTOM` each call may have others.
+    /// Remembers buffers, and looks for a driver where they are new: it may have been loaded since
+    /// the last look, as CUDA's runtime does with its first allocation. At `MPI_BOTTOM` each call
+    /// may have others.
     #[cold]
     fn see(&self, buffers: &Buffers) {
         let (new, [last, other]) = ((buffers.input.base, buffers.output.base), &self.seen);
@@ -894,8 +912,8 @@ impl Slot {
         self.runner.try_borrow_mut().map_err(|_| Error::Busy.into())
     }
 
-    /// Runs one collective by the schedule whose turn it is, and after the last turn keeps the fastest: the slowest process counts. The last one
-    /// is collective over the communicator.
+    /// Runs one collective by the schedule whose turn it is, and after the last turn keeps the
+    /// fastest: the slowest process counts. The last one is collective over the communicator.
     ///
     /// # Safety
     /// As for `run`.
@@ -946,8 +964,9 @@ impl Slot {
         Ok(Arc::clone(&self.runner()?.schedule))
     }
 
-    /// The executor, for a schedule of this neighborhood, of what verification has found good; neighbors at the other ends of good edges count on this
-    /// process. `None`: its own arguments are in error; then it serves those who count on what it passes on, if there are such.
+    /// The executor, for a schedule of this neighborhood, of what verification has found good;
+    /// neighbors at the other ends of good edges count on this process. `None`: its own arguments
+    /// are in error; then it serves those who count on what it passes on, if there are such.
     pub fn lend_for_good(&self, schedule: &Schedule, findings: Option<&Findings>) -> Option<Loan> {
         let fold = (self.operation == Operation::Reduce).then_some(FoldOrder::Source);
         let purpose = Purpose { fold, request: true, fields: 1, shares: false };

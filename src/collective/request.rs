@@ -1,11 +1,14 @@
-//! Requests: collectives that one call starts and another one completes, once (nonblocking) or any number of times (persistent).
+//! Requests: collectives that one call starts and another one completes, once (nonblocking) or any
+//! number of times (persistent).
 //!
-//! A request binds an executor of its own, so that any number of them may be under way on a neighborhood. Where all messages are posted at the start
-//! MPI alone moves them. Else the request stands in the process's list of those that must be moved forward, and each call that waits or tests does so for all
-//! of them.
+//! A request binds an executor of its own, so that any number of them may be under way on a
+//! neighborhood. Where all messages are posted at the start MPI alone moves them. Else the request
+//! stands in the process's list of those that must be moved forward, and each call that waits or
+//! tests does so for all of them.
 //!
-//! Cost of a start: that of a blocking call without binding. Nonblocking calls bind, take an executor that an earlier one has used, and allocate the
-//! request; where datatypes are needed after the start (rounds, reductions) they duplicate derived ones.
+//! Cost of a start: that of a blocking call without binding. Nonblocking calls bind, take an
+//! executor that an earlier one has used, and allocate the request; where datatypes are needed
+//! after the start (rounds, reductions) they duplicate derived ones.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -34,7 +37,8 @@ pub enum Kind {
     Once,
     /// Any number of times; all starts match in their order.
     Persistent,
-    /// Any number of times; its starts match with one another alone. (Where collectives are verified as `Persistent`.)
+    /// Any number of times; its starts match with one another alone. (Where collectives are
+    /// verified as `Persistent`.)
     MatchingAlone,
 }
 
@@ -136,7 +140,8 @@ impl State {
         self.start_all()
     }
 
-    /// Returns whether a start has failed half-way: then nothing is posted by another one, which would leave out some messages.
+    /// Returns whether a start has failed half-way: then nothing is posted by another one, which
+    /// would leave out some messages.
     #[inline(always)]
     fn is_lost(&self) -> bool {
         self.joined.as_ref().is_some_and(Joined::is_lost) || self.loans.iter().any(|loan| loan.executor.is_lost())
@@ -347,7 +352,8 @@ impl Request {
     /// A request for a collective, bound but not started.
     ///
     /// # Safety
-    /// The buffers must be what the C prototypes ask for, until the request is complete, or freed if it is persistent.
+    /// The buffers must be what the C prototypes ask for, until the request is complete, or freed
+    /// if it is persistent.
     pub unsafe fn new(slot: &Arc<Slot>, user: MPI_Comm, fields: &[Buffers], rule: Rule, kind: Kind) -> Result<Request> {
         let persistent = kind != Kind::Once;
         device::look();
@@ -373,7 +379,8 @@ impl Request {
         }
     }
 
-    /// Runs a verified collective of `count` fields to its end; also where the arguments are in error, as neighbors wait to hear of it.
+    /// Runs a verified collective of `count` fields to its end; also where the arguments are in
+    /// error, as neighbors wait to hear of it.
     ///
     /// # Safety
     /// As for `new`.
@@ -479,7 +486,8 @@ impl Request {
         self.slot.outstanding().advance();
     }
 
-    /// Does what can be done without waiting. Whether it has come to its end, or is not active; it is not completed by that.
+    /// Does what can be done without waiting. Whether it has come to its end, or is not active; it
+    /// is not completed by that.
     pub fn test(&mut self) -> bool {
         if !self.active {
             return true;
@@ -542,8 +550,8 @@ impl Request {
         }
     }
 
-    /// Whether the block of a source has arrived and may be read; in a reduction, whether it is part of the result. True also if the request is not
-    /// active.
+    /// Whether the block of a source has arrived and may be read; in a reduction, whether it is
+    /// part of the result. True also if the request is not active.
     pub fn arrived(&mut self, source: usize) -> Result<bool> {
         if !self.active {
             return Ok(true);

@@ -1,4 +1,5 @@
-//! From lists and hints to schedules, when a neighborhood is set: what the processes must tell each other for it.
+//! From lists and hints to schedules, when a neighborhood is set: what the processes must tell each
+//! other for it.
 
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype;
 use crate::mpi::liveness::Patience;
 use crate::mpi::p2p::{Message, Requests};
+use crate::mpi::tally;
 use crate::schedule::distributed_coloring::{Exchange, Negotiation};
 use crate::schedule::{Algorithm, Build, Input, Operations, Schedule, Shares, Star, Stencil, node_aware, plan};
 use crate::select::hints::Hints;
@@ -18,7 +20,8 @@ use crate::topology::graph::Graph;
 use crate::topology::neighborhood::Neighborhood;
 use crate::topology::nodes::Locality;
 
-/// Tag of messages by which neighbors negotiate, on the private communicator. No collective operation has it.
+/// Tag of messages by which neighbors negotiate, on the private communicator. No collective
+/// operation has it.
 const TAG: i32 = 64;
 
 /// A schedule, and why it was chosen.
@@ -30,13 +33,16 @@ pub struct Built {
     pub schedule: Arc<Schedule>,
 }
 
-/// The schedules of a neighborhood: one, or those whose times the first calls shall compare. `grid` is that of a Cartesian communicator, `one_node` says
-/// whether all processes share a node, `operations` what the neighborhood is for. Collective: all processes pass hints that agree, and come to the same
-/// choice.
+/// The schedules of a neighborhood: one, or those whose times the first calls shall compare. `grid`
+/// is that of a Cartesian communicator, `one_node` says whether all processes share a node,
+/// `operations` what the neighborhood is for. Collective: all processes pass hints that agree, and
+/// come to the same choice.
 ///
-/// Cost: two reductions of three words together, and where forwarding is of use what `find_star` and `find_stencil` say. Where the graph of all processes is needed, process 0 gathers it once: 8 bytes an edge and 12 a
-/// process there. It makes the plan, in the time that the algorithm states, and sends each process its share, 20 bytes for each end of a message; or it
-/// compares predicted times, and broadcasts 17 bytes.
+/// Cost: two reductions of three words together, and where forwarding is of use what `find_star`
+/// and `find_stencil` say. Where the graph of all processes is needed, process 0 gathers it once: 8
+/// bytes an edge and 12 a process there. It makes the plan, in the time that the algorithm states,
+/// and sends each process its share, 20 bytes for each end of a message; or it compares predicted
+/// times, and broadcasts 17 bytes.
 ///
 /// # Errors
 /// The schedule that a hint asks for does not fit; the same on all processes.
@@ -114,8 +120,8 @@ fn outline(comm: &Comm, neighborhood: &Neighborhood) -> Result<Outline> {
     Ok(Outline { edges, weighted: weighted > 0, heaviest, one_node: false, operations: Operations::default(), nodes: 0 })
 }
 
-/// The star that all neighborhoods together are, the same on all processes, or none. Collective: one reduction of four words; where there is a star,
-/// 8 bytes and 4 for each target are broadcast.
+/// The star that all neighborhoods together are, the same on all processes, or none. Collective:
+/// one reduction of four words; where there is a star, 8 bytes and 4 for each target are broadcast.
 fn find_star(comm: &Comm, neighborhood: &Neighborhood) -> Result<Option<Star>> {
     let Some((hub, targets)) = Star::from_shares(coll::allreduce(comm, Star::share(neighborhood), Reduction::Sum)?) else {
         return Ok(None);
@@ -134,8 +140,9 @@ fn find_star(comm: &Comm, neighborhood: &Neighborhood) -> Result<Option<Star>> {
     Ok(Some(Star { hub, targets, weight }))
 }
 
-/// The number of nodes, and on process 0 which processes share them: the real ones, or those that the hint says. Collective, unless the hint says it: a
-/// split by nodes, on each node a broadcast of a word, and a gather and a reduction of a word.
+/// The number of nodes, and on process 0 which processes share them: the real ones, or those that
+/// the hint says. Collective, unless the hint says it: a split by nodes, on each node a broadcast
+/// of a word, and a gather and a reduction of a word.
 fn find_nodes(comm: &Comm, hints: &Hints, input: &Input) -> Result<(u32, Option<Locality>)> {
     let names = match &hints.nodes {
         Some(placement) => {
@@ -151,8 +158,9 @@ fn find_nodes(comm: &Comm, hints: &Hints, input: &Input) -> Result<(u32, Option<
     Ok((nodes as u32, (!names.is_empty()).then(|| Locality::from_names(&names))))
 }
 
-/// The stencil that all neighborhoods on a grid together are, the same on all processes, or none. Collective: reductions of two words for each
-/// dimension, of a word for each place of the box of all offsets, 4096 at most, and of one.
+/// The stencil that all neighborhoods on a grid together are, the same on all processes, or none.
+/// Collective: reductions of two words for each dimension, of a word for each place of the box of
+/// all offsets, 4096 at most, and of one.
 fn find_stencil(comm: &Comm, neighborhood: &Neighborhood, grid: &Grid) -> Result<Option<Stencil>> {
     let most = |mine: &[i64]| {
         let mut all = vec![0; mine.len()];
@@ -250,6 +258,9 @@ fn scatter(comm: &Comm, shares: Option<Result<Shares>>) -> Result<Vec<u32>> {
 /// Exchanges the messages of a negotiation until this process has nothing more to say or to hear.
 fn negotiate(comm: &Comm, mut negotiation: Negotiation) -> Result<Schedule> {
     let (mut requests, mut patience) = (Requests::default(), Patience::default());
+    if let Some(tally) = tally::current() {
+        requests.count(&tally);
+    }
     let room = |exchanges: &[Exchange]| -> Vec<Vec<u32>> { exchanges.iter().map(|e| vec![0; e.words]).collect() };
     let message = |exchange: &Exchange, words: &mut Vec<u32>| -> Result<Message> {
         let count = i32::try_from(size_of_val(&words[..])).map_err(|_| {

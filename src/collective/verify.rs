@@ -1,10 +1,13 @@
-//! Verification: before a collective, the two ends of each edge tell each other what they are about to do.
+//! Verification: before a collective, the two ends of each edge tell each other what they are about
+//! to do.
 //!
-//! Both ends of an edge compare the same two descriptions and so come to the same conclusion. An edge whose ends do not fit together is
-//! left out by both; all others carry their data, so that no process waits for one that has seen an error.
+//! Both ends of an edge compare the same two descriptions and so come to the same conclusion. An
+//! edge whose ends do not fit together is left out by both; all others carry their data, so that no
+//! process waits for one that has seen an error.
 //!
-//! Cost: one round, two messages of 48 bytes for each edge to another process, and allocations. What cannot be found this way: a process that
-//! calls an operation whose neighborhood lists the other process not at all, or fewer times. Then one of them has an edge over which nobody
+//! Cost: one round, two messages of 48 bytes for each edge to another process, and allocations.
+//! What cannot be found this way: a process that calls an operation whose neighborhood lists the
+//! other process not at all, or fewer times. Then one of them has an edge over which nobody
 //! answers.
 
 use std::fmt::Write as _;
@@ -123,7 +126,8 @@ unsafe impl Send for Check {}
 impl Check {
     /// Begins to exchange intents over all edges.
     ///
-    /// Where the process's own arguments are in error, the other ends are told so: they find that the edge does not fit and go on without it.
+    /// Where the process's own arguments are in error, the other ends are told so: they find that
+    /// the edge does not fit and go on without it.
     ///
     /// # Safety
     /// The datatypes in `fields`, which are exchanged together, must be datatypes.
@@ -210,7 +214,8 @@ impl Check {
         Ok(done)
     }
 
-    /// Stops waiting for processes that have ended: the edges to them do not fit, and the call goes on without these.
+    /// Stops waiting for processes that have ended: the edges to them do not fit, and the call goes
+    /// on without these.
     #[cold]
     fn look_for_dead(&mut self, comm: &Comm) {
         let edges = self.told.len();

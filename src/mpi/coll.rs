@@ -7,6 +7,7 @@
 use super::comm::Owned;
 use super::liveness::Patience;
 use super::message::Request;
+use super::tally;
 use super::{MPI_Comm, MPI_Datatype, MPI_Op, check};
 use crate::error::{Error, Result};
 
@@ -40,9 +41,24 @@ fn complete<T>(raw: MPI_Comm, comm: Option<&Owned>, mut request: Request, buffer
     }
 }
 
-/// Starts a collective with `post` on buffers that stay where they are, and waits for it.
-fn run<T>(comm: &Owned, call: &'static str, mut buffers: T, post: impl FnOnce(&mut T, &mut Request) -> i32) -> Result<T> {
+/// Counts a collective to which this process gives `bytes` bytes, where somebody asks.
+pub(super) fn count(comm: Option<&Owned>, bytes: usize) {
+    match comm.and_then(Owned::tally) {
+        Some(tally) => tally.operate([1, bytes as u64, 0, 0]),
+        None => tally::current().iter().for_each(|tally| tally.operate([1, bytes as u64, 0, 0])),
+    }
+}
+
+/// Starts a collective with `post` on buffers that stay where they are, and waits for it. This process gives `bytes` bytes.
+fn run<T>(
+    comm: &Owned,
+    call: &'static str,
+    bytes: usize,
+    mut buffers: T,
+    post: impl FnOnce(&mut T, &mut Request) -> i32,
+) -> Result<T> {
     comm.is_whole()?;
+    count(Some(comm), bytes);
     let mut request = Request::default();
     check(post(&mut buffers, &mut request), call)?;
     complete(comm.raw(), Some(comm), request, buffers)
@@ -53,6 +69,7 @@ fn run<T>(comm: &Owned, call: &'static str, mut buffers: T, post: impl FnOnce(&m
 /// # Safety
 /// `comm` must be an intracommunicator, and all its processes must call this.
 pub(super) unsafe fn meet(comm: MPI_Comm) -> Result<()> {
+    count(None, 0);
     let mut request = Request::default();
     // SAFETY: the caller vouches for `comm`; the request is a local.
     check(unsafe { mpi_sys::MPI_Ibarrier(comm, request.raw_mut()) }, "MPI_Ibarrier")?;
@@ -62,7 +79,7 @@ pub(super) unsafe fn meet(comm: MPI_Comm) -> Result<()> {
 /// `MPI_Ibarrier`, waited for. Collective.
 pub fn barrier(comm: &Owned) -> Result<()> {
     // SAFETY: a live communicator.
-    run(comm, "MPI_Ibarrier", (), |(), request| unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), request.raw_mut()) })
+    run(comm, "MPI_Ibarrier", 0, (), |(), request| unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), request.raw_mut()) })
 }
 
 /// Elementwise reductions.
@@ -130,7 +147,7 @@ pub fn allreduce<T: Element, const N: usize>(comm: &Owned, values: [T; N], with:
 pub fn allreduce_slice<T: Element>(comm: &Owned, values: &[T], result: &mut [T], with: Reduction) -> Result<()> {
     assert_eq!(values.len(), result.len());
     let buffers = (values.to_vec(), result.to_vec());
-    let (_, reduced) = run(comm, "MPI_Iallreduce", buffers, |(send, recv), request| {
+    let (_, reduced) = run(comm, "MPI_Iallreduce", size_of_val(values), buffers, |(send, recv), request| {
         let (from, into, count) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), send.len() as i32);
         // SAFETY: both buffers hold as many elements of this datatype as are said.
         unsafe { mpi_sys::MPI_Iallreduce(from, into, count, T::datatype(), with.op(), comm.raw(), request.raw_mut()) }
@@ -142,7 +159,7 @@ pub fn allreduce_slice<T: Element>(comm: &Owned, values: &[T], result: &mut [T],
 /// `MPI_Ialltoall` of one number for each process, waited for. Collective; O(P) memory.
 pub fn alltoall(comm: &Owned, values: &[u32]) -> Result<Vec<u32>> {
     let buffers = (values.to_vec(), vec![0u32; values.len()]);
-    let (_, result) = run(comm, "MPI_Ialltoall", buffers, |(send, recv), request| {
+    let (_, result) = run(comm, "MPI_Ialltoall", size_of_val(values), buffers, |(send, recv), request| {
         let (from, into) = (send.as_ptr().cast(), recv.as_mut_ptr().cast());
         // SAFETY: both buffers hold one number for each process of the communicator, which is what callers pass.
         unsafe {
@@ -162,7 +179,7 @@ pub fn allgather(comm: &Owned, value: u32, size: u32) -> Result<Vec<u32>> {
 /// The same of some words of each process.
 pub fn allgather_words<const N: usize>(comm: &Owned, words: [u64; N], size: u32) -> Result<Vec<[u64; N]>> {
     let buffers = (Box::new(words), vec![[0u64; N]; size as usize]);
-    let (_, result) = run(comm, "MPI_Iallgather", buffers, |(send, recv), request| {
+    let (_, result) = run(comm, "MPI_Iallgather", size_of_val(&words), buffers, |(send, recv), request| {
         let (from, into, count) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), N as i32);
         // SAFETY: N words are sent; there is room for as many of each process, as callers say how many there are.
         unsafe {
@@ -176,7 +193,7 @@ pub fn allgather_words<const N: usize>(comm: &Owned, words: [u64; N], size: u32)
 /// `MPI_Igather` of one number of each process to process 0, waited for; process 0 alone gets them, the others get none. Collective.
 pub fn gather(comm: &Owned, value: u32) -> Result<Vec<u32>> {
     let buffers = (Box::new(value), vec![0u32; at_root(comm)?]);
-    let (_, result) = run(comm, "MPI_Igather", buffers, |(send, recv), request| {
+    let (_, result) = run(comm, "MPI_Igather", size_of_val(&value), buffers, |(send, recv), request| {
         let (from, into) = ((&raw const **send).cast(), recv.as_mut_ptr().cast());
         // SAFETY: one number is sent; on process 0 there is room for one of each process.
         unsafe {
@@ -192,7 +209,7 @@ pub fn gather(comm: &Owned, value: u32) -> Result<Vec<u32>> {
 pub fn gatherv(comm: &Owned, values: &[u32], counts: &[u32]) -> Result<Vec<u32>> {
     let (ints, displs, total) = layout(counts);
     let buffers = (values.to_vec(), ints, displs, vec![0u32; total]);
-    let (_, _, _, result) = run(comm, "MPI_Igatherv", buffers, |(send, counts, displs, recv), request| {
+    let (_, _, _, result) = run(comm, "MPI_Igatherv", size_of_val(values), buffers, |(send, counts, displs, recv), request| {
         let (from, count, into) = (send.as_ptr().cast(), send.len() as i32, recv.as_mut_ptr().cast());
         // SAFETY: on process 0 the result has room for as many numbers as are said, one process behind the other.
         unsafe {
@@ -207,14 +224,15 @@ pub fn gatherv(comm: &Owned, values: &[u32], counts: &[u32]) -> Result<Vec<u32>>
 /// `MPI_Iscatter` of one number to each process from process 0, which alone has them, waited for. Collective.
 pub fn scatter(comm: &Owned, values: &[u32]) -> Result<u32> {
     assert_eq!(values.len(), at_root(comm)?, "one number for each process");
-    let (_, value) = run(comm, "MPI_Iscatter", (values.to_vec(), Box::new(0u32)), |(send, recv), request| {
-        let (from, into) = (send.as_ptr().cast(), (&raw mut **recv).cast());
-        // SAFETY: process 0 has a number for each process; there is room for one.
-        unsafe {
-            let number = mpi_sys::RSMPI_UINT32_T;
-            mpi_sys::MPI_Iscatter(from, 1, number, into, 1, number, 0, comm.raw(), request.raw_mut())
-        }
-    })?;
+    let (_, value) =
+        run(comm, "MPI_Iscatter", size_of_val(values), (values.to_vec(), Box::new(0u32)), |(send, recv), request| {
+            let (from, into) = (send.as_ptr().cast(), (&raw mut **recv).cast());
+            // SAFETY: process 0 has a number for each process; there is room for one.
+            unsafe {
+                let number = mpi_sys::RSMPI_UINT32_T;
+                mpi_sys::MPI_Iscatter(from, 1, number, into, 1, number, 0, comm.raw(), request.raw_mut())
+            }
+        })?;
     Ok(*value)
 }
 
@@ -224,7 +242,7 @@ pub fn scatterv(comm: &Owned, values: &[u32], counts: &[u32], mine: u32) -> Resu
     let (ints, displs, total) = layout(counts);
     assert_eq!(values.len(), total, "as many numbers as are said");
     let buffers = (values.to_vec(), ints, displs, vec![0u32; mine as usize]);
-    let (_, _, _, result) = run(comm, "MPI_Iscatterv", buffers, |(send, counts, displs, recv), request| {
+    let (_, _, _, result) = run(comm, "MPI_Iscatterv", size_of_val(values), buffers, |(send, counts, displs, recv), request| {
         let (from, into, room) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), mine as i32);
         // SAFETY: process 0 has as many numbers as are said, one process behind the other; there is room for those that come.
         unsafe {
@@ -254,7 +272,9 @@ fn layout(counts: &[u32]) -> (Vec<i32>, Vec<i32>, usize) {
 
 /// `MPI_Ibcast` of bytes, waited for; `bytes` has the same length on all processes. Collective.
 pub fn broadcast(comm: &Owned, bytes: &mut [u8], root: u32) -> Result<()> {
-    let sent = run(comm, "MPI_Ibcast", bytes.to_vec(), |copy, request| {
+    // SAFETY: a live communicator.
+    let given = if unsafe { super::comm::rank(comm.raw()) }? == root { bytes.len() } else { 0 };
+    let sent = run(comm, "MPI_Ibcast", given, bytes.to_vec(), |copy, request| {
         let (at, count, byte) = (copy.as_mut_ptr().cast(), copy.len() as i32, super::datatype::byte());
         // SAFETY: the buffer has the length that is said.
         unsafe { mpi_sys::MPI_Ibcast(at, count, byte, root as i32, comm.raw(), request.raw_mut()) }

@@ -119,6 +119,7 @@ impl Owned {
     unsafe fn copy(comm: MPI_Comm) -> Result<Owned> {
         // SAFETY: the caller vouches for `comm`; the handles are constants and a local.
         unsafe {
+            coll::count(None, 0);
             let mut copy = mpi_sys::RSMPI_COMM_NULL;
             check(mpi_sys::MPI_Comm_dup_with_info(comm, mpi_sys::RSMPI_INFO_NULL, &mut copy), "MPI_Comm_dup_with_info")?;
             let copy = Owned::new(copy, copy);
@@ -132,6 +133,7 @@ impl Owned {
         coll::barrier(self)?;
         // SAFETY: a live communicator; the other handles are constants and a local.
         unsafe {
+            coll::count(None, 0);
             let mut node = mpi_sys::RSMPI_COMM_NULL;
             let shared = mpi_sys::RSMPI_COMM_TYPE_SHARED;
             check(
@@ -147,6 +149,7 @@ impl Owned {
         coll::barrier(self)?;
         // SAFETY: a live communicator; the other handle is a local.
         unsafe {
+            coll::count(None, 0);
             let mut part = mpi_sys::RSMPI_COMM_NULL;
             check(mpi_sys::MPI_Comm_split(self.comm, color as c_int, 0, &mut part), "MPI_Comm_split")?;
             Ok(Owned::new(part, self.whole))
@@ -173,8 +176,8 @@ impl Owned {
 
     /// Where messages are counted.
     #[inline(always)]
-    pub fn tally(&self) -> Option<&Tally> {
-        self.tally.get().map(|tally| &**tally)
+    pub fn tally(&self) -> Option<&Arc<Tally>> {
+        self.tally.get()
     }
 
     /// The handle.

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 
 use super::comm::Owned as Comm;
 use super::datatype::Owned as Datatype;
-use super::{MPI_Datatype, MPI_Request, MPI_Status, check, p2p};
+use super::{MPI_Datatype, MPI_Request, MPI_Status, check, coll, p2p};
 use crate::error::Result;
 
 unsafe extern "C" {
@@ -512,6 +512,7 @@ pub mod collective {
         let mut request = Request::default();
         // SAFETY: the caller vouches for the slices; constants are of mpi-sys' C file.
         unsafe {
+            coll::count(Some(comm), size_of_val(send));
             let word = mpi_sys::RSMPI_UINT64_T;
             let (from, into) = (send.as_ptr().cast(), recv.as_mut_ptr().cast());
             check(mpi_sys::MPI_Ialltoall(from, 1, word, into, 1, word, comm.raw(), &mut request.0), "MPI_Ialltoall")?;
@@ -528,6 +529,7 @@ pub mod collective {
         // SAFETY: the caller vouches for both; constants are of mpi-sys' C file.
         unsafe {
             let (number, sum) = (mpi_sys::RSMPI_UINT32_T, mpi_sys::RSMPI_SUM);
+            coll::count(Some(comm), size_of_val(send));
             let from = send.as_ptr().cast();
             check(
                 mpi_sys::MPI_Ireduce_scatter_block(from, recv.cast(), 1, number, sum, comm.raw(), &mut request.0),

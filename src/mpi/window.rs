@@ -1,8 +1,11 @@
 //! A window of counters that other processes add to.
 
+use std::sync::Arc;
+
 use super::coll::{self, Reduction};
 use super::comm::Owned as Comm;
 use super::message::Request;
+use super::tally::Tally;
 use super::{MPI_Aint, MPI_Comm, check};
 use crate::error::{Error, Result};
 
@@ -32,6 +35,8 @@ pub unsafe fn can_be_made(comm: MPI_Comm) -> Result<bool> {
 pub struct Counters {
     window: mpi_sys::MPI_Win,
     me: u32,
+    /// Counts what is done here, where somebody asks.
+    tally: Option<Arc<Tally>>,
 }
 
 impl Counters {
@@ -43,6 +48,7 @@ impl Counters {
         // SAFETY: a live communicator; results are locals. The memory is the window's, has the length that is said, and is written before others can add to it.
         unsafe {
             let me = super::comm::rank(comm.raw())?;
+            coll::count(Some(comm), 0);
             let mut window = mpi_sys::RSMPI_WIN_NULL;
             let (bytes, word) = ((count * size_of::<u64>()) as MPI_Aint, size_of::<u64>() as i32);
             let mut memory: *mut u64 = std::ptr::null_mut();
@@ -58,10 +64,17 @@ impl Counters {
                 made?;
                 return Err(Error::Internal("MPI_Win_allocate failed on another process".into()).into());
             }
-            let counters = Counters { window, me };
+            let counters = Counters { window, me, tally: comm.tally().cloned() };
             check(mpi_sys::MPI_Win_set_errhandler(window, mpi_sys::RSMPI_ERRORS_RETURN), "MPI_Win_set_errhandler")?;
             check(mpi_sys::MPI_Win_lock_all(0, window), "MPI_Win_lock_all")?;
             Ok(counters)
+        }
+    }
+
+    /// Counts an operation on one counter.
+    fn tally(&self) {
+        if let Some(tally) = &self.tally {
+            tally.operate([0, 0, 1, size_of::<u64>() as u64]);
         }
     }
 
@@ -79,6 +92,7 @@ impl Counters {
         /// Read until the addition is complete.
         static ONE: u64 = 1;
         let mut request = Request::default();
+        self.tally();
         // SAFETY: the caller vouches for `found`; constants live for ever, the request is a local.
         unsafe {
             let (word, sum) = (mpi_sys::RSMPI_UINT64_T, mpi_sys::RSMPI_SUM);
@@ -109,6 +123,7 @@ impl Counters {
     /// The caller's own counter.
     pub fn own(&self, counter: usize) -> Result<u64> {
         let (mut value, zero) = (0u64, 0u64);
+        self.tally();
         // SAFETY: results are locals that live until the flush; adding 0 is atomic with the additions of others.
         unsafe {
             let (word, sum) = (mpi_sys::RSMPI_UINT64_T, mpi_sys::RSMPI_SUM);

@@ -1,10 +1,13 @@
 //! What a person sees of a program's communication: statistics, and a trace.
 //!
-//! Each neighborhood and operation, and each sparse protocol of a communicator, has a [`Record`], made when the neighborhood is set. Whoever starts messages
-//! holds it as an `Option`, bound at that time: without `MPIX_NEIGHBOR_STATS` and `MPIX_NEIGHBOR_TRACE` there is none, and a call costs a branch on it.
+//! Each neighborhood and operation, and each sparse protocol of a communicator, has a [`Record`],
+//! made when the neighborhood is set. Whoever starts messages holds it as an `Option`, bound at
+//! that time: without `MPIX_NEIGHBOR_STATS` and `MPIX_NEIGHBOR_TRACE` there is none, and a call
+//! costs a branch on it.
 //!
-//! All of the process hangs on `MPI_COMM_SELF`, whose attributes MPI drops first when it is finalized: while messages can still be sent. See `report.rs` and
-//! `trace.rs` for what happens then.
+//! All of the process hangs on `MPI_COMM_SELF`, whose attributes MPI drops first when it is
+//! finalized: while messages can still be sent. See `report.rs` and `trace.rs` for what happens
+//! then.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +16,7 @@ use std::time::Instant;
 
 use crate::environment;
 use crate::mpi::attribute::Key;
-use crate::mpi::tally::Tally;
+use crate::mpi::tally::{Scope, Tally};
 use crate::mpi::{MPI_Comm, comm, liveness};
 
 mod report;
@@ -99,7 +102,8 @@ impl Group {
     }
 }
 
-/// What has been counted of a neighborhood and operation, or of a sparse protocol on a communicator.
+/// What has been counted of a neighborhood and operation, or of a sparse protocol on a
+/// communicator.
 pub struct Record {
     group: Arc<Group>,
     /// One word: what the row of the table is called.
@@ -134,7 +138,8 @@ impl Drop for AtEnd {
     fn drop(&mut self) {
         report::finish(&self.0);
         if let Some(lane) = &self.0.lane {
-            // SAFETY: `MPI_COMM_WORLD` is a communicator as long as MPI is usable, as it is in this callback.
+            // SAFETY: `MPI_COMM_WORLD` is a communicator as long as MPI is usable, as it is in this
+            // callback.
             let size = unsafe { comm::size(comm::world()) }.unwrap_or(1);
             lane.finish(size);
         }
@@ -209,35 +214,56 @@ impl Observer {
     }
 }
 
-/// The records of a set call: one for each operation.
-pub struct Set {
+/// A set call that has begun. Counts what its thread does.
+pub struct SetCall {
     observer: Arc<Observer>,
-    group: Arc<Group>,
     begin: Instant,
+    tally: Arc<Tally>,
+    _scope: Scope,
+}
+
+impl SetCall {
+    /// A set call begins. `None` where nothing is observed.
+    pub fn begin() -> Option<SetCall> {
+        let observer = of_process()?;
+        let tally = Arc::default();
+        let scope = Scope::enter(&tally);
+        Some(SetCall { observer, begin: Instant::now(), tally, _scope: scope })
+    }
+}
+
+/// The records of a set call: one of its own, and one for each operation.
+pub struct Set {
+    call: SetCall,
+    group: Arc<Group>,
 }
 
 impl Set {
-    /// A set call that began then on a communicator makes neighborhoods. `None` where nothing is observed.
+    /// A set call makes neighborhoods on a communicator.
     ///
     /// # Safety
     /// `comm` must be a communicator.
-    pub unsafe fn begin(comm: MPI_Comm, began: Instant) -> Option<Set> {
-        let observer = of_process()?;
+    pub unsafe fn new(comm: MPI_Comm, call: SetCall) -> Set {
         // SAFETY: the caller vouches for it.
-        let group = unsafe { observer.group(comm) };
-        Some(Set { observer, group, begin: began })
+        let group = unsafe { call.observer.group(comm) };
+        Set { call, group }
     }
 
     /// The record of an operation.
     pub fn record(&self, name: &'static str) -> Arc<Record> {
-        self.observer.record(&self.group, name, Arc::default())
+        self.call.observer.record(&self.group, name, Arc::default())
     }
 
     /// The call has come to its end.
     pub fn end(&self) {
-        if let Some(lane) = &self.observer.lane {
+        let SetCall { observer, begin, tally, .. } = &self.call;
+        let record = observer.record(&self.group, "set", Arc::clone(tally));
+        record.called();
+        // nearly all of it is waiting
+        record.waited.store(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        if let Some(lane) = &observer.lane {
             let arguments = format!("\"neighborhood\":{},\"processes\":{}", self.group.number, self.group.size);
-            lane.span("set", "set", self.begin, &arguments);
+            lane.span("set", "set", *begin, &arguments);
         }
     }
 }
@@ -378,7 +404,8 @@ impl Sparse {
             }
         };
         let before = [self.all[0].get(), self.all[1].get()];
-        Exchange { call: record.begin(), record, all: self.all.clone(), before, over: false }
+        let operations = self.all[0].operations();
+        Exchange { call: record.begin(), record, all: self.all.clone(), before, operations, over: false }
     }
 }
 
@@ -388,6 +415,7 @@ pub struct Exchange {
     call: Call,
     all: [Arc<Tally>; 2],
     before: [[u64; 2]; 2],
+    operations: [u64; 4],
     over: bool,
 }
 
@@ -404,6 +432,8 @@ impl Exchange {
                 let after = all.get();
                 self.record.sent(way, (after[0] - before[0]) as usize, after[1] - before[1]);
             }
+            let operations = self.all[0].operations();
+            self.record.tally(Way::Mpi).operate(std::array::from_fn(|k| operations[k] - self.operations[k]));
             self.record.end(&self.call, None);
         }
     }

@@ -1,15 +1,17 @@
 //! Statistics at the end of MPI.
 //!
-//! All processes of a communicator have the same records for it, as setting a neighborhood is collective. Of these processes the first of `MPI_COMM_WORLD` prints:
-//! the others send it theirs, in one message each on `MPI_COMM_WORLD`. Nothing here is collective, and every wait has an end: where a process has died, or does not
-//! see the same environment, the table says how many have reported.
+//! All processes of a communicator have the same records for it, as setting a neighborhood is
+//! collective. Of these processes the first of `MPI_COMM_WORLD` prints: the others send it theirs,
+//! in one message each on `MPI_COMM_WORLD`. Nothing here is collective, and every wait has an end:
+//! where a process has died, or does not see the same environment, the table says how many have
+//! reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::{Observer, Output, Record, STATS, lock, say};
+use super::{Observer, Output, Record, STATS, Way, lock, say};
 use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
@@ -22,8 +24,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Of the messages here: one that programs are not likely to have, and every MPI allows.
 const TAG: i32 = 31_013;
 
-/// Numbers of a row: calls, time waited, and messages and bytes by way.
-const NUMBERS: usize = 8;
+/// Numbers of a row: calls, time waited, messages and bytes by way, and MPI's operations
+/// ([`Tally::operate`](crate::mpi::tally::Tally::operate)).
+const NUMBERS: usize = 12;
 
 /// A row of the table, of one process or several.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +52,7 @@ impl Row {
         for (i, way) in record.ways.iter().enumerate() {
             [sums[2 + 2 * i], sums[3 + 2 * i]] = way.get();
         }
+        sums[8..].copy_from_slice(&record.tally(Way::Mpi).operations());
         let text = lock(&record.text).clone();
         Row { number: record.group.number, name: record.name.to_owned(), sums, most: waited, processes: 1, text }
     }
@@ -90,8 +94,8 @@ fn enter(table: &mut Table, hash: u64, row: Row) {
 pub fn finish(observer: &Observer) {
     let Some(output) = &observer.stats else { return };
     let records = lock(&observer.seen).records.clone();
-    // errors of this must not end the program
-    // SAFETY: `MPI_COMM_WORLD` is a communicator as long as MPI is usable, as it is in this callback.
+    // errors of this must not end the program SAFETY: `MPI_COMM_WORLD` is a communicator as long as
+    // MPI is usable, as it is in this callback.
     let collected = unsafe { errors::returning(comm::world(), || collect(observer.rank, &records)) };
     match collected {
         Ok((table, reported)) if !table.is_empty() => {
@@ -175,7 +179,8 @@ fn collect(me: u32, records: &[std::sync::Arc<Record>]) -> Result<(Table, BTreeS
 fn receive(source: u32, world: &Comm) -> Result<Option<String>> {
     let Some(found) = message::probe(Some(source), TAG, false, world)? else { return Ok(None) };
     let mut bytes = vec![0u8; found.status.bytes as usize];
-    // SAFETY: there is room for the message that has been found, and nobody touches the bytes until it is complete.
+    // SAFETY: there is room for the message that has been found, and nobody touches the bytes until
+    // it is complete.
     let mut request = unsafe { message::receive(bytes.as_mut_ptr(), bytes.len() as u64, Some(source), Some(TAG), world) }?;
     let (begin, mut patience) = (Instant::now(), Patience::default());
     while !request.test()? {
@@ -207,7 +212,7 @@ fn text(table: &Table, records: &[std::sync::Arc<Record>], hash: u64, reported: 
     );
     let rows = || table.range((hash, 0, String::new())..).take_while(|(key, _)| key.0 == hash).map(|(_, row)| row);
     for row in rows() {
-        let [calls, waited, shared, a, mpi, b, own, c] = row.sums;
+        let [calls, waited, shared, a, mpi, b, own, c, ..] = row.sums;
         let (waited, most) = (waited as f64 * 1e-9, row.most as f64 * 1e-9);
         let (number, name) = (row.number, &row.name);
         let _ = writeln!(
@@ -216,10 +221,29 @@ fn text(table: &Table, records: &[std::sync::Arc<Record>], hash: u64, reported: 
         );
     }
     let _ = writeln!(out, "{P} sums over the processes; waited: seconds; most: of the process that waited longest");
+    for row in rows() {
+        if let Some(operations) = operations(row) {
+            let _ = writeln!(out, "{P} {} {}: {operations}", row.number, row.name);
+        }
+    }
     for row in rows().filter(|row| !row.text.is_empty()) {
         let _ = writeln!(out, "{P} {} {}, process {world}: {}", row.number, row.name, row.text);
     }
     out
+}
+
+/// What MPI did in a row whose messages only MPI can count; `None` if nothing.
+fn operations(row: &Row) -> Option<String> {
+    let [.., collectives, given, one_sided, moved] = row.sums;
+    let some = |count: u64, bytes: u64, one: &str, many: &str| {
+        (count > 0).then(|| format!("{count} {} of {bytes} bytes", if count == 1 { one } else { many }))
+    };
+    let parts = [
+        some(collectives, given, "MPI collective", "MPI collectives"),
+        some(one_sided, moved, "one-sided operation", "one-sided operations"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Writes a table in one piece.
@@ -234,5 +258,84 @@ fn put(output: &Output, text: &str) {
                 say(&format!("no statistics: {STATS}: cannot append to {file}: {e}"));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(number: u32, name: &str, first: u64) -> Row {
+        let sums = std::array::from_fn(|k| first + k as u64);
+        Row { number, name: name.to_owned(), sums, most: sums[1], processes: 1, text: String::new() }
+    }
+
+    #[test]
+    fn rows_travel_as_lines() {
+        let (sent, mut line) = (row(7, "alltoall", 100), String::new());
+        sent.write(u64::MAX, &mut line);
+        assert_eq!(line, "18446744073709551615 7 alltoall 100 101 102 103 104 105 106 107 108 109 110 111\n");
+        assert_eq!(Row::read(line.trim_end()), Some((u64::MAX, sent)));
+        // of another version of the library, or half of one
+        for wrong in ["", "1", "1 2 alltoall", "1 2 alltoall 1 2 3 4 5 6 7 8 9 10 11", "x 2 alltoall 1 2 3 4 5 6 7 8 9 10 11 12"]
+        {
+            assert_eq!(Row::read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn rows_add_up() {
+        let mut table = Table::new();
+        for first in [10, 40, 20] {
+            enter(&mut table, 5, row(1, "gather", first));
+        }
+        enter(&mut table, 5, row(2, "gather", 1));
+        enter(&mut table, 6, row(1, "gather", 1));
+        assert_eq!(table.len(), 3);
+        let sum = &table[&(5, 1, "gather".to_owned())];
+        assert_eq!((sum.sums[0], sum.sums[11], sum.most, sum.processes), (70, 103, 41, 3));
+    }
+
+    #[test]
+    fn operations_are_said_where_there_are_some() {
+        let mut row = row(1, "rsx", 0);
+        let mut said = |numbers: [u64; 4]| {
+            row.sums[8..].copy_from_slice(&numbers);
+            operations(&row)
+        };
+        assert_eq!(said([0; 4]), None);
+        assert_eq!(said([1, 8, 0, 0]).unwrap(), "1 MPI collective of 8 bytes");
+        assert_eq!(said([0, 0, 2, 16]).unwrap(), "2 one-sided operations of 16 bytes");
+        assert_eq!(said([3, 24, 1, 8]).unwrap(), "3 MPI collectives of 24 bytes, 1 one-sided operation of 8 bytes");
+    }
+
+    #[test]
+    fn a_table_of_a_group() {
+        use std::sync::Arc;
+        let group = |hash, members: &[u32]| Arc::new(super::super::Group { members: members.into(), size: 3, hash, number: 1 });
+        let record = |group| {
+            Arc::new(Record {
+                group,
+                name: "gather",
+                calls: 4.into(),
+                waited: 2_500_000.into(),
+                ways: Default::default(),
+                text: std::sync::Mutex::new("schedule direct: why".into()),
+                lane: None,
+            })
+        };
+        let records = [record(group(9, &[2, 1, 5])), record(group(8, &[3]))];
+        records[0].sent(Way::Shared, 6, 48);
+        records[0].sent(Way::Own, 1, 8);
+        records[0].tally(Way::Mpi).operate([1, 8, 0, 0]);
+        assert_eq!(groups(&records, 1), BTreeSet::from([9]));
+        let mut table = Table::new();
+        records.iter().for_each(|record| enter(&mut table, record.group.hash, Row::of(record)));
+        let text = text(&table, &records, 9, &BTreeSet::from([1, 5, 7]));
+        let lines: Vec<&str> = text.lines().map(|line| line.strip_prefix("mpix-neighbor stats: ").unwrap()).collect();
+        assert_eq!(lines[0], "2 of 3 processes, the first of them process 1 of MPI_COMM_WORLD");
+        let words: Vec<&str> = lines[2].split_whitespace().collect();
+        assert_eq!(words, ["1", "gather", "4", "6", "48", "0", "0", "1", "8", "0.002500", "0.002500"]);
+        assert_eq!(lines[4..], ["1 gather: 1 MPI collective of 8 bytes", "1 gather, process 1: schedule direct: why"]);
     }
 }

@@ -1,11 +1,15 @@
-//! The trace: the Chrome trace event format, one lane a process, which Perfetto and chrome://tracing open.
+//! The trace: the Chrome trace event format, one lane a process, which Perfetto and
+//! chrome://tracing open.
 //!
-//! Each process writes events to a file of its own beside the one asked for, `FILE.RANK.part`: one JSON object a line, through a buffer of 64 KiB, so that a
-//! write comes once in some hundred events. When MPI is finalized it renames that to `FILE.RANK.done`. Process 0 waits for the others' (not longer than
-//! `PATIENCE` for one that makes no progress), and merges all into one array. Of a process that died there is what it wrote last; half a line at its end is left out.
+//! Each process writes events to a file of its own beside the one asked for, `FILE.RANK.part`: one
+//! JSON object a line, through a buffer of 64 KiB, so that a write comes once in some hundred
+//! events. When MPI is finalized it renames that to `FILE.RANK.done`. Process 0 waits for the
+//! others' (not longer than `PATIENCE` for one that makes no progress), and merges all into one
+//! array. Of a process that died there is what it wrote last; half a line at its end is left out.
 //!
-//! Times are microseconds of the clock of the day, which all hosts share as far as they are synchronized; within a process they advance by the monotonic clock.
-//! Merging moves the origin to the earliest first event.
+//! Times are microseconds of the clock of the day, which all hosts share as far as they are
+//! synchronized; within a process they advance by the monotonic clock. Merging moves the origin to
+//! the earliest first event.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -249,7 +253,8 @@ impl Lane {
     }
 }
 
-/// Locks a part as long as its process lives. Where that cannot be, the part counts as one that is not held.
+/// Locks a part as long as its process lives. Where that cannot be, the part counts as one that is
+/// not held.
 fn hold(file: &File) {
     // SAFETY: a descriptor that is open.
     unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) };
@@ -294,4 +299,54 @@ fn process_start() -> Option<u128> {
     // both are cut to hundredths
     let age = (up - ticks / frequency + 0.02).max(0.0);
     Some(now.saturating_sub((age * 1e9) as u128))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_lines() {
+        assert_eq!(Micros(1_234_567).to_string(), "1234.567");
+        assert_eq!(Micros(5).to_string(), "0.005");
+        let line = br#"{"ts":1234.567,"ph":"X"}"#;
+        assert_eq!(split_time(line), Some((1_234_567, &br#","ph":"X"}"#[..])));
+        for wrong in
+            ["", "{", r#"{"ts":1,"ph":"X"}"#, r#"{"ts":1.5,"ph":"X"}"#, r#"{"ts":1.500"#, r#"{"ph":"X","ts":1.500,"a":0}"#]
+        {
+            assert_eq!(split_time(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
+
+    /// Two processes, of which one died in the middle of a line, and a part of an earlier program.
+    #[test]
+    fn lanes_become_one_file() {
+        let folder = std::env::temp_dir().join(format!("mpix-neighbor-trace-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("run.json").to_str().unwrap().to_owned();
+        let (lane, other) = (Lane::open(&file, 0).unwrap(), Lane::open(&file, 1).unwrap());
+        std::fs::write(part(&file, 2), "{\"ts\":1.000,\"ph\":\"M\",\"name\":\"stale\"}\n").unwrap();
+        let id = other.under_way("gather");
+        other.over("gather", id);
+        other.instant("round", "\"round\":1");
+        lock(&other.writer).buffer.push_str("{\"ts\":");
+        lock(&other.writer).flush();
+        // its lock goes with it, as with a process that dies
+        drop(other);
+        lane.span("alltoall", "call", Instant::now(), "\"messages\":1");
+        lane.finish(3);
+        let text = std::fs::read_to_string(&file).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!((lines[0], lines[lines.len() - 1]), ("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", "]}"));
+        let events = &lines[1..lines.len() - 1];
+        assert_eq!(events.len(), 2 + 1 + 2 + 3, "{text}");
+        assert!(events[0].starts_with("{\"ts\":0.000,\"ph\":\"M\",\"pid\":0,"), "{text}");
+        assert!(events.iter().all(|line| line.trim_end_matches(',').ends_with('}')) && !text.contains("stale"), "{text}");
+        assert_eq!(events.iter().filter(|line| line.ends_with(',')).count(), events.len() - 1);
+        for (phase, process) in [("X", 0), ("b", 1), ("e", 1), ("i", 1)] {
+            assert!(text.contains(&format!("\"ph\":\"{phase}\",\"pid\":{process},")), "{text}");
+        }
+        assert!(!part(&file, 0).exists() && !done(&file, 0).exists() && !part(&file, 1).exists());
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

@@ -8,14 +8,15 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use mpix_neighbor::schedule::plan::{lower_bound, ratio};
 use mpix_neighbor::schedule::random_rounds::{Lambda, Variant, plan_variant};
-use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Build, Tuning, world_schedules};
+use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Build, Tuning, schedules_on_nodes, world_schedules};
 use mpix_neighbor::topology::graph::Graph;
+use mpix_neighbor::topology::nodes::{Locality, Placement};
 use serde::Serialize;
 
 use crate::Failure;
 use crate::generator::Generator;
 use crate::ports::{self, Message};
-use crate::schedule::{Search, bytes};
+use crate::schedule::{Search, bytes, locality, placement};
 use crate::table::Table;
 
 /// Compare the algorithms for general graphs on IrregPC's test sets
@@ -47,6 +48,10 @@ pub struct Arguments {
 
     #[command(flatten)]
     search: Search,
+
+    /// Which processes share a node, for a column of node_aware: a number of processes to a node, or the node of each process, as 0,0,1,1
+    #[arg(long, value_name = "N|LIST", value_parser = placement)]
+    nodes: Option<Placement>,
 
     /// What stands for all graphs together
     #[arg(long, value_enum, default_value_t = Statistic::Mean)]
@@ -93,13 +98,15 @@ enum Method {
     Random(Variant),
     /// RS_NH+fixed: the best of several fixed shares.
     BestFixed,
+    /// An algorithm that knows which processes share a node.
+    Nodes,
 }
 
 /// The shares that RS_NH+fixed tries (IrregPC, section 7.1).
 const FIXED: [f64; 5] = [0.75, 0.875, 0.9375, 0.96875, 1.0];
 
 /// All columns: IrregPC's, then what else of the table fits any graph.
-fn methods() -> Vec<(&'static str, Method)> {
+fn methods(nodes: bool) -> Vec<(&'static str, Method)> {
     let named = |name: &str| ALGORITHMS.iter().find(|e| e.name == name);
     let mut methods = vec![("AC", Method::Asynchronous)];
     methods.extend(named("linear_permutation").map(|e| ("LP", Method::Table(e.algorithm))));
@@ -117,6 +124,7 @@ fn methods() -> Vec<(&'static str, Method)> {
         (ALGORITHMS.iter().filter(|e| e.single_port && other(e.name) && fits(e.algorithm)))
             .map(|e| (e.name, Method::Table(e.algorithm))),
     );
+    methods.extend(ALGORITHMS.iter().filter(|e| nodes && matches!(e.build, Build::Nodes(_))).map(|e| (e.name, Method::Nodes)));
     methods
 }
 
@@ -154,7 +162,7 @@ pub fn timed<T>(body: impl FnOnce() -> T) -> (T, f64) {
 }
 
 impl Method {
-    fn run(self, graph: &Graph, tuning: &Tuning) -> Result<Outcome, String> {
+    fn run(self, graph: &Graph, nodes: Option<&Locality>, tuning: &Tuning) -> Result<Outcome, String> {
         let startup = tuning.startup;
         let variant = |variant| {
             let (plan, scheduling) = timed(|| plan_variant(graph, variant, tuning).0);
@@ -169,6 +177,12 @@ impl Method {
             Method::BestFixed => (FIXED.iter().map(|&share| variant(Variant::RsNh(Lambda::Fixed(share)))))
                 .min_by(|a, b| a.cost.total_cmp(&b.cost))
                 .ok_or("no share is tried")?,
+            Method::Nodes => {
+                let (world, nodes) = (graph.neighborhoods(), nodes.ok_or("no nodes are given")?);
+                let (schedules, scheduling) = timed(|| schedules_on_nodes(&world, nodes, tuning));
+                let messages = ports::of_packets(&world, &schedules)?;
+                Outcome { cost: ports::loaded(&messages, startup), ..Outcome::new(graph, &messages, scheduling, startup) }
+            }
             Method::Table(algorithm) => match algorithm.entry().build {
                 Build::Global(plan) => {
                     let (plan, scheduling) = timed(|| plan(graph, tuning));
@@ -224,7 +238,11 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
     let statistic = arguments.statistic;
     let graphs: Vec<Graph> =
         (0..u64::from(arguments.matrices)).map(|i| generator.make(arguments.seed.wrapping_add(i)).graph).collect();
-    let methods = methods();
+    let nodes = match (&arguments.nodes, graphs.first()) {
+        (Some(placement), Some(graph)) => Some(locality(placement, graph.processes())?),
+        _ => None,
+    };
+    let methods = methods(nodes.is_some());
     let progress = ProgressBar::new((methods.len() * arguments.units.len()) as u64 * graphs.len() as u64);
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {msg} {eta}") {
         progress.set_style(style);
@@ -248,7 +266,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
             for (i, graph) in graphs.iter().enumerate() {
                 let seed = arguments.seed.wrapping_add(i as u64);
                 let tuning = Tuning { seed, startup, budget: arguments.search.budget, ..Tuning::default() };
-                outcomes.push(method.run(graph, &tuning).map_err(|e| format!("{name}: {e}"))?);
+                outcomes.push(method.run(graph, nodes.as_ref(), &tuning).map_err(|e| format!("{name}: {e}"))?);
                 progress.inc(1);
             }
             let of = |value: fn(&Outcome) -> f64| statistic.of(outcomes.iter().map(value).collect());
@@ -333,8 +351,8 @@ mod tests {
         let edges: Vec<(u32, u32, u32)> = (0..100u32).map(|i| (i % 16, (i * 7 + i / 16) % 16, 1 + i % 9)).collect();
         let graph = Graph::from_edges(16, &edges);
         let tuning = Tuning { startup: 4.0, ..Tuning::default() };
-        for (name, method) in methods() {
-            let outcome = method.run(&graph, &tuning).unwrap();
+        for (name, method) in methods(false) {
+            let outcome = method.run(&graph, None, &tuning).unwrap();
             assert!(outcome.overlapped >= lower_bound(&graph, 4.0) - 1e-9, "{name}");
             assert!(outcome.cost >= outcome.overlapped - 1e-9, "{name}");
         }

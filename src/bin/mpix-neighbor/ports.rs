@@ -1,8 +1,10 @@
 //! What a set of messages costs where each process has one port out and one in, and nothing waits but for ports: IrregPC's costs (a message
 //! of `m` bytes takes `tau + m phi`) without its assumption that a round ends for all processes at once.
 
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
+use mpix_neighbor::model::loggp::Loggp;
+use mpix_neighbor::model::simulate::{Options, Transfer, bytes_of, simulate};
 use mpix_neighbor::schedule::plan::lower_bound;
 use mpix_neighbor::schedule::{Block, Op, Plan, Schedule, length};
 use mpix_neighbor::topology::graph::Graph;
@@ -116,6 +118,31 @@ pub fn of_schedules(world: &[Neighborhood], schedules: &[Schedule]) -> Option<Ve
     }
     messages.sort_by_key(|m| m.round);
     Some(messages)
+}
+
+/// The messages of schedules that pass blocks on, round after round, in units of weight.
+pub fn of_packets(world: &[Neighborhood], schedules: &[Schedule]) -> Result<Vec<Message>, String> {
+    let options = Options { trace: true, ..Options::default() };
+    let run = simulate(schedules, &|p, block| bytes_of(world, 1, p, block), &Loggp::default(), &options)?;
+    let message = |t: Transfer| Message { round: t.round, source: t.source, target: t.target, length: t.bytes as f64 };
+    let mut messages: Vec<Message> = run.trace.unwrap_or_default().into_iter().map(message).collect();
+    messages.sort_by_key(|m| m.round);
+    Ok(messages)
+}
+
+/// The cost of rounds in which a process may have several messages: the sum over rounds of the time of the port that is busy for longest. With one message to a port
+/// that is [`synchronized`].
+pub fn loaded(messages: &[Message], startup: f64) -> f64 {
+    let round = |round: &[Message]| {
+        let mut ports: HashMap<(bool, u32), f64> = HashMap::new();
+        for m in round {
+            for port in [(false, m.source), (true, m.target)] {
+                *ports.entry(port).or_default() += startup + m.length;
+            }
+        }
+        ports.into_values().fold(0.0, f64::max)
+    };
+    messages.chunk_by(|a, b| a.round == b.round).map(round).sum()
 }
 
 /// Number of rounds in which messages travel.

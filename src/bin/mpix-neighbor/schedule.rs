@@ -109,7 +109,7 @@ fn algorithm(name: &str) -> Result<Algorithm, String> {
     entry.map(|e| e.algorithm).ok_or_else(|| format!("not one of {}", names.join(", ")))
 }
 
-fn placement(text: &str) -> Result<Placement, String> {
+pub fn placement(text: &str) -> Result<Placement, String> {
     Placement::parse(text).ok_or_else(|| format!("not {}", Placement::TEXT))
 }
 
@@ -266,7 +266,7 @@ pub fn run(arguments: &Arguments) -> Result<String, Failure> {
 }
 
 /// The nodes of all processes.
-fn locality(placement: &Placement, processes: usize) -> Result<Locality, Failure> {
+pub fn locality(placement: &Placement, processes: usize) -> Result<Locality, Failure> {
     if let Placement::Listed(names) = placement
         && names.len() != processes
     {

@@ -75,8 +75,7 @@ pub struct Parts {
     buffer: Vec<u8>,
 }
 
-impl Parts {
-}
+impl Parts {}
 
 /// Finds the blocks of a schedule that travel in parts, operation by operation.
 #[derive(Default)]

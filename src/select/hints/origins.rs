@@ -41,8 +41,7 @@ impl PartialEq for Origins {
     }
 }
 
-/// Hints of a neighborhood in the order of docs/tuning.md, and what holds where nobody says
-/// anything.
+/// Hints of a neighborhood, which docs/choosing-a-schedule.md lists, and their defaults.
 const NEIGHBORHOOD: [(Names, &str); 15] = [
     (SCHEDULE, "auto"),
     (WEIGHT_UNIT, "not given"),

@@ -50,7 +50,7 @@ pub fn key(key: &str) -> Option<String> {
     let meant = nearest(key, HINTS.iter().filter(|names| !names.0.is_empty()).map(|names| (names.0, names)));
     Some(match meant {
         Some(meant) => format!("unknown info key {}: is {meant} meant?", shown(key)),
-        None => format!("unknown info key {}: no known key is like it (docs/tuning.md has them all)", shown(key)),
+        None => format!("unknown info key {}: no known key is like it (docs/choosing-a-schedule.md has them all)", shown(key)),
     })
 }
 
@@ -111,8 +111,15 @@ mod tests {
         ] {
             assert_eq!(key(wrong), Some(format!("unknown info key {wrong}: is {meant} meant?")));
         }
-        assert_eq!(key("mpix_").unwrap(), "unknown info key mpix_: no known key is like it (docs/tuning.md has them all)");
-        assert!(key("mpix_colour_of_the_sky").unwrap().ends_with("no known key is like it (docs/tuning.md has them all)"));
+        assert_eq!(
+            key("mpix_").unwrap(),
+            "unknown info key mpix_: no known key is like it (docs/choosing-a-schedule.md has them all)"
+        );
+        assert!(
+            key("mpix_colour_of_the_sky")
+                .unwrap()
+                .ends_with("no known key is like it (docs/choosing-a-schedule.md has them all)")
+        );
     }
 
     #[test]

@@ -1,0 +1,199 @@
+//! The Fortran module.
+
+use std::fmt::Write;
+
+use super::binding::{Binding, HANDLES, RENAMED};
+use super::{Interface, glue_name, list};
+use crate::header::Item;
+use crate::text;
+
+/// Columns of a line of free-form Fortran that every compiler reads.
+const COLUMNS: usize = 132;
+
+/// Characters of a name.
+const NAME: usize = 63;
+
+fn comment(text: &str, indent: &str) -> String {
+    let prefix = format!("{indent}! ");
+    text::wrap(&text.replace('`', ""), &prefix, &prefix)
+}
+
+/// The declaration of a procedure for people: as module mpi_f08 takes it.
+pub fn declarations(interface: &Interface, name: &str) -> String {
+    let (f, bindings) = interface.functions().find(|(f, _)| f.name == name).expect("a function of the header");
+    let head = list(name, &dummies(f, bindings), "", "", " &", text::COLUMNS);
+    (head + &declared(bindings, false, true, "  ")).replace("integer(c_int)", "integer")
+}
+
+/// The head and the declarations of a subroutine. `integers`: MPI's handles are integers; `logicals`:
+/// logicals are not C's integers.
+fn subroutine(f: &Item, bindings: &[Binding], name: &str, integers: bool, logicals: bool, indent: &str) -> String {
+    let tail = if logicals { String::new() } else { format!(" &\n{indent}    bind(C, name=\"{}\")", glue_name(f)) };
+    let mut out = list(&format!("subroutine {name}"), &dummies(f, bindings), &tail, indent, " &", 120);
+    if !logicals {
+        writeln!(out, "{indent}  import\n{indent}  implicit none").unwrap();
+    }
+    out + &declared(bindings, integers, logicals, &format!("{indent}  "))
+}
+
+/// The declarations of a procedure's arguments.
+fn declared(bindings: &[Binding], integers: bool, logicals: bool, indent: &str) -> String {
+    let mut out = String::new();
+    for (ty, name) in bindings.iter().filter_map(|b| b.fortran.as_ref()) {
+        let mut ty = ty.replace("{logical}", if logicals { "logical" } else { "integer(c_int)" });
+        for (handle, _) in HANDLES {
+            let in_fortran = if integers { "integer(c_int)".to_owned() } else { format!("type({handle})") };
+            ty = ty.replace(&format!("{{{handle}}}"), &in_fortran);
+        }
+        writeln!(out, "{indent}{ty} :: {name}").unwrap();
+    }
+    out + &format!("{indent}integer(c_int), intent(out), optional :: ierror\n")
+}
+
+fn dummies(f: &Item, bindings: &[Binding]) -> Vec<String> {
+    let in_fortran = f.params.iter().zip(bindings).filter(|(_, b)| b.fortran.is_some());
+    in_fortran.map(|(p, _)| p.name.clone()).chain(["ierror".to_owned()]).collect()
+}
+
+/// A procedure that makes logicals of C's integers.
+fn procedure(f: &Item, bindings: &[Binding], name: &str, integers: bool) -> String {
+    let logicals: Vec<&str> = (f.params.iter().zip(bindings))
+        .filter(|(_, b)| b.fortran.as_ref().is_some_and(|(ty, _)| ty.contains("{logical}")))
+        .map(|(p, _)| p.name.as_str())
+        .collect();
+    let mut out = format!("\n{}", subroutine(f, bindings, name, integers, true, "  "));
+    for l in &logicals {
+        writeln!(out, "    integer(c_int) :: {l}_in_c").unwrap();
+    }
+    out += "    interface\n";
+    out += &subroutine(f, bindings, "in_c", integers, false, "      ");
+    out += "      end subroutine in_c\n    end interface\n";
+    let actual = |d: String| if logicals.contains(&d.as_str()) { format!("{d}_in_c") } else { d };
+    let actual: Vec<String> = dummies(f, bindings).into_iter().map(actual).collect();
+    for l in &logicals {
+        writeln!(out, "    {l}_in_c = 0").unwrap();
+    }
+    out += &list("call in_c", &actual, "", "    ", " &", 120);
+    for l in &logicals {
+        writeln!(out, "    {l} = {l}_in_c /= 0").unwrap();
+    }
+    out + &format!("  end subroutine {name}\n")
+}
+
+/// The module `mpix_neighbor`.
+pub fn module(interface: &Interface) -> String {
+    let header = interface.header();
+    let clashes = |name: &str| header.functions.iter().any(|f| f.name.eq_ignore_ascii_case(name));
+    let mut out = String::from(
+        "! Sparse (neighborhood) collective communication on any MPI: mpix_neighbor.h for Fortran.
+!
+! Generated from bindings/functions.toml by `make header`; do not edit.
+!
+! Each name takes handles of mpi_f08 as well as integer handles (module mpi, mpif.h). The C header
+! and docs/reference document the arguments, and docs/fortran.md what differs in Fortran.
+
+module mpix_neighbor
+  use, intrinsic :: iso_c_binding, only : c_double, c_int, c_intptr_t, c_null_ptr, c_ptr
+  use mpi_f08, only : MPI_ADDRESS_KIND, MPI_Comm, MPI_COUNT_KIND, MPI_Datatype, MPI_Group, MPI_Info, MPI_Op
+  implicit none
+  private
+
+",
+    );
+    for (name, value, _) in &header.constants {
+        let fortran = RENAMED.iter().find(|r| r.0 == name).map_or(name.as_str(), |r| r.1);
+        assert!(!clashes(fortran), "constant {name} needs another name in Fortran, where {fortran} is a function too");
+        writeln!(out, "  integer, parameter, public :: {fortran} = {value}").unwrap();
+    }
+    for structure in &header.structs {
+        let name = &structure.name;
+        writeln!(out, "\n  type, bind(C), public :: {name}").unwrap();
+        for f in &structure.params {
+            let ty = match f.c_type.as_str() {
+                "double" => "real(c_double)",
+                "MPI_Count" => "integer(MPI_COUNT_KIND)",
+                other => panic!("{name}: component `{other} {}` has no place in bindings/src/fortran/module.rs", f.name),
+            };
+            writeln!(out, "    {ty} :: {}", f.name).unwrap();
+        }
+        writeln!(out, "  end type {name}").unwrap();
+    }
+    out += "\n  ! handles: a variable is null until a call sets it\n";
+    for (name, _) in &header.opaque {
+        writeln!(out, "  type, bind(C), public :: {name}\n    type(c_ptr) :: MPIX_VAL = c_null_ptr\n  end type {name}").unwrap();
+        writeln!(out, "  type({name}), parameter, public :: {}_NULL = {name}(c_null_ptr)\n", name.to_uppercase()).unwrap();
+    }
+    out += "  public :: operator(==), operator(/=)\n";
+    for (operator, procedure) in [("==", "equal"), ("/=", "differ")] {
+        writeln!(out, "  interface operator({operator})").unwrap();
+        for (name, _) in &header.opaque {
+            writeln!(out, "    module procedure {procedure}_{}", name.trim_start_matches("MPIX_")).unwrap();
+        }
+        writeln!(out, "  end interface operator({operator})").unwrap();
+    }
+    for c in &header.callbacks {
+        let dummies: Vec<String> = c.params.iter().map(|p| p.name.clone()).collect();
+        writeln!(out, "\n  public :: {}\n  abstract interface", c.name).unwrap();
+        out += &comment(&c.about, "    ");
+        out += &list(&format!("function {}", c.name), &dummies, " bind(C) result(code)", "    ", " &", 120);
+        out += "      import\n      implicit none\n";
+        for p in &c.params {
+            let ty = match p.c_type.as_str() {
+                "int" => "integer(c_int)",
+                "MPI_Count" => "integer(MPI_COUNT_KIND)",
+                "const void *" | "void *" => "type(c_ptr)",
+                other => panic!("{}: parameter `{other} {}` has no place in bindings/src/fortran/module.rs", c.name, p.name),
+            };
+            writeln!(out, "      {ty}, value :: {}", p.name).unwrap();
+        }
+        writeln!(out, "      integer(c_int) :: code\n    end function {}\n  end interface", c.name).unwrap();
+    }
+    let mut procedures = String::new();
+    for (f, bindings) in interface.functions() {
+        assert!(f.name.len() + "_f08".len() <= NAME, "{}: too long a name for Fortran", f.name);
+        let has = |what: &str| bindings.iter().filter_map(|b| b.fortran.as_ref()).any(|(ty, _)| ty.contains(what));
+        let (generic, logical) = (has("{MPI_"), has("{logical}"));
+        // name, handles are integers
+        let specific = match generic {
+            true => vec![(format!("{}_f08", f.name), false), (format!("{}_int", f.name), true)],
+            false => vec![(f.name.clone(), false)],
+        };
+        out += &format!("\n{}  public :: {}\n", comment(&f.about, "  "), f.name);
+        if generic || !logical {
+            writeln!(out, "  interface{}", if generic { format!(" {}", f.name) } else { String::new() }).unwrap();
+        }
+        for (name, integers) in &specific {
+            if logical {
+                if generic {
+                    writeln!(out, "    module procedure {name}").unwrap();
+                }
+                procedures += &procedure(f, bindings, name, *integers);
+            } else {
+                out += &subroutine(f, bindings, name, *integers, false, "    ");
+                writeln!(out, "    end subroutine {name}").unwrap();
+            }
+        }
+        if generic || !logical {
+            writeln!(out, "  end interface{}", if generic { format!(" {}", f.name) } else { String::new() }).unwrap();
+        }
+    }
+    out += "\ncontains\n";
+    for (name, _) in &header.opaque {
+        for (operator, procedure) in [("==", "equal"), ("/=", "differ")] {
+            let procedure = format!("{procedure}_{}", name.trim_start_matches("MPIX_"));
+            write!(
+                out,
+                "
+  elemental logical function {procedure}(a, b)
+    type({name}), intent(in) :: a, b
+    {procedure} = transfer(a%MPIX_VAL, 0_c_intptr_t) {operator} transfer(b%MPIX_VAL, 0_c_intptr_t)
+  end function {procedure}
+"
+            )
+            .unwrap();
+        }
+    }
+    out = out + &procedures + "\nend module mpix_neighbor\n";
+    assert!(out.lines().all(|line| line.len() <= COLUMNS), "a line of the module is too long for Fortran");
+    out
+}

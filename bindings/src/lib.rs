@@ -1,0 +1,52 @@
+//! Generates everything that repeats the functions of the C ABI, from one table of them.
+//!
+//! ```text
+//! functions.toml -> table ----> entry_points    src/capi/collectives/*.rs
+//!                     |
+//!                     |  cbindgen: prototypes and types of src/capi
+//!                     v
+//!                   header ---> fortran         fortran/mpix_neighbor.f90, fortran/glue.c
+//!                     |
+//!                     +-------> reference       docs/reference/*.md
+//! ```
+//!
+//! `make header` writes the files, and `tests/generated.rs` of the library reports those that are
+//! not current. A function that the table and the Rust sources do not agree on stops the generator.
+
+#![forbid(unsafe_code)]
+
+use std::path::Path;
+
+mod entry_points;
+mod fortran;
+mod header;
+mod reference;
+mod table;
+mod text;
+
+/// Folders in which all files are generated.
+pub const FOLDERS: [&str; 2] = [REFERENCE, ENTRY_POINTS];
+
+const REFERENCE: &str = "docs/reference";
+const ENTRY_POINTS: &str = "src/capi/collectives";
+
+/// Generates all files and passes each to `emit`, with its path below `root`.
+///
+/// The header is made of the entry points in `root`, so `emit` has to write these at once where the
+/// files are to become current.
+pub fn generate(root: &Path, emit: &mut dyn FnMut(&str, &str)) {
+    let table = table::read(&root.join("bindings/functions.toml"));
+    for (path, text) in entry_points::files(&table) {
+        emit(&path, &text);
+    }
+    let prototypes = header::prototypes(root);
+    header::check(&table, &prototypes);
+    let header = header::write(&table, &prototypes);
+    emit("include/mpix_neighbor.h", &header);
+    let interface = fortran::Interface::new(header::read(&header));
+    emit("fortran/mpix_neighbor.f90", &fortran::module(&interface));
+    emit("fortran/glue.c", &fortran::glue(&interface));
+    for (path, text) in reference::pages(&table, &interface) {
+        emit(&path, &text);
+    }
+}

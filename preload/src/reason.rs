@@ -1,0 +1,46 @@
+//! Reasons for which a call goes on to the MPI.
+
+/// Why a call is not taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// The communicator connects two groups.
+    Intercommunicator,
+    /// The communicator has no topology.
+    NoTopology,
+    /// `MPI_Comm_idup` made it.
+    Idup,
+    /// It has a topology, and this library has not seen it being made.
+    Unseen,
+    /// The environment has a hint in error.
+    Hint,
+    /// MPI or the library failed to make the neighborhood.
+    NotMade,
+    /// A request, where the environment asks for rounds or verification.
+    Rounds,
+    /// `MPI_IN_PLACE`.
+    InPlace,
+    /// Other arguments in error, which the MPI reports.
+    Arguments,
+    /// An all-to-all call with many blocks.
+    Dense,
+    /// An all-to-all call on fewer processes than asked for.
+    Small,
+}
+
+/// Number of reasons.
+pub const REASONS: usize = 11;
+
+/// For people, and for the line of a launch, in the order of [`Why`].
+pub const TEXTS: [(&str, &str); REASONS] = [
+    ("intercommunicator", "on an intercommunicator"),
+    ("no_topology", "on a communicator without a topology"),
+    ("idup", "on a communicator that MPI_Comm_idup made"),
+    ("unseen", "on a communicator that was made past this library (by PMPI_*)"),
+    ("hint", "because of a hint in error"),
+    ("not_made", "because the neighborhood could not be made"),
+    ("rounds", "requests, as the environment asks for rounds or verification"),
+    ("in_place", "with MPI_IN_PLACE"),
+    ("arguments", "with arguments in error"),
+    ("dense", "with too many blocks to be sparse"),
+    ("small", "on fewer processes than MPIX_PRELOAD_ALLTOALLV"),
+];

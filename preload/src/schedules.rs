@@ -1,0 +1,40 @@
+//! The schedules that the library has chosen, as the report lists them.
+
+use std::collections::BTreeMap;
+use std::ffi::c_int;
+use std::sync::{Mutex, PoisonError};
+
+use mpi_sys::MPI_Comm;
+use mpix_neighbor::capi::{MPIX_NEIGHBOR_ALLTOALL, MPIX_Neighborhood_describe};
+
+use crate::errors::SUCCESS;
+
+/// What `MPIX_Neighborhood_describe` said, and of how many communicators.
+static SCHEDULES: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
+
+/// What the library says of a neighborhood.
+pub fn description(shadow: MPI_Comm) -> String {
+    let mut text = [0u8; 1024];
+    let mut length = 0;
+    // SAFETY: the buffer is as long as said; the result is a local.
+    let code = unsafe {
+        MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, shadow, text.len() as c_int, text.as_mut_ptr().cast(), &mut length)
+    };
+    let written = if code == SUCCESS { (length.max(0) as usize).min(text.len() - 1) } else { 0 };
+    String::from_utf8_lossy(&text[..written]).into_owned()
+}
+
+/// Keeps what is to be said of a communicator before it goes.
+pub fn describe(shadow: MPI_Comm) {
+    // the first line is of the process, the second one of the schedule
+    let text = description(shadow);
+    let Some(line) = text.lines().nth(1) else { return };
+    if let Ok(mut schedules) = SCHEDULES.lock() {
+        *schedules.entry(line.to_owned()).or_default() += 1;
+    }
+}
+
+/// The lines kept so far, each with the number of communicators it describes.
+pub fn kept() -> BTreeMap<String, u64> {
+    SCHEDULES.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}

@@ -1,0 +1,13 @@
+//! The neighborhood collectives, blocking, nonblocking and persistent.
+//!
+//! Generated from bindings/functions.toml by `make header`; do not edit.
+
+mod alltoall;
+mod fields;
+mod gather;
+mod reduce;
+
+pub use alltoall::*;
+pub use fields::*;
+pub use gather::*;
+pub use reduce::*;

@@ -1,0 +1,288 @@
+//! Arguments of sparse exchanges: checking them, and starting an exchange with them.
+
+use std::ffi::{c_int, c_void};
+
+use crate::capi::args::{self, Entry};
+use crate::datatype::buffers::{Blocks, Names, RECV, SEND, Shape, length};
+use crate::environment;
+use crate::error::{Argument, Class, Error, Result};
+use crate::logging;
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::datatype::{self, Known, Owned as Datatype};
+use crate::mpi::message::Block;
+use crate::mpi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, device, info};
+use crate::select::hints::SparseHints;
+use crate::sparse::mailbox::{Arrived, Inbox, Layout, Outgoing, Sends};
+use crate::sparse::{self, Exchange, Form, Wires};
+use crate::topology::neighborhood;
+
+/// The arguments that every form of an exchange has.
+pub struct Arguments {
+    /// What is sent.
+    pub send: SendSide,
+    /// What messages are received as.
+    pub recvtype: MPI_Datatype,
+    /// Hints.
+    pub info: MPI_Info,
+    /// Whose processes take part.
+    pub comm: MPI_Comm,
+}
+
+/// How long an exchange uses its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// Until the call returns.
+    Call,
+    /// Until its request is complete.
+    Request,
+    /// As long as the plan that the call makes.
+    Plan,
+}
+
+/// Arguments that have been checked.
+struct Checked {
+    sends: Sends,
+    kind: ReceiveType,
+    sendtype: Option<Datatype>,
+}
+
+/// An exchange that has been started, and what its call needs of the arguments.
+pub struct Started<D> {
+    /// The exchange.
+    pub exchange: Exchange,
+    /// Where its results go.
+    pub destination: D,
+    /// What messages are received as.
+    pub kind: ReceiveType,
+    /// Keeps the send type alive, where that outlives the call.
+    pub sendtype: Option<Datatype>,
+    /// For a plan, what the exchange sends; otherwise nothing.
+    pub sends: Sends,
+}
+
+impl Arguments {
+    /// Starts an exchange whose results go to `destination`. A process whose arguments are in
+    /// error, that one included, takes part with no messages, so that its peers do not wait for it,
+    /// and gets the error when the exchange has ended.
+    ///
+    /// # Safety
+    /// The handles must be valid, the arrays as long as said.
+    pub unsafe fn start<D>(&self, keep: Keep, destination: Result<D>) -> Result<Started<D>> {
+        let form = if keep == Keep::Request { Form::Nonblocking } else { Form::Blocking };
+        // SAFETY: the caller vouches for handles and arrays.
+        unsafe {
+            let context = sparse::wires(self.comm)?;
+            logging::unknown_keys(self.info, self.comm);
+            let (hints, understood) = sparse_hints(self.info);
+            let checked = understood.and(destination).and_then(|d| Ok((d, self.check(keep, &context.hold())?)));
+            match checked {
+                Ok((destination, Checked { sends, kind, sendtype })) => {
+                    let kept = if keep == Keep::Plan { sends.list.clone() } else { Vec::new() };
+                    let kept = Sends { list: kept, dense: sends.dense };
+                    let exchange = Exchange::start(&context, hints.as_ref(), sends, form)?;
+                    Ok(Started { exchange, destination, kind, sendtype, sends: kept })
+                }
+                Err(e) => {
+                    Exchange::start(&context, hints.as_ref(), Sends::default(), form)?.wait()?;
+                    Err(e)
+                }
+            }
+        }
+    }
+
+    /// Checks the arguments. Duplicates a derived send type that is used after the call.
+    ///
+    /// # Safety
+    /// As for `start`.
+    unsafe fn check(&self, keep: Keep, context: &Wires) -> Result<Checked> {
+        // SAFETY: the caller vouches for handles and arrays.
+        unsafe {
+            let mut sends = self.send.read(context)?;
+            let kind = ReceiveType::of(self.recvtype, context)?;
+            let mut sendtype = None;
+            if keep != Keep::Call && !sends.list.is_empty() && !sends.dense {
+                let own = Datatype::duplicate(self.send.datatype)?;
+                sends.list.iter_mut().for_each(|o| o.block.datatype = own.raw());
+                sendtype = Some(own);
+            }
+            Ok(Checked { sends, kind, sendtype })
+        }
+    }
+}
+
+/// The send side of a call.
+pub struct SendSide {
+    /// Number of messages.
+    pub ntargets: c_int,
+    /// Rank of each one's receiver.
+    pub targets: *const c_int,
+    /// Where the messages are.
+    pub buffer: *const c_void,
+    /// Where each one is.
+    pub counts: Counts,
+    /// Datatype of the elements.
+    pub datatype: MPI_Datatype,
+}
+
+/// Where messages are in the send buffer.
+pub enum Counts {
+    /// Counts and displacements.
+    Narrow(*const c_int, *const c_int),
+    /// The same with large counts.
+    Wide(*const MPI_Count, *const MPI_Aint),
+    /// One count for all, the messages one after the other.
+    Equal(i64),
+}
+
+impl Counts {
+    /// # Safety
+    /// The arrays must be null or valid for `n` entries.
+    unsafe fn shape<'a>(&self, n: usize) -> Result<Shape<'a>> {
+        unsafe fn vector<'a, C: Entry + 'a, D: Entry + 'a>(counts: *const C, displs: *const D, n: usize) -> Result<Shape<'a>> {
+            // SAFETY: the caller vouches for the arrays.
+            unsafe {
+                let counts = C::ints(args::array(SEND.counts, counts, n)?);
+                let displs = D::ints(args::array(SEND.displs, displs, n)?);
+                Ok(Shape::Vector { counts, displs })
+            }
+        }
+        // SAFETY: the caller vouches for the arrays.
+        unsafe {
+            match *self {
+                Counts::Narrow(counts, displs) => vector(counts, displs, n),
+                Counts::Wide(counts, displs) => vector(counts, displs, n),
+                Counts::Equal(count) => Ok(Shape::Equal { count }),
+            }
+        }
+    }
+}
+
+/// Names of the arguments where both sides have one type.
+const LISTS: (&str, &str) = ("targets", "targets");
+
+/// Returns the extent of a datatype, and true if its elements are sent as they are in memory. An
+/// error if it cannot be used for communication.
+///
+/// # Safety
+/// The handle must be a datatype or null.
+unsafe fn examine(names: &'static Names, datatype: MPI_Datatype, known: &Known, comm: &Comm) -> Result<(i64, bool)> {
+    let argument = Argument::new(names.datatype);
+    if datatype::is_null(datatype) {
+        return Err(Error::NullHandle { argument, null: "MPI_DATATYPE_NULL", class: Class::Type }.into());
+    }
+    // SAFETY: the caller vouches for the handle.
+    unsafe {
+        if let Some(extent) = known.dense(datatype)? {
+            return Ok((extent, true));
+        }
+        if let Err(e) = datatype::check_committed(datatype, comm) {
+            return Err(Error::Datatype { argument, text: e.to_string() }.into());
+        }
+        Ok((known.extent(datatype)?, false))
+    }
+}
+
+impl SendSide {
+    /// Checks the arguments and locates each message.
+    ///
+    /// # Safety
+    /// The arrays must be null or as long as said, the datatype a datatype or null.
+    unsafe fn read(&self, context: &Wires) -> Result<Sends> {
+        let n = args::length("ntargets", self.ntargets)?;
+        if n == 0 {
+            return Ok(Sends::default());
+        }
+        // SAFETY: the caller vouches for arrays and handles.
+        unsafe {
+            let ranks = args::array("targets", self.targets, n)?;
+            let targets = neighborhood::slots(ranks, None, mpi::proc_null(), context.size(), LISTS)?;
+            if mpi::is_in_place(self.buffer) {
+                return Err(Error::InPlace { argument: Argument::new(SEND.buffer) }.into());
+            }
+            let (extent, dense) = examine(&SEND, self.datatype, &context.send, context.comm())?;
+            let size = if dense { extent } else { datatype::size(self.datatype)? };
+            let shape = self.counts.shape(n)?;
+            device::look();
+            let devices = device::devices();
+            let blocks = Blocks { base: self.buffer.cast_mut().cast(), datatype: self.datatype, extent, shape, names: &SEND };
+            let mut list = Vec::with_capacity(n);
+            for (i, target) in targets.iter().enumerate() {
+                let at = blocks.locate(i)?;
+                let Some(target) = target.rank else { continue };
+                let bytes = length(at.count, size, || blocks.count_argument(i))?;
+                if at.at.is_null() && bytes > 0 && dense {
+                    return Err(Error::NullBuffer { argument: Argument::new(SEND.buffer), count: at.count }.into());
+                }
+                let block = Block { at: at.at, count: at.count, datatype: at.datatype };
+                let device = devices.as_ref().map_or(Ok(false), |devices| devices.hold_block(&block))?;
+                list.push(Outgoing { target, block, bytes: bytes as u64, device });
+            }
+            Ok(Sends { list, dense })
+        }
+    }
+}
+
+/// A datatype that messages are received as.
+pub struct ReceiveType {
+    /// Sizes of an element.
+    pub layout: Layout,
+    /// A duplicate of the datatype, if messages must be unpacked.
+    pub derived: Option<Datatype>,
+}
+
+impl ReceiveType {
+    /// Checks a datatype, and duplicates it if it must be unpacked.
+    ///
+    /// # Safety
+    /// The handle must be a datatype or null.
+    unsafe fn of(datatype: MPI_Datatype, context: &Wires) -> Result<ReceiveType> {
+        // SAFETY: the caller vouches for the handle.
+        unsafe {
+            let (extent, dense) = examine(&RECV, datatype, &context.recv, context.comm())?;
+            if dense {
+                let layout = Layout { size: extent as u64, extent, bounds: (0, extent) };
+                return Ok(ReceiveType { layout, derived: None });
+            }
+            let layout = Layout { size: datatype::size(datatype)? as u64, extent, bounds: datatype::bounds(datatype)? };
+            Ok(ReceiveType { layout, derived: Some(Datatype::duplicate(datatype)?) })
+        }
+    }
+
+    /// Bytes.
+    pub fn bytes() -> ReceiveType {
+        ReceiveType { layout: Layout { size: 1, extent: 1, bounds: (0, 1) }, derived: None }
+    }
+
+    /// Elements in a message, which must be a whole number of them.
+    pub fn check(&self, m: &Arrived) -> Result<u64> {
+        let ragged = || Error::Ragged { source_rank: m.source, bytes: m.bytes, size: self.layout.size };
+        self.layout.count(m.bytes).ok_or_else(|| ragged().into())
+    }
+
+    /// Unpacks messages, if the datatype needs it.
+    ///
+    /// # Safety
+    /// The messages must have been checked.
+    pub unsafe fn unpacked(&self, packed: &Inbox, comm: &Comm) -> Result<Option<Inbox>> {
+        match &self.derived {
+            None => Ok(None),
+            // SAFETY: a datatype of our own; the callers have checked the lengths.
+            Some(datatype) => unsafe { packed.unpacked(&self.layout, datatype.raw(), comm) }.map(Some),
+        }
+    }
+}
+
+/// The hints of a call, if it has any, and an error if one of them is not understood. The others
+/// are in effect then, so that a process whose hints are in error takes the same protocol as its
+/// peers.
+///
+/// # Safety
+/// `info` must be an info object or `MPI_INFO_NULL`.
+pub unsafe fn sparse_hints(info: MPI_Info) -> (Option<SparseHints>, Result<()>) {
+    if info::is_null(info) {
+        return (None, Ok(()));
+    }
+    // SAFETY: the caller vouches for `info`.
+    let (hints, understood) = SparseHints::read(|key| unsafe { info::get(info, key) }, environment::variable, environment::text);
+    (Some(hints), understood)
+}

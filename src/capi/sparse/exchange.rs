@@ -1,0 +1,406 @@
+//! Sparse exchanges: blocking, with a function for each message, and nonblocking.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::arguments::{Arguments, Counts, Keep, ReceiveType, SendSide, Started};
+use super::result::{MPIX_Sparse_result, MPIX_Sparse_result_object};
+use crate::capi::args::{self, Results};
+use crate::capi::boundary;
+use crate::error::{Argument, Class, Error, Result};
+use crate::mpi::datatype::{self, Owned as Datatype};
+use crate::mpi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, comm};
+use crate::sparse::mailbox::{Arrived, Inbox};
+use crate::sparse::{self, Exchange, Shared};
+
+/// A nonblocking sparse exchange under way.
+pub struct MPIX_Sparse_request_object {
+    /// Also in the list of those that each wait of the process moves forward.
+    exchange: Arc<Mutex<Exchange>>,
+    wires: Shared,
+    kind: ReceiveType,
+    /// Keeps the send type alive.
+    _sendtype: Option<Datatype>,
+    user: MPI_Comm,
+}
+
+/// Handle of a nonblocking sparse exchange, or NULL.
+pub type MPIX_Sparse_request = *mut MPIX_Sparse_request_object;
+
+/// Called by `MPIX_Sparse_exchange_each` for each message. `count` elements of the receive type are
+/// at `data`, which is valid during the call. Returns `MPI_SUCCESS`, or anything else not to be
+/// called again.
+pub type MPIX_Sparse_function =
+    Option<unsafe extern "C" fn(source: c_int, count: MPI_Count, data: *const c_void, context: *mut c_void) -> c_int>;
+
+/// Runs an exchange that makes a result.
+unsafe fn exchange(function: &str, arguments: &Arguments, result: *mut MPIX_Sparse_result) -> c_int {
+    boundary::call(function, arguments.comm, || {
+        // SAFETY: the caller vouches for the arguments.
+        let mut started = unsafe { arguments.start(Keep::Call, Results::one("result", result)) }?;
+        started.exchange.wait()?;
+        finish(&mut started.exchange, started.kind, started.destination)
+    })
+}
+
+/// Makes a result of an exchange that is complete.
+fn finish(exchange: &mut Exchange, kind: ReceiveType, place: Results<MPIX_Sparse_result>) -> Result<()> {
+    let comm = exchange.comm()?;
+    MPIX_Sparse_result_object::new(exchange.take(), kind, &comm)?.hand_out(place);
+    Ok(())
+}
+
+/// Sends a message to each target, and receives the messages that others send to the caller, which
+/// it need not know of.
+///
+/// # Safety
+/// As for any MPI function: handles must be valid and arrays as long as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_exchange(
+    ntargets: c_int,
+    targets: *const c_int,
+    sendbuf: *const c_void,
+    sendcounts: *const c_int,
+    senddispls: *const c_int,
+    sendtype: MPI_Datatype,
+    recvtype: MPI_Datatype,
+    info: MPI_Info,
+    comm: MPI_Comm,
+    result: *mut MPIX_Sparse_result,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let counts = Counts::Narrow(sendcounts, senddispls);
+        let send = SendSide { ntargets, targets, buffer: sendbuf, counts, datatype: sendtype };
+        exchange("MPIX_Sparse_exchange", &Arguments { send, recvtype, info, comm }, result)
+    }
+}
+
+/// `MPIX_Sparse_exchange` with large counts.
+///
+/// # Safety
+/// As for any MPI function: handles must be valid and arrays as long as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_exchange_c(
+    ntargets: c_int,
+    targets: *const c_int,
+    sendbuf: *const c_void,
+    sendcounts: *const MPI_Count,
+    senddispls: *const MPI_Aint,
+    sendtype: MPI_Datatype,
+    recvtype: MPI_Datatype,
+    info: MPI_Info,
+    comm: MPI_Comm,
+    result: *mut MPIX_Sparse_result,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let counts = Counts::Wide(sendcounts, senddispls);
+        let send = SendSide { ntargets, targets, buffer: sendbuf, counts, datatype: sendtype };
+        exchange("MPIX_Sparse_exchange_c", &Arguments { send, recvtype, info, comm }, result)
+    }
+}
+
+/// Does what `MPIX_Sparse_exchange` does, with messages of one size.
+///
+/// # Safety
+/// As for any MPI function: handles must be valid and arrays as long as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_exchange_block(
+    ntargets: c_int,
+    targets: *const c_int,
+    sendbuf: *const c_void,
+    sendcount: c_int,
+    sendtype: MPI_Datatype,
+    recvtype: MPI_Datatype,
+    info: MPI_Info,
+    comm: MPI_Comm,
+    result: *mut MPIX_Sparse_result,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let counts = Counts::Equal(sendcount.into());
+        let send = SendSide { ntargets, targets, buffer: sendbuf, counts, datatype: sendtype };
+        exchange("MPIX_Sparse_exchange_block", &Arguments { send, recvtype, info, comm }, result)
+    }
+}
+
+/// `MPIX_Sparse_exchange_block` with large counts.
+///
+/// # Safety
+/// As for any MPI function: handles must be valid and arrays as long as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_exchange_block_c(
+    ntargets: c_int,
+    targets: *const c_int,
+    sendbuf: *const c_void,
+    sendcount: MPI_Count,
+    sendtype: MPI_Datatype,
+    recvtype: MPI_Datatype,
+    info: MPI_Info,
+    comm: MPI_Comm,
+    result: *mut MPIX_Sparse_result,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let counts = Counts::Equal(sendcount);
+        let send = SendSide { ntargets, targets, buffer: sendbuf, counts, datatype: sendtype };
+        exchange("MPIX_Sparse_exchange_block_c", &Arguments { send, recvtype, info, comm }, result)
+    }
+}
+
+/// Finds out which processes have the caller among their targets.
+///
+/// # Safety
+/// As for any MPI function: handles must be valid and arrays as long as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_sources(
+    ntargets: c_int,
+    targets: *const c_int,
+    info: MPI_Info,
+    comm: MPI_Comm,
+    result: *mut MPIX_Sparse_result,
+) -> c_int {
+    let send = SendSide { ntargets, targets, buffer: std::ptr::null(), counts: Counts::Equal(0), datatype: datatype::byte() };
+    let arguments = Arguments { send, recvtype: datatype::byte(), info, comm };
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { exchange("MPIX_Sparse_sources", &arguments, result) }
+}
+
+/// Does what `MPIX_Sparse_exchange` does, calling a function for each message as it arrives instead
+/// of making a result.
+///
+/// # Safety
+/// As for any MPI function: handles must be valid and arrays as long as said; the function must not
+/// jump out.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_exchange_each(
+    ntargets: c_int,
+    targets: *const c_int,
+    sendbuf: *const c_void,
+    sendcounts: *const c_int,
+    senddispls: *const c_int,
+    sendtype: MPI_Datatype,
+    recvtype: MPI_Datatype,
+    function: MPIX_Sparse_function,
+    context: *mut c_void,
+    info: MPI_Info,
+    comm: MPI_Comm,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let counts = Counts::Narrow(sendcounts, senddispls);
+        let send = SendSide { ntargets, targets, buffer: sendbuf, counts, datatype: sendtype };
+        each("MPIX_Sparse_exchange_each", &Arguments { send, recvtype, info, comm }, function, context)
+    }
+}
+
+/// `MPIX_Sparse_exchange_each` with large counts.
+///
+/// # Safety
+/// As for `MPIX_Sparse_exchange_each`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_exchange_each_c(
+    ntargets: c_int,
+    targets: *const c_int,
+    sendbuf: *const c_void,
+    sendcounts: *const MPI_Count,
+    senddispls: *const MPI_Aint,
+    sendtype: MPI_Datatype,
+    recvtype: MPI_Datatype,
+    function: MPIX_Sparse_function,
+    context: *mut c_void,
+    info: MPI_Info,
+    comm: MPI_Comm,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let counts = Counts::Wide(sendcounts, senddispls);
+        let send = SendSide { ntargets, targets, buffer: sendbuf, counts, datatype: sendtype };
+        each("MPIX_Sparse_exchange_each_c", &Arguments { send, recvtype, info, comm }, function, context)
+    }
+}
+
+/// Runs an exchange that calls `function` for each message.
+unsafe fn each(name: &str, arguments: &Arguments, function: MPIX_Sparse_function, context: *mut c_void) -> c_int {
+    boundary::call(name, arguments.comm, || {
+        // SAFETY: the caller vouches for the arguments.
+        unsafe {
+            let function = function.ok_or_else(|| Error::NullResult { argument: Argument::new("function") }.into());
+            let Started { mut exchange, destination: function, kind, .. } = arguments.start(Keep::Call, function)?;
+            let private = exchange.comm()?;
+            let mut failed = Ok(());
+            let deliver = |m: &Arrived| -> Result<()> {
+                let count = kind.check(m)?;
+                let typed = kind.unpacked(&Inbox::of(*m), &private)?;
+                let at = typed.as_ref().map_or(m.at, |t| t.messages[0].at);
+                let code = function(m.source as c_int, count as MPI_Count, at.cast(), context);
+                if code == mpi::success() { Ok(()) } else { Err(Error::Callback { code, source_rank: m.source }.into()) }
+            };
+            exchange.wait_with(|inbox, new| {
+                for m in &inbox.messages[new] {
+                    if failed.is_ok() {
+                        failed = deliver(m);
+                    }
+                }
+            })?;
+            failed
+        }
+    })
+}
+
+/// Starts `MPIX_Sparse_exchange` and returns; `MPIX_Sparse_test` and `MPIX_Sparse_wait` complete
+/// it.
+///
+/// # Safety
+/// As for any MPI function: handles must be valid and arrays as long as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Isparse_exchange(
+    ntargets: c_int,
+    targets: *const c_int,
+    sendbuf: *const c_void,
+    sendcounts: *const c_int,
+    senddispls: *const c_int,
+    sendtype: MPI_Datatype,
+    recvtype: MPI_Datatype,
+    info: MPI_Info,
+    comm: MPI_Comm,
+    request: *mut MPIX_Sparse_request,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let counts = Counts::Narrow(sendcounts, senddispls);
+        let send = SendSide { ntargets, targets, buffer: sendbuf, counts, datatype: sendtype };
+        start("MPIX_Isparse_exchange", &Arguments { send, recvtype, info, comm }, request)
+    }
+}
+
+/// `MPIX_Isparse_exchange` with large counts.
+///
+/// # Safety
+/// As for any MPI function: handles must be valid and arrays as long as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Isparse_exchange_c(
+    ntargets: c_int,
+    targets: *const c_int,
+    sendbuf: *const c_void,
+    sendcounts: *const MPI_Count,
+    senddispls: *const MPI_Aint,
+    sendtype: MPI_Datatype,
+    recvtype: MPI_Datatype,
+    info: MPI_Info,
+    comm: MPI_Comm,
+    request: *mut MPIX_Sparse_request,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let counts = Counts::Wide(sendcounts, senddispls);
+        let send = SendSide { ntargets, targets, buffer: sendbuf, counts, datatype: sendtype };
+        start("MPIX_Isparse_exchange_c", &Arguments { send, recvtype, info, comm }, request)
+    }
+}
+
+/// Starts an exchange and makes its request.
+unsafe fn start(function: &str, arguments: &Arguments, request: *mut MPIX_Sparse_request) -> c_int {
+    boundary::call(function, arguments.comm, || {
+        // SAFETY: the caller vouches for the arguments.
+        let started = unsafe { arguments.start(Keep::Request, Results::one("request", request)) }?;
+        let Started { exchange, destination, kind, sendtype: _sendtype, .. } = started;
+        let wires = Arc::clone(exchange.wires());
+        let outstanding = Arc::clone(&wires.hold().outstanding);
+        let exchange = Arc::new(Mutex::new(exchange));
+        outstanding.add(Arc::clone(&exchange) as _);
+        let request = MPIX_Sparse_request_object { exchange, wires, kind, _sendtype, user: arguments.comm };
+        destination.write([Box::into_raw(Box::new(request))]);
+        Ok(())
+    })
+}
+
+/// Tests whether a nonblocking sparse exchange is complete, and completes it if so.
+///
+/// # Safety
+/// The request must be one that is not complete; pointers must be writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_test(
+    request: *mut MPIX_Sparse_request,
+    flag: *mut c_int,
+    result: *mut MPIX_Sparse_result,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        complete("MPIX_Sparse_test", request, result, |exchange| {
+            let flag = Results::one("flag", flag)?;
+            let done = exchange.progress()?;
+            flag.write([c_int::from(done)]);
+            Ok(done)
+        })
+    }
+}
+
+/// Waits until a nonblocking sparse exchange is complete, and completes it.
+///
+/// # Safety
+/// As for `MPIX_Sparse_test`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_wait(request: *mut MPIX_Sparse_request, result: *mut MPIX_Sparse_result) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { complete("MPIX_Sparse_wait", request, result, |exchange| exchange.wait().map(|()| true)) }
+}
+
+/// The communicator on which errors are reported: `MPI_COMM_WORLD` once the caller's has been
+/// freed.
+pub(super) fn handler_of(wires: &Shared, user: MPI_Comm) -> MPI_Comm {
+    if wires.is_orphaned() { comm::world() } else { user }
+}
+
+/// Completes an exchange if `progress` says that it has ended.
+unsafe fn complete(
+    function: &str,
+    request: *mut MPIX_Sparse_request,
+    result: *mut MPIX_Sparse_result,
+    progress: impl FnOnce(&mut Exchange) -> Result<bool>,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments; the request is a box that `start` made.
+    unsafe {
+        let live = request.as_mut().and_then(|r| r.as_mut());
+        let user = live.as_ref().map_or(comm::world(), |r| handler_of(&r.wires, r.user));
+        boundary::call(function, user, || {
+            let null = Error::NullHandle { argument: Argument::new("request"), null: "NULL", class: Class::Arg };
+            let live = live.ok_or(null)?;
+            let place = Results::one("result", result)?;
+            let outstanding = Arc::clone(&live.wires.hold().outstanding);
+            outstanding.advance();
+            let progressed = progress(&mut live.exchange.lock().unwrap_or_else(PoisonError::into_inner));
+            // an exchange that has failed is not moved further
+            if !progressed.inspect_err(|_| outstanding.remove(&live.exchange))? {
+                return Ok(());
+            }
+            let mut done = Box::from_raw(std::ptr::replace(request, std::ptr::null_mut()));
+            outstanding.remove(&done.exchange);
+            let kind = std::mem::replace(&mut done.kind, ReceiveType::bytes());
+            let mut exchange = done.exchange.lock().unwrap_or_else(PoisonError::into_inner);
+            finish(&mut exchange, kind, place)
+        })
+    }
+}
+
+/// Describes the sparse exchanges on a communicator in a few lines of text.
+///
+/// # Safety
+/// `comm` must be a communicator, `string` writable for `length` characters, `resultlen` writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_describe(
+    comm: MPI_Comm,
+    length: c_int,
+    string: *mut c_char,
+    resultlen: *mut c_int,
+) -> c_int {
+    boundary::call("MPIX_Sparse_describe", comm, || {
+        // SAFETY: the caller vouches for the arguments.
+        unsafe {
+            let shared = sparse::wires(comm)?;
+            let text = shared.hold().describe();
+            args::text(&text, length, string, resultlen)
+        }
+    })
+}

@@ -1,0 +1,12 @@
+//! Dynamic sparse data exchange: each process knows whom it sends to, and none knows who will send
+//! to it.
+
+mod arguments;
+mod exchange;
+mod plan;
+mod result;
+
+pub(super) use arguments::sparse_hints;
+pub use exchange::*;
+pub use plan::*;
+pub use result::*;

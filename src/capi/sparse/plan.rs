@@ -1,0 +1,211 @@
+//! Plans of sparse exchanges, whose targets and sizes stay the same while contents change.
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use super::arguments::{Arguments, Counts, Keep, SendSide};
+use super::exchange::handler_of;
+use super::result::{MPIX_Sparse_result, MPIX_Sparse_result_object};
+use crate::capi::args::Results;
+use crate::capi::boundary;
+use crate::error::{Argument, Class, Error, Result};
+use crate::mpi::datatype::Owned as Datatype;
+use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, comm};
+use crate::sparse::plan::Plan;
+use crate::sparse::{self, Shared};
+
+/// A sparse exchange whose targets and sizes stay the same.
+pub struct MPIX_Sparse_plan_object {
+    plan: Plan,
+    result: Box<MPIX_Sparse_result_object>,
+    /// Keeps the send type alive, as long as the plan.
+    _sendtype: Option<Datatype>,
+    wires: Shared,
+    user: MPI_Comm,
+}
+
+/// Handle of a plan of a sparse exchange, or NULL.
+pub type MPIX_Sparse_plan = *mut MPIX_Sparse_plan_object;
+
+/// Runs a sparse exchange and keeps its targets and sizes as a plan, whose further runs cost the
+/// messages alone.
+///
+/// # Safety
+/// As for any MPI function: handles must be valid and arrays as long as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_plan_create(
+    ntargets: c_int,
+    targets: *const c_int,
+    sendbuf: *const c_void,
+    sendcounts: *const c_int,
+    senddispls: *const c_int,
+    sendtype: MPI_Datatype,
+    recvtype: MPI_Datatype,
+    info: MPI_Info,
+    comm: MPI_Comm,
+    plan: *mut MPIX_Sparse_plan,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let counts = Counts::Narrow(sendcounts, senddispls);
+        let send = SendSide { ntargets, targets, buffer: sendbuf, counts, datatype: sendtype };
+        make_plan("MPIX_Sparse_plan_create", &Arguments { send, recvtype, info, comm }, plan)
+    }
+}
+
+/// `MPIX_Sparse_plan_create` with large counts.
+///
+/// # Safety
+/// As for any MPI function: handles must be valid and arrays as long as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_plan_create_c(
+    ntargets: c_int,
+    targets: *const c_int,
+    sendbuf: *const c_void,
+    sendcounts: *const MPI_Count,
+    senddispls: *const MPI_Aint,
+    sendtype: MPI_Datatype,
+    recvtype: MPI_Datatype,
+    info: MPI_Info,
+    comm: MPI_Comm,
+    plan: *mut MPIX_Sparse_plan,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        let counts = Counts::Wide(sendcounts, senddispls);
+        let send = SendSide { ntargets, targets, buffer: sendbuf, counts, datatype: sendtype };
+        make_plan("MPIX_Sparse_plan_create_c", &Arguments { send, recvtype, info, comm }, plan)
+    }
+}
+
+/// Runs an exchange and makes a plan of it.
+unsafe fn make_plan(function: &str, arguments: &Arguments, plan: *mut MPIX_Sparse_plan) -> c_int {
+    boundary::call(function, arguments.comm, || {
+        // SAFETY: the caller vouches for the arguments; the result's memory lives as long as the
+        // plan.
+        unsafe {
+            // first of all: every process counts its plans, also one whose arguments are in error
+            let tag = sparse::wires(arguments.comm)?.hold().next_plan();
+            let mut started = arguments.start(Keep::Plan, Results::one("plan", plan))?;
+            let exchange = &mut started.exchange;
+            exchange.wait()?;
+            let (private, inbox) = (exchange.comm()?, exchange.take());
+            let plan = Plan::new(exchange.wires(), started.sends, &inbox, tag)?;
+            let mut result = Box::new(MPIX_Sparse_result_object::new(inbox, started.kind, &private)?);
+            result.of_plan = true;
+            started.destination.write([Box::into_raw(Box::new(MPIX_Sparse_plan_object {
+                plan,
+                result,
+                _sendtype: started.sendtype,
+                wires: Arc::clone(started.exchange.wires()),
+                user: arguments.comm,
+            }))]);
+            Ok(())
+        }
+    })
+}
+
+/// Runs the body of a function that works on a plan.
+unsafe fn with_plan(
+    function: &str,
+    plan: MPIX_Sparse_plan,
+    body: impl FnOnce(&mut MPIX_Sparse_plan_object) -> Result<()>,
+) -> c_int {
+    // SAFETY: the caller vouches for the plan.
+    let plan = unsafe { plan.as_mut() };
+    let user = plan.as_ref().map_or(comm::world(), |p| handler_of(&p.wires, p.user));
+    boundary::call(function, user, || {
+        let null = Error::NullHandle { argument: Argument::new("plan"), null: "NULL", class: Class::Arg };
+        body(plan.ok_or(null)?)
+    })
+}
+
+impl MPIX_Sparse_plan_object {
+    /// Unpacks what a run has brought.
+    fn refresh(&mut self) -> Result<()> {
+        // SAFETY: the lengths are those of the first run, which have been checked.
+        unsafe { self.result.refresh() }
+    }
+}
+
+/// Starts a run of a plan.
+///
+/// # Safety
+/// The plan must not have been freed, and its send buffer be readable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_plan_start(plan: MPIX_Sparse_plan) -> c_int {
+    // SAFETY: the caller vouches for the plan.
+    unsafe { with_plan("MPIX_Sparse_plan_start", plan, |p| p.plan.start()) }
+}
+
+/// Tests whether a run of a plan is complete; its messages are then in the plan's result.
+///
+/// # Safety
+/// The plan must not have been freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_plan_test(plan: MPIX_Sparse_plan, flag: *mut c_int) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        with_plan("MPIX_Sparse_plan_test", plan, |p| {
+            let flag = Results::one("flag", flag)?;
+            let before = p.plan.is_active();
+            let done = p.plan.test()?;
+            if before && done {
+                p.refresh()?;
+            }
+            flag.write([c_int::from(done)]);
+            Ok(())
+        })
+    }
+}
+
+/// Waits until a run of a plan is complete; its messages are then in the plan's result.
+///
+/// # Safety
+/// The plan must not have been freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_plan_wait(plan: MPIX_Sparse_plan) -> c_int {
+    // SAFETY: the caller vouches for the plan.
+    unsafe {
+        with_plan("MPIX_Sparse_plan_wait", plan, |p| {
+            let before = p.plan.is_active();
+            p.plan.wait()?;
+            if before { p.refresh() } else { Ok(()) }
+        })
+    }
+}
+
+/// Returns the result of a plan.
+///
+/// # Safety
+/// The plan must not have been freed; the pointer must be writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_plan_result(plan: MPIX_Sparse_plan, result: *mut MPIX_Sparse_result) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        with_plan("MPIX_Sparse_plan_result", plan, |p| {
+            Results::one("result", result)?.write([&raw mut *p.result]);
+            Ok(())
+        })
+    }
+}
+
+/// Frees a plan and its result.
+///
+/// # Safety
+/// The plan must not have been freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_plan_free(plan: *mut MPIX_Sparse_plan) -> c_int {
+    boundary::call("MPIX_Sparse_plan_free", comm::world(), || {
+        // SAFETY: the caller vouches for the pointer; the plan is a box that `make_plan` made.
+        unsafe {
+            let place = plan.as_mut().ok_or(Error::NullResult { argument: Argument::new("plan") })?;
+            match place.as_ref() {
+                None => {}
+                Some(p) if p.plan.is_active() => return Err(Error::Exchanging.into()),
+                Some(_) => drop(Box::from_raw(std::mem::replace(place, std::ptr::null_mut()))),
+            }
+            Ok(())
+        }
+    })
+}

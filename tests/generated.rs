@@ -1,0 +1,44 @@
+//! The generated files are those that `bindings/functions.toml` and the sources say: the entry
+//! points of the collectives, the C header, the Fortran module with its glue, the reference.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+#[test]
+fn generated_files_are_current() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut generated = BTreeSet::new();
+    let mut stale = BTreeSet::new();
+    mpix_neighbor_bindings::generate(root, &mut |path, text| {
+        if std::fs::read_to_string(root.join(path)).unwrap_or_default() != text {
+            stale.insert(path.to_owned());
+        }
+        generated.insert(path.to_owned());
+    });
+    // nothing is left of what is no longer generated
+    for folder in mpix_neighbor_bindings::FOLDERS {
+        for entry in std::fs::read_dir(root.join(folder)).unwrap() {
+            let path = format!("{folder}/{}", entry.unwrap().file_name().to_str().unwrap());
+            if !generated.contains(&path) {
+                stale.insert(path);
+            }
+        }
+    }
+    assert!(stale.is_empty(), "out of date: {stale:?}; run `make header` and commit what it writes");
+}
+
+/// Pages of docs/ that generated pages refer to are there.
+#[test]
+fn links_of_the_reference_lead_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut dead = BTreeSet::new();
+    mpix_neighbor_bindings::generate(root, &mut |path, text| {
+        let Some(folder) = Path::new(path).parent().filter(|_| path.ends_with(".md")) else { return };
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if !root.join(folder).join(target).exists() {
+                dead.insert(format!("{path}: {target}"));
+            }
+        }
+    });
+    assert!(dead.is_empty(), "{dead:?}");
+}

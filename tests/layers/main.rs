@@ -1,0 +1,186 @@
+//! The rules about which module may use which. One way only; see the picture in `src/lib.rs`.
+
+mod uses;
+
+use std::path::{Path, PathBuf};
+
+use uses::Crate;
+
+/// Most lines of a source file.
+const MAX_LINES: usize = 700;
+
+fn source_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+/// Source files below `src` as (path relative to `src`, text without comments and tests' modules).
+fn sources() -> Vec<(String, String)> {
+    let root = source_folder();
+    (uses::rust_files(&root).iter())
+        .map(|f| {
+            let text = std::fs::read_to_string(f).unwrap();
+            let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+            let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+            (f.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(), code.join("\n"))
+        })
+        .collect()
+}
+
+#[test]
+fn modules_use_only_what_lies_below_them() {
+    let pure = ["error", "util", "topology", "schedule", "model", "select"];
+    let allowed = |module: &str| -> Vec<&str> {
+        match module {
+            "error" | "util" => vec![],
+            "topology" => vec!["error", "util"],
+            "schedule" => vec!["topology", "util"],
+            "model" => vec!["error", "schedule", "topology", "util"],
+            "select" => vec!["error", "model", "schedule", "topology", "util"],
+            "environment" => vec![],
+            "logging" => vec!["environment", "mpi", "select"],
+            // `typemap` alone, which `mpi/typemap.rs` makes
+            "mpi" => vec!["datatype", "error"],
+            "datatype" => vec!["error", "mpi"],
+            "shm" => vec!["error", "mpi"],
+            "exec" => vec!["datatype", "error", "mpi", "observe", "schedule", "shm", "topology"],
+            "observe" => vec!["environment", "error", "mpi"],
+            "progress" => vec!["error", "mpi"],
+            "collective" => [&pure[..], &["datatype", "exec", "mpi", "observe", "progress", "shm"]].concat(),
+            "sparse" => {
+                vec!["environment", "error", "logging", "measure", "model", "mpi", "observe", "progress", "select", "shm", "util"]
+            }
+            "measure" => vec!["collective", "error", "model", "mpi", "select"],
+            // measures with `measure` and `sparse`
+            "measure/session" => vec!["error", "mpi", "select", "sparse"],
+            "capi" => {
+                let below =
+                    ["collective", "datatype", "environment", "exec", "logging", "measure", "mpi", "progress", "shm", "sparse"];
+                [&pure[..], &below].concat()
+            }
+            // a crate of its own, which sees what is public
+            "bin" => [&pure[..], &["environment", "measure"]].concat(),
+            "lib" => vec![],
+            other => panic!("src/{other} has no place in the layers: give it one here"),
+        }
+    };
+    let library = Crate::read(&source_folder(), "crate");
+    for (module, file) in &library.files {
+        let room = match file.path.as_str() {
+            "measure/session.rs" => "measure/session",
+            path => path.split(['/', '.']).next().unwrap(),
+        };
+        if room == "bin" {
+            continue;
+        }
+        for used in library.uses(module) {
+            let Some(used) = used.first() else { continue };
+            assert!(
+                room.starts_with(used.as_str()) || allowed(room).contains(&used.as_str()),
+                "src/{} uses crate::{used}",
+                file.path
+            );
+        }
+    }
+    let tool = Crate::read(&source_folder().join("bin/mpix-neighbor"), "mpix_neighbor");
+    for file in tool.files.values() {
+        for used in
+            file.named.iter().filter_map(|path| path.first()).filter(|name| library.files.contains_key(&vec![(*name).clone()]))
+        {
+            assert!(allowed("bin").contains(&used.as_str()), "src/bin/mpix-neighbor/{} uses mpix_neighbor::{used}", file.path);
+        }
+    }
+    for (file, text) in sources() {
+        let module = file.split(['/', '.']).next().unwrap();
+        if pure.contains(&module) {
+            assert!(!text.contains("libc::"), "src/{file} uses libc");
+        }
+        if module != "mpi" {
+            assert!(!text.contains("mpi_sys"), "src/{file} uses mpi_sys");
+        }
+        // the algorithms are reached through the table; a negotiation's messages are the business
+        // of setup
+        if !file.starts_with("schedule/") {
+            for algorithm in ["direct::", "dimension_order::", "linear_permutation::", "edge_coloring::"] {
+                assert!(!text.contains(algorithm), "src/{file} reaches around the table of algorithms");
+            }
+        }
+        assert!(!text.contains("MPI_Neighbor_"), "src/{file} calls a native neighborhood collective");
+    }
+}
+
+/// A reader can begin with the file that uses no other of its folder, and go on from there.
+#[test]
+fn no_files_of_a_folder_use_each_other_in_a_circle() {
+    let preload = Path::new(env!("CARGO_MANIFEST_DIR")).join("preload/src");
+    for folder in [source_folder(), source_folder().join("bin/mpix-neighbor"), preload] {
+        let circles = Crate::read(&folder, "crate").circles();
+        assert!(circles.is_empty(), "below {}: {circles:#?}", folder.display());
+    }
+}
+
+#[test]
+fn no_file_is_too_long() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut long = Vec::new();
+    for folder in ["src", "preload/src", "tests"] {
+        for file in uses::rust_files(&root.join(folder)) {
+            let lines = std::fs::read_to_string(&file).unwrap().lines().count();
+            if lines > MAX_LINES {
+                long.push(format!("{}: {lines}", file.strip_prefix(root).unwrap().display()));
+            }
+        }
+    }
+    assert!(long.is_empty(), "more than {MAX_LINES} lines: {long:#?}");
+}
+
+/// The map in `lib.rs` names every room, and every folder in it.
+#[test]
+fn the_map_draws_every_module() {
+    let text = std::fs::read_to_string(source_folder().join("lib.rs")).unwrap();
+    let map: String = text.lines().filter(|line| line.starts_with("//!")).collect();
+    let words: Vec<&str> = map.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+    let missing: Vec<String> = (Crate::read(&source_folder(), "crate").files.iter())
+        .filter(|(module, file)| !file.path.starts_with("bin/") && (module.len() == 1 || file.path.ends_with("/mod.rs")))
+        .filter(|(module, _)| module.last().is_some_and(|name| !words.contains(&name.as_str())))
+        .map(|(module, _)| module.join("::"))
+        .collect();
+    assert!(missing.is_empty(), "lib.rs's map does not draw {missing:?}");
+}
+
+/// A program with more rights than its user takes nothing from that user's environment, which
+/// `environment` sees to.
+#[test]
+fn the_environment_is_read_in_one_place() {
+    for (file, text) in sources() {
+        if file != "environment.rs" {
+            for read in ["env::var", "getenv"] {
+                assert!(!text.contains(read), "src/{file} reads the environment itself: {read}");
+            }
+        }
+    }
+    for path in uses::rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("preload/src")) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("env::var") && !text.contains("getenv"), "{} reads the environment itself", path.display());
+    }
+}
+
+#[test]
+fn pure_modules_forbid_unsafe_code() {
+    for module in [
+        "error",
+        "util/random",
+        "topology/neighborhood",
+        "topology/cartesian",
+        "topology/graph",
+        "topology/nodes",
+        "model/generate",
+        "select/hints",
+        "model/mod",
+        "select/mod",
+        "schedule/mod",
+        "datatype/typemap",
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/{module}.rs"));
+        assert!(std::fs::read_to_string(path).unwrap().contains("#![forbid(unsafe_code)]"), "{module}");
+    }
+}
