@@ -9,7 +9,7 @@ use crate::datatype::buffers::Buffers;
 use crate::error::Result;
 use crate::exec::forward::Forward;
 use crate::exec::p2p::P2p;
-use crate::exec::shm::link::Link;
+use crate::exec::shm::channel::Channels;
 use crate::exec::shm::{self, Shm};
 use crate::exec::waiting::Waiting;
 use crate::exec::{Any, Executor};
@@ -29,7 +29,7 @@ pub struct ExecutorPool {
     waiting: Waiting,
     window: u32,
     /// Memory shared with neighbors, if there is any.
-    link: Option<Arc<Link>>,
+    link: Option<Arc<Channels>>,
     /// Counters and trace, where the environment asks for them.
     record: Option<Arc<Record>>,
     spare: Mutex<Vec<Lease>>,
@@ -48,7 +48,7 @@ pub struct Parts {
     /// Most messages under way in a round.
     pub window: u32,
     /// Memory shared with neighbors, if there is any.
-    pub link: Option<Arc<Link>>,
+    pub link: Option<Arc<Channels>>,
     /// Counters and trace, where the environment asks for them.
     pub record: Option<Arc<Record>>,
 }
@@ -98,7 +98,7 @@ impl ExecutorPool {
     }
 
     /// Memory shared with neighbors, if there is any.
-    pub fn link(&self) -> Option<&Link> {
+    pub fn link(&self) -> Option<&Channels> {
         self.link.as_deref()
     }
 
@@ -110,7 +110,7 @@ impl ExecutorPool {
 
     /// True if a process that waits must yield its core.
     pub fn yields(&self) -> bool {
-        self.waiting == Waiting::Yield || self.link.as_ref().is_some_and(|link| link.crowded)
+        self.waiting == Waiting::Yield || self.link.as_ref().is_some_and(|link| link.oversubscribed)
     }
 
     /// True if edges to this process bypass MPI in executors that may share memory.

@@ -1,67 +1,76 @@
-//! How a process waits for memory to change.
+//! How a process sleeps until memory changes.
 //!
-//! Where processes have cores of their own it looks again and again. Where they share cores, those that it waits for may need its core: after a few looks it
-//! yields, and after some yields it sleeps until its bell rings. (Yielding alone is not enough: where the launcher gives each process a session of its own,
-//! the kernel's autogroups keep sched_yield from reaching the others.)
+//! A process with a core of its own polls. Where processes share cores, those that it waits for may
+//! need its core: after some polls it yields, and after some yields it sleeps until its doorbell
+//! rings. (Yielding alone is not enough: where the launcher gives each process a session of its
+//! own, the kernel's autogroups keep `sched_yield` from reaching the others.)
 //!
-//! Memory order: who sleeps stores `asleep`, then looks once more; who has changed what it waits for then loads `asleep`. Both have a fence between their two
-//! steps (sequentially consistent), so that not both can miss the other's. A lost call would cost no more than [`NAP`].
+//! # Memory order
+//! A process that is about to sleep stores `asleep`, then polls once more. A process that has
+//! changed what it waits for then loads `asleep`. Both have a sequentially consistent fence between
+//! the two steps, so that at least one of them sees what the other one did. A lost wake-up would
+//! cost no more than [`NAP`].
+
+// models and tests use less of it
+#![cfg_attr(any(loom, not(feature = "mpi")), allow(dead_code))]
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::time::Duration;
 
-/// How long a process sleeps at the most: then it lets MPI move other messages.
+/// The longest sleep. After it, the process lets MPI progress other messages.
 pub const NAP: Duration = Duration::from_micros(500);
 
-/// A process's bell: one that is rung wakes the process.
+/// A process's doorbell. Ringing it wakes the process.
 #[derive(Debug, Clone, Copy)]
-pub struct Bell(*const State);
+pub struct Doorbell(*const State);
 
 #[repr(C, align(128))]
 struct State {
-    /// Rings; the word at which the kernel looks.
+    /// Number of rings, and the word that the kernel compares.
     rings: AtomicU32,
     asleep: AtomicU32,
-    /// The process, and where it has this.
+    /// The process that owns it, and the owner's address of it.
     process: AtomicU32,
     address: AtomicU64,
 }
 
-impl Bell {
-    /// Memory of a bell.
+impl Doorbell {
+    /// Memory that a doorbell needs.
     pub const BYTES: usize = size_of::<State>();
 
-    /// The bell at an address in shared memory, which must outlive it.
-    pub fn at(memory: *mut u8) -> Bell {
-        Bell(memory.cast())
+    /// Returns the doorbell at an address in shared memory, which must outlive it. All zeros are a
+    /// doorbell.
+    pub fn at(memory: *mut u8) -> Doorbell {
+        Doorbell(memory.cast())
     }
 
-    /// Says whose it is: the caller's.
+    /// Makes the caller its owner.
     pub fn claim(&self) {
         self.state().process.store(std::process::id(), Ordering::Relaxed);
         self.state().address.store(self.0.addr() as u64, Ordering::Relaxed);
     }
 
-    /// Whether the kernel lets the caller read the memory of the process whose it is, which has claimed it: then MPI needs one copy for a message of any length.
+    /// Returns true if the kernel lets the caller read the memory of the owner, who has claimed it.
+    /// MPI then needs one copy for a message of any length.
     pub fn reads_owner(&self) -> bool {
         let (process, address) = (self.state().process.load(Ordering::Relaxed), self.state().address.load(Ordering::Relaxed));
         let mut word = 0u64;
         let own = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: size_of::<u64>() };
         let at = address as usize + std::mem::offset_of!(State, address);
         let other = libc::iovec { iov_base: std::ptr::without_provenance_mut(at), iov_len: size_of::<u64>() };
-        // SAFETY: writes a local; what the other address is the kernel finds out.
+        // SAFETY: writes a local variable; the kernel checks the other address.
         let read = unsafe { libc::process_vm_readv(process as libc::pid_t, &own, 1, &other, 1, 0) };
-        // in another container the number may be another process's
+        // in another container, the number may be another process's
         read == size_of::<u64>() as isize && word == address
     }
 
     #[inline]
     fn state(&self) -> &State {
-        // SAFETY: whoever made it vouches for the memory, which is all atomics.
+        // SAFETY: the maker vouches for the memory, which consists of atomics.
         unsafe { &*self.0 }
     }
 
-    /// Wakes the process if it sleeps. What it waits for has been changed, and a fence is behind that.
+    /// Wakes the owner if it sleeps. Call it after [`fence_before_ring`].
     #[inline]
     pub fn ring(&self) {
         if self.state().asleep.load(Ordering::Relaxed) != 0 {
@@ -73,11 +82,11 @@ impl Bell {
     fn wake(&self) {
         let rings = &self.state().rings;
         rings.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: a word that stays; waking reads and writes nothing.
+        // SAFETY: the word outlives the call; waking accesses no memory.
         unsafe { libc::syscall(libc::SYS_futex, rings.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
     }
 
-    /// Sleeps until the bell rings, at most [`NAP`]; not at all if `done` says that there is no need to any more.
+    /// Sleeps until the doorbell rings, at most [`NAP`]. Returns at once if `done` is already true.
     pub fn sleep(&self, done: impl FnOnce() -> bool) {
         let state = self.state();
         let heard = state.rings.load(Ordering::Relaxed);
@@ -86,15 +95,135 @@ impl Bell {
         fence(Ordering::SeqCst);
         if !done() {
             let nap = libc::timespec { tv_sec: 0, tv_nsec: NAP.as_nanos() as _ };
-            // SAFETY: a word that stays, and a local.
+            // SAFETY: the word outlives the call, and the time is a local variable.
             unsafe { libc::syscall(libc::SYS_futex, state.rings.as_ptr(), libc::FUTEX_WAIT, heard, &raw const nap) };
         }
         state.asleep.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// To be called between changing what others wait for and ringing their bells.
+/// Orders changes to what others wait for before the rings of their doorbells.
 #[inline(always)]
-pub fn before_ringing() {
+pub fn fence_before_ring() {
     fence(Ordering::SeqCst);
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+    use std::time::Instant;
+
+    use super::*;
+
+    /// Memory of a doorbell, which outlives it.
+    fn memory() -> Box<State> {
+        // SAFETY: all zeros are a doorbell's memory.
+        unsafe { Box::new(std::mem::zeroed()) }
+    }
+
+    fn doorbell(memory: &State) -> Doorbell {
+        Doorbell::at(std::ptr::from_ref(memory).cast_mut().cast())
+    }
+
+    #[test]
+    fn nobody_sleeps_when_there_is_nothing_to_wait_for() {
+        let memory = memory();
+        let shortest = (0..100)
+            .map(|_| {
+                let began = Instant::now();
+                doorbell(&memory).sleep(|| true);
+                began.elapsed()
+            })
+            .min();
+        assert!(shortest.is_some_and(|time| time < NAP / 2), "{shortest:?}");
+        assert_eq!(memory.asleep.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_sleeper_wakes_up_by_itself() {
+        let memory = memory();
+        let began = Instant::now();
+        doorbell(&memory).sleep(|| false);
+        assert!(began.elapsed() >= NAP / 2, "{:?}", began.elapsed());
+    }
+
+    #[test]
+    fn only_a_sleeper_is_woken() {
+        let memory = memory();
+        doorbell(&memory).ring();
+        assert_eq!(memory.rings.load(Ordering::Relaxed), 0);
+        memory.asleep.store(1, Ordering::Relaxed);
+        doorbell(&memory).ring();
+        assert_eq!(memory.rings.load(Ordering::Relaxed), 1);
+    }
+
+    /// A ring between the look at `done` and the system call is not lost: the kernel sees that the
+    /// word has changed.
+    #[test]
+    fn a_ring_before_the_sleep_ends_it() {
+        let memory = memory();
+        let shortest = (0..100)
+            .map(|_| {
+                let began = Instant::now();
+                doorbell(&memory).sleep(|| {
+                    doorbell(&memory).ring();
+                    false
+                });
+                began.elapsed()
+            })
+            .min();
+        assert!(shortest.is_some_and(|time| time < NAP / 2), "{shortest:?}");
+        assert_eq!(memory.rings.load(Ordering::Relaxed), 100);
+    }
+
+    /// Two threads hand a token back and forth.
+    #[test]
+    fn rings_wake_the_other_thread() {
+        const ROUNDS: u32 = 1000;
+        let memories = [memory(), memory()];
+        let token = AtomicU32::new(0);
+        let failed = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for me in 0..2 {
+                let (memories, token, failed) = (&memories, &token, &failed);
+                scope.spawn(move || {
+                    for round in (0..ROUNDS).filter(|round| round % 2 == me as u32) {
+                        let mine = || token.load(Ordering::Acquire) >= round;
+                        let began = Instant::now();
+                        while !mine() && began.elapsed().as_secs() < 10 {
+                            doorbell(&memories[me]).sleep(mine);
+                        }
+                        failed.fetch_or(token.load(Ordering::Acquire) != round, Ordering::Relaxed);
+                        token.store(round + 1, Ordering::Release);
+                        fence_before_ring();
+                        doorbell(&memories[1 - me]).ring();
+                    }
+                });
+            }
+        });
+        assert!(!failed.load(Ordering::Relaxed));
+        assert_eq!(token.load(Ordering::Relaxed), ROUNDS);
+        assert!(memories.iter().all(|memory| memory.asleep.load(Ordering::Relaxed) == 0));
+    }
+
+    #[test]
+    fn its_owner_is_the_process_that_claimed_it() {
+        let memory = memory();
+        let doorbell = doorbell(&memory);
+        // claimed by nobody
+        assert!(!doorbell.reads_owner());
+        doorbell.claim();
+        // a process may always read its own memory, unless system calls of this kind are forbidden
+        let mut word = 0u8;
+        let to = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: 1 };
+        let from = libc::iovec { iov_base: std::ptr::from_ref(&*memory).cast_mut().cast(), iov_len: 1 };
+        // SAFETY: reads memory of this process into a local variable.
+        let permitted = unsafe { libc::process_vm_readv(libc::getpid(), &to, 1, &from, 1, 0) } == 1;
+        assert_eq!(doorbell.reads_owner(), permitted);
+        // a process with the same number in another container has something else there
+        let elsewhere = [u64::MAX; size_of::<State>() / 8];
+        memory.address.store(elsewhere.as_ptr().addr() as u64, Ordering::Relaxed);
+        assert!(!doorbell.reads_owner());
+    }
 }

@@ -1,8 +1,8 @@
-//! Shared memory between the processes of a node: where it comes from, and what processes tell each other in it.
+//! Shared memory between the processes of a node: the segments, and the protocols by which
+//! processes communicate there.
 //!
-//! [`ring`] and [`double_buffer`] know nothing of MPI, and are built and tested without it.
+//! [`ring`], [`doorbell`] and [`double_buffer`] use no MPI, and are built and tested without one.
 
-#[cfg(feature = "mpi")]
 pub mod doorbell;
 pub mod double_buffer;
 #[cfg(feature = "mpi")]

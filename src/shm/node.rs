@@ -1,20 +1,21 @@
-//! The node that a process runs on: who else is there, and whether there are cores for all.
+//! The node that a process runs on: the processes there, and whether there are cores for all of
+//! them.
 
 use crate::error::Result;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::liveness;
 
-/// What a process knows of its node.
+/// A node, as seen by one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Node {
-    /// Processes of the communicator on it.
+    /// Processes of the communicator on the node.
     pub processes: u32,
-    /// Whether these are more than the cores that they may use.
-    pub crowded: bool,
+    /// True if there are more processes than cores that they may use.
+    pub oversubscribed: bool,
 }
 
-/// The name of the node: the lowest rank there. Collective.
+/// Returns the name of the node, which is the lowest rank there. Collective.
 pub fn name(comm: &Comm) -> Result<u32> {
     let node = comm.node()?;
     // SAFETY: a live communicator.
@@ -23,24 +24,27 @@ pub fn name(comm: &Comm) -> Result<u32> {
     Ok(u32::from_ne_bytes(lowest))
 }
 
-/// Looks around. Collective.
+/// Looks at the node of the caller. Collective.
 pub fn look_around(comm: &Comm) -> Result<Node> {
     let node = comm.node()?;
     // SAFETY: a live communicator.
     let processes = unsafe { comm::size(node.raw()) }?;
     let cards = coll::allgather_words(&node, liveness::card()?, processes)?;
     liveness::introduce(&node, &cards)?;
-    Ok(Node { processes, crowded: crowded(&node)? })
+    Ok(Node { processes, oversubscribed: oversubscribed(&node)? })
 }
 
-/// Whether the processes of a node are more than the cores that they may use. Collective over the node.
-fn crowded(node: &Comm) -> Result<bool> {
-    /// Words of an affinity mask: 1,024 cores.
+/// Returns true if a node has more processes than cores that they may use. Collective over the
+/// node.
+fn oversubscribed(node: &Comm) -> Result<bool> {
+    /// Words of an affinity mask, enough for 1,024 cores.
     const WORDS: usize = 16;
     let mut mask = [0u64; WORDS];
-    // SAFETY: the mask has the size that is said; the kernel writes no more. On failure it stays empty.
+    // SAFETY: the kernel writes no more than the size that is passed. On failure the mask stays
+    // empty.
     unsafe { libc::sched_getaffinity(0, size_of_val(&mask), mask.as_mut_ptr().cast()) };
-    // MPIs bind processes to different cores: only all of a node's masks together tell what it has
+    // MPIs bind processes to different cores: only the masks of all processes show what the node
+    // has
     let usable = coll::allreduce(node, mask, Reduction::Or)?;
     let cores: u32 = usable.iter().map(|w| w.count_ones()).sum();
     // SAFETY: a live communicator.
@@ -53,26 +57,27 @@ fn crowded(node: &Comm) -> Result<bool> {
 pub struct Team {
     comm: Comm,
     me: u32,
-    /// Ranks in the communicator, ascending.
+    /// Ranks in the communicator, in ascending order.
     ranks: Vec<u32>,
-    crowded: bool,
+    oversubscribed: bool,
 }
 
 impl Team {
-    /// Finds them. Collective.
+    /// Finds the processes. Collective.
     pub fn new(comm: &Comm) -> Result<Team> {
         let node = comm.node()?;
-        let crowded = crowded(&node)?;
+        let oversubscribed = oversubscribed(&node)?;
         // SAFETY: a live communicator.
-        Team::of(node, unsafe { comm::rank(comm.raw()) }?, crowded)
+        Team::of(node, unsafe { comm::rank(comm.raw()) }?, oversubscribed)
     }
 
-    /// Those of them that give the same `color`; `rank` is the caller's in the communicator. Collective over the team.
+    /// Returns the members that pass the same `color`; `rank` is the caller's in the communicator.
+    /// Collective over the team.
     pub fn part(&self, color: u32, rank: u32) -> Result<Team> {
-        Team::of(self.comm.split(color)?, rank, self.crowded)
+        Team::of(self.comm.split(color)?, rank, self.oversubscribed)
     }
 
-    fn of(node: Comm, rank: u32, crowded: bool) -> Result<Team> {
+    fn of(node: Comm, rank: u32, oversubscribed: bool) -> Result<Team> {
         // SAFETY: a live communicator.
         let (me, size) = unsafe { (comm::rank(node.raw())?, comm::size(node.raw())?) };
         let [number, start, spaces] = liveness::card()?;
@@ -80,31 +85,31 @@ impl Team {
         let cards: Vec<liveness::Card> = all.iter().map(|&[_, number, start, spaces]| [number, start, spaces]).collect();
         liveness::introduce(&node, &cards)?;
         let ranks = all.into_iter().map(|[rank, ..]| rank as u32).collect();
-        Ok(Team { comm: node, me, ranks, crowded })
+        Ok(Team { comm: node, me, ranks, oversubscribed })
     }
 
-    /// A communicator of them.
+    /// Communicator of the members.
     pub fn comm(&self) -> &Comm {
         &self.comm
     }
 
-    /// How many they are.
+    /// Number of members.
     pub fn size(&self) -> usize {
         self.ranks.len()
     }
 
-    /// The caller's rank among them.
+    /// Rank of the caller in the team.
     pub fn me(&self) -> u32 {
         self.me
     }
 
-    /// The rank among them of a process of the communicator, if it is one of them.
+    /// Returns the rank in the team of a process of the communicator, if it is a member.
     pub fn member(&self, rank: u32) -> Option<u32> {
         self.ranks.binary_search(&rank).ok().map(|k| k as u32)
     }
 
-    /// Whether these are more than the cores that they may use.
-    pub fn crowded(&self) -> bool {
-        self.crowded
+    /// True if there are more processes on the node than cores that they may use.
+    pub fn oversubscribed(&self) -> bool {
+        self.oversubscribed
     }
 }

@@ -1,14 +1,16 @@
 //! Memory that the processes of a node share.
 //!
-//! One anonymous file (`memfd_create`), sealed so that nobody can change its length, which the
-//! others open through `/proc`; where that is not possible (processes of different containers) one in
-//! `/dev/shm`, whose name is removed as soon as all have opened it. Either is gone with the last process that has it, however that ends. Not a window of MPI:
-//! freeing one is collective, and what hangs on a communicator does not go at the same time everywhere.
+//! A segment is one anonymous file (`memfd_create`), sealed so that nobody can change its length,
+//! which the others open through `/proc`. Where that is not possible (processes of different
+//! containers), it is a file in `/dev/shm`, whose name is removed once all have opened it. Either
+//! is gone with the last process that has it open, however that ends. It is no MPI window: freeing
+//! one is collective, and attributes of a communicator are not deleted everywhere at the same time.
 //!
-//! Each process holds a lock on a byte of the file, which the kernel drops when the process ends: so the others see whether it lives. It gives the lock back
-//! when MPI is finalized.
+//! Each process holds a lock on a byte of the file. The kernel drops it when the process ends, so
+//! that the others can see whether it is alive. The process releases it when MPI is finalized.
 //!
-//! Cost: one mapping and one open file for each segment and process; pages are there when they are first written.
+//! Cost: one mapping and one open file for each segment and process. Pages are allocated when they
+//! are first written.
 
 use std::ffi::CString;
 use std::io;
@@ -21,7 +23,7 @@ use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::of_process::OfProcess;
 
-/// The parts of a segment begin on pages.
+/// Each process's part of a segment begins on a page.
 const PAGE: usize = 4096;
 
 /// Memory of all processes of a node, unmapped when dropped.
@@ -30,32 +32,37 @@ pub struct Segment {
     base: *mut u8,
     length: usize,
     file: Arc<OwnedFd>,
-    /// Where the part of each process begins.
+    /// Offset of each process's part.
     parts: Vec<usize>,
 }
 
-// SAFETY: memory that all processes may write at any time anyhow; whoever uses it keeps to a protocol of atomics.
+// SAFETY: all processes may write the memory at any time anyway; its users follow a protocol of
+// atomics.
 unsafe impl Send for Segment {}
 // SAFETY: as above.
 unsafe impl Sync for Segment {}
 
-/// What the others need to open the file.
+/// Names the file for the processes that open it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Invitation {
     process: u64,
     file: u64,
-    /// Of the file: in another container, the same process number is another process.
+    /// Device and inode of the file: in another container, the same process number is another
+    /// process.
     device: u64,
     inode: u64,
 }
 
 impl Segment {
-    /// Makes a segment in which this process has a part of `bytes` bytes, zeroed. `None` where nobody wants a part, where all parts together are more than `most`
-    /// bytes, or where it cannot be made, and then on all processes. Collective over `node`: all its processes share memory. O(processes of the node) memory.
+    /// Makes a segment in which this process has a part of `bytes` bytes, zeroed.
+    ///
+    /// Collective over `node`, whose processes all share memory. Returns `None` on all of them if
+    /// nobody wants a part, if all parts together exceed `most` bytes, or if the segment cannot be
+    /// made. O(processes of the node) memory.
     pub fn new(bytes: usize, most: usize, node: &Comm) -> Result<Option<Segment>> {
         // SAFETY: a live communicator.
         let (me, size) = unsafe { (comm::rank(node.raw())?, comm::size(node.raw())?) };
-        // too much for what is told is too much for the memory
+        // a part whose number of pages does not fit is more than any memory
         let pages = u32::try_from(bytes.div_ceil(PAGE)).unwrap_or(u32::MAX);
         let all = coll::allgather(node, pages, size)?;
         let mut parts = Vec::with_capacity(all.len());
@@ -73,24 +80,24 @@ impl Segment {
             None => named(node, me, length, &mut failure)?,
         };
         let Some(file) = file else {
-            say_why(length, failure);
+            log_failure(length, failure);
             return Ok(None);
         };
         let segment = Segment::map(file, length, parts).and_then(|segment| segment.hold(me).map(|()| segment));
         // an error of this process alone must not keep the others waiting
-        let left = segment.as_ref().map_or(Ok(()), |segment| leave_with_mpi(&segment.file));
-        // also: nobody asks who lives before all hold their locks
+        let left = segment.as_ref().map_or(Ok(()), |segment| release_at_finalize(&segment.file));
+        // also makes sure that all hold their locks before anyone checks them
         let [mapped] = coll::allreduce(node, [i64::from(segment.is_ok() && left.is_ok())], Reduction::Min)?;
         left?;
         if mapped == 1 {
             return Ok(segment.ok());
         }
-        say_why(length, segment.err());
+        log_failure(length, segment.err());
         Ok(None)
     }
 
     fn map(file: OwnedFd, length: usize, parts: Vec<usize>) -> io::Result<Segment> {
-        // SAFETY: a new mapping of an open file that is as long.
+        // SAFETY: a new mapping of an open file of that length.
         let base = unsafe {
             libc::mmap(std::ptr::null_mut(), length, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, file.as_raw_fd(), 0)
         };
@@ -100,67 +107,68 @@ impl Segment {
         Ok(Segment { base: base.cast(), length, file: Arc::new(file), parts })
     }
 
-    /// The part of a process.
+    /// Returns the part of a process.
     pub fn part(&self, process: u32) -> *mut u8 {
         self.base.wrapping_add(self.parts[process as usize])
     }
 
-    /// Where an address of the segment lies in it, which is the same on all processes.
+    /// Returns the offset of an address of the segment, which is the same on all processes.
     pub fn position(&self, at: *const u8) -> usize {
         at.addr() - self.base.addr()
     }
 
-    /// The address of a position, if so many bytes lie there.
+    /// Returns the address of an offset, if `bytes` bytes lie there.
     #[inline(always)]
     pub fn at(&self, position: usize, bytes: usize) -> Option<*mut u8> {
         (position <= self.length && bytes <= self.length - position).then(|| self.base.wrapping_add(position))
     }
 
-    /// Takes the lock that says that this process lives.
+    /// Takes the lock that shows that this process is alive.
     fn hold(&self, me: u32) -> io::Result<()> {
         self.lock(libc::F_OFD_SETLK, me).map(|_| ()).ok_or_else(io::Error::last_os_error)
     }
 
-    /// Whether a process lives and has the segment. A system call.
+    /// Returns true if a process is alive and has the segment. Makes a system call.
     pub fn lives(&self, process: u32) -> bool {
-        // where it cannot be found out nobody is said to be dead
+        // a process is not reported dead if the check fails
         self.lock(libc::F_OFD_GETLK, process).is_none_or(|kind| kind != libc::F_UNLCK as libc::c_short)
     }
 
-    /// Sets or asks for a lock. The kind that there is; `None` if that failed.
+    /// Takes or tests a lock. Returns the kind of lock that there is; `None` if the call failed.
     fn lock(&self, command: libc::c_int, process: u32) -> Option<libc::c_short> {
-        // SAFETY: a struct of numbers.
+        // SAFETY: all zeros are a valid struct of numbers.
         let mut lock: libc::flock = unsafe { std::mem::zeroed() };
         lock.l_type = libc::F_WRLCK as libc::c_short;
         lock.l_whence = libc::SEEK_SET as libc::c_short;
         (lock.l_start, lock.l_len) = (libc::off_t::from(process), 1);
-        // SAFETY: an open file; the struct is a local.
+        // SAFETY: an open file; the struct is a local variable.
         let done = unsafe { libc::fcntl(self.file.as_raw_fd(), command, &mut lock) };
         (done == 0).then_some(lock.l_type)
     }
 }
 
-/// Files whose locks are given back when MPI is finalized: hangs on `MPI_COMM_SELF`, whose attributes MPI drops first. A process that waits there for others
-/// does nothing for them any more.
+/// Files whose locks are released when MPI is finalized. An attribute of `MPI_COMM_SELF`, which MPI
+/// deletes first: a process that waits in `MPI_Finalize` does nothing for others any more.
 #[derive(Default)]
-struct Leaving(Mutex<Vec<Weak<OwnedFd>>>);
+struct HeldLocks(Mutex<Vec<Weak<OwnedFd>>>);
 
-static LEAVING: OfProcess<Leaving> = OfProcess::new();
+static HELD_LOCKS: OfProcess<HeldLocks> = OfProcess::new();
 
-/// Notes a file for the end of MPI.
-fn leave_with_mpi(file: &Arc<OwnedFd>) -> Result<()> {
-    let leaving = LEAVING.get()?;
-    let mut files = leaving.0.lock().unwrap_or_else(PoisonError::into_inner);
+/// Releases the lock on a file at the end of MPI.
+fn release_at_finalize(file: &Arc<OwnedFd>) -> Result<()> {
+    let held = HELD_LOCKS.get()?;
+    let mut files = held.0.lock().unwrap_or_else(PoisonError::into_inner);
     files.retain(|file| file.strong_count() > 0);
     files.push(Arc::downgrade(file));
     Ok(())
 }
 
-impl Drop for Leaving {
+impl Drop for HeldLocks {
     fn drop(&mut self) {
         let files = std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
         for file in files.iter().filter_map(Weak::upgrade) {
-            // SAFETY: a struct of numbers; an open file. All of it: this process has one lock there.
+            // SAFETY: a struct of numbers, and an open file. Releases the whole range, in which
+            // this process has one lock.
             unsafe {
                 let mut lock: libc::flock = std::mem::zeroed();
                 lock.l_type = libc::F_UNLCK as libc::c_short;
@@ -173,26 +181,26 @@ impl Drop for Leaving {
 
 impl Drop for Segment {
     fn drop(&mut self) {
-        // SAFETY: the mapping that `map` made; whoever had addresses in it held the segment.
+        // SAFETY: the mapping that `map` made; its users hold the segment.
         unsafe { libc::munmap(self.base.cast(), self.length) };
     }
 }
 
-/// Says why this process is the one for which memory cannot be shared.
-fn say_why(length: usize, failure: Option<io::Error>) {
+/// Logs why memory cannot be shared, on the process that failed.
+fn log_failure(length: usize, failure: Option<io::Error>) {
     if let Some(failure) = failure {
         log::warn!("{length} bytes of memory cannot be shared with the processes of this node: {failure}; messages go by MPI");
     }
 }
 
-/// Makes a file of `length` bytes without a name. Its length is sealed: nobody can take away what
+/// Makes an anonymous file of `length` bytes. Its length is sealed, so that nobody can shrink what
 /// others have mapped.
 fn anonymous(length: usize) -> io::Result<OwnedFd> {
     let create = |flags| {
-        // SAFETY: a new file, which is owned from here on.
+        // SAFETY: a new file, owned from here on.
         unsafe { owned(libc::memfd_create(c"mpix-neighbor".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING | flags)) }
     };
-    // where the system demands it: not to be executed. Kernels before 6.3 do not know the flag.
+    // Not executable, as some systems demand. Kernels before 6.3 do not know the flag.
     let file = create(libc::MFD_NOEXEC_SEAL).or_else(|_| create(0))?;
     fits_limit(length)?;
     // SAFETY: an open file.
@@ -203,8 +211,8 @@ fn anonymous(length: usize) -> io::Result<OwnedFd> {
     Ok(file)
 }
 
-/// Fails where a file of `length` bytes exceeds the limit of the process (`ulimit -f`). Enlarging one
-/// beyond it raises SIGXFSZ, which ends the process.
+/// Fails where a file of `length` bytes exceeds the limit of the process (`ulimit -f`). Enlarging
+/// one beyond it raises SIGXFSZ, which ends the process.
 fn fits_limit(length: usize) -> io::Result<()> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the struct is a local.
@@ -219,12 +227,12 @@ fn offset(length: usize) -> io::Result<libc::off_t> {
     libc::off_t::try_from(length).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))
 }
 
-/// The error of a system call that returned a negative number.
+/// Turns the result of a system call into an error if it is negative.
 fn check(returned: libc::c_int) -> io::Result<()> {
     if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// What a system call that opens a file returned.
+/// Takes ownership of a file that a system call has opened.
 ///
 /// # Safety
 /// The file, if there is one, must have no other owner.
@@ -237,13 +245,13 @@ unsafe fn owned(file: RawFd) -> io::Result<OwnedFd> {
 /// Opens the file of another process.
 fn through_proc(invitation: &Invitation, length: usize) -> io::Result<OwnedFd> {
     let path = CString::new(format!("/proc/{}/fd/{}", invitation.process, invitation.file))?;
-    // SAFETY: a path; the file that is opened is owned from here on.
+    // SAFETY: a path; the opened file is owned from here on.
     let file = unsafe { owned(libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC)) }?;
     invitation.names(file, length)
 }
 
 impl Invitation {
-    /// The file, if it is the one that is meant.
+    /// Returns the file, if it is the one that is meant.
     fn names(&self, file: OwnedFd, length: usize) -> io::Result<OwnedFd> {
         if identity(file.as_raw_fd())? == (self.device, self.inode, length as u64) {
             Ok(file)
@@ -253,9 +261,9 @@ impl Invitation {
     }
 }
 
-/// Device, inode and length of a file.
+/// Returns device, inode and length of a file.
 fn identity(file: RawFd) -> io::Result<(u64, u64, u64)> {
-    // SAFETY: an open file; a struct of numbers.
+    // SAFETY: an open file; all zeros are a valid struct of numbers.
     unsafe {
         let mut status: libc::stat = std::mem::zeroed();
         check(libc::fstat(file, &mut status))?;
@@ -263,8 +271,8 @@ fn identity(file: RawFd) -> io::Result<(u64, u64, u64)> {
     }
 }
 
-/// Makes a file on process 0 and opens it on the others; `None` on all if that fails on one, which
-/// notes why in `failure`. Collective.
+/// Makes a file on process 0 and opens it on the others. Collective. Returns `None` on all
+/// processes if one of them fails, which stores the reason in `failure`.
 fn share(
     node: &Comm,
     me: u32,
@@ -293,28 +301,28 @@ fn share(
     Ok(file.filter(|_| all == 1))
 }
 
-/// A result, or a note of why there is none.
+/// Returns a value, or stores the error.
 fn keep<T>(result: io::Result<T>, failure: &mut Option<io::Error>) -> Option<T> {
     result.map_err(|error| *failure = Some(error)).ok()
 }
 
-/// A file with a name in shared memory, which is removed when all have opened it. Collective.
+/// Makes a file with a name in shared memory, which is removed once all have opened it. Collective.
 fn named(node: &Comm, me: u32, length: usize, failure: &mut Option<io::Error>) -> Result<Option<OwnedFd>> {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let name = |process: u64, number: u64| CString::new(format!("/mpix-neighbor-{process}-{number}"));
-    // one that another process has left behind, with the same number in another container, is not in the way
+    // a file left behind by a process with the same number in another container is not in the way
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
     let number = now << 16 | u64::from(MADE.fetch_add(1, Ordering::Relaxed) & 0xffff);
     let open = |name: &CString, flags: libc::c_int| {
-        // SAFETY: a name; the file that is opened is owned from here on.
+        // SAFETY: a name; the opened file is owned from here on.
         unsafe { owned(libc::shm_open(name.as_ptr(), flags | libc::O_RDWR | libc::O_CLOEXEC, 0o600)) }
     };
     let own = name(std::process::id().into(), number).ok();
     let make = |length| {
         fits_limit(length)?;
         let file = open(own.as_ref().ok_or(io::ErrorKind::InvalidInput)?, libc::O_CREAT | libc::O_EXCL)?;
-        // a file system that is too small is found here, not when memory is written
-        // SAFETY: an open file.
+        // A file system that is too small must fail here, not when memory is written. SAFETY: an
+        // open file.
         match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, offset(length)?) } {
             0 => Ok(file),
             error => Err(io::Error::from_raw_os_error(error)),
@@ -327,7 +335,7 @@ fn named(node: &Comm, me: u32, length: usize, failure: &mut Option<io::Error>) -
     };
     let opened = share(node, me, length, make, find, failure);
     if let (0, Some(own)) = (me, &own) {
-        // SAFETY: a name. Nothing is there if making it failed.
+        // SAFETY: a name. If making the file failed, nothing has that name.
         unsafe { libc::shm_unlink(own.as_ptr()) };
     }
     opened

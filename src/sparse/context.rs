@@ -274,8 +274,8 @@ impl ExchangeContext {
             receives.count(observed.tally());
         }
         Ok(ExchangeContext {
-            yields: node.crowded && !mpi::wait_yields(),
-            oversubscribed: node.crowded,
+            yields: node.oversubscribed && !mpi::wait_yields(),
+            oversubscribed: node.oversubscribed,
             // SAFETY: a live communicator.
             windows: unsafe { window::can_be_made(comm.raw()) }?,
             per_node: u32::try_from(-nodes).unwrap_or(1),

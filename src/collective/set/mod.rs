@@ -9,7 +9,7 @@ use crate::collective::set::world::World;
 use crate::collective::tags::{self, Tags};
 use crate::collective::{Operation, Selected};
 use crate::error::Result;
-use crate::exec::shm::link::{self, Link};
+use crate::exec::shm::channel::{self, Channels};
 use crate::exec::waiting::Waiting;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
@@ -52,7 +52,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
                 let team = Team::new(&private)?;
                 // with more processes on the node than cores, waiting must yield the core unless
                 // MPI does so
-                let waiting = if team.crowded() && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
+                let waiting = if team.oversubscribed() && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
                 (Arc::new(private), waiting, Arc::new(team), 0)
             }
         }
@@ -208,7 +208,7 @@ fn share_memory(
     operations: &[Operation],
     processes: u32,
     generation: u64,
-) -> Result<Vec<Arc<Link>>> {
+) -> Result<Vec<Arc<Channels>>> {
     // in verified calls neighbors may call different collectives, which shared rings do not survive
     let bytes = hints.shared_bytes();
     if hints.verify || bytes < hints::LEAST_SHARED {
@@ -227,7 +227,7 @@ fn share_memory(
         }
     };
     let tags = tags::shared(mpi::message::largest_tag()?);
-    Ok(link::make(team, n, &common, (bytes as usize, hints.single_copy), tags, generation)?.unwrap_or_default())
+    Ok(channel::make(team, n, &common, (bytes as usize, hints.single_copy), tags, generation)?.unwrap_or_default())
 }
 
 /// The grid of a Cartesian communicator. `None` also if the MPI has no such query.

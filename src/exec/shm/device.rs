@@ -1,10 +1,12 @@
-//! Device memory in the shared-memory executor. Each end of an edge looks at its own blocks alone.
+//! Device memory in the shared-memory executor. Each end of an edge considers its own blocks only.
 //!
-//! A short message is brought from the device to its slot, and from a slot to the device, by a message of the process to itself: a start leaves nothing to do.
-//! A long one is sent from there as it lies, as it is where the kernel needs one copy: its receiver has posted a receive, or looks for it. A receiver that has
-//! a device always posts, which tells the sender not to send in chunks.
+//! A short message is copied from the device to its cell or eager buffer, and from there to the
+//! device, by a message of the process to itself, so that a start leaves nothing to do. A long
+//! message is sent by MPI straight from the device, as it is where the kernel allows a single copy:
+//! its receiver has posted a receive, or probes. A receiver with device blocks always posts, which
+//! tells the sender not to send in chunks.
 
-use super::{Receiving, Shm};
+use super::state::{RecvState, Shm};
 use crate::datatype::buffers::Buffers;
 use crate::error::Result;
 use crate::exec::device::{no_reduction, refuse};
@@ -13,7 +15,7 @@ use crate::mpi::message;
 use crate::schedule::Block;
 
 impl Shm {
-    /// Changes what has just been bound over to MPI, where it lies on a device.
+    /// Hands blocks over to MPI that were just bound and lie on a device.
     ///
     /// # Safety
     /// As for `Executor::bind`.
@@ -24,51 +26,53 @@ impl Shm {
         // SAFETY: the caller vouches for the buffers, whose datatypes have been accepted.
         unsafe {
             if let Some(folding) = &self.folding {
-                let near = self.inputs.iter().map(|piece| Block::Input(piece.slot));
+                let near = self.inputs.iter().map(|block| Block::Input(block.entry));
                 let own = self.self_edges.iter().map(|edge| Block::Input(edge.0));
-                let far = self.rest.iter().flat_map(|rest| rest.blocks()).filter(|b| matches!(b, Block::Input(_)));
+                let remote_entries =
+                    self.remote.iter().flat_map(|remote| remote.blocks()).filter(|b| matches!(b, Block::Input(_)));
                 let result = (!folding.chain.is_empty()).then_some(Block::Output(0));
-                return refuse(devices, first, near.chain(own).chain(far).chain(result), no_reduction);
+                return refuse(devices, first, near.chain(own).chain(remote_entries).chain(result), no_reduction);
             }
             let sent = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
-            for piece in &mut self.inputs[..sent] {
-                let (side, known) = (&fields[piece.field as usize].input, &self.known[piece.field as usize][0]);
-                piece.find_device(devices, side, known, freed, &self.comm)?;
+            for block in &mut self.inputs[..sent] {
+                let (side, known) = (&fields[block.field as usize].input, &self.known[block.field as usize][0]);
+                block.find_device(devices, side, known, freed, &self.comm)?;
             }
-            for piece in &mut self.outputs {
-                let (side, known) = (&fields[piece.field as usize].output, &self.known[piece.field as usize][1]);
-                piece.find_device(devices, side, known, freed, &self.comm)?;
+            for block in &mut self.outputs {
+                let (side, known) = (&fields[block.field as usize].output, &self.known[block.field as usize][1]);
+                block.find_device(devices, side, known, freed, &self.comm)?;
             }
             for copy in &mut self.copies {
                 copy.find_devices(devices)?;
             }
-            match &mut self.rest {
-                Some(rest) => rest.find_devices(first, devices),
+            match &mut self.remote {
+                Some(remote) => remote.find_devices(first, devices),
                 None => Ok(()),
             }
         }
     }
 
-    /// Posts the receive of a long message into a device's memory, if it is one block that lies there. `None` if not.
+    /// Posts the receive of a long message into device memory, if the message is one block that
+    /// lies there; else returns `None`.
     pub(super) fn post_to_device(&mut self, i: usize) -> Option<Result<()>> {
-        let Self { link, outputs, recvs, comm, .. } = self;
+        let Self { channels, outputs, recvs, comm, .. } = self;
         let recv = &mut recvs[i];
-        let [piece] = &outputs[recv.pieces.clone()] else { return None };
-        let block = piece.on_device()?;
-        let (rank, tag) = (link.ins[i].rank, link.tag(self.number));
+        let [block] = &outputs[recv.blocks.clone()] else { return None };
+        let on_device = block.on_device()?;
+        let (rank, tag) = (channels.inbound[i].rank, channels.tag(self.number));
         // SAFETY: the caller of `bind` vouches for the block.
-        let posted = unsafe { message::receive_block(&block, rank, tag, comm) };
+        let posted = unsafe { message::receive_block(&on_device, rank, tag, comm) };
         recv.data = std::ptr::null();
-        Some(posted.map(|request| recv.state = Receiving::Mpi(request, true)))
+        Some(posted.map(|request| recv.state = RecvState::Mpi { request, posted: true }))
     }
 
     /// True if a block of the message from process `i` lies on a device.
     pub(super) fn receives_on_device(&self, i: usize) -> bool {
-        self.outputs[self.recvs[i].pieces.clone()].iter().any(|piece| piece.on_device().is_some())
+        self.outputs[self.recvs[i].blocks.clone()].iter().any(|block| block.on_device().is_some())
     }
 
     /// True if a block of message `k` lies on a device.
     pub(super) fn sends_from_device(&self, k: usize) -> bool {
-        self.inputs[self.sends()[k].pieces.clone()].iter().any(|piece| piece.on_device().is_some())
+        self.inputs[self.sends()[k].blocks.clone()].iter().any(|block| block.on_device().is_some())
     }
 }

@@ -1,44 +1,59 @@
-//! Reduces blocks straight from where they lie: from left to right in the order of the sources, or as they come.
+//! Reduces blocks straight from where they lie: in the order of the sources, or as they arrive.
 //!
-//! Predefined operators on int, long, float and double work in loops of our own, each reading a block and the result, and writing the result. All others go
-//! through `MPI_Reduce_local`, which leaves its result in the right operand: each block is copied next to the result so far first. Cost: one pass over each
-//! block and the result, with other operators than those two.
+//! Predefined operators on int, long, float and double run in loops of our own, which read block
+//! and result, and write the result. All others use `MPI_Reduce_local`, which leaves its result in
+//! the right operand: each block is first copied next to the result so far. Cost: one pass over
+//! block and result; two with `MPI_Reduce_local`.
 
-use super::Origin;
-use crate::datatype::buffers::{self, Blocks, Located, enlarge};
+use super::blocks::Loopback;
+use crate::datatype::buffers::enlarge;
+use crate::datatype::buffers::{self, Blocks, Located};
 use crate::datatype::check::refuse_null;
 use crate::datatype::known::Known;
 use crate::datatype::pack::Packing;
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype;
+use crate::mpi::datatype::{self};
 use crate::mpi::op::{self, Element, Operator};
 use crate::mpi::{MPI_Datatype, MPI_Op};
 use crate::schedule::FoldOrder;
 
-/// Alignment of kept blocks in bytes.
+/// Alignment of the kept blocks in bytes.
 const LINE: usize = 64;
 
-/// A block of the process's own that it reduces.
+/// Where the block of a source comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    Nowhere,
+    /// A process of the node: its position among the inbound channels, and the number of its block.
+    Peer(u32, u32),
+    /// The process itself: the entry in its list of targets, and the index of the copy.
+    Own(u32, u32),
+    Remote,
+}
+
+/// A block that the process sends to itself.
 struct OwnBlock {
     target: u32,
-    /// How its bytes are reached: they are packed when the call starts unless they lie in one piece.
+    /// How its bytes are reached. Those that are not contiguous are packed when the call starts.
     way: Packing,
     block: Located,
     packed: Vec<u8>,
 }
 
-/// A reduction.
+/// A reduction of the blocks of all sources.
 pub struct Folding {
     order: FoldOrder,
-    /// What is reduced: source slots that are processes, and where their blocks come from.
+    /// The sources that are processes, as entries of the list of sources, and where their blocks
+    /// come from.
     pub chain: Vec<(u32, Origin)>,
-    /// What of that is done, how much, how many blocks are in the result, and the first that is not done.
+    /// Which positions in `chain` are done, and how many; the number of blocks in the result; the
+    /// first position that is not done.
     done: Vec<bool>,
     count_done: usize,
     folded: usize,
     next: usize,
-    /// By source slot, the position in `chain`.
+    /// By source, its position in `chain`.
     of_source: Vec<Option<u32>>,
     op: Option<MPI_Op>,
     accepted: Option<(MPI_Op, MPI_Datatype)>,
@@ -46,15 +61,16 @@ pub struct Folding {
     result: Option<Located>,
     extent: i64,
     bytes: usize,
-    /// How the result's data comes there, and where it lies, if in one piece.
+    /// How the result's data is unpacked, and its address, if it is contiguous.
     way: Packing,
     in_place: Option<*mut u8>,
     own: Vec<OwnBlock>,
-    /// Two blocks laid out as the result, the distance between them, and from their beginning to the first element.
+    /// Two blocks with the layout of the result, the distance between them, and that from the
+    /// beginning of one to its first element.
     kept: Vec<u8>,
     stride: usize,
     before: i64,
-    /// Which of them has the result so far.
+    /// Index of the one that holds the result so far.
     at: usize,
 }
 
@@ -94,14 +110,14 @@ impl Folding {
         self.bytes
     }
 
-    /// Finds the result, and checks the operator.
+    /// Binds the result, and checks the operator.
     ///
     /// # Safety
-    /// Handles must be valid and the result as large as said.
-    pub unsafe fn bind(&mut self, op: MPI_Op, side: &Blocks, known: &Known, comm: &Comm, alone: &Comm) -> Result<()> {
+    /// Handles must be valid, and the result as large as the arguments say.
+    pub unsafe fn bind(&mut self, op: MPI_Op, side: &Blocks, known: &Known, comm: &Comm, self_comm: &Comm) -> Result<()> {
         self.own.clear();
         if self.chain.is_empty() {
-            // nothing is looked at
+            // without sources, the arguments are not significant
             return Ok(());
         }
         let result = side.locate(0)?;
@@ -110,7 +126,7 @@ impl Folding {
             if self.accepted != Some((op, result.datatype)) {
                 datatype::check_committed(result.datatype, comm)
                     .map_err(|e| Error::Datatype { argument: side.datatype_argument(0), text: said(*e) })?;
-                op::check_type(op, result.datatype, alone).map_err(|e| Error::Operator { text: said(*e) })?;
+                op::check_type(op, result.datatype, self_comm).map_err(|e| Error::Operator { text: said(*e) })?;
                 self.accepted = Some((op, result.datatype));
                 self.predefined = op::predefined(op, result.datatype);
             }
@@ -136,7 +152,8 @@ impl Folding {
         Ok(())
     }
 
-    /// Finds a block of the process's own, for the self edge from its target slot `target`.
+    /// Binds the block that the process sends to itself along the self edge from entry `target` of
+    /// its list of targets.
     ///
     /// # Safety
     /// The block's datatype must be committed.
@@ -159,29 +176,29 @@ impl Folding {
         Ok(())
     }
 
-    /// Begins a reduction.
+    /// Starts a reduction.
     ///
     /// # Safety
     /// The process's own blocks must be readable.
-    pub unsafe fn start(&mut self, own: super::Own) -> Result<()> {
+    pub unsafe fn start(&mut self, loopback: Loopback) -> Result<()> {
         self.done.fill(false);
         (self.count_done, self.folded, self.next, self.at) = (0, 0, 0, 0);
         for own_block in &mut self.own {
             if !own_block.way.is_in_place() {
                 // SAFETY: the caller vouches for the block.
-                unsafe { own_block.way.pack(&own_block.block, &mut own_block.packed, own.me, own.tag, own.comm) }?;
+                unsafe { own_block.way.pack(&own_block.block, &mut own_block.packed, loopback.me, loopback.tag, loopback.comm) }?;
             }
         }
         Ok(())
     }
 
-    /// The bytes of an own block.
+    /// Returns the data of the process's own block for `target`.
     pub fn own_data(&self, target: u32) -> *const u8 {
         let block = self.own.iter().find(|b| b.target == target);
         block.map_or(std::ptr::null(), |b| if let Packing::InPlace(at) = b.way { at } else { b.packed.as_ptr() })
     }
 
-    /// Positions in the chain whose turn may have come.
+    /// Returns the positions in `chain` whose turn may have come.
     pub fn candidates(&self) -> std::ops::Range<usize> {
         match self.order {
             FoldOrder::Source => self.next..(self.next + 1).min(self.chain.len()),
@@ -189,27 +206,27 @@ impl Folding {
         }
     }
 
-    /// Whether that is part of the result.
+    /// True if the block at a position is part of the result, or was skipped.
     pub fn is_done(&self, position: usize) -> bool {
         self.done[position]
     }
 
-    /// Whether a source's block is part of the result; true also if it is no process.
+    /// True if a source's block is part of the result, and for a source that is no process.
     pub fn is_source_done(&self, source: usize) -> bool {
         self.of_source.get(source).copied().flatten().is_none_or(|position| self.done[position as usize])
     }
 
-    /// How many blocks are part of the result, or passed over.
+    /// Number of blocks that are part of the result, or were skipped.
     pub fn count_done(&self) -> usize {
         self.count_done
     }
 
-    /// Whether all is done.
+    /// True if all blocks are done.
     pub fn is_complete(&self) -> bool {
         self.count_done == self.chain.len()
     }
 
-    /// Passes over a block that cannot be used.
+    /// Leaves a block out that cannot be used.
     pub fn skip(&mut self, position: usize) {
         if !std::mem::replace(&mut self.done[position], true) {
             self.count_done += 1;
@@ -219,19 +236,20 @@ impl Folding {
         }
     }
 
-    /// Makes a block part of the result.
+    /// Folds a block into the result.
     ///
     /// # Safety
     /// `data` must be readable for the bytes of a block, and the result writable.
-    pub unsafe fn fold(&mut self, position: usize, data: *const u8, own: super::Own) -> Result<()> {
+    pub unsafe fn fold(&mut self, position: usize, data: *const u8, loopback: Loopback) -> Result<()> {
         let (first, last) = (self.folded == 0, self.count_done + 1 == self.chain.len());
         self.skip(position);
         self.folded += 1;
         let (Some(result), Some(op)) = (self.result, self.op) else { return Ok(()) };
-        // SAFETY: the caller vouches for data and result; kept blocks are as long as the result.
+        // SAFETY: the caller vouches for data and result; the kept blocks are as long as the
+        // result.
         unsafe {
             match (self.predefined, self.in_place) {
-                _ if first && last => self.place(data, &result, own),
+                _ if first && last => self.place(data, &result, loopback),
                 (Some(_), Some(into)) if first => {
                     std::ptr::copy_nonoverlapping(data, into, self.bytes);
                     Ok(())
@@ -244,7 +262,7 @@ impl Folding {
                     let next = 1 - self.at;
                     let into = if last { result.at } else { self.kept_block(next) };
                     let so_far = self.kept_block(self.at);
-                    self.place(data, &Located { at: into, ..result }, own)?;
+                    self.place(data, &Located { at: into, ..result }, loopback)?;
                     self.at = next;
                     if first {
                         return Ok(());
@@ -255,14 +273,14 @@ impl Folding {
         }
     }
 
-    /// Where the first element of a kept block is.
+    /// Returns the address of a kept block's first element.
     fn kept_block(&mut self, k: usize) -> *mut u8 {
         let aligned = self.kept.as_ptr().align_offset(LINE);
         self.kept.as_mut_ptr().wrapping_add(aligned + k * self.stride).wrapping_offset(self.before as isize)
     }
 
-    /// Lays a block out.
-    unsafe fn place(&self, data: *const u8, into: &Located, own: super::Own) -> Result<()> {
+    /// Unpacks a block to where `into` says.
+    unsafe fn place(&self, data: *const u8, into: &Located, loopback: Loopback) -> Result<()> {
         // SAFETY: as for `fold`.
         unsafe {
             match (self.in_place, &self.result) {
@@ -272,21 +290,21 @@ impl Folding {
                     Ok(())
                 }
                 _ => {
-                    // what unpacks only reads here
+                    // unpacking only reads here
                     let data = std::slice::from_raw_parts_mut(data.cast_mut(), self.bytes);
-                    self.way.unpack_front(data, into, self.bytes, own.me, own.tag, own.comm)
+                    self.way.unpack_front(data, into, self.bytes, loopback.me, loopback.tag, loopback.comm)
                 }
             }
         }
     }
 
-    /// Forgets what MPI has accepted.
+    /// Forgets which operator and datatype MPI has accepted.
     pub fn forget_datatypes(&mut self) {
         self.accepted = None;
     }
 }
 
-/// What MPI said, without the function that was only used to ask.
+/// Returns MPI's text without the name of the function, which was only called to check.
 #[cold]
 fn said(e: Error) -> String {
     match e {
@@ -295,10 +313,10 @@ fn said(e: Error) -> String {
     }
 }
 
-/// `into[i] = into[i] op from[i]`.
+/// Computes `into[i] = into[i] op from[i]`.
 ///
 /// # Safety
-/// Both must be valid for `bytes` bytes, a multiple of the element's, and must not overlap.
+/// Both must be valid for `bytes` bytes, a multiple of the element's size, and must not overlap.
 unsafe fn fold_in_place(operator: Operator, element: Element, into: *mut u8, from: *const u8, bytes: usize) {
     // SAFETY: the caller vouches for both.
     unsafe {
@@ -311,7 +329,7 @@ unsafe fn fold_in_place(operator: Operator, element: Element, into: *mut u8, fro
     }
 }
 
-/// One loop for each operator, which the compiler makes vectors of.
+/// Combines elements in a loop that the compiler can vectorize.
 ///
 /// # Safety
 /// As for `fold_in_place`, for `count` elements.
@@ -383,7 +401,7 @@ unsafe fn reals<T>(operator: Operator, into: *mut T, from: *const T, count: usiz
 where
     T: Copy + PartialOrd + std::ops::Add<Output = T> + std::ops::Mul<Output = T>,
 {
-    // SAFETY: as for `fold_in_place`. MPI has accepted the operator, so that there are no others.
+    // SAFETY: as for `fold_in_place`. MPI has accepted the operator, so no other one occurs.
     unsafe {
         match operator {
             Operator::Sum => each(into, from, count, |a, b| a + b),

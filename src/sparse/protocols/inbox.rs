@@ -22,18 +22,18 @@ use crate::error::Result;
 use crate::model::sparse::{INBOX_LONG, INBOX_ROOM};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode};
-use crate::shm::doorbell::{Bell, before_ringing};
-use crate::shm::double_buffer::{Gate, Half, MOST, Place, TOLD};
+use crate::shm::doorbell::{Doorbell, fence_before_ring};
+use crate::shm::double_buffer::{Barrier, Half, MOST_PROCESSES, Reservation, VALUE_BITS};
 use crate::shm::segment::Segment;
 use crate::sparse::messages::{Arrivals, PendingSends, Sends};
 use crate::sparse::stats::{STATS_BITS, Stats};
 use crate::sparse::transport::{Tag, Transport, lost};
 
-const _: () = assert!(STATS_BITS <= TOLD, "the barrier has room for the stats");
+const _: () = assert!(STATS_BITS <= VALUE_BITS, "the barrier has room for the stats");
 
 /// Size of the barrier and the doorbell of those who wait for it, which all processes use. They stand
 /// at the beginning of the memory of process 0; that of the others has a gap there.
-const HEAD: usize = size_of::<Gate>() + Bell::BYTES;
+const HEAD: usize = size_of::<Barrier>() + Doorbell::BYTES;
 
 /// Precedes each message in an inbox.
 #[derive(Debug, Clone, Copy)]
@@ -72,14 +72,14 @@ struct Memory {
 }
 
 impl Memory {
-    fn barrier(&self) -> &Gate {
+    fn barrier(&self) -> &Barrier {
         // SAFETY: the memory of process 0 begins with a barrier, initially zero. It consists of
         // atomics and lives as long as the segment.
-        unsafe { &*self.segment.part(0).cast::<Gate>() }
+        unsafe { &*self.segment.part(0).cast::<Barrier>() }
     }
 
-    fn doorbell(&self) -> Bell {
-        Bell::at(self.segment.part(0).wrapping_add(size_of::<Gate>()))
+    fn doorbell(&self) -> Doorbell {
+        Doorbell::at(self.segment.part(0).wrapping_add(size_of::<Barrier>()))
     }
 
     /// Returns one half of a process's inbox.
@@ -119,7 +119,7 @@ impl Inboxes {
     /// Allocates the inboxes. Returns `None`, on all processes, if they cannot share memory.
     /// Collective over `comm`, all of whose processes must be on one node.
     pub fn new(comm: &Comm, size: u32) -> Result<Option<Inboxes>> {
-        if size > MOST {
+        if size > MOST_PROCESSES {
             return Ok(None);
         }
         let bytes = HEAD + 2 * HALF;
@@ -158,7 +158,7 @@ impl Run {
             let room = HEADER + if long { 0 } else { o.bytes.next_multiple_of(HEADER) };
             let half = memory.half(o.target, number);
             let sent = match half.reserve(room, INBOX_ROOM) {
-                Place::Here(at) => {
+                Reservation::Room(at) => {
                     let sent = if long {
                         // SAFETY: the caller vouches for the block.
                         let sent = unsafe { message::send(Mode::Standard, &o.block, o.target, rest, &transport.comm) };
@@ -178,13 +178,13 @@ impl Run {
                     memory.write_header(o.target, number, at, header);
                     sent
                 }
-                Place::Elsewhere { end } => {
+                Reservation::Full { end } => {
                     if let Some(at) = end {
                         memory.write_header(o.target, number, at, Header { source: rank, kind: END, bytes: 0 });
                     }
                     // SAFETY: the caller vouches for the block.
                     let sent = unsafe { transport.send(o, Mode::Standard, &mut pending) };
-                    sent.map(drop).inspect_err(|_| half.take_back())
+                    sent.map(drop).inspect_err(|_| half.withdraw())
                 }
             };
             if let Err(e) = sent {
@@ -193,7 +193,7 @@ impl Run {
         }
         let join = |a, b| Stats::from_word(a).max(Stats::from_word(b)).word();
         if memory.barrier().arrive(number, mine.word(), join) == u64::from(memory.size) {
-            before_ringing();
+            fence_before_ring();
             memory.doorbell().ring();
         }
         Ok(Run { memory, number, missing: None, pending, polls: 0, asked: None })
@@ -219,8 +219,8 @@ impl Run {
 
     /// Takes the messages out of this process's inbox. Returns how many more must be probed for.
     fn empty(&self, transport: &mut Transport, arrivals: &mut Arrivals) -> Result<u32> {
-        let contents = self.memory.half(transport.rank, self.number).empty(INBOX_ROOM);
-        let bytes = if contents.cut { self.find_end(transport.rank) } else { contents.bytes };
+        let contents = self.memory.half(transport.rank, self.number).drain(INBOX_ROOM);
+        let bytes = if contents.overflowed { self.find_end(transport.rank) } else { contents.bytes };
         if bytes > 0 {
             // Copied as a whole, with the headers: they keep the messages aligned, and a faulty
             // process that writes later cannot change a length that was checked.

@@ -1,0 +1,367 @@
+//! The blocks of a message between two processes, which are packed one after the other.
+
+use std::ops::Range;
+
+use crate::datatype::buffers::{self, Blocks, Located, Shape};
+use crate::datatype::check::{accept, refuse_null};
+use crate::datatype::known::Known;
+use crate::datatype::layout::Layout;
+use crate::datatype::pack::{self, layout};
+use crate::error::{Error, Result};
+use crate::mpi::MPI_Datatype;
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::datatype::{self};
+use crate::mpi::device::Devices;
+use crate::mpi::message;
+
+/// Rank, tag and communicator of the messages to the process itself that pack what nothing else
+/// can.
+#[derive(Clone, Copy)]
+pub struct Loopback<'a> {
+    pub me: i32,
+    pub tag: i32,
+    pub comm: &'a Comm,
+}
+
+/// How the data of a block is packed.
+#[derive(Debug)]
+enum Packing {
+    /// It is contiguous, and begins this many bytes from the block's address.
+    Contiguous(isize),
+    Layout(Layout),
+    /// Only MPI can pack it.
+    Mpi(pack::Packing),
+}
+
+/// A block of a message.
+pub struct MessageBlock {
+    /// Its field, and its entry in the list of targets or sources.
+    pub field: u32,
+    pub entry: u32,
+    /// In a call, the address of its first element.
+    at: *mut u8,
+    /// Bytes of data.
+    pub bytes: usize,
+    count: i64,
+    packing: Packing,
+    accepted: Option<MPI_Datatype>,
+    /// Count of freed datatypes up to which the rest is valid: a handle may come back as another
+    /// datatype.
+    freed: u64,
+    /// True if its data lies in device memory.
+    device: bool,
+}
+
+impl MessageBlock {
+    pub fn new(field: usize, entry: u32) -> MessageBlock {
+        let (at, packing) = (std::ptr::null_mut(), Packing::Contiguous(0));
+        MessageBlock { field: field as u32, entry, at, bytes: 0, count: 0, packing, accepted: None, freed: 0, device: false }
+    }
+
+    /// Hands a block that was just bound over to MPI, if it lies on a device.
+    ///
+    /// # Safety
+    /// As for `bind`.
+    pub unsafe fn find_device(&mut self, devices: &Devices, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
+        // SAFETY: the caller vouches for the datatype, which has been accepted.
+        unsafe {
+            let is = self.located().is_on_device(devices)?;
+            let was = std::mem::replace(&mut self.device, is);
+            if self.device {
+                self.packing = Packing::Mpi(pack::Packing::Message);
+            } else if was {
+                // `packing` holds for the address of the previous call only
+                self.forget();
+                self.bind(side, known, freed, comm)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the block as MPI takes it, if it lies on a device.
+    pub fn on_device(&self) -> Option<message::Block> {
+        let Located { at, count, datatype } = self.located();
+        self.device.then_some(message::Block { at, count, datatype })
+    }
+
+    /// True if it is packed into a staging buffer before MPI sends it.
+    pub fn is_staged(&self) -> bool {
+        self.in_place().is_none() && !self.device
+    }
+
+    /// Locates the block. Neither asks MPI nor allocates if datatype and count are those of the
+    /// previous call.
+    ///
+    /// # Safety
+    /// The datatype must be a datatype; `known` belongs to the same side, and is valid at `freed`.
+    #[inline(always)]
+    pub unsafe fn bind(&mut self, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
+        let located = side.locate(self.entry as usize)?;
+        self.at = located.at;
+        if self.accepted == Some(located.datatype)
+            && self.count == located.count
+            && self.freed == freed
+            && !(located.at.is_null() && self.bytes > 0)
+        {
+            return Ok(());
+        }
+        // SAFETY: the caller vouches for the datatype. An error invalidates what was known.
+        unsafe { self.look_at(&located, side, known, freed, comm).inspect_err(|_| self.accepted = None) }
+    }
+
+    unsafe fn look_at(&mut self, located: &Located, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
+        // SAFETY: as for `bind`.
+        unsafe {
+            if self.accepted != Some(located.datatype) || self.freed != freed {
+                accept(&mut self.accepted, located.datatype, side, self.entry as usize, comm)?;
+            }
+            refuse_null(located, side)?;
+            (self.count, self.freed) = (located.count, freed);
+            if let Some(size) = known.dense(located.datatype)? {
+                self.bytes = buffers::length(located.count, size, || side.count_argument(self.entry as usize))?;
+                self.packing = Packing::Contiguous(0);
+                return Ok(());
+            }
+            self.bytes =
+                buffers::length(located.count, datatype::size(located.datatype)?, || side.count_argument(self.entry as usize))?;
+            self.bind_derived(located, known, comm)
+        }
+    }
+
+    unsafe fn bind_derived(&mut self, located: &Located, known: &Known, comm: &Comm) -> Result<()> {
+        // SAFETY: as for `bind`.
+        unsafe {
+            self.packing = match layout(located, known)? {
+                _ if self.bytes == 0 => Packing::Contiguous(0),
+                Some(layout) => match layout.contiguous() {
+                    Some(offset) => Packing::Contiguous(offset as isize),
+                    None => Packing::Layout(layout),
+                },
+                None => Packing::Mpi(pack::Packing::without_layout(located, comm)?),
+            };
+        }
+        Ok(())
+    }
+
+    /// Forgets which datatype MPI has accepted.
+    pub fn forget(&mut self) {
+        self.accepted = None;
+    }
+
+    /// True if any range of its bytes can be packed alone.
+    #[inline(always)]
+    pub fn is_divisible(&self) -> bool {
+        !matches!(self.packing, Packing::Mpi(_))
+    }
+
+    /// Returns the address of its data, if that is contiguous.
+    #[inline(always)]
+    pub fn in_place(&self) -> Option<*mut u8> {
+        if let Packing::Contiguous(offset) = self.packing { Some(self.at.wrapping_offset(offset)) } else { None }
+    }
+
+    fn located(&self) -> Located {
+        // a block that MPI packs has an accepted datatype
+        Located { at: self.at, count: self.count, datatype: self.accepted.unwrap_or_else(datatype::byte) }
+    }
+
+    /// Packs all of it into a message.
+    ///
+    /// # Safety
+    /// The block must be readable, and `into` writable for its bytes.
+    #[inline(always)]
+    pub unsafe fn pack(&self, into: *mut u8, loopback: Loopback) -> Result<()> {
+        // SAFETY: the caller vouches for both ends.
+        unsafe {
+            match &self.packing {
+                Packing::Contiguous(offset) => copy(self.at.wrapping_offset(*offset), into, self.bytes),
+                Packing::Layout(layout) => layout.pack(self.at, into),
+                Packing::Mpi(passage) => {
+                    let into = std::slice::from_raw_parts_mut(into, self.bytes);
+                    passage.pack(&self.located(), into, loopback.me, loopback.tag, loopback.comm)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Unpacks all of it from a message.
+    ///
+    /// # Safety
+    /// The block must be writable, and `from` readable for its bytes.
+    #[inline(always)]
+    pub unsafe fn unpack(&self, from: *const u8, loopback: Loopback) -> Result<()> {
+        // SAFETY: the caller vouches for both ends.
+        unsafe {
+            match &self.packing {
+                Packing::Contiguous(offset) => copy(from, self.at.wrapping_offset(*offset), self.bytes),
+                Packing::Layout(layout) => layout.unpack(from, self.at),
+                Packing::Mpi(passage) => {
+                    // unpacking only reads here
+                    let from = std::slice::from_raw_parts_mut(from.cast_mut(), self.bytes);
+                    passage.unpack(from, &self.located(), loopback.me, loopback.tag, loopback.comm)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Unpacks a message of `bytes` bytes, which may be shorter than the block. MPI unpacks whole
+    /// elements only.
+    ///
+    /// # Safety
+    /// As for `unpack`, for `bytes` bytes.
+    ///
+    /// # Errors
+    /// The message is longer than the block; then nothing is unpacked.
+    #[cold]
+    pub unsafe fn unpack_short(&self, from: *const u8, bytes: usize, loopback: Loopback) -> Result<()> {
+        if bytes > self.bytes {
+            return Err(Error::Truncated { source_slot: self.entry as usize, sent: bytes, expected: self.bytes }.into());
+        }
+        // SAFETY: the caller vouches for both ends.
+        unsafe {
+            let Packing::Mpi(passage) = &self.packing else {
+                self.unpack_part(0..bytes, from);
+                return Ok(());
+            };
+            let located = self.located();
+            let size = (datatype::size(located.datatype)? as usize).max(1);
+            let short = Located { count: (bytes / size) as i64, ..located };
+            let from = std::slice::from_raw_parts_mut(from.cast_mut(), bytes / size * size);
+            passage.unpack(from, &short, loopback.me, loopback.tag, loopback.comm)
+        }
+    }
+
+    /// Packs a range of its bytes. The block must be divisible.
+    ///
+    /// # Safety
+    /// As for `pack`.
+    unsafe fn pack_part(&self, part: Range<usize>, into: *mut u8) {
+        // SAFETY: the caller vouches for both ends.
+        unsafe {
+            match &self.packing {
+                Packing::Layout(layout) => layout.pack_part(self.at, part.start, part.end, into),
+                Packing::Contiguous(offset) => copy(self.at.wrapping_offset(*offset).wrapping_add(part.start), into, part.len()),
+                Packing::Mpi(_) => {}
+            }
+        }
+    }
+
+    /// Unpacks a range of its bytes. The block must be divisible.
+    ///
+    /// # Safety
+    /// As for `unpack`.
+    unsafe fn unpack_part(&self, part: Range<usize>, from: *const u8) {
+        // SAFETY: the caller vouches for both ends.
+        unsafe {
+            match &self.packing {
+                Packing::Layout(layout) => layout.unpack_part(from, part.start, part.end, self.at),
+                Packing::Contiguous(offset) => copy(from, self.at.wrapping_offset(*offset).wrapping_add(part.start), part.len()),
+                Packing::Mpi(_) => {}
+            }
+        }
+    }
+}
+
+/// Copies bytes; eight of them without a call.
+///
+/// # Safety
+/// Both ends must be valid, and not overlap.
+#[inline(always)]
+unsafe fn copy(from: *const u8, into: *mut u8, bytes: usize) {
+    // SAFETY: the caller vouches for both ends.
+    unsafe {
+        if bytes == 8 {
+            into.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned());
+        } else {
+            std::ptr::copy_nonoverlapping(from, into, bytes);
+        }
+    }
+}
+
+/// Returns the total length of blocks in bytes.
+///
+/// # Errors
+/// No memory is that long.
+#[inline(always)]
+pub fn total(blocks: &[MessageBlock]) -> Result<usize> {
+    let sum = blocks.iter().fold(0usize, |sum, block| sum.saturating_add(block.bytes));
+    if sum > buffers::MOST as usize { Err(Error::NoMemory { bytes: sum }.into()) } else { Ok(sum) }
+}
+
+/// Returns the total length of those blocks that are packed into a staging buffer before MPI sends
+/// them.
+pub fn staged_bytes(blocks: &[MessageBlock]) -> usize {
+    blocks.iter().filter(|block| block.is_staged()).map(|block| block.bytes).sum()
+}
+
+/// Packs blocks into a message.
+///
+/// # Safety
+/// The blocks must be readable, and `into` writable for the bytes of all.
+#[inline(always)]
+pub unsafe fn pack(blocks: &[MessageBlock], mut into: *mut u8, loopback: Loopback) -> Result<()> {
+    for block in blocks {
+        // SAFETY: the caller vouches for both ends.
+        unsafe { block.pack(into, loopback) }?;
+        into = into.wrapping_add(block.bytes);
+    }
+    Ok(())
+}
+
+/// Unpacks blocks from a message. On an error, the others are unpacked nonetheless, and the first
+/// error is returned.
+///
+/// # Safety
+/// The blocks must be writable, and `from` readable for the bytes of all.
+#[inline(always)]
+pub unsafe fn unpack(blocks: &[MessageBlock], mut from: *const u8, loopback: Loopback) -> Result<()> {
+    let mut done = Ok(());
+    for block in blocks {
+        // SAFETY: the caller vouches for both ends.
+        let unpacked = unsafe { block.unpack(from, loopback) };
+        done = done.and(unpacked);
+        from = from.wrapping_add(block.bytes);
+    }
+    done
+}
+
+/// Intersects blocks with bytes `part` of their message. Yields block, range of its bytes, and
+/// offset of that range in the part.
+fn parts(blocks: &[MessageBlock], part: Range<usize>) -> impl Iterator<Item = (&MessageBlock, Range<usize>, usize)> {
+    let mut begin = 0;
+    blocks.iter().filter_map(move |block| {
+        let (first, end) = (begin, begin + block.bytes);
+        begin = end;
+        let (from, to) = (part.start.max(first), part.end.min(end));
+        (from < to).then(|| (block, from - first..to - first, from - part.start))
+    })
+}
+
+/// Packs bytes `part` of a message of divisible blocks.
+///
+/// # Safety
+/// As for `pack`.
+pub unsafe fn pack_part(blocks: &[MessageBlock], part: Range<usize>, into: *mut u8) {
+    for (block, part, offset) in parts(blocks, part) {
+        // SAFETY: the caller vouches for both ends.
+        unsafe { block.pack_part(part, into.wrapping_add(offset)) };
+    }
+}
+
+/// Unpacks bytes `part` of a message of divisible blocks.
+///
+/// # Safety
+/// As for `unpack`.
+pub unsafe fn unpack_part(blocks: &[MessageBlock], part: Range<usize>, from: *const u8) {
+    for (block, part, offset) in parts(blocks, part) {
+        // SAFETY: the caller vouches for both ends.
+        unsafe { block.unpack_part(part, from.wrapping_add(offset)) };
+    }
+}
+
+/// True if all blocks of a side are the same one.
+pub fn is_one(side: &Blocks) -> bool {
+    matches!(side.shape, Shape::One { .. })
+}

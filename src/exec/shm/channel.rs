@@ -1,0 +1,406 @@
+//! The shared memory through which the processes of a node exchange messages: one segment, with a
+//! ring for each pair of a process and one of its sources, and memory for the messages of each
+//! process to each of its targets.
+//!
+//! Made when a neighborhood is set, for each of its operations. Memory: for each operation and
+//! target at most what the hint `mpix_shared_memory` says, and at most [`MOST_BYTES`] for all
+//! targets; gathers need that once for all targets together. The system provides pages only when
+//! they are first written.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::error::Result;
+use crate::mpi::coll;
+use crate::mpi::comm;
+use crate::mpi::finalize;
+use crate::shm::doorbell::Doorbell;
+use crate::shm::node::Team;
+use crate::shm::ring::{CELLS, Ring, Sender};
+use crate::shm::segment::Segment;
+use crate::topology::neighborhood::{Neighborhood, Rank};
+
+/// Most bytes for all messages that a process sends in one operation.
+pub const MOST_BYTES: usize = 128 << 20;
+
+/// Large buffers for a target: as many as messages can be in its ring.
+const LARGE_BUFFERS: usize = CELLS as usize;
+
+/// Bytes of a small buffer. Each cell of the target's ring has one of its own.
+pub const SMALL_BUFFER: usize = 4096;
+
+/// Bytes of all small buffers.
+const ALL_SMALL: usize = CELLS as usize * SMALL_BUFFER;
+
+/// Chunks of a long message that can be in memory at a time, and the most bytes of one. Together
+/// they stay in a core's cache.
+pub const CHUNKS: u64 = 8;
+const LONGEST_CHUNK: usize = 128 << 10;
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+
+/// Most bytes of a segment: locations are numbers of cache lines.
+const LARGEST_SEGMENT: usize = (u32::MAX as usize - 1) * LINE;
+
+/// Large buffers begin on pages.
+const PAGE: usize = 4096;
+
+/// Successive neighborhoods of a communicator whose tags differ.
+const GENERATIONS: u64 = 64;
+
+/// The channel to one target.
+pub struct Outbound {
+    /// Rank of the target in the communicator, and in the node.
+    pub rank: Rank,
+    pub member: u32,
+    /// Its rank in `MPI_COMM_WORLD`; `None` for a process of another world.
+    pub world: Option<u32>,
+    ring: *const Ring,
+    pub sender: Sender,
+    /// Memory for messages that exceed a cell: the small buffers, then the large ones.
+    memory: *mut u8,
+    /// For each large buffer, one more than the number of the last message in it.
+    used: [AtomicU64; LARGE_BUFFERS],
+    /// Position of the same process among the inbound channels, if it is a source, too.
+    pub back: Option<usize>,
+    /// Chunks written so far.
+    pub chunks: AtomicU64,
+    /// True once the target was found dead. No message waits for it from then on.
+    gone: AtomicBool,
+}
+
+/// Memory for a message that exceeds its cell.
+#[derive(Debug, Clone, Copy)]
+pub struct EagerBuffer {
+    /// Its address.
+    pub at: *mut u8,
+    /// Index of a large buffer, whose use is recorded. `None` for a small one, which belongs to its
+    /// cell.
+    large: Option<usize>,
+}
+
+/// The channel from one source.
+pub struct Inbound {
+    /// Rank of the source in the communicator, and in the node.
+    pub rank: Rank,
+    pub member: u32,
+    ring: *const Ring,
+    /// Position of the same process among the outbound channels, if it is a target, too.
+    pub back: Option<usize>,
+    /// Most bytes of a message that the source puts in an eager buffer.
+    pub eager_limit: usize,
+    /// True if longer messages come by MPI, which copies them once where the kernel permits that.
+    pub long_by_mpi: bool,
+}
+
+/// The channels of one operation of a neighborhood, as one process sees them.
+pub struct Channels {
+    segment: Arc<Segment>,
+    /// Channels to the targets on the node, without the process itself, each once and in matching
+    /// order; likewise for sources.
+    pub outbound: Vec<Outbound>,
+    pub inbound: Vec<Inbound>,
+    /// Most bytes of a message in an eager buffer.
+    pub eager_limit: usize,
+    /// Number of the next collective.
+    next: AtomicU64,
+    first_tag: u64,
+    tags: u64,
+    pub doorbell: Doorbell,
+    /// The doorbell of each process of the node.
+    pub doorbells: Vec<Doorbell>,
+    /// True if processes share cores.
+    pub oversubscribed: bool,
+    /// True once one of the processes was found dead.
+    any_gone: AtomicBool,
+    /// Messages that went by MPI from memory of their own, as long as MPI may read that.
+    detached: Mutex<Vec<finalize::Message>>,
+}
+
+// SAFETY: it holds addresses in the segment, which lives as long. What is there is atomic, or
+// belongs to one side by the rings' protocol.
+unsafe impl Send for Channels {}
+// SAFETY: as above.
+unsafe impl Sync for Channels {}
+
+impl Drop for Channels {
+    fn drop(&mut self) {
+        let detached = std::mem::take(self.detached.get_mut().unwrap_or_else(PoisonError::into_inner));
+        if !detached.is_empty() {
+            // the receivers of these must not take this process for dead
+            std::mem::forget(Arc::clone(&self.segment));
+            finalize::leave(detached);
+        }
+    }
+}
+
+impl Outbound {
+    #[inline(always)]
+    pub fn ring(&self) -> &Ring {
+        // SAFETY: the ring lies in the segment, which outlives the channel; it consists of atomics.
+        unsafe { &*self.ring }
+    }
+
+    /// True if the target was found dead.
+    #[inline]
+    pub fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Relaxed)
+    }
+
+    /// True if all chunks written so far have been read.
+    #[inline(always)]
+    pub fn chunks_are_read(&self) -> bool {
+        // only long messages are counted in chunks
+        let chunks = self.chunks.load(Ordering::Relaxed);
+        chunks == 0 || self.ring().chunks_read() == chunks || self.is_gone()
+    }
+
+    /// True if there is room for chunk number `written` of a message that has `before` chunks
+    /// before it in the channel.
+    #[inline]
+    pub fn has_room_for_chunk(&self, before: u64, written: u64) -> bool {
+        self.ring().chunks_read() + CHUNKS > before + written || self.is_gone()
+    }
+
+    /// Returns how the target takes the long message `number`, as [`Ring::ready`]. A dead target
+    /// delays nothing.
+    #[inline]
+    pub fn ready(&self, number: u64) -> Option<bool> {
+        self.ring().ready(number).or_else(|| self.is_gone().then_some(true))
+    }
+}
+
+impl Inbound {
+    #[inline(always)]
+    pub fn ring(&self) -> &Ring {
+        // SAFETY: as for `Outbound`.
+        unsafe { &*self.ring }
+    }
+}
+
+/// Returns the processes of a list that are on the node, except `me`, each once and in matching
+/// order: rank in the communicator, rank in the node.
+fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
+    let mut seen = std::collections::HashSet::new();
+    (list.into_iter()).filter(|&(_, r)| r != me && seen.insert(r)).filter_map(|(_, r)| Some((r, team.member(r)?))).collect()
+}
+
+/// Makes the channels of all operations of a neighborhood.
+///
+/// `common` says for each operation whether all targets get the same message, and so share their
+/// memory. `bytes` is the most memory for a target. With `single_copy`, long messages go by MPI
+/// where that copies them once. `generation` counts the communicator's neighborhoods, equally on
+/// all processes.
+///
+/// Collective over the node: the cost of `Segment::new`, and one exchange of a number with each
+/// process. Returns `None` on all processes of the node if there is no shared memory, and on this
+/// process if it has no edge within the node.
+pub fn make(
+    team: &Team,
+    n: &Neighborhood,
+    common: &[bool],
+    (bytes, single_copy): (usize, bool),
+    (first_tag, tags): (u64, u64),
+    generation: u64,
+) -> Result<Option<Vec<Arc<Channels>>>> {
+    // messages that cannot wait for room go by MPI
+    let tags = tags / (GENERATIONS * 3);
+    if tags < 2 {
+        return Ok(None);
+    }
+    let (targets, sources) = (on_node(n.targets_in_order(), n.rank(), team), on_node(n.sources_in_order(), n.rank(), team));
+    let memory = bytes.min(MOST_BYTES / targets.len().max(1)).max(ALL_SMALL + LARGE_BUFFERS * PAGE);
+    let large_buffer = (memory - ALL_SMALL) / LARGE_BUFFERS / PAGE * PAGE;
+    let memory = ALL_SMALL + LARGE_BUFFERS * large_buffer;
+    let memories: usize = common.iter().map(|&common| if common { targets.len().min(1) } else { targets.len() }).sum();
+    let rings = (Doorbell::BYTES + common.len() * sources.len() * size_of::<Ring>()).next_multiple_of(PAGE);
+    let edges = !(targets.is_empty() && sources.is_empty());
+    let part = if edges { rings + memories * memory } else { 0 };
+    let Some(segment) = Segment::new(part, LARGEST_SEGMENT, team.comm())? else { return Ok(None) };
+    let segment = Arc::new(segment);
+    if edges {
+        Doorbell::at(segment.part(team.me())).claim();
+    }
+    // tell each source at which place among this process's rings its own are
+    let mut places = vec![u32::MAX; team.size()];
+    for (place, &(_, member)) in sources.iter().enumerate() {
+        places[member as usize] = place as u32;
+    }
+    let places = coll::alltoall(team.comm(), &places)?;
+    let sizes = coll::allgather(team.comm(), (large_buffer / PAGE) as u32, team.size() as u32)?;
+    let ring = |member: u32, place: usize, operation: usize| -> *const Ring {
+        let index = place * common.len() + operation;
+        segment.part(member).wrapping_add(Doorbell::BYTES + index * size_of::<Ring>()).cast()
+    };
+    if !edges {
+        return Ok(None);
+    }
+    let members: Vec<u32> = targets.iter().map(|target| target.1).collect();
+    // SAFETY: a live communicator.
+    let worlds = unsafe { comm::world_ranks(team.comm().raw(), &members) }?;
+    let doorbell = |member: usize| Doorbell::at(segment.part(member as u32));
+    let mut next = segment.part(team.me()).wrapping_add(rings);
+    let channels = common.iter().enumerate().map(|(operation, &common)| {
+        let begin = next;
+        let outbound: Vec<Outbound> = (targets.iter().enumerate())
+            .map(|(k, &(rank, member))| Outbound {
+                rank,
+                member,
+                world: worlds[k],
+                ring: ring(member, places[member as usize] as usize, operation),
+                sender: Sender::default(),
+                memory: begin.wrapping_add(if common { 0 } else { k * memory }),
+                used: Default::default(),
+                back: sources.iter().position(|s| s.0 == rank),
+                chunks: AtomicU64::new(0),
+                gone: AtomicBool::new(false),
+            })
+            .collect();
+        let inbound = (sources.iter().enumerate())
+            .map(|(k, &(rank, member))| Inbound {
+                rank,
+                member,
+                ring: ring(team.me(), k, operation),
+                back: targets.iter().position(|t| t.0 == rank),
+                eager_limit: sizes[member as usize] as usize * PAGE,
+                long_by_mpi: single_copy && doorbell(member as usize).reads_owner(),
+            })
+            .collect();
+        next = next.wrapping_add(memory * if common { outbound.len().min(1) } else { outbound.len() });
+        Arc::new(Channels {
+            segment: Arc::clone(&segment),
+            outbound,
+            inbound,
+            eager_limit: large_buffer,
+            next: AtomicU64::new(0),
+            first_tag: first_tag + (generation % GENERATIONS * 3 + operation as u64) * tags,
+            tags,
+            doorbell: doorbell(team.me() as usize),
+            doorbells: (0..team.size()).map(doorbell).collect(),
+            oversubscribed: team.oversubscribed(),
+            any_gone: AtomicBool::new(false),
+            detached: Mutex::default(),
+        })
+    });
+    Ok(Some(channels.collect()))
+}
+
+impl Channels {
+    /// True if the process at `rank` is one of the targets or sources.
+    pub fn has(&self, rank: Rank) -> bool {
+        self.outbound.iter().any(|o| o.rank == rank) || self.inbound.iter().any(|i| i.rank == rank)
+    }
+
+    /// Takes the number of the next collective. Collectives are started one at a time.
+    #[inline(always)]
+    pub fn next_number(&self) -> u64 {
+        let number = self.next.load(Ordering::Relaxed);
+        self.next.store(number + 1, Ordering::Relaxed);
+        number
+    }
+
+    /// Returns the tag of messages of collective `number` that go by MPI.
+    pub fn tag(&self, number: u64) -> i32 {
+        (self.first_tag + number % (self.tags / 2)) as i32
+    }
+
+    /// Returns the tag of messages of collective `number` that go by MPI block by block. It differs
+    /// from `tag`, as the receiver must know that more follow.
+    pub fn tag_of_blocks(&self, number: u64) -> i32 {
+        self.tag(number) + (self.tags / 2) as i32
+    }
+
+    /// Returns a free eager buffer for message `number` of `bytes` bytes, whose cells are free;
+    /// `None` if all buffers are in use. `holders` may still read messages in the first target's
+    /// memory.
+    #[inline(always)]
+    pub fn free_buffer(&self, targets: &Range<usize>, holders: &Range<usize>, number: u64, bytes: usize) -> Option<EagerBuffer> {
+        let out = &self.outbound[targets.start];
+        if bytes <= SMALL_BUFFER {
+            let at = out.memory.wrapping_add((number % CELLS) as usize * SMALL_BUFFER);
+            return Some(EagerBuffer { at, large: None });
+        }
+        // reuse the first ones, which are likely in the cache
+        let free = (0..LARGE_BUFFERS).find(|&index| self.is_buffer_free(out, holders, index))?;
+        Some(EagerBuffer { at: out.memory.wrapping_add(ALL_SMALL + free * self.eager_limit), large: Some(free) })
+    }
+
+    /// Assigns an eager buffer to message `number` until its receivers have read that.
+    #[inline(always)]
+    pub fn claim(&self, buffer: EagerBuffer, targets: &Range<usize>, number: u64) {
+        if let Some(large) = buffer.large {
+            self.outbound[targets.start].used[large].store(number + 1, Ordering::Relaxed);
+        }
+    }
+
+    fn is_buffer_free(&self, out: &Outbound, holders: &Range<usize>, index: usize) -> bool {
+        let used = out.used[index].load(Ordering::Relaxed);
+        used == 0 || self.outbound[holders.clone()].iter().all(|holder| holder.sender.is_taken(used - 1, holder.ring()))
+    }
+
+    /// Returns the memory through which a long message goes in chunks; `None` if it is in use.
+    pub fn chunk_memory(&self, targets: &Range<usize>, holders: &Range<usize>) -> Option<*mut u8> {
+        let out = &self.outbound[targets.start];
+        (0..LARGE_BUFFERS).all(|index| self.is_buffer_free(out, holders, index)).then(|| out.memory.wrapping_add(ALL_SMALL))
+    }
+
+    /// Bytes of a chunk.
+    pub fn chunk(&self) -> usize {
+        (LARGE_BUFFERS * self.eager_limit / CHUNKS as usize / LINE * LINE).min(LONGEST_CHUNK)
+    }
+
+    /// Returns the location of an address, in cache lines from the beginning of the segment. It is
+    /// the same on all processes.
+    #[inline(always)]
+    pub fn location(&self, at: *const u8) -> u32 {
+        (self.segment.position(at) / LINE) as u32
+    }
+
+    /// Returns the address `offset` bytes behind a location that another process has named; `None`
+    /// if fewer than `bytes` bytes lie there.
+    #[inline(always)]
+    pub fn at(&self, location: u32, offset: usize, bytes: usize) -> Option<*mut u8> {
+        self.segment.at((location as usize * LINE).checked_add(offset)?, bytes)
+    }
+
+    /// Keeps a message until MPI has sent it. Takes a lock; allocates if there have never been as
+    /// many.
+    pub fn detach(&self, sent: finalize::Message) {
+        let mut detached = self.detached.lock().unwrap_or_else(PoisonError::into_inner);
+        detached.push(sent);
+        // a failure is the receiver's to notice
+        detached.retain_mut(|message| matches!(message.request.test(), Ok(false)));
+    }
+
+    /// Bytes for the messages to one target.
+    pub fn bytes(&self) -> usize {
+        ALL_SMALL + LARGE_BUFFERS * self.eager_limit
+    }
+
+    /// Writes a target off that is dead. What is written later is not for it, and does not wait for
+    /// it.
+    #[cold]
+    pub fn write_off(&self, out: usize) {
+        self.outbound[out].gone.store(true, Ordering::Relaxed);
+        self.outbound[out].sender.give_up();
+        self.note_gone();
+    }
+
+    /// Records that one of the processes is dead.
+    pub fn note_gone(&self) {
+        self.any_gone.store(true, Ordering::Relaxed);
+    }
+
+    /// True if one of the processes was found dead.
+    #[inline(always)]
+    pub fn any_gone(&self) -> bool {
+        self.any_gone.load(Ordering::Relaxed)
+    }
+
+    /// True if a member of the node is alive. Makes a system call.
+    pub fn lives(&self, member: u32) -> bool {
+        self.segment.lives(member)
+    }
+}

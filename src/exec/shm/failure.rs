@@ -1,0 +1,99 @@
+//! Gives up on processes that have died.
+
+use super::fallback::cancel;
+use super::recv::RecvStep;
+use super::state::{RecvState, Shm};
+use crate::error::Error;
+
+impl Shm {
+    /// True if the message from process `i` has been found in MPI's queue but has not arrived.
+    fn is_found(&self, i: usize) -> bool {
+        matches!(self.recvs[i].state, RecvState::Mpi { posted: false, .. })
+    }
+
+    /// Gives up on processes that have died: fails what has not come from them, and stops waiting
+    /// for what they have not taken.
+    #[cold]
+    pub(super) fn give_up_on_dead(&mut self) {
+        let gone = |rank: u32| Box::new(Error::Gone { rank });
+        // first take what they have left behind
+        self.enter_mpi();
+        // A process that has left for the end of MPI still lets MPI deliver what has been found of
+        // it. What MPI would copy out of the memory of a dead process never arrives.
+        let found = self.receiving.iter().map(|&i| i as usize).filter(|&i| self.is_found(i));
+        let senders =
+            found.filter(|&i| !self.channels.lives(self.channels.inbound[i].member)).map(|i| self.channels.inbound[i].rank);
+        let senders: Vec<u32> = senders.collect();
+        // SAFETY: a live communicator.
+        let dead = unsafe { self.patience.look(self.comm.raw(), senders.into_iter()) };
+        for k in (0..self.receiving.len()).rev() {
+            let i = self.receiving[k] as usize;
+            let found = self.is_found(i);
+            if self.channels.lives(self.channels.inbound[i].member) || (found && !dead.contains(&self.channels.inbound[i].rank)) {
+                continue;
+            }
+            self.channels.note_gone();
+            if let Err(e) = self.step_recv(i) {
+                self.note(e);
+                continue;
+            }
+            // chunks that it wrote before it died can still be read
+            if matches!(self.next_recv(i), Some(RecvStep::Chunk(_))) {
+                continue;
+            }
+            let rank = self.channels.inbound[i].rank;
+            match &mut self.recvs[i].state {
+                RecvState::Arrived | RecvState::Done => continue,
+                RecvState::Mpi { request, posted } => {
+                    // a message that has been found cannot be canceled
+                    if !*posted || !cancel(request) {
+                        // MPI may still write there
+                        std::mem::forget(std::mem::take(&mut self.recvs[i].buffer));
+                    }
+                }
+                RecvState::MpiBlocks => self.cancel_blocks(i),
+                RecvState::Waiting | RecvState::Probing | RecvState::Chunks(_) => {}
+            }
+            self.receiving.swap_remove(k);
+            if let Err(e) = self.fail(i, gone(rank)) {
+                self.note(e);
+            }
+        }
+        // a message goes on without its dead targets: the others wait for it
+        for k in 0..self.sending.len() {
+            let send = &self.sends()[self.sending[k] as usize];
+            let (own, holders) = (send.targets.clone(), self.holders(send));
+            for o in holders {
+                let out = &self.channels.outbound[o];
+                // a target that holds nothing of ours may have left in good order
+                let holds = own.contains(&o) || !out.sender.is_idle(out.ring()) || !out.chunks_are_read();
+                if holds && !out.is_gone() && !self.channels.lives(out.member) {
+                    self.channels.write_off(o);
+                }
+            }
+        }
+        if let Some(out) = self.channels.outbound.iter().find(|out| out.is_gone()) {
+            self.note(gone(out.rank));
+        }
+        let mut dead = None;
+        let Self { channels, all, each, to_all, .. } = self;
+        for send in if *to_all { all } else { each } {
+            let before = send.requests.len();
+            send.requests.retain_mut(|(out, request)| {
+                let out = &channels.outbound[*out as usize];
+                let lost = !channels.lives(out.member) && !matches!(request.test(), Ok(true));
+                if lost {
+                    dead = Some(out.rank);
+                }
+                !lost
+            });
+            if send.requests.len() < before {
+                // MPI may still read there
+                std::mem::forget(std::mem::take(&mut send.buffer));
+            }
+        }
+        if let Some(rank) = dead {
+            self.note(gone(rank));
+        }
+    }
+}

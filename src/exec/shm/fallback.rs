@@ -1,0 +1,415 @@
+//! Messages between processes of a node that go by MPI after all.
+//!
+//! Long messages do where the kernel lets MPI copy them once, and in requests. Short ones do when
+//! they have waited too long for room. The receiver learns of neither from the ring, and probes for
+//! both.
+
+use std::time::{Duration, Instant};
+
+use super::blocks::{self, Loopback};
+use super::state::{RecvState, SendState, Shm};
+use crate::datatype::buffers::enlarge;
+use crate::error::{Error, Result};
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::message::{self, Mode, Request, bytes_at};
+use crate::mpi::request::LAST_TESTS;
+use crate::mpi::{finalize, guard};
+use crate::observe::Way;
+
+/// How long a message waits for room before it goes by MPI.
+const PATIENCE_FOR_ROOM: Duration = Duration::from_millis(2);
+
+/// Cancels a receive and returns true if it has ended. A message that has begun to arrive cannot be
+/// canceled, and may never complete.
+#[cold]
+pub(super) fn cancel(request: &mut Request) -> bool {
+    request.is_null() || (request.cancel().is_ok() && (0..LAST_TESTS).any(|_| !matches!(request.test_cancelled(), Ok(None))))
+}
+
+/// Posts a receive that a longer message cannot overrun.
+///
+/// # Safety
+/// As for [`message::receive`].
+unsafe fn receive(guarded: bool, at: *mut u8, bytes: u64, rank: u32, tag: i32, comm: &Comm) -> Result<Request> {
+    // SAFETY: the caller vouches for the memory.
+    unsafe {
+        if guarded {
+            guard::receive(at, bytes, rank, tag, comm)
+        } else {
+            message::receive(at, bytes, Some(rank), Some(tag), comm)
+        }
+    }
+}
+
+impl Shm {
+    /// Sends a message by MPI. The end of the call waits for that to complete, unless the message
+    /// is packed into memory that can be left to MPI.
+    #[cold]
+    pub(super) fn send_by_mpi(&mut self, k: usize) -> Result<()> {
+        let (tag, tag_of_blocks) = (self.channels.tag(self.number), self.channels.tag_of_blocks(self.number));
+        // The receiver of a long message has posted a receive, or probes. The receiver of a short
+        // message that found no room may be busy with earlier ones.
+        let detach = self.sends()[k].bytes <= self.channels.eager_limit;
+        let Self { channels, all, each, inputs, to_all, comm, me, tag: own_tag, by_mpi, folding, record, .. } = self;
+        let send = if *to_all { &mut all[k] } else { &mut each[k] };
+        send.state = SendState::Done;
+        let (blocks, bytes) = (&inputs[send.blocks.clone()], send.bytes);
+        let loopback = Loopback { me: *me, tag: *own_tag, comm };
+        // SAFETY: the caller of `bind` vouches for the blocks until the call is complete; memory of
+        // our own stays untouched until MPI has sent it.
+        unsafe {
+            let send_from = |at: *const u8, bytes: usize, rank, tag| {
+                if let Some(record) = &*record {
+                    record.sent(Way::Mpi, 1, bytes as u64);
+                }
+                message::send(Mode::Standard, &bytes_at(at, bytes as u64), rank, tag, comm)
+            };
+            // a dead process takes nothing out of MPI's queues either
+            let living = |o: &usize| !channels.outbound[*o].is_gone();
+            if detach {
+                for out in send.targets.clone().filter(living).map(|o| &channels.outbound[o]) {
+                    let mut buffer = Vec::new();
+                    enlarge(&mut buffer, bytes)?;
+                    blocks::pack(blocks, buffer.as_mut_ptr(), loopback)?;
+                    let request = send_from(buffer.as_ptr(), bytes, out.rank, tag)?;
+                    channels.detach(finalize::Message { request, memory: buffer, receiver: out.world });
+                }
+                return Ok(());
+            }
+            *by_mpi = true;
+            if folding.is_some() && blocks.len() > 1 {
+                enlarge(&mut send.buffer, bytes)?;
+                blocks::pack(blocks, send.buffer.as_mut_ptr(), loopback)?;
+                for o in send.targets.clone().filter(living) {
+                    send.requests.push((o as u32, send_from(send.buffer.as_ptr(), bytes, channels.outbound[o].rank, tag)?));
+                }
+                return Ok(());
+            }
+            // each block is a message of its own, so that contiguous blocks need not be copied
+            let tag = if blocks.len() > 1 { tag_of_blocks } else { tag };
+            enlarge(&mut send.buffer, blocks::staged_bytes(blocks))?;
+            let mut next = send.buffer.as_mut_ptr();
+            for block in blocks {
+                if let Some(on_device) = block.on_device() {
+                    for o in send.targets.clone().filter(living) {
+                        if let Some(record) = &*record {
+                            record.sent(Way::Mpi, 1, block.bytes as u64);
+                        }
+                        let request = message::send(Mode::Standard, &on_device, channels.outbound[o].rank, tag, comm)?;
+                        send.requests.push((o as u32, request));
+                    }
+                    continue;
+                }
+                let at = match block.in_place() {
+                    Some(at) => at,
+                    None => {
+                        block.pack(next, loopback)?;
+                        let at = next;
+                        next = next.wrapping_add(block.bytes);
+                        at
+                    }
+                };
+                for o in send.targets.clone().filter(living) {
+                    send.requests.push((o as u32, send_from(at, block.bytes, channels.outbound[o].rank, tag)?));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops the sends, which have completed or been given up.
+    pub(super) fn end_sends(&mut self) {
+        let sends = if self.to_all { &mut self.all } else { &mut self.each };
+        sends.iter_mut().for_each(|s| s.requests.clear());
+        self.by_mpi = false;
+    }
+
+    /// Sends by MPI what has waited too long: its receiver may be waiting for it while earlier
+    /// messages still fill its ring.
+    #[cold]
+    pub(super) fn send_overdue(&mut self) {
+        match self.waiting_since {
+            None => self.waiting_since = Some(Instant::now()),
+            Some(since) if since.elapsed() > PATIENCE_FOR_ROOM => {
+                for k in (0..self.sending.len()).rev() {
+                    let i = self.sending[k] as usize;
+                    if self.sends()[i].state == SendState::Waiting {
+                        self.sending.swap_remove(k);
+                        if let Err(e) = self.send_by_mpi(i) {
+                            self.note(e);
+                        }
+                    }
+                }
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Returns true if MPI has a message of this call that no receive has matched. Gives MPI a
+    /// chance to progress.
+    pub(super) fn mpi_has_message(&self) -> Result<bool> {
+        let has = |tag: i32| message::probe(None, tag, false, &self.comm).map(|found| found.is_some());
+        Ok(has(self.channels.tag(self.number))? || (self.several && has(self.channels.tag_of_blocks(self.number))?))
+    }
+
+    /// Begins to receive the message from process `i` if it has come by MPI, in one message or
+    /// block by block, whatever was expected.
+    pub(super) fn probe_any(&mut self, i: usize) -> Result<()> {
+        if matches!(self.recvs[i].state, RecvState::MpiBlocks) {
+            let source = Some(self.channels.inbound[i].rank);
+            if message::probe(source, self.channels.tag(self.number), false, &self.comm)?.is_none() {
+                return Ok(());
+            }
+            // its sender takes the message to be shorter
+            self.cancel_blocks(i);
+            self.recvs[i].state = RecvState::Waiting;
+        }
+        self.probe_message(i)
+    }
+
+    /// Begins to receive the message from process `i` if it has come by MPI.
+    fn probe_message(&mut self, i: usize) -> Result<()> {
+        let (source, tag) = (Some(self.channels.inbound[i].rank), self.channels.tag(self.number));
+        if self.may_come_as_blocks(i)
+            && message::probe(source, self.channels.tag_of_blocks(self.number), false, &self.comm)?.is_some()
+        {
+            // the message stays in MPI's queue until its blocks' receives match it
+            self.recvs[i].state = RecvState::MpiBlocks;
+            return Ok(());
+        }
+        // allocate before the message is taken out of MPI's queue
+        let Some(found) = message::probe(source, tag, false, &self.comm)? else { return Ok(()) };
+        let at = match self.destination(i, found.status.bytes) {
+            Ok(at) => at,
+            Err(e) => return self.fail(i, e),
+        };
+        let Some(probed) = message::probe(source, tag, message::has_matched_probe(), &self.comm)? else { return Ok(()) };
+        // SAFETY: the caller of `bind` vouches for the block, in which the message fits; a buffer
+        // is long enough, and stays untouched until the message is complete.
+        let request = unsafe { probed.receive(at, &self.comm) }?;
+        self.recvs[i].state = RecvState::Mpi { request, posted: false };
+        Ok(())
+    }
+
+    /// Moves a message forward that comes by MPI.
+    #[cold]
+    pub(super) fn ask_mpi(&mut self, i: usize) -> Result<()> {
+        let posted = match self.recvs[i].state {
+            RecvState::Mpi { posted, .. } => posted,
+            RecvState::MpiBlocks => return self.take_blocks(i),
+            RecvState::Probing => return self.keep_probing(i),
+            _ => return Ok(()),
+        };
+        let RecvState::Mpi { request, .. } = &mut self.recvs[i].state else { return Ok(()) };
+        let came = match request.test_receive() {
+            Ok(Some(status)) => status.bytes,
+            Ok(None) if !posted || self.channels.inbound[i].ring().header(self.number).is_none() => return Ok(()),
+            Ok(None) => return self.withdraw(i),
+            Err(e) => return self.fail(i, e),
+        };
+        match self.check(i, came) {
+            Ok(()) => self.complete(i, came as usize),
+            Err(e) => self.fail(i, e),
+        }
+    }
+
+    /// Probes for a message that comes by MPI.
+    pub(super) fn keep_probing(&mut self, i: usize) -> Result<()> {
+        if self.channels.inbound[i].ring().header(self.number).is_some() {
+            // its sender takes the message to be shorter
+            self.recvs[i].state = RecvState::Waiting;
+            return self.step_recv(i);
+        }
+        self.probe_message(i)
+    }
+
+    /// Receives those blocks' messages that have arrived.
+    #[cold]
+    fn probe_blocks(&mut self, i: usize) -> Result<()> {
+        if self.receives_on_device(i) {
+            return self.post_blocks(i);
+        }
+        let tag = self.channels.tag_of_blocks(self.number);
+        let Self { channels, outputs, recvs, comm, .. } = self;
+        let (recv, rank) = (&mut recvs[i], channels.inbound[i].rank);
+        let blocks = &outputs[recv.blocks.clone()];
+        enlarge(&mut recv.buffer, blocks::staged_bytes(blocks))?;
+        while recv.requests.len() < blocks.len() {
+            let Some(found) = message::probe(Some(rank), tag, message::has_matched_probe(), comm)? else { break };
+            let block = &blocks[recv.requests.len()];
+            let at = if found.status.bytes > block.bytes as u64 {
+                let mut stray = Vec::new();
+                enlarge(&mut stray, found.status.bytes as usize)?;
+                recv.strays.push(stray);
+                recv.strays.last_mut().map_or(std::ptr::null_mut(), Vec::as_mut_ptr)
+            } else {
+                let begin = blocks::staged_bytes(&blocks[..recv.requests.len()]);
+                block.in_place().unwrap_or(recv.buffer.as_mut_ptr().wrapping_add(begin))
+            };
+            // SAFETY: the message fits, as checked above; the memory stays untouched until the
+            // request is complete.
+            recv.requests.push(unsafe { found.receive(at, comm) }?);
+        }
+        Ok(())
+    }
+
+    /// Moves a message forward that comes by MPI block by block.
+    pub(super) fn take_blocks(&mut self, i: usize) -> Result<()> {
+        let mut done = true;
+        if self.recvs[i].requests.len() < self.recvs[i].blocks.len() {
+            if let Err(e) = self.probe_blocks(i) {
+                self.cancel_blocks(i);
+                return self.fail(i, e);
+            }
+            done = self.recvs[i].requests.len() == self.recvs[i].blocks.len();
+        }
+        let lengths: usize = self.recvs[i].requests.len();
+        for k in 0..lengths {
+            if self.recvs[i].requests[k].is_null() {
+                continue;
+            }
+            match self.recvs[i].requests[k].test_receive() {
+                Ok(Some(status)) => {
+                    let recv = &self.recvs[i];
+                    let expected = self.outputs[recv.blocks.start + k].bytes as u64;
+                    if status.bytes != expected {
+                        let slots = self.outputs[recv.blocks.clone()].iter().map(|p| p.entry).collect();
+                        self.note(
+                            Error::Length { rank: self.channels.inbound[i].rank, slots, sent: status.bytes, expected }.into(),
+                        );
+                    }
+                }
+                Ok(None) => done = false,
+                Err(e) => self.note(e),
+            }
+        }
+        if !done {
+            if self.channels.inbound[i].ring().header(self.number).is_some() {
+                // its sender takes the message to be shorter
+                self.cancel_blocks(i);
+                self.recvs[i].state = RecvState::Waiting;
+                return self.step_recv(i);
+            }
+            return Ok(());
+        }
+        let recv = &mut self.recvs[i];
+        recv.requests.clear();
+        recv.strays.clear();
+        recv.in_ring = false;
+        recv.state = RecvState::Done;
+        let (recv, loopback) = (&self.recvs[i], self.loopback());
+        let mut from = recv.buffer.as_ptr();
+        for block in self.outputs[recv.blocks.clone()].iter().filter(|block| block.is_staged()) {
+            // SAFETY: the caller of `bind` vouches for the blocks; the buffer holds all staged
+            // blocks.
+            unsafe { block.unpack(from, loopback) }?;
+            from = from.wrapping_add(block.bytes);
+        }
+        Ok(())
+    }
+
+    /// Cancels the receives of a message that was to come block by block.
+    #[cold]
+    pub(super) fn cancel_blocks(&mut self, i: usize) {
+        let recv = &mut self.recvs[i];
+        let mut all = true;
+        for mut request in recv.requests.drain(..) {
+            all &= cancel(&mut request);
+        }
+        if !all {
+            // MPI may still write there
+            std::mem::forget(std::mem::take(&mut recv.buffer));
+            std::mem::forget(std::mem::take(&mut recv.strays));
+        }
+        recv.strays.clear();
+    }
+
+    /// True if the message from process `i`, when it comes by MPI, may come as one message for each
+    /// block.
+    fn may_come_as_blocks(&self, i: usize) -> bool {
+        self.recvs[i].blocks.len() > 1 && !self.to_all && self.folding.is_none()
+    }
+
+    /// True if the message from process `i`, when it comes by MPI, is expected block by block.
+    fn comes_as_blocks(&self, i: usize) -> bool {
+        self.recvs[i].bytes > self.channels.inbound[i].eager_limit && self.may_come_as_blocks(i)
+    }
+
+    /// Posts the receive of a long message that its sender will send by MPI.
+    #[cold]
+    pub(super) fn post(&mut self, i: usize) -> Result<()> {
+        if self.guarded && !self.started_only && !self.receives_on_device(i) {
+            // a caller that waits can probe instead, which leaves MPI its single copy
+            self.recvs[i].state = if self.comes_as_blocks(i) { RecvState::MpiBlocks } else { RecvState::Probing };
+            return Ok(());
+        }
+        if self.comes_as_blocks(i) {
+            return self.post_blocks(i);
+        }
+        if let Some(posted) = self.post_to_device(i) {
+            return posted;
+        }
+        let bytes = self.recvs[i].bytes as u64;
+        let at = self.destination(i, bytes)?;
+        let (rank, tag) = (self.channels.inbound[i].rank, self.channels.tag(self.number));
+        // SAFETY: as for `probe_message`.
+        let request = unsafe { receive(self.guarded, at, bytes, rank, tag, &self.comm) }?;
+        self.recvs[i].state = RecvState::Mpi { request, posted: true };
+        Ok(())
+    }
+
+    /// Posts the receives of a message that comes by MPI block by block.
+    fn post_blocks(&mut self, i: usize) -> Result<()> {
+        let tag = self.channels.tag_of_blocks(self.number);
+        let Self { channels, outputs, recvs, comm, guarded, .. } = self;
+        let (recv, rank) = (&mut recvs[i], channels.inbound[i].rank);
+        let blocks = &outputs[recv.blocks.clone()];
+        enlarge(&mut recv.buffer, blocks::staged_bytes(blocks))?;
+        // receives that were posted before an error stay
+        let posted = recv.requests.len();
+        let mut next = recv.buffer.as_mut_ptr().wrapping_add(blocks::staged_bytes(&blocks[..posted]));
+        recv.state = RecvState::MpiBlocks;
+        for block in &blocks[posted..] {
+            if let Some(on_device) = block.on_device() {
+                // SAFETY: the caller of `bind` vouches for the block.
+                recv.requests.push(unsafe { message::receive_block(&on_device, rank, tag, comm) }?);
+                continue;
+            }
+            let at = block.in_place().unwrap_or(next);
+            if block.in_place().is_none() {
+                next = next.wrapping_add(block.bytes);
+            }
+            // SAFETY: the caller of `bind` vouches for the blocks; the buffer holds all staged
+            // blocks, and stays untouched.
+            recv.requests.push(unsafe { receive(*guarded, at, block.bytes as u64, rank, tag, comm) }?);
+        }
+        Ok(())
+    }
+
+    /// Withdraws a receive: the message is in the ring, as its sender takes it to be shorter.
+    #[cold]
+    pub(super) fn withdraw(&mut self, i: usize) -> Result<()> {
+        if let RecvState::Mpi { request, .. } = &mut self.recvs[i].state {
+            cancel(request);
+        }
+        self.recvs[i].state = RecvState::Waiting;
+        self.step_recv(i)
+    }
+
+    /// Returns where to receive a message of `bytes` bytes by MPI: in its block, if that is the
+    /// only one and contiguous, else in a buffer.
+    fn destination(&mut self, i: usize, bytes: u64) -> Result<*mut u8> {
+        let Self { outputs, recvs, folding, .. } = self;
+        let recv = &mut recvs[i];
+        let at = match &outputs[recv.blocks.clone()] {
+            [block] if folding.is_none() && bytes <= block.bytes as u64 => block.in_place(),
+            _ => None,
+        };
+        recv.data = std::ptr::null();
+        if at.is_none() {
+            enlarge(&mut recv.buffer, bytes as usize)?;
+            recv.data = recv.buffer.as_ptr();
+        }
+        Ok(at.unwrap_or(recv.buffer.as_mut_ptr()))
+    }
+}

@@ -1,0 +1,223 @@
+//! Moves all messages of a call forward, and waits for them.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::state::{RecvState, SendState, Shm};
+use crate::exec::executor::Executor;
+use crate::shm::doorbell;
+
+/// Polls of a process with a core of its own before it also enters MPI.
+const SPINS: u32 = 2000;
+/// Polls between two entries into MPI after that.
+const ENTER: u32 = 64;
+/// Polls, then yields, of a process that shares its core, before it sleeps.
+const LOOKS: u32 = 20;
+const YIELDS: u32 = 16;
+/// How long a process waits between two checks that its peers are alive.
+pub(super) const PATIENCE: Duration = Duration::from_millis(100);
+
+impl Shm {
+    /// Takes every step that can be taken without waiting, once. Returns true when the call is
+    /// complete. Records errors.
+    #[inline(always)]
+    pub(super) fn poll(&mut self) -> bool {
+        let mut changed = false;
+        let mut k = 0;
+        while k < self.sending.len() {
+            let i = self.sending[k] as usize;
+            match self.step_send(i) {
+                Ok(stepped) => changed |= stepped,
+                Err(e) => self.note(e),
+            }
+            match self.sends()[i].state {
+                SendState::Done => drop(self.sending.swap_remove(k)),
+                _ => k += 1,
+            }
+        }
+        let mut k = 0;
+        while k < self.receiving.len() {
+            let i = self.receiving[k] as usize;
+            if let Err(e) = self.step_recv(i) {
+                self.note(e);
+            }
+            match self.recvs[i].state {
+                // the sender may wait for the chunks that were read
+                RecvState::Chunks(_) => {
+                    changed = true;
+                    k += 1;
+                }
+                RecvState::Done => {
+                    self.receiving.swap_remove(k);
+                    changed = true;
+                }
+                _ => k += 1,
+            }
+        }
+        if let Some(folding) = &self.folding {
+            let before = folding.count_done();
+            if let Err(e) = self.fold_all() {
+                self.note(e);
+            }
+            changed |= self.folding.as_ref().is_some_and(|folding| folding.count_done() > before);
+        }
+        if changed && self.channels.oversubscribed {
+            self.ring_doorbells();
+        }
+        let here = self.sending.is_empty() && self.receiving.is_empty();
+        here && !self.remote_runs && !self.has_unfinished()
+    }
+
+    /// True if messages by MPI, or the reduction, are not complete.
+    #[inline(always)]
+    fn has_unfinished(&mut self) -> bool {
+        if !self.by_mpi && self.folding.is_none() {
+            return false;
+        }
+        self.find_unfinished()
+    }
+
+    #[cold]
+    fn find_unfinished(&mut self) -> bool {
+        let mut more = self.folding.as_ref().is_some_and(|f| !f.is_complete());
+        let mut failed = None;
+        if self.by_mpi {
+            let sends = if self.to_all { &mut self.all } else { &mut self.each };
+            for (_, request) in sends.iter_mut().flat_map(|s| &mut s.requests) {
+                match request.test() {
+                    Ok(done) => more |= !done,
+                    Err(e) => failed = Some(e),
+                }
+            }
+        }
+        if let Some(e) = failed {
+            self.note(e);
+        }
+        more
+    }
+
+    /// Wakes the processes that may wait for what was done here.
+    pub(super) fn ring_doorbells(&self) {
+        doorbell::fence_before_ring();
+        for member in self.channels.outbound.iter().map(|o| o.member).chain(self.channels.inbound.iter().map(|i| i.member)) {
+            self.channels.doorbells[member as usize].ring();
+        }
+    }
+
+    /// Lets MPI progress other messages, and finds those of this call that came by MPI.
+    #[cold]
+    pub(super) fn enter_mpi(&mut self) {
+        match self.mpi_has_message() {
+            Ok(true) => {
+                for k in 0..self.receiving.len() {
+                    let i = self.receiving[k] as usize;
+                    if matches!(self.recvs[i].state, RecvState::Waiting | RecvState::MpiBlocks)
+                        && let Err(e) = self.probe_any(i)
+                    {
+                        self.note(e);
+                    }
+                }
+            }
+            Ok(false) => {}
+            Err(e) => self.note(e),
+        }
+        if !self.sending.is_empty() {
+            self.send_overdue();
+        }
+    }
+
+    /// Polls the executor of the edges to other nodes.
+    #[inline(always)]
+    pub(super) fn poll_remote(&mut self) {
+        if !self.remote_runs {
+            return;
+        }
+        if let Some(remote) = &mut self.remote {
+            match remote.test() {
+                Ok(done) => self.remote_runs = !done,
+                Err(e) => {
+                    self.remote_runs = false;
+                    self.note(e);
+                }
+            }
+        }
+    }
+
+    /// Waits where processes share cores: polls, yields, then sleeps.
+    pub(super) fn wait_oversubscribed(&mut self) {
+        let (mut looks, mut all) = (0, 0u32);
+        let mut left = self.sending.len() + self.receiving.len();
+        let mut alive = Instant::now();
+        loop {
+            self.poll_remote();
+            if self.poll() {
+                return;
+            }
+            let now_left = self.sending.len() + self.receiving.len();
+            if now_left != left {
+                (looks, left) = (0, now_left);
+            }
+            (looks, all) = (looks + 1, all.wrapping_add(1));
+            if looks <= LOOKS {
+                std::hint::spin_loop();
+                continue;
+            }
+            if all.is_multiple_of(LOOKS) {
+                self.enter_mpi();
+            }
+            if looks <= LOOKS + YIELDS || self.remote_runs || self.by_mpi {
+                // SAFETY: takes no arguments and touches no memory.
+                unsafe { libc::sched_yield() };
+            } else {
+                self.enter_mpi();
+                let channels = Arc::clone(&self.channels);
+                channels.doorbell.sleep(|| self.can_progress());
+                // a wake-up may have brought only part of what is missing
+                looks = LOOKS;
+            }
+            if all.is_multiple_of(64) && alive.elapsed() > PATIENCE {
+                self.give_up_on_dead();
+                alive = Instant::now();
+            }
+        }
+    }
+
+    /// True if any message can take a step.
+    fn can_progress(&self) -> bool {
+        self.receiving.iter().any(|&i| self.next_recv(i as usize).is_some())
+            || self.sending.iter().any(|&k| self.next_send(k as usize).is_some())
+    }
+
+    /// Waits where each process has a core of its own.
+    #[inline(always)]
+    pub(super) fn wait_on_own_core(&mut self) {
+        for _ in 0..SPINS {
+            self.poll_remote();
+            if self.poll() {
+                return;
+            }
+        }
+        self.wait_long();
+    }
+
+    #[cold]
+    fn wait_long(&mut self) {
+        let mut looks = 0u32;
+        let mut alive = Instant::now();
+        loop {
+            self.poll_remote();
+            if self.poll() {
+                return;
+            }
+            looks = looks.wrapping_add(1);
+            std::hint::spin_loop();
+            if looks.is_multiple_of(ENTER) {
+                self.enter_mpi();
+            }
+            if looks.is_multiple_of(ENTER << 8) && alive.elapsed() > PATIENCE {
+                self.give_up_on_dead();
+                alive = Instant::now();
+            }
+        }
+    }
+}

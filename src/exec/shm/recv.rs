@@ -1,0 +1,229 @@
+//! Receives messages through shared memory.
+
+use super::blocks::{self, MessageBlock};
+use super::channel::CHUNKS;
+use super::state::{Chunks, Destination, RecvState, Shm};
+use crate::datatype::buffers::enlarge;
+use crate::error::{Error, Result};
+use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, WORDS};
+
+/// A step that a message can take now.
+pub(super) enum RecvStep {
+    /// Read it: its cell has come, with this header.
+    Open(Header),
+    /// Copy its next chunk out.
+    Chunk(Chunks),
+    /// Ask MPI for it.
+    AskMpi,
+}
+
+impl Shm {
+    /// Returns the step that the message from process `i` can take now; `None` if it is complete,
+    /// waits for its sender, or is here and waits for its turn in the reduction.
+    ///
+    /// This is the state machine of a message: `step_recv` takes the step, a process sleeps only
+    /// while no message has one, and what a dead process has left is taken as long as there is one.
+    #[inline(always)]
+    pub(super) fn next_recv(&self, i: usize) -> Option<RecvStep> {
+        match self.recvs[i].state {
+            RecvState::Waiting => self.channels.inbound[i].ring().header(self.number).map(RecvStep::Open),
+            _ => self.next_of_open(i),
+        }
+    }
+
+    #[cold]
+    fn next_of_open(&self, i: usize) -> Option<RecvStep> {
+        match self.recvs[i].state {
+            RecvState::Chunks(chunks) => {
+                let written = self.channels.inbound[i].ring().chunks_written().wrapping_sub(chunks.before);
+                (written.min(chunks.all) > chunks.taken).then_some(RecvStep::Chunk(chunks))
+            }
+            RecvState::Mpi { .. } | RecvState::MpiBlocks | RecvState::Probing => Some(RecvStep::AskMpi),
+            RecvState::Waiting | RecvState::Arrived | RecvState::Done => None,
+        }
+    }
+
+    /// Takes the next step of the message from process `i`, if there is one.
+    #[inline(always)]
+    pub(super) fn step_recv(&mut self, i: usize) -> Result<()> {
+        match self.next_recv(i) {
+            None => Ok(()),
+            Some(RecvStep::Open(header)) => self.open(i, header),
+            Some(RecvStep::Chunk(chunks)) => self.take_chunk(i, chunks),
+            Some(RecvStep::AskMpi) => self.ask_mpi(i),
+        }
+    }
+
+    /// Receives a message that its cell announces.
+    #[inline(always)]
+    fn open(&mut self, i: usize, header: Header) -> Result<()> {
+        let (channels, source) = (&self.channels, &self.channels.inbound[i]);
+        if let Some(back) = source.back {
+            channels.outbound[back].sender.learn_acks(header.acks);
+        }
+        let recv = &mut self.recvs[i];
+        recv.data = match header.location {
+            IN_CELL => {
+                source.ring().words(self.number, &mut recv.words);
+                recv.words.as_ptr().cast()
+            }
+            IN_CHUNKS => return self.open_chunked(i),
+            location => match channels.at(location, 0, header.bytes as usize) {
+                Some(data) => data,
+                None => return self.reject(i),
+            },
+        };
+        if header.bytes as usize != recv.bytes
+            && let Err(e) = self.check(i, header.bytes.into())
+        {
+            self.channels.inbound[i].ring().take(self.number);
+            return self.fail(i, e);
+        }
+        if self.folding.is_some() {
+            self.recvs[i].state = RecvState::Arrived;
+            return self.fold_all();
+        }
+        let done = self.take_out(i, header.bytes as usize);
+        self.channels.inbound[i].ring().take(self.number);
+        self.recvs[i].state = RecvState::Done;
+        done
+    }
+
+    /// Copies a message of `bytes` bytes to its blocks.
+    #[inline(always)]
+    fn take_out(&mut self, i: usize, bytes: usize) -> Result<()> {
+        let recv = &self.recvs[i];
+        let blocks = &self.outputs[recv.blocks.clone()];
+        // SAFETY: the caller of `bind` vouches for the blocks; the message is at most as long as
+        // they are, which has been checked.
+        unsafe {
+            match blocks {
+                [block] if bytes == recv.bytes => block.unpack(recv.data, self.loopback()),
+                [_, ..] if self.to_all || bytes != recv.bytes => {
+                    blocks.iter().try_for_each(|block| block.unpack_short(recv.data, bytes, self.loopback()))
+                }
+                _ => blocks::unpack(blocks, recv.data, self.loopback()),
+            }
+        }
+    }
+
+    /// Fails if a message of `sent` bytes does not fit its blocks. As in MPI, a single block may
+    /// get less than it has room for.
+    #[cold]
+    pub(super) fn check(&self, i: usize, sent: u64) -> Result<()> {
+        let recv = &self.recvs[i];
+        let (expected, one) = (recv.bytes as u64, self.folding.is_none() && (self.to_all || recv.blocks.len() == 1));
+        if sent == expected || (sent < expected && one) {
+            return Ok(());
+        }
+        let slots = self.outputs[recv.blocks.clone()].iter().map(|p| p.entry).collect();
+        Err(Error::Length { rank: self.channels.inbound[i].rank, slots, sent, expected }.into())
+    }
+
+    /// Completes a message that cannot be used, with an error.
+    #[cold]
+    pub(super) fn fail(&mut self, i: usize, error: Box<Error>) -> Result<()> {
+        self.recvs[i].state = RecvState::Done;
+        self.skip_peer(i);
+        Err(error)
+    }
+
+    /// Fails a message whose header names no valid location.
+    #[cold]
+    fn reject(&mut self, i: usize) -> Result<()> {
+        let rank = self.channels.inbound[i].rank;
+        self.fail(
+            i,
+            Error::Internal(format!("process {rank} announced a message at a location outside the shared memory")).into(),
+        )
+    }
+
+    /// Starts to receive a message that comes in chunks.
+    #[cold]
+    fn open_chunked(&mut self, i: usize) -> Result<()> {
+        let mut words = [0u64; WORDS];
+        self.channels.inbound[i].ring().words(self.number, &mut words);
+        let [before, bytes, memory, chunk, _] = words;
+        if chunk == 0 {
+            return self.reject(i);
+        }
+        let checked = self.check(i, bytes);
+        let Self { outputs, recvs, folding, to_all, .. } = self;
+        let recv = &mut recvs[i];
+        let whole = folding.is_none() && !*to_all && bytes == recv.bytes as u64;
+        let into = match &checked {
+            Err(_) => Destination::Discard,
+            Ok(()) if whole && outputs[recv.blocks.clone()].iter().all(MessageBlock::is_divisible) => Destination::Blocks,
+            Ok(()) => Destination::Buffer,
+        };
+        let (mut into, mut checked) = (into, checked);
+        if into == Destination::Buffer
+            && let Err(e) = enlarge(&mut recv.buffer, bytes as usize)
+        {
+            (into, checked) = (Destination::Discard, Err(e));
+        }
+        recv.state =
+            RecvState::Chunks(Chunks { taken: 0, all: bytes.div_ceil(chunk), bytes, memory: memory as u32, chunk, before, into });
+        checked
+    }
+
+    /// Completes a message that is here as a whole and no longer occupies its ring.
+    pub(super) fn complete(&mut self, i: usize, bytes: usize) -> Result<()> {
+        let recv = &mut self.recvs[i];
+        recv.in_ring = false;
+        if self.folding.is_some() {
+            recv.state = RecvState::Arrived;
+            return self.fold_all();
+        }
+        recv.state = RecvState::Done;
+        if recv.data.is_null() {
+            // MPI has received it in place
+            return Ok(());
+        }
+        let recv = &mut self.recvs[i];
+        recv.data = recv.buffer.as_ptr();
+        self.take_out(i, bytes)
+    }
+
+    /// Copies the next chunk of a message, which has been written, out.
+    #[cold]
+    fn take_chunk(&mut self, i: usize, mut chunks: Chunks) -> Result<()> {
+        let ring = self.channels.inbound[i].ring();
+        // one chunk at a time, so that other messages progress too
+        let begin = chunks.taken * chunks.chunk;
+        let end = (begin + chunks.chunk).min(chunks.bytes);
+        let part = begin as usize..end as usize;
+        let offset = (chunks.taken % CHUNKS * chunks.chunk) as usize;
+        let Some(data) = self.channels.at(chunks.memory, offset, part.len()) else { return self.reject(i) };
+        let recv = &mut self.recvs[i];
+        // SAFETY: the caller of `bind` vouches for the blocks; the sender has written that many
+        // bytes.
+        unsafe {
+            match chunks.into {
+                Destination::Blocks => blocks::unpack_part(&self.outputs[recv.blocks.clone()], part, data),
+                Destination::Buffer => recv.buffer[part.clone()].as_mut_ptr().copy_from_nonoverlapping(data, part.len()),
+                Destination::Discard => {}
+            }
+        }
+        chunks.taken += 1;
+        ring.set_chunks_read(chunks.before + chunks.taken);
+        recv.state = RecvState::Chunks(chunks);
+        if chunks.taken < chunks.all {
+            return Ok(());
+        }
+        ring.take(self.number);
+        recv.data = recv.buffer.as_ptr();
+        match chunks.into {
+            Destination::Blocks => {
+                recv.state = RecvState::Done;
+                Ok(())
+            }
+            Destination::Buffer => self.complete(i, chunks.bytes as usize),
+            Destination::Discard => {
+                recv.state = RecvState::Done;
+                self.skip_peer(i);
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Sends messages through shared memory.
+
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
+use super::blocks::{self, Loopback, MessageBlock};
+use super::channel::{CHUNKS, EagerBuffer};
+use super::state::{OutMessage, SendState, Shm};
+use crate::datatype::buffers::enlarge;
+use crate::error::Result;
+use crate::observe::Way;
+use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, INLINE, WORDS};
+
+/// A step that a message can take now.
+pub(super) enum SendStep {
+    /// Send all of it, in its cells.
+    Inline,
+    /// Send all of it, in this eager buffer.
+    Eager(EagerBuffer),
+    /// Send all of it by MPI.
+    ByMpi,
+    /// Announce that it comes in chunks, which go through this memory.
+    Announce(*mut u8),
+    /// Write its next chunk.
+    Chunk,
+}
+
+impl Shm {
+    /// True if a message can enter the rings of all its targets now.
+    #[inline(always)]
+    pub(super) fn has_room(&self, send: &OutMessage) -> bool {
+        let free = |i: usize| {
+            let out = &self.channels.outbound[i];
+            out.sender.is_free(self.number, out.ring()) && out.chunks_are_read()
+        };
+        self.holders(send).all(free)
+    }
+
+    /// Returns the targets that may still read from a message's memory. In reductions, the first
+    /// target's memory may hold a message for all of them.
+    #[inline(always)]
+    pub(super) fn holders(&self, send: &OutMessage) -> Range<usize> {
+        if self.folding.is_some() && send.targets.start == 0 { 0..self.channels.outbound.len() } else { send.targets.clone() }
+    }
+
+    #[inline(always)]
+    fn put(&self, send: &OutMessage, bytes: u32, location: u32, words: &[u64]) {
+        if let Some(record) = &self.record {
+            record.sent(Way::Shared, send.targets.len(), bytes as u64 * send.targets.len() as u64);
+        }
+        for out in &self.channels.outbound[send.targets.clone()] {
+            let acks = out.back.map_or(0, |back| self.channels.inbound[back].ring().acks());
+            out.sender.put(self.number, out.ring(), Header { bytes, location, acks }, words);
+        }
+    }
+
+    /// Returns the step that message `k` can take now; `None` if it is complete, or has to wait for
+    /// a receiver.
+    ///
+    /// This is the state machine of a message: `step_send` takes the step, and a process sleeps
+    /// only while no message has one.
+    #[inline(always)]
+    pub(super) fn next_send(&self, k: usize) -> Option<SendStep> {
+        let send = &self.sends()[k];
+        match send.state {
+            SendState::Waiting if self.has_room(send) => {
+                if send.bytes > self.channels.eager_limit {
+                    self.next_of_long(k)
+                } else if send.bytes <= INLINE {
+                    Some(SendStep::Inline)
+                } else {
+                    let buffer = self.channels.free_buffer(&send.targets, &self.holders(send), self.number, send.bytes);
+                    buffer.map(SendStep::Eager)
+                }
+            }
+            SendState::Chunks { written, .. } => self.has_room_for_chunk(send, written).then_some(SendStep::Chunk),
+            _ => None,
+        }
+    }
+
+    /// Returns how a message longer than an eager buffer can begin, once all its receivers are
+    /// ready and have said how they take it.
+    #[cold]
+    fn next_of_long(&self, k: usize) -> Option<SendStep> {
+        let send = &self.sends()[k];
+        let mut in_chunks = true;
+        for out in &self.channels.outbound[send.targets.clone()] {
+            in_chunks &= out.ready(self.number)?;
+        }
+        if !in_chunks || self.sends_from_device(k) {
+            return Some(SendStep::ByMpi);
+        }
+        self.channels.chunk_memory(&send.targets, &self.holders(send)).map(SendStep::Announce)
+    }
+
+    /// True if all targets have room for chunk number `written` of a message.
+    #[inline]
+    fn has_room_for_chunk(&self, send: &OutMessage, written: u64) -> bool {
+        let mut outs = self.channels.outbound[send.targets.clone()].iter().zip(&send.before);
+        outs.all(|(out, &before)| out.has_room_for_chunk(before, written))
+    }
+
+    /// Takes the next step of message `k`, if there is one. Returns true if it took one.
+    #[inline(always)]
+    pub(super) fn step_send(&mut self, k: usize) -> Result<bool> {
+        let Some(step) = self.next_send(k) else { return Ok(false) };
+        match step {
+            SendStep::Inline => self.send_inline(k),
+            SendStep::Eager(buffer) => self.send_eager(k, buffer),
+            SendStep::ByMpi => self.send_by_mpi(k),
+            SendStep::Announce(memory) => self.begin_chunks(k, memory),
+            SendStep::Chunk => {
+                self.send_chunk(k);
+                Ok(())
+            }
+        }
+        .map(|()| true)
+    }
+
+    /// Sends a message in its cells.
+    #[inline(always)]
+    fn send_inline(&mut self, k: usize) -> Result<()> {
+        let send = &self.sends()[k];
+        let mut words = [0u64; WORDS];
+        // SAFETY: the caller of `bind` vouches for the blocks.
+        let packed = unsafe { blocks::pack(&self.inputs[send.blocks.clone()], words.as_mut_ptr().cast(), self.loopback()) };
+        self.put(send, send.bytes as u32, IN_CELL, &words[..send.bytes.div_ceil(8)]);
+        self.send_mut(k).state = SendState::Done;
+        packed
+    }
+
+    /// Sends a message in an eager buffer.
+    #[inline(always)]
+    fn send_eager(&mut self, k: usize, buffer: EagerBuffer) -> Result<()> {
+        let send = &self.sends()[k];
+        self.channels.claim(buffer, &send.targets, self.number);
+        // SAFETY: as above; the buffer is long enough, and free.
+        let packed = unsafe { blocks::pack(&self.inputs[send.blocks.clone()], buffer.at, self.loopback()) };
+        self.put(send, send.bytes as u32, self.channels.location(buffer.at), &[]);
+        self.send_mut(k).state = SendState::Done;
+        packed
+    }
+
+    /// Announces a message that comes in chunks.
+    fn begin_chunks(&mut self, k: usize, memory: *mut u8) -> Result<()> {
+        let chunk = self.channels.chunk();
+        let Self { channels, all, each, inputs, to_all, comm, me, tag, record, .. } = self;
+        let send = if *to_all { &mut all[k] } else { &mut each[k] };
+        if let Some(record) = record {
+            record.sent(Way::Shared, send.targets.len(), (send.bytes * send.targets.len()) as u64);
+        }
+        let blocks = &inputs[send.blocks.clone()];
+        let count = send.bytes.div_ceil(chunk) as u64;
+        let mut packed = Ok(());
+        if !blocks.iter().all(MessageBlock::is_divisible) {
+            enlarge(&mut send.buffer, send.bytes)?;
+            // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
+            packed = unsafe { blocks::pack(blocks, send.buffer.as_mut_ptr(), Loopback { me: *me, tag: *tag, comm }) };
+        }
+        send.memory = memory;
+        let memory = channels.location(memory);
+        send.before.clear();
+        send.state = SendState::Chunks { written: 0, all: count };
+        for out in &channels.outbound[send.targets.clone()] {
+            let before = out.chunks.load(Ordering::Relaxed);
+            send.before.push(before);
+            let acks = out.back.map_or(0, |back| channels.inbound[back].ring().acks());
+            let words = [before, send.bytes as u64, memory.into(), chunk as u64];
+            out.sender.put(self.number, out.ring(), Header { bytes: 0, location: IN_CHUNKS, acks }, &words);
+        }
+        packed
+    }
+
+    /// Writes the next chunk of a message, for which there is room.
+    fn send_chunk(&mut self, k: usize) {
+        let send = &self.sends()[k];
+        let SendState::Chunks { written, all } = send.state else { return };
+        let outs = &self.channels.outbound[send.targets.clone()];
+        let chunk = self.channels.chunk();
+        let begin = written as usize * chunk;
+        let part = begin..(begin + chunk).min(send.bytes);
+        let memory = send.memory.wrapping_add((written % CHUNKS) as usize * chunk);
+        // SAFETY: the caller of `bind` vouches for the blocks; the memory is long enough, and what
+        // it held before has been read.
+        unsafe {
+            let blocks = &self.inputs[send.blocks.clone()];
+            if blocks.iter().all(MessageBlock::is_divisible) {
+                blocks::pack_part(blocks, part, memory);
+            } else {
+                memory.copy_from_nonoverlapping(send.buffer[part].as_ptr(), chunk.min(send.bytes - begin));
+            }
+        }
+        for (out, before) in outs.iter().zip(&send.before) {
+            out.chunks.store(before + written + 1, Ordering::Relaxed);
+            out.ring().set_chunks_written(before + written + 1);
+        }
+        let state = if written + 1 == all { SendState::Done } else { SendState::Chunks { written: written + 1, all } };
+        self.send_mut(k).state = state;
+    }
+
+    /// Starts all messages. Those that find no room wait; in a request, they go by MPI, as the
+    /// caller may not come back soon.
+    #[inline(always)]
+    pub(super) fn send_all(&mut self) {
+        for k in 0..self.sends().len() {
+            self.send_mut(k).state = SendState::Waiting;
+            let must_not_wait = self.started_only;
+            let done =
+                if must_not_wait && self.sends()[k].bytes > self.channels.eager_limit { Ok(false) } else { self.step_send(k) };
+            if let Err(e) = done {
+                self.note(e);
+            }
+            if self.sends()[k].state == SendState::Done {
+                continue;
+            }
+            if must_not_wait {
+                if let Err(e) = self.send_by_mpi(k) {
+                    self.note(e);
+                }
+            } else {
+                self.sending.push(k as u32);
+            }
+        }
+        if self.channels.oversubscribed {
+            self.ring_doorbells();
+        }
+        if self.channels.any_gone() {
+            // found dead in an earlier call
+            self.give_up_on_dead();
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The messages of the shared-memory executor, and the executor's own state.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::blocks::{Loopback, MessageBlock};
+use super::channel::Channels;
+use super::fold::{Folding, Origin};
+use crate::datatype::copy::BlockCopy;
+use crate::datatype::known::Known;
+use crate::error::{Error, Result};
+use crate::exec::p2p::P2p;
+use crate::mpi::MPI_Datatype;
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::liveness::Patience;
+use crate::mpi::message::Request;
+use crate::observe::Record;
+use crate::shm::ring::WORDS;
+
+/// State of a message that this process sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SendState {
+    /// Nothing is left to do.
+    Done,
+    /// It waits for a free cell, buffer or receiver.
+    Waiting,
+    /// `written` of `all` chunks have been written.
+    Chunks { written: u64, all: u64 },
+}
+
+/// A message to one process, or the one message that all targets get.
+pub(super) struct OutMessage {
+    /// Its targets, as positions among the outbound channels.
+    pub(super) targets: Range<usize>,
+    pub(super) blocks: Range<usize>,
+    pub(super) bytes: usize,
+    pub(super) state: SendState,
+    /// For a message in chunks: the memory that they go through, and for each target the number of
+    /// chunks in its channel before this message.
+    pub(super) memory: *mut u8,
+    pub(super) before: Vec<u64>,
+    /// Sends by MPI (target and request), and the staging buffer, if the blocks need one.
+    pub(super) requests: Vec<(u32, Request)>,
+    pub(super) buffer: Vec<u8>,
+}
+
+/// State of a message that this process receives.
+pub(super) enum RecvState {
+    Done,
+    Waiting,
+    /// It is here, and stays until it has been folded.
+    Arrived,
+    Chunks(Chunks),
+    /// It comes by MPI, in one message. `posted`: the receive was posted before the message was
+    /// found, which may still come through the ring if sender and receiver disagree on its length.
+    Mpi {
+        request: Request,
+        posted: bool,
+    },
+    /// It comes by MPI, in one message for each block. Requests that are still missing are probed
+    /// for.
+    MpiBlocks,
+    /// It comes by MPI, in one message, which is probed for: a posted receive could be overrun, as
+    /// the message's length is not known yet.
+    Probing,
+}
+
+/// Where chunks are copied to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Destination {
+    /// Straight to the blocks.
+    Blocks,
+    /// To a buffer, and from there to the blocks once all have come.
+    Buffer,
+    /// Nowhere: the message does not fit.
+    Discard,
+}
+
+/// A message that comes in chunks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Chunks {
+    /// Chunks copied out so far, and the total.
+    pub(super) taken: u64,
+    pub(super) all: u64,
+    /// Length of the message in bytes.
+    pub(super) bytes: u64,
+    /// Location of the memory, bytes of a chunk, and chunks in the channel before this message.
+    pub(super) memory: u32,
+    pub(super) chunk: u64,
+    pub(super) before: u64,
+    pub(super) into: Destination,
+}
+
+/// A message from one process.
+pub(super) struct InMessage {
+    pub(super) blocks: Range<usize>,
+    pub(super) bytes: usize,
+    pub(super) state: RecvState,
+    /// Address of the message, once it is here.
+    pub(super) data: *const u8,
+    /// Storage for a message that came in its cell (`words`), and for one that is assembled here or
+    /// came by MPI (`buffer`).
+    pub(super) words: [u64; WORDS],
+    pub(super) buffer: Vec<u8>,
+    /// For a message that comes block by block: the receives, and buffers for blocks that are
+    /// longer than expected.
+    pub(super) requests: Vec<Request>,
+    pub(super) strays: Vec<Vec<u8>>,
+    /// Blocks of it that have not been folded yet.
+    pub(super) unfolded: usize,
+    /// True until its cell in the ring is released.
+    pub(super) in_ring: bool,
+}
+
+impl OutMessage {
+    pub(super) fn new(targets: Range<usize>, blocks: Range<usize>) -> OutMessage {
+        let (before, requests) = (Vec::with_capacity(targets.len()), Vec::with_capacity(targets.len()));
+        OutMessage {
+            targets,
+            blocks,
+            bytes: 0,
+            state: SendState::Done,
+            memory: std::ptr::null_mut(),
+            before,
+            requests,
+            buffer: Vec::new(),
+        }
+    }
+}
+
+impl InMessage {
+    pub(super) fn new(blocks: Range<usize>) -> InMessage {
+        let count = blocks.len();
+        InMessage {
+            blocks,
+            bytes: 0,
+            state: RecvState::Done,
+            data: std::ptr::null(),
+            words: [0; WORDS],
+            buffer: Vec::new(),
+            requests: Vec::with_capacity(if count > 1 { count } else { 0 }),
+            strays: Vec::new(),
+            unfolded: 0,
+            in_ring: false,
+        }
+    }
+}
+
+/// Executes one schedule for a process that shares memory with some of its neighbors.
+pub struct Shm {
+    pub(super) channels: Arc<Channels>,
+    pub(super) comm: Arc<Comm>,
+    pub(super) self_comm: Option<Arc<Comm>>,
+    pub(super) me: i32,
+    pub(super) tag: i32,
+    /// True for requests: the caller need not come back soon after the start.
+    pub(super) started_only: bool,
+    pub(super) number: u64,
+    pub(super) active: bool,
+    /// What is known of the datatypes, by field: send side, receive side.
+    pub(super) known: Vec<[Known; 2]>,
+    pub(super) inputs: Vec<MessageBlock>,
+    pub(super) outputs: Vec<MessageBlock>,
+    /// One message to each process; one message to all of them; and which of the two is in use.
+    pub(super) each: Vec<OutMessage>,
+    pub(super) all: Vec<OutMessage>,
+    pub(super) to_all: bool,
+    pub(super) recvs: Vec<InMessage>,
+    /// Positions of messages that are not complete.
+    pub(super) sending: Vec<u32>,
+    pub(super) receiving: Vec<u32>,
+    pub(super) self_edges: Vec<(u32, u32)>,
+    pub(super) copies: Vec<BlockCopy>,
+    pub(super) accepted: [Option<MPI_Datatype>; 2],
+    pub(super) pack: Vec<u8>,
+    pub(super) remote: Option<Box<P2p>>,
+    pub(super) remote_runs: bool,
+    pub(super) origins: Vec<Origin>,
+    pub(super) folding: Option<Box<Folding>>,
+    /// For reductions, the blocks that come from other nodes: their memory, their sources, and by
+    /// source their counts, displacements and datatypes.
+    pub(super) scratch: Vec<u8>,
+    pub(super) remote_entries: Vec<u32>,
+    pub(super) remote_counts: Vec<i64>,
+    pub(super) remote_displs: Vec<i64>,
+    pub(super) remote_datatypes: Vec<MPI_Datatype>,
+    pub(super) failure: Option<Box<Error>>,
+    /// True if MPI writes messages that are too long past the end of their receives
+    /// (`mpi/guard.rs`).
+    pub(super) guarded: bool,
+    /// True if some process sends several blocks.
+    pub(super) several: bool,
+    /// True if part of what is sent went by MPI.
+    pub(super) by_mpi: bool,
+    pub(super) polls: u32,
+    pub(super) patience: Patience,
+    /// Where messages are counted and traced, if the user asked for that.
+    pub(super) record: Option<Arc<Record>>,
+    /// When this process last checked that its peers are alive.
+    pub(super) since: Instant,
+    /// Since when messages have waited for room.
+    pub(super) waiting_since: Option<Instant>,
+}
+
+// SAFETY: it holds addresses in the caller's buffers and in shared memory, which whoever completes
+// the call may access, memory of its own, and handles, which any thread that may call MPI may use.
+unsafe impl std::marker::Send for Shm {}
+
+impl Shm {
+    #[inline(always)]
+    pub(super) fn sends(&self) -> &[OutMessage] {
+        if self.to_all { &self.all } else { &self.each }
+    }
+
+    #[inline(always)]
+    pub(super) fn send_mut(&mut self, k: usize) -> &mut OutMessage {
+        if self.to_all { &mut self.all[k] } else { &mut self.each[k] }
+    }
+
+    #[inline(always)]
+    pub(super) fn loopback(&self) -> Loopback<'_> {
+        Loopback { me: self.me, tag: self.tag, comm: &self.comm }
+    }
+
+    /// Records a failure, unless there is an earlier one. The other messages still run to
+    /// completion.
+    #[cold]
+    pub(super) fn note(&mut self, error: Box<Error>) {
+        self.failure.get_or_insert(error);
+    }
+
+    /// Finishes the call and returns its first failure.
+    #[inline(always)]
+    pub(super) fn end(&mut self) -> Result<()> {
+        self.active = false;
+        if self.by_mpi {
+            self.end_sends();
+        }
+        match self.failure.take() {
+            None => Ok(()),
+            Some(e) => Err(e),
+        }
+    }
+}
