@@ -253,8 +253,8 @@ mod tests {
         assert_eq!(prototype(&f.name, &f.params), "int MPIX_Do(int nfields, const void *const *sendbufs, void **data);");
     }
 
-    /// Checks the real table with one function more, against the header that belongs to it, in which
-    /// `from` is replaced by `to`.
+    /// Checks the real table with one function more, against the header that belongs to it, in
+    /// which `from` is replaced by `to`.
     fn check_with(function: &str, from: &str, to: &str) {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let table = std::fs::read_to_string(root.join("bindings/functions.toml")).unwrap();

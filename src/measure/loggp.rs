@@ -7,8 +7,8 @@
 //! allows. Repetitions rotate through all sizes, so that a period in which the machine is busy
 //! affects all of them a little and none alone.
 //!
-//! - Round trips `PRTT(n, d, s)`: `n` messages of `s` bytes with a delay `d` between them, answered by
-//!   one of `s` bytes. [`crate::model::fit`] derives L, g and G from those without delay.
+//! - Round trips `PRTT(n, d, s)`: `n` messages of `s` bytes with a delay `d` between them, answered
+//!   by one of `s` bytes. [`crate::model::fit`] derives L, g and G from those without delay.
 //! - o_s = (PRTT(n, d, 1) - PRTT(1, 0, 1)) / (n - 1) - d, with a delay long enough for each message
 //!   to find the network idle.
 //! - o_r: the duration of receiving a byte that arrived earlier.

@@ -2,10 +2,11 @@
 //!
 //! Each process sends messages of one size to several others, drawn at random for each exchange but
 //! the same for all protocols. Every protocol has a context of its own. Batches of exchanges rotate
-//! through the protocols, so that a period in which the machine is busy affects all of them a little
-//! and none alone. A batch starts with exchanges that are not timed and a barrier, and counts with
-//! the time of its slowest process; the result is the median of all batches. An exchange is timed
-//! from its list of targets to messages sorted by source, as `MPIX_Sparse_exchange` is called.
+//! through the protocols, so that a period in which the machine is busy affects all of them a
+//! little and none alone. A batch starts with exchanges that are not timed and a barrier, and
+//! counts with the time of its slowest process; the result is the median of all batches. An
+//! exchange is timed from its list of targets to messages sorted by source, as
+//! `MPIX_Sparse_exchange` is called.
 
 use crate::error::{Error, Result};
 use crate::model::fit::median;

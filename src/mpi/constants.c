@@ -1,4 +1,5 @@
-/* What mpi.h has only as macros, or what cannot be written in Rust, in a form that Rust can link to. */
+/* What mpi.h has only as macros, or what cannot be written in Rust, in a form that Rust can link
+   to. */
 #include <mpi.h>
 #include <stddef.h>
 
@@ -22,7 +23,8 @@ const int mpixn_error_classes[] = {
     MPI_ERR_NO_MEM, MPI_ERR_OP,    MPI_ERR_OTHER,  MPI_ERR_RANK,  MPI_ERR_REQUEST,  MPI_ERR_TOPOLOGY, MPI_ERR_TRUNCATE, MPI_ERR_TYPE,
 };
 
-/* Open MPI 4 names the file behind a window on a node by the communicator's number, which the parts of a split share: their windows meet in one file */
+/* Open MPI 4 names the file behind a window on a node by the communicator's number, which the parts
+   of a split share: their windows meet in one file */
 #if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
 const int mpixn_windows_of_parts = 0;
 #else
@@ -45,7 +47,8 @@ int mpixn_create_type_keyval(MPI_Type_delete_attr_function *delete_fn, int *keyv
   return MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, delete_fn, keyval, NULL);
 }
 
-/* family of the MPI that the library is built for, as MPI_Get_library_version of that family begins */
+/* family of the MPI that the library is built for, as MPI_Get_library_version of that family
+   begins */
 const char *mpixn_family(void) {
 #if defined(OPEN_MPI)
   return "Open MPI";
@@ -87,8 +90,9 @@ int mpixn_operator(MPI_Op op) {
   return 0;
 }
 
-/* in the order of typemap::Combiner. The names that end in _INTEGER are of types that MPI 3 removed: Open MPI hides them, and keeps their numbers, each before
-   that of what took the type's place */
+/* in the order of typemap::Combiner. The names that end in _INTEGER are of types that MPI 3
+   removed: Open MPI hides them, and keeps their numbers, each before that of what took the type's
+   place */
 #if defined(OPEN_MPI)
 #define REMOVED(name) ((name) - 1)
 #elif defined(MPICH_VERSION)

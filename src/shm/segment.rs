@@ -321,8 +321,8 @@ fn named(node: &Comm, me: u32, length: usize, failure: &mut Option<io::Error>) -
     let make = |length| {
         fits_limit(length)?;
         let file = open(own.as_ref().ok_or(io::ErrorKind::InvalidInput)?, libc::O_CREAT | libc::O_EXCL)?;
-        // A file system that is too small must fail here, not when memory is written. SAFETY: an
-        // open file.
+        // A file system that is too small must fail here, not when memory is written.
+        // SAFETY: an open file.
         match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, offset(length)?) } {
             0 => Ok(file),
             error => Err(io::Error::from_raw_os_error(error)),

@@ -32,8 +32,8 @@ use crate::shm::node;
 pub enum Form {
     /// The call that starts the exchange also completes it.
     Blocking,
-    /// Starting the exchange must not wait for other processes: nothing is created that takes all of
-    /// them, unless a hint asks for it.
+    /// Starting the exchange must not wait for other processes: nothing is created that takes all
+    /// of them, unless a hint asks for it.
     Nonblocking,
 }
 
@@ -41,8 +41,8 @@ pub enum Form {
 pub struct ExchangeContext {
     pub(super) transport: Transport,
     pub(super) resources: Resources,
-    /// True if a waiting process must yield its core: processes share cores, and the MPI library does
-    /// not yield by itself.
+    /// True if a waiting process must yield its core: processes share cores, and the MPI library
+    /// does not yield by itself.
     pub(super) yields: bool,
     /// True if there are more processes than cores.
     pub(super) oversubscribed: bool,
@@ -52,7 +52,8 @@ pub struct ExchangeContext {
     per_node: u32,
     /// The hints of the environment, which apply to calls without their own.
     pub(super) hints: SparseHints,
-    /// The machine's parameters if no hint gives them: those set on the communicator, or the site's.
+    /// The machine's parameters if no hint gives them: those set on the communicator, or the
+    /// site's.
     pub(super) machine: Option<(Loggp, Origin)>,
     /// The hints that apply to the last exchange, or to one that gives none.
     pub(super) in_effect: SparseHints,
@@ -139,8 +140,8 @@ static CONTEXT: Key<CommAttr> = Key::new();
 /// The machine's parameters set on a communicator before its first exchange.
 static MACHINE: Key<Loggp> = Key::new();
 
-/// Attached to `MPI_COMM_SELF`, whose attributes MPI deletes first when it is finalized. Deleting it
-/// cancels the receives that are posted in advance and frees windows.
+/// Attached to `MPI_COMM_SELF`, whose attributes MPI deletes first when it is finalized. Deleting
+/// it cancels the receives that are posted in advance and frees windows.
 static AT_FINALIZE: Key<Finalizer> = Key::new();
 
 /// Held while a context is added to the finalizer.

@@ -33,8 +33,8 @@ impl Resources {
         Resources { receives: Some(receives), words, census: None, sums: None, router: None, nodes: None, inboxes }
     }
 
-    /// Returns true if `protocol` would have to create a window or a map of nodes first, which takes
-    /// all processes.
+    /// Returns true if `protocol` would have to create a window or a map of nodes first, which
+    /// takes all processes.
     pub fn lacks(&self, protocol: Protocol) -> bool {
         match protocol {
             Protocol::Rsx => self.sums.is_none(),

@@ -1,11 +1,11 @@
-//! Dynamic sparse data exchange: each process knows whom it sends to, but nobody knows who will send
-//! to it.
+//! Dynamic sparse data exchange: each process knows whom it sends to, but nobody knows who will
+//! send to it.
 //!
 //! Each file of [`protocols`] implements one protocol: it discovers the incoming messages and
 //! collects them in [`Arrivals`](messages::Arrivals). All protocols are state machines that never
-//! block, so that blocking, nonblocking and streaming calls share them. Messages travel on a private
-//! communicator, straight from the sender's datatype, and are received as packed bytes; messages to
-//! oneself are copied.
+//! block, so that blocking, nonblocking and streaming calls share them. Messages travel on a
+//! private communicator, straight from the sender's datatype, and are received as packed bytes;
+//! messages to oneself are copied.
 //!
 //! No barrier separates the exchanges of a communicator: a process that has finished one may start
 //! the next while others are still busy with the first. Whatever the protocol, no process finishes

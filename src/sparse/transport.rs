@@ -11,8 +11,8 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message;
 use crate::observe;
 
-/// Meaning of a tag on the private communicator. [`Tag::Data`], [`Tag::Rest`] and [`Tag::Lost`] each
-/// have two numbers, which exchanges use in turn.
+/// Meaning of a tag on the private communicator. [`Tag::Data`], [`Tag::Rest`] and [`Tag::Lost`]
+/// each have two numbers, which exchanges use in turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tag {
     /// Messages.
@@ -23,8 +23,8 @@ pub enum Tag {
     Barrier,
     /// The census.
     Census,
-    /// The crystal router. It uses two tags: this one for heads, the next one for the rest of longer
-    /// messages.
+    /// The crystal router. It uses two tags: this one for heads, the next one for the rest of
+    /// longer messages.
     Router,
     /// Empty messages sent in place of those that could not be sent.
     Lost,

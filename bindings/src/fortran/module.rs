@@ -25,8 +25,8 @@ pub fn declarations(interface: &Interface, name: &str) -> String {
     (head + &declared(bindings, false, true, "  ")).replace("integer(c_int)", "integer")
 }
 
-/// The head and the declarations of a subroutine. `integers`: MPI's handles are integers; `logicals`:
-/// logicals are not C's integers.
+/// The head and the declarations of a subroutine. `integers`: MPI's handles are integers;
+/// `logicals`: logicals are not C's integers.
 fn subroutine(f: &Item, bindings: &[Binding], name: &str, integers: bool, logicals: bool, indent: &str) -> String {
     let tail = if logicals { String::new() } else { format!(" &\n{indent}    bind(C, name=\"{}\")", glue_name(f)) };
     let mut out = list(&format!("subroutine {name}"), &dummies(f, bindings), &tail, indent, " &", 120);

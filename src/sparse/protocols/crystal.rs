@@ -1,14 +1,14 @@
 //! The crystal router: messages travel together through ceil(log2 P) steps of a hypercube, which
 //! works for any number of processes (see `recursive_halving.rs`). In each step, a process sends
-//! everything that belongs to the other half of its range to its mirror image there, in one message.
-//! After the last step it holds what is addressed to itself: nothing needs to be counted,
+//! everything that belongs to the other half of its range to its mirror image there, in one
+//! message. After the last step it holds what is addressed to itself: nothing needs to be counted,
 //! acknowledged or waited for.
 //!
 //! Best for short messages, where the number of messages counts rather than their bytes. Cost:
-//! ceil(log2 P) messages per process, whatever k is; each byte is copied and sent up to ceil(log2 P)
-//! times, about half as often on average, plus 16 bytes per packet. Memory: [`HEAD`] bytes per step,
-//! and the packets that pass through. Source: Fox, Johnson, Lyzenga, Otto, Salmon, Walker, Solving
-//! Problems on Concurrent Processors, 1988, chapter 22.
+//! ceil(log2 P) messages per process, whatever k is; each byte is copied and sent up to ceil(log2
+//! P) times, about half as often on average, plus 16 bytes per packet. Memory: [`HEAD`] bytes per
+//! step, and the packets that pass through. Source: Fox, Johnson, Lyzenga, Otto, Salmon, Walker,
+//! Solving Problems on Concurrent Processors, 1988, chapter 22.
 
 use std::sync::Arc;
 

@@ -31,8 +31,8 @@ use crate::sparse::transport::{Tag, Transport, lost};
 
 const _: () = assert!(STATS_BITS <= VALUE_BITS, "the barrier has room for the stats");
 
-/// Size of the barrier and the doorbell of those who wait for it, which all processes use. They stand
-/// at the beginning of the memory of process 0; that of the others has a gap there.
+/// Size of the barrier and the doorbell of those who wait for it, which all processes use. They
+/// stand at the beginning of the memory of process 0; that of the others has a gap there.
 const HEAD: usize = size_of::<Barrier>() + Doorbell::BYTES;
 
 /// Precedes each message in an inbox.

@@ -4,17 +4,17 @@
 //!
 //! Receives from any source wait in a ring. Messages match them in the order in which they were
 //! posted, so that testing the oldest one is enough. The receives stay posted between exchanges: an
-//! early message of the next exchange is set aside until that exchange starts. A message longer than
-//! a receive's buffer is announced by one that holds its length, and then received at its final
-//! place.
+//! early message of the next exchange is set aside until that exchange starts. A message longer
+//! than a receive's buffer is announced by one that holds its length, and then received at its
+//! final place.
 //!
 //! The completion of a synchronous send says that a receive has matched, not that the receiver has
 //! noticed. At the end, the oldest receive is therefore cancelled. If that is too late, a message
 //! was on its way to it; otherwise none was, neither to this receive nor to a younger one.
 //!
 //! Best for many processes with few neighbors each, for messages of any size. Cost: k messages and
-//! their acknowledgements, ceil(log2 P) rounds of the barrier; memory for [`RECEIVES`] buffers, none
-//! that grows with P. Source: DSDE, section 3.4, Algorithm 2.
+//! their acknowledgements, ceil(log2 P) rounds of the barrier; memory for [`RECEIVES`] buffers,
+//! none that grows with P. Source: DSDE, section 3.4, Algorithm 2.
 
 use crate::error::{Error, Result};
 use crate::model::sparse::POSTED_BYTES;

@@ -5,10 +5,10 @@
 //! own, so that the processes of a node share the work. NBX (`nbx.rs`) runs between nodes, the
 //! crystal router (`crystal.rs`) inside each node.
 //!
-//! Best for many processes per node and a network on which messages are expensive. Cost: as NBX, for
-//! at most one message per node that a process sends to; then ceil(log2 n) messages inside a node of
-//! n processes. Memory: 8 bytes per process, allocated at first use. Source: NBX of DSDE, and the
-//! crystal router.
+//! Best for many processes per node and a network on which messages are expensive. Cost: as NBX,
+//! for at most one message per node that a process sends to; then ceil(log2 n) messages inside a
+//! node of n processes. Memory: 8 bytes per process, allocated at first use. Source: NBX of DSDE,
+//! and the crystal router.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! NBX, nonblocking consensus, with probes: like `nbx.rs`, but messages are found by matched probes
 //! and received at their final place.
 //!
-//! Best for long messages: none is copied. Cost: as NBX, plus a probe and a receive for each message
-//! after it has arrived. Source: DSDE, section 3.4, Algorithm 2.
+//! Best for long messages: none is copied. Cost: as NBX, plus a probe and a receive for each
+//! message after it has arrived. Source: DSDE, section 3.4, Algorithm 2.
 
 use crate::error::Result;
 use crate::mpi::message::Mode;

@@ -1,9 +1,9 @@
 //! RSX, remote summation: each process increments a counter at each of its targets; after a
 //! barrier, its own counter says how many messages to expect.
 //!
-//! Counters are never reset: an exchange counts what has been added since its counter was last read.
-//! Exchanges alternate between two counters, so that no process ever has to write its own. Every
-//! addition has a request (`MPI_Rget_accumulate`), which completes once the addition has been
+//! Counters are never reset: an exchange counts what has been added since its counter was last
+//! read. Exchanges alternate between two counters, so that no process ever has to write its own.
+//! Every addition has a request (`MPI_Rget_accumulate`), which completes once the addition has been
 //! performed; a fence or a flush would block a nonblocking exchange. The messages travel meanwhile.
 //!
 //! Best for networks that perform atomic additions in hardware. Cost: k additions, ceil(log2 P)
