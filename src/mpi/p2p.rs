@@ -82,7 +82,8 @@ impl Requests {
     /// Starts receives (`MPI_Irecv`). Room for the requests must have been reserved.
     ///
     /// # Safety
-    /// The buffers must be writable as described, and be left alone, until the requests are complete.
+    /// The buffers must be writable as described, and be left alone, until the requests are
+    /// complete.
     #[inline]
     pub unsafe fn post_receives(&mut self, messages: &[Message], tag: c_int, comm: &Comm) -> Result<()> {
         debug_assert!(messages.len() <= self.requests.len() - self.used);
@@ -98,7 +99,8 @@ impl Requests {
     /// Starts sends (`MPI_Isend`). Room for the requests must have been reserved.
     ///
     /// # Safety
-    /// The buffers must be readable as described, and not be written, until the requests are complete.
+    /// The buffers must be readable as described, and not be written, until the requests are
+    /// complete.
     #[inline]
     pub unsafe fn post_sends(&mut self, messages: &[Message], tag: c_int, comm: &Comm) -> Result<()> {
         debug_assert!(messages.len() <= self.requests.len() - self.used);
