@@ -95,9 +95,9 @@ pub unsafe fn check_committed(datatype: MPI_Datatype, comm: &Comm) -> Result<()>
 /// # Safety
 /// `datatype` must be a committed datatype.
 pub unsafe fn pack_size(count: i64, datatype: MPI_Datatype, comm: &Comm) -> Result<Option<usize>> {
-    // MPI_Pack_size counts in int, and not every MPI detects overflow: ask only if it cannot
-    // overflow SAFETY: the caller vouches for the handle.
+    // SAFETY: the caller vouches for the handle.
     let bytes = i128::from(count) * i128::from(unsafe { size(datatype) }?);
+    // MPI_Pack_size counts in int, and not every MPI detects overflow: ask only if it cannot occur
     let (Ok(count), true) = (c_int::try_from(count), bytes < i128::from(c_int::MAX / 2)) else {
         return Ok(None);
     };
