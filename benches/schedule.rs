@@ -5,7 +5,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use mpix_neighbor::model::generate::irregpc_uniform;
 use mpix_neighbor::model::{Loggp, Options, simulate};
 use mpix_neighbor::schedule::distributed_coloring::run_all;
-use mpix_neighbor::schedule::random_rounds::{Lambda, Variant, plan_variant};
+use mpix_neighbor::schedule::random_rounds::{Lambda, Variant, build_variant};
 use mpix_neighbor::schedule::verify::{Goal, verify};
 use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Block, Build, FoldOrder, Op, Schedule, Tuning, world_schedules};
 use mpix_neighbor::topology::cartesian::Grid;
@@ -57,8 +57,8 @@ fn plans(c: &mut Criterion) {
     let mut group = c.benchmark_group("plan, random 16-regular graph of 65,536 processes");
     group.throughput(Throughput::Elements(graph.edges() as u64)).sample_size(10);
     for entry in &ALGORITHMS {
-        if let Build::Global(plan) = entry.build {
-            group.bench_function(BenchmarkId::from_parameter(entry.name), |b| b.iter(|| plan(&graph, &tuning).rounds));
+        if let Build::Global(build) = entry.build {
+            group.bench_function(BenchmarkId::from_parameter(entry.name), |b| b.iter(|| build(&graph, &tuning).count));
         }
     }
     for (name, variant) in [
@@ -69,7 +69,7 @@ fn plans(c: &mut Criterion) {
         ("RS_NH", Variant::RsNh(Lambda::Incremental)),
     ] {
         group.bench_function(BenchmarkId::new("random_rounds", name), |b| {
-            b.iter(|| plan_variant(&graph, variant, &tuning).1.rounds);
+            b.iter(|| build_variant(&graph, variant, &tuning).1.rounds);
         });
     }
     group.finish();

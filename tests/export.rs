@@ -1,6 +1,6 @@
-//! `mpix-neighbor schedule --export`: the JSON is read as docs/schedule-format.md says, by this file
-//! alone, and replayed as a world of processes that send each other messages. Each block must reach
-//! each of its targets exactly once.
+//! `mpix-neighbor schedule --export`: the JSON is read as docs/schedule-format.md says, by this
+//! file alone, and replayed as a world of processes that send each other messages. Each block must
+//! reach each of its targets exactly once.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::path::PathBuf;
@@ -190,8 +190,8 @@ fn replay(neighborhoods: &[Json], world: &[Json]) -> Result<usize, String> {
     Ok(messages)
 }
 
-/// Checks an export: what it says of itself, that its lists fit together, and every algorithm in it.
-/// Returns the names of these, with their numbers of messages.
+/// Checks an export: what it says of itself, that its lists fit together, and every algorithm in
+/// it. Returns the names of these, with their numbers of messages.
 fn check(export: &Json) -> Vec<(String, usize)> {
     assert_eq!((&export["format"], &export["version"]), (&"mpix-neighbor-schedule".into(), &1.into()));
     let neighborhoods = list(&export["neighborhoods"]);

@@ -16,7 +16,7 @@ fn generated_files_are_current() {
         generated.insert(path.to_owned());
     });
     // nothing is left of what is no longer generated
-    for folder in [mpix_neighbor_bindings::REFERENCE, "src/capi/collectives"] {
+    for folder in mpix_neighbor_bindings::FOLDERS {
         for entry in std::fs::read_dir(root.join(folder)).unwrap() {
             let path = format!("{folder}/{}", entry.unwrap().file_name().to_str().unwrap());
             if !generated.contains(&path) {

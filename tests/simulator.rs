@@ -1,6 +1,7 @@
-//! The LogGP simulator beside another one: no events, no numbers of activities, no lines at ports,
-//! but a search through everything after each step. It is written from the text in `simulate.rs`,
-//! what happens at the same time included, and its times must be equal to the last bit.
+//! The LogGP simulator against an independent one that has no events, activities or queues, and
+//! searches through everything after each step. It was written from the documentation of
+//! `model::simulate`, including the order of simultaneous events, and its times must be bitwise
+//! equal.
 
 use std::ops::Range;
 
@@ -252,7 +253,8 @@ fn both(
     (run, Naive::new(schedules, bytes, params, &options).run().times())
 }
 
-/// Random rounds between random processes: (source, target, bytes), each carrying a block of its own.
+/// Random rounds between random processes: (source, target, bytes), each carrying a block of its
+/// own.
 fn made(processes: u32, rounds: &[Vec<(u32, u32, u64)>]) -> (Vec<Schedule>, Vec<u64>) {
     let mut lengths = Vec::new();
     let mut schedules = vec![Schedule::new(Algorithm::Direct); processes as usize];

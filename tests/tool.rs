@@ -67,7 +67,8 @@ fn every_algorithm_of_the_table_has_its_row() {
     assert_eq!(figures(&report, "dimension_order")["rounds"], 4);
 }
 
-/// A full stencil in three dimensions: 6 messages of each process in 3 rounds instead of 26, which take less time where they are short.
+/// A full stencil in three dimensions: 6 messages of each process in 3 rounds instead of 26, which
+/// take less time where they are short.
 #[test]
 fn combined_messages() {
     let run = |unit| json(&["schedule", "--generate", "grid:4px4px4p,box", "--unit", unit]);
@@ -79,7 +80,8 @@ fn combined_messages() {
     assert!(time(&long, "combining") > time(&long, "direct"));
 }
 
-/// Table 3 of the LogGP paper, its columns k = 1 and k = 10 with L = 30, g = 10: what a program's schedules take on a star.
+/// Table 3 of the LogGP paper, its columns k = 1 and k = 10 with L = 30, g = 10: what a program's
+/// schedules take on a star.
 #[test]
 fn trees_on_a_star() {
     let model = file("table3.loggp", b"latency = 20\noverhead = 5\ngap = 10\ngap_per_byte = 1\neager = unlimited\n");
@@ -188,7 +190,8 @@ fn weights_up_to_the_largest() {
     }
 }
 
-/// An edge of weight 0 costs its bound, whatever a unit of weight is; so does a whole graph of them.
+/// An edge of weight 0 costs its bound, whatever a unit of weight is; so does a whole graph of
+/// them.
 #[test]
 fn weights_of_zero() {
     let (one, all) = (file("zero.txt", b"0 1 0\n"), file("zeros.txt", b"0 1 0\n0 2 0\n1 2 0\n2 0 0\n"));
@@ -323,7 +326,8 @@ fn assert_balanced(svg: &str) {
     assert_eq!(opened, svg.matches("</").count(), "elements that begin and that end");
 }
 
-/// L = 10, o = 2, g = 3, G = 1/2: a round of b bytes takes 14 + (b - 1) / 2, so a barrier of 4 processes 2 * 21.5 = 43.
+/// L = 10, o = 2, g = 3, G = 1/2: a round of b bytes takes 14 + (b - 1) / 2, so a barrier of 4
+/// processes 2 * 21.5 = 43.
 #[test]
 fn sparse_exchanges_by_hand() {
     let model = file("round.loggp", b"latency = 10\noverhead = 2\ngap = 3\ngap_per_byte = 0.5\neager = unlimited\n");
@@ -332,12 +336,14 @@ fn sparse_exchanges_by_hand() {
     let report = json(&arguments);
     let cases = &report["machines"][0]["cases"];
     let expected = [
-        // two ways of 14, 8 and 7.5 for the bytes, and the second message 3 + 8 behind the first; barrier
+        // two ways of 14, 8 and 7.5 for the bytes, and the second message 3 + 8 behind the first;
+        // barrier
         ("nbx", 28.0 + 15.5 + 11.0 + 43.0),
         ("nbx_probe", 28.0 + 15.5 + 2.0 + 11.0 + 43.0),
         // 2 * 2/3 * 33 = 44 bytes to the other node; then 33 bytes within the node
         ("nbx_node", 28.0 + 21.5 + 7.5 + 43.0 + 14.0 + 16.0),
-        // three words at once, 3 + 3.5 apart, take less than two rounds of two words; data 14 + 8 + 11
+        // three words at once, 3 + 3.5 apart, take less than two rounds of two words; data 14 + 8 +
+        // 11
         ("pex", 14.0 + 3.5 + 13.0 + 33.0),
         // rounds of 8 and 4 bytes
         ("pcx", 17.5 + 15.5 + 33.0 + 2.0),
@@ -404,7 +410,8 @@ fn sparse_crossovers_are_drawn() {
     for preset in ["jaguar", "intrepid", "big_red", "meiko_split_c", "meiko_elan"] {
         assert_eq!(svg.matches(&format!(">{preset}</text>")).count(), 1, "{preset}");
     }
-    // from Table 1 by hand: (252.40102 - 214.4 - 9.9) / 1.75, (252.40102 - 28 - 9.9) / 1.75, (103.00471 - 28.7 - 4.29) / 2.87
+    // from Table 1 by hand: (252.40102 - 214.4 - 9.9) / 1.75, (252.40102 - 28 - 9.9) / 1.75,
+    // (103.00471 - 28.7 - 4.29) / 2.87
     for point in ["jaguar: 16.1 at 65536", "jaguar: 123 at 65536", "intrepid: 24.4 at 1024"] {
         assert_eq!(svg.matches(&format!("<title>{point}</title>")).count(), 1, "{point}");
     }

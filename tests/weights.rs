@@ -1,7 +1,8 @@
-//! An edge of weight 0 is a message of no bytes: bound, costs, simulation, prediction and all schedules agree on that.
+//! An edge of weight 0 is a message of no bytes: bound, costs, simulation, prediction and all
+//! schedules agree on that.
 
 use mpix_neighbor::model::{Loggp, Options, bytes_of, predict, simulate};
-use mpix_neighbor::schedule::plan::{lower_bound, ratio};
+use mpix_neighbor::schedule::rounds::{lower_bound, ratio};
 use mpix_neighbor::schedule::verify::{Goal, verify};
 use mpix_neighbor::schedule::{
     ALGORITHMS, Block, Build, Entry, Op, Schedule, Tuning, length, schedules_on_nodes, world_schedules,
@@ -20,7 +21,8 @@ fn schedules(entry: &Entry, graph: &Graph, directions: Option<&[u32]>, tuning: &
     world_schedules(entry.algorithm, &world, directions, tuning).ok()
 }
 
-/// IrregPC's cost by its definition, from the schedules alone: the sum over rounds of a startup and the longest message.
+/// IrregPC's cost by its definition, from the schedules alone: the sum over rounds of a startup and
+/// the longest message.
 fn cost(graph: &Graph, schedules: &[Schedule], startup: f64) -> f64 {
     let world = graph.neighborhoods();
     let mut longest = std::collections::BTreeMap::<u32, f64>::new();
@@ -69,7 +71,8 @@ fn one_edge_costs_its_bound() {
     }
 }
 
-/// One rule for lengths: no bytes, and o, L and o for the message itself; what a unit is makes no difference.
+/// One rule for lengths: no bytes, and o, L and o for the message itself; what a unit is makes no
+/// difference.
 #[test]
 fn a_message_without_bytes_is_a_message() {
     let machine = Loggp { latency: 10.0, overhead: 2.0, gap: 3.0, gap_per_byte: 0.5, eager: 100 };

@@ -31,7 +31,7 @@ pub fn files(table: &Table) -> Vec<(String, String)> {
     for (name, _) in &files {
         writeln!(module, "pub use {name}::*;").unwrap();
     }
-    let path = |name: &str| format!("src/capi/collectives/{name}.rs");
+    let path = |name: &str| format!("{}/{name}.rs", crate::ENTRY_POINTS);
     let mut out = vec![(path("mod"), module)];
     out.extend(files.iter().map(|(name, functions)| (path(name), file(table, functions))));
     out

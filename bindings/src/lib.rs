@@ -24,8 +24,11 @@ mod reference;
 mod table;
 mod text;
 
-/// The folder of the reference pages, in which no other file is.
-pub const REFERENCE: &str = "docs/reference";
+/// Folders in which all files are generated.
+pub const FOLDERS: [&str; 2] = [REFERENCE, ENTRY_POINTS];
+
+const REFERENCE: &str = "docs/reference";
+const ENTRY_POINTS: &str = "src/capi/collectives";
 
 /// Generates all files and passes each to `emit`, with its path below `root`.
 ///

@@ -1,75 +1,82 @@
-//! From the times of round trips to LogGP parameters.
+//! Fits LogGP parameters to measured round trips.
 //!
-//! What is measured: process A sends `n` messages of `s` bytes to process B, which answers with one of `s` bytes when it has them all. In the
-//! LogGP model, with nothing else to do at both ends, that takes
+//! In a measurement, process A sends `n` messages of `s` bytes to process B, which answers with one
+//! message of `s` bytes after receiving them all. In the LogGP model, with both processes otherwise
+//! idle, this takes
 //!
 //! ```text
 //! PRTT(n, s) = 2 (L + o_s + o_r + (s - 1) G) + (n - 1) (g + (s - 1) G)
 //! ```
 //!
-//! So `(PRTT(n, s) - PRTT(1, s)) / (n - 1)` over `s - 1` is a line with slope G and intercept g, and half of PRTT(1, 1) is what a byte takes from
-//! sender to receiver. Source: Hoefler, Lichei, Rehm: Low-Overhead LogGP Parameter Assessment for Modern Interconnection Networks, 2007. Its
-//! lines are of least squares; here slopes are medians of slopes, which single wrong points hardly move.
+//! So `(PRTT(n, s) - PRTT(1, s)) / (n - 1)` as a function of `s - 1` is a line with slope G and
+//! intercept g, and half of PRTT(1, 1) is the time of a byte from sender to receiver. Source:
+//! Hoefler, Lichei, Rehm: Low-Overhead LogGP Parameter Assessment for Modern Interconnection
+//! Networks, 2007. The paper fits lines by least squares; here slopes are medians of slopes, which
+//! are robust to outliers.
 //!
-//! Messages up to the eager limit and longer ones take different paths through an MPI. Each range has a line of its own.
+//! Messages up to the eager limit and longer ones take different paths through an MPI library, so
+//! each range has its own line.
 
 #![forbid(unsafe_code)]
 
 use super::Loggp;
 
-/// Messages of a round trip with several.
+/// Messages in a round trip with several messages.
 pub const SEVERAL: u32 = 8;
 
 /// The time of one kind of round trip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
-    /// s: bytes of each message, at least 1.
+    /// s: bytes per message, at least 1.
     pub bytes: u64,
-    /// n: messages there; one comes back.
+    /// n: messages from A to B; one message comes back.
     pub messages: u32,
-    /// PRTT, in microseconds: the median of what was measured.
+    /// PRTT, in microseconds: the median of the measurements.
     pub time: f64,
 }
 
-/// What is measured.
+/// Measured times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Samples {
-    /// The round trips: for each size one with one message and one with several. 1 byte is among the sizes.
+    /// The round trips: for each size, one with one message and one with several. The sizes include
+    /// 1 byte.
     pub round_trips: Vec<Sample>,
     /// o_s, in microseconds.
     pub send_overhead: f64,
     /// o_r, in microseconds.
     pub recv_overhead: f64,
-    /// The longest message that is sent without its receiver, in bytes; `u64::MAX` if all are.
+    /// The longest message, in bytes, that is sent without waiting for its receiver; `u64::MAX` if
+    /// no message waits.
     pub eager: u64,
 }
 
-/// A line through the round trips of a range of sizes.
+/// A line fitted to the round trips of a range of sizes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Range {
-    /// The smallest and the largest size that was measured, in bytes.
+    /// The smallest and the largest measured size, in bytes.
     pub bytes: (u64, u64),
-    /// What a message takes beyond its bytes from sender to receiver, L + o_s + o_r, in microseconds.
+    /// Time of a message from sender to receiver beyond its bytes, L + o_s + o_r, in microseconds.
     pub startup: f64,
     /// g, in microseconds.
     pub gap: f64,
     /// G, in microseconds per byte.
     pub gap_per_byte: f64,
-    /// How far the measured times are from the line: the median of |measured - predicted| / measured.
+    /// Deviation of the measured times from the line: the median of |measured - predicted| /
+    /// measured.
     pub deviation: f64,
 }
 
-/// Parameters with what [`Loggp`] does not hold.
+/// Fitted parameters, including those that [`Loggp`] does not hold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {
-    /// The model's parameters. Its one overhead is the mean of the two.
+    /// The parameters of the model. Its single overhead is the mean of the two.
     pub loggp: Loggp,
     /// o_s, in microseconds.
     pub send_overhead: f64,
     /// o_r, in microseconds.
     pub recv_overhead: f64,
-    /// How far the measured times are from these parameters' prediction: the median of |measured - predicted| / measured. 0 where
-    /// nothing was measured.
+    /// Deviation of the measured times from the prediction of these parameters: the median of
+    /// |measured - predicted| / measured. 0 if nothing was measured.
     pub deviation: f64,
 }
 
@@ -82,11 +89,11 @@ impl From<Loggp> for Parameters {
 /// A measured machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {
-    /// What was measured.
+    /// Measured times.
     pub samples: Samples,
-    /// Messages up to the eager limit. `None` if it is so low that there is nothing to fit.
+    /// Messages up to the eager limit. `None` if the limit is too low for a fit.
     pub short: Option<Range>,
-    /// Longer messages. `None` if none was measured.
+    /// Longer messages. `None` if none were measured.
     pub long: Option<Range>,
     /// The parameters: L, o and g of the shortest messages, G of the longest.
     pub parameters: Parameters,
@@ -119,20 +126,22 @@ impl Range {
 }
 
 impl Samples {
-    /// The parameters that explain the times. `None` if there are too few: two sizes, 1 byte among them, with one message and with several.
+    /// Fits the parameters to the measured times. `None` if there are too few: at least two sizes,
+    /// including 1 byte, with one message and with several.
     ///
-    /// - L = PRTT(1, 1) / 2 - (o_s + o_r), but at least 0: in shared memory the receiver works while the sender still does, so that the overheads
-    ///   together can be more than the whole way.
+    /// - L = PRTT(1, 1) / 2 - (o_s + o_r), but at least 0: in shared memory the receiver works
+    ///   while the sender still does, so that the two overheads can exceed the total time.
     /// - o = (o_s + o_r) / 2.
     /// - g is that of short messages.
-    /// - G is that of long messages where there are any, as they are those whose bytes count.
+    /// - G is that of long messages if there are any, because their bytes matter most.
     pub fn evaluate(self) -> Option<Measurement> {
         let (short, long): (Vec<Sample>, Vec<Sample>) = self.round_trips.iter().partition(|s| s.bytes <= self.eager);
         let (short, long) = (Range::fit(&short), Range::fit(&long));
         let first = short.or(long)?;
         let byte = self.round_trips.iter().find(|s| (s.bytes, s.messages) == (1, 1))?;
         let (send_overhead, recv_overhead) = (self.send_overhead.max(0.0), self.recv_overhead.max(0.0));
-        // disturbed times can fall with the length: then the next best tells what a byte costs, down to the one longest message
+        // noise can make times fall with the length: then use the next best estimate of the cost of
+        // a byte, down to the longest message alone
         let single = self.round_trips.iter().filter(|s| s.messages == 1).max_by_key(|s| s.bytes);
         let secant = single.map(|s| (s.time - byte.time) / 2.0 / s.bytes.saturating_sub(1).max(1) as f64);
         let slopes = [long.map(|r| r.gap_per_byte), short.map(|r| r.gap_per_byte), secant];
@@ -152,12 +161,13 @@ impl Samples {
     }
 }
 
-/// Sizes on both sides of the eager limit, two to an octave; 1 byte is always there. A range of less than two octaves is left out: what
-/// remains of the lengths then says more than the little that the range would.
+/// Returns sizes on both sides of the eager limit, two per octave, always including 1 byte. A range
+/// of less than two octaves is left out: the remaining sizes are more informative than such a short
+/// range.
 pub fn sizes(eager: u64, longest: u64) -> Vec<u64> {
     let octaves = |from: u64, to: u64| {
         let steps = (0..).map(move |k| (from as f64 * 2f64.powf(f64::from(k) / 2.0)).round() as u64);
-        // the last step is not shorter than half of the others
+        // the last step is at least half as long as the others
         let inner = steps.take_while(move |&s| s + s / 5 < to);
         inner.chain([to]).filter(move |_| to / 4 >= from)
     };
@@ -169,7 +179,7 @@ pub fn sizes(eager: u64, longest: u64) -> Vec<u64> {
     sizes
 }
 
-/// The median; `None` of nothing.
+/// Returns the median; `None` for an empty list.
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let n = values.len();
@@ -181,9 +191,11 @@ fn deviation(samples: &[Sample], predicted: impl Fn(&Sample) -> f64) -> Option<f
     median(samples.iter().map(|s| (s.time - predicted(s)).abs() / s.time.max(f64::MIN_POSITIVE)).collect())
 }
 
-/// Intercept and slope of a line through points (x, y): the slope is the median of the slopes of pairs of points, the intercept the median of what
-/// remains (Theil 1950, Sen 1968). Of the pairs those count whose points are at least a 16th of the whole length apart: the many pairs of short
-/// messages, whose slopes are noise, would outvote the long ones. `None` unless two points have different x.
+/// Fits a line to points (x, y) and returns intercept and slope: the slope is the median of the
+/// slopes of pairs of points, the intercept the median of the residuals (Theil 1950, Sen 1968).
+/// Only pairs whose distance is at least 1/16 of the whole range count; otherwise the many pairs of
+/// short messages, whose slopes are noise, would outvote the long ones. `None` unless two points
+/// have different x.
 fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let end = |pick: fn(f64, f64) -> f64| points.iter().map(|p| p.0).reduce(pick);
     let apart = (end(f64::max)? - end(f64::min)?) / 16.0;
@@ -202,7 +214,8 @@ mod tests {
     use crate::util::random::mix;
     use proptest::prelude::*;
 
-    /// What the model says of a machine with different overheads and, above the eager limit, another line.
+    /// Predicted times of a machine with different overheads and, above the eager limit, another
+    /// line.
     fn samples(p: &Loggp, (send, recv): (f64, f64), long: (f64, f64, f64)) -> Samples {
         let sizes = (0..41).map(|k| 2f64.powf(f64::from(k) / 2.0) as u64);
         let round_trips = sizes
@@ -237,7 +250,7 @@ mod tests {
         assert!(close(p.loggp.latency, 2.0, 1e-9) && close(p.loggp.overhead, 0.5, 1e-9) && close(p.loggp.gap, 0.75, 1e-9));
         assert!(close(p.loggp.gap_per_byte, 0.0005, 1e-9), "that of long messages");
         assert_eq!((p.send_overhead, p.recv_overhead, p.loggp.eager), (0.4, 0.6, 8192));
-        // half as long to transfer, short messages are predicted too fast
+        // transfer takes half as long, so short messages are predicted too fast
         assert!(p.deviation > 0.01 && p.deviation < 0.5, "{}", p.deviation);
     }
 
@@ -306,7 +319,7 @@ mod tests {
                 } else {
                     assert!(long.is_empty());
                 }
-                // each range that there is has enough sizes for a line, and so has the whole
+                // each range that exists has enough sizes for a line, and so has the whole
                 assert!(short.len() != 1 || eager < 4);
                 assert!(sizes.len() >= 5, "{eager} {longest} {sizes:?}");
             }
@@ -321,7 +334,7 @@ mod tests {
     }
 
     proptest! {
-        /// Times that are off by some percent, and a few that are off by any factor.
+        /// Times with errors of some percent, and a few with errors of any factor.
         #[test]
         fn noise_and_outliers_do_little(seed in any::<u64>(), which in prop::collection::btree_set(0usize..82, 0..3), factor in 2.0f64..1000.0) {
             let mut s = samples(&CLUSTER, (0.4, 0.6), (9.0, 5.0, 0.0005));
@@ -329,7 +342,7 @@ mod tests {
             for (i, sample) in s.round_trips.iter_mut().enumerate() {
                 sample.time *= 1.0 + 0.01 * (drawn(i) - 0.5);
             }
-            // the one time that a parameter hangs on alone is the median of very many
+            // the one time that alone determines a parameter is the median of very many
             for &i in which.iter().filter(|&&i| i > 0) {
                 s.round_trips[i].time *= factor;
             }

@@ -1,7 +1,8 @@
-//! Graphs to test, measure and compare schedules on: grids, random regular graphs, and the inputs of the papers' measurements.
+//! Graphs to test, measure and compare schedules on: grids, random regular graphs, and the inputs
+//! of the papers' measurements.
 //!
-//! Each generator gives equal graphs for equal arguments on every machine. Weights are in units; what a unit is, is up to the caller.
-//! Time and memory are `O(edges)` unless said otherwise.
+//! Each generator gives equal graphs for equal arguments on every machine. Weights are in units;
+//! what a unit is, is up to the caller. Time and memory are `O(edges)` unless said otherwise.
 
 #![forbid(unsafe_code)]
 
@@ -12,21 +13,25 @@ use crate::topology::graph::Graph;
 use crate::topology::neighborhood::Rank;
 use crate::util::random::Random;
 
-/// Which neighbors of a process in a grid exchange messages with it.
+/// The neighbors with which a process of a grid exchanges messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stencil {
-    /// Those one step away in one dimension: `2 D` in `D` dimensions, the 5-point stencil in 2-D and the 7-point stencil in 3-D. In the
-    /// order of a Cartesian communicator: for each dimension the lower one, then the higher one.
+    /// Neighbors one step away in one dimension: `2 D` in `D` dimensions, the 5-point stencil in
+    /// 2-D and the 7-point stencil in 3-D. In the order of a Cartesian communicator: for each
+    /// dimension the lower, then the higher one.
     Faces,
-    /// Those at most one step away in every dimension: `3^D - 1`, 8 in 2-D and 26 in 3-D. In lexicographic order of their offsets.
+    /// Neighbors at most one step away in every dimension: `3^D - 1`, 8 in 2-D and 26 in 3-D. In
+    /// lexicographic order of their offsets.
     Box,
 }
 
 /// The halo exchange of a Cartesian grid of processes.
 ///
-/// `dims[d]` processes in dimension `d`, which wraps around if `periodic[d]`. Each has a block of `cells[d]` cells per dimension; an edge
-/// weighs as many units as cells touch the neighbor: faces, edges, corners. Without `cells` all weights are 1. Edges that lead back to
-/// the process, around a periodic dimension of size 1, are left out; those that lead to one process both ways are kept.
+/// Dimension `d` has `dims[d]` processes and is periodic if `periodic[d]`. Each process has a block
+/// of `cells[d]` cells per dimension; the weight of an edge is the number of cells that touch the
+/// neighbor: faces, edges, corners. Without `cells` all weights are 1. Edges from a process to
+/// itself, around a periodic dimension of size 1, are left out; edges to the same process in both
+/// directions of a dimension are kept.
 ///
 /// # Panics
 /// If the lists differ in length, or a dimension is 0.
@@ -59,12 +64,13 @@ pub fn grid(dims: &[u32], periodic: &[bool], stencil: Stencil, cells: Option<&[u
     })
 }
 
-/// A random graph in which `d` edges leave every process and `d` arrive, none between the same two processes in the same direction, none
-/// from a process to itself; all weights 1.
+/// A random graph in which every process has `d` outgoing and `d` incoming edges of weight 1,
+/// without repeated edges or self edges.
 ///
-/// It is made from the one in which processes, in random order on a circle, send to the next `d`, by exchanging the targets of two
-/// random edges, wherever that repeats no edge, four times as often as there are edges; such exchanges lead from each of these graphs to
-/// nearly every other one. Time: `O(n d^2)`.
+/// The construction starts with the processes in random order on a circle, each sending to the next
+/// `d`. It then exchanges the targets of two random edges, unless that would repeat an edge, four
+/// times as often as there are edges. Such exchanges lead from any of these graphs to nearly every
+/// other. Time: `O(n d^2)`.
 ///
 /// # Panics
 /// Unless `d < n` and `n d < 2^32`.
@@ -74,8 +80,9 @@ pub fn random_regular(n: u32, d: u32, seed: u64) -> Graph {
     Graph::from_rows((0..n).map(|_| u64::from(d)), targets, weights)
 }
 
-/// IrregPC's test set 1 (section 7.2): `d` messages leave and reach every process, to random others, of lengths that are evenly
-/// distributed from 1 to 32 units. The paper has `n` = 32, and `d` = 8 and 16 up to small deviations; here every process has exactly `d`.
+/// IrregPC's test set 1 (section 7.2): every process sends `d` messages to random others and
+/// receives `d`, with lengths uniformly distributed from 1 to 32 units. The paper has `n` = 32, and
+/// `d` = 8 and 16 up to small deviations; here every process has exactly `d`.
 ///
 /// # Panics
 /// As [`random_regular`].
@@ -86,7 +93,7 @@ pub fn irregpc_uniform(n: u32, d: u32, seed: u64) -> Graph {
     Graph::from_rows((0..n).map(|_| u64::from(d)), targets, weights)
 }
 
-/// Targets of all processes of a random regular graph, one process after the other.
+/// The targets of all processes of a random regular graph, concatenated.
 fn regular_targets(n: u32, d: u32, random: &mut Random) -> Vec<Rank> {
     assert!(d < n, "{n} processes cannot have {d} different neighbors");
     let edges = n.checked_mul(d).expect("too many edges");
@@ -110,11 +117,11 @@ fn regular_targets(n: u32, d: u32, random: &mut Random) -> Vec<Rank> {
     targets
 }
 
-/// IrregPC's test set 2 (section 7.2): 32 processes that send 16 units each, few of them in a few long messages, most in many short ones.
-/// 1, 2, 4, 8 and 17 processes send 1, 2, 4, 8 and 16 messages of 16, 8, 4, 2 and 1 units. Which processes these are, and to whom they
-/// send, is random.
+/// IrregPC's test set 2 (section 7.2): 32 processes that send 16 units each, few of them in a few
+/// long messages, most in many short ones. 1, 2, 4, 8 and 17 processes send 1, 2, 4, 8 and 16
+/// messages of 16, 8, 4, 2 and 1 units. These processes and their targets are random.
 pub fn irregpc_skewed(seed: u64) -> Graph {
-    /// (processes, messages of each, their length)
+    /// (processes, messages of each, length of a message)
     const SETS: [(usize, usize, u32); 5] = [(1, 1, 16), (2, 2, 8), (4, 4, 4), (8, 8, 2), (17, 16, 1)];
     let mut random = Random::new(seed);
     let mut kinds: Vec<(usize, u32)> =
@@ -128,15 +135,19 @@ pub fn irregpc_skewed(seed: u64) -> Graph {
     })
 }
 
-/// A graph as IrregPC's test set 3 (section 7.2): an unstructured mesh around a wing, in parts; each process has a part, and sends to
-/// another one the values of those of its points that touch points there, one unit for each.
+/// A graph like IrregPC's test set 3 (section 7.2): an unstructured mesh around a wing, partitioned
+/// among the processes. A process sends to another one the values of its points that touch points
+/// there, one unit per point.
 ///
-/// The paper's matrices are not published. What it says about them (2,800 points in 32 parts: 3 to 15 neighbors, 9.25 on average, messages of
-/// up to 36 units, 14.2 on average; 53,961 points: 6 to 18 and 10.81 neighbors, up to 276 and 93.21 units) fits a mesh of a volume: parts of a
-/// plane have fewer than six neighbors on average. So points are drawn in a box around half a wing with the profile NACA 0012,
-/// the denser the nearer to it; each touches its [`NEAREST`] nearest ones and those whose nearest it is; parts are cut by recursive
-/// coordinate bisection, at the median across the longest extent. In 32 parts, 2,800 points give 5 to 15 neighbors, 9.4 to 10.2 on average,
-/// and messages of 15 to 16 units on average, the longest twice the paper's; 53,961 points give 5 to 12, 8.7 to 9.0, and 101 to 105.
+/// The paper's matrices are not published. Its description (2,800 points in 32 parts: 3 to 15
+/// neighbors, 9.25 on average, messages of up to 36 units, 14.2 on average; 53,961 points: 6 to 18
+/// and 10.81 neighbors, up to 276 and 93.21 units) fits a mesh of a volume: parts of a plane have
+/// fewer than six neighbors on average. Therefore points are drawn in a box around half a wing with
+/// the profile NACA 0012, denser near the wing. Each point touches its [`NEAREST`] nearest points
+/// and those of which it is one of the nearest. Parts are cut by recursive coordinate bisection, at
+/// the median across the longest extent. In 32 parts, 2,800 points give 5 to 15 neighbors, 9.4 to
+/// 10.2 on average, and messages of 15 to 16 units on average, the longest twice the paper's;
+/// 53,961 points give 5 to 12 and 8.7 to 9.0 neighbors, and 101 to 105 units.
 ///
 /// Time: `O(points ln points)`.
 ///
@@ -148,7 +159,7 @@ pub fn airfoil(points: u32, parts: u32, seed: u64) -> Graph {
     let mut mesh: Vec<Point> = std::iter::repeat_with(|| wing_point(&mut random)).take(points as usize).collect();
     cut(&mut mesh, 0, parts);
     tree(&mut mesh);
-    // (part, other part, point that it sends)
+    // (part, other part, point to send)
     let mut sent: Vec<(u32, u32, u32)> = Vec::new();
     let mut nearest = Vec::with_capacity(NEAREST + 1);
     for (i, point) in mesh.iter().enumerate() {
@@ -167,7 +178,8 @@ pub fn airfoil(points: u32, parts: u32, seed: u64) -> Graph {
     Graph::from_edges(parts, &edges)
 }
 
-/// How many nearest points a point of [`airfoil`]'s mesh touches; with those that it is nearest to, about as many as in tetrahedra.
+/// Number of nearest points that a point of [`airfoil`]'s mesh touches; including the points of
+/// which it is a nearest one, about as many as in a mesh of tetrahedra.
 pub const NEAREST: usize = 10;
 
 /// A point of a mesh.
@@ -175,7 +187,7 @@ pub const NEAREST: usize = 10;
 struct Point {
     at: [f64; 3],
     part: u32,
-    /// The dimension across which it separates others in the tree.
+    /// The dimension in which the point separates others in the tree.
     across: usize,
 }
 
@@ -184,12 +196,12 @@ fn wing_point(random: &mut Random) -> Point {
     loop {
         let at = [5.0 * random.unit() - 2.0, 4.0 * random.unit() - 2.0, 3.0 * random.unit()];
         let [x, y, z] = at;
-        // how far from the wing's plane
+        // distance vector from the plane of the wing
         let outside = [x - x.clamp(0.0, 1.0), y, z - z.min(2.0)];
         let distance = outside.iter().map(|o| o * o).sum::<f64>().sqrt();
-        // distances between points grow linearly with it, from 1 at the wing
+        // the spacing of points grows linearly with the distance, from 1 at the wing
         let spacing = 1.0 + 4.0 * distance;
-        // half the thickness of NACA 0012 at x
+        // half of the thickness of NACA 0012 at x
         let half = 0.6 * (0.2969 * x.abs().sqrt() - x * (0.1260 + x * (0.3516 - x * (0.2843 - x * 0.1036))));
         let inside = (0.0..=1.0).contains(&x) && z <= 2.0 && y.abs() < half;
         if !inside && random.unit() < 1.0 / (spacing * spacing * spacing) {
@@ -198,8 +210,8 @@ fn wing_point(random: &mut Random) -> Point {
     }
 }
 
-/// Reorders points so that the one at position `at` separates those before it from those behind it across the longest extent, which is
-/// returned.
+/// Reorders points so that the one at position `at` separates those before it from those after it
+/// along the longest extent, whose dimension is returned.
 fn separate(points: &mut [Point], at: usize) -> usize {
     let extents = [0, 1, 2].map(|d| {
         let (low, high) = points.iter().fold((f64::MAX, f64::MIN), |(l, h), p| (l.min(p.at[d]), h.max(p.at[d])));
@@ -210,7 +222,8 @@ fn separate(points: &mut [Point], at: usize) -> usize {
     longest
 }
 
-/// Recursive coordinate bisection into parts, numbered from `first`, whose sizes differ by one at most for each level.
+/// Divides points into parts by recursive coordinate bisection. Parts are numbered from `first`;
+/// their sizes differ by at most one per level.
 fn cut(points: &mut [Point], first: u32, parts: u32) {
     if parts == 1 {
         points.iter_mut().for_each(|p| p.part = first);
@@ -223,7 +236,7 @@ fn cut(points: &mut [Point], first: u32, parts: u32) {
     cut(upper, first + parts / 2, parts - parts / 2);
 }
 
-/// Orders points as a k-d tree: the one in the middle separates the others.
+/// Orders points as a k-d tree: the middle point separates the others.
 fn tree(points: &mut [Point]) {
     if points.len() > 1 {
         let middle = points.len() / 2;
@@ -233,7 +246,8 @@ fn tree(points: &mut [Point]) {
     }
 }
 
-/// Finds the nearest points to point `i` among those in a range of the tree: (square of the distance, number), nearest first.
+/// Finds the points nearest to point `i` in a range of the tree: (squared distance, number),
+/// nearest first.
 fn find_nearest(mesh: &[Point], range: Range<usize>, i: usize, nearest: &mut Vec<(f64, usize)>) {
     if range.is_empty() {
         return;
@@ -255,25 +269,29 @@ fn find_nearest(mesh: &[Point], range: Range<usize>, i: usize, nearest: &mut Vec
     }
 }
 
-/// SparseColl's horizontal pattern (Figure 6, left): a periodic `rows` by `columns` grid in which messages along the first dimension, in
-/// both directions, weigh `heavy` and the others 1. Of a process's four messages two are heavy; rounds by dimension need two heavy
-/// rounds. Ranks are row-major, so that heavy messages go to ranks `columns` apart, across nodes where a node has a row: as in the
-/// text to Figure 9.
+/// SparseColl's horizontal pattern (Figure 6, left): a periodic `rows` by `columns` grid in which
+/// messages along the first dimension, in both directions, have weight `heavy` and the others 1.
+/// Two of a process's four messages are heavy; rounds by dimension need two heavy rounds. Ranks are
+/// row-major, so that heavy messages go to ranks `columns` apart, across nodes if a node holds a
+/// row, as in the text to Figure 9.
 pub fn horizontal(rows: u32, columns: u32, heavy: u32) -> Graph {
     pattern(rows, columns, |direction, _| if direction < 2 { heavy } else { 1 })
 }
 
-/// SparseColl's vertical pattern (Figure 9): as [`horizontal`], with the heavy messages along the second dimension.
+/// SparseColl's vertical pattern (Figure 9): like [`horizontal`], with the heavy messages along the
+/// second dimension.
 pub fn vertical(rows: u32, columns: u32, heavy: u32) -> Graph {
     pattern(rows, columns, |direction, _| if direction < 2 { 1 } else { heavy })
 }
 
-/// SparseColl's circular pattern (Figure 6, right): the periodic grid falls into blocks of two by two processes; messages along the circle
-/// of a block, both ways round, weigh `heavy`, those between blocks 1.
+/// SparseColl's circular pattern (Figure 6, right): the periodic grid is divided into blocks of two
+/// by two processes. Messages along the circle of a block, in both directions, have weight `heavy`,
+/// those between blocks 1.
 ///
-/// Of a process's four messages two are heavy, as in [`horizontal`], but one in each dimension, so that in each of the four rounds
-/// by dimension every process sends or receives a heavy one. Two rounds with all heavy messages are possible: once round each circle, and
-/// back. The figure itself is not in the paper's text; this is the pattern of which the text's numbers hold.
+/// Two of a process's four messages are heavy, as in [`horizontal`], but one in each dimension, so
+/// that in each of the four rounds by dimension every process sends or receives a heavy one. Two
+/// rounds suffice for all heavy messages: once around each circle, and back. The figure itself is
+/// not in the paper's text; this pattern reproduces the numbers in the text.
 ///
 /// # Panics
 /// Unless `rows` and `columns` are even.
@@ -285,7 +303,8 @@ pub fn circular(rows: u32, columns: u32, heavy: u32) -> Graph {
     })
 }
 
-/// A periodic 2-D grid with weights from the direction of travel and the sender's coordinate in its dimension.
+/// A periodic 2-D grid with weights from the direction of travel and the sender's coordinate in its
+/// dimension.
 fn pattern(dim0: u32, dim1: u32, weight: impl Fn(u32, u32) -> u32) -> Graph {
     let grid = Grid::new(vec![dim0, dim1], vec![true; 2]);
     rows(grid.size(), |p, row| {
@@ -391,7 +410,8 @@ mod tests {
         }
     }
 
-    /// Every process is a target of every other one about equally often, however far away on the circle it began.
+    /// Every process is a target of every other one about equally often, however far away on the
+    /// circle it began.
     #[test]
     fn random_graphs_are_random() {
         let (n, d, graphs) = (12, 3, 2_000);
@@ -466,8 +486,8 @@ mod tests {
         assert!(sizes.iter().all(|s| (14..=15).contains(s)), "{sizes:?}");
     }
 
-    /// The numbers of SparseColl's text: rounds by dimension have two heavy rounds in one pattern and four in the other, though each process
-    /// sends and receives two heavy messages in both.
+    /// The numbers of SparseColl's text: rounds by dimension have two heavy rounds in one pattern
+    /// and four in the other, though each process sends and receives two heavy messages in both.
     #[test]
     fn horizontal_and_circular_patterns() {
         for (rows, columns) in [(4, 8), (2, 4), (2, 2), (6, 6)] {

@@ -1,7 +1,7 @@
-//! The LogGP parameters of a machine, those that the papers measured, and their file format.
+//! The LogGP parameters of a machine: presets from the papers, and the file format.
 //!
 //! # File format
-//! Text, one `key = value` in a line. `#` begins a comment. Each key stands there once:
+//! Text with one `key = value` per line. `#` begins a comment. Each key occurs exactly once:
 //!
 //! ```text
 //! latency = 9.9           # microseconds
@@ -11,40 +11,42 @@
 //! eager = 135168          # bytes, or `unlimited`
 //! ```
 //!
-//! `Display` writes it and `FromStr` reads it, without loss.
+//! `Display` writes this format and `FromStr` reads it, without loss.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::schedule::Costs;
 
-/// Parameters of a machine. LogGP's letters stand behind the names; its fifth, P, is the number of schedules.
+/// Parameters of a machine, with LogGP's letters. The fifth letter, P, is the number of schedules.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Loggp {
-    /// L: what a byte needs through the network, in microseconds.
+    /// L: time that a byte spends in the network, in microseconds.
     pub latency: f64,
-    /// o: how long a processor works for a message that it sends, and again for one that it receives, in microseconds.
+    /// o: processor time for each message sent, and again for each message received, in
+    /// microseconds.
     pub overhead: f64,
-    /// g: the least time from the last byte of a message to the first byte of the next one that a process sends, and the same
-    /// for those that it receives, in microseconds.
+    /// g: minimum time between the last byte of a message and the first byte of the next message
+    /// that a process sends, and likewise for those it receives, in microseconds.
     pub gap: f64,
-    /// G: time from one byte of a message to its next, in microseconds per byte. The reciprocal of the bandwidth (1 / G is in
-    /// MB/s).
+    /// G: time between consecutive bytes of a message, in microseconds per byte; the inverse of the
+    /// bandwidth (1 / G is in MB/s).
     pub gap_per_byte: f64,
-    /// S, in bytes: a message of at most so many bytes leaves as soon as its sender is free, and the network keeps it until it
-    /// is wanted; a longer one leaves when the receive has been posted too (rendezvous). Not among LogGP's own parameters: it
-    /// is the S of LogGPS (Ino, Fujimoto, Hagihara 2001). `u64::MAX`: no message waits, as in LogGP.
+    /// S, the eager limit in bytes: a message of at most this length leaves as soon as its sender
+    /// is free, and the network keeps it until it is received. A longer one also waits until its
+    /// receive has been posted (rendezvous). Not part of LogGP: it is the S of LogGPS (Ino,
+    /// Fujimoto, Hagihara 2001). With `u64::MAX` no message waits, as in LogGP.
     pub eager: u64,
 }
 
-/// Parameters that a paper gives.
+/// Parameters published in a paper.
 #[derive(Debug, Clone, Copy)]
 pub struct Preset {
     /// Its name.
     pub name: &'static str,
-    /// Which machine, and where the figures stand.
+    /// The machine, and where the values are given.
     pub source: &'static str,
-    /// The figures.
+    /// The values.
     pub values: Loggp,
 }
 
@@ -54,13 +56,14 @@ const fn loggp(latency: f64, overhead: f64, gap: f64, gap_per_byte: f64, eager: 
 
 /// All presets.
 ///
-/// L, o, g, G are the rows of Table 1 of each of the two papers. Neither gives `eager`:
-/// - DSDE measured from how many bytes on a synchronous send takes as long as a plain one (Table 2: 12, 132 and 1.5 KiB). That
-///   is where plain sends wait for the receiver too, so that it is used here.
-/// - LogGP's machine, the Meiko CS-2, is modeled there without any waiting for the receiver: unlimited.
+/// L, o, g, G are the rows of Table 1 of the two papers. Neither gives `eager`:
+/// - DSDE measured the size from which a synchronous send takes as long as a plain one (Table 2:
+///   12, 132 and 1.5 KiB). From that size on, plain sends wait for the receiver too, so it is used
+///   here.
+/// - LogGP models its machine, the Meiko CS-2, without any waiting for the receiver: unlimited.
 ///
-/// o and g of Big Red and Intrepid are as printed, though o is above g there: the processor, not the network, limits the rate
-/// of short messages.
+/// o and g of Big Red and Intrepid are as printed, although o > g there: the processor, not the
+/// network, limits the rate of short messages.
 pub static PRESETS: [Preset; 5] = [
     Preset {
         name: "jaguar",
@@ -89,9 +92,10 @@ pub static PRESETS: [Preset; 5] = [
     },
 ];
 
-/// `jaguar`: of the machines in the table the one nearest to a cluster of today. It is the youngest of them, has commodity
-/// processors under Linux, and by far the highest bandwidth for its latency, which is what decides whether messages are worth
-/// splitting or combining. Big Red is a cluster by name, but its network is the oldest of the three.
+/// `jaguar`: of the machines in the table, the most similar to a current cluster. It is the newest,
+/// has commodity processors under Linux, and by far the highest bandwidth for its latency, which
+/// determines if messages are worth splitting or combining. Big Red is called a cluster, but its
+/// network is the oldest of the three.
 impl Default for Loggp {
     fn default() -> Self {
         PRESETS[0].values
@@ -100,62 +104,62 @@ impl Default for Loggp {
 
 const KEYS: [&str; 5] = ["latency", "overhead", "gap", "gap_per_byte", "eager"];
 
-/// What `eager` says where no message waits.
+/// The value of `eager` if no message waits.
 const UNLIMITED: &str = "unlimited";
 
-/// What is wrong with a parameter file. Lines count from 1.
+/// An error in a parameter file. Lines are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileError {
     /// A line that is neither empty nor `key = value`.
     #[error("line {line}: \"{text}\" is not of the form key = value")]
     Form {
-        /// Which line.
+        /// The line.
         line: usize,
-        /// What it says.
+        /// Its text.
         text: String,
     },
-    /// A key that means nothing.
+    /// An unknown key.
     #[error("line {line}: there is no parameter {key}; the parameters are {}", KEYS.join(", "))]
     UnknownKey {
-        /// Which line.
+        /// The line.
         line: usize,
         /// The key.
         key: String,
     },
-    /// A key that stands there twice.
+    /// A repeated key.
     #[error("line {line}: {key} is there already, in line {before}")]
     Twice {
-        /// Which line.
+        /// The line.
         line: usize,
         /// The key.
         key: &'static str,
-        /// Where it was first.
+        /// The line of the first occurrence.
         before: usize,
     },
-    /// A value that is no number, or not in the range.
+    /// A value that is not a number or out of range.
     #[error("line {line}: {key} = {value} is not {wanted}")]
     Value {
-        /// Which line.
+        /// The line.
         line: usize,
         /// The key.
         key: &'static str,
         /// The value.
         value: String,
-        /// What would be a value.
+        /// Description of valid values.
         wanted: &'static str,
     },
-    /// A key that is nowhere.
+    /// A missing key.
     #[error("{key} is missing (the file has {lines} lines)")]
     Missing {
         /// The key.
         key: &'static str,
-        /// How many lines there are.
+        /// Number of lines in the file.
         lines: usize,
     },
 }
 
 impl FileError {
-    /// The text without anything that stands in the file: for whoever may not be allowed to read it.
+    /// The error text without any content of the file, for readers who may not have access to it.
     pub fn without_content(&self) -> String {
         match self {
             FileError::Form { line, .. } => format!("line {line} is not of the form key = value"),
@@ -163,43 +167,45 @@ impl FileError {
                 format!("line {line} is of none of the parameters, which are {}", KEYS.join(", "))
             }
             FileError::Value { line, key, wanted, .. } => format!("line {line}: {key} is not {wanted}"),
-            // these name parameters and numbers of lines
+            // these contain only parameter names and line numbers
             FileError::Twice { .. } | FileError::Missing { .. } => self.to_string(),
         }
     }
 }
 
 impl Loggp {
-    /// The parameters of a preset.
+    /// Returns the parameters of a preset.
     pub fn preset(name: &str) -> Option<Loggp> {
         PRESETS.iter().find(|p| p.name == name).map(|p| p.values)
     }
 
-    /// What a message costs beyond its bytes, in bytes: (L + 2 o) / G. A round of a schedule in which a process waits for what
-    /// it receives costs as much as so many bytes. IrregPC's tau / phi. Infinite where G is 0, and 0 where all three are.
+    /// The cost of a message beyond its bytes, in bytes: (L + 2 o) / G. A round in which a process
+    /// waits for what it receives costs as much as this many bytes. IrregPC's tau / phi. Infinite
+    /// if G is 0, and 0 if all three are.
     pub fn startup_bytes(&self) -> f64 {
         let startup = self.latency + 2.0 * self.overhead;
         if startup == 0.0 { 0.0 } else { startup / self.gap_per_byte }
     }
 
-    /// (k - 1) G: how long a message of `bytes` bytes passes through a port, in microseconds. One without bytes passes as one
-    /// with one.
+    /// (k - 1) G: time in which a message of `bytes` bytes passes a port, in microseconds. An empty
+    /// message takes as long as one byte.
     pub fn transfer(&self, bytes: u64) -> f64 {
         bytes.saturating_sub(1) as f64 * self.gap_per_byte
     }
 
-    /// 2 o + L + (k - 1) G: from the call of the sender to the end of the receiver's work, if both have nothing else to do.
+    /// 2 o + L + (k - 1) G: time from the sender's call to the end of the receiver's work, if both
+    /// are otherwise idle.
     pub fn point_to_point(&self, bytes: u64) -> f64 {
         self.overhead + self.transfer(bytes) + self.latency + self.overhead
     }
 
-    /// What algorithms are told of them, with so many bytes to a unit of weight.
+    /// The costs for schedule builders, with `unit` bytes per unit of weight.
     pub fn costs(&self, unit: u32) -> Costs {
         let &Loggp { latency, overhead, gap, gap_per_byte, .. } = self;
         Costs { latency, overhead, gap, per_byte: gap_per_byte, unit: unit.into() }
     }
 
-    /// Which parameter is not a finite number of at least 0.
+    /// Returns the name of a parameter that is negative or not finite, if any.
     pub fn invalid(&self) -> Option<&'static str> {
         let values = [self.latency, self.overhead, self.gap, self.gap_per_byte];
         KEYS.into_iter().zip(values).find(|&(_, v)| !is_cost(v)).map(|(key, _)| key)
@@ -248,7 +254,7 @@ impl FromStr for Loggp {
             let wrong = |wanted| FileError::Value { line, key: KEYS[k], value: value.to_owned(), wanted };
             if let Some(cost) = costs.get_mut(k) {
                 *cost = (value.parse().ok().filter(|&v| is_cost(v))).ok_or_else(|| wrong("a finite number of at least 0"))?;
-                // -0 is 0
+                // turns -0 into 0
                 *cost += 0.0;
             } else if value == UNLIMITED {
                 eager = u64::MAX;
@@ -294,7 +300,7 @@ mod tests {
         assert_eq!(Loggp::preset("jaguar"), Some(Loggp::default()));
     }
 
-    /// DSDE's and LogGP's tables give the bandwidth that G stands for.
+    /// DSDE's and LogGP's tables list the bandwidth that corresponds to G.
     #[test]
     fn derived_figures() {
         let elan = Loggp::preset("meiko_elan").unwrap();

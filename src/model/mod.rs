@@ -1,18 +1,19 @@
-//! What communication costs, in the LogGP model: the parameters of a machine ([`Loggp`]) and the time that a whole world of
-//! schedules takes on it ([`simulate()`], [`predict`]).
+//! Communication costs in the LogGP model: the parameters of a machine ([`Loggp`]) and the time
+//! that the schedules of all processes take on it ([`simulate()`], [`predict`]).
 //!
-//! Useful to choose between schedules without running them, to draw what a schedule does, and to look at more processes than
-//! there are processors. Nothing here is measured: two processes that run the same code on the same input get the same bits.
+//! Use it to choose between schedules without running them, to visualize a schedule, and to study
+//! more processes than there are processors. Nothing here is measured: two processes that run the
+//! same code on the same input get bitwise equal results.
 
 #![forbid(unsafe_code)]
 
-pub mod dsde;
 pub mod fit;
 pub mod generate;
 pub mod loggp;
 pub mod simulate;
+pub mod sparse;
 
-pub use dsde::{Load, PROTOCOLS, Protocol, predict_exchange};
 pub use fit::{Measurement, Parameters};
 pub use loggp::{FileError, Loggp, PRESETS};
 pub use simulate::{Options, Run, bytes_of, predict, simulate};
+pub use sparse::{Load, PROTOCOLS, Protocol, predict_exchange};

@@ -1,28 +1,32 @@
 //! Turns a schedule that delivers all blocks into one that reduces them.
 //!
-//! The blocks of all sources are folded from left to right, `((s0 op s1) op s2) op ...`, in place: each step reads one block and
-//! writes the next one, the last block is the result. So the last one in the order goes straight into the caller's buffer and the others
-//! into scratch blocks. A step stands in the first round in which both of its blocks are there.
+//! The blocks of all sources are folded from left to right, `((s0 op s1) op s2) op ...`, in place:
+//! each step reads one block and writes the next, and the last block is the result. The last block
+//! in the order is therefore received directly in the caller's buffer and the others in scratch
+//! blocks. Each step runs in the first round in which both of its blocks are complete.
 //!
-//! Cost: no rounds or messages more; one reduction per source but one; one scratch block per source but one.
+//! Cost: no additional rounds or messages. A process with n sources needs n - 1 reductions and n -
+//! 1 scratch blocks.
 
-use super::{Block, Op, Schedule};
+use super::grammar::{Block, Op, Schedule};
 
-/// In which order a reduction combines the sources.
+/// The order in which a reduction combines the sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FoldOrder {
-    /// As they stand in the source list. Equal inputs give equal bits, and operators that do not commute are served.
+    /// The order of the source list. Equal inputs give bitwise equal results, and noncommutative
+    /// operators are supported.
     Source,
-    /// As they arrive by the schedule's rounds. Fewer steps wait for the last round.
+    /// The order in which blocks arrive in the rounds of the schedule. Fewer steps wait for the
+    /// last round.
     Any,
 }
 
 impl Schedule {
-    /// The schedule that leaves in `Output(0)` the reduction of what this one would leave in all output blocks. A process without
-    /// sources gets a schedule that writes nothing.
+    /// Returns the schedule that leaves in `Output(0)` the reduction of all output blocks of this
+    /// schedule. A process without sources gets a schedule that writes nothing.
     ///
     /// # Panics
-    /// If it has packets.
+    /// If the schedule has packets.
     pub fn folded(&self, order: FoldOrder) -> Schedule {
         assert!(self.packets() == 0, "a schedule with packets does not reduce");
         let arrivals = self.arrivals();
@@ -33,13 +37,13 @@ impl Schedule {
         let last = arrivals.iter().map(|&(slot, _)| slot).max();
         let mut moved = vec![Block::Output(0); last.map_or(0, |l| l as usize + 1)];
         for (k, &(slot, _)) in chain.iter().enumerate().take(chain.len().saturating_sub(1)) {
-            moved[slot as usize] = Block::Scratch(self.scratch + k as u32);
+            moved[slot as usize] = Block::Scratch(self.scratch_blocks() + k as u32);
         }
         let redirect = |block: Block| match block {
             Block::Output(slot) => moved[slot as usize],
             other => other,
         };
-        let mut folded = Schedule::new(self.algorithm);
+        let mut folded = Schedule::new(self.algorithm());
         let mut homes = vec![None; moved.len()];
         arrivals.iter().for_each(|&(slot, _)| homes[slot as usize] = Some(moved[slot as usize]));
         folded.homes = Some(homes);
@@ -65,7 +69,7 @@ impl Schedule {
         folded
     }
 
-    /// The output blocks in the order in which they are complete, with the round.
+    /// The output blocks in the order in which they become complete, with the round.
     fn arrivals(&self) -> Vec<(u32, usize)> {
         let mut arrivals: Vec<(u32, usize)> = Vec::new();
         for r in 0..self.rounds() {
@@ -77,7 +81,7 @@ impl Schedule {
                 }
             }
         }
-        // of a block that comes in parts the last one counts
+        // a block that arrives in parts is complete with its last part
         let mut last = vec![0; arrivals.iter().map(|a| a.0 as usize + 1).max().unwrap_or(0)];
         for (i, a) in arrivals.iter().enumerate() {
             last[a.0 as usize] = i;
@@ -96,7 +100,7 @@ mod tests {
     use super::*;
     use crate::schedule::Algorithm;
 
-    /// Time grows with the number of sources, not with its square.
+    /// Time is linear in the number of sources, not quadratic.
     #[test]
     fn many_sources() {
         let sources = 300_000;

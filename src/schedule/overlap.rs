@@ -1,11 +1,12 @@
-//! Which schedules' rounds may overlap at a process.
+//! Decides if rounds of a schedule may overlap at a process.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::schedule::{Block, Op, Part, Schedule};
+use super::grammar::{Block, Op, Schedule};
+use super::part::Part;
 
-/// Whether receives may be posted, and sends started, before earlier rounds are complete: everything that is sent or copied is the caller's input,
-/// and no block is written after it was complete.
+/// Returns true if receives may be posted, and sends started, before earlier rounds are complete:
+/// everything sent or copied is the caller's input, and no block is written after it was complete.
 pub fn may_overlap(schedule: &Schedule) -> bool {
     let mut complete: HashSet<Block> = HashSet::new();
     let mut come: HashMap<Block, u32> = HashMap::new();
@@ -17,7 +18,7 @@ pub fn may_overlap(schedule: &Schedule) -> bool {
     })
 }
 
-/// Notes that a part of a block is written; false if the block was complete before.
+/// Records that a part of a block is written; returns false if the block was already complete.
 fn write(block: Block, part: Part, complete: &mut HashSet<Block>, come: &mut HashMap<Block, u32>) -> bool {
     let (begin, end, of) = part.fraction();
     let sum = come.entry(block).or_default();

@@ -1,16 +1,19 @@
-//! How packets look on their way: for each of their blocks its length, 8 bytes in little-endian order, then the blocks behind one another. Packets in a
-//! packet are blocks of it. A block that is the same as the one before it is not there a second time: its word says [`SAME`]. So what a gather sends to
-//! many travels once in a packet.
+//! The wire format of packets.
+//!
+//! A packet begins with the length of each of its blocks (8 bytes, little-endian), followed by the
+//! blocks. Nested packets are ordinary blocks. A block equal to the one before it is not repeated;
+//! its length is given as [`SAME`]. The block that a gather sends to many processes therefore
+//! occurs once in a packet.
 
 use std::ops::Range;
 
-/// Bytes for the length of a block.
+/// Bytes of a length field.
 pub const WORD: usize = 8;
 
-/// Instead of a length: the block before it once more.
+/// In place of a length: the block repeats the one before it.
 pub const SAME: u64 = u64::MAX;
 
-/// Writes the words of a packet's blocks to its beginning: their lengths, or [`SAME`].
+/// Writes the length fields of a packet: lengths, or [`SAME`].
 pub fn write_lengths(packet: &mut [u8], lengths: impl IntoIterator<Item = u64>) {
     for (word, length) in packet.chunks_exact_mut(WORD).zip(lengths) {
         word.copy_from_slice(&length.to_le_bytes());
@@ -21,21 +24,21 @@ fn word(packet: &[u8], i: usize) -> u64 {
     packet[i * WORD..(i + 1) * WORD].iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// Where a packet's first block would begin: what the place before that of block 0 is.
+/// The empty range before the first block, to pass to [`place`] as the range before block 0.
 pub fn front(blocks: usize) -> Range<usize> {
     blocks * WORD..blocks * WORD
 }
 
-/// Where a packet's i-th block is; `last` is where the one before it is.
+/// Returns the range of the i-th block; `last` is the range of the block before it.
 pub fn place(packet: &[u8], i: usize, last: Range<usize>) -> Range<usize> {
     match word(packet, i) {
         SAME => last,
-        // what no memory holds is more than any packet has
+        // more than memory can hold is more than any packet has
         length => last.end..last.end.saturating_add(usize::try_from(length).unwrap_or(usize::MAX)),
     }
 }
 
-/// An error if a packet does not have as many bytes as it says of its `blocks` blocks.
+/// Checks that the length of a packet equals the sum of its length fields for `blocks` blocks.
 pub fn check(packet: &[u8], blocks: usize) -> Result<(), String> {
     let words = blocks.checked_mul(WORD).filter(|&words| words <= packet.len());
     let begins = words.is_some() && (blocks == 0 || word(packet, 0) != SAME);
@@ -73,7 +76,7 @@ mod tests {
         write_lengths(&mut packet, [2, SAME, 300]);
         assert_eq!(check(&packet, 3), Ok(()));
         assert_eq!(places(&packet, 3), [24..26, 24..26, 26..326]);
-        // nothing is before the first one, and lengths must add up
+        // the first block has none before it to repeat, and the sum of lengths must not overflow
         for words in [[SAME, 2, 300], [2, 300, SAME - 1], [SAME - 1, SAME - 1, 2], [302, SAME, 1]] {
             write_lengths(&mut packet, words);
             assert!(check(&packet, 3).is_err(), "{words:?}");

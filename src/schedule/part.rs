@@ -3,14 +3,15 @@
 use std::fmt;
 use std::ops::Range;
 
-/// Cuts fall on multiples of so many bytes of a block's data: a cache line, and whole elements of every predefined type whose size
-/// divides it.
+/// Cuts fall on multiples of this many bytes of a block's data: a cache line, and a whole number of
+/// elements of every predefined type whose size divides it.
 pub const GRAIN: u64 = 64;
 
 /// The fraction of a block from `begin / of` to `end / of`.
 ///
-/// Both ends of an edge find the same bytes from the same fraction, whatever the block's length is and however each end describes it: the
-/// length in bytes of data, without holes, is equal at both ends.
+/// Both ends of an edge derive the same bytes from the same fraction, whatever the length of the
+/// block and however each end describes it: the length in bytes of data, without gaps, is the same
+/// at both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Part {
     begin: u32,
@@ -22,7 +23,7 @@ impl Part {
     /// The whole block.
     pub const WHOLE: Part = Part { begin: 0, end: 1, of: 1 };
 
-    /// From `begin / of` to `end / of`.
+    /// Creates the part from `begin / of` to `end / of`.
     ///
     /// # Panics
     /// Unless `begin < end <= of`.
@@ -31,12 +32,13 @@ impl Part {
         if begin == 0 && end == of { Part::WHOLE } else { Part { begin, end, of } }
     }
 
-    /// Whether it is the whole block.
+    /// Returns true for the whole block.
     pub fn is_whole(self) -> bool {
         self == Part::WHOLE
     }
 
-    /// The part of a block of `length` bytes. The ranges of parts that follow one another do so too; they may be empty.
+    /// Returns the byte range of the part in a block of `length` bytes. Adjacent parts have
+    /// adjacent ranges, which may be empty.
     pub fn range(self, length: u64) -> Range<u64> {
         let cut = |position: u32| {
             if position == self.of {
@@ -48,7 +50,7 @@ impl Part {
         cut(self.begin)..cut(self.end)
     }
 
-    /// Begin, end, and of how many.
+    /// Returns begin, end, and denominator.
     pub fn fraction(self) -> (u32, u32, u32) {
         (self.begin, self.end, self.of)
     }
@@ -71,7 +73,7 @@ mod tests {
         assert_eq!(Part::new(0, 1, 3).range(1000), 0..320);
         assert_eq!(Part::new(1, 2, 3).range(1000), 320..640);
         assert_eq!(Part::new(2, 3, 3).range(1000), 640..1000);
-        // too short to be cut: all is in the last part
+        // too short to be cut: everything is in the last part
         assert_eq!(Part::new(0, 2, 3).range(64), 0..0);
         assert_eq!(Part::new(2, 3, 3).range(64), 0..64);
         assert_eq!(Part::new(0, 7, 7), Part::WHOLE);

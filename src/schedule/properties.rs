@@ -12,16 +12,17 @@ use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 use crate::topology::nodes::Locality;
 
-/// The bytes of block `slot` of process `p`: they name both, and their number differs from block to block.
+/// Contents of block `slot` of process `p`; contents and length identify both.
 fn block(p: u32, slot: u32) -> Vec<u8> {
-    // some too short to be cut, some with many places for a cut
+    // some blocks are too short to be cut, some can be cut in many places
     let length = (p * 7 + slot * 3) as usize % 5 * 97;
     let mut bytes = [p.to_le_bytes(), slot.to_le_bytes()].concat();
     bytes.extend(std::iter::repeat_n(0xa5, length));
     bytes
 }
 
-/// What must arrive, from the definition: the k-th edge of the sender in matching order meets the k-th of the receiver.
+/// What must arrive, by definition: the k-th edge of the sender in matching order matches the k-th
+/// edge of the receiver.
 fn oracle(world: &[Neighborhood], p: usize) -> Vec<(u32, Vec<u8>)> {
     let me = &world[p];
     let mut expected: Vec<(u32, Vec<u8>)> = Vec::new();
@@ -44,7 +45,8 @@ fn inputs(world: &[Neighborhood]) -> Vec<Vec<Vec<u8>>> {
     (world.iter()).map(|n| (0..n.targets().len() as u32).map(|i| block(n.rank(), i)).collect()).collect()
 }
 
-/// Verifies the schedules of a world, and moves bytes through them; where they serve gather, also as a gather's.
+/// Verifies the schedules of all processes and moves bytes through them; if they serve gather, also
+/// as a gather.
 fn check(entry: &Entry, world: &[Neighborhood], schedules: &[Schedule], seed: u64) -> Result<(), String> {
     let inputs = inputs(world);
     verify(world, schedules, Goal::Deliver, entry.single_port)?;
@@ -55,7 +57,7 @@ fn check(entry: &Entry, world: &[Neighborhood], schedules: &[Schedule], seed: u6
         }
     }
     if entry.unserved(Operations { gather: true, ..Operations::default() }).is_none() {
-        // a process's blocks are all its first one
+        // all blocks of a process are its first one
         let same = |inputs: &Vec<Vec<u8>>| vec![inputs.first().cloned().unwrap_or_default(); inputs.len()];
         let same: Vec<_> = inputs.iter().map(same).collect();
         let gathered = world::run(schedules, &same, |_, _| unreachable!(), seed)?;
@@ -70,7 +72,7 @@ fn check(entry: &Entry, world: &[Neighborhood], schedules: &[Schedule], seed: u6
     Ok(())
 }
 
-/// Verifies all algorithms on a world, and moves bytes through them.
+/// Verifies all algorithms on the given lists and moves bytes through them.
 fn check_all(world: &[Neighborhood], directions: Option<&[u32]>, seed: u64) -> Result<(), String> {
     check_all_on(None, world, directions, seed)
 }
@@ -78,7 +80,7 @@ fn check_all(world: &[Neighborhood], directions: Option<&[u32]>, seed: u64) -> R
 fn check_all_on(grid: Option<&Grid>, world: &[Neighborhood], directions: Option<&[u32]>, seed: u64) -> Result<(), String> {
     let inputs = inputs(world);
     for entry in &ALGORITHMS {
-        // by the seed also whether messages are cut, and how finely
+        // the seed also determines if messages are cut, and how finely
         let startup = [0.0, 0.5, 10.0, 4096.0][seed as usize % 4];
         let tuning =
             Tuning { seed, startup, split: seed & 4 == 0, half_duplex: seed & 24 == 0, budget: 1 << 18, ..Tuning::default() };
@@ -110,7 +112,8 @@ fn check_all_on(grid: Option<&Grid>, world: &[Neighborhood], directions: Option<
     Ok(())
 }
 
-/// A world from a list of edges (source, target, where it is put among the source's targets and the target's sources).
+/// Builds lists from edges (source, target, position among the source's targets, position among the
+/// target's sources).
 fn world_of(n: u32, edges: &[(u32, u32, u16, u16)], nulls: &[(u32, u16)]) -> Vec<Neighborhood> {
     let mut sources = vec![Vec::new(); n as usize];
     let mut targets = vec![Vec::new(); n as usize];
@@ -132,7 +135,8 @@ fn world_of(n: u32, edges: &[(u32, u32, u16, u16)], nulls: &[(u32, u16)]) -> Vec
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
-    /// Sparse and dense multigraphs up to 64 processes: repeated edges, self edges, `MPI_PROC_NULL`, processes without edges.
+    /// Sparse and dense multigraphs up to 64 processes: repeated edges, self edges,
+    /// `MPI_PROC_NULL`, processes without edges.
     #[test]
     fn random_graphs(
         n in 1u32..=64,
@@ -143,7 +147,8 @@ proptest! {
         check_all(&world_of(n, &edges, &nulls), None, seed).map_err(TestCaseError::fail)?;
     }
 
-    /// One process sends to any others in any order, also to itself, with slots that hold no process and blocks of all lengths.
+    /// One process sends to any others in any order, itself included, with list entries without a
+    /// process and blocks of all lengths.
     #[test]
     fn stars(
         n in 1u32..=80,
@@ -162,7 +167,8 @@ proptest! {
         check_all(&world, None, seed).map_err(TestCaseError::fail)?;
     }
 
-    /// Any graph on any nodes, by `node_aware`: counts that differ from node to node, ranks in any order, pairs of nodes that are cut and that are not.
+    /// Any graph on any nodes, by `node_aware`: nodes of different sizes, ranks in any order, pairs
+    /// of nodes with and without cuts.
     #[test]
     fn graphs_on_nodes(
         names in prop::collection::vec(0u32..20, 1..=48),
@@ -187,7 +193,7 @@ proptest! {
         skew in 1u32..=20,
         seed in any::<u64>(),
     ) {
-        // in one case of ten: they take long
+        // one case in ten, because they take long
         if seed % 10 == 0 {
             let edges: Vec<_> = edges.iter().map(|e| (e.0 / skew, e.1, e.2, e.3)).collect();
             check_all(&world_of(n, &edges, &[]), None, seed / 10).map_err(TestCaseError::fail)?;
@@ -204,7 +210,8 @@ proptest! {
         check_all(&world_of(n, &edges, &[]), None, seed).map_err(TestCaseError::fail)?;
     }
 
-    /// Grids up to 4-D with open and periodic dimensions of sizes 1, 2 and more, rounds in any order.
+    /// Grids up to 4-D with open and periodic dimensions of sizes 1, 2 and more, rounds in any
+    /// order.
     #[test]
     fn grids(
         dims in prop::collection::vec((1u32..=4, any::<bool>()), 0..=4),
@@ -218,7 +225,8 @@ proptest! {
             directions.rotate_left(by);
         }
         check_all_on(Some(&grid), &world, Some(&directions), shuffle).map_err(TestCaseError::fail)?;
-        // the definition of the Cartesian case: sent toward +d, received in the -d slot, however small the dimension
+        // definition of the Cartesian case: data sent in direction +d is received from -d, however
+        // small the dimension
         for n in &world {
             for (slot, target) in n.targets().iter().enumerate() {
                 if let Some(to) = target.rank {
@@ -230,7 +238,8 @@ proptest! {
         }
     }
 
-    /// Lists that a caller gives on a grid, in any order and partly left out, get directions that serve every algorithm.
+    /// Lists that a caller passes for a grid, in any order and incomplete, get directions that
+    /// serve every algorithm.
     #[test]
     fn lists_on_grids(
         dims in prop::collection::vec((1u32..=4, any::<bool>()), 1..=3),
@@ -253,14 +262,15 @@ proptest! {
         let world: Vec<_> = world.into_iter().flatten().collect();
         let directions: Vec<u32> = (0..2 * dims.len() as u32).collect();
         check_all_on(Some(&grid), &world, Some(&directions), keep).map_err(TestCaseError::fail)?;
-        // matching stays as the lists alone would have it
+        // edges match as they would without directions
         for (a, b) in plain.iter().zip(&world) {
             prop_assert_eq!(a.self_edges(), b.self_edges());
         }
     }
 }
 
-/// A world in which each process of a grid has an edge at each of some offsets, as far as the grid reaches, in its own order.
+/// Every process of a grid has an edge at each of some offsets, as far as the grid extends, in an
+/// order of its own.
 fn stencil_world(grid: &Grid, offsets: &[Vec<i32>], order: u64) -> Vec<Neighborhood> {
     let mut edges = Vec::new();
     for (p, (i, offset)) in (0..grid.size()).flat_map(|p| (0..).zip(offsets).map(move |o| (p, o))) {
@@ -275,8 +285,9 @@ fn stencil_world(grid: &Grid, offsets: &[Vec<i32>], order: u64) -> Vec<Neighborh
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
-    /// Any offsets, repeated ones and 0 among them, on grids up to 4-D with dimensions of all kinds: messages are combined, one for each step along
-    /// each dimension, and where the stencil says so only processes pass blocks on that are targets of their source.
+    /// Any offsets, with repetitions and 0, on grids of up to 4 dimensions of all kinds: messages
+    /// are combined, one for each step along each dimension, and for a closed stencil only targets
+    /// of a block's source forward the block.
     #[test]
     fn stencils(
         dims in prop::collection::vec((1u32..=5, any::<bool>()), 1..=4),
@@ -332,6 +343,6 @@ fn one_process_that_is_all_its_neighbors() {
     let world = [grid.neighborhood(0)];
     assert_eq!(world[0].self_edges().len(), 6);
     check_all(&world, Some(&[4, 5, 0, 1, 2, 3]), 3).unwrap();
-    // no direction has an edge to another process: no rounds, but the copies are done
+    // no direction has an edge to another process: no rounds, but the copies run
     check_all(&world, Some(&[]), 3).unwrap();
 }

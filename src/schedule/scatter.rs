@@ -1,91 +1,40 @@
-//! Schedules from one process to others along a tree: LogGP's single node scatter (section 4).
+//! Trees that carry blocks from one process to others: LogGP's single node scatter (section 4).
 //!
-//! The blocks that the source sends lie in the order of its targets; whose block is the i-th is at place i of the tree, the source at place 0. A
-//! process has the blocks of some places that follow one another, its own first, and sends those at the end away, to the first process among them, as
-//! one message; then those at the end of what is left. How many it sends away is what algorithms differ in: a table of *splits* says it for
-//! each number of blocks. Messages carry their blocks as packets, so that who passes blocks on needs to know nothing about them.
+//! The source has position 0 of the tree; the i-th target has position i. A process holds the
+//! blocks of a range of consecutive positions that begins with its own. It sends the tail of the
+//! range as one message to the first process in that tail, then the tail of the rest, and so on.
+//! The algorithms differ in how long each tail is: a table of *splits* gives it for each number of
+//! blocks. Messages carry their blocks as packets, so that a forwarding process needs to know
+//! nothing about them.
 //!
-//! A process sends one message in a round, longest first, beginning in the round after the one in which it has received its own. All messages go
-//! into rounds by that, so that each has one in and one out at most.
+//! A process sends one message per round, longest first, starting in the round after it received
+//! its own blocks. Each process thus has at most one message in and one out per round.
 //!
-//! The simple scatter, in which the source sends each process its block, is what `linear_permutation` makes of such a neighborhood, and `direct`
-//! without waiting for one message before the next.
+//! The simple scatter, in which the source sends every process its block directly, is what
+//! `linear_permutation` builds for such a neighborhood, and `direct` without waiting between
+//! messages.
 //!
-//! Cost: one message for each target; a block travels once for each step of its way, and beyond the bytes of blocks each message of several ones has
-//! 8 bytes for each. A process keeps the blocks that it passes on, the source what it sends packed.
+//! Cost: one message for each target. A block travels once for each edge on its path. A message
+//! with several blocks carries 8 extra bytes per block. A process keeps a copy of the blocks that
+//! it forwards, and the source keeps a packed copy of what it sends.
 
-use super::{Algorithm, Block, Costs, Input, Op, Schedule, Tuning, length};
-use crate::topology::neighborhood::{Neighborhood, Rank};
-
-/// A neighborhood of all processes in which one, the hub, sends to some others, to each once, and no other process sends.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Star {
-    /// The process that sends; any where none does.
-    pub hub: Rank,
-    /// Those to which it sends, but itself, in matching order.
-    pub targets: Vec<Rank>,
-    /// The mean weight of its edges to them.
-    pub weight: f64,
-}
+use super::costs::Costs;
+use super::grammar::{Algorithm, Block, Op, Schedule, self_copies};
+use super::input::{Input, Tuning};
+use super::star::Star;
 
 impl Star {
-    /// What a process knows of whether there is a star. The sum of all processes' goes to [`Star::from_shares`].
-    pub fn share(n: &Neighborhood) -> [u64; 4] {
-        let sends = n.targets().iter().any(|t| t.rank.is_some());
-        let mut others = others(n);
-        let targets = others.len();
-        others.sort_unstable();
-        others.dedup();
-        let repeats = others.len() < targets;
-        if sends { [1, n.rank().into(), targets as u64, repeats.into()] } else { [0; 4] }
-    }
-
-    /// From the sum of all processes' shares the hub and its number of targets; `None` if there is no star. Where nobody sends, process 0 is the hub.
-    pub fn from_shares(sum: [u64; 4]) -> Option<(Rank, usize)> {
-        let [senders, hub, targets, repeats] = sum;
-        (senders <= 1 && repeats == 0).then_some((hub as Rank, targets as usize))
-    }
-
-    /// The star of which `n` is the hub.
-    pub fn of_hub(n: &Neighborhood) -> Star {
-        let weights = n.targets_in_order().into_iter().filter(|t| t.1 != n.rank()).map(|t| n.targets()[t.0 as usize].weight);
-        let total: f64 = weights.map(|w| length(w, 1) as f64).sum();
-        let targets = others(n);
-        Star { hub: n.rank(), weight: total / targets.len().max(1) as f64, targets }
-    }
-
-    /// The star of all processes, in the order of ranks; `None` if there is none.
-    pub fn find(world: &[Neighborhood]) -> Option<Star> {
-        let mut sum = [0; 4];
-        for n in world {
-            for (sum, share) in sum.iter_mut().zip(Star::share(n)) {
-                *sum += share;
-            }
-        }
-        Star::of_hub(world.get(Star::from_shares(sum)?.0 as usize)?).into()
-    }
-
-    /// The table of splits by a rule.
+    /// Returns the table of splits that a rule gives for this star.
     pub(super) fn splits(&self, rule: fn(u32, f64, &Costs) -> Vec<u32>, tuning: &Tuning) -> Vec<u32> {
         rule(self.targets.len() as u32 + 1, self.weight, &tuning.costs)
     }
-
-    /// The process at a place of the tree.
-    fn rank(&self, place: u32) -> Rank {
-        if place == 0 { self.hub } else { self.targets[place as usize - 1] }
-    }
-}
-
-/// The targets but the process itself, in matching order.
-fn others(n: &Neighborhood) -> Vec<Rank> {
-    n.targets_in_order().into_iter().map(|t| t.1).filter(|&r| r != n.rank()).collect()
 }
 
 pub(super) fn unfit(input: &Input) -> Option<&'static str> {
     input.star.is_none().then_some("it needs a neighborhood in which only one process sends, to each of its targets once")
 }
 
-/// The places of which a process has the blocks: from `first`, its own, `count` many.
+/// The positions whose blocks a process holds: `count` positions from `first`, which is its own.
 #[derive(Clone, Copy)]
 struct Share {
     first: u32,
@@ -93,7 +42,7 @@ struct Share {
 }
 
 impl Share {
-    /// What it sends away, in that order.
+    /// The ranges that the process sends away, in that order.
     fn sent(self, splits: &[u32]) -> impl Iterator<Item = Share> + '_ {
         let mut left = self.count;
         std::iter::from_fn(move || {
@@ -107,7 +56,8 @@ impl Share {
     }
 }
 
-/// A process's schedule. Cost: O(depth of the tree times messages of a process) and, for the hub, O(targets).
+/// Builds the schedule of one process. Cost: O(depth of the tree times messages of the process)
+/// and, for the hub, O(targets).
 pub(super) fn schedule(algorithm: Algorithm, input: &Input, splits: &[u32]) -> Schedule {
     let n = input.neighborhood;
     let mut ops = Vec::new();
@@ -137,14 +87,15 @@ pub(super) fn schedule(algorithm: Algorithm, input: &Input, splits: &[u32]) -> S
             }
         }
     }
-    let mut schedule = Schedule::from_numbered(algorithm, ops, super::self_copies(n));
+    let mut schedule = Schedule::from_numbered(algorithm, ops, self_copies(n));
     for blocks in packets {
         schedule.push_packet(blocks);
     }
     schedule
 }
 
-/// From which place a place receives, in which round, and what. The splits are followed from the source on.
+/// Returns the position from which `place` receives, the round, and the range of positions, by
+/// following the splits from the source.
 fn way(place: u32, all: Share, splits: &[u32]) -> (u32, u32, Share) {
     let (mut at, mut begin) = (all, 0);
     loop {
@@ -158,7 +109,8 @@ fn way(place: u32, all: Share, splits: &[u32]) -> (u32, u32, Share) {
     }
 }
 
-/// What the source sends for a share: a block, or a packet of packets, each with what its receiver sends on.
+/// Returns the block that the source sends for a range: an input block, or a packet of nested
+/// packets, each with what its receiver forwards.
 fn pack(share: Share, splits: &[u32], slots: &[u32], packets: &mut Vec<Vec<Block>>) -> Block {
     let input = |place: u32| Block::Input(slots[place as usize - 1]);
     if share.count == 1 {
@@ -166,7 +118,7 @@ fn pack(share: Share, splits: &[u32], slots: &[u32], packets: &mut Vec<Vec<Block
     }
     let first = packets.len();
     let mut todo = vec![share];
-    // packets are numbered as they stand in the list
+    // packets are numbered in the order of this list
     let mut done = 0;
     while let Some(&share) = todo.get(done) {
         done += 1;
@@ -186,11 +138,11 @@ fn pack(share: Share, splits: &[u32], slots: &[u32], packets: &mut Vec<Vec<Block
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ALGORITHMS, Build, world_schedules};
     use super::*;
-    use crate::topology::neighborhood::Neighbor;
+    use crate::schedule::{ALGORITHMS, Build, world_schedules};
+    use crate::topology::neighborhood::{Neighbor, Neighborhood, Rank};
 
-    /// `n` processes of which `hub` sends to `targets`.
+    /// `n` processes of which only `hub` sends, to `targets`.
     fn star(n: u32, hub: Rank, targets: &[Rank]) -> Vec<Neighborhood> {
         let sources = |p: Rank| vec![hub; targets.iter().filter(|&&t| t == p).count()];
         (0..n).map(|p| Neighborhood::from_ranks(p, &sources(p), if p == hub { targets } else { &[] })).collect()
@@ -201,11 +153,12 @@ mod tests {
         schedules.iter().zip(0..).map(|(s, p)| format!("process {p}\n{s}")).collect()
     }
 
-    /// Section 4.4, by hand, with the hub in the middle of the ranks and among its own targets, and a process that gets nothing.
+    /// Section 4.4, by hand. The hub is in the middle of the ranks and among its own targets, and
+    /// one process receives nothing.
     #[test]
     fn a_binomial_tree() {
         let world = star(7, 3, &[0, 3, 1, 6, 5, 4]);
-        // places: 3 | 0 1 6 5 4
+        // positions: 3 | 0 1 6 5 4
         assert_eq!(
             text(Algorithm::ScatterBinomial, &world),
             "process 0\nround 2: recv Output(0) from 3;\n\
@@ -245,7 +198,7 @@ mod tests {
         let found = |world: &[Neighborhood]| Star::find(world);
         assert_eq!(found(&star(4, 2, &[3, 0])), Some(Star { hub: 2, targets: vec![3, 0], weight: 1.0 }));
         assert_eq!(found(&star(4, 2, &[2, 3])), Some(Star { hub: 2, targets: vec![3], weight: 1.0 }));
-        // nobody sends, or nobody is there
+        // no process sends, or there are no processes
         assert_eq!(found(&star(2, 1, &[])), Some(Star { hub: 0, targets: vec![], weight: 0.0 }));
         assert_eq!(found(&[]), None);
         assert_eq!(found(&star(4, 2, &[3, 3])), None);
@@ -260,7 +213,7 @@ mod tests {
         }
     }
 
-    /// Slots without a process, on both sides, and weights, of which one is 0.
+    /// List entries without a process on both sides, and weights, one of which is 0.
     #[test]
     fn holes_and_weights() {
         let neighbor = |rank, weight| Neighbor { rank, weight, direction: 0 };
@@ -277,7 +230,7 @@ mod tests {
         );
     }
 
-    /// What is lost is replaced by nothing, or goes nowhere, and the messages stay.
+    /// A lost block is replaced by an empty packet or dropped on arrival; the messages stay.
     #[test]
     fn schedules_without_some_blocks() {
         let schedules =

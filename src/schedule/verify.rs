@@ -1,52 +1,57 @@
-//! Checks the schedules of all processes against the definition of the collectives, by running them on symbols.
+//! Verifies the schedules of all processes against the definition of the collectives, by running
+//! them on symbols.
 //!
-//! A block's symbol is the list of contributions in it: `Input(i)` of process `s` is `[(s, i)]`, a reduction joins two lists in order.
-//! A packet's symbol is the list of its blocks' symbols. Messages are queues between pairs of processes. Nothing is assumed about how a schedule was
-//! made.
+//! The symbol of a block is the list of its contributions: `Input(i)` of process `s` is `[(s, i)]`,
+//! and a reduction concatenates two lists in order. The symbol of a packet is the list of its
+//! blocks' symbols. Messages are queues between pairs of processes. Nothing is assumed about how a
+//! schedule was built.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
-use super::{Block, FoldOrder, Op, Part, Schedule};
+use super::fold::FoldOrder;
+use super::grammar::{Block, Op, Schedule};
+use super::part::Part;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
-/// What all schedules together are to achieve.
+/// What the schedules together must achieve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Goal {
-    /// `Output(j)` holds the block of the edge that arrives in source slot `j`.
+    /// `Output(j)` holds the block of the edge that arrives at entry `j` of the source list.
     Deliver,
     /// `Output(0)` holds the reduction of all of them.
     Fold(FoldOrder),
 }
 
-/// A contribution: (process, target slot).
+/// A contribution: (process, entry of its target list).
 type Symbol = (Rank, u32);
 
-/// What is in a block.
+/// Contents of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Value {
-    /// Contributions, joined in order.
+    /// Contributions, in order.
     Block(Vec<Symbol>),
-    /// The blocks of a packet. Packets of many are passed on many times.
+    /// The blocks of a packet. Shared, because large packets are forwarded many times.
     Packet(Rc<[Value]>),
 }
 
-/// What a message carries, and how much of it.
+/// Contents of a message, and the fraction of the block.
 type Message = (Value, Part);
 
-/// Checks a whole world of schedules.
+/// Verifies the schedules of all processes.
 ///
-/// `single_port` also demands that no process sends or receives more than one message a round.
+/// With `single_port`, also requires that no process sends or receives more than one message per
+/// round.
 ///
 /// # Errors
-/// A sentence that names the process, the round and what is wrong there.
+/// A sentence that names the process, the round and the defect.
 pub fn verify(neighborhoods: &[Neighborhood], schedules: &[Schedule], goal: Goal, single_port: bool) -> Result<(), String> {
     let mut world =
         World { schedules, blocks: vec![HashMap::new(); schedules.len()], parts: HashMap::new(), wires: HashMap::new() };
     for (p, schedule) in schedules.iter().enumerate() {
         check_packets(schedule).map_err(|e| format!("process {p}: {e}"))?;
     }
-    // (number of the round, process, position in its schedule)
+    // (number of the round, process, index of the round in its schedule)
     let mut steps: Vec<(u32, usize, usize)> =
         (schedules.iter().enumerate()).flat_map(|(p, s)| (0..s.rounds()).map(move |r| (s.number(r), p, r))).collect();
     steps.sort_unstable();
@@ -78,7 +83,7 @@ pub fn verify(neighborhoods: &[Neighborhood], schedules: &[Schedule], goal: Goal
 struct World<'a> {
     schedules: &'a [Schedule],
     blocks: Vec<HashMap<Block, Value>>,
-    /// Blocks of which parts have come: the parts, and what they are parts of.
+    /// Blocks that have arrived in part: the parts, and the contents of the whole.
     parts: HashMap<(Rank, Block), (Vec<Part>, Value)>,
     wires: HashMap<(Rank, Rank), VecDeque<Message>>,
 }
@@ -124,7 +129,7 @@ impl World<'_> {
         }
     }
 
-    /// Writes a part of a block; the block is there when all of it is.
+    /// Writes a part of a block; the block becomes available when all parts have been written.
     fn write_part(&mut self, p: Rank, block: Block, part: Part, value: Value) -> Result<(), String> {
         if part.is_whole() {
             return self.write(p, block, value);
@@ -163,7 +168,7 @@ impl World<'_> {
     }
 
     fn finish(&mut self, p: Rank, round: &[Op]) -> Result<(), String> {
-        // what a copy reads is what was there before the round: read all, then write all
+        // copies read the state before the round: read all, then write all
         let mut writes = Vec::new();
         for op in round {
             match *op {
@@ -194,7 +199,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Holds what arrived against what the lists say.
+    /// Compares what arrived with what the lists require.
     fn check(&self, neighborhoods: &[Neighborhood], goal: Goal) -> Result<(), String> {
         for (p, n) in neighborhoods.iter().enumerate() {
             let mut expected: Vec<(u32, Symbol)> = Vec::new();
@@ -241,7 +246,8 @@ impl World<'_> {
     }
 }
 
-/// Packets hold no packets but of higher numbers, so that none holds itself; and each is received, sent or held once.
+/// Checks that packets contain only packets with higher numbers, so that none contains itself, and
+/// that each is used once: received, sent or contained.
 fn check_packets(schedule: &Schedule) -> Result<(), String> {
     let packets = schedule.packets() as u32;
     let mut used = HashSet::new();
@@ -264,7 +270,7 @@ fn check_packets(schedule: &Schedule) -> Result<(), String> {
     }
 }
 
-/// A block, or the blocks of a packet and of the packets in it.
+/// A block, or the blocks of a packet and of the packets nested in it.
 fn contents(block: Block, schedule: &Schedule) -> Vec<Block> {
     let mut blocks = vec![block];
     let mut done = 0;
@@ -319,7 +325,7 @@ mod tests {
         world_schedules(Algorithm::Direct, world, None, &Tuning::default()).unwrap()
     }
 
-    /// Every defect that a builder could have must be found: each entry spoils one thing.
+    /// Every defect that a builder could have must be found: each case breaks one thing.
     #[test]
     fn defects_are_found() {
         let world = ring(3);
@@ -374,7 +380,7 @@ mod tests {
         assert!(late.contains("meets no send"), "{late}");
     }
 
-    /// Two processes; the block from 0 to 1 in two parts, of which one end or the other gets something wrong.
+    /// Two processes; the block from 0 to 1 travels in two parts, one of which is wrong at one end.
     #[test]
     fn wrong_parts_are_found() {
         let world = [Neighborhood::from_ranks(0, &[], &[1]), Neighborhood::from_ranks(1, &[0], &[])];
@@ -401,7 +407,7 @@ mod tests {
         assert!(other.contains("not a part of the same block"), "{other}");
     }
 
-    /// Process 0 sends 2 a block and one for 1 on top, in a packet, and 2 passes that on.
+    /// Process 0 sends 2 a packet with a block for 2 and one for 1, which 2 forwards.
     #[test]
     fn wrong_packets_are_found() {
         let world = [
@@ -443,8 +449,9 @@ mod tests {
         }
     }
 
-    /// Processes 0 and 1 send 2 a packet each in one round, and 2 sends what is in them on, with a block of its own: to 3 in a packet, to 4 by itself.
-    /// The last ones of 0 and 1 are one content, which a packet holds once.
+    /// Processes 0 and 1 each send 2 a packet in one round. 2 forwards their contents with a block
+    /// of its own: to 3 in a packet, to 4 separately. The last blocks of 0 and 1 have the same
+    /// contents, which a packet holds once.
     #[test]
     fn collected_packets() {
         let (input, output, scratch, packet) = (Block::Input, Block::Output, Block::Scratch, Block::Packet);
@@ -484,7 +491,7 @@ mod tests {
         let run = |collected: &[Block], again, early| verify(&world, &made(collected, again, early), Goal::Deliver, false);
         let good = [input(0), scratch(2), scratch(0)];
         run(&good, None, 1).unwrap();
-        // what has been passed on stays
+        // what was forwarded stays
         run(&good, Some(scratch(0)), 1).unwrap();
         for (collected, again, early, text) in [
             (&[input(0), scratch(0), scratch(2)][..], None, 1, "Output(1) holds"),

@@ -1,15 +1,16 @@
-//! Runs the schedules of all processes inside one, with bytes really moved. For tests.
+//! Runs the schedules of all processes inside one process, moving real bytes. For tests.
 //!
-//! Processes advance one at a time in an order drawn from a seed, each as far as its messages let it, so that they are in different
-//! rounds at the same time. A send completes only when its receive is posted (the rendezvous case), so that a schedule which relies
-//! on buffering is found to hang.
+//! Processes advance one at a time in a seeded random order, each as far as its messages allow, so
+//! that they are in different rounds at the same time. A send completes only when its receive is
+//! posted (rendezvous), so that a schedule that relies on buffering deadlocks here.
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::grammar::{Block, Op, Schedule};
 use super::packet;
-use crate::schedule::{Block, Op, Part, Schedule};
+use super::part::Part;
 
-/// Contents of a process's blocks.
+/// Contents of the blocks of a process.
 pub type Blocks = BTreeMap<Block, Vec<u8>>;
 
 struct Process<'a> {
@@ -17,12 +18,12 @@ struct Process<'a> {
     round: usize,
     posted: bool,
     blocks: Blocks,
-    /// Receives and sends of the current round that are not complete.
+    /// Incomplete receives and sends of the current round.
     pending: usize,
 }
 
 impl Process<'_> {
-    /// The bytes of a block; a packet as it is sent.
+    /// The bytes of a block; for a packet, its wire format.
     fn read(&self, block: Block) -> Vec<u8> {
         let Block::Packet(k) = block else { return self.blocks[&block].clone() };
         let blocks: Vec<Vec<u8>> = self.schedule.packet(k as usize).iter().map(|&block| self.read(block)).collect();
@@ -34,7 +35,7 @@ impl Process<'_> {
         bytes
     }
 
-    /// Takes a packet that has come apart.
+    /// Unpacks a packet that has arrived completely.
     fn open(&mut self, k: u32) {
         let bytes = self.blocks.remove(&Block::Packet(k)).unwrap_or_default();
         let blocks = self.schedule.packet(k as usize);
@@ -47,17 +48,18 @@ impl Process<'_> {
     }
 }
 
-/// A posted send or receive that has not met its other end.
+/// Sends and receives between two processes that have not been matched.
 #[derive(Default)]
 struct Channel {
     sends: VecDeque<(usize, Vec<u8>, Part)>,
     recvs: VecDeque<(usize, Block, Part)>,
 }
 
-/// Runs all schedules to the end; `inputs[p][i]` is block `Input(i)` of process `p`. Returns all blocks of all processes.
+/// Runs all schedules to completion; `inputs[p][i]` is block `Input(i)` of process `p`. Returns all
+/// blocks of all processes.
 ///
 /// # Errors
-/// The processes that can go no further, if not all finish.
+/// Names the processes that cannot continue, unless all finish.
 pub fn run(
     schedules: &[Schedule],
     inputs: &[Vec<Vec<u8>>],
@@ -78,7 +80,8 @@ pub fn run(
     let mut idle = 0;
     while processes.iter().any(|p| p.round < p.schedule.rounds()) {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        // after many steps without progress visit everyone in turn, so that "stuck" is certain
+        // after many steps without progress, visit every process in turn, so that a deadlock is
+        // certain
         let p = if idle > 64 * processes.len() { idle % processes.len() } else { (random >> 33) as usize % processes.len() };
         if idle > 66 * processes.len() {
             let stuck: Vec<_> = (0..processes.len()).filter(|&p| processes[p].round < processes[p].schedule.rounds()).collect();
@@ -132,7 +135,7 @@ fn step(
             while let (Some(_), Some(_)) = (channel.sends.front(), channel.recvs.front()) {
                 let (sender, bytes, part) = channel.sends.pop_front().unwrap();
                 let (receiver, into, expected) = channel.recvs.pop_front().unwrap();
-                // each end cuts by itself; the block's length is what both know
+                // each end computes the cut itself; both know the length of the block
                 let (from, to) = (part.range(bytes.len() as u64), expected.range(bytes.len() as u64));
                 let block = processes[receiver].blocks.entry(into).or_default();
                 block.resize(bytes.len(), 0);
@@ -165,7 +168,8 @@ mod tests {
     use super::*;
     use crate::schedule::Algorithm;
 
-    /// Two processes that each send before they receive, in different rounds: buffering would hide the deadlock.
+    /// Two processes that each send before they receive, in different rounds: buffering would hide
+    /// the deadlock.
     #[test]
     fn reliance_on_buffering_is_found() {
         let schedules: Vec<_> = (0..2u32)

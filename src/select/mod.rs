@@ -1,6 +1,7 @@
-//! The only place that chooses a schedule, or a protocol, and says why.
+//! Chooses schedules and protocols, and records why.
 //!
-//! A choice is made on one process and told to the others, or from what is equal on all, so that all come to the same one.
+//! This is the only place that makes such choices. A choice is made on one process and broadcast,
+//! or derived from values that are equal on all processes, so that all make the same one.
 
 #![forbid(unsafe_code)]
 
@@ -18,30 +19,34 @@ mod protocol;
 
 pub use protocol::{Chooser, Class, Likeness, ProtocolChoice, UNMEASURED, WhyProtocol, time_code};
 
-/// How long a byte takes that is copied into a packet or out of one, in microseconds: 10 GB/s, what the caches and memories of clusters do.
+/// Time to copy a byte into or out of a packet, in microseconds: 10 GB/s, typical of caches and
+/// memory of cluster nodes.
 const COPY: f64 = 1e-4;
 
-/// Most edges of a graph for which candidates are simulated.
+/// Maximum number of edges of a graph for which candidates are simulated.
 const MOST_SIMULATED: u64 = 1 << 16;
 
 /// Why an algorithm was chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Why {
-    /// By the hint.
+    /// A hint asks for it.
     Asked,
-    /// A hint asks for `edge_coloring`, and the graph is too large to be gathered; with its number of edges.
+    /// A hint asks for `edge_coloring`, but the graph is too large to gather; with its number of
+    /// edges.
     Negotiated(u64),
-    /// Nothing is known about the size of messages.
+    /// The sizes of messages are not known.
     Unweighted,
-    /// No message is long enough to wait for its receiver; with the number of bytes up to which none does.
+    /// No message is long enough to wait for its receiver; with the eager limit in bytes.
     Eager(u64),
-    /// All processes share a node, whose memory is not what the default parameters of the machine describe.
+    /// All processes share a node, whose memory the default parameters of the machine do not
+    /// describe.
     OneNode,
-    /// The graph is too large to be looked at; with its number of edges.
+    /// The graph is too large to examine; with its number of edges.
     Large(u64),
-    /// By the model: predicted time of the choice and of `direct`, in microseconds.
+    /// The model: predicted time of the choice and of `direct`, in microseconds.
     Predicted(f64, f64),
-    /// By the first calls: time of the choice and of `direct` on the slowest process, in microseconds.
+    /// Timing of the first calls: time of the choice and of `direct` on the slowest process, in
+    /// microseconds.
     Measured(f64, f64),
 }
 
@@ -50,7 +55,7 @@ pub enum Why {
 pub struct Choice {
     /// The algorithm.
     pub algorithm: Algorithm,
-    /// Why.
+    /// The reason.
     pub why: Why,
 }
 
@@ -73,38 +78,38 @@ impl fmt::Display for Why {
     }
 }
 
-/// What setting a neighborhood must find out before there is a schedule.
+/// What setting a neighborhood must find out before the schedule is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Next {
-    /// Nothing: this is the choice.
+    /// Nothing: the choice is made.
     Take(Choice),
-    /// The model's word, on the graph of all processes.
+    /// The predictions of the model for the graph of all processes.
     Compare,
-    /// The times of all that fit, in the first calls.
+    /// The times of all usable algorithms in the first calls.
     Try,
 }
 
-/// What is known of the graph without gathering it; equal on all processes.
+/// Properties of the graph that are known without gathering it; equal on all processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outline {
     /// Edges between different processes.
     pub edges: u64,
-    /// Whether any process gave weights.
+    /// True if any process gave weights.
     pub weighted: bool,
     /// The largest weight of an edge.
     pub heaviest: u64,
-    /// Whether all processes share a node.
+    /// True if all processes share a node.
     pub one_node: bool,
-    /// The operations that the neighborhood is set for.
+    /// The operations for which the neighborhood is set.
     pub operations: Operations,
-    /// Number of nodes that processes share; 0 where nothing depends on it.
+    /// Number of nodes; 0 if nothing depends on it.
     pub nodes: u32,
 }
 
 /// The first step of a choice.
 ///
 /// # Errors
-/// The algorithm that a hint asks for does not fit.
+/// The algorithm requested by a hint cannot be used.
 pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
     match hints.schedule {
         ScheduleHint::Only(Algorithm::EdgeColoring) if outline.edges > hints.graph_limit.min(MOST_EDGES) => {
@@ -120,8 +125,9 @@ pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
         _ if !outline.weighted && hints.weight_unit.is_none() => {
             Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Unweighted }))
         }
-        // what the network buffers keeps no sender waiting: rounds could only add waits. But a tree shares the work of a star's hub, and messages that
-        // are combined, on a grid or between nodes, are fewer
+        // no sender waits for eager messages, so rounds could only add delays; but a tree shares
+        // the work of a star's hub, and combining messages, on a grid or between nodes, makes them
+        // fewer
         _ if input.star.is_none()
             && !input.stencil.is_some_and(Stencil::saves_messages)
             && !gathers(input.processes, outline.nodes)
@@ -129,7 +135,7 @@ pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
         {
             Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Eager(hints.machine().eager) }))
         }
-        // the model must be of this machine to be right in shared memory
+        // in shared memory, only parameters of this machine give correct predictions
         _ if outline.one_node && hints.loggp.is_none() => {
             Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::OneNode }))
         }
@@ -146,7 +152,7 @@ pub fn candidates(hints: &Hints, input: &Input, outline: Outline) -> Vec<Algorit
     (ALGORITHMS.iter().map(|e| e.algorithm)).filter(|&a| differs(a) && unfit(a, hints, input, outline).is_none()).collect()
 }
 
-/// Why an algorithm cannot be used; `None` if it can.
+/// Returns why an algorithm cannot be used; `None` if it can.
 fn unfit(algorithm: Algorithm, hints: &Hints, input: &Input, outline: Outline) -> Option<String> {
     let entry = algorithm.entry();
     let limit = hints.graph_limit.min(MOST_EDGES);
@@ -159,7 +165,7 @@ fn unfit(algorithm: Algorithm, hints: &Hints, input: &Input, outline: Outline) -
     }
 }
 
-/// Whether it matters which processes share a node, so that this is found out.
+/// Returns true if the choice depends on which processes share a node.
 pub fn asks_for_nodes(hints: &Hints, outline: Outline) -> bool {
     let served = Algorithm::NodeAware.entry().unserved(outline.operations).is_none();
     hints.whole_communicator
@@ -171,24 +177,26 @@ pub fn asks_for_nodes(hints: &Hints, outline: Outline) -> bool {
         }
 }
 
-/// Whether there are several nodes, and fewer than processes: else `node_aware` is as `direct`.
+/// Returns true if there are several nodes, and fewer nodes than processes; otherwise `node_aware`
+/// equals `direct`.
 fn gathers(processes: u32, nodes: u32) -> bool {
     (2..processes).contains(&nodes)
 }
 
-/// Whether a star is of use, so that it is looked for: only trees are for stars.
+/// Returns true if a star would be useful, so that the library looks for one: only trees use stars.
 pub fn may_forward(hints: &Hints, outline: Outline) -> bool {
     hints.whole_communicator && Algorithm::ScatterOptimal.entry().unserved(outline.operations).is_none()
 }
 
-/// Whether a stencil is of use, so that it is looked for: whether messages may be combined.
+/// Returns true if a stencil would be useful, so that the library looks for one: if messages may be
+/// combined.
 pub fn may_combine(hints: &Hints, outline: Outline) -> bool {
     let served = Algorithm::Combining.entry().unserved(outline.operations).is_none();
     served
         && match hints.schedule {
             ScheduleHint::Only(algorithm) => algorithm == Algorithm::Combining,
             ScheduleHint::Measure if !hints.verify => true,
-            // where the model is asked
+            // if the model decides
             _ => {
                 let sized = outline.weighted || hints.weight_unit.is_some();
                 sized && (!outline.one_node || hints.loggp.is_some()) && outline.edges <= hints.graph_limit.min(MOST_SIMULATED)
@@ -196,10 +204,10 @@ pub fn may_combine(hints: &Hints, outline: Outline) -> bool {
         }
 }
 
-/// Why an algorithm that forwards is not allowed.
+/// Returns why an algorithm that forwards is not allowed.
 fn forbidden(algorithm: Algorithm, hints: &Hints, operations: Operations, stencil: Option<&Stencil>) -> Option<&'static str> {
     let entry = algorithm.entry();
-    // where there is no stencil, that is why
+    // if there is no stencil, that is the reason
     let neighbors = matches!(entry.build, Build::Stencil(_)) && stencil.is_none_or(Stencil::closed);
     let unserved = entry.unserved(operations);
     if unserved.is_none() && entry.forwards() && hints.devices && hints.schedule != ScheduleHint::Only(algorithm) {
@@ -214,7 +222,7 @@ fn forbidden(algorithm: Algorithm, hints: &Hints, operations: Operations, stenci
     )
 }
 
-/// Where all edges have directions.
+/// Directions, if all edges have them.
 #[derive(Debug, Clone, Copy)]
 pub struct Directions<'a> {
     /// The direction of each edge of the graph.
@@ -223,8 +231,8 @@ pub struct Directions<'a> {
     pub order: &'a [u32],
 }
 
-/// The algorithm of the lowest predicted time, `direct` where no other one is faster. Builds and simulates the schedules of all processes:
-/// some microseconds an edge and algorithm.
+/// Returns the algorithm with the lowest predicted time, `direct` if no other is faster. Builds and
+/// simulates the schedules of all processes: some microseconds per edge and algorithm.
 pub fn compare(
     hints: &Hints,
     graph: &Graph,
@@ -238,7 +246,7 @@ pub fn compare(
     let gather = operations == Operations { gather: true, ..Operations::default() };
     let options = Options { window: hints.window, half_duplex: hints.half_duplex, gather, copy: COPY, ..Options::default() };
     let mut times: Vec<(Algorithm, f64)> = Vec::new();
-    // where the graph is known, edge_coloring makes fewer rounds of it than neighbors can negotiate
+    // if the graph is known, edge_coloring yields fewer rounds than neighbors can negotiate
     let compared =
         |e: &&Entry| !matches!(e.build, Build::Negotiated(_)) && forbidden(e.algorithm, hints, operations, stencil).is_none();
     let grid = stencil.map(Stencil::grid);
@@ -249,7 +257,7 @@ pub fn compare(
             }
             _ => world_schedules_on(entry.algorithm, &world, grid, directions.map(|d| d.order), &tuning),
         };
-        // an algorithm that does not fit is left out
+        // algorithms that cannot be used are left out
         if let Ok(schedules) = schedules {
             let time = predict(&world, &schedules, unit, &hints.machine(), &options).map_err(Error::Internal)?;
             times.push((entry.algorithm, time));
@@ -259,14 +267,16 @@ pub fn compare(
     Ok(Choice { algorithm, why: Why::Predicted(time, direct) })
 }
 
-/// The algorithm of the lowest time, and the times of it and of `direct`; `direct` unless another one takes less than a part `clearly` of its time.
+/// Returns the algorithm with the lowest time, its time, and that of `direct`; `direct` unless
+/// another one takes less than the fraction `clearly` of its time.
 fn lowest(times: &[(Algorithm, f64)], clearly: f64) -> (Algorithm, f64, f64) {
     let direct = times.iter().find(|t| t.0 == Algorithm::Direct).map_or(f64::INFINITY, |t| t.1);
     let best = times.iter().fold((Algorithm::Direct, direct), |best, t| if t.1 < best.1 { *t } else { best });
     if best.1 < clearly * direct { (best.0, best.1, direct) } else { (Algorithm::Direct, direct, direct) }
 }
 
-/// The choice by the times of the first calls. Measurements have errors: what is not clearly faster than `direct` is not chosen.
+/// Chooses by the times of the first calls. Because measurements have errors, an algorithm must be
+/// clearly faster than `direct`.
 pub fn fastest(times: &[(Algorithm, f64)]) -> Choice {
     let (algorithm, time, direct) = lowest(times, 0.95);
     Choice { algorithm, why: Why::Measured(time, direct) }
@@ -303,7 +313,8 @@ mod tests {
         assert_eq!(select(&few, &input, FEW).unwrap(), Next::Take(negotiated));
     }
 
-    /// Trees need a star, the promise, and alltoall only; each is missed by name. Where all are there, the model may take them.
+    /// Trees need a star, the promise, and alltoall only; the error names whichever is missing. If
+    /// all conditions hold, the model may choose them.
     #[test]
     fn trees_only_where_they_are_allowed() {
         let graph = Graph::from_edges(40, &(1..40).map(|to| (0, to, 8)).collect::<Vec<_>>());
@@ -321,7 +332,7 @@ mod tests {
         assert_eq!(select(&promised, &input(Some(&star)), alone).unwrap(), Next::Take(choice));
         assert!(candidates(&promised, &input(Some(&star)), alone).contains(&Algorithm::ScatterBinomial));
         assert!(!candidates(&promised, &input(None), alone).contains(&Algorithm::ScatterBinomial));
-        // blocks of 8 bytes: a source of 39 messages is helped by others
+        // blocks of 8 bytes: it helps a source of 39 messages if others forward them
         let auto = |whole_communicator| Hints { whole_communicator, ..Hints::default() };
         let weighted = |outline| Outline { weighted: true, heaviest: 8, ..outline };
         assert_eq!(select(&auto(true), &input(Some(&star)), weighted(alone)).unwrap(), Next::Compare);
@@ -331,7 +342,7 @@ mod tests {
         assert_eq!(chosen(auto(false), alone), Algorithm::Direct);
     }
 
-    /// A world of a full stencil, all edges of one weight, without weights at half of their steps: what is asked of combining.
+    /// A full stencil with edges of one weight, and the stencil of all processes.
     fn box_of(side: u32, weight: u32) -> (Graph, Stencil) {
         let graph = crate::model::generate::grid(&[side; 3], &[true; 3], crate::model::generate::Stencil::Box, None);
         let edges: Vec<_> = graph.iter().map(|(from, to, _)| (from, to, weight)).collect();
@@ -340,7 +351,8 @@ mod tests {
         (Graph::from_edges(side * side * side, &edges), stencil)
     }
 
-    /// Short messages are combined, long ones are not; blocks of a gather, of which no byte travels twice, also longer ones.
+    /// Short messages are combined, long ones are not. In a gather, where no byte travels twice,
+    /// longer blocks are combined too.
     #[test]
     fn messages_are_combined_where_that_pays() {
         let chosen = |bytes, operations| {
@@ -365,7 +377,8 @@ mod tests {
         }
     }
 
-    /// `node_aware` needs the promise, serves no reduction, and is looked at where processes share nodes, and not all the same one.
+    /// `node_aware` needs the promise, does not serve reductions, and is considered if processes
+    /// share nodes, but not all the same one.
     #[test]
     fn nodes_only_where_they_matter() {
         let list: Vec<_> = (0..32u32).flat_map(|p| (0..32).map(move |q| (p, q, 8))).collect();
@@ -401,7 +414,8 @@ mod tests {
         ] {
             assert_eq!(asks_for_nodes(&hints, outline), looked, "{hints:?}, {outline:?}");
         }
-        // 31 messages of 8 bytes are dearer than some that hold them together, even where those inside a node cost as much
+        // 31 messages of 8 bytes cost more than a few combined ones, even if messages inside a node
+        // cost as much
         let nodes = |size: u32| Locality::from_names(&(0..32).map(|r| r / size).collect::<Vec<_>>());
         let chosen = |hints: &Hints, size| compare(hints, &graph, None, None, Some(&nodes(size)), ALLTOALL).unwrap();
         assert_eq!(chosen(&auto, 8).algorithm, Algorithm::NodeAware, "{}", chosen(&auto, 8).why);
@@ -410,7 +424,8 @@ mod tests {
         assert_eq!(chosen(&auto, 1).algorithm, Algorithm::Direct);
     }
 
-    /// What passes blocks on is an error where they lie on a device: it is taken where it is asked for alone.
+    /// Algorithms that forward are an error for blocks on a device: they are used only if a hint
+    /// asks for them.
     #[test]
     fn nothing_is_passed_on_unasked_where_blocks_may_lie_on_devices() {
         let n = Neighborhood::from_ranks(0, &[0], &[0]);
@@ -426,7 +441,8 @@ mod tests {
         assert!(unfit(Algorithm::NodeAware, &asked, &input, outline).is_none());
     }
 
-    /// Combining serves no reduction, and needs a stencil; where blocks leave the neighborhood of their source, also the promise.
+    /// Combining does not serve reductions, and needs a stencil; if blocks leave the neighborhood
+    /// of their source, also the promise.
     #[test]
     fn combining_only_where_it_is_allowed() {
         let (graph, stencil) = box_of(4, 8);
@@ -446,14 +462,14 @@ mod tests {
         assert!(reason(&asked, Some(&open), alltoall).contains("mpix_whole_communicator=true must promise"));
         let promised = Hints { whole_communicator: true, ..asked.clone() };
         assert_eq!(select(&promised, &input(Some(&open)), alltoall).unwrap(), choice);
-        // short messages are worth a comparison only where there would be fewer of them
+        // a comparison is worthwhile for short messages only if it could make them fewer
         let weighted = Outline { weighted: true, heaviest: 8, ..alltoall };
         let auto = |stencil| select(&Hints::default(), &input(stencil), weighted).unwrap();
         assert_eq!(auto(Some(&stencil)), Next::Compare);
         assert!(matches!(auto(Some(&open)), Next::Take(_)));
         assert!(candidates(&Hints::default(), &input(Some(&stencil)), alltoall).contains(&Algorithm::Combining));
         assert!(!candidates(&Hints::default(), &input(Some(&stencil)), FEW).contains(&Algorithm::Combining));
-        // it is looked for only where it can be chosen
+        // the library looks for it only if it can be chosen
         for (hints, outline, looked) in [
             (Hints::default(), weighted, true),
             (Hints::default(), alltoall, false),
@@ -491,7 +507,8 @@ mod tests {
         assert_eq!(select(&Hints { verify: true, ..measure }, &input, FEW).unwrap(), direct(Why::Unweighted));
     }
 
-    /// Many large messages that meet at the same processes in the same order: rounds avoid it. Small ones: one round.
+    /// Many large messages that meet at the same processes in the same order: rounds avoid that.
+    /// Small ones: one round.
     #[test]
     fn never_predicted_worse_than_direct_and_better_where_messages_collide() {
         let edges = |weight| {
@@ -518,7 +535,7 @@ mod tests {
         assert_eq!(fastest(&times(90.0)), Choice { algorithm: Algorithm::RandomRounds, why: Why::Measured(90.0, 100.0) });
     }
 
-    /// With directions `dimension_order` is among what is compared.
+    /// With directions, `dimension_order` is among the candidates.
     #[test]
     fn directions_are_used() {
         // a periodic line of processes, long messages upward and short ones downward

@@ -1,38 +1,40 @@
-//! The choice of the protocol of a sparse exchange: by the model first, and where a communicator makes many exchanges of one kind, by their times.
+//! Chooses the protocol of a sparse exchange: first by the model, and if a communicator makes many
+//! similar exchanges, by their times.
 //!
-//! A chooser lives on each process. What goes into it is equal on all of them, so that all come to the same choice without a word: loads and times are the largest
-//! of all processes, and travel with the exchanges.
+//! Each process has a chooser. Its inputs are equal on all processes, so that all make the same
+//! choice without communication: loads and times are maxima over all processes, and travel with the
+//! exchanges.
 
 use std::fmt;
 
 use crate::model::{Load, PROTOCOLS, Protocol, predict_exchange};
 use crate::select::hints::SparseHints;
 
-/// A protocol, and why.
+/// A protocol and the reason for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ProtocolChoice {
     /// The protocol.
     pub protocol: Protocol,
-    /// Why.
+    /// The reason.
     pub why: WhyProtocol,
 }
 
 /// Why a protocol was chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum WhyProtocol {
-    /// By the hint.
+    /// A hint asks for it.
     Asked,
-    /// By the model, for this load; predicted time in microseconds.
+    /// The model, for this load; predicted time in microseconds.
     Predicted(Load, f64),
     /// The MPI library's windows are not safe on this communicator, and `rsx` needs one.
     NoWindow,
-    /// `inbox` needs memory that all processes share, and they do not.
+    /// `inbox` needs memory shared by all processes, and there is none.
     NoMemory,
-    /// A nonblocking exchange cannot make what the other choice needs.
+    /// A nonblocking exchange cannot create what the other choice needs.
     Local,
-    /// To measure it.
+    /// A trial, to measure it.
     Tried,
-    /// By the times of exchanges like this one, in microseconds, of that of the model's choice too.
+    /// Times of similar exchanges in microseconds: its own, and that of the model's choice.
     Measured(f64, f64),
 }
 
@@ -56,42 +58,45 @@ impl fmt::Display for WhyProtocol {
     }
 }
 
-/// What an exchange was like: binary digits of the most messages of a process, and of the most bytes.
+/// Size of an exchange: number of binary digits of the maximum number of messages per process, and
+/// of the maximum number of bytes.
 pub type Likeness = (u16, u16);
 
-/// Exchanges that are alike, by number.
+/// A class of similar exchanges, by number.
 pub type Class = usize;
 
-/// Whether one is like the other: neither number differs by more than one digit.
+/// Returns true if two exchanges are similar: neither number differs by more than one digit.
 fn alike(a: Likeness, b: Likeness) -> bool {
     a.0.abs_diff(b.0) <= 1 && a.1.abs_diff(b.1) <= 1
 }
 
-/// Messages of a process, and bytes of each, where nothing is known yet.
+/// Assumed messages per process, and bytes of each, before anything is known.
 const FIRST_MESSAGES: u32 = 8;
 const FIRST_BYTES: u64 = 512;
 
-/// Exchanges of a class that the model decides before others are tried: few exchanges are not worth a trial.
+/// Exchanges of a class for which the model decides before others are tried: a few exchanges are
+/// not worth a trial.
 const BEFORE_TRIAL: u32 = 16;
 
-/// Each candidate has this many turns of [`IN_A_ROW`] exchanges, of which the first one does not count.
+/// Each candidate has this many turns of [`IN_A_ROW`] exchanges, the first of which does not count.
 const TURNS: usize = 6;
 const IN_A_ROW: usize = 6;
 
-/// A candidate is predicted to take at most so many times as long as the best one. The model does not know what processes cost each other that share
-/// memory or cores.
+/// Maximum ratio of a candidate's predicted time to the best one. The model does not know how much
+/// processes slow each other down when they share memory or cores.
 const WORTH_A_TRY: f64 = 2.5;
 
-/// Most classes that are remembered; in others the model decides.
+/// Maximum number of classes that are remembered; for others the model decides.
 const MOST_CLASSES: usize = 32;
 
-/// The code of a time that was not measured: larger than all others, so that it is the largest if one process did not measure.
+/// The code of a time that was not measured: larger than all others, so that it is the maximum if
+/// any process did not measure.
 pub const UNMEASURED: u16 = 2047;
 
-/// Codes in a factor of two: a step is 2.2 %.
+/// Number of codes per factor of two: a step is 2.2 %.
 const STEPS: f64 = 32.0;
 
-/// A time in microseconds, as a number of 11 bits.
+/// Encodes a time in microseconds as a number of 11 bits.
 pub fn time_code(microseconds: f64) -> u16 {
     ((microseconds * 1e3).max(1.0).log2() * STEPS).round().clamp(0.0, f64::from(UNMEASURED - 1)) as u16
 }
@@ -103,30 +108,31 @@ fn microseconds(code: u16) -> f64 {
 /// The state of a class.
 #[derive(Debug, Clone)]
 struct Trial {
-    /// The first one of the class.
+    /// Size of the first exchange of the class.
     like: Likeness,
     exchanges: u32,
-    /// The model's choice is the first one.
+    /// The candidates, the model's choice first.
     candidates: Vec<Protocol>,
-    /// Codes of the times of each, the first ones of turns left out.
+    /// Codes of the times of each candidate, without the first of each turn.
     times: Vec<Vec<u16>>,
-    /// The choice when all turns are over.
+    /// The final choice after all turns.
     outcome: Option<ProtocolChoice>,
 }
 
-/// Chooses for one communicator.
+/// Chooses protocols for one communicator.
 #[derive(Debug, Clone, Default)]
 pub struct Chooser {
     trials: Vec<Trial>,
     /// The class of the last exchange.
     last: Class,
-    /// The exchange whose time is still to come: class, candidate, whether it counts.
+    /// The exchange whose time is pending: class, candidate, and true if it counts.
     timed: Option<(Class, usize, bool)>,
 }
 
 impl Chooser {
-    /// The protocol of the next exchange. `load` and `like` are those of the exchange before; `like` is `None` if there was none. `shares`: whether all processes
-    /// share memory. All of that is equal on all processes.
+    /// Chooses the protocol of the next exchange. `load` and `like` are those of the previous
+    /// exchange; `like` is `None` if there was none. `shares`: true if all processes share memory.
+    /// All arguments are equal on all processes.
     pub fn choose(&mut self, hints: &SparseHints, load: &Load, like: Option<Likeness>, shares: bool) -> ProtocolChoice {
         self.timed = None;
         if let Some(protocol) = hints.protocol {
@@ -177,8 +183,9 @@ impl Chooser {
         outcome
     }
 
-    /// The class of an exchange like this one: the last one's if it is alike, so that sizes that vary around a power of two do not make two classes of one
-    /// kind. `None`: there are too many.
+    /// Returns the class of an exchange of this size: that of the last exchange if they are
+    /// similar, so that sizes that vary around a power of two stay in one class. `None` if there
+    /// are too many classes.
     fn class(&mut self, like: Likeness) -> Option<Class> {
         let fits = |t: &Trial| alike(t.like, like);
         if !self.trials.get(self.last).is_some_and(fits) {
@@ -194,22 +201,23 @@ impl Chooser {
         Some(self.last)
     }
 
-    /// Whether the time of the exchange that has been chosen for is wanted.
+    /// Returns true if the time of the current exchange is needed.
     pub fn wants_time(&self) -> bool {
         self.timed.is_some_and(|t| t.2)
     }
 
-    /// The choice that has just been made is not followed.
+    /// Discards the last choice, which is not followed.
     pub fn forget(&mut self) {
         self.timed = None;
     }
 
-    /// What the time of an exchange will be entered under, which is known only when the next one has told it.
+    /// Returns the key under which the time of an exchange is entered, once the next exchange has
+    /// communicated it.
     pub fn ticket(&self) -> Option<(Class, usize)> {
         self.timed.filter(|t| t.2).map(|(class, candidate, _)| (class, candidate))
     }
 
-    /// Enters the time of an exchange, the largest of all processes.
+    /// Enters the time of an exchange, the maximum over all processes.
     pub fn enter(&mut self, (class, candidate): (Class, usize), code: u16) {
         let times = self.trials.get_mut(class).and_then(|t| t.times.get_mut(candidate));
         if let (Some(times), true) = (times, code != UNMEASURED) {
@@ -218,16 +226,18 @@ impl Chooser {
     }
 }
 
-/// The middle time; [`UNMEASURED`] if there is none.
+/// The median time; [`UNMEASURED`] if there is none.
 fn median(times: &mut [u16]) -> u16 {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or(UNMEASURED)
 }
 
-/// Protocols that `auto` may take, with predicted times, the first choice first and the others from the least time on. Not the MPI library's census, which tells
-/// nothing about the other processes; remote summation only where it is predicted to be best, as it needs a window; nodes only where there are several, with several
-/// processes. Inboxes only where processes share memory, and then before all others: the model takes the others' messages for no dearer than a copy of their
-/// bytes.
+/// Protocols that `auto` may choose, with predicted times, the first choice first and the others by
+/// increasing time. Excluded are the MPI library's census, which reveals nothing about the other
+/// processes; remote summation, unless it is predicted to be best, because it needs a window; and
+/// `nbx_node`, unless there are several nodes with several processes. Inboxes require shared
+/// memory, and then precede all others: for the model, the messages of the others cost no more than
+/// a copy of their bytes.
 fn candidates(hints: &SparseHints, load: &Load, shares: bool) -> Vec<(Protocol, f64)> {
     let machine = hints.loggp.unwrap_or_default();
     let nodes = load.per_node > 1 && load.per_node < load.processes;
@@ -247,7 +257,8 @@ fn candidates(hints: &SparseHints, load: &Load, shares: bool) -> Vec<(Protocol, 
     list
 }
 
-/// Those of the candidates that are worth a trial: the first one, and all whose predicted times are not far from the least.
+/// The candidates worth a trial: the first one, and all whose predicted times are close to the
+/// minimum.
 fn worth_a_try(candidates: &[(Protocol, f64)]) -> Vec<Protocol> {
     let least = candidates.iter().map(|c| c.1).fold(f64::INFINITY, f64::min);
     let worth = candidates.iter().enumerate().filter(|(i, c)| *i == 0 || c.1 <= WORTH_A_TRY * least);
@@ -260,13 +271,13 @@ mod tests {
 
     const LOAD: Load = Load { processes: 16, per_node: 16, messages: 6, bytes: 512 };
 
-    /// Exchanges with times that a function gives: the protocols that were taken.
+    /// Runs exchanges with times given by a function, and returns the protocols that were chosen.
     fn run(chooser: &mut Chooser, like: Likeness, exchanges: usize, time: impl Fn(Protocol) -> f64) -> Vec<ProtocolChoice> {
         let mut taken = Vec::new();
         let mut known = None;
         for _ in 0..exchanges {
             let choice = chooser.choose(&SparseHints::default(), &LOAD, Some(like), false);
-            // the time of the exchange before comes with this one
+            // the time of the previous exchange arrives with this one
             if let Some((ticket, code)) = known.take() {
                 chooser.enter(ticket, code);
             }
@@ -311,13 +322,14 @@ mod tests {
             let last = taken.last().unwrap();
             assert_eq!(last.protocol, fastest);
             assert!(matches!(last.why, WhyProtocol::Measured(..)), "{}", last.why);
-            // another class begins anew
+            // another class starts from scratch
             let other = chooser.choose(&SparseHints::default(), &LOAD, Some((9, 12)), false);
             assert!(matches!(other.why, WhyProtocol::Predicted(..)));
         }
     }
 
-    /// Where processes share memory inboxes come first, whatever the model has for the others; elsewhere never.
+    /// If processes share memory, inboxes come first, whatever the model predicts for the others;
+    /// otherwise they are never chosen.
     #[test]
     fn inboxes_begin_where_memory_is_shared() {
         for (messages, bytes) in [(0, 0), (1, 8), (6, 512), (50, 64), (6, 1 << 20)] {
@@ -335,7 +347,8 @@ mod tests {
         assert!(choice.protocol == Protocol::Inbox && matches!(choice.why, WhyProtocol::Predicted(..)), "{}", choice.why);
     }
 
-    /// The first candidate has its turns also where another one is predicted to take far less time, and that one too.
+    /// The first candidate has its turns even if another is predicted to be much faster, and so has
+    /// that one.
     #[test]
     fn the_first_and_the_least_are_worth_a_try() {
         let list = [(Protocol::Inbox, 9.0), (Protocol::Crystal, 1.0), (Protocol::Pex, 2.5), (Protocol::Nbx, 2.6)];

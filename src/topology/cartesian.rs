@@ -1,4 +1,5 @@
-//! Cartesian grids of processes: coordinates, neighbors, and the direction in which each edge of a neighborhood travels.
+//! Cartesian grids of processes: coordinates, neighbors, and the direction in which each edge of a
+//! neighborhood travels.
 //!
 //! Ranks are row-major, as the MPI standard prescribes for Cartesian communicators.
 
@@ -14,7 +15,8 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid with `dims[d]` processes in dimension `d`, which wraps around if `periodic[d]`.
+    /// Creates a grid with `dims[d]` processes in dimension `d`, which is periodic if
+    /// `periodic[d]`.
     ///
     /// # Panics
     /// If the lengths differ or a dimension is 0.
@@ -57,7 +59,8 @@ impl Grid {
         rank
     }
 
-    /// Steps from one process to another along each dimension, the fewest; upward where a periodic dimension has as many downward.
+    /// Steps from one process to another along each dimension, by the shortest way; upward if both
+    /// ways around a periodic dimension are equally long.
     pub fn offset(&self, from: Rank, to: Rank) -> Vec<i32> {
         let (from, to) = (self.coords(from), self.coords(to));
         (0..self.dims.len())
@@ -69,7 +72,7 @@ impl Grid {
             .collect()
     }
 
-    /// The coordinates `times` so many steps away along each dimension; `None` beyond an open end.
+    /// The coordinates `times * steps` away; `None` beyond an open end.
     pub fn moved(&self, coords: &[u32], steps: &[i32], times: i32) -> Option<Vec<u32>> {
         (0..self.dims.len())
             .map(|d| {
@@ -80,7 +83,8 @@ impl Grid {
             .collect()
     }
 
-    /// The process one step away in `direction` (`2 d` down, `2 d + 1` up); `None` beyond an open end.
+    /// The process one step away in `direction` (`2 d` down, `2 d + 1` up); `None` beyond an open
+    /// end.
     pub fn neighbor(&self, rank: Rank, direction: u32) -> Option<Rank> {
         let d = direction as usize / 2;
         let n = self.dims[d];
@@ -96,8 +100,9 @@ impl Grid {
         Some(self.rank(&coords))
     }
 
-    /// The neighborhood that the MPI standard gives to a Cartesian communicator: per dimension first the lower, then the
-    /// higher neighbor, both as source and as target, `MPI_PROC_NULL` beyond open ends.
+    /// The neighborhood that the MPI standard defines for a Cartesian communicator: per dimension
+    /// first the lower, then the higher neighbor, both as source and as target, `MPI_PROC_NULL`
+    /// beyond open ends.
     pub fn neighborhood(&self, rank: Rank) -> Neighborhood {
         let directions = 0..2 * self.dims.len() as u32;
         let list = |travels: fn(u32) -> u32| {
@@ -105,15 +110,16 @@ impl Grid {
                 .map(|slot| Neighbor { rank: self.neighbor(rank, slot), weight: 1, direction: travels(slot) })
                 .collect()
         };
-        // what comes from the lower neighbor travels up
+        // data from the lower neighbor travels up
         Neighborhood::new(rank, list(|slot| slot ^ 1), list(|slot| slot), false)
     }
 
-    /// Gives each edge of a neighborhood whose neighbors are all one step away in one dimension the direction in which its block
-    /// travels, so that both ends of an edge agree and the k-th edge between two processes stays the k-th.
-    /// `None` if the neighborhood holds other edges, or more edges to a process than there are directions.
+    /// Assigns directions to the edges of a neighborhood whose neighbors are all one step away in
+    /// one dimension, such that both ends of an edge agree and the k-th edge between two processes
+    /// remains the k-th. `None` if the neighborhood has other edges, or more edges to a process
+    /// than there are directions.
     ///
-    /// The answer holds only if every process of the communicator gets one.
+    /// The result is valid only if every process of the communicator gets one.
     pub fn with_directions(&self, n: &Neighborhood) -> Option<Neighborhood> {
         let label = |list: &[Neighbor], outgoing: bool| -> Option<Vec<Neighbor>> {
             let mut used: Vec<(Rank, usize)> = Vec::new();
@@ -133,7 +139,8 @@ impl Grid {
                             0
                         }
                     };
-                    // both ends list the candidates in the same order, so the k-th edge gets the same one at both
+                    // both ends list the candidates in the same order, so the k-th edge gets the
+                    // same direction at both
                     let direction =
                         (0..2 * self.dims.len() as u32).filter(|&direction| self.neighbor(from, direction) == Some(to)).nth(k)?;
                     Some(Neighbor { direction, ..*edge })
@@ -183,7 +190,7 @@ mod tests {
 
     #[test]
     fn block_sent_up_arrives_in_the_lower_slot() {
-        // sizes 1 and 2: all edges go to one process, only the direction tells them apart
+        // sizes 1 and 2: all edges lead to one process, only the direction distinguishes them
         for n in [1, 2] {
             let g = Grid::new(vec![n], vec![true]);
             let me = g.neighborhood(0);

@@ -1,7 +1,9 @@
-//! The graph of all processes: who sends to whom, with weights. What schedules that need more than a process's own lists are made from.
+//! The graph of all processes, for schedules that need more than a process's own lists: who sends
+//! to whom, with weights.
 //!
-//! Kept as compressed rows: the edges of process `p` are the numbers `first(p) .. first(p + 1)`, in matching order. Edges from a process to
-//! itself and entries that are `MPI_PROC_NULL` are not in it: no message serves them. Memory: 8 bytes a process and 8 bytes an edge.
+//! Stored as compressed rows: the edges of process `p` have the numbers `first(p) .. first(p + 1)`,
+//! in matching order. Self edges and `MPI_PROC_NULL` entries are not included, because no message
+//! serves them. Memory: 8 bytes per process and 8 bytes per edge.
 
 #![forbid(unsafe_code)]
 
@@ -12,14 +14,15 @@ use crate::topology::neighborhood::{Neighbor, Neighborhood, Rank};
 /// All edges of all processes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Graph {
-    /// Number of the first edge of each process, and behind them the number of edges.
+    /// Number of the first edge of each process, then the total number of edges.
     first: Vec<u64>,
     targets: Vec<Rank>,
     weights: Vec<u32>,
 }
 
 impl Graph {
-    /// From each process's number of edges and, one process after the other, their targets and weights.
+    /// Creates the graph from each process's number of edges and the concatenated targets and
+    /// weights of all processes.
     ///
     /// # Panics
     /// If the numbers of edges do not add up, or a target is not a process.
@@ -34,8 +37,8 @@ impl Graph {
         Graph { first, targets, weights }
     }
 
-    /// From a list of (source, target, weight), which may be in any order; edges between the same two processes keep theirs. Edges
-    /// from a process to itself are left out.
+    /// Creates the graph from a list of (source, target, weight) in any order; edges between the
+    /// same two processes keep their order. Self edges are dropped.
     pub fn from_edges(processes: u32, edges: &[(Rank, Rank, u32)]) -> Graph {
         let mut sorted: Vec<_> = edges.iter().copied().filter(|e| e.0 != e.1).collect();
         sorted.sort_by_key(|e| e.0);
@@ -46,7 +49,7 @@ impl Graph {
         Graph::from_rows(degrees, sorted.iter().map(|e| e.1).collect(), sorted.iter().map(|e| e.2).collect())
     }
 
-    /// From the lists of all processes, in the order of ranks.
+    /// Creates the graph from the lists of all processes, in the order of ranks.
     pub fn from_neighborhoods(world: &[Neighborhood]) -> Graph {
         let rows: Vec<(Vec<Rank>, Vec<u32>)> = world.iter().map(Graph::row).collect();
         let degrees: Vec<u64> = rows.iter().map(|row| row.0.len() as u64).collect();
@@ -54,7 +57,7 @@ impl Graph {
         Graph::from_rows(degrees, targets.concat(), weights.concat())
     }
 
-    /// What one process contributes: targets and weights of its edges.
+    /// Contribution of one process: targets and weights of its edges.
     pub fn row(neighborhood: &Neighborhood) -> (Vec<Rank>, Vec<u32>) {
         Graph::edges_in_order(neighborhood).map(|n| (n.rank.unwrap_or_default(), n.weight)).unzip()
     }
@@ -75,7 +78,7 @@ impl Graph {
         self.neighborhoods_with(|_| 0)
     }
 
-    /// The same, with the direction in which blocks travel on each edge.
+    /// The neighborhoods of all processes, with the direction in which blocks travel on each edge.
     pub fn neighborhoods_with(&self, direction: impl Fn(usize) -> u32) -> Vec<Neighborhood> {
         let mut sources = vec![Vec::new(); self.processes()];
         let mut targets = vec![Vec::new(); self.processes()];
@@ -107,12 +110,12 @@ impl Graph {
         self.first[p as usize] as usize..self.first[p as usize + 1] as usize
     }
 
-    /// Where an edge leads.
+    /// Target of an edge.
     pub fn target(&self, edge: usize) -> Rank {
         self.targets[edge]
     }
 
-    /// About how much travels on an edge.
+    /// Weight of an edge: about how much data travels on it.
     pub fn weight(&self, edge: usize) -> u32 {
         self.weights[edge]
     }
@@ -122,7 +125,7 @@ impl Graph {
         (0..self.processes() as Rank).flat_map(move |p| self.edges_of(p).map(move |e| (p, self.targets[e], self.weights[e])))
     }
 
-    /// For each process the number of edges that leave it, and that arrive.
+    /// Out-degree and in-degree of each process.
     pub fn degrees(&self) -> (Vec<u32>, Vec<u32>) {
         let out = self.first.windows(2).map(|w| (w[1] - w[0]) as u32).collect();
         let mut into = vec![0u32; self.processes()];
@@ -132,7 +135,7 @@ impl Graph {
         (out, into)
     }
 
-    /// For each process the weight that leaves it, and that arrives.
+    /// Total weight that leaves each process, and that arrives.
     pub fn loads(&self) -> (Vec<u64>, Vec<u64>) {
         let (mut out, mut into) = (vec![0u64; self.processes()], vec![0u64; self.processes()]);
         for (s, t, w) in self.iter() {
@@ -142,7 +145,8 @@ impl Graph {
         (out, into)
     }
 
-    /// The largest number of edges at one side of a process: no schedule with one message in and one out at a time has fewer rounds.
+    /// The largest in- or out-degree: a lower bound of the number of rounds of any schedule with
+    /// one message in and one out at a time.
     pub fn max_degree(&self) -> u32 {
         let (out, into) = self.degrees();
         out.into_iter().chain(into).max().unwrap_or(0)

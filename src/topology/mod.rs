@@ -1,4 +1,5 @@
-//! Who communicates with whom: neighborhoods, Cartesian grids, the graph of all processes, and the nodes that they run on.
+//! Who communicates with whom: neighborhoods, Cartesian grids, the graph of all processes, and the
+//! nodes that they run on.
 
 pub mod cartesian;
 pub mod graph;

@@ -1,13 +1,15 @@
 //! One process's neighborhood: its source and target lists.
 //!
-//! Lists may repeat a rank, hold the process itself, hold `MPI_PROC_NULL`, be empty, or be longer than the communicator.
-//! A position in a list is a *slot*; slot `i` of the targets belongs to block `i` of what is sent, slot `j` of the sources to
-//! block `j` of what is received.
+//! Lists may repeat a rank, contain the process itself or `MPI_PROC_NULL`, be empty, or be longer
+//! than the communicator. Entry `i` of the target list belongs to block `i` of the send buffer,
+//! entry `j` of the source list to block `j` of the receive buffer.
 //!
-//! **Matching.** Where a process lists another one several times, the k-th edge of the sender meets the k-th edge of the receiver.
-//! What k-th means is the *matching order*: by direction of travel, then by slot. Lists that a caller gives have no directions, so
-//! that it is the order of the list. On Cartesian topologies each edge has the direction in which its block travels, so that a block
-//! sent toward +d arrives in the receiver's -d slot, also where both neighbors are one process (a periodic dimension of size 1 or 2).
+//! **Matching.** If a process lists another one several times, the k-th edge of the sender matches
+//! the k-th edge of the receiver, counted in *matching order*: by direction of travel, then by
+//! position in the list. Lists given by a caller have no directions, so that matching order is the
+//! order of the list. On Cartesian topologies each edge has the direction in which its block
+//! travels, so that a block sent in direction +d arrives in the receiver's entry for -d, even if
+//! both neighbors are the same process (a periodic dimension of size 1 or 2).
 
 #![forbid(unsafe_code)]
 
@@ -17,15 +19,15 @@ use crate::util::random::mix;
 /// Rank within the communicator.
 pub type Rank = u32;
 
-/// One slot of a source or target list.
+/// One entry of a source or target list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Neighbor {
     /// The process at the other end; `None` is `MPI_PROC_NULL`.
     pub rank: Option<Rank>,
-    /// About how much travels on this edge, in any unit. A hint.
+    /// Approximate amount of data on this edge, in any unit. A hint.
     pub weight: u32,
-    /// Direction in which blocks travel on this edge, `2 d` toward the lower and `2 d + 1` toward the higher coordinate of
-    /// dimension `d`; 0 on all edges of a neighborhood without directions.
+    /// Direction in which blocks travel on this edge, `2 d` toward the lower and `2 d + 1` toward
+    /// the higher coordinate of dimension `d`; 0 on all edges of a neighborhood without directions.
     pub direction: u32,
 }
 
@@ -44,7 +46,8 @@ impl Neighborhood {
         Neighborhood { rank, sources, targets, weighted }
     }
 
-    /// The neighborhood of process `rank` from lists of ranks, all weights 1. For tests and generators.
+    /// The neighborhood of process `rank` from lists of ranks, all weights 1. For tests and
+    /// generators.
     pub fn from_ranks(rank: Rank, sources: &[Rank], targets: &[Rank]) -> Self {
         let list = |ranks: &[Rank]| ranks.iter().map(|&r| Neighbor { rank: Some(r), weight: 1, direction: 0 }).collect();
         Neighborhood::new(rank, list(sources), list(targets), false)
@@ -65,17 +68,19 @@ impl Neighborhood {
         &self.targets
     }
 
-    /// Whether weights were given.
+    /// Returns true if weights were given.
     pub fn weighted(&self) -> bool {
         self.weighted
     }
 
-    /// Whether any edge has a direction other than 0, which only neighborhoods with directions have.
+    /// Returns true if any edge has a direction other than 0, which occurs only in neighborhoods
+    /// with directions.
     pub fn has_directions(&self) -> bool {
         self.sources.iter().chain(&self.targets).any(|n| n.direction != 0)
     }
 
-    /// For each of the `2 d` directions the weight of the heaviest edge to another process; `None` where there is no such edge.
+    /// For each of the `2 d` directions, the weight of the heaviest edge to another process; `None`
+    /// if there is no such edge.
     pub fn direction_weights(&self, dimensions: usize) -> Vec<Option<u32>> {
         let mut weights = vec![None; 2 * dimensions];
         for n in self.targets.iter().filter(|n| n.rank.is_some_and(|r| r != self.rank)) {
@@ -85,31 +90,33 @@ impl Neighborhood {
         weights
     }
 
-    /// Slots of the sources that are processes, in matching order.
+    /// Entries of the source list that are processes, in matching order.
     pub fn sources_in_order(&self) -> Vec<(u32, Rank)> {
         in_order(&self.sources)
     }
 
-    /// Slots of the targets that are processes, in matching order.
+    /// Entries of the target list that are processes, in matching order.
     pub fn targets_in_order(&self) -> Vec<(u32, Rank)> {
         in_order(&self.targets)
     }
 
-    /// The self edges as (target slot, source slot). Those that only one list holds are left out: they match nothing.
+    /// The self edges as (target entry, source entry). Self edges in only one of the lists match
+    /// nothing and are left out.
     pub fn self_edges(&self) -> Vec<(u32, u32)> {
         let own = |list: Vec<(u32, Rank)>| list.into_iter().filter(|&(_, r)| r == self.rank).map(|(slot, _)| slot);
         own(self.targets_in_order()).zip(own(self.sources_in_order())).collect()
     }
 
-    /// Number of times that `list` holds each process, as (rank, times) sorted by rank.
+    /// How often each process occurs in `list`, as (rank, times) sorted by rank.
     pub fn multiplicities(list: &[Neighbor]) -> Vec<(Rank, u32)> {
         let mut ranks: Vec<Rank> = list.iter().filter_map(|n| n.rank).collect();
         ranks.sort_unstable();
         ranks.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect()
     }
 
-    /// A fingerprint whose sum over all processes (wrapping) is zero if every target entry has its source entry at the other
-    /// end, and, but for a chance of about 2^-128, only then. Lets all processes check their lists with one small reduction.
+    /// A fingerprint whose (wrapping) sum over all processes is zero if every target entry has its
+    /// source entry at the other end, and otherwise is nonzero with probability about 1 - 2^-128.
+    /// Lets all processes check their lists with one small reduction.
     pub fn fingerprint(&self) -> [u64; 2] {
         let mut sum = [0u64; 2];
         for (rank, times) in Neighborhood::multiplicities(&self.targets) {
@@ -139,9 +146,10 @@ fn edges_hash(source: Rank, target: Rank, times: u32) -> [u64; 2] {
         .map(|seed| mix(mix(edge.wrapping_add(seed)).wrapping_add(u64::from(times).wrapping_mul(seed))))
 }
 
-/// Checks a list of ranks and weights as a caller gives it and makes the slots.
+/// Checks a list of ranks and weights from a caller and returns the entries.
 ///
-/// `proc_null` is the MPI library's `MPI_PROC_NULL`, `size` the size of the communicator, `names` what the two arrays are called.
+/// `proc_null` is the MPI library's `MPI_PROC_NULL`, `size` the size of the communicator, and
+/// `names` are the names of the two arrays in errors.
 pub fn slots(
     ranks: &[i32],
     weights: Option<&[i32]>,
@@ -166,8 +174,9 @@ pub fn slots(
     Ok(list)
 }
 
-/// The first edge on which the lists of two processes differ, seen from the receiver: `listed_by[s]` is how often process `s` lists
-/// `receiver` among its targets.
+/// Returns the first edge on which the lists of two processes disagree, from the receiver's point
+/// of view: `listed_by[s]` is the number of times that process `s` lists `receiver` among its
+/// targets.
 pub fn first_mismatch(receiver: &Neighborhood, listed_by: &[u32]) -> Option<Error> {
     let mut as_source = vec![0u32; listed_by.len()];
     for (rank, times) in Neighborhood::multiplicities(&receiver.sources) {
@@ -204,7 +213,7 @@ mod tests {
         };
         let good = [Neighborhood::from_ranks(0, &[1, 1, 0], &[0, 1]), Neighborhood::from_ranks(1, &[0], &[0, 0])];
         assert_eq!(total(&good), [0, 0]);
-        // same degrees, once too few from 1 to 0
+        // same degrees, but one edge too few from 1 to 0
         let multiplicity = [Neighborhood::from_ranks(0, &[1, 1, 0], &[0, 1]), Neighborhood::from_ranks(1, &[0], &[0, 1])];
         assert_ne!(total(&multiplicity), [0, 0]);
         // a ring in the wrong direction has equal degrees everywhere

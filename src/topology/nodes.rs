@@ -1,7 +1,8 @@
-//! Which processes share a node: the map from ranks to nodes, and its text form in a hint.
+//! The map from ranks to nodes, and its text form in a hint.
 //!
-//! Nodes are numbered from 0 in the order of their lowest ranks, which are their leaders. Counts may differ from node to node, and the ranks of a node
-//! need not follow one another. Memory: 8 bytes a process and 8 a node.
+//! Nodes are numbered from 0 in the order of their lowest ranks, which are their leaders. Nodes may
+//! have different numbers of processes, and the ranks of a node need not be consecutive. Memory: 8
+//! bytes per process and per node.
 
 #![forbid(unsafe_code)]
 
@@ -14,14 +15,15 @@ use crate::topology::neighborhood::Rank;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Locality {
     node_of: Vec<u32>,
-    /// All processes, node by node, those of a node in the order of their ranks.
+    /// All processes, grouped by node, in the order of ranks within a node.
     members: Vec<Rank>,
-    /// Where each node's members begin, and behind them the number of processes.
+    /// Index of each node's first member, then the number of processes.
     begins: Vec<usize>,
 }
 
 impl Locality {
-    /// From a name of each process's node, in the order of ranks: processes share a node where the names are equal.
+    /// Creates the map from the name of each process's node, in the order of ranks: processes with
+    /// equal names share a node.
     pub fn from_names(names: &[u32]) -> Locality {
         let mut numbers = HashMap::new();
         let node_of: Vec<u32> = (names.iter())
@@ -62,24 +64,24 @@ impl Locality {
     }
 }
 
-/// A placement of processes on nodes as a hint says it.
+/// A placement of processes on nodes, as given by a hint.
 ///
 /// # Text
-/// A number: as if each so many processes, in the order of their ranks, were a node; the last node has what is left. Numbers with commas between
-/// them: the node of each process, in the order of ranks, as any numbers.
+/// A single number n: each n consecutive ranks form a node; the last node may be smaller. Numbers
+/// separated by commas: any number for each rank in order; ranks with equal numbers share a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Placement {
-    /// So many processes a node, in the order of their ranks.
+    /// This many consecutive ranks per node.
     Consecutive(u32),
     /// The name of each process's node.
     Listed(Arc<[u32]>),
 }
 
 impl Placement {
-    /// What the text may be, for an error.
+    /// Description of valid texts, for errors.
     pub const TEXT: &str = "a number of processes, from 1 to 4294967295, or a list of nodes, one for each process, as 0,0,1,1,0";
 
-    /// Reads the text; `None` if it is neither.
+    /// Parses the text; `None` if it has neither form.
     pub fn parse(text: &str) -> Option<Placement> {
         let number = |word: &str| word.trim().parse::<u32>().ok();
         if text.contains(',') {
@@ -89,10 +91,10 @@ impl Placement {
         }
     }
 
-    /// The nodes of so many processes.
+    /// Returns the nodes of `processes` processes.
     ///
     /// # Errors
-    /// The list is one of another number of processes.
+    /// The list has a different number of entries.
     pub fn locality(&self, processes: u32) -> Result<Locality, String> {
         match self {
             Placement::Consecutive(size) => Ok(Locality::from_names(&(0..processes).map(|r| r / size).collect::<Vec<_>>())),
@@ -103,7 +105,7 @@ impl Placement {
         }
     }
 
-    /// Numbers that differ where placements differ.
+    /// Returns numbers that differ for different placements.
     pub fn words(&self) -> Vec<u64> {
         match self {
             Placement::Consecutive(size) => vec![1, u64::from(*size)],

@@ -1,3 +1,3 @@
-//! What every part of the library may use.
+//! Utilities for every part of the library.
 
 pub mod random;

@@ -1,20 +1,22 @@
-//! Pseudo-random numbers that are equal on all processes and machines.
+//! Pseudorandom numbers that are equal on all processes and machines.
 
 #![forbid(unsafe_code)]
 
-/// SplitMix64's finalizer: a hash of 64 bits in which each bit of the result depends on all of them.
+/// SplitMix64's finalizer: a hash of 64 bits in which each bit of the result depends on every bit
+/// of the input.
 pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
 
-/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): 8 bytes, period 2^64, any seed.
+/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014): 8 bytes,
+/// period 2^64, any seed.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// The sequence of a seed.
+    /// Starts the sequence of a seed.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
@@ -25,17 +27,18 @@ impl Random {
         mix(self.0)
     }
 
-    /// A number below `n`; each about equally often, up to `n / 2^32`. 0 if `n` is 0.
+    /// A number below `n`, uniform up to a bias of `n / 2^32`. 0 if `n` is 0.
     pub fn below(&mut self, n: u32) -> u32 {
         (((self.bits() >> 32) * u64::from(n)) >> 32) as u32
     }
 
-    /// A number from 0 up to, not including, 1.
+    /// A number in [0, 1).
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// So many different numbers below `n`, in random order; all `n` where more are asked for. Cost: O(n).
+    /// `count` distinct numbers below `n` in random order; all `n` numbers if `count` is larger.
+    /// Cost: O(n).
     pub fn different(&mut self, count: u32, n: u32) -> Vec<u32> {
         let mut all: Vec<u32> = (0..n).collect();
         let count = count.min(n);
@@ -46,7 +49,7 @@ impl Random {
         all
     }
 
-    /// Puts a list into random order.
+    /// Shuffles a list.
     pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for i in (1..list.len()).rev() {
             list.swap(i, self.below(i as u32 + 1) as usize);

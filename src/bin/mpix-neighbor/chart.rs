@@ -1,57 +1,60 @@
-//! A Gantt chart of a run as an SVG: one lane a process, in it a bar for each message that it sends (above) and receives (below).
+//! Gantt charts of a simulated run as SVG: one lane per process, with a bar for each message that
+//! it sends (above) and receives (below).
 
 use std::fmt::Write;
 
 /// One message at one of its two ends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
-    /// In whose lane.
+    /// The process whose lane it is in.
     pub process: u32,
-    /// Whether the process sends it.
+    /// True at the sender.
     pub sends: bool,
     /// The process at the other end.
     pub peer: u32,
     /// Bytes.
     pub bytes: u64,
-    /// Round: its place in `Chart::rounds`.
+    /// Index of its round in `Chart::rounds`.
     pub round: usize,
-    /// When the process's port begins to be busy with it, in seconds.
+    /// Time at which the process's port starts on it, in seconds.
     pub begin: f64,
-    /// When it ends.
+    /// Time at which the port is done with it.
     pub end: f64,
 }
 
-/// What is drawn.
+/// A chart.
 #[derive(Debug, Clone)]
 pub struct Chart {
     /// First line.
     pub title: String,
     /// Second line.
     pub subtitle: String,
-    /// Which processes have lanes.
+    /// The processes with lanes.
     pub processes: std::ops::Range<u32>,
     /// Numbers of the rounds.
     pub rounds: Vec<u32>,
-    /// When the last process is done, in seconds.
+    /// Time at which the last process is done, in seconds.
     pub end: f64,
     /// Bars of any process; those without a lane are left out.
     pub bars: Vec<Bar>,
 }
 
-/// Lanes that a person can still tell apart.
+/// Maximum number of lanes that are still legible.
 pub const MAX_LANES: u32 = 64;
 
-/// Left edge, width and top of what the time axis spans, in pixels.
+/// Left edge, width and top of the area of the time axis, in pixels.
 const LEFT: f64 = 64.0;
 const WIDTH: f64 = 1100.0;
 const TOP: f64 = 92.0;
-/// Height of a bar, of a lane's two bars with the gap behind them.
+/// Height of a bar, and of a lane: two bars and the gap below them.
 const BAR: f64 = 9.0;
 const LANE: f64 = 24.0;
 
-/// Okabe and Ito's colors, which people with any color vision can tell apart; without black and with yellow darkened.
+/// The colors of Okabe and Ito, distinguishable for people with any color vision; without black,
+/// and with a darker yellow.
 pub const FEW: [&str; 7] = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800"];
-/// Points of the scale viridis, whose order shows in any color vision, without its lightest end.
+/// Points of the viridis scale, whose order is visible with any color vision, without its lightest
+/// end.
 const SCALE: [(f64, f64, f64); 6] = [
     (68.0, 1.0, 84.0),
     (65.0, 68.0, 135.0),
@@ -78,7 +81,7 @@ fn color(round: usize, rounds: usize) -> (String, &'static str) {
     (fill, if light > 130.0 { "#000" } else { "#fff" })
 }
 
-/// A unit in which a time reads well, as (seconds, name).
+/// A unit in which a time is legible, as (seconds, name).
 fn unit(seconds: f64) -> (f64, &'static str) {
     [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")].into_iter().find(|u| seconds >= u.0).unwrap_or((1e-9, "ns"))
 }
@@ -88,20 +91,20 @@ pub fn time(seconds: f64) -> String {
     if seconds <= 0.0 {
         return "0 s".into();
     }
-    // what rounds up to 1000 belongs to the next unit
+    // a value that rounds up to 1000 belongs to the next unit
     let (of, name) = unit(seconds * 1.0005);
     let value = seconds / of;
     let digits = [9.9995, 99.995, 999.95].iter().filter(|&&limit| value < limit).count();
     format!("{value:.digits$} {name}")
 }
 
-/// Distance of the marks on an axis of this length: 1, 2 or 5 times a power of ten, 5 to 12 marks.
+/// Distance between ticks on an axis of this length: 1, 2 or 5 times a power of ten, 5 to 12 ticks.
 fn step(length: f64) -> f64 {
     let power = 10f64.powf((length / 10.0).log10().floor());
     [1.0, 2.0, 5.0].into_iter().map(|f| f * power).find(|s| length / s <= 10.5).unwrap_or(10.0 * power)
 }
 
-/// Text as it stands between tags.
+/// Escapes text for use between tags.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -132,7 +135,7 @@ impl Chart {
         svg
     }
 
-    /// Where a time lies.
+    /// Horizontal position of a time.
     fn x(&self, seconds: f64) -> f64 {
         LEFT + seconds / self.end.max(1e-9) * WIDTH
     }
@@ -154,7 +157,7 @@ impl Chart {
     }
 
     fn axis(&self, svg: &mut String, bottom: f64) {
-        // a run of no length still has an axis
+        // a run of length 0 still has an axis
         let end = self.end.max(1e-9);
         let (of, name) = unit(end);
         let step = step(end / of);
@@ -189,7 +192,7 @@ impl Chart {
         bars.sort_by(|a, b| (a.process, !a.sends).cmp(&(b.process, !b.sends)).then(a.end.total_cmp(&b.end)));
         let _ = writeln!(svg, "<g font-size=\"8\" text-anchor=\"middle\" stroke=\"#fff\" stroke-width=\".6\">");
         for port in bars.chunk_by(|a, b| (a.process, a.sends) == (b.process, b.sends)) {
-            // a message that waits for the one before it begins to show where that one ends
+            // a message that waits for the previous one is drawn from that one's end
             let mut free = 0.0f64;
             for bar in port {
                 self.message(svg, bar, bar.begin.max(free));
@@ -199,12 +202,12 @@ impl Chart {
         svg.push_str("</g>\n");
     }
 
-    /// A bar from `begin` on.
+    /// Draws a bar from `begin` on.
     fn message(&self, svg: &mut String, bar: &Bar, begin: f64) {
         let (fill, ink) = color(bar.round, self.rounds.len());
         let y = TOP + f64::from(bar.process - self.processes.start) * LANE + if bar.sends { 2.5 } else { 3.0 + BAR };
         let x = self.x(begin);
-        // a message of no length still shows
+        // a message of length 0 is still visible
         let w = (self.x(bar.end) - x).max(0.8);
         let (source, target) = if bar.sends { (bar.process, bar.peer) } else { (bar.peer, bar.process) };
         let _ = write!(
@@ -229,7 +232,7 @@ impl Chart {
         svg.push('\n');
     }
 
-    /// Which color is which round: all rounds, or where they do not fit, some of them.
+    /// Colors of the rounds: all rounds, or a selection if they do not fit.
     fn legend(&self, svg: &mut String, y: f64) {
         let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"{}\">round</text>", y + 12.0);
         let begin = LEFT + 44.0;

@@ -1,13 +1,14 @@
-//! `mpix-neighbor compare`: the algorithms for general graphs side by side on IrregPC's test sets, under its costs: a round takes
-//! `tau + M phi` for its longest message `M`. The columns of its Tables 5 to 7, with what no schedule is below, and with ours.
+//! `mpix-neighbor compare`: the algorithms for general graphs side by side on IrregPC's test sets,
+//! under its costs: a round takes `tau + M phi` for its longest message `M`. The columns of its
+//! Tables 5 to 7, with what no schedule is below, and with ours.
 
 use std::fmt::Write;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use mpix_neighbor::schedule::plan::{lower_bound, ratio};
-use mpix_neighbor::schedule::random_rounds::{Lambda, Variant, plan_variant};
+use mpix_neighbor::schedule::random_rounds::{Lambda, Variant, build_variant};
+use mpix_neighbor::schedule::rounds::{lower_bound, ratio};
 use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Build, Tuning, schedules_on_nodes, world_schedules};
 use mpix_neighbor::topology::graph::Graph;
 use mpix_neighbor::topology::nodes::{Locality, Placement};
@@ -22,7 +23,8 @@ use crate::table::Table;
 /// Compare the algorithms for general graphs on IrregPC's test sets
 #[derive(Args)]
 pub struct Arguments {
-    /// Test set: 1 = about equal degrees and random sizes, 2 = few large and many small messages, 3 = a mesh
+    /// Test set: 1 = about equal degrees and random sizes, 2 = few large and many small messages, 3
+    /// = a mesh
     #[arg(long, value_name = "1|2|3", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=3))]
     set: u32,
 
@@ -165,8 +167,8 @@ impl Method {
     fn run(self, graph: &Graph, nodes: Option<&Locality>, tuning: &Tuning) -> Result<Outcome, String> {
         let startup = tuning.startup;
         let variant = |variant| {
-            let (plan, scheduling) = timed(|| plan_variant(graph, variant, tuning).0);
-            Outcome::new(graph, &ports::of_plan(graph, &plan), scheduling, startup)
+            let (rounds, scheduling) = timed(|| build_variant(graph, variant, tuning).0);
+            Outcome::new(graph, &ports::of_rounds(graph, &rounds), scheduling, startup)
         };
         Ok(match self {
             Method::Asynchronous => {
@@ -184,9 +186,9 @@ impl Method {
                 Outcome { cost: ports::loaded(&messages, startup), ..Outcome::new(graph, &messages, scheduling, startup) }
             }
             Method::Table(algorithm) => match algorithm.entry().build {
-                Build::Global(plan) => {
-                    let (plan, scheduling) = timed(|| plan(graph, tuning));
-                    Outcome::new(graph, &ports::of_plan(graph, &plan), scheduling, startup)
+                Build::Global(build) => {
+                    let (rounds, scheduling) = timed(|| build(graph, tuning));
+                    Outcome::new(graph, &ports::of_rounds(graph, &rounds), scheduling, startup)
                 }
                 _ => {
                     let world = graph.neighborhoods();
@@ -345,7 +347,8 @@ mod tests {
         assert_eq!(Statistic::Median.of(vec![4.0, 1.0]), 2.5);
     }
 
-    /// Every column is at or above the lower bound, and no rounds that overlap cost more than rounds that do not.
+    /// Every column is at or above the lower bound, and no rounds that overlap cost more than
+    /// rounds that do not.
     #[test]
     fn costs_are_ordered() {
         let edges: Vec<(u32, u32, u32)> = (0..100u32).map(|i| (i % 16, (i * 7 + i / 16) % 16, 1 + i % 9)).collect();

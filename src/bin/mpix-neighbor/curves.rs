@@ -1,4 +1,4 @@
-//! Curves over numbers of processes as an SVG, both axes logarithmic.
+//! Curves over the number of processes as SVG, with both axes logarithmic.
 
 use std::fmt::Write;
 
@@ -7,24 +7,24 @@ use crate::chart::{FEW, escape};
 /// A line through points.
 #[derive(Debug, Clone)]
 pub struct Curve {
-    /// Its name in the legend. Curves of one name have one color and one line there.
+    /// Its name in the legend. Curves with the same name share a color and an entry.
     pub name: String,
-    /// Whether it is drawn with dashes.
+    /// True for a dashed line.
     pub dashed: bool,
-    /// (x, y) by rising x. What lies below y = 1 is not drawn.
+    /// (x, y) by increasing x. Values below y = 1 are not drawn.
     pub points: Vec<(f64, f64)>,
 }
 
-/// What is drawn.
+/// A chart.
 #[derive(Debug, Clone)]
 pub struct Curves {
     /// First line.
     pub title: String,
     /// Lines below it.
     pub subtitles: Vec<String>,
-    /// What the axes are: x, marked at powers of two, and y, marked at powers of ten.
+    /// Titles of the axes: x, with ticks at powers of two, and y, with ticks at powers of ten.
     pub axes: [&'static str; 2],
-    /// What lines without and with dashes are.
+    /// Meaning of solid and of dashed lines.
     pub styles: [&'static str; 2],
     /// The curves.
     pub curves: Vec<Curve>,
@@ -36,16 +36,16 @@ const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 480.0;
 const LEGEND: f64 = 250.0;
 
-/// A number with three figures.
+/// Formats a number with three significant digits.
 fn figures(value: f64) -> String {
     let digits = [9.995, 99.95].iter().filter(|&&limit| value < limit).count();
     format!("{value:.digits$}")
 }
 
-/// Where x and y lie.
+/// Maps x and y to positions.
 struct Scale {
     top: f64,
-    /// Logarithms to base 2 at both ends of the x-axis.
+    /// Base-2 logarithms of both ends of the x-axis.
     x: (f64, f64),
     /// Decades of the y-axis, which begins at 1.
     decades: f64,
@@ -61,7 +61,7 @@ impl Scale {
     }
 }
 
-/// The points from where y = 1 is reached on. Between two points y is a line over the logarithm of x.
+/// The points from y = 1 on. Between two points, y is linear in the logarithm of x.
 fn visible(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut shown = Vec::new();
     let mut before: Option<(f64, f64)> = None;
@@ -108,7 +108,7 @@ impl Curves {
     fn grid(&self, svg: &mut String, scale: &Scale) {
         let (top, bottom, right) = (scale.top, scale.top + HEIGHT, LEFT + WIDTH);
         let powers = scale.x.0.ceil() as i32..=scale.x.1.floor() as i32;
-        // a number of seven figures needs as much
+        // width of a number of seven digits
         let every = (44.0 / (WIDTH / (scale.x.1 - scale.x.0))).ceil().max(1.0) as usize;
         for e in powers.step_by(every) {
             let x = scale.x(f64::from(e).exp2());
@@ -150,7 +150,7 @@ impl Curves {
         );
     }
 
-    /// Names in the order in which they come.
+    /// Names in order of occurrence.
     fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for curve in &self.curves {
@@ -177,7 +177,7 @@ impl Curves {
                     path.join("L")
                 );
             }
-            // of the points, not of where the line begins
+            // mark the points, not the beginning of the line
             for &(x, y) in points.iter().filter(|p| curve.points.contains(p)) {
                 let _ = writeln!(
                     svg,
@@ -191,7 +191,7 @@ impl Curves {
         }
     }
 
-    /// What has no line is not in it.
+    /// Draws the legend, without curves that have no line.
     fn legend(&self, svg: &mut String, top: f64, shown: &[Vec<(f64, f64)>]) {
         let drawn =
             |of: &dyn Fn(&Curve) -> bool| self.curves.iter().zip(shown).any(|(curve, points)| of(curve) && !points.is_empty());
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn lines_begin_where_they_reach_1() {
-        // halfway between 4 and 16 in logarithms
+        // halfway between 4 and 16 on a logarithmic scale
         assert_eq!(visible(&[(2.0, -7.0), (4.0, -1.0), (16.0, 3.0), (64.0, 9.0)]), [(8.0, 1.0), (16.0, 3.0), (64.0, 9.0)]);
         assert_eq!(visible(&[(2.0, 5.0), (4.0, 6.0)]), [(2.0, 5.0), (4.0, 6.0)]);
         assert_eq!(visible(&[(2.0, 0.5), (4.0, f64::INFINITY), (8.0, f64::NAN)]), []);

@@ -1,5 +1,6 @@
-//! `mpix-neighbor schedule --export`: the schedules of all processes as JSON, for others to check or
-//! to run. docs/schedule-format.md describes the format; whatever changes its meaning needs a new version.
+//! `mpix-neighbor schedule --export`: the schedules of all processes as JSON, for other programs to
+//! check or run. docs/schedule-format.md describes the format; any change of its meaning needs a
+//! new version.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -16,7 +17,7 @@ use crate::text::printable;
 const FORMAT: &str = "mpix-neighbor-schedule";
 const VERSION: u32 = 1;
 
-/// All that is exported.
+/// The exported document.
 #[derive(Serialize)]
 pub struct Export {
     format: &'static str,
@@ -26,20 +27,20 @@ pub struct Export {
     processes: usize,
     unit_bytes: u32,
     half_duplex: bool,
-    /// The node of each process, where nodes are given.
+    /// The node of each process, if nodes are given.
     nodes: Option<Vec<u32>>,
     neighborhoods: Vec<Lists>,
     schedules: Vec<World>,
 }
 
-/// The lists of a process; `null` where an entry is `MPI_PROC_NULL`.
+/// The lists of a process, with `null` for `MPI_PROC_NULL`.
 #[derive(Serialize)]
 struct Lists {
     sources: Vec<Option<Source>>,
     targets: Vec<Option<Target>>,
 }
 
-/// An entry of a list of sources: which block arrives.
+/// An entry of a source list, with the block that arrives.
 #[derive(Serialize)]
 struct Source {
     rank: Rank,
@@ -124,8 +125,8 @@ impl From<&Schedule> for Process {
     }
 }
 
-/// The lists of all processes, each entry with the slot at the other end: the k-th edge of the
-/// source to the target meets the k-th of the target from the source.
+/// The lists of all processes, each entry with the matching entry at the other end: the k-th edge
+/// from the source to the target matches the k-th edge of the target from the source.
 fn lists(world: &[Neighborhood]) -> Vec<Lists> {
     let mut slots: HashMap<(Rank, Rank), Vec<[u32; 2]>> = HashMap::new();
     for n in world {
@@ -160,7 +161,7 @@ fn lists(world: &[Neighborhood]) -> Vec<Lists> {
 }
 
 impl Export {
-    /// An export of no schedules yet.
+    /// Creates an export without schedules.
     pub fn new(graph: &str, world: &[Neighborhood], unit_bytes: u32, half_duplex: bool, nodes: Option<Vec<u32>>) -> Export {
         Export {
             format: FORMAT,
@@ -176,12 +177,12 @@ impl Export {
         }
     }
 
-    /// Adds the schedules of all processes by one algorithm.
+    /// Adds the schedules of all processes built by one algorithm.
     pub fn push(&mut self, algorithm: &'static str, schedules: &[Schedule]) {
         self.schedules.push(World { algorithm, processes: schedules.iter().map(Process::from).collect() });
     }
 
-    /// Writes it to a file, or to standard output if that is `-`.
+    /// Writes the document to a file, or to standard output for `-`.
     pub fn write(&self, file: &Path) -> Result<(), Failure> {
         if file.as_os_str() == "-" {
             let done = self.write_to(std::io::stdout().lock());

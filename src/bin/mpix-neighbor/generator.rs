@@ -1,4 +1,4 @@
-//! Generators by name, as the command line gives them.
+//! Generators by name, as given on the command line.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,30 +11,33 @@ use mpix_neighbor::topology::neighborhood::{Neighbor, Neighborhood};
 use crate::input::Problem;
 use crate::readers::MAX_PROCESSES;
 
-/// Most edges that a generator is asked for.
+/// Maximum number of edges that a generator may be asked for.
 const MAX_EDGES: u64 = 1 << 27;
 
-/// What a heavy edge of [`Generator::Circular`] and [`Generator::Horizontal`] weighs; a light one weighs 1.
+/// Weight of a heavy edge of [`Generator::Circular`] and [`Generator::Horizontal`]; a light one has
+/// weight 1.
 const HEAVY: u32 = 100;
 
-/// A generator and its numbers, all in range.
+/// A generator and its parameters, all in range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Generator {
-    /// A grid: in each dimension the number of processes and whether it is periodic; with `true` also the neighbors across edges and corners.
+    /// A grid: number of processes and periodicity of each dimension; with `true`, also with
+    /// neighbors across edges and corners.
     Grid(Vec<(u32, bool)>, bool),
-    /// Processes, and edges in and out of each.
+    /// Number of processes, and in- and out-degree of each.
     Regular(u32, u32),
-    /// IrregPC's first test set, with so many edges in and out of a process, and so many processes.
+    /// IrregPC's first test set, with this degree and number of processes.
     IrregPc1(u32, u32),
     /// IrregPC's second test set.
     IrregPc2,
-    /// Like IrregPC's third test set: a mesh of so many points in so many parts.
+    /// Like IrregPC's third test set: a mesh with this number of points and parts.
     Airfoil(u32, u32),
-    /// SparseColl's irregular exchange on a periodic grid of so many rows and columns, heavy edges around squares of four processes.
+    /// SparseColl's irregular exchange on a periodic square grid of this side, with heavy edges
+    /// around squares of four processes.
     Circular(u32),
     /// The same with heavy edges along the rows.
     Horizontal(u32),
-    /// Processes, of which the first sends to each of the others.
+    /// This many processes, of which the first sends to each of the others.
     Star(u32),
 }
 
@@ -44,7 +47,7 @@ impl FromStr for Generator {
     fn from_str(text: &str) -> Result<Generator, String> {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
         let words: Vec<&str> = if rest.is_empty() { Vec::new() } else { rest.split(',').collect() };
-        // exactly the numbers that the generator takes; `optional` stands for the last one
+        // exactly the numbers that the generator takes; `optional` is the default of the last one
         let numbers = |form: &str, count: usize, optional: Option<u32>| -> Result<Vec<u32>, String> {
             let wrong = || format!("'{text}' is not of the form {form} with whole numbers from 1 on");
             let mut numbers = (words.iter().map(|w| w.parse::<u32>().ok().filter(|&n| n > 0)))
@@ -100,7 +103,7 @@ impl FromStr for Generator {
 }
 
 impl fmt::Display for Generator {
-    /// As `FromStr` reads it.
+    /// In the format that `FromStr` reads.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Generator::Grid(dims, full) => {
@@ -120,7 +123,7 @@ impl fmt::Display for Generator {
 }
 
 impl Generator {
-    /// What no generator is asked for: numbers that contradict one another, or ask for more memory than is sensible.
+    /// Rejects contradictory parameters, and those that need an unreasonable amount of memory.
     fn check(&self) -> Result<(), String> {
         let (processes, degree) = match self {
             Generator::Grid(dims, full) => {
@@ -139,7 +142,7 @@ impl Generator {
                 if parts > points {
                     return Err(format!("{points} points are too few for {parts} parts"));
                 }
-                // what takes memory are the points
+                // the points determine the memory
                 (u64::from(*parts), u64::from(*points).div_ceil(u64::from(*parts)) * 16)
             }
             Generator::Circular(n) | Generator::Horizontal(n) => {
@@ -179,7 +182,8 @@ impl Generator {
                     .on_grid(&Grid::new(vec![n, n], vec![true; 2]), |_, direction| if direction >= 2 { HEAVY } else { 1 });
             }
             Generator::Circular(n) => {
-                // the square of a process: its row and the one that differs in the last bit, and columns likewise
+                // the square of a process: its row and the one that differs in the last bit, and
+                // columns likewise
                 return self.on_grid(&Grid::new(vec![n, n], vec![true; 2]), |coords, direction| {
                     let up = direction % 2 == 1;
                     let even = coords[direction as usize / 2] % 2 == 0;
@@ -190,7 +194,8 @@ impl Generator {
         Problem::new(self.to_string(), graph)
     }
 
-    /// A grid whose edges weigh what `weight` says of the coordinates of their source and their direction.
+    /// A grid with weights given by `weight`, called with the source's coordinates and the
+    /// direction.
     fn on_grid(&self, grid: &Grid, weight: impl Fn(&[u32], u32) -> u32) -> Problem {
         let world: Vec<Neighborhood> = (0..grid.size())
             .map(|p| {
@@ -292,7 +297,7 @@ mod tests {
                 .map(Neighborhood::fingerprint)
                 .fold([0u64; 2], |a, b| [a[0].wrapping_add(b[0]), a[1].wrapping_add(b[1])]);
             assert_eq!(sum, [0, 0], "{text}");
-            // both ends of an edge say the same of its weight
+            // both ends of an edge have the same weight
             let arriving: u64 = problem
                 .world
                 .iter()

@@ -1,4 +1,4 @@
-//! Where a graph comes from: a file or a generator, as the command line says.
+//! Input graphs: read from a file or made by a generator, as the command line says.
 
 use std::path::{Path, PathBuf};
 
@@ -12,17 +12,17 @@ use crate::generator::Generator;
 use crate::readers::{self, MAX_PROCESSES, Owners};
 use crate::text::{input_name, is_standard_input, printable, read};
 
-/// A graph and what is known beside it.
+/// A graph and related data.
 pub struct Problem {
-    /// What a person calls it.
+    /// A human-readable name.
     pub name: String,
     /// The neighborhoods of all processes.
     pub world: Vec<Neighborhood>,
     /// Their graph.
     pub graph: Graph,
-    /// Where all edges have directions: these, heaviest first.
+    /// If all edges have directions, those directions, heaviest first.
     pub directions: Option<Vec<u32>>,
-    /// Where the processes are in a grid: that.
+    /// The grid of the processes, if there is one.
     pub grid: Option<Grid>,
 }
 
@@ -47,11 +47,13 @@ enum Format {
 /// The options that say which graph.
 #[derive(Args)]
 pub struct Source {
-    /// Graph: edge list, Matrix Market matrix (.mtx) or METIS graph (.graph, .metis), also compressed by gzip; - is standard input
+    /// Graph: edge list, Matrix Market matrix (.mtx) or METIS graph (.graph, .metis), also
+    /// compressed by gzip; - is standard input
     #[arg(required_unless_present = "generate", conflicts_with = "generate")]
     file: Option<PathBuf>,
 
-    /// Generate the graph: grid:8x8x4 (8p: periodic; grid:8x8,box: also across corners), regular:N,D, irregpc1:D, irregpc2, airfoil:POINTS, circular:N, horizontal:N
+    /// Generate the graph: grid:8x8x4 (8p: periodic; grid:8x8,box: also across corners),
+    /// regular:N,D, irregpc1:D, irregpc2, airfoil:POINTS, circular:N, horizontal:N
     #[arg(long, value_name = "SPEC")]
     generate: Option<Generator>,
 
@@ -67,7 +69,8 @@ pub struct Source {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PROCESSES)), conflicts_with = "generate")]
     ranks: Option<u32>,
 
-    /// Which process has which row or vertex: a number on each line, as METIS writes them; - is standard input
+    /// Which process has which row or vertex: a number on each line, as METIS writes them; - is
+    /// standard input
     #[arg(long, value_name = "FILE", conflicts_with = "generate")]
     partition: Option<PathBuf>,
 }

@@ -7,7 +7,8 @@ use clap::Args;
 use crate::Failure;
 use crate::schedule::bytes;
 
-/// Measure the LogGP parameters of the machine, between process 0 and one on another node, or process 1: mpirun -n 2 mpix-neighbor loggp
+/// Measure the LogGP parameters of the machine, between process 0 and one on another node, or
+/// process 1: mpirun -n 2 mpix-neighbor loggp
 #[derive(Args)]
 pub struct Arguments {
     /// About how long to measure, in seconds
@@ -22,7 +23,8 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Write the parameters to where the library finds them by itself: mpix-neighbor/loggp in $XDG_CONFIG_HOME or ~/.config
+    /// Write the parameters to where the library finds them by itself: mpix-neighbor/loggp in
+    /// $XDG_CONFIG_HOME or ~/.config
     #[arg(long)]
     save: bool,
 
@@ -263,7 +265,8 @@ mod measured {
         std::fs::write(path, text).map_err(failed)
     }
 
-    /// Measures. All processes call this; what is returned on process 0 is to be printed, the others return nothing.
+    /// Measures. All processes call this; what is returned on process 0 is to be printed, the
+    /// others return nothing.
     #[cfg(feature = "mpi")]
     pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         use mpix_neighbor::measure::session::Session;

@@ -1,12 +1,13 @@
-//! `mpix-neighbor`: what schedules for a graph of messages and protocols for sparse exchanges cost, without any MPI; and, built for an MPI, the
-//! parameters of the machine.
+//! `mpix-neighbor`: predicts the cost of schedules for a graph of messages and of protocols for
+//! sparse exchanges, without MPI; if built for an MPI library, it also measures the machine's
+//! parameters.
 //!
-//! `schedule` takes a graph from a file or a generator and shows what each algorithm makes of it; `compare` sets the algorithms for general
-//! graphs side by side on the test sets of IrregPC; `docs/schedules.md` explains the figures. `sparse` predicts the times of the protocols for
-//! dynamic sparse data exchange (`docs/sparse-model.md`). Under an MPI launcher `sparse --compare` also measures them, and `loggp` the LogGP
-//! parameters. `completions` and `man` print or write what shells and `man` know of it.
-//!
-//! Exit code: 0, or 2 if the command line is wrong, 1 if the input is or a file cannot be read or written.
+//! `schedule` takes a graph from a file or a generator and shows the schedule of each algorithm;
+//! `compare` compares the algorithms for general graphs on the test sets of IrregPC;
+//! `docs/schedules.md` explains the figures. `sparse` predicts the times of the protocols for
+//! dynamic sparse data exchange (`docs/sparse-model.md`). Under an MPI launcher, `sparse --compare`
+//! also measures them, and `loggp` measures the LogGP parameters. `completions` and `man` write
+//! shell completions and manual pages.
 
 #![forbid(unsafe_code)]
 
@@ -51,12 +52,12 @@ enum Command {
     Man(pages::Man),
 }
 
-/// Why there is no result.
+/// The reason for a failure.
 #[derive(Debug)]
 pub enum Failure {
-    /// The command line asks for what cannot be.
+    /// An invalid command line.
     Usage(String),
-    /// The input is wrong, or a file cannot be read or written.
+    /// Invalid input, or a file that cannot be read or written.
     Run(String),
 }
 
@@ -80,18 +81,18 @@ fn main() -> ExitCode {
         Err(Failure::Usage(text)) => (2, text),
         Err(Failure::Run(text)) => (1, text),
     };
-    // nothing is left to do if even this cannot be written
+    // nothing can be done if even this cannot be written
     let _ = writeln!(std::io::stderr(), "error: {}", text::printable(&text));
     ExitCode::from(code)
 }
 
-/// Writes to standard output. That nobody reads on is no failure.
+/// Writes to standard output. A closed pipe is not a failure.
 fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     unless_nobody_reads(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// Whether something was written to standard output, if there is anybody who reads it.
+/// Converts the result of writing to standard output; a closed pipe is not a failure.
 pub fn unless_nobody_reads(written: std::io::Result<()>) -> Result<(), Failure> {
     match written {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::Run(format!("standard output: {e}"))),

@@ -1,5 +1,5 @@
-//! `mpix-neighbor sparse --compare`: measures what the protocols of dynamic sparse data exchange take under an MPI launcher, and sets what
-//! the LogGP model predicts beside it.
+//! `mpix-neighbor sparse --compare`: measures the protocols for dynamic sparse data exchange under
+//! an MPI launcher, and prints the times next to the predictions of the LogGP model.
 
 use crate::Failure;
 use crate::sparse::Arguments;
@@ -114,7 +114,8 @@ mod compared {
         }
     }
 
-    /// Parameters that are said somewhere, and where: the option, `MPIX_LOGGP`, or the library's file. None where they are to be measured.
+    /// Parameters that are said somewhere, and where: the option, `MPIX_LOGGP`, or the library's
+    /// file. None where they are to be measured.
     #[cfg(feature = "mpi")]
     fn said(arguments: &Arguments) -> Result<Option<(String, Loggp)>, Failure> {
         use mpix_neighbor::select::hints::{SparseHints, loggp_path, site_loggp};
@@ -135,7 +136,8 @@ mod compared {
         Ok(Some((path.unwrap_or_default(), machine)))
     }
 
-    /// Measures, and compares. All processes call this; what is returned on process 0 is to be printed, the others return nothing.
+    /// Measures, and compares. All processes call this; what is returned on process 0 is to be
+    /// printed, the others return nothing.
     #[cfg(feature = "mpi")]
     pub fn run(arguments: &Arguments) -> Result<String, Failure> {
         use mpix_neighbor::measure::session::{Session, Timing};
@@ -243,7 +245,8 @@ mod compared {
 
         fn report(machine: Loggp) -> Report {
             let load = Load { processes: 4, per_node: 2, messages: 3, bytes: 100 };
-            // half of what is predicted for the first protocol, as much for the second, and so on; the last one cannot run on two nodes
+            // half of what is predicted for the first protocol, as much for the second, and so on;
+            // the last one cannot run on two nodes
             let predicted = PROTOCOLS.iter().map(|e| finite(predict_exchange(e.protocol, &machine, &load)));
             let measured = |(i, us): (usize, Option<f64>)| us.map(|us| if us > 0.0 { us * (i + 1) as f64 / 2.0 } else { 5.0 });
             let times: Vec<Option<f64>> = predicted.enumerate().map(measured).collect();

@@ -1,5 +1,5 @@
-//! What a shell and `man` want to know of the command line: `mpix-neighbor completions` and
-//! `mpix-neighbor man`. Both are made of what the command line is made of, so that they are never out of date.
+//! `mpix-neighbor completions` and `mpix-neighbor man`: shell completions and manual pages,
+//! generated from the definition of the command line, so that they are always up to date.
 
 use std::path::PathBuf;
 

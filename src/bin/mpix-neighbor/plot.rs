@@ -1,34 +1,34 @@
-//! Measured points and predicted lines over message sizes as an SVG, both axes logarithmic.
+//! Measured points and predicted lines over message sizes as SVG, with both axes logarithmic.
 
 use std::fmt::Write;
 
 use crate::chart::{escape, time};
 
-/// One kind of what is measured.
+/// One measured quantity.
 #[derive(Debug, Clone)]
 pub struct Series {
     /// What it is.
     pub name: String,
     /// Bytes and measured microseconds.
     pub points: Vec<(f64, f64)>,
-    /// Bytes and predicted microseconds; each line is drawn by itself.
+    /// Bytes and predicted microseconds; each line is drawn separately.
     pub lines: Vec<Vec<(f64, f64)>>,
 }
 
-/// What is drawn.
+/// A plot.
 #[derive(Debug, Clone)]
 pub struct Plot {
     /// First line.
     pub title: String,
     /// Further lines.
     pub subtitles: Vec<String>,
-    /// What is measured, at most as many as there are colors.
+    /// The measured quantities, at most as many as there are colors.
     pub series: Vec<Series>,
-    /// A size to mark, and what it is.
+    /// A size to mark, with its label.
     pub mark: Option<(f64, String)>,
 }
 
-/// Where the axes are, in pixels.
+/// Positions of the axes, in pixels.
 const LEFT: f64 = 76.0;
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 420.0;
@@ -43,28 +43,28 @@ struct Axis {
 }
 
 impl Axis {
-    /// Around all positive values.
+    /// An axis that contains all positive values.
     fn new(values: impl Iterator<Item = f64>, base: f64) -> Axis {
         let exponents: Vec<f64> = values.filter(|v| v.is_finite() && *v > 0.0).map(|v| v.log(base)).collect();
         let end = |pick: fn(f64, f64) -> f64| exponents.iter().copied().reduce(pick).unwrap_or(0.0);
-        // of a value that is a power, the logarithm may be a little beside
+        // the logarithm of an exact power may be slightly off
         let (from, to) = ((end(f64::min) + 1e-9).floor() as i32, (end(f64::max) - 1e-9).ceil() as i32);
         Axis { base, from, to: to.max(from + 1) }
     }
 
-    /// 0 at the beginning, 1 at the end.
+    /// Position on the axis, from 0 to 1.
     fn part(&self, value: f64) -> f64 {
         (value.log(self.base) - f64::from(self.from)) / f64::from(self.to - self.from)
     }
 
-    /// Powers to mark, at most about eleven.
+    /// Powers with ticks, at most about eleven.
     fn marks(&self) -> impl Iterator<Item = f64> {
         let step = (self.to - self.from) / 11 + 1;
         (self.from..=self.to).filter(move |e| (e - self.from) % step == 0).map(|e| self.base.powi(e))
     }
 }
 
-/// A size as people write it.
+/// A size in human-readable form.
 fn size(bytes: f64) -> String {
     let units = [(1024.0 * 1024.0 * 1024.0, "GiB"), (1024.0 * 1024.0, "MiB"), (1024.0, "KiB")];
     match units.into_iter().find(|u| bytes >= u.0) {

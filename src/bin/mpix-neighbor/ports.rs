@@ -1,16 +1,17 @@
-//! What a set of messages costs where each process has one port out and one in, and nothing waits but for ports: IrregPC's costs (a message
-//! of `m` bytes takes `tau + m phi`) without its assumption that a round ends for all processes at once.
+//! Costs of a set of messages if each process has one port out and one in, and messages wait only
+//! for ports: IrregPC's costs (a message of `m` bytes takes `tau + m phi`) without its assumption
+//! that a round ends for all processes at once.
 
 use std::collections::{BinaryHeap, HashMap};
 
 use mpix_neighbor::model::loggp::Loggp;
 use mpix_neighbor::model::simulate::{Options, Transfer, bytes_of, simulate};
-use mpix_neighbor::schedule::plan::lower_bound;
-use mpix_neighbor::schedule::{Block, Op, Plan, Schedule, length};
+use mpix_neighbor::schedule::rounds::lower_bound;
+use mpix_neighbor::schedule::{Block, Op, Rounds, Schedule, length};
 use mpix_neighbor::topology::graph::Graph;
 use mpix_neighbor::topology::neighborhood::Neighborhood;
 
-/// A number of time that can be ordered; never NaN.
+/// An ordered time; never NaN.
 #[derive(PartialEq)]
 struct Time(f64);
 
@@ -23,14 +24,15 @@ impl PartialOrd for Time {
 }
 
 impl Ord for Time {
-    /// The earlier is the greater: a `BinaryHeap` hands out the greatest.
+    /// Reversed, because a `BinaryHeap` yields the greatest element.
     fn cmp(&self, other: &Time) -> std::cmp::Ordering {
         other.0.total_cmp(&self.0)
     }
 }
 
-/// Everything is sent at once (IrregPC's AC): each process sends in the order of its edges, a message waits until its receiver has received
-/// what came before it, and what its sender would send next waits behind it. `startup` and the result in units of weight.
+/// The cost of sending everything at once (IrregPC's AC): each process sends in the order of its
+/// edges; a message waits until its receiver has received everything that came before it, and
+/// blocks the sender's later messages. `startup` and the result are in units of weight.
 ///
 /// Cost: O(edges log processes) time.
 pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
@@ -38,7 +40,8 @@ pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
     let mut next: Vec<usize> = (0..processes).map(|p| graph.edges_of(p as u32).start).collect();
     let mut free = vec![0.0f64; processes];
     let mut end = 0.0f64;
-    // (when a process may send its next message, which process): the earliest reaches its receiver first
+    // (time at which a process may send its next message, process): the earliest reaches its
+    // receiver first
     let mut ready: BinaryHeap<(Time, std::cmp::Reverse<usize>)> =
         (0..processes).map(|p| (Time(0.0), std::cmp::Reverse(p))).collect();
     while let Some((Time(now), std::cmp::Reverse(p))) = ready.pop() {
@@ -55,8 +58,8 @@ pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
     end
 }
 
-/// The cost that no schedule with one message in and one out at a time is below; with half duplex, with one message in or out. In units of
-/// weight, as `startup`.
+/// Lower bound of the cost of any schedule with one message in and one out at a time; in half
+/// duplex, with one message in or out. In units of weight, like `startup`.
 pub fn bound(graph: &Graph, startup: f64, half_duplex: bool) -> f64 {
     if !half_duplex {
         return lower_bound(graph, startup);
@@ -67,7 +70,7 @@ pub fn bound(graph: &Graph, startup: f64, half_duplex: bool) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// The same for the number of rounds.
+/// Lower bound of the number of rounds, likewise.
 pub fn bound_rounds(graph: &Graph, half_duplex: bool) -> u32 {
     let (out, into) = graph.degrees();
     let both = out.iter().zip(&into).map(|(a, b)| if half_duplex { a + b } else { *a.max(b) });
@@ -87,22 +90,23 @@ pub struct Message {
     pub length: f64,
 }
 
-/// The messages of a plan, round after round.
-pub fn of_plan(graph: &Graph, plan: &Plan) -> Vec<Message> {
+/// The messages of all rounds, in order.
+pub fn of_rounds(graph: &Graph, rounds: &Rounds) -> Vec<Message> {
     let sources: Vec<u32> = graph.iter().map(|e| e.0).collect();
-    let mut messages: Vec<Message> = (plan.pieces.iter())
+    let mut messages: Vec<Message> = (rounds.pieces.iter())
         .map(|p| Message {
             round: p.round,
             source: sources[p.edge as usize],
             target: graph.target(p.edge as usize),
-            length: f64::from(p.length()) / f64::from(plan.scale),
+            length: f64::from(p.length()) / f64::from(rounds.scale),
         })
         .collect();
     messages.sort_by_key(|m| m.round);
     messages
 }
 
-/// The messages of all processes' schedules, round after round. `None` if some carry blocks that other processes began.
+/// The messages of all processes' schedules, in the order of rounds. `None` if some carry forwarded
+/// blocks.
 pub fn of_schedules(world: &[Neighborhood], schedules: &[Schedule]) -> Option<Vec<Message>> {
     let mut messages = Vec::new();
     for (n, schedule) in world.iter().zip(schedules) {
@@ -120,7 +124,7 @@ pub fn of_schedules(world: &[Neighborhood], schedules: &[Schedule]) -> Option<Ve
     Some(messages)
 }
 
-/// The messages of schedules that pass blocks on, round after round, in units of weight.
+/// The messages of schedules that forward blocks, in the order of rounds and in units of weight.
 pub fn of_packets(world: &[Neighborhood], schedules: &[Schedule]) -> Result<Vec<Message>, String> {
     let options = Options { trace: true, ..Options::default() };
     let run = simulate(schedules, &|p, block| bytes_of(world, 1, p, block), &Loggp::default(), &options)?;
@@ -130,8 +134,8 @@ pub fn of_packets(world: &[Neighborhood], schedules: &[Schedule]) -> Result<Vec<
     Ok(messages)
 }
 
-/// The cost of rounds in which a process may have several messages: the sum over rounds of the time of the port that is busy for longest. With one message to a port
-/// that is [`synchronized`].
+/// The cost of rounds in which a process may have several messages: the sum over rounds of the time
+/// of the busiest port. With one message per port this equals [`synchronized`].
 pub fn loaded(messages: &[Message], startup: f64) -> f64 {
     let round = |round: &[Message]| {
         let mut ports: HashMap<(bool, u32), f64> = HashMap::new();
@@ -150,14 +154,16 @@ pub fn rounds(messages: &[Message]) -> usize {
     messages.chunk_by(|a, b| a.round == b.round).count()
 }
 
-/// IrregPC's cost: the sum over rounds of a startup and the longest message in it. In units of weight, as `startup`.
+/// IrregPC's cost: the sum over rounds of a startup and the longest message in it. In units of
+/// weight, as `startup`.
 pub fn synchronized(messages: &[Message], startup: f64) -> f64 {
     let longest = |round: &[Message]| round.iter().fold(0.0, |longest: f64, m| longest.max(m.length));
     messages.chunk_by(|a, b| a.round == b.round).map(|round| startup + longest(round)).sum()
 }
 
-/// The same messages where rounds do not wait for one another: a message begins when its two processes are done with their earlier ones.
-/// Where each process has one message in and one out in a round, at most the synchronized cost.
+/// The cost of the same messages if rounds need not wait for each other: a message begins when its
+/// two processes are done with their earlier ones. If each process has at most one message in and
+/// one out per round, this is at most the synchronized cost.
 pub fn unsynchronized(processes: usize, messages: &[Message], startup: f64) -> f64 {
     let (mut out, mut into) = (vec![0.0f64; processes], vec![0.0f64; processes]);
     for m in messages {
@@ -179,7 +185,7 @@ mod tests {
         let graph = Graph::from_edges(3, &[(0, 2, 10), (1, 2, 20), (1, 0, 1)]);
         assert_eq!(asynchronous(&graph, 5.0), 15.0 + 25.0 + 6.0);
         // the other way round: 1 sends to 0 while 0 sends to 2
-        let messages = of_plan(&graph, &Plan::uncut(Algorithm::Direct, &graph, &[0, 1, 0]));
+        let messages = of_rounds(&graph, &Rounds::uncut(Algorithm::Direct, &graph, &[0, 1, 0]));
         assert_eq!(synchronized(&messages, 5.0), 15.0 + 25.0);
         assert_eq!(unsynchronized(3, &messages, 5.0), 15.0 + 25.0);
     }
@@ -187,11 +193,11 @@ mod tests {
     #[test]
     fn rounds_overlap_where_processes_differ() {
         let graph = Graph::from_edges(4, &[(0, 1, 10), (0, 1, 1), (2, 3, 1), (2, 3, 10)]);
-        let messages = of_plan(&graph, &Plan::uncut(Algorithm::Direct, &graph, &[0, 1, 0, 1]));
+        let messages = of_rounds(&graph, &Rounds::uncut(Algorithm::Direct, &graph, &[0, 1, 0, 1]));
         assert_eq!((synchronized(&messages, 1.0), unsynchronized(4, &messages, 1.0)), (22.0, 13.0));
     }
 
-    /// A plan's messages are those of the schedules that are taken out of it.
+    /// The messages of rounds are those of the schedules built from them.
     #[test]
     fn plans_and_schedules_have_the_same_messages() {
         let edges: Vec<(u32, u32, u32)> = (0..60u32).map(|i| (i % 8, (i * i + 3 * i) % 8, 1 + i * 37 % 100)).collect();
@@ -199,16 +205,16 @@ mod tests {
         let world = graph.neighborhoods();
         let tuning = Tuning { startup: 5.0, ..Tuning::default() };
         for entry in &ALGORITHMS {
-            let Build::Global(plan) = entry.build else { continue };
-            let plan = plan(&graph, &tuning);
-            let planned = of_plan(&graph, &plan);
+            let Build::Global(build) = entry.build else { continue };
+            let rounds = build(&graph, &tuning);
+            let planned = of_rounds(&graph, &rounds);
             let mut taken = of_schedules(&world, &world_schedules(entry.algorithm, &world, None, &tuning).unwrap()).unwrap();
             taken.sort_by_key(|m| (m.round, m.source));
             let mut sorted = planned.clone();
             sorted.sort_by_key(|m| (m.round, m.source));
             assert_eq!(sorted, taken, "{}", entry.name);
-            assert!((synchronized(&planned, 5.0) - plan.cost(5.0)).abs() < 1e-6);
-            assert!(unsynchronized(8, &planned, 5.0) <= plan.cost(5.0) + 1e-6);
+            assert!((synchronized(&planned, 5.0) - rounds.cost(5.0)).abs() < 1e-6);
+            assert!(unsynchronized(8, &planned, 5.0) <= rounds.cost(5.0) + 1e-6);
         }
     }
 

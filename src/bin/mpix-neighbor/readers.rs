@@ -1,5 +1,5 @@
-//! Readers of graphs: edge lists, Matrix Market files, METIS graph files, partition files. Pure functions from text; each error names the
-//! file, the line and what is wrong with it.
+//! Readers of graphs: edge lists, Matrix Market files, METIS graph files, partition files. Pure
+//! functions from text; each error names the file, the line and the defect.
 
 use mpix_neighbor::topology::graph::Graph;
 
@@ -52,8 +52,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// `source target [weight]` on each line; `#` begins a comment. Without a weight, 1. As many processes as the highest number asks for, or
-/// `ranks`, which must be enough.
+/// `source target [weight]` on each line; `#` begins a comment. Without a weight, 1. As many
+/// processes as the highest number asks for, or `ranks`, which must be enough.
 pub fn edge_list(name: &str, text: &str, ranks: Option<u32>) -> Result<Graph, String> {
     let highest = u64::from(ranks.unwrap_or(MAX_PROCESSES) - 1);
     let mut lines = Lines::new(name, text);
@@ -79,7 +79,8 @@ pub fn edge_list(name: &str, text: &str, ranks: Option<u32>) -> Result<Graph, St
     Ok(Graph::from_edges(processes, &edges))
 }
 
-/// Which process needs which items: of a sparse matrix its nonzeros, of a mesh its pairs of neighboring vertices.
+/// Which process needs which items: of a sparse matrix its nonzeros, of a mesh its pairs of
+/// neighboring vertices.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pattern {
     /// Number of rows.
@@ -92,7 +93,8 @@ pub struct Pattern {
     pub sizes: Vec<u32>,
 }
 
-/// A sparse matrix in Matrix Market's coordinate format. Values are not looked at: an entry that is stored counts.
+/// A sparse matrix in Matrix Market's coordinate format. Values are not looked at: an entry that is
+/// stored counts.
 pub fn matrix_market(name: &str, text: &str) -> Result<Pattern, String> {
     let mut lines = Lines::new(name, text);
     let banner = text.lines().next().unwrap_or_default().to_ascii_lowercase();
@@ -159,8 +161,8 @@ pub fn matrix_market(name: &str, text: &str) -> Result<Pattern, String> {
     Ok(Pattern { rows: rows as u32, columns: columns as u32, entries, sizes: Vec::new() })
 }
 
-/// A graph in METIS's format: `vertices edges [fmt [ncon]]`, then a line for each vertex. Sizes of vertices, where the file has them, are
-/// what they weigh when they are sent.
+/// A graph in METIS's format: `vertices edges [fmt [ncon]]`, then a line for each vertex. Sizes of
+/// vertices, where the file has them, are what they weigh when they are sent.
 pub fn metis(name: &str, text: &str) -> Result<Pattern, String> {
     let mut lines = Lines::new(name, text);
     let header = lines.next_full('%').ok_or_else(|| lines.end("the line 'vertices edges' is missing"))?;
@@ -229,9 +231,11 @@ pub fn partition(name: &str, text: &str, rows: u32) -> Result<Vec<u32>, String> 
 /// Which process has which rows and columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Owners {
-    /// So many blocks of rows that follow one another, their sizes differing by at most one; columns likewise.
+    /// So many blocks of rows that follow one another, their sizes differing by at most one;
+    /// columns likewise.
     Blocks(u32),
-    /// A part for each row, and that for the column of the same number; and the number of processes.
+    /// A part for each row, and that for the column of the same number; and the number of
+    /// processes.
     Parts(Vec<u32>, u32),
 }
 
@@ -259,8 +263,8 @@ impl Owners {
     }
 }
 
-/// What travels before each process can do its rows: each column to every process, but its owner, that has an entry in it, once.
-/// An edge weighs what its columns weigh.
+/// What travels before each process can do its rows: each column to every process, but its owner,
+/// that has an entry in it, once. An edge weighs what its columns weigh.
 pub fn halo(pattern: &Pattern, owners: &Owners) -> Result<Graph, String> {
     // (owner of the column, process that needs it, column)
     let mut needs: Vec<(u32, u32, u32)> = (pattern.entries.iter())

@@ -1,4 +1,4 @@
-//! `mpix-neighbor schedule`: what each algorithm makes of one graph.
+//! `mpix-neighbor schedule`: the schedule that each algorithm builds for one graph.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use mpix_neighbor::model::loggp::PRESETS;
 use mpix_neighbor::model::{FileError, Loggp, Options, Run, bytes_of, simulate};
-use mpix_neighbor::schedule::plan::ratio;
+use mpix_neighbor::schedule::rounds::ratio;
 use mpix_neighbor::schedule::{
     ALGORITHMS, Algorithm, Build, Entry, Op, Schedule, Tuning, schedules_on_nodes, world_schedules_on,
 };
@@ -21,7 +21,8 @@ use crate::table::Table;
 use crate::text::{input_name, is_standard_input, read, shown};
 use crate::{Failure, ports};
 
-/// Show what each algorithm makes of a graph: rounds, messages, costs, and the run under the LogGP model
+/// Show what each algorithm makes of a graph: rounds, messages, costs, and the run under the LogGP
+/// model
 #[derive(Args)]
 pub struct Arguments {
     #[command(flatten)]
@@ -58,7 +59,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     window: u32,
 
-    /// Which processes share a node, for node_aware: a number of processes to a node, or the node of each process, as 0,0,1,1
+    /// Which processes share a node, for node_aware: a number of processes to a node, or the node
+    /// of each process, as 0,0,1,1
     #[arg(long, value_name = "N|LIST", value_parser = placement)]
     nodes: Option<Placement>,
 
@@ -66,7 +68,8 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// Write the schedules of all processes as JSON (docs/schedule-format.md) to a file; - is standard output, where nothing else is printed then
+    /// Write the schedules of all processes as JSON (docs/schedule-format.md) to a file; - is
+    /// standard output, where nothing else is printed then
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
 
@@ -128,7 +131,8 @@ fn lanes(text: &str) -> Result<std::ops::Range<u32>, String> {
     range.filter(|r: &std::ops::Range<u32>| !r.is_empty()).ok_or_else(|| "not a range such as 0..32, which ends before 32".into())
 }
 
-/// What an algorithm makes of the graph. Costs in bytes: what would pass in the same time; times in microseconds.
+/// What an algorithm makes of the graph. Costs in bytes: what would pass in the same time; times in
+/// microseconds.
 #[derive(Serialize)]
 struct Figures {
     algorithm: &'static str,
@@ -171,7 +175,8 @@ struct Report {
     half_duplex: bool,
     split: bool,
     startup_bytes: f64,
-    /// What no schedule with one message in and one out at a time is below: rounds, and IrregPC's cost in bytes.
+    /// What no schedule with one message in and one out at a time is below: rounds, and IrregPC's
+    /// cost in bytes.
     lower_bound_rounds: u32,
     lower_bound_bytes: f64,
     algorithms: Vec<Figures>,
@@ -321,7 +326,8 @@ fn make(
     Ok((schedules?, us / problem.world.len().max(1) as f64))
 }
 
-/// Runs `body` up to three times, unless that takes long; its result and the shortest time: memory is cold the first time.
+/// Runs `body` up to three times, unless that takes long; its result and the shortest time: memory
+/// is cold the first time.
 fn fastest<T>(body: impl Fn() -> T) -> (T, f64) {
     let (mut result, mut us) = timed(&body);
     for _ in 0..2 {

@@ -1,11 +1,12 @@
-//! `mpix-neighbor sparse`: what the LogGP model predicts for the protocols of dynamic sparse data exchange, and from how many messages on
-//! PCX is faster than NBX; with `--compare`, under an MPI launcher, what the protocols take beside what is predicted.
+//! `mpix-neighbor sparse`: the LogGP model's predictions for the protocols for dynamic sparse data
+//! exchange, and the number of messages from which PCX is faster than NBX; with `--compare`, under
+//! an MPI launcher, also measured times.
 
 use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use mpix_neighbor::model::dsde::paper::{Broadcast, crossover};
+use mpix_neighbor::model::sparse::paper::{Broadcast, crossover};
 use mpix_neighbor::model::{Load, Loggp, PRESETS, PROTOCOLS, predict_exchange};
 use serde::Serialize;
 
@@ -16,7 +17,8 @@ use crate::measured;
 use crate::schedule::{bytes, model};
 use crate::table::Table;
 
-/// Predict the times of the protocols for dynamic sparse data exchange, and measure them: mpirun -n 4 mpix-neighbor sparse --compare
+/// Predict the times of the protocols for dynamic sparse data exchange, and measure them: mpirun -n
+/// 4 mpix-neighbor sparse --compare
 #[derive(Args)]
 pub struct Arguments {
     /// Numbers of processes, separated by commas
@@ -35,8 +37,9 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub per_node: Option<u32>,
 
-    /// LogGP parameters: a preset or a file (- is standard input); may be repeated [default: jaguar, and for --crossover all presets; for --compare MPIX_LOGGP, the
-    /// library's file, or what is measured]
+    /// LogGP parameters: a preset or a file (- is standard input); may be repeated [default:
+    /// jaguar, and for --crossover all presets; for --compare MPIX_LOGGP, the library's file, or
+    /// what is measured]
     #[arg(long, value_name = "PRESET|FILE")]
     pub loggp: Vec<String>,
 
@@ -72,7 +75,8 @@ pub struct Times {
     pub heading: &'static str,
     /// Names of the protocols.
     pub protocols: Vec<&'static str>,
-    /// For each case its name and the protocols' times in microseconds; none where a protocol does not run.
+    /// For each case its name and the protocols' times in microseconds; none where a protocol does
+    /// not run.
     pub cases: Vec<(String, Vec<Option<f64>>)>,
 }
 

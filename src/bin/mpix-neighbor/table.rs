@@ -1,4 +1,4 @@
-//! Results as text: tables in the form that Markdown reads, and JSON.
+//! Results as text: tables in Markdown format, and JSON.
 
 /// Rows under a line of headings; the first column to the left, numbers to the right.
 #[derive(Debug, Clone, Default)]

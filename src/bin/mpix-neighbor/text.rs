@@ -1,5 +1,5 @@
-//! Text that comes from elsewhere: files, of which as little as needed is printed, and never
-//! anything that a terminal obeys.
+//! Text from untrusted sources: files, of which as little as necessary is printed, and never
+//! anything that a terminal interprets.
 
 use std::fs::File;
 use std::io::Read;
@@ -49,7 +49,7 @@ pub fn input_name(file: &Path) -> String {
     if is_standard_input(file) { "standard input".into() } else { printable(&file.display().to_string()) }
 }
 
-/// Whether a name stands for standard input.
+/// Returns true if a name stands for standard input.
 pub fn is_standard_input(file: &Path) -> bool {
     file.as_os_str() == "-"
 }

@@ -1,15 +1,19 @@
-//! `dimension_order`: Cartesian rounds of send and receive, heavier dimensions first.
+//! `dimension_order`: Cartesian rounds of one send and one receive, heavier dimensions first.
 //!
-//! One round for each direction of each dimension: every process sends to its neighbor on one side and receives from the one on the
-//! other side, so that each has at most one message in and one out at a time and both directions of a link are used. This is
-//! SparseColl's Listing 6; the order of the rounds follows the weights (heaviest direction first, agreed by all processes when the
-//! neighborhood is set), so that heavy edges share rounds. Useful for medium and large messages where contention at the
-//! receivers costs more than the wait between rounds. Needs an edge's direction to be known on all processes: a Cartesian communicator,
-//! and neighbors one step away.
+//! One round for each direction of each dimension: every process sends to its neighbor on one side
+//! and receives from its neighbor on the other. Each process thus has at most one message in and
+//! one out at a time, and both directions of a link are used. This is SparseColl's Listing 6.
+//! Rounds are ordered by weight (heaviest direction first, agreed by all processes when the
+//! neighborhood is set), so that heavy edges share rounds. Useful for medium and large messages,
+//! where contention at the receivers costs more than the wait between rounds. Requires that all
+//! processes know the directions of their edges: a Cartesian communicator with neighbors one step
+//! away.
 //!
-//! Cost: at most 2 d rounds for d dimensions, one message for each edge to another process, no byte more than the edges carry.
+//! Cost: at most 2 d rounds for d dimensions, one message for each edge to another process, no
+//! extra bytes.
 
-use crate::schedule::{Algorithm, Block, Input, Op, Schedule};
+use crate::schedule::grammar::{Algorithm, Block, Op, Schedule};
+use crate::schedule::input::Input;
 use crate::topology::neighborhood::{Neighbor, Rank};
 
 pub(in crate::schedule) fn unfit(input: &Input) -> Option<&'static str> {
@@ -20,14 +24,14 @@ pub(in crate::schedule) fn unfit(input: &Input) -> Option<&'static str> {
 pub(in crate::schedule) fn build(input: &Input) -> Schedule {
     let n = input.neighborhood;
     let mut schedule = Schedule::new(Algorithm::DimensionOrder);
-    // the slot and process on an edge with this direction; each process has at most one at each side
+    // list entry and process of the edge with this direction; each process has at most one per side
     let edge = |list: &[Neighbor], direction: u32| -> Option<(u32, Rank)> {
         let slot = list.iter().position(|e| e.direction == direction && e.rank.is_some())?;
         let rank = list[slot].rank?;
         (rank != n.rank()).then_some((slot as u32, rank))
     };
-    // self edges are copied while the first round's messages travel
-    let mut copies = crate::schedule::self_copies(n);
+    // self edges are copied while the messages of the first round travel
+    let mut copies = crate::schedule::grammar::self_copies(n);
     for &direction in input.directions.unwrap_or_default() {
         let recv = edge(n.sources(), direction).map(|(slot, from)| Op::recv(from, Block::Output(slot)));
         let send = edge(n.targets(), direction).map(|(slot, to)| Op::send(to, Block::Input(slot)));

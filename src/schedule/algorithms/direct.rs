@@ -1,12 +1,14 @@
 //! `direct`: everything at once.
 //!
-//! One round: all receives are posted, then all sends started, then the self edges copied. This is SparseColl's Listing 5 and
-//! IrregPC's asynchronous algorithm (AC), and what applications write by hand. It needs no knowledge about other processes.
-//! Useful where the network sorts out contention by itself, for small messages, and as the baseline for everything else.
+//! One round: all receives are posted, all sends started, and then the self edges copied. This is
+//! SparseColl's Listing 5 and IrregPC's asynchronous algorithm (AC), and what applications write by
+//! hand. It needs no knowledge of other processes. Useful for small messages and on networks that
+//! resolve contention themselves, and as the baseline for all other algorithms.
 //!
-//! Cost: 1 round, one message for each edge to another process, no byte more than the edges carry.
+//! Cost: 1 round, one message for each edge to another process, no extra bytes.
 
-use crate::schedule::{Algorithm, Block, Input, Op, Schedule};
+use crate::schedule::grammar::{Algorithm, Block, Op, Schedule};
+use crate::schedule::input::Input;
 
 pub(in crate::schedule) fn build(input: &Input) -> Schedule {
     let n = input.neighborhood;
@@ -16,6 +18,6 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
         .map(|(slot, from)| Op::recv(from, Block::Output(slot)));
     let sends =
         (n.targets_in_order().into_iter()).filter(|&(_, to)| to != n.rank()).map(|(slot, to)| Op::send(to, Block::Input(slot)));
-    schedule.push_round(recvs.chain(sends).chain(crate::schedule::self_copies(n)));
+    schedule.push_round(recvs.chain(sends).chain(crate::schedule::grammar::self_copies(n)));
     schedule
 }

@@ -1,26 +1,29 @@
-//! `linear_permutation`: in round `k` every process meets the one `k` away.
+//! `linear_permutation`: in round `k` every process exchanges with the processes `k` ranks away.
 //!
-//! IrregPC's LP (section 5.1). With `P` processes there are `P - 1` rounds. Where `P` is a power of two, processes `i` and `i XOR k` exchange
-//! in round `k`; otherwise `i` sends to `i + k` and receives from `i - k`, modulo `P`. So each process has at most one message in and one
-//! out at a time whatever the graph is, and finds its rounds from its own lists. Useful where nearly everyone sends to nearly everyone; on
-//! sparse graphs the rounds are many and most of them nearly empty. A process waits only for its own messages: rounds without any are not
-//! stored and cost nothing.
+//! IrregPC's LP (section 5.1). With `P` processes there are `P - 1` rounds. If `P` is a power of
+//! two, processes `i` and `i XOR k` exchange in round `k`; otherwise `i` sends to `i + k` and
+//! receives from `i - k`, modulo `P`. Each process thus has at most one message in and one out at a
+//! time for any graph, and derives its rounds from its own lists. Useful where nearly all processes
+//! send to nearly all others; on sparse graphs there are many rounds, most of them nearly empty. A
+//! process waits only for its own messages: rounds without any are not stored and cost nothing.
 //!
-//! Edges between the same two processes stand in rounds of further sweeps: the m-th repetition in round `m (P - 1) + k`. Round numbers end
-//! at 2^32 - 1; what would lie beyond stands there together.
+//! Repeated edges between two processes take rounds of further sweeps: the m-th repetition is in
+//! round `m (P - 1) + k`. Round numbers end at 2^32 - 1, and all later repetitions share that last
+//! round.
 //!
-//! Cost: for each process as many rounds as it has processes to send to or to receive from (where `P` is a power of two and edges go both
-//! ways, half as many), one message for each edge to another process, no byte more than the edges carry. To build: time
-//! `O(degree log degree)`, memory `O(degree)`.
+//! Cost: for each process as many rounds as it has processes to send to or to receive from (half as
+//! many if `P` is a power of two and edges go both ways), one message for each edge to another
+//! process, no extra bytes. Building takes time `O(degree log degree)`, memory `O(degree)`.
 
-use crate::schedule::{Algorithm, Block, Input, Op, Schedule};
+use crate::schedule::grammar::{Algorithm, Block, Op, Schedule};
+use crate::schedule::input::Input;
 use crate::topology::neighborhood::Rank;
 
 pub(in crate::schedule) fn build(input: &Input) -> Schedule {
     let n = input.neighborhood;
     let me = n.rank();
     let processes = u64::from(input.processes);
-    // how far the way is from a process to another one
+    // distance from one process to another
     let step = |from: Rank, to: Rank| {
         let (from, to) = (u64::from(from), u64::from(to));
         if processes.is_power_of_two() { from ^ to } else { (to + processes - from) % processes }
@@ -36,10 +39,10 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
     for (slot, to, repetition) in repetitions(n.targets_in_order(), me) {
         ops.push((round(me, to, repetition), Op::send(to, Block::Input(slot))));
     }
-    Schedule::from_numbered(Algorithm::LinearPermutation, ops, crate::schedule::self_copies(n))
+    Schedule::from_numbered(Algorithm::LinearPermutation, ops, crate::schedule::grammar::self_copies(n))
 }
 
-/// The edges to other processes as (slot, process, how many edges to this process stand before it).
+/// The edges to other processes as (list entry, process, number of earlier edges to this process).
 fn repetitions(mut edges: Vec<(u32, Rank)>, me: Rank) -> Vec<(u32, Rank, u64)> {
     edges.retain(|e| e.1 != me);
     edges.sort_by_key(|e| e.1);
@@ -81,7 +84,7 @@ mod tests {
         assert_eq!(text(&Neighborhood::from_ranks(0, &[0], &[0]), 1), "round 0: copy Input(0) into Output(0);\n");
     }
 
-    /// As many rounds as edges, however many processes; and no number is too large.
+    /// As many rounds as edges, however many processes there are, and no round number overflows.
     #[test]
     fn many_processes() {
         let n = Neighborhood::from_ranks(4_000_000_000, &[], &[0, 0, 0, 7]);

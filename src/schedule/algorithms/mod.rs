@@ -1,4 +1,5 @@
-//! The algorithms that build schedules, one in each file. All are reached through the table in [`schedule`](super).
+//! The algorithms that build schedules, one per file or folder. All are reached through the table
+//! in [`schedule`](super).
 
 pub(super) mod combining;
 pub(super) mod dimension_order;

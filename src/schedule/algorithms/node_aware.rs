@@ -1,51 +1,61 @@
-//! `node_aware`: one message between two nodes, whatever the number of edges.
+//! `node_aware`: one message per pair of nodes, whatever the number of edges between them.
 //!
-//! An edge inside a node is served by a message of its own in the first round. What goes from the processes of one node to those of another one is
-//! gathered there by a process that carries it away, travels as one message to a process of the other node, and is handed out by that. Rounds 0, 1
-//! and 2 are these three steps; who has nothing to do in one has no such round. In a round a process has at most one message of blocks that travel
-//! together to each other process: what it brings several pairs of nodes by the same process travels as one.
+//! An edge inside a node is served by its own message in the first round. The blocks from one node
+//! to another are gathered by a carrier process, travel in one message to a carrier on the other
+//! node, and are distributed from there. These steps are rounds 0, 1 and 2; a process that takes no
+//! part in a step has no such round. In a round, a process sends at most one message of combined
+//! blocks to each other process: blocks of several pairs of nodes that go through the same process
+//! share a message.
 //!
-//! **Who carries.** Where all blocks of a pair of nodes come from one process, or go to one, that one carries. Else it is the process of the node
-//! that has least to carry by then, heaviest pairs first, so that the processes of a node share the work. A pair that is much heavier than what each
-//! process of a node would carry if all carried as much is cut into several messages, each of them long enough that its bytes cost more than its
-//! startup.
+//! **Carriers.** If all blocks of a pair of nodes come from one process, or go to one, that process
+//! is the carrier. Otherwise the carrier is the process of the node with the least load so far,
+//! assigning heaviest pairs first, so that the processes of a node share the work. A pair much
+//! heavier than an equal share of its node's load is cut into several messages, each long enough
+//! that its bytes cost more than its startup.
 //!
-//! Useful where messages between nodes are dear, many processes share a node, and blocks are short. Cost: at most 3 rounds; for each pair of nodes
-//! between which there are edges one message, but for heavy pairs; a block travels up to three times, twice of them inside a node, and has 8 bytes
-//! more in each message of several. With one node, or a node for each process, the messages are those of `direct`, but that repeated edges between
-//! two processes are put together.
+//! Useful where messages between nodes are expensive, many processes share a node, and blocks are
+//! short. Cost: at most 3 rounds, and one message for each pair of nodes with edges between them,
+//! except for heavy pairs. A block travels up to three times, twice of them inside a node, and
+//! takes 8 extra bytes in each message of several blocks. With one node, or one process per node,
+//! the messages are those of `direct`, except that repeated edges between two processes are
+//! combined.
 //!
-//! To make it, one process needs the graph of all processes and their nodes: time `O(E log E)`, and for each pair of nodes the number of processes of
-//! both; about 150 bytes an edge. Each process gets its own part, as words: see `shares`.
+//! Building needs the graph of all processes and their nodes on one process: time `O(E log E)`
+//! plus, for each pair of nodes, the number of processes of both; about 150 bytes per edge. Each
+//! process gets its own share, as words: see `shares`.
 //!
-//! Source: what MPI libraries do for dense collectives on clusters of multiprocessors, here for any graph.
+//! Source: the technique of MPI libraries for dense collectives on clusters of multiprocessors,
+//! here for any graph.
 
-use crate::schedule::{Algorithm, Block, Op, Schedule, Shares, Tuning, length};
+use crate::schedule::costs::length;
+use crate::schedule::grammar::{Algorithm, Block, Op, Schedule};
+use crate::schedule::input::Tuning;
+use crate::schedule::rounds::Shares;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::topology::nodes::Locality;
 
-/// Edges from one node to another one that travel together.
+/// Edges from one node to another that travel together.
 struct Bundle {
     from: u32,
     to: u32,
     edges: Vec<u32>,
     weight: f64,
-    /// Who gathers and sends, and who receives and hands out.
+    /// The process that gathers and sends, and the one that receives and distributes.
     carriers: [Rank; 2],
 }
 
-/// What a block does in a round: (round, sender, receiver, edge).
+/// One hop of a block: (round, sender, receiver, edge).
 type Leg = (u32, Rank, Rank, u32);
 
 const GATHER: u32 = 0;
 const BETWEEN: u32 = 1;
 const SCATTER: u32 = 2;
 
-/// Sources, positions among their edges and among those of the targets: where edges begin and end.
+/// The ends of all edges: sources, and positions among the edges of source and target.
 struct Ends {
     sources: Vec<Rank>,
-    /// As in a share of `plan.rs`: by source, and for each source in matching order.
+    /// Numbered as in a share of `rounds.rs`: by source and, for one source, in matching order.
     arrivals: Vec<u32>,
 }
 
@@ -66,12 +76,12 @@ fn weight(graph: &Graph, edge: u32) -> f64 {
     length(graph.weight(edge as usize), 1) as f64
 }
 
-/// What travels between nodes, and by whom.
+/// Groups the edges between nodes into bundles, and chooses their carriers.
 fn bundles(graph: &Graph, ends: &Ends, nodes: &Locality, startup: f64) -> Vec<Bundle> {
     let pair = |e: u32| (nodes.node_of(ends.sources[e as usize]), nodes.node_of(graph.target(e as usize)));
     let mut between: Vec<u32> = (0..graph.edges() as u32).filter(|&e| pair(e).0 != pair(e).1).collect();
     between.sort_by_key(|&e| pair(e));
-    // a process's part of what leaves its node, and of what arrives there, if all carried as much
+    // an equal share of what leaves a node, and of what arrives there
     let (mut leaves, mut arrives) = (vec![0.0; nodes.nodes() as usize], vec![0.0; nodes.nodes() as usize]);
     for &e in &between {
         let (from, to) = pair(e);
@@ -87,13 +97,13 @@ fn bundles(graph: &Graph, ends: &Ends, nodes: &Locality, startup: f64) -> Vec<Bu
         // without bytes there is nothing to share
         let parts = if total == 0.0 { 1.0 } else { (total / fair - 1e-9).ceil().min(total / startup) };
         let parts = (parts as usize).clamp(1, most);
-        // the part in which the middle of an edge lies
+        // the part that contains the middle of an edge
         let mut before = 0.0;
         let part_of: Vec<usize> = (edges.iter())
             .map(|&e| {
                 let middle = before + weight(graph, e) / 2.0;
                 before += weight(graph, e);
-                // the middle of an edge of no length may be the end of all
+                // the middle of an edge of length 0 may lie at the very end
                 ((middle / total * parts as f64) as usize).min(parts - 1)
             })
             .collect();
@@ -108,11 +118,11 @@ fn bundles(graph: &Graph, ends: &Ends, nodes: &Locality, startup: f64) -> Vec<Bu
     bundles
 }
 
-/// Chooses who carries.
+/// Chooses the carriers.
 fn assign(bundles: &mut [Bundle], graph: &Graph, ends: &Ends, nodes: &Locality, startup: f64) {
     let mut order: Vec<usize> = (0..bundles.len()).collect();
     order.sort_by(|&a, &b| bundles[b].weight.total_cmp(&bundles[a].weight));
-    // what each process sends away, and what it receives, so far; and its own weight in the bundle at hand
+    // what each process sends away and receives so far, and its own weight in the current bundle
     let mut loads = [vec![0.0f64; graph.processes()], vec![0.0f64; graph.processes()]];
     let mut own = vec![0.0f64; graph.processes()];
     for b in order {
@@ -124,7 +134,8 @@ fn assign(bundles: &mut [Bundle], graph: &Graph, ends: &Ends, nodes: &Locality, 
                 first
             } else {
                 bundle.edges.iter().for_each(|&e| own[end(e) as usize] += weight(graph, e));
-                // the less it carries the other way, and the more of it is its own, the better
+                // prefer the lighter load in the other direction, then the larger weight of one's
+                // own
                 let better = |&a: &Rank, &b: &Rank| {
                     let (a, b) = (a as usize, b as usize);
                     (loads[side][a].total_cmp(&loads[side][b]))
@@ -142,8 +153,8 @@ fn assign(bundles: &mut [Bundle], graph: &Graph, ends: &Ends, nodes: &Locality, 
     }
 }
 
-/// A schedule as it is sent: operations with the numbers of their rounds, and packets. Input and output blocks are edges of the process,
-/// numbered as in a share of `plan.rs`.
+/// A schedule as it is sent: operations with the numbers of their rounds, and packets. Input and
+/// output blocks are edges of the process, numbered as in a share of `rounds.rs`.
 #[derive(Default, Clone)]
 struct Written {
     ops: Vec<(u32, Op)>,
@@ -152,7 +163,7 @@ struct Written {
 }
 
 impl Written {
-    /// The blocks of a message as one block.
+    /// Returns the blocks of a message as one block.
     fn pack(&mut self, blocks: Vec<Block>) -> Block {
         if let [block] = blocks[..] {
             return block;
@@ -172,7 +183,7 @@ impl Written {
     }
 }
 
-/// A block in a share: its kind, and its number.
+/// Encodes a block for a share: its variant and its number.
 fn to_word(block: Block) -> u32 {
     let slot = block.slot() as u32;
     assert!(slot < 1 << 30, "a number of a block is too large to be sent");
@@ -184,8 +195,9 @@ fn to_word(block: Block) -> u32 {
     }
 }
 
-/// The shares of all processes, one behind the other, and the number of words of each: the number of packets, of each packet its number of blocks
-/// and these, then three words an operation: its round and whether it receives, the other process, the block.
+/// Returns the shares of all processes. A share consists of the number of packets, for each packet
+/// its number of blocks and the blocks, and three words for each operation: its round and whether
+/// it receives, the other process, the block.
 pub(in crate::schedule) fn shares(graph: &Graph, nodes: &Locality, tuning: &Tuning) -> Shares {
     let mut shares = Vec::new();
     let words = (written(graph, nodes, tuning).iter())
@@ -216,11 +228,11 @@ fn written(graph: &Graph, nodes: &Locality, tuning: &Tuning) -> Vec<Written> {
             legs.extend(way.into_iter().filter(|(_, from, to)| from != to).map(|(round, from, to)| (round, from, to, e)));
         }
     }
-    // whom a process sends to first differs from process to process, so that not all begin with the same one
+    // each process begins with a different target, so that not all send to the same one first
     let processes = graph.processes() as Rank;
     legs.sort_by_key(|&(round, from, to, _)| (round, from, (to + processes - from) % processes));
     let mut all = vec![Written::default(); graph.processes()];
-    // of each edge the numbers of the scratch blocks at its carriers
+    // for each edge, the numbers of the scratch blocks at its carriers
     let mut scratch = vec![[0u32; 2]; graph.edges()];
     for message in legs.chunk_by(|a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2)) {
         let (round, from, to, _) = message[0];
@@ -252,8 +264,9 @@ fn written(graph: &Graph, nodes: &Locality, tuning: &Tuning) -> Vec<Written> {
     all
 }
 
-/// What of a message travels by itself, and what together. An edge inside a node has its own message, without copies. Repeated ones have not: a process
-/// that may be left out of one of them, as verification does, finds no other's message in its place.
+/// Splits the blocks of a message into those that travel separately and those that travel together.
+/// An edge inside a node has its own message, without copies. Repeated edges do not: a process that
+/// leaves one of them out, as verification may, must not match another edge's message in its place.
 fn split(message: &[Leg], graph: &Graph) -> (Vec<u32>, Vec<u32>) {
     let (round, _, to, _) = message[0];
     let direct = |leg: &Leg| round == GATHER && graph.target(leg.3 as usize) == to;
@@ -262,7 +275,7 @@ fn split(message: &[Leg], graph: &Graph) -> (Vec<u32>, Vec<u32>) {
     (lone.into_iter().map(|leg| leg.3).collect(), together.into_iter().map(|leg| leg.3).collect())
 }
 
-/// The schedule of the process that has a share.
+/// Builds the schedule of a process from its share.
 ///
 /// # Panics
 /// If it is not the share of this process.
@@ -270,7 +283,7 @@ pub fn schedule(n: &Neighborhood, share: &[u32]) -> Schedule {
     let others = |list: Vec<(u32, Rank)>| list.into_iter().filter(|&(_, rank)| rank != n.rank()).collect::<Vec<_>>();
     let targets = others(n.targets_in_order());
     let mut sources = others(n.sources_in_order());
-    // the k-th edge from a source is the k-th time that this process lists the source
+    // the k-th edge from a source is the k-th occurrence of the source in this process's list
     sources.sort_by_key(|s| s.1);
     let block = |word: u32| match word % 4 {
         0 => Block::Input(targets[word as usize / 4].0),
@@ -291,7 +304,7 @@ pub fn schedule(n: &Neighborhood, share: &[u32]) -> Schedule {
             (op[0] / 2, if op[0] % 2 == 0 { Op::send(op[1], block) } else { Op::recv(op[1], block) })
         })
         .collect();
-    let mut schedule = Schedule::from_numbered(Algorithm::NodeAware, ops, crate::schedule::self_copies(n));
+    let mut schedule = Schedule::from_numbered(Algorithm::NodeAware, ops, crate::schedule::grammar::self_copies(n));
     packets.into_iter().for_each(|blocks| schedule.push_packet(blocks));
     schedule
 }
@@ -333,7 +346,8 @@ mod tests {
         Graph::from_edges(n, &edges.collect::<Vec<_>>()).neighborhoods()
     }
 
-    /// Two nodes of two processes, interleaved. 0 and 2 send to 1 and 3; 0 to 2, its neighbor on the node, and to itself.
+    /// Two nodes of two processes, interleaved. 0 and 2 send to 1 and 3; 0 also to 2, its neighbor
+    /// on the node, and to itself.
     #[test]
     fn two_nodes_by_hand() {
         let world = [
@@ -363,8 +377,9 @@ mod tests {
         );
     }
 
-    /// An edge inside a node and blocks for a carrier go to the same process: the edge's block by itself, without copies. Where it is repeated, both go
-    /// with the others.
+    /// An edge inside a node and blocks for a carrier go to the same process: the edge's block
+    /// travels separately, without copies. If the edge is repeated, both copies travel with the
+    /// others.
     #[test]
     fn edges_to_a_carrier() {
         let world = |repeated: bool| {
@@ -383,7 +398,7 @@ mod tests {
         assert_eq!(first(true), "round 0: send Packet(0) to 1;\npacket 0: [Input(0), Input(1), Input(2), Input(3)]\n");
     }
 
-    /// With one node, and with a node for each process, the messages are those of `direct`.
+    /// With one node, and with one process per node, the messages are those of `direct`.
     #[test]
     fn nothing_to_gather() {
         let world = all_to_all(9, 1);
@@ -397,14 +412,14 @@ mod tests {
         for names in [[5; 9], [8, 7, 6, 5, 4, 3, 2, 1, 0]] {
             assert_eq!(pairs(&made(&world, &Locality::from_names(&names), &Tuning::default())), pairs(&direct));
         }
-        // nobody sends, or nobody is there
+        // no process sends, or there are no processes
         let alone = [Neighborhood::from_ranks(0, &[], &[]), Neighborhood::from_ranks(1, &[1], &[1])];
         let schedules = made(&alone, &Locality::from_names(&[0, 1]), &Tuning::default());
         assert_eq!((schedules[0].rounds(), schedules[1].to_string().as_str()), (0, "round 0: copy Input(0) into Output(0);\n"));
         assert!(made(&[], &Locality::from_names(&[]), &Tuning::default()).is_empty());
     }
 
-    /// All to all on five nodes of four processes: each process carries one message away and one in.
+    /// All to all on five nodes of four processes: each process carries one message out and one in.
     #[test]
     fn the_processes_of_a_node_share_the_work() {
         for names in [|r: u32| r / 4, |r| r % 5] {
@@ -418,7 +433,8 @@ mod tests {
         }
     }
 
-    /// Between two nodes of four processes: short blocks travel as one message; long ones as four, each process carrying as much.
+    /// Between two nodes of four processes, short blocks travel as one message, long ones as four
+    /// with equal loads.
     #[test]
     fn heavy_pairs_are_cut() {
         let nodes = Locality::from_names(&[0, 0, 0, 0, 1, 1, 1, 1]);
@@ -430,7 +446,7 @@ mod tests {
         };
         assert_eq!(count(100, 4096.0), 2);
         assert_eq!(count(100, f64::INFINITY), 2);
-        // 16 edges: two messages if each has bytes as dear as its startup
+        // 16 edges: two messages if the bytes of each cost as much as its startup
         assert_eq!(count(512, 4096.0), 4);
         assert_eq!(count(100_000, 4096.0), 8);
         assert_eq!(count(1, 0.0), 8);
@@ -438,7 +454,7 @@ mod tests {
         assert_eq!(count(0, 0.0), 2);
     }
 
-    /// A process that sends to all has a message for each node; so has one that receives from all.
+    /// A process that sends to all has one message per node, and so has one that receives from all.
     #[test]
     fn stars_have_a_message_for_each_node() {
         let nodes = Locality::from_names(&(0..24).map(|r| r / 6).collect::<Vec<_>>());
@@ -451,8 +467,9 @@ mod tests {
         }
     }
 
-    /// On random graphs and placements, whatever the counts of nodes: no more messages between nodes than pairs of nodes with edges, and in them the
-    /// blocks of a process stand one behind the other, so that those of a gather, which are one, are there once.
+    /// On random graphs and placements, with nodes of any size: there are no more messages between
+    /// nodes than pairs of nodes with edges, and the blocks of a process are adjacent in them, so
+    /// that the one block of a gather occurs once.
     #[test]
     fn one_message_for_each_pair_of_nodes() {
         for seed in 0..300u64 {

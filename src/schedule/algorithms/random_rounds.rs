@@ -1,30 +1,41 @@
-//! `random_rounds`: rounds in which every process takes its largest message that meets no other, begun at a random process.
+//! `random_rounds`: in each round every process, starting at a random one, sends its largest
+//! message whose receiver is still free.
 //!
-//! IrregPC's RS_N, RS_N+sort and RS_NH (sections 5.2, 6 and 7.1). A round goes through all processes once, from a random one on. Each looks
-//! through its row, the list of what it still has to send, for a message whose receiver has none in this round yet, and takes the first one
-//! found. So each process has at most one message in and one out at a time, and nearly all are busy until the end: about as many
-//! rounds as the largest degree and a few more. Useful for irregular graphs, and where large messages hold up small ones.
+//! IrregPC's RS_N, RS_N+sort and RS_NH (sections 5.2, 6 and 7.1). A round visits all processes
+//! once, starting at a random one. Each process searches its row, the list of its remaining
+//! messages, for the first message whose receiver has none in this round yet. Each process thus has
+//! at most one message in and one out at a time, and nearly all are busy until the end: the number
+//! of rounds is the largest degree plus a few. Useful for irregular graphs, and where large
+//! messages hold up small ones.
 //!
 //! - [`Variant::RsN`]: rows in random order.
-//! - [`Variant::RsNSort`]: rows sorted once, longest first. The last entry takes the place of one that is taken, so that rows do not stay
-//!   sorted.
-//! - [`Variant::RsNh`]: rows are heaps, longest first at any time, so that messages that travel together are about equally long. Those
-//!   longer than a round's threshold are cut there; the rest goes back into the heap. The threshold leaves a share [`Lambda`] of a round's
-//!   messages whole. As soon as only `max(2, d / 16)` messages are left per process of `d` in the beginning, nothing is cut any more.
+//! - [`Variant::RsNSort`]: rows sorted once, longest first. The last entry replaces one that is
+//!   taken, so that rows do not stay sorted.
+//! - [`Variant::RsNh`]: rows are heaps, longest first at all times, so that messages of one round
+//!   have similar lengths. Messages longer than the round's threshold are cut there, and the rest
+//!   returns to the heap. The threshold leaves a fraction [`Lambda`] of the round's messages whole.
+//!   Once only `max(2, d / 16)` messages remain per process, of `d` initially, nothing is cut any
+//!   more.
 //!
-//! Thresholds are lengths of messages or of what is left of them, so that cuts fall on whole units of weight.
+//! Thresholds are lengths of messages or of their remainders, so that cuts fall on whole units of
+//! weight.
 //!
-//! The table's `random_rounds` is RS_NH, with the incremental threshold where messages may be split and uncut where not.
+//! The table's `random_rounds` is RS_NH, with the incremental threshold if messages may be split,
+//! and uncut otherwise.
 //!
-//! Cost: at least as many rounds as the largest degree; one message for each edge to another process, and with `Lambda::Fixed(x)` up to
-//! `1 / x` times as many; no byte more than the edges carry. To plan a graph of `n` processes with `d` edges each: time `O(n d ln d)` for
-//! RS_N and, by measurement, `O(n d ln d / lambda)` heap operations of `O(log d)` for RS_NH (IrregPC's Figure 10); at worst, where many rows
-//! lead to the same few processes, a look at every edge that is left in each round. A round ends when all who have something to receive are
-//! served, so that `n` processes that send to one take `O(n)`. Memory: 8 bytes an edge, about 40 bytes a process, and the plan's
-//! 16 bytes a piece.
+//! Cost: at least as many rounds as the largest degree; one message for each edge to another
+//! process, and with `Lambda::Fixed(x)` up to `1 / x` times as many; no extra bytes. Building for
+//! `n` processes with `d` edges each takes `O(n d ln d)` time for RS_N and, by measurement, `O(n d
+//! ln d / lambda)` heap operations of `O(log d)` for RS_NH (IrregPC's Figure 10). In the worst
+//! case, where many rows lead to the same few processes, each round looks at every remaining edge.
+//! A round ends when all processes with something to receive are served, so that `n` processes that
+//! send to one take `O(n)`. Memory: 8 bytes per edge, about 40 bytes per process, and 16 bytes per
+//! piece of the result.
 
-use crate::schedule::plan::Piece;
-use crate::schedule::{Algorithm, Plan, Tuning};
+use crate::schedule::grammar::Algorithm;
+use crate::schedule::input::Tuning;
+use crate::schedule::rounds::Piece;
+use crate::schedule::rounds::Rounds;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::Rank;
 use crate::util::random::Random;
@@ -40,22 +51,24 @@ pub enum Variant {
     RsNh(Lambda),
 }
 
-/// Which share of a round's messages travels whole (IrregPC, section 6).
+/// Fraction of a round's messages that travel whole (IrregPC, section 6).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Lambda {
     /// All: nothing is cut.
     One,
-    /// This share, from 0 to 1; at least one message.
+    /// This fraction, from 0 to 1; at least one message.
     Fixed(f64),
-    /// At least three quarters, and of the longer ones as many as pay. To leave a k+1-th message whole as well lengthens the round by the
-    /// difference to the k-th, and saves the startup of one rest in k; the sum of both is minimized.
+    /// At least three quarters, and as many of the longer ones as pay. Leaving the k+1-th message
+    /// whole as well lengthens the round by its difference to the k-th, and saves the startup of
+    /// one remainder in k; the sum of both is minimized.
     Incremental,
 }
 
-/// What making a plan took, and its size.
+/// Cost of building rounds, and their size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Count {
-    /// Extractions of the longest message from a heap, and insertions; building the heaps is not counted.
+    /// Extractions of the longest message from a heap, and insertions; building the heaps is not
+    /// counted.
     pub heap_operations: u64,
     /// Rounds (IrregPC: permutations).
     pub rounds: u32,
@@ -63,19 +76,18 @@ pub struct Count {
     pub pieces: usize,
 }
 
-/// The table's plan.
-pub(in crate::schedule) fn plan(graph: &Graph, tuning: &Tuning) -> Plan {
+/// Builds the rounds of the table's algorithm.
+pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
     let lambda = if tuning.split { Lambda::Incremental } else { Lambda::One };
-    plan_variant(graph, Variant::RsNh(lambda), tuning).0
+    build_variant(graph, Variant::RsNh(lambda), tuning).0
 }
 
-/// Makes a plan, and counts. Equal graphs, variants and tunings give equal plans everywhere.
-///
-/// `tuning.split` is not looked at: the variant says whether messages are cut.
+/// Builds rounds by a variant, and counts operations. Equal graphs, variants and tunings give equal
+/// rounds everywhere. `tuning.split` is ignored: the variant determines if messages are cut.
 ///
 /// # Panics
 /// If the graph has 2^32 edges or more.
-pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Plan, Count) {
+pub fn build_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Rounds, Count) {
     assert!(u32::try_from(graph.edges()).is_ok(), "{} edges are too many to number", graph.edges());
     let mut random = Random::new(tuning.seed);
     let lambda = match variant {
@@ -84,30 +96,32 @@ pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Plan, 
     };
     let spare = if lambda == Lambda::One { 0 } else { graph.edges() / 2 };
     let pieces = Vec::with_capacity(graph.edges() + spare);
-    let mut plan = Plan { algorithm: Algorithm::RandomRounds, rounds: 0, scale: 1, pieces };
-    let mut rows = Rows::new(graph, &plan, variant, &mut random);
+    let mut rounds = Rounds { algorithm: Algorithm::RandomRounds, count: 0, scale: 1, pieces };
+    let mut rows = Rows::new(graph, &rounds, variant, &mut random);
 
     let mut active: Vec<Rank> = (0..graph.processes() as Rank).filter(|&p| rows.length[p as usize] > 0).collect();
     let degree = graph.edges() as f64 / active.len() as f64;
     let few = (degree / 16.0).max(2.0) * active.len() as f64;
     let mut left = graph.edges();
 
-    // the last round in which a process was busy as a receiver, or with half duplex in any role; rounds are counted from 1 here
+    // the last round in which a process was busy as a receiver, or in half duplex in any role;
+    // rounds are counted from 1 here
     let mut busy = vec![0u32; graph.processes()];
-    // how many messages every process has still to receive, and how many processes have any to receive
+    // number of messages that each process has still to receive, and number of processes with any
+    // to receive
     let mut to_come = graph.degrees().1;
     let mut receivers = to_come.iter().filter(|&&n| n > 0).count();
     let mut done = 0;
     let mut chosen: Vec<(Rank, Message)> = Vec::with_capacity(active.len());
     let mut lengths: Vec<u32> = Vec::with_capacity(active.len());
     while left > 0 {
-        let now = plan.rounds + 1;
+        let now = rounds.count + 1;
         let start = random.below(graph.processes() as u32);
         let (before, behind) = active.split_at(active.partition_point(|&p| p < start));
         let mut free = receivers;
         chosen.clear();
         for &p in behind.iter().chain(before) {
-            // without this, many processes that send to one would look for it in vain in every round
+            // otherwise many processes that send to one would search in vain in every round
             if free == 0 {
                 break;
             }
@@ -125,14 +139,14 @@ pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Plan, 
             }
         }
         lengths.clear();
-        // messages of no length are whole in any case
+        // messages of length 0 are whole in any case
         lengths.extend(chosen.iter().map(|c| c.1.length).filter(|&length| length > 0));
         let lambda = if left as f64 <= few || lengths.is_empty() { Lambda::One } else { lambda };
         let threshold = threshold(lambda, &mut lengths, tuning.startup);
         for &(p, Message { length, edge }) in &chosen {
-            let begin = plan.length(graph, edge as usize) - length;
+            let begin = rounds.length(graph, edge as usize) - length;
             let sent = length.min(threshold);
-            plan.pieces.push(Piece { edge, round: plan.rounds, begin, end: begin + sent });
+            rounds.pieces.push(Piece { edge, round: rounds.count, begin, end: begin + sent });
             if sent < length {
                 rows.put_back(p, Message { length: length - sent, edge });
                 continue;
@@ -147,14 +161,15 @@ pub fn plan_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Plan, 
             active.retain(|&p| rows.length[p as usize] > 0);
             done = 0;
         }
-        plan.rounds = now;
+        rounds.count = now;
     }
-    let count = Count { heap_operations: rows.operations, rounds: plan.rounds, pieces: plan.pieces.len() };
-    (plan, count)
+    let count = Count { heap_operations: rows.operations, rounds: rounds.count, pieces: rounds.pieces.len() };
+    (rounds, count)
 }
 
-/// How long a round's messages may be (IrregPC: Decide_Size): at least as long as the shortest, so that every round completes an edge.
-/// Reorders the lengths, of which there is at least one.
+/// Returns the maximum length of a message in this round (IrregPC: Decide_Size): at least that of
+/// the shortest, so that every round completes an edge. Reorders the lengths, of which there is at
+/// least one.
 fn threshold(lambda: Lambda, lengths: &mut [u32], startup: f64) -> u32 {
     let n = lengths.len();
     match lambda {
@@ -170,7 +185,8 @@ fn threshold(lambda: Lambda, lengths: &mut [u32], startup: f64) -> u32 {
             longer.sort_unstable();
             let (mut gain, mut best, mut at) = (0.0, 0.0, 0);
             for (i, pair) in longer.windows(2).enumerate() {
-                // with lambda = whole / n and steps of 1 / n, a step over lambda is 1 / whole
+                // with lambda = whole / n and steps of 1 / n, one step relative to lambda is 1 /
+                // whole
                 let whole = (first + i) as f64;
                 gain += startup / whole - f64::from(pair[1] - pair[0]);
                 if gain >= best {
@@ -182,20 +198,21 @@ fn threshold(lambda: Lambda, lengths: &mut [u32], startup: f64) -> u32 {
     }
 }
 
-/// What is left to send of an edge.
+/// The remainder of an edge.
 #[derive(Debug, Clone, Copy)]
 struct Message {
     length: u32,
     edge: u32,
 }
 
-/// What is left to send, a row for each process, which stands where the process's edges stand in the graph.
+/// The remaining messages, one row per process, stored at the positions of the process's edges in
+/// the graph.
 struct Rows<'a> {
     graph: &'a Graph,
     messages: Vec<Message>,
-    /// How many are left in each row.
+    /// Number of messages left in each row.
     length: Vec<u32>,
-    /// Whether rows are heaps, the longest message first, or lists.
+    /// True if rows are heaps, longest message first, rather than lists.
     heaps: bool,
     /// Heap operations.
     operations: u64,
@@ -203,8 +220,8 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn new(graph: &'a Graph, plan: &Plan, variant: Variant, random: &mut Random) -> Self {
-        let message = |edge| Message { length: plan.length(graph, edge), edge: edge as u32 };
+    fn new(graph: &'a Graph, rounds: &Rounds, variant: Variant, random: &mut Random) -> Self {
+        let message = |edge| Message { length: rounds.length(graph, edge), edge: edge as u32 };
         let mut messages: Vec<Message> = (0..graph.edges()).map(message).collect();
         for p in 0..graph.processes() as Rank {
             let row = &mut messages[graph.edges_of(p)];
@@ -219,7 +236,7 @@ impl<'a> Rows<'a> {
         Rows { graph, messages, length, heaps: matches!(variant, Variant::RsNh(_)), operations: 0, skipped: Vec::new() }
     }
 
-    /// Takes the first message out of a row whose edge is free.
+    /// Takes the first message whose edge is free out of a row.
     fn take(&mut self, p: Rank, free: impl Fn(usize) -> bool) -> Option<Message> {
         let row = &mut self.messages[self.graph.edges_of(p)];
         let length = &mut self.length[p as usize];
@@ -250,7 +267,7 @@ impl<'a> Rows<'a> {
         taken
     }
 
-    /// Puts back what is left of a message that was taken out of a heap.
+    /// Returns the remainder of a message to its heap.
     fn put_back(&mut self, p: Rank, rest: Message) {
         self.operations += 1;
         insert(&mut self.messages[self.graph.edges_of(p)], &mut self.length[p as usize], rest);
@@ -268,7 +285,7 @@ fn insert(row: &mut [Message], length: &mut u32, message: Message) {
     }
 }
 
-/// Lets the i-th entry sink to its place in a heap that is in order below it.
+/// Moves the i-th entry down to its place in a heap that is otherwise in order.
 fn sift_down(heap: &mut [Message], mut i: usize) {
     loop {
         let mut child = 2 * i + 1;
@@ -299,10 +316,10 @@ mod tests {
         Variant::RsNh(Lambda::Incremental),
     ];
 
-    /// All processes send to `d` others, at distances that are drawn, with weights up to `heaviest`.
+    /// All processes send to `d` others, at random distances, with weights up to `heaviest`.
     fn regular(n: u32, d: usize, heaviest: u32, random: &mut Random) -> Graph {
         let mut targets = vec![Vec::with_capacity(d); n as usize];
-        // sums of random permutations; edges to oneself drop out
+        // sums of random permutations, without edges to oneself
         for _ in 0..d {
             let mut permutation: Vec<u32> = (0..n).collect();
             random.shuffle(&mut permutation);
@@ -320,7 +337,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
 
-        /// Every variant delivers everything with one message in and one out, and none cuts but where it may.
+        /// Every variant delivers everything with one message in and one out, and cuts only where
+        /// it may.
         #[test]
         fn variants_deliver(
             n in 1u32..40,
@@ -334,16 +352,16 @@ mod tests {
             let world = graph.neighborhoods();
             let tuning = Tuning { seed, startup, split: true, half_duplex, ..Tuning::default() };
             for variant in VARIANTS {
-                let (plan, count) = plan_variant(&graph, variant, &tuning);
-                prop_assert_eq!(&plan, &plan_variant(&graph, variant, &tuning).0);
-                verify(&world, &plan.schedules(&graph, &world), Goal::Deliver, true).map_err(TestCaseError::fail)?;
-                prop_assert_eq!((count.rounds, count.pieces), (plan.rounds, plan.pieces.len()));
+                let (rounds, count) = build_variant(&graph, variant, &tuning);
+                prop_assert_eq!(&rounds, &build_variant(&graph, variant, &tuning).0);
+                verify(&world, &rounds.schedules(&graph, &world), Goal::Deliver, true).map_err(TestCaseError::fail)?;
+                prop_assert_eq!((count.rounds, count.pieces), (rounds.count, rounds.pieces.len()));
                 prop_assert!(count.rounds >= graph.max_degree());
                 let uncut = matches!(variant, Variant::RsN | Variant::RsNSort | Variant::RsNh(Lambda::One));
                 prop_assert!(!uncut || count.pieces == graph.edges());
                 prop_assert!(matches!(variant, Variant::RsNh(_)) || count.heap_operations == 0);
                 let mut roles = std::collections::HashSet::new();
-                for piece in plan.pieces.iter().filter(|_| half_duplex) {
+                for piece in rounds.pieces.iter().filter(|_| half_duplex) {
                     let source = (0..n).find(|&p| graph.edges_of(p).contains(&(piece.edge as usize))).unwrap();
                     for process in [source, graph.target(piece.edge as usize)] {
                         prop_assert!(roles.insert((piece.round, process)), "{} is busy twice", process);
@@ -359,39 +377,42 @@ mod tests {
         let at = |lambda, startup| threshold(lambda, &mut lengths(), startup);
         assert_eq!(at(Lambda::One, 0.0), u32::MAX);
         assert_eq!([0.0, 0.5, 0.51, 1.0].map(|share| at(Lambda::Fixed(share), 0.0)), [1, 5, 8, 30]);
-        // six of eight are whole at least; a seventh pays if startup / 6 >= 10 - 9, the eighth if also startup / 7 >= 30 - 10
+        // at least six of eight are whole; a seventh pays if startup / 6 >= 10 - 9, the eighth if
+        // also startup / 7 >= 30 - 10
         assert_eq!([0.0, 5.9, 6.0, 139.0, 140.0].map(|startup| at(Lambda::Incremental, startup)), [9, 9, 10, 10, 30]);
         assert_eq!(threshold(Lambda::Incremental, &mut [7], 0.0), 7);
         // equal messages are never cut
         assert_eq!(threshold(Lambda::Incremental, &mut [4; 9], 0.0), 4);
     }
 
-    /// Longest first: what a process sends in the first round is its longest message, or the receivers of the longer ones are taken.
+    /// Longest first: in the first round a process sends its longest message, unless the receivers
+    /// of the longer ones are taken.
     #[test]
     fn rounds_take_the_longest_first() {
         let graph = regular(64, 12, 1000, &mut Random::new(5));
-        let sum_of_longest = |variant| plan_variant(&graph, variant, &Tuning::default()).0.cost(0.0);
+        let sum_of_longest = |variant| build_variant(&graph, variant, &Tuning::default()).0.cost(0.0);
         let (list, heap) = (sum_of_longest(Variant::RsN), sum_of_longest(Variant::RsNh(Lambda::One)));
         assert!(heap < 0.95 * list, "{heap} {list}");
         let cut = sum_of_longest(Variant::RsNh(Lambda::Fixed(0.75)));
         assert!(cut < heap, "{cut} {heap}");
     }
 
-    /// Everyone sends to one, or one to everyone: as many rounds as messages, and no more work than that.
+    /// All send to one, or one to all: as many rounds as messages, and no more work than that.
     #[test]
     fn stars_take_linear_time() {
         let n = 2_000;
         for half_duplex in [false, true] {
             let tuning = Tuning { half_duplex, ..Tuning::default() };
             for edges in [(1..n).map(|p| (p, 0, 1)).collect::<Vec<_>>(), (1..n).map(|p| (0, p, 1)).collect()] {
-                let (_, count) = plan_variant(&Graph::from_edges(n, &edges), Variant::RsNh(Lambda::One), &tuning);
+                let (_, count) = build_variant(&Graph::from_edges(n, &edges), Variant::RsNh(Lambda::One), &tuning);
                 assert_eq!((count.rounds, count.heap_operations), (n - 1, u64::from(n - 1)));
             }
         }
     }
 
-    /// IrregPC's Figure 10: heap operations are about a constant times (n d / lambda) ln d; measured are 1.3 to 1.8. If they grew as d^2, the
-    /// ratio would be 2.6 times as large for d = 24 as for d = 4; if with n^2, four times for n = 256.
+    /// IrregPC's Figure 10: the number of heap operations is about a constant times (n d / lambda)
+    /// ln d; measured constants are 1.3 to 1.8. If it grew as d^2, the ratio would be 2.6 times as
+    /// large for d = 24 as for d = 4; as n^2, four times for n = 256.
     #[test]
     fn heap_operations_grow_as_in_figure_10() {
         let mut random = Random::new(10);
@@ -401,7 +422,7 @@ mod tests {
                 for lambda in [0.5, 0.75, 1.0] {
                     let graph = regular(n, d, 1 << 20, &mut random);
                     let tuning = Tuning { seed: random.bits(), ..Tuning::default() };
-                    let (_, count) = plan_variant(&graph, Variant::RsNh(Lambda::Fixed(lambda)), &tuning);
+                    let (_, count) = build_variant(&graph, Variant::RsNh(Lambda::Fixed(lambda)), &tuning);
                     let expected = d as f64 / lambda * (d as f64).ln() * f64::from(n);
                     ratios.push((count.heap_operations as f64 / expected, n, d, lambda));
                 }

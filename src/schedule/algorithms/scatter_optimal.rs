@@ -1,35 +1,43 @@
-//! `scatter_optimal`: from one process to others along the tree that is fastest by LogGP.
+//! `scatter_optimal`: from one process to the others along the tree that is fastest under LogGP.
 //!
-//! LogGP's A_t^k (section 4.7; for one item A_t, section 4.5). Who has blocks of P processes, its own among them, sends those of s to one process,
-//! which goes on with them while the sender goes on with P - s. The best s gives
+//! LogGP's A_t^k (section 4.7; for one item A_t, section 4.5). A process that holds the blocks of P
+//! processes, its own included, sends those of s processes to one of them, which continues with
+//! these while the sender continues with P - s. The best s gives
 //!
 //! ```text
 //! t(1) = 0,   t(P) = min over s of  T(s) + max(L + 2 o + t(s), max(g, o) + t(P - s))
 //! ```
 //!
-//! where T(s) is the time that the blocks of s processes take at the sender's port. Where that is less than L + 2 o the source keeps more
-//! than half. Two things differ from the paper: with s = P - 1 the second argument is 0, as nothing follows for which the port would have to be
-//! free (the paper counts until ports are free); and a sender with o above g is limited by o. With o <= g <= L + 2 o both say the same.
-//! Blocks are not divided, which could save a little (the paper's Figure 10). Among equal times the smallest s sends the fewest bytes.
+//! where T(s) is the time that the blocks of s processes take at the sender's port. If that is less
+//! than L + 2 o, the source keeps more than half.
 //!
-//! Blocks of different weights are taken to have the mean weight.
+//! There are two differences from the paper. For `s = P - 1` the second argument is 0, because
+//! nothing follows that needs a free port (the paper counts until ports are free). If o exceeds g,
+//! the sender is limited by o; both formulas agree for `o <= g <= L + 2 o`. Blocks are not divided,
+//! which could save a little (the paper's Figure 10). Among equal times, the smallest s sends the
+//! fewest bytes.
 //!
-//! Cost: at most P - 1 rounds and P - 1 messages, each block on its way once for each step of the tree. To build: time `O(P log P)`, memory `O(P)`.
-//! The first argument of the maximum, with T(s), grows with s. The second one, with T(s), does not: one process less
-//! saves at least what its block takes at the port, as long as g and L + 2 o are at least the time of a byte. So the best s is where the first
-//! one reaches the second one, or one less, and that place does not fall as P grows. s = 1 (the simple scatter) and P / 2 (the binomial
-//! tree) are tried too, so that the tree is never slower than those, whatever the parameters are.
+//! Blocks of different weights are treated as blocks of the mean weight.
+//!
+//! Cost: at most P - 1 rounds and P - 1 messages; each block travels once for each edge on its
+//! path. Building takes time `O(P log P)` and memory `O(P)`. The first argument of the maximum,
+//! with T(s), grows with s. The second one, with T(s), does not, because one process less saves at
+//! least the port time of its block, provided that g and L + 2 o are at least the time of a byte.
+//! The best s is therefore where the first argument reaches the second, or one less, and this s
+//! does not decrease as P grows. s = 1 (the simple scatter) and P / 2 (the binomial tree) are tried
+//! too, so that the tree is never slower than those, for any parameters.
 
-use crate::schedule::Costs;
+use crate::schedule::costs::Costs;
 
-/// For 0 to `processes` processes how many blocks are sent away first; `weight` is that of a block.
+/// For each number of processes from 0 to `processes`, the number of blocks to send away first;
+/// `weight` is that of a block.
 pub(in crate::schedule) fn splits(processes: u32, weight: f64, costs: &Costs) -> Vec<u32> {
     tree(processes, weight, costs).0
 }
 
-/// The splits, and the times t.
+/// Returns the splits and the times t.
 fn tree(processes: u32, weight: f64, costs: &Costs) -> (Vec<u32>, Vec<f64>) {
-    /// Times that differ by less, relative to them, are equal but for rounding.
+    /// Times with a smaller relative difference differ by rounding only.
     const EQUAL: f64 = 1e-12;
     let (mut splits, mut times) = (vec![0, 0], vec![0.0, 0.0]);
     let passes = |s: usize| costs.transfer(s as f64 * weight);
@@ -46,7 +54,7 @@ fn tree(processes: u32, weight: f64, costs: &Costs) -> (Vec<u32>, Vec<f64>) {
         let mut split = best.unwrap_or(1);
         let least = time(split);
         if split <= below {
-            // where the second argument does not fall, fewer blocks are as good
+            // where the second argument is constant, fewer blocks are as good
             let good = |s: usize| time(s) <= least * (1.0 + EQUAL);
             let (mut bad, mut low) = (0, split);
             while low - bad > 1 {
@@ -87,7 +95,8 @@ mod tests {
         (splits, times)
     }
 
-    /// Section 4.6: with L = 30 and g = 10, five items must be split into 1 and 4, and 320 into 150 and 170.
+    /// Section 4.6: with L = 30 and g = 10, five items must be split into 1 and 4, and 320 into 150
+    /// and 170.
     #[test]
     fn splits_that_the_paper_quotes() {
         let splits = splits(320, 1.0, &simplified(30.0, 10.0));
@@ -134,7 +143,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
-        /// As good as trying all splits, and by the same splits, where g and L + 2 o are at least G.
+        /// As good as trying all splits, and by the same splits, where g and L + 2 o are at least
+        /// G.
         #[test]
         fn as_good_as_trying_all(
             latency in 1u32..60, overhead in 0u32..20, gap in 1u32..60, per_byte in 0u32..=4, weight in 1u32..40,

@@ -1,8 +1,8 @@
-//! Names that look like the library's and are not: most likely misspelled.
+//! Warnings about unknown names that resemble the library's hints and are probably misspelled.
 
-use super::*;
+use super::names::*;
 
-/// Environment variable: what the library says on standard error.
+/// Environment variable: messages that the library writes to standard error.
 pub const LOG: &str = "MPIX_NEIGHBOR_LOG";
 
 /// All hints.
@@ -29,19 +29,19 @@ const HINTS: [Names; 23] = [
     MATCHED_PROBE,
     LOGGP_SECONDS,
     LOGGP_BYTES,
-    // the family of a variable alone
+    // a variable without info key
     ("", LOGGP_FILE),
 ];
 
-/// Environment variables that are no hints, those of the preload library included.
+/// Environment variables that are not hints, including those of the preload library.
 const OTHERS: [&str; 6] =
     [LOG, "MPIX_NEIGHBOR_STATS", "MPIX_NEIGHBOR_TRACE", "MPIX_PRELOAD", "MPIX_PRELOAD_ALLTOALLV", "MPIX_PRELOAD_FILE"];
 
-/// How much of a name must be right, without the prefix that all have, for it to be meant.
+/// Minimum similarity of two names, without their common prefix, for a suggestion.
 const ALIKE: f64 = 0.6;
 
-/// What is to be said of an info key that begins as the library's do and is none of them. `None`
-/// for the library's, and for all others.
+/// Returns a warning about an info key that has the library's prefix but is unknown. `None` for
+/// known keys, and for keys without the prefix.
 pub fn key(key: &str) -> Option<String> {
     let known = |names: &Names| names.0 == key;
     if HINTS.iter().any(known) || !key.get(..4)?.eq_ignore_ascii_case("mpix") {
@@ -54,8 +54,8 @@ pub fn key(key: &str) -> Option<String> {
     })
 }
 
-/// What is to be said of an environment variable that is nearly one of the library's. `None` for
-/// the library's, and for all others.
+/// Returns a warning about an environment variable that resembles one of the library's. `None` for
+/// known variables, and for all others.
 pub fn variable(name: &str) -> Option<String> {
     let known = |names: &Names| names.1 == name;
     if OTHERS.contains(&name) || HINTS.iter().any(known) || !name.get(..4)?.eq_ignore_ascii_case("mpix") {
@@ -67,8 +67,8 @@ pub fn variable(name: &str) -> Option<String> {
     Some(format!("unknown environment variable {}: is {meant} meant?", shown(name)))
 }
 
-/// The one of the `known` that is nearest to a name, if one is near. A hint's key and its variable
-/// stand for one another: some differ by more than their letters' size.
+/// Returns the one of the `known` names that is most similar to a name, if any is similar enough. A
+/// hint's key and variable are both compared, because some of them differ in more than case.
 fn nearest<'a>(name: &str, known: impl Iterator<Item = (&'static str, &'a Names)>) -> Option<&'static str> {
     let bare = |name: &str| {
         let name = name.to_ascii_lowercase().replace('-', "_");
@@ -85,7 +85,7 @@ fn nearest<'a>(name: &str, known: impl Iterator<Item = (&'static str, &'a Names)
         .map(|(_, text)| text)
 }
 
-/// A name of somebody else's, so that it can be printed in a line.
+/// Makes a foreign name safe to print on one line.
 fn shown(name: &str) -> String {
     name.escape_debug().take(80).collect()
 }
@@ -130,7 +130,7 @@ mod tests {
         for other in ["", "m", "color", "mpi_assert_no_any_tag", "striping_factor", "münchen", "mpi\u{fc}"] {
             assert_eq!((key(other), variable(other)), (None, None));
         }
-        // of another library, or of the program
+        // from another library, or from the program
         for other in OTHERS.into_iter().chain(["MPIX_STREAM_POOL", "MPIX_TEST_ROUNDS", "MPICC", "MPIX_WRITE_HEADER"]) {
             assert_eq!(variable(other), None);
         }
@@ -156,13 +156,13 @@ mod tests {
         assert!(text.len() < 200 && text.chars().all(|c| !c.is_control()), "{text:?}");
     }
 
-    /// Each constant of a hint's names stands in the list.
+    /// Every constant with a hint's names occurs in the list.
     #[test]
     fn the_list_is_complete() {
-        let source = include_str!("../hints.rs");
+        let source = include_str!("names.rs");
         let named: Vec<&str> = source
             .lines()
-            .filter_map(|line| line.strip_prefix("const ")?.split_once(": Names ="))
+            .filter_map(|line| line.strip_prefix("pub(super) const ")?.split_once(": Names ="))
             .map(|(_, names)| names)
             .collect();
         assert!(named.len() > 15);

@@ -1,19 +1,23 @@
-//! Colors the edges of a bipartite multigraph with exactly as many colors as its largest degree (König's theorem).
+//! Colors the edges of a bipartite multigraph with exactly as many colors as its largest degree
+//! (König's theorem).
 //!
-//! Ports of small degree are merged and edges added until every port has the same degree. Where that is even, an Euler split halves the graph:
-//! edges are paired at each port, and pairs chained into cycles in which edges go to the one and the other half in turn (Gabow 1976).
-//! Where it is odd, a perfect matching is taken out first: a random walk that pushes matched edges aside finds one in O(n log n) expected
-//! steps in a regular graph (Goel, Kapralov and Khanna 2010).
+//! Ports of small degree are merged and edges added until every port has the same degree. If the
+//! degree is even, an Euler split halves the graph: edges are paired at each port, and the pairs
+//! chained into cycles whose edges go alternately to the two halves (Gabow 1976). If it is odd, a
+//! perfect matching is removed first: a random walk that displaces matched edges finds one in O(n
+//! log n) expected steps in a regular graph (Goel, Kapralov and Khanna 2010).
 //!
-//! Cost: O(E log d + c n log n) expected time for E edges, n ports and largest degree d, where c <= d is the number of matchings that are
-//! taken out, none if d is a power of two. Memory: 24 bytes an edge with those that are added; at most twice as many plus d.
+//! Cost: O(E log d + c n log n) expected time for E edges, n ports and largest degree d, where c <=
+//! d is the number of matchings removed, none if d is a power of two. Memory: 24 bytes per edge,
+//! added ones included; there are at most 2 E + d edges in all.
 
 use crate::util::random::Random;
 
 /// No edge.
 const NONE: u32 = u32::MAX;
 
-/// The colors of edges that lead from a port on the left to one on the right; ports are numbers below `ports`.
+/// Returns the colors of edges that lead from a port on the left to one on the right; ports are
+/// numbers below `ports`.
 pub fn color(ports: usize, edges: &[(u32, u32)], seed: u64) -> Vec<u32> {
     let degree = max_degree(ports, edges);
     if degree == 0 {
@@ -44,7 +48,8 @@ fn max_degree(ports: usize, edges: &[(u32, u32)]) -> u32 {
     left.into_iter().chain(right).max().unwrap_or(0)
 }
 
-/// The graph with merged ports and added edges, so that all ports have the same degree. The first edges are the given ones.
+/// The graph with merged ports and added edges, in which all ports have the same degree. The given
+/// edges come first.
 struct Regular {
     ports: usize,
     ends: Vec<(u32, u32)>,
@@ -65,7 +70,7 @@ impl Regular {
     }
 }
 
-/// Ports of one side, merged.
+/// The merged ports of one side.
 struct Merged {
     /// New number of each port.
     port: Vec<u32>,
@@ -73,7 +78,7 @@ struct Merged {
     degrees: Vec<u32>,
 }
 
-/// Merges ports while their degrees together do not exceed the limit: no two of the new ones could be merged in the order of numbers.
+/// Merges consecutive ports while the sum of their degrees is within the limit.
 fn merge(ports: usize, ends: impl Iterator<Item = u32>, limit: u32) -> Merged {
     let mut degree = vec![0u32; ports];
     for end in ends {
@@ -91,7 +96,7 @@ fn merge(ports: usize, ends: impl Iterator<Item = u32>, limit: u32) -> Merged {
 }
 
 impl Merged {
-    /// Each port as often as it lacks edges.
+    /// Yields each port once for each edge that it lacks.
     fn missing(&self, ports: usize, degree: u32) -> impl Iterator<Item = u32> + '_ {
         (0..ports as u32).flat_map(move |p| {
             let has = self.degrees.get(p as usize).copied().unwrap_or(0);
@@ -104,17 +109,19 @@ struct Coloring {
     ports: usize,
     ends: Vec<(u32, u32)>,
     color: Vec<u32>,
-    /// Edges; those of a part that is colored by itself stand together.
+    /// Edges; those of a part that is colored separately are adjacent.
     order: Vec<u32>,
-    /// For an edge the ones with which it is paired on the left and on the right. For a matching: room for adjacency and mates.
+    /// For each edge, its partners on the left and on the right. During a matching: storage for
+    /// adjacency and mates.
     partner: [Vec<u32>; 2],
-    /// For a port the edge that waits for another one.
+    /// For each port, the edge that waits for a partner.
     pending: Vec<u32>,
     random: Random,
 }
 
 impl Coloring {
-    /// Colors the edges `order[begin..end]`, which form a graph in which all ports have the same degree.
+    /// Colors the edges `order[begin..end]`, which form a graph in which all ports have the same
+    /// degree.
     fn color_range(&mut self, begin: usize, end: usize, degree: u32, first: u32) {
         let (mut begin, mut degree, mut first) = (begin, degree, first);
         if degree % 2 == 1 {
@@ -131,7 +138,7 @@ impl Coloring {
         }
     }
 
-    /// Puts half of the edges of each port before the other half. Degrees are even.
+    /// Moves half of the edges of each port before the other half. All degrees are even.
     fn split(&mut self, begin: usize, end: usize) -> usize {
         for side in 0..2 {
             self.pending.fill(NONE);
@@ -173,10 +180,10 @@ impl Coloring {
         low
     }
 
-    /// Puts the edges of a perfect matching first.
+    /// Moves the edges of a perfect matching to the front.
     fn match_ports(&mut self, begin: usize, end: usize, degree: u32) {
         let degree = degree as usize;
-        // the edges of each left port; all have as many
+        // the edges of each left port; all ports have the same number
         let [of_left, mate] = &mut self.partner;
         self.pending.fill(0);
         for &e in &self.order[begin..end] {
@@ -184,7 +191,7 @@ impl Coloring {
             of_left[l * degree + self.pending[l] as usize] = e;
             self.pending[l] += 1;
         }
-        // for a right port the edge that holds it
+        // for each right port, the edge that holds it
         let mate = &mut mate[..self.ports];
         mate.fill(NONE);
         for l in 0..self.ports {
@@ -192,7 +199,7 @@ impl Coloring {
             loop {
                 let e = of_left[l * degree + self.random.below(degree as u32) as usize];
                 if e == not {
-                    // it has just been pushed out of there
+                    // it was just displaced from there
                     if degree == 1 {
                         unreachable!("in a graph of degree 1 nothing is pushed out");
                     }
@@ -241,7 +248,8 @@ mod tests {
     }
 
     proptest! {
-        /// Multigraphs of all densities: as many colors as the largest degree, none twice at a port.
+        /// Multigraphs of all densities: as many colors as the largest degree, and no color twice
+        /// at a port.
         #[test]
         fn exactly_max_degree_colors(
             ports in 1u32..=64,

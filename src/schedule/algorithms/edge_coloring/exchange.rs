@@ -1,22 +1,24 @@
 //! Moves edges between pairs of rounds so that heavy edges share rounds.
 //!
-//! The edges of two rounds form paths and cycles in which they alternate; each of them may swap its rounds by itself (Kempe). Putting the
-//! heavier of its two sides into the same round everywhere makes the other round as short as these two can.
+//! The edges of two rounds form paths and cycles in which the rounds alternate; each path or cycle
+//! may swap its rounds independently (Kempe). Putting the heavier side of each into the same round
+//! makes the other round as short as these two can be.
 
 /// No edge.
 const NONE: u32 = u32::MAX;
 
-/// At most so many times over all pairs.
+/// Maximum number of sweeps over all pairs.
 const SWEEPS: u32 = 4;
 
-/// Elementary steps that moving edges takes at most.
+/// Upper bound of the elementary steps of [`heavy_together`].
 pub fn steps(edges: usize, degree: u32) -> u64 {
     2 * u64::from(SWEEPS) * edges as u64 * u64::from(degree)
 }
 
-/// Changes `colors`, which stays a coloring with the same colors; the sum over colors of the longest edge never grows.
+/// Changes `colors`, which stays a coloring with the same colors. The sum over colors of the
+/// longest edge never grows.
 ///
-/// Cost: O(E d) time a sweep for E edges and d colors, 8 bytes a port and color.
+/// Cost: O(E d) time per sweep for E edges and d colors, 8 bytes per port and color.
 pub fn heavy_together(ports: usize, ends: &[(u32, u32)], lengths: &[u32], degree: u32, colors: &mut [u32]) {
     let degree = degree as usize;
     // the edge of each color at each port
@@ -79,7 +81,7 @@ pub fn heavy_together(ports: usize, ends: &[(u32, u32)], lengths: &[u32], degree
     }
 }
 
-/// The edges of the path or cycle of two colors on which an edge lies.
+/// Collects the edges of the path or cycle of two colors that contains an edge.
 fn follow(
     ends: &[(u32, u32)],
     colors: &[u32],
@@ -101,7 +103,7 @@ fn follow(
                 break;
             }
             if e == first {
-                // a cycle: all of it has been seen
+                // a cycle: all of it has been visited
                 return;
             }
             component.push(e);

@@ -1,17 +1,19 @@
-//! Rounds in which a process sends or receives, not both: colors of an undirected graph (Misra and Gries 1992).
+//! Rounds in which a process either sends or receives: colors of an undirected graph (Misra and
+//! Gries 1992).
 //!
-//! The edges between two processes, in both directions, are one undirected edge; d + 1 colors suffice for the largest number d of
-//! neighbor processes (Vizing). A color is as many rounds as the largest number of edges between two processes that have it.
+//! The edges between two processes, in both directions, form one undirected edge; d + 1 colors
+//! suffice if a process has at most d neighbors (Vizing). A color takes as many rounds as the
+//! largest number of edges between two processes with that color.
 //!
-//! Cost: an edge that finds a color free at both ends takes O(d) time at most; for others colors are moved around, in O(V + d^2).
-//! Memory: O(E).
+//! Cost: an edge with a color that is free at both ends takes at most O(d) time; for the others
+//! colors are moved, in O(V + d^2). Memory: O(E).
 
 use std::collections::HashMap;
 
 /// No process.
 const NONE: u32 = u32::MAX;
 
-/// The rounds of directed edges between processes.
+/// Returns the rounds of directed edges between processes.
 pub fn color(processes: usize, ends: &[(u32, u32)]) -> Vec<u32> {
     let key = |e: usize| (ends[e].0.min(ends[e].1), ends[e].0.max(ends[e].1));
     let mut order: Vec<usize> = (0..ends.len()).collect();
@@ -36,20 +38,22 @@ pub fn color(processes: usize, ends: &[(u32, u32)]) -> Vec<u32> {
 /// The neighbors of a process by color.
 #[derive(Clone)]
 enum Row {
-    /// For each color the neighbor or `NONE`: for processes with edges of a good part of the colors.
+    /// For each color the neighbor or `NONE`: for processes whose edges use a good part of the
+    /// colors.
     Dense(Vec<u32>),
-    /// Only for what does not depend on its order.
+    /// Used only where the order of iteration does not matter.
     Sparse(HashMap<usize, u32>),
 }
 
-/// A dense row is at most so many times as long as its process has edges: all rows together have O(E) entries.
+/// Maximum ratio of the length of a dense row to the number of edges of its process: all rows
+/// together have O(E) entries.
 const SPARSE: usize = 8;
 
 struct Coloring {
-    /// Colors that may be used: largest degree + 1.
+    /// Number of colors available: largest degree + 1.
     count: usize,
     rows: Vec<Row>,
-    /// All colors below are those of edges of the process.
+    /// All colors below this are used by edges of the process.
     low: Vec<usize>,
 }
 
@@ -69,7 +73,7 @@ impl Coloring {
         }
     }
 
-    /// The lowest color that no edge of `v` has.
+    /// The lowest color that no edge of `v` uses.
     fn free(&mut self, v: u32) -> usize {
         let low = self.low[v as usize];
         let free = (low..self.count).find(|&c| self.neighbor(v, c) == NONE).expect("there is a color more than edges");
@@ -77,7 +81,7 @@ impl Coloring {
         free
     }
 
-    /// The lowest color that no edge of either has.
+    /// The lowest color that no edge of either process uses.
     fn free_at_both(&mut self, u: u32, v: u32) -> Option<usize> {
         let low = self.free(u).max(self.free(v));
         (low..self.count).find(|&c| self.neighbor(u, c) == NONE && self.neighbor(v, c) == NONE)
@@ -142,7 +146,7 @@ impl Coloring {
             self.set(u, v, color);
             return;
         }
-        // a fan: neighbors of u such that the color of the edge to each is free at the one before
+        // a fan: neighbors of u such that the color of the edge to each is free at the previous one
         let mut fan = vec![v];
         let mut in_fan = std::collections::HashSet::from([v]);
         loop {
@@ -160,12 +164,12 @@ impl Coloring {
         if c != d {
             self.invert_path(u, c, d);
         }
-        // the first of the fan where d is free now, as far as the fan is still one
+        // the first neighbor in the fan where d is now free, as far as it still is a fan
         let mut end = 0;
         while self.neighbor(fan[end], d) != NONE {
             end += 1;
         }
-        // colors move down the fan
+        // shift the colors along the fan
         for i in 0..end {
             let color = self.color_of(u, fan[i + 1]);
             self.clear(u, fan[i + 1], color);
@@ -175,7 +179,7 @@ impl Coloring {
     }
 }
 
-/// Colors of a simple graph, whose edges are sorted, and how many there are.
+/// Colors a simple graph, whose edges are sorted; returns the colors and how many there are.
 fn misra_gries(vertices: usize, edges: &[(u32, u32)]) -> (Vec<u32>, usize) {
     let mut degree = vec![0usize; vertices];
     for &(u, v) in edges {
@@ -210,7 +214,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// No process twice in a round; at most largest degree + 1 colors of the simple graph.
+        /// No process occurs twice in a round, and the simple graph has at most largest degree + 1
+        /// colors.
         #[test]
         fn rounds_and_their_number(
             n in 2u32..=24,

@@ -1,30 +1,35 @@
-//! Rounds with cut messages, toward the open-shop optimum.
+//! Rounds with cut messages, close to the open-shop optimum.
 //!
-//! A port's *rest* is what it still costs at least: a startup for each message and their lengths. The largest rest is a bound for all that is
-//! left to do. A round is a matching and a cut: each matched message loses at most the cut, and a message that is finished also loses its
-//! startup. Rounds are chosen one after the other; for some cuts a matching of largest gain is sought, and the cut with the most gain for its
-//! cost is taken. The gain of serving a message is what it takes from the potential, the sum over ports of `2^(b rest)`, which grows so
-//! steeply that the ports with the largest rest lead. How steep is best depends on the graph: a few are tried.
+//! The *rest* of a port is a lower bound of its remaining cost: a startup for each message, plus
+//! their lengths. The largest rest bounds the remaining cost of the schedule. A round is a matching
+//! and a cut: each matched message is shortened by at most the cut, and a message that is finished
+//! also saves its startup. Rounds are chosen one by one: for each of a few cuts, a matching of
+//! largest gain is sought, and the cut with the largest gain relative to its cost is taken. The
+//! gain of serving a message is its reduction of the potential, the sum over ports of `2^(b rest)`,
+//! which grows so steeply that the ports with the largest rest dominate. The best steepness depends
+//! on the graph, so a few are tried.
 //!
-//! Matchings are exact (assignment by shortest augmenting paths) for few ports, else greedy by gain and improved by exchanges of three edges.
+//! Matchings are exact (assignment by shortest augmenting paths) for few ports. For more ports they
+//! are greedy by gain, improved by exchanges of three edges.
 //!
-//! Cost: the budget of the tuning, whatever the size of the graph. All arithmetic is on f64 with the four operations, so that all processes
-//! come to the same rounds.
+//! Cost: the budget of the tuning, whatever the size of the graph. All arithmetic uses the four
+//! basic operations on f64, so that all processes compute the same rounds.
 
-use crate::schedule::Tuning;
+use crate::schedule::input::Tuning;
 
-/// Most edges for which rounds are chosen this way.
+/// Maximum number of edges for which rounds are chosen this way.
 const MOST_EDGES: usize = 1 << 17;
 
-/// Most ports on one side for exact matchings.
+/// Maximum number of ports on one side for exact matchings.
 const EXACT_PORTS: usize = 64;
 
-/// How many cuts are tried for a round.
+/// Minimum number of cuts tried for a round.
 const FEWEST_CUTS: u64 = 3;
 const MOST_CUTS: u64 = 12;
 
-/// How steep the potential is: powers of two per startup and mean message, and at least per largest rest; and how much of a round's startup
-/// counts when cuts are compared. In the order in which they tend to be good.
+/// Steepness of the potential: powers of two per startup and mean message, and the minimum per
+/// largest rest; then the weight of a round's startup when cuts are compared. In the order in which
+/// they tend to be good.
 const STEEP: [(f64, f64, f64); 10] = [
     (8.0, 40.0, 1.0),
     (4.0, 40.0, 1.0),
@@ -41,7 +46,7 @@ const STEEP: [(f64, f64, f64); 10] = [
 /// Rounds are chosen as if their startup cost at least the mean message divided by this.
 const CUTS_OF_MEAN: f64 = 50.0;
 
-/// Rounds, in largest degrees, after which an attempt is given up.
+/// An attempt is abandoned after this many rounds, in multiples of the largest degree.
 const MOST_ROUNDS: u64 = 8;
 
 /// No edge or port.
@@ -50,10 +55,10 @@ const NONE: u32 = u32::MAX;
 /// Rounds of (edge, length).
 pub type Rounds = Vec<Vec<(u32, u32)>>;
 
-/// What is to be served.
+/// The messages to serve (an open-shop problem).
 pub struct Shop {
     ports: usize,
-    /// Ports of each edge. Those below `first` are on the left if the graph is bipartite.
+    /// Ports of each edge. In a bipartite graph, those below `left` are on the left.
     ends: Vec<(u32, u32)>,
     lengths: Vec<u32>,
     startup: f64,
@@ -64,10 +69,10 @@ pub struct Shop {
 }
 
 impl Shop {
-    /// Edges between ports, of which each may serve one a round.
+    /// Creates the problem from edges between ports, each of which may serve one edge per round.
     pub fn new(ports: usize, ends: Vec<(u32, u32)>, lengths: Vec<u32>, tuning: &Tuning) -> Shop {
         let left = if tuning.half_duplex { 0 } else { ports / 2 };
-        // where startups are free, or nearly, no one is served by ever more and ever shorter rounds
+        // where startups are free, or nearly, ever more and ever shorter rounds help no one
         let total: f64 = lengths.iter().map(|&l| f64::from(l)).sum();
         let startup = tuning.startup.max(total / lengths.len().max(1) as f64 / CUTS_OF_MEAN);
         // where nothing costs anything, rounds count
@@ -75,8 +80,8 @@ impl Shop {
         Shop { ports, ends, lengths, startup, split: tuning.split, budget: tuning.budget, left }
     }
 
-    /// Rounds by different steepnesses, as many as the budget allows; for large graphs none. Where messages may be cut, as many again without
-    /// cuts.
+    /// Yields rounds for different steepnesses, as many as the budget allows; none for large
+    /// graphs. If messages may be cut, as many again without cuts.
     pub fn attempts(&self) -> impl Iterator<Item = Rounds> + '_ {
         let edges = self.ends.len();
         let mut degree = vec![0u64; self.ports];
@@ -85,10 +90,10 @@ impl Shop {
             degree[b as usize] += 1;
         }
         let degree = degree.iter().max().copied().unwrap_or(0).max(1);
-        // what one round's matchings take for a cut, and all rounds' for it
+        // cost of the matchings of one round, and of all rounds, for one cut
         let steps = |exact: bool| {
             let edges = edges as u64;
-            // exact ones look at each edge only once
+            // an exact matching looks at each edge only once
             let matching = if exact { (self.left as u64).pow(3) / 2 + 4 * edges } else { 16 * edges };
             degree.saturating_mul(2 * matching.max(1))
         };
@@ -102,7 +107,7 @@ impl Shop {
             .filter_map(move |(steep, split)| self.rounds(steep, split, cuts as usize, exact, MOST_ROUNDS * degree))
     }
 
-    /// `None` if they become too many.
+    /// Builds the rounds; `None` if there are too many.
     fn rounds(&self, steep: (f64, f64, f64), split: bool, cuts: usize, exact: bool, most: u64) -> Option<Rounds> {
         let (per_message, per_rest, weight) = steep;
         let startup = self.startup;
@@ -136,7 +141,8 @@ impl Shop {
                 gains.clear();
                 gains.extend(open.iter().filter_map(|&e| {
                     let length = left[e as usize];
-                    // without splitting the cut says which messages are not served yet; nor are any beside messages of no length
+                    // without splitting, the cut determines which messages wait; with a cut of 0,
+                    // only messages of length 0 are served
                     if length > cut && (!split || cut == 0) {
                         return None;
                     }
@@ -168,7 +174,7 @@ impl Shop {
         Some(rounds)
     }
 
-    /// Cuts to try: lengths of what is open, spread over all of them.
+    /// Cuts to try: lengths of remaining messages, evenly distributed.
     fn cuts(&self, open: &[u32], left: &[u32], cuts: usize) -> Vec<u32> {
         let mut lengths: Vec<u32> = open.iter().map(|&e| left[e as usize]).collect();
         lengths.sort_unstable();
@@ -198,7 +204,7 @@ impl Matcher {
         Matcher { left, exact, mate: vec![NONE; ports], gain: Vec::new(), matched: Vec::new(), assignment: Assignment::default() }
     }
 
-    /// Leaves a matching in `matched`; returns its gain. `gains` may be in any order, and gets another one.
+    /// Leaves a matching in `matched` and returns its gain. Reorders `gains`.
     fn matching(&mut self, ends: &[(u32, u32)], gains: &mut [(f64, u32)]) -> f64 {
         self.matched.clear();
         if self.exact {
@@ -231,10 +237,11 @@ impl Matcher {
         }
     }
 
-    /// Brings in an edge where it, with what the ports that it sets free can take instead, gains more than what it pushes out.
+    /// Adds an edge if it gains more, together with what the ports that it frees can take instead,
+    /// than the edges it displaces.
     fn exchange(&mut self, ends: &[(u32, u32)], gains: &[(f64, u32)]) {
         const SWEEPS: usize = 3;
-        // the edges of each port, by falling gain
+        // the edges of each port, by decreasing gain
         let mut first = vec![0u32; self.mate.len() + 1];
         for &(_, e) in gains {
             first[ends[e as usize].0 as usize + 1] += 1;
@@ -274,7 +281,7 @@ impl Matcher {
                         }
                     }
                 }
-                // what the freed ports can take: an edge to a free port, each a different one
+                // what the freed ports can take: an edge to a free port, a different port for each
                 let mut instead = [NONE; 2];
                 let mut taken = NONE;
                 for k in 0..2 {
@@ -312,7 +319,8 @@ impl Matcher {
     }
 }
 
-/// Assignments of largest gain between ports on the left and on the right (Hungarian method with shortest augmenting paths, O(n^3)).
+/// Assignments of largest gain between left and right ports (Hungarian method with shortest
+/// augmenting paths, O(n^3)).
 #[derive(Default)]
 struct Assignment {
     gain: Vec<f64>,
@@ -334,7 +342,7 @@ impl Assignment {
         for &(gain, e) in gains {
             let (l, r) = ends[e as usize];
             let at = l as usize * n + (r as usize - n);
-            // of edges between the same ports the best
+            // the best of the edges between the same ports
             if gain > self.gain[at] || self.edge[at] == NONE {
                 (self.gain[at], self.edge[at]) = (gain, e);
             }
@@ -361,7 +369,8 @@ impl Assignment {
         sum
     }
 
-    /// Gives one more row a column. Rows and columns count from 1; column 0 is where a path begins.
+    /// Assigns a column to one more row. Rows and columns are counted from 1; paths begin at column
+    /// 0.
     fn augment(&mut self, n: usize, row: usize) {
         self.row_of[0] = row;
         self.least.clear();
@@ -407,7 +416,7 @@ impl Assignment {
     }
 }
 
-/// About `2^x` for `x <= 0`, by the four operations only.
+/// Approximates `2^x` for `x <= 0` by the four basic operations.
 fn power_of_two(x: f64) -> f64 {
     if x < -1000.0 {
         return 0.0;
@@ -421,7 +430,7 @@ fn power_of_two(x: f64) -> f64 {
     p * f64::from_bits(((whole as i64 + 1023) as u64) << 52)
 }
 
-/// About the natural logarithm of a positive number, by the four operations only.
+/// Approximates the natural logarithm of a positive number by the four basic operations.
 fn logarithm(x: f64) -> f64 {
     let bits = x.to_bits();
     let exponent = (bits >> 52) as i64 - 1023;
@@ -448,7 +457,7 @@ mod tests {
         }
     }
 
-    /// The largest gain of all matchings, by trying all of them.
+    /// Returns the largest gain of all matchings, by trying all of them.
     fn largest(ends: &[(u32, u32)], gains: &[(f64, u32)], used: u64) -> f64 {
         let Some((&(gain, e), others)) = gains.split_first() else {
             return 0.0;
@@ -458,7 +467,8 @@ mod tests {
         if used & ports != 0 { without } else { without.max(gain + largest(ends, others, used | ports)) }
     }
 
-    /// Checks one matching: no port twice, the gain that is said, and no less than a part of the largest; greedy alone reaches half.
+    /// Checks one matching: no port occurs twice, the gain is as returned, and is at least a
+    /// fraction of the largest; greedy alone reaches half.
     fn check(ends: &[(u32, u32)], weights: &[u32], matcher: &mut Matcher, part: f64) -> Result<(), String> {
         let mut gains: Vec<_> = weights.iter().enumerate().map(|(i, &w)| (f64::from(w), i as u32)).collect();
         let best = largest(ends, &gains, 0);
@@ -480,7 +490,7 @@ mod tests {
             check(&ends, &weights, &mut Matcher::new(10, 5, false), 0.5).map_err(TestCaseError::fail)?;
         }
 
-        /// The same where any two ports may be joined, as for half duplex.
+        /// The same for graphs in which any two ports may be joined, as in half duplex.
         #[test]
         fn matchings_of_any_graph(edges in prop::collection::vec((0u32..8, 1u32..8, 1u32..100), 0..11)) {
             let ends: Vec<_> = edges.iter().map(|e| (e.0, (e.0 + e.1) % 8)).collect();

@@ -1,54 +1,64 @@
-//! A plan: in which round each edge of all processes' graph is served, whole or in pieces. What algorithms make that look at the whole
-//! graph. One process makes it; each gets its *share*, and makes its schedule of it.
+//! Rounds of a whole graph: the round in which each edge is served, whole or in pieces.
 //!
-//! A share is a list of steps of five words: round, edge, begin, end, of how much. Edges of a process are counted from 0, those that leave it in
-//! matching order, and those that arrive by source, and for each source in matching order; the word is twice that, and one more if it arrives.
+//! Algorithms that need the whole graph run on one process, which sends each process its *share*,
+//! from which that process builds its schedule.
+//!
+//! A share is a list of steps of five words: round, edge, begin, end, denominator. Edges of a
+//! process are counted from 0 in each direction: outgoing edges in matching order, incoming edges
+//! by source and, for one source, in matching order. The edge word is twice that number, plus one
+//! for incoming edges.
 
-use super::{Algorithm, Block, Op, Part, Schedule, length};
+use super::costs::length;
+use super::grammar::{Algorithm, Block, Op, Schedule};
+use super::part::Part;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
-/// Part of an edge's block, and the round in which it travels.
+/// The shares of all processes, concatenated, and the number of words of each.
+pub type Shares = (Vec<u32>, Vec<u32>);
+
+/// A piece of an edge's block, and the round in which it travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
-    /// Number of the edge in the graph.
+    /// The edge's number in the graph.
     pub edge: u32,
     /// Round, from 0.
     pub round: u32,
-    /// Where it begins and ends, in units of `1 / Plan::scale` of a unit of weight.
+    /// Where it begins, in units of `1 / Rounds::scale` of a unit of weight.
     pub begin: u32,
-    /// See `begin`.
+    /// Where it ends, in the same units.
     pub end: u32,
 }
 
 impl Piece {
-    /// Its length in units of `1 / Plan::scale` of a unit of weight.
+    /// Its length in units of `1 / Rounds::scale` of a unit of weight.
     pub fn length(&self) -> u32 {
         self.end - self.begin
     }
 }
 
-/// The rounds of a whole graph. Memory: 16 bytes a piece.
+/// The rounds of a whole graph. Memory: 16 bytes per piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
-    /// Which algorithm made it.
+pub struct Rounds {
+    /// The algorithm that built them.
     pub algorithm: Algorithm,
     /// Number of rounds.
-    pub rounds: u32,
-    /// Units of length to a unit of weight: [`length()`]'s.
+    pub count: u32,
+    /// Units of length per unit of weight, as in [`length()`].
     pub scale: u32,
-    /// All pieces, in any order. The pieces of an edge cover it once; that of an edge of length 0 is empty, all others are not.
+    /// All pieces, in any order. The pieces of an edge cover it exactly once. Only the piece of an
+    /// edge of length 0 is empty.
     pub pieces: Vec<Piece>,
 }
 
-impl Plan {
-    /// A plan in which no edge is cut: `rounds_of[e]` is the round of edge `e`.
-    pub fn uncut(algorithm: Algorithm, graph: &Graph, rounds_of: &[u32]) -> Plan {
-        let rounds = rounds_of.iter().max().map_or(0, |r| r + 1);
+impl Rounds {
+    /// Creates rounds in which no edge is cut: `rounds_of[e]` is the round of edge `e`.
+    pub fn uncut(algorithm: Algorithm, graph: &Graph, rounds_of: &[u32]) -> Rounds {
+        let count = rounds_of.iter().max().map_or(0, |r| r + 1);
         let pieces = (rounds_of.iter().enumerate())
             .map(|(e, &round)| Piece { edge: e as u32, round, begin: 0, end: graph.weight(e) })
             .collect();
-        Plan { algorithm, rounds, scale: 1, pieces }
+        Rounds { algorithm, count, scale: 1, pieces }
     }
 
     /// Length of an edge.
@@ -60,9 +70,9 @@ impl Plan {
         u32::try_from(length).unwrap_or_else(|_| panic!("a length of {length}"))
     }
 
-    /// The longest piece of each round, in units of weight.
+    /// Length of the longest piece of each round, in units of weight.
     pub fn longest(&self) -> Vec<f64> {
-        let mut longest = vec![0u32; self.rounds as usize];
+        let mut longest = vec![0u32; self.count as usize];
         for p in &self.pieces {
             let l = &mut longest[p.round as usize];
             *l = p.length().max(*l);
@@ -70,17 +80,16 @@ impl Plan {
         longest.into_iter().map(|l| f64::from(l) / f64::from(self.scale)).collect()
     }
 
-    /// IrregPC's cost: the sum over rounds of what a round costs to begin and the longest message in it; both in units of weight.
+    /// IrregPC's cost: the sum over all rounds of the startup and the longest message, both in
+    /// units of weight.
     pub fn cost(&self, startup: f64) -> f64 {
         self.longest().into_iter().map(|l| startup + l).sum()
     }
 
-    /// The shares of all processes, one behind the other, and the number of words of each.
-    ///
-    /// Cost: 40 bytes a piece, 4 an edge.
-    pub fn shares(&self, graph: &Graph) -> (Vec<u32>, Vec<u32>) {
+    /// Returns the shares of all processes. Memory: 40 bytes per piece, 4 per edge.
+    pub fn shares(&self, graph: &Graph) -> Shares {
         let mut arrived = vec![0u32; graph.processes()];
-        // edges are numbered by source, and for each source in matching order
+        // edges are numbered by source and, for one source, in matching order
         let mut sources: Vec<Rank> = Vec::with_capacity(graph.edges());
         let mut arrivals: Vec<u32> = Vec::with_capacity(graph.edges());
         for (source, target, _) in graph.iter() {
@@ -113,7 +122,7 @@ impl Plan {
         (shares, words)
     }
 
-    /// The schedules of all processes.
+    /// Builds the schedules of all processes.
     pub fn schedules(&self, graph: &Graph, world: &[Neighborhood]) -> Vec<Schedule> {
         let (shares, words) = self.shares(graph);
         let mut rest = &shares[..];
@@ -130,7 +139,7 @@ impl Plan {
 /// Words of a step.
 const STEP: usize = 5;
 
-/// The schedule of the process that has a share of a plan.
+/// Builds the schedule of a process from its share.
 ///
 /// # Panics
 /// If it is not the share of this process.
@@ -138,7 +147,7 @@ pub fn schedule(algorithm: Algorithm, n: &Neighborhood, share: &[u32]) -> Schedu
     let others = |list: Vec<(u32, Rank)>| list.into_iter().filter(|&(_, rank)| rank != n.rank()).collect::<Vec<_>>();
     let targets = others(n.targets_in_order());
     let mut sources = others(n.sources_in_order());
-    // the k-th edge from a source is the k-th time that this process lists the source
+    // the k-th edge from a source is the k-th occurrence of the source in this process's list
     sources.sort_by_key(|s| s.1);
     let ops: Vec<(u32, Op)> = (share.chunks_exact(STEP))
         .map(|step| {
@@ -154,12 +163,13 @@ pub fn schedule(algorithm: Algorithm, n: &Neighborhood, share: &[u32]) -> Schedu
             (step[0], op)
         })
         .collect();
-    // messages between two processes meet in the order in which they stand: within a round that of the plan
-    Schedule::from_numbered(algorithm, ops, super::self_copies(n))
+    // messages of one round between two processes match in the order of the share
+    Schedule::from_numbered(algorithm, ops, super::grammar::self_copies(n))
 }
 
-/// The cost that no plan with one message in and one out at a time is below: the largest, over all processes and both sides, of a startup
-/// for each message and their weights. In units of weight.
+/// Lower bound of the cost of any rounds with one message in and one out at a time, in units of
+/// weight: the largest sum, over all processes and both directions, of the weights and of a startup
+/// for each message.
 pub fn lower_bound(graph: &Graph, startup: f64) -> f64 {
     let (degrees, loads) = (graph.degrees(), graph.loads());
     let side = |degrees: &[u32], loads: &[u64]| {
@@ -168,7 +178,7 @@ pub fn lower_bound(graph: &Graph, startup: f64) -> f64 {
     side(&degrees.0, &loads.0).max(side(&degrees.1, &loads.1))
 }
 
-/// The ratio of a cost to its bound. It is 1 where both are 0, as for messages without bytes whose startup is free.
+/// Ratio of a cost to its bound. It is 1 if both are 0, as for empty messages with free startup.
 pub fn ratio(cost: f64, bound: f64) -> f64 {
     if cost == bound { 1.0 } else { cost / bound }
 }
@@ -178,33 +188,35 @@ mod tests {
     use super::super::verify::{Goal, verify};
     use super::*;
 
-    /// One process that sends to all others: each of them must not look at all of its edges. Without that, time grows with the square of its edges.
+    /// One process sends to all others, and no other process may scan all of its edges: the time
+    /// would be quadratic.
     #[test]
     fn schedules_of_a_star() {
         let n = 100_000;
         let graph = Graph::from_edges(n, &(1..n).map(|p| (0, p, 1)).collect::<Vec<_>>());
-        let plan = Plan::uncut(Algorithm::Direct, &graph, &(0..n - 1).collect::<Vec<_>>());
-        let schedules = plan.schedules(&graph, &graph.neighborhoods());
+        let rounds = Rounds::uncut(Algorithm::Direct, &graph, &(0..n - 1).collect::<Vec<_>>());
+        let schedules = rounds.schedules(&graph, &graph.neighborhoods());
         assert!(schedules[1..].iter().zip(0..).all(|(s, r)| s.rounds() == 1 && s.number(0) == r));
     }
 
-    /// Two edges between the same two processes, one of them cut, and an edge back: each end finds its slots.
+    /// Two edges between the same two processes, one of them cut, and an edge back: each end finds
+    /// its list entries.
     #[test]
     fn schedules_of_a_cut_plan() {
         let world = vec![Neighborhood::from_ranks(0, &[1, 0], &[1, 0, 1]), Neighborhood::from_ranks(1, &[0, 1, 0], &[1, 0])];
         let graph = Graph::from_neighborhoods(&world);
         assert_eq!(graph.edges(), 3);
         let piece = |edge, round, begin, end| Piece { edge, round, begin, end };
-        let plan = Plan {
+        let rounds = Rounds {
             algorithm: Algorithm::Direct,
-            rounds: 3,
+            count: 3,
             scale: 4,
             pieces: vec![piece(1, 0, 0, 3), piece(0, 1, 0, 4), piece(1, 2, 3, 4), piece(2, 2, 0, 4)],
         };
-        assert_eq!(plan.longest(), [0.75, 1.0, 1.0]);
-        assert_eq!(plan.cost(2.0), 8.75);
+        assert_eq!(rounds.longest(), [0.75, 1.0, 1.0]);
+        assert_eq!(rounds.cost(2.0), 8.75);
         assert_eq!(lower_bound(&graph, 2.0), 6.0);
-        let schedules = plan.schedules(&graph, &world);
+        let schedules = rounds.schedules(&graph, &world);
         verify(&world, &schedules, Goal::Deliver, true).unwrap();
         assert_eq!(
             schedules[1].to_string(),

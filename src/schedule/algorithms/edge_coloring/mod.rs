@@ -1,25 +1,32 @@
-//! `edge_coloring`: rounds in which each process sends and receives at most one message, as few and as short as possible.
+//! `edge_coloring`: as few and as short rounds as possible, in each of which a process sends and
+//! receives at most one message.
 //!
-//! The graph of all processes is a bipartite multigraph of out-ports and in-ports; a color is a round. Three steps:
-//! - `euler` colors it with exactly as many colors as its largest degree, which is the least (König);
-//! - `exchange` moves edges between pairs of rounds so that heavy ones share a round;
-//! - `split`, where messages may be cut: rounds chosen one after the other with the ports that have most left in mind, long messages
-//!   cut so that nobody waits for one of them. That takes more rounds, and is kept where IrregPC's cost, the sum over rounds of what a
-//!   round costs to begin and its longest message, is lower for it. No schedule is below the open-shop bound, the busiest port's startups and load
-//!   (Gonzalez and Sahni 1976); a decomposition into matchings as here reaches it where startups cost nothing (Birkhoff, von Neumann).
+//! The graph of all processes is a bipartite multigraph of out-ports and in-ports; a color is a
+//! round. Three steps:
+//! - `euler` colors it with exactly as many colors as its largest degree, which is the minimum
+//!   (König).
+//! - `exchange` moves edges between pairs of rounds so that heavy edges share a round.
+//! - `split`, if messages may be cut, chooses rounds one by one, favoring the ports with the most
+//!   left to do, and cuts long messages so that no process waits for them. The result has more
+//!   rounds, and is used only if it has a lower cost by IrregPC's measure, the sum over rounds of
+//!   the startup and the longest message. No schedule costs less than the open-shop bound, the
+//!   startups and load of the busiest port (Gonzalez and Sahni 1976); a decomposition into
+//!   matchings, as here, attains it if startups are free (Birkhoff, von Neumann).
 //!
-//! Where a process may only send or receive at a time (half duplex), rounds are colors of an undirected graph (`half_duplex`, Misra and Gries
-//! 1992), or those of the third step if they cost less.
+//! In half duplex, rounds are colors of an undirected graph (`half_duplex`, Misra and Gries 1992),
+//! or those of the third step if they cost less.
 //!
-//! Useful where large messages meet at the same processes, and messages differ in size. Needs the graph of all processes, and calls that are
-//! worth the time to build it.
+//! Useful where large messages of different sizes meet at the same processes. Needs the graph of
+//! all processes, and enough calls to pay for building it.
 //!
-//! Cost: as many rounds as the largest degree, more with cuts; one message for each piece, no byte more than the edges carry. To build: O(E log d)
-//! time for the first step; the second, O(E d), is left out and the third gets coarser where they would take more than the budget of the tuning. Graphs
-//! of more than 2^17 edges are not cut.
+//! Cost: as many rounds as the largest degree, more with cuts; one message for each piece, no extra
+//! bytes. Building takes O(E log d) time for the first step. The second, O(E d), is skipped, and
+//! the third becomes coarser, if they would exceed the budget of the tuning. Graphs of more than
+//! 2^17 edges are not cut.
 
-use crate::schedule::plan::{Piece, Plan};
-use crate::schedule::{Algorithm, Tuning};
+use crate::schedule::grammar::Algorithm;
+use crate::schedule::input::Tuning;
+use crate::schedule::rounds::{Piece, Rounds};
 use crate::topology::graph::Graph;
 
 mod euler;
@@ -27,47 +34,48 @@ mod exchange;
 mod half_duplex;
 mod split;
 
-/// What a message more for each edge, all of them cut once, must gain at least: this part of the cost. The cost does not show what a message that
-/// finds its ports free costs its two ends.
+/// Minimum gain, as a fraction of the cost, required for cutting every edge once. The cost does not
+/// include what an additional message costs its two ends even if it finds its ports free.
 const CUT: f64 = 0.05;
 
-pub(in crate::schedule) fn plan(graph: &Graph, tuning: &Tuning) -> Plan {
+pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
     let (ports, ends) = ports(graph);
     let lengths: Vec<u32> = graph.iter().map(|e| e.2).collect();
     let degree = graph.max_degree();
     let uncut = if tuning.half_duplex {
-        Plan::uncut(Algorithm::EdgeColoring, graph, &half_duplex::color(ports, &ends))
+        Rounds::uncut(Algorithm::EdgeColoring, graph, &half_duplex::color(ports, &ends))
     } else {
         let mut colors = euler::color(ports, &ends, tuning.seed);
         if exchange::steps(ends.len(), degree) <= tuning.budget {
             exchange::heavy_together(ports, &ends, &lengths, degree, &mut colors);
         }
-        Plan::uncut(Algorithm::EdgeColoring, graph, &colors)
+        Rounds::uncut(Algorithm::EdgeColoring, graph, &colors)
     };
-    let fewest = uncut.rounds;
+    let fewest = uncut.count;
     let mut best = uncut;
-    // the same for one message or two that take the same ports
+    // half duplex: send and receive share one port
     let second = if tuning.half_duplex { 0 } else { ports as u32 };
     let ends = ends.into_iter().map(|(from, to)| (from, second + to)).collect();
     let shop = split::Shop::new(ports + second as usize, ends, lengths, tuning);
-    let cost_of = |plan: &Plan| {
-        let cuts = plan.pieces.len() - graph.edges();
-        plan.cost(tuning.startup) * (1.0 + CUT * cuts as f64 / graph.edges().max(1) as f64)
+    let cost_of = |rounds: &Rounds| {
+        let cuts = rounds.pieces.len() - graph.edges();
+        rounds.cost(tuning.startup) * (1.0 + CUT * cuts as f64 / graph.edges().max(1) as f64)
     };
     let mut cost = cost_of(&best);
     for rounds in shop.attempts() {
         let pieces: Vec<Piece> = pieces(&rounds);
-        let plan = Plan { algorithm: Algorithm::EdgeColoring, rounds: rounds.len() as u32, scale: 1, pieces };
-        let other = cost_of(&plan);
-        // without cuts the promise is the fewest rounds
-        if other < cost && (tuning.split || tuning.half_duplex || plan.rounds <= fewest) {
-            (best, cost) = (plan, other);
+        let candidate = Rounds { algorithm: Algorithm::EdgeColoring, count: rounds.len() as u32, scale: 1, pieces };
+        let other = cost_of(&candidate);
+        // without cuts the number of rounds must stay minimal
+        if other < cost && (tuning.split || tuning.half_duplex || candidate.count <= fewest) {
+            (best, cost) = (candidate, other);
         }
     }
     best
 }
 
-/// Numbers the processes that have edges, so that all others cost nothing: how many, and each edge's two.
+/// Numbers the processes that have edges, so that others cost nothing; returns their number, and
+/// the two ends of each edge.
 fn ports(graph: &Graph) -> (usize, Vec<(u32, u32)>) {
     let (out, into) = graph.degrees();
     let mut count = 0;
@@ -80,7 +88,7 @@ fn ports(graph: &Graph) -> (usize, Vec<(u32, u32)>) {
     (count as usize, graph.iter().map(|e| (number[e.0 as usize], number[e.1 as usize])).collect())
 }
 
-/// The pieces of rounds of (edge, length).
+/// Converts rounds of (edge, length) to pieces.
 fn pieces(rounds: &[Vec<(u32, u32)>]) -> Vec<Piece> {
     let edges = rounds.iter().flatten().map(|p| p.0 as usize + 1).max().unwrap_or(0);
     let mut done = vec![0u32; edges];
@@ -98,7 +106,7 @@ fn pieces(rounds: &[Vec<(u32, u32)>]) -> Vec<Piece> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::plan::lower_bound;
+    use crate::schedule::rounds::lower_bound;
     use crate::util::random::Random;
     use proptest::prelude::*;
 
@@ -106,7 +114,7 @@ mod tests {
         Tuning { startup, split, ..Tuning::default() }
     }
 
-    /// The neighbors on a ring, far away on one side and near on the other, so that each process has a heavy and a light edge.
+    /// Each process of a ring sends a heavy message to one side and a light one to the other.
     #[test]
     fn heavy_edges_share_rounds() {
         for n in [4u32, 8, 9, 16, 32] {
@@ -114,26 +122,28 @@ mod tests {
                 .flat_map(|p| [(p, (p + 1) % n, 100), (p, (p + n - 1) % n, 100), (p, (p + 2) % n, 1), (p, (p + n - 2) % n, 1)])
                 .collect();
             let graph = Graph::from_edges(n, &edges);
-            let plan = plan(&graph, &tuning(10.0, false));
-            let mut longest = plan.longest();
+            let rounds = build(&graph, &tuning(10.0, false));
+            let mut longest = rounds.longest();
             longest.sort_by(f64::total_cmp);
             assert_eq!(longest, [1.0, 1.0, 100.0, 100.0], "{n}");
         }
     }
 
-    /// SparseColl's Figure 6: by dimension each of four rounds has a heavy message, but two rounds can have all of them.
+    /// SparseColl's Figure 6: by dimension each of four rounds has a heavy message, although two
+    /// rounds can hold all of them.
     #[test]
     fn the_circular_pattern_has_two_heavy_rounds() {
         for (rows, columns) in [(2, 4), (4, 4), (6, 8), (16, 16)] {
             let graph = crate::model::generate::circular(rows, columns, 50);
             for split in [false, true] {
-                let heavy = plan(&graph, &tuning(10.0, split)).longest().iter().filter(|&&l| l == 50.0).count();
+                let heavy = build(&graph, &tuning(10.0, split)).longest().iter().filter(|&&l| l == 50.0).count();
                 assert_eq!(heavy, 2, "{rows} x {columns}");
             }
         }
     }
 
-    /// Row and column sums equal: with free startups the busiest port's load is reached.
+    /// Equal row and column sums: with free startups, the cost reaches the load of the busiest
+    /// port.
     #[test]
     fn free_startups_reach_the_open_shop_bound() {
         let mut random = Random::new(5);
@@ -146,14 +156,15 @@ mod tests {
                 edges.extend((0..n).filter(|&p| to[p as usize] != p).map(|p| (p, to[p as usize], weight)));
             }
             let graph = Graph::from_edges(n, &edges);
-            let plan = plan(&graph, &tuning(0.0, true));
+            let rounds = build(&graph, &tuning(0.0, true));
             let bound = lower_bound(&graph, 0.0);
-            assert!(plan.cost(0.0) <= 1.05 * bound, "{n}: {} of {bound}", plan.cost(0.0));
+            assert!(rounds.cost(0.0) <= 1.05 * bound, "{n}: {} of {bound}", rounds.cost(0.0));
         }
     }
 
-    /// Stars, two processes with many edges, and few edges among many processes: largest degrees that are far above the mean make none of
-    /// the steps take a time or a memory that the edges do not account for.
+    /// Stars, two processes with many edges, and few edges among many processes: if the largest
+    /// degree is far above the mean, every step must still take time and memory proportional to the
+    /// edges.
     #[test]
     fn far_from_regular() {
         let star = |n: u32| (1..=n).map(|p| (p, 0, 100 + p % 7)).collect::<Vec<_>>();
@@ -164,8 +175,8 @@ mod tests {
         {
             let graph = Graph::from_edges(processes, &edges);
             for half_duplex in [false, true] {
-                let plan = plan(&graph, &Tuning { half_duplex, ..Tuning::default() });
-                assert_eq!(plan.rounds, graph.max_degree(), "{processes} processes, half duplex: {half_duplex}");
+                let rounds = build(&graph, &Tuning { half_duplex, ..Tuning::default() });
+                assert_eq!(rounds.count, graph.max_degree(), "{processes} processes, half duplex: {half_duplex}");
             }
         }
     }
@@ -173,7 +184,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
 
-        /// Without cuts: the fewest rounds, whatever the weights. With them: never dearer.
+        /// Without cuts, the number of rounds is minimal for all weights. Cuts never increase the
+        /// cost.
         #[test]
         fn rounds_and_cost(
             n in 2u32..=24,
@@ -182,9 +194,9 @@ mod tests {
         ) {
             let edges: Vec<_> = edges.into_iter().map(|(s, t, w)| (s % n, t % n, w)).collect();
             let graph = Graph::from_edges(n, &edges);
-            let uncut = plan(&graph, &tuning(startup, false));
-            prop_assert_eq!(uncut.rounds, graph.max_degree());
-            let cut = plan(&graph, &tuning(startup, true));
+            let uncut = build(&graph, &tuning(startup, false));
+            prop_assert_eq!(uncut.count, graph.max_degree());
+            let cut = build(&graph, &tuning(startup, true));
             prop_assert!(cut.cost(startup) <= uncut.cost(startup) * (1.0 + 1e-9));
             prop_assert!(cut.cost(startup) >= lower_bound(&graph, startup) * (1.0 - 1e-9));
         }

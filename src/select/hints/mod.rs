@@ -1,0 +1,21 @@
+//! Hints: info keys and environment variables, as typed values.
+//!
+//! An environment variable overrides the info key. Unknown keys are ignored ([`unknown`] writes the
+//! log message about them); an invalid value is an error. Both are read when a neighborhood is set,
+//! never later.
+
+#![forbid(unsafe_code)]
+
+mod machine;
+mod names;
+mod neighborhood;
+pub mod origins;
+mod sparse;
+#[cfg(test)]
+mod tests;
+pub mod unknown;
+mod value;
+
+pub use machine::{Measuring, loggp_path, site_loggp};
+pub use neighborhood::{Hints, LEAST_SHARED, MOST_EDGES, ScheduleHint, fuse, matches_alone};
+pub use sparse::SparseHints;

@@ -1,0 +1,288 @@
+//! Hints of neighborhoods and their collectives.
+
+use std::cell::RefCell;
+use std::io;
+use std::path::Path;
+
+use super::machine::site_loggp;
+use super::names::*;
+use super::origins::{NEIGHBORHOOD, Origin, Origins, lines, short};
+use super::value::{TRUTH, digest, find, note};
+use crate::error::Result;
+use crate::model::Loggp;
+use crate::schedule::{ALGORITHMS, Algorithm, FoldOrder, Tuning};
+use crate::topology::nodes::Placement;
+
+/// Maximum number of edges of a gathered graph, whatever the hint says: offsets in the scattered
+/// data are `int` in MPI.
+pub const MOST_EDGES: u64 = 1 << 27;
+
+/// Minimum number of bytes for which shared memory is used.
+pub const LEAST_SHARED: u64 = 1 << 16;
+
+/// Bytes of shared memory without a hint, and if a process uses a device. Blocks in device memory
+/// that are longer than a cell are then left to MPI, which may move them without going through host
+/// memory; cells have 16 KiB in this case.
+const DEFAULT_SHARED: u64 = 10 << 20;
+const SHARED_WITH_DEVICES: u64 = 160 << 10;
+
+/// The schedule that the caller wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScheduleHint {
+    /// The library chooses by the model.
+    Auto,
+    /// The library chooses by timing the first calls.
+    Measure,
+    /// This algorithm; an error if it cannot be used.
+    Only(Algorithm),
+}
+
+/// All hints of a neighborhood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hints {
+    /// `mpix_schedule`: `auto` (default), `measure`, or an algorithm's name.
+    pub schedule: ScheduleHint,
+    /// `mpix_split`: true (default) if messages may be cut.
+    pub split: bool,
+    /// `mpix_seed`: seed of random choices (default 1).
+    pub seed: u64,
+    /// `mpix_duplex` = `half`: a process can either send or receive at a time (default `full`).
+    pub half_duplex: bool,
+    /// `mpix_round_window`: number of rounds whose receives are posted at a time (default 1: each
+    /// round ends before the next begins).
+    pub window: u32,
+    /// `mpix_weight_unit`: number of bytes per unit of weight. `None`: not given.
+    pub weight_unit: Option<u32>,
+    /// `mpix_loggp`: parameters of the machine, a preset's name or a file. `None`: not given; the
+    /// site's parameters or the default preset are used.
+    pub loggp: Option<Loggp>,
+    /// Parameters from the site's file. They describe this machine, but not necessarily the
+    /// processes of this communicator: processes that share a node may communicate much faster.
+    pub site_loggp: Option<Loggp>,
+    /// `mpix_graph_limit`: maximum number of edges of a graph that is gathered on process 0.
+    pub graph_limit: u64,
+    /// `mpix_reduce_order`: `source` (default) or `any`.
+    pub reduce_order: FoldOrder,
+    /// `mpix_fuse`: true if the blocks of several fields always travel as one message, false if
+    /// never. `None` (`auto`, default): if the model predicts a gain.
+    pub fuse: Option<bool>,
+    /// `mpix_shared_memory`: maximum number of bytes of shared memory for the messages of an
+    /// operation from one process to another on its node (default 10 MiB). Below [`LEAST_SHARED`],
+    /// all messages go by MPI.
+    pub shared_memory: u64,
+    /// `mpix_single_copy`: true (default) if messages longer than a cell of shared memory are left
+    /// to MPI where the kernel lets a process read another's memory, so that one copy suffices.
+    pub single_copy: bool,
+    /// `mpix_verify`: `false` (default) or `true`.
+    pub verify: bool,
+    /// `mpix_whole_communicator` = `true`: the caller promises that all processes of the
+    /// communicator make every call, and that none of them waits for the completion of another's
+    /// call before making its own (default `false`).
+    pub whole_communicator: bool,
+    /// `mpix_nodes`: treat processes as if they shared nodes in this way. `None`: the real nodes.
+    pub nodes: Option<Placement>,
+    /// Sources of the values.
+    pub origins: Origins,
+    /// Not a hint, but found out by the set call: true if a process uses a device, and so may have
+    /// blocks in its memory.
+    pub devices: bool,
+}
+
+impl Default for Hints {
+    fn default() -> Self {
+        Hints {
+            schedule: ScheduleHint::Auto,
+            split: true,
+            seed: 1,
+            half_duplex: false,
+            window: 1,
+            weight_unit: None,
+            loggp: None,
+            site_loggp: None,
+            graph_limit: 1 << 24,
+            reduce_order: FoldOrder::Source,
+            fuse: None,
+            shared_memory: DEFAULT_SHARED,
+            single_copy: true,
+            verify: false,
+            whole_communicator: false,
+            nodes: None,
+            origins: Origins::default(),
+            devices: false,
+        }
+    }
+}
+
+impl Hints {
+    /// Reads the hints. `info` and `env` return the value of a key or variable, `file` the text of
+    /// a file.
+    pub fn read(
+        info: impl Fn(&str) -> Result<Option<String>>,
+        env: impl Fn(&str) -> Option<String>,
+        file: impl Fn(&Path) -> io::Result<String>,
+    ) -> Result<Hints> {
+        let mut hints = Hints::default();
+        let given = RefCell::default();
+        let value = |names| note(&given, find(names, &info, &env)?, names);
+        let truth = TRUTH;
+        if let Some(v) = value(SCHEDULE)? {
+            let mut allowed = vec![("auto", ScheduleHint::Auto), ("measure", ScheduleHint::Measure)];
+            allowed.extend(ALGORITHMS.iter().map(|e| (e.name, ScheduleHint::Only(e.algorithm))));
+            hints.schedule = v.choose(&allowed)?;
+        }
+        if let Some(v) = value(SPLIT)? {
+            hints.split = v.choose(&truth)?;
+        }
+        if let Some(v) = value(SEED)? {
+            hints.seed = v.number(0..=u64::MAX)?;
+        }
+        if let Some(v) = value(DUPLEX)? {
+            hints.half_duplex = v.choose(&[("full", false), ("half", true)])?;
+        }
+        if let Some(v) = value(ROUND_WINDOW)? {
+            hints.window = v.number(1..=u32::MAX.into())? as u32;
+        }
+        if let Some(v) = value(WEIGHT_UNIT)? {
+            hints.weight_unit = Some(v.number(1..=u32::MAX.into())? as u32);
+        }
+        if let Some(v) = value(LOGGP)? {
+            hints.loggp = Some(v.loggp(file)?);
+        }
+        if let Some(v) = value(GRAPH_LIMIT)? {
+            hints.graph_limit = v.number(0..=MOST_EDGES)?;
+        }
+        if let Some(v) = value(REDUCE_ORDER)? {
+            hints.reduce_order = v.choose(&[("source", FoldOrder::Source), ("any", FoldOrder::Any)])?;
+        }
+        if let Some(fuse) = fuse(&info, &env)? {
+            hints.fuse = fuse;
+            value(FUSE)?;
+        }
+        if let Some(v) = value(SHARED_MEMORY)? {
+            hints.shared_memory = v.number(0..=1 << 30)?;
+        }
+        if let Some(v) = value(SINGLE_COPY)? {
+            hints.single_copy = v.choose(&truth)?;
+        }
+        if let Some(v) = value(VERIFY)? {
+            hints.verify = v.choose(&truth)?;
+        }
+        if let Some(v) = value(WHOLE_COMMUNICATOR)? {
+            hints.whole_communicator = v.choose(&truth)?;
+        }
+        if let Some(v) = value(NODES)? {
+            hints.nodes = Some(Placement::parse(&v.text).ok_or_else(|| v.wrong(Placement::TEXT.into()))?);
+        }
+        hints.origins = Origins(given.into_inner());
+        Ok(hints)
+    }
+
+    /// If no hint gives the machine's parameters, takes those attached to the communicator
+    /// (`known`), or else those of the site's file.
+    ///
+    /// # Errors
+    /// As for [`site_loggp`].
+    pub fn with_machine(
+        mut self,
+        known: Option<Loggp>,
+        env: impl Fn(&str) -> Option<String>,
+        file: impl Fn(&Path) -> io::Result<String>,
+    ) -> Result<Hints> {
+        if let (None, Some(known)) = (self.loggp, known) {
+            self.loggp = Some(known);
+            self.machine_from(&known, Origin::Communicator);
+        }
+        if self.loggp.is_none() {
+            self.site_loggp = site_loggp(env, file)?;
+        }
+        if let Some(site) = self.site_loggp {
+            self.machine_from(&site, Origin::File);
+        }
+        Ok(self)
+    }
+
+    /// The keys of the hints that must be equal on all processes, for errors.
+    pub const AGREED: &str = "one of the info keys mpix_schedule, mpix_split, mpix_seed, mpix_duplex, mpix_weight_unit, mpix_loggp, \
+         mpix_graph_limit, mpix_fuse, mpix_shared_memory, mpix_single_copy, mpix_verify, mpix_whole_communicator, mpix_nodes, or its environment variable, or a file of LogGP parameters,";
+
+    /// Returns a number that, except with probability of about 2^-62, differs if hints differ that
+    /// must be equal on all processes: all but the window and the order of reductions.
+    pub fn agreed(&self) -> i64 {
+        let schedule = match self.schedule {
+            ScheduleHint::Auto => 0,
+            ScheduleHint::Measure => 1,
+            ScheduleHint::Only(algorithm) => 2 + algorithm as u64,
+        };
+        let m = self.machine();
+        let mut values = vec![
+            schedule,
+            self.split.into(),
+            self.seed,
+            self.half_duplex.into(),
+            self.weight_unit.map_or(0, |u| 1 + u64::from(u)),
+            m.latency.to_bits(),
+            m.overhead.to_bits(),
+            m.gap.to_bits(),
+            m.gap_per_byte.to_bits(),
+            m.eager,
+            self.graph_limit,
+            self.fuse.map_or(0, |fuse| 1 + u64::from(fuse)),
+            self.verify.into(),
+            self.shared_memory,
+            self.single_copy.into(),
+            self.loggp.is_some().into(),
+            self.whole_communicator.into(),
+        ];
+        values.extend(self.nodes.iter().flat_map(Placement::words));
+        digest(&values)
+    }
+
+    /// Maximum number of bytes of shared memory for the messages of an operation to one process.
+    pub fn shared_bytes(&self) -> u64 {
+        if self.devices && self.shared_memory == DEFAULT_SHARED { SHARED_WITH_DEVICES } else { self.shared_memory }
+    }
+
+    /// The parameters of the machine.
+    pub fn machine(&self) -> Loggp {
+        self.loggp.or(self.site_loggp).unwrap_or_default()
+    }
+
+    /// Parameters for the schedule builders.
+    pub fn tuning(&self) -> Tuning {
+        Tuning {
+            seed: self.seed,
+            startup: self.machine().startup_bytes() / f64::from(self.weight_unit.unwrap_or(1)),
+            split: self.split,
+            half_duplex: self.half_duplex,
+            costs: self.machine().costs(self.weight_unit.unwrap_or(1)),
+            ..Tuning::default()
+        }
+    }
+}
+
+impl Hints {
+    /// Two lines: the hints in effect, and their sources.
+    pub fn describe(&self) -> String {
+        lines(&NEIGHBORHOOD, &self.origins.0)
+    }
+
+    /// Records the source of the machine's parameters if no hint gives them.
+    fn machine_from(&mut self, machine: &Loggp, origin: Origin) {
+        self.origins.0.push((LOGGP.0, short(machine), origin));
+    }
+}
+
+/// `mpix_match` of a persistent collective: returns true if its starts match only each other
+/// (`plan`), regardless of other starts; false if they match all starts in order (`start`,
+/// default).
+pub fn matches_alone(info: impl Fn(&str) -> Result<Option<String>>) -> Result<bool> {
+    let value = find((MATCH, ""), info, |_| None)?;
+    Ok(value.map(|v| v.choose(&[("start", false), ("plan", true)])).transpose()?.unwrap_or(false))
+}
+
+/// `mpix_fuse`, as in [`Hints`]; `None` if it is not given.
+pub fn fuse(info: impl Fn(&str) -> Result<Option<String>>, env: impl Fn(&str) -> Option<String>) -> Result<Option<Option<bool>>> {
+    let mut allowed = vec![("auto", None)];
+    allowed.extend(TRUTH.map(|(text, value)| (text, Some(value))));
+    find(FUSE, info, env)?.map(|v| v.choose(&allowed)).transpose()
+}

@@ -1,0 +1,170 @@
+//! Values, defaults, errors, and the hints that must be equal on all processes.
+
+mod origins;
+
+use std::io::{self, ErrorKind::NotADirectory, ErrorKind::NotFound};
+use std::path::Path;
+
+use super::names::*;
+use super::*;
+use crate::error::Result;
+use crate::model::Loggp;
+use crate::schedule::{ALGORITHMS, Algorithm, FoldOrder};
+use crate::topology::nodes::Placement;
+
+fn read(info: &[(&str, &str)], env: &[(&str, &str)]) -> Result<Hints> {
+    let get = |list: &[(&str, &str)], key: &str| list.iter().find(|e| e.0 == key).map(|e| e.1.to_string());
+    let file = |path: &Path| match path.to_str() {
+        Some("machine") => Ok("latency = 1\noverhead = 2\ngap = 3\ngap_per_byte = 4\neager = 5\n".into()),
+        Some("shadow") => Ok("root:$6$secret:19000:0:99999:7:::\n".into()),
+        Some("full") => Err(io::Error::other("too many open files")),
+        _ => Err(io::Error::new(NotFound, "no such file")),
+    };
+    Hints::read(|k| Ok(get(info, k)), |k| get(env, k), file)
+}
+
+#[test]
+fn defaults_unknown_keys_and_override() {
+    assert_eq!(read(&[("color", "blue")], &[]).unwrap(), Hints::default());
+    let h = read(
+        &[("mpix_schedule", "direct"), ("mpix_reduce_order", "any")],
+        &[("MPIX_SCHEDULE", "dimension_order"), ("MPIX_NEIGHBOR_VERIFY", "1")],
+    )
+    .unwrap();
+    assert_eq!(h.schedule, ScheduleHint::Only(Algorithm::DimensionOrder));
+    assert_eq!(h.reduce_order, FoldOrder::Any);
+    assert!(h.verify);
+}
+
+#[test]
+fn bad_values_are_named() {
+    let e = read(&[("mpix_schedule", "fastest")], &[]).unwrap_err();
+    let names: Vec<&str> = ALGORITHMS.iter().map(|e| e.name).collect();
+    let allowed = format!("auto, measure, {}", names.join(", "));
+    assert_eq!(e.to_string(), format!("info key mpix_schedule = \"fastest\" is not one of {allowed}"));
+    let e = read(&[], &[("MPIX_NEIGHBOR_VERIFY", "maybe")]).unwrap_err();
+    assert!(e.to_string().starts_with("environment variable MPIX_NEIGHBOR_VERIFY"));
+    let e = read(&[("mpix_nodes", "1,2,")], &[]).unwrap_err();
+    assert_eq!(e.to_string(), format!("info key mpix_nodes = \"1,2,\" is not one of {}", Placement::TEXT));
+}
+
+#[test]
+fn numbers_and_files() {
+    let h = read(&[("mpix_seed", " 7 "), ("mpix_duplex", "half"), ("mpix_split", "0")], &[("MPIX_ROUND_WINDOW", "4")]).unwrap();
+    assert_eq!((h.seed, h.half_duplex, h.split, h.window), (7, true, false, 4));
+    let e = read(&[("mpix_round_window", "0")], &[]).unwrap_err();
+    assert_eq!(e.to_string(), "info key mpix_round_window = \"0\" is not one of 1 to 4294967295");
+    assert!(read(&[("mpix_weight_unit", "-3")], &[]).is_err());
+    let h = read(&[("mpix_loggp", "intrepid"), ("mpix_weight_unit", "8")], &[]).unwrap();
+    assert_eq!(h.machine(), Loggp::preset("intrepid").unwrap());
+    assert_eq!(h.tuning().startup, h.machine().startup_bytes() / 8.0);
+    let (costs, machine) = (h.tuning().costs, h.machine());
+    assert_eq!((costs.transfer(100.0), costs.delivery()), (machine.transfer(800), machine.point_to_point(1)));
+    let h = read(&[("mpix_loggp", "machine")], &[]).unwrap();
+    assert_eq!(h.machine(), "latency = 1\noverhead = 2\ngap = 3\ngap_per_byte = 4\neager = 5".parse().unwrap());
+    let e = read(&[("mpix_loggp", "elsewhere")], &[]).unwrap_err().to_string();
+    assert!(e.contains("jaguar") && e.contains("no such file"), "{e}");
+    // errors do not repeat the content of a file, and do not call an existing file missing
+    let e = read(&[], &[("MPIX_LOGGP", "shadow")]).unwrap_err().to_string();
+    assert_eq!(
+        e,
+        "environment variable MPIX_LOGGP = \"shadow\" is no file of LogGP parameters: line 1 is not of the form key = value"
+    );
+    let e = read(&[("mpix_loggp", "full")], &[]).unwrap_err().to_string();
+    assert_eq!(e, "info key mpix_loggp = \"full\" cannot be read: too many open files");
+}
+
+#[test]
+fn the_nearest_parameters_count() {
+    let preset = |name| Loggp::preset(name).unwrap();
+    let with = |info: &[(&str, &str)], env: &[(&str, &str)], known, exists: &str| {
+        let get = |key: &str| env.iter().find(|e| e.0 == key).map(|e| e.1.to_string());
+        read(info, env).unwrap().with_machine(known, get, |path| match path.to_str() {
+            Some("/site") => Ok(preset("big_red").to_string()),
+            Some("/home/me/.config/mpix-neighbor/loggp") if exists == "good" => Ok(preset("meiko_elan").to_string()),
+            Some("/home/me/.config/mpix-neighbor/loggp") if exists == "bad" => Ok("latency = 1\ngap = fast".into()),
+            Some("/config/mpix-neighbor/loggp") => Err(NotADirectory.into()),
+            _ => Err(NotFound.into()),
+        })
+    };
+    let (home, site) = (("HOME", "/home/me"), ("MPIX_LOGGP_FILE", "/site"));
+    let known = Some(preset("intrepid"));
+    let of = |h: Result<Hints>| h.map(|h| (h.machine(), h.loggp.is_some())).map_err(|e| e.to_string());
+    let (info, env) = (("mpix_loggp", "meiko_split_c"), ("MPIX_LOGGP", "jaguar"));
+    // all sources, then each time without the one with the highest precedence
+    assert_eq!(of(with(&[info], &[env, home, site], known, "good")), Ok((preset("jaguar"), true)));
+    assert_eq!(of(with(&[info], &[home, site], known, "good")), Ok((preset("meiko_split_c"), true)));
+    assert_eq!(of(with(&[], &[home, site], known, "good")), Ok((preset("intrepid"), true)));
+    assert_eq!(of(with(&[], &[home, site], None, "good")), Ok((preset("big_red"), false)));
+    assert_eq!(of(with(&[], &[home], None, "good")), Ok((preset("meiko_elan"), false)));
+    for env in [&[home][..], &[], &[("XDG_CONFIG_HOME", "/config"), home], &[("XDG_CONFIG_HOME", "relative")]] {
+        assert_eq!(of(with(&[], env, None, "none")), Ok((Loggp::default(), false)), "{env:?}");
+    }
+    assert_eq!(
+        of(with(&[], &[home], None, "bad")).unwrap_err(),
+        "the file /home/me/.config/mpix-neighbor/loggp is no file of LogGP parameters: line 2: gap is not a finite number of at least 0"
+    );
+    let e = of(with(&[], &[("MPIX_LOGGP_FILE", "/nowhere")], None, "none")).unwrap_err();
+    assert!(e.starts_with("environment variable MPIX_LOGGP_FILE = \"/nowhere\" cannot be read: "), "{e}");
+    // a broken file is not read if a source with higher precedence exists
+    assert_eq!(of(with(&[], &[home], known, "bad")), Ok((preset("intrepid"), true)));
+}
+
+#[test]
+fn a_site_is_agreed_on_and_not_the_callers_word() {
+    let site = Hints { site_loggp: Loggp::preset("meiko_elan"), ..Hints::default() };
+    let said = Hints { loggp: Loggp::preset("meiko_elan"), ..Hints::default() };
+    assert_eq!((site.machine(), site.tuning().startup), (said.machine(), said.tuning().startup));
+    assert!(site.agreed() != said.agreed() && site.agreed() != Hints::default().agreed());
+}
+
+#[test]
+fn measuring_has_limits() {
+    let read = |info: &[(&str, &str)], env: &[(&str, &str)]| {
+        let get = |list: &[(&str, &str)], key: &str| list.iter().find(|e| e.0 == key).map(|e| e.1.to_string());
+        Measuring::read(|k| Ok(get(info, k)), |k| get(env, k)).map_err(|e| e.to_string())
+    };
+    assert_eq!(read(&[], &[]), Ok(Measuring { seconds: 3.0, longest: 1048576 }));
+    let both = [("mpix_loggp_seconds", "0.5"), ("mpix_loggp_bytes", "4096")];
+    assert_eq!(read(&both, &[("MPIX_LOGGP_SECONDS", "1")]), Ok(Measuring { seconds: 1.0, longest: 4096 }));
+    for bad in ["0", "-1", "NaN", "inf", "3601", "long", ""] {
+        let e = read(&[("mpix_loggp_seconds", bad)], &[]).unwrap_err();
+        assert_eq!(e, format!("info key mpix_loggp_seconds = \"{bad}\" is not one of 0.01 to 3600"));
+    }
+    assert!(read(&[], &[("MPIX_LOGGP_BYTES", "1023")]).unwrap_err().ends_with("is not one of 1024 to 1073741824"));
+}
+
+#[test]
+fn what_must_agree_differs() {
+    let mut seen = Vec::new();
+    for verify in ["true", "false"] {
+        for name in ALGORITHMS.iter().map(|e| e.name).chain(["auto", "measure"]) {
+            seen.push(read(&[("mpix_schedule", name), ("mpix_verify", verify)], &[]).unwrap().agreed());
+        }
+    }
+    for (key, value) in [
+        ("mpix_seed", "2"),
+        ("mpix_split", "false"),
+        ("mpix_duplex", "half"),
+        ("mpix_weight_unit", "1"),
+        ("mpix_loggp", "meiko_elan"),
+        ("mpix_loggp", "jaguar"),
+        ("mpix_graph_limit", "10"),
+        ("mpix_whole_communicator", "true"),
+        ("mpix_nodes", "2"),
+        ("mpix_nodes", "2,0"),
+        ("mpix_nodes", "0,2"),
+    ] {
+        seen.push(read(&[(key, value)], &[]).unwrap().agreed());
+    }
+    for (key, _) in [SCHEDULE, SPLIT, SEED, DUPLEX, WEIGHT_UNIT, LOGGP, GRAPH_LIMIT, VERIFY, WHOLE_COMMUNICATOR, NODES] {
+        assert!(Hints::AGREED.contains(key), "{key}");
+    }
+    // the window may differ between processes
+    assert_eq!(read(&[("mpix_round_window", "3")], &[]).unwrap().agreed(), Hints::default().agreed());
+    assert!(seen.iter().all(|&n| n >= 0));
+    let n = seen.len();
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), n);
+}

@@ -1,0 +1,85 @@
+//! A single value of a hint: source, parsing and errors.
+
+use std::cell::RefCell;
+use std::io::{self, ErrorKind::NotFound};
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use super::names::Names;
+use super::origins::{Given, Origin};
+use crate::error::{Error, Result};
+use crate::model::{FileError, Loggp, PRESETS};
+use crate::util::random::mix;
+
+pub(super) struct Value {
+    pub(super) origin: Origin,
+    pub(super) key: &'static str,
+    pub(super) text: String,
+}
+
+impl Value {
+    pub(super) fn number(&self, range: RangeInclusive<u64>) -> Result<u64> {
+        match self.text.trim().parse() {
+            Ok(value) if range.contains(&value) => Ok(value),
+            _ => Err(self.wrong(format!("{} to {}", range.start(), range.end()))),
+        }
+    }
+
+    /// Parses a preset's name or reads a parameter file.
+    pub(super) fn loggp(&self, file: impl Fn(&Path) -> io::Result<String>) -> Result<Loggp> {
+        let name = self.text.trim();
+        if let Some(values) = Loggp::preset(name) {
+            return Ok(values);
+        }
+        let origin = || format!("{} {} = \"{}\"", self.origin.of_value(), self.key, self.text);
+        match file(Path::new(name)) {
+            Ok(text) => {
+                let wrong = |e: FileError| Error::LoggpFile { origin: origin(), reason: e.without_content() };
+                Ok(text.parse().map_err(wrong)?)
+            }
+            Err(e) if e.kind() == NotFound => {
+                let presets: Vec<&str> = PRESETS.iter().map(|p| p.name).collect();
+                Err(self.wrong(format!("{}, or a file of LogGP parameters ({e})", presets.join(", "))))
+            }
+            Err(e) => Err(Error::LoggpUnread { origin: origin(), reason: e.to_string() }.into()),
+        }
+    }
+
+    pub(super) fn wrong(&self, allowed: String) -> Box<Error> {
+        Error::HintValue { origin: self.origin.of_value(), key: self.key.into(), value: self.text.clone(), allowed }.into()
+    }
+
+    pub(super) fn choose<T: Copy>(&self, allowed: &[(&str, T)]) -> Result<T> {
+        let text = self.text.trim();
+        match allowed.iter().find(|(name, _)| *name == text) {
+            Some(&(_, value)) => Ok(value),
+            None => Err(self.wrong((allowed.iter().map(|(name, _)| *name)).collect::<Vec<_>>().join(", "))),
+        }
+    }
+}
+
+/// Texts of truth values.
+pub(super) const TRUTH: [(&str, bool); 4] = [("false", false), ("true", true), ("0", false), ("1", true)];
+
+/// Returns the value of a hint, if it is given.
+pub(super) fn find(
+    (key, variable): Names,
+    info: impl Fn(&str) -> Result<Option<String>>,
+    env: impl Fn(&str) -> Option<String>,
+) -> Result<Option<Value>> {
+    Ok(match env(variable) {
+        Some(text) => Some(Value { origin: Origin::Environment, key: variable, text }),
+        None => info(key)?.map(|text| Value { origin: Origin::Info, key, text }),
+    })
+}
+
+/// Records the source of a value.
+pub(super) fn note(given: &RefCell<Vec<Given>>, value: Option<Value>, names: Names) -> Result<Option<Value>> {
+    given.borrow_mut().extend(value.iter().map(|v| (names.0, v.text.trim().to_owned(), v.origin)));
+    Ok(value)
+}
+
+/// Returns a number of 62 bits that differs for different values with high probability.
+pub(super) fn digest(values: &[u64]) -> i64 {
+    (values.iter().fold(0, |hash, v| mix(hash ^ v).wrapping_add(1)) >> 2) as i64
+}
