@@ -181,8 +181,8 @@ fn bytes_of(buffer: &mut [u8]) -> Located {
 /// Tag of the messages to itself that [`pack_by_mpi`] and [`unpack_by_mpi`] send.
 const OWN_TAG: i32 = 0;
 
-/// Returns true if `MPI_Pack` and `MPI_Unpack` can serve: lengths fit in `int`, and the block is not
-/// at `MPI_BOTTOM`, from where MPICH packs nothing.
+/// Returns true if `MPI_Pack` and `MPI_Unpack` can serve: lengths fit in `int`, and the block is
+/// not at `MPI_BOTTOM`, from where MPICH packs nothing.
 fn fits_pack(block: &Located, bytes: usize) -> bool {
     i32::try_from(bytes).is_ok() && i32::try_from(block.count).is_ok() && !block.at.is_null()
 }
@@ -198,8 +198,8 @@ pub unsafe fn pack_by_mpi(block: &Located, buffer: &mut [u8], on_device: bool, c
     unsafe { packing.pack(block, buffer, comm::rank(comm.raw())? as i32, OWN_TAG, comm) }
 }
 
-/// Unpacks `bytes` bytes into a block of any datatype by MPI alone. A block `on_device` travels as a
-/// message.
+/// Unpacks `bytes` bytes into a block of any datatype by MPI alone. A block `on_device` travels as
+/// a message.
 ///
 /// # Safety
 /// The bytes must be readable, the block writable, and its datatype committed.

@@ -95,9 +95,9 @@ pub unsafe fn check_committed(datatype: MPI_Datatype, comm: &Comm) -> Result<()>
 /// # Safety
 /// `datatype` must be a committed datatype.
 pub unsafe fn pack_size(count: i64, datatype: MPI_Datatype, comm: &Comm) -> Result<Option<usize>> {
-    // MPI_Pack_size counts in int, and not every MPI detects overflow: ask only if it cannot overflow
     // SAFETY: the caller vouches for the handle.
     let bytes = i128::from(count) * i128::from(unsafe { size(datatype) }?);
+    // MPI_Pack_size counts in int, and not every MPI detects overflow: ask only if it cannot occur
     let (Ok(count), true) = (c_int::try_from(count), bytes < i128::from(c_int::MAX / 2)) else {
         return Ok(None);
     };
@@ -108,9 +108,9 @@ pub unsafe fn pack_size(count: i64, datatype: MPI_Datatype, comm: &Comm) -> Resu
 }
 
 /// Packs `count` elements at `from` into `buffer`, and returns the bytes written. If they are fewer
-/// than the data has, the caller must pack by a message to itself instead: MPICH 4.0 leaves bytes out
-/// and reports success for a contiguous datatype while more than 512 datatypes are alive, because it
-/// rounds the length down to a multiple of a part of the handle (fixed in 4.1).
+/// than the data has, the caller must pack by a message to itself instead: MPICH 4.0 leaves bytes
+/// out and reports success for a contiguous datatype while more than 512 datatypes are alive,
+/// because it rounds the length down to a multiple of a part of the handle (fixed in 4.1).
 ///
 /// # Safety
 /// `from` must be readable as `count` elements of the datatype; `count` and the buffer's length

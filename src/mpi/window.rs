@@ -47,7 +47,7 @@ impl Counters {
         // making a window blocks inside MPI: enter it only when all are here
         coll::barrier(comm)?;
         // SAFETY: a live communicator; results are locals. The memory is the window's, has the
-        // length that is said, and is written before others can add to it.
+        // given length, and is written before others can add to it.
         unsafe {
             let me = super::comm::rank(comm.raw())?;
             coll::count(Some(comm), 0);
