@@ -1,7 +1,7 @@
-//! Every error that the library reports, and the MPI error class that each one belongs to.
+//! All errors of the library, and the MPI error class of each.
 //!
-//! The texts name the argument and its value; the C boundary puts the function's name in front. No
-//! MPI types here: [`Class`] is mapped to the MPI library's numbers in `src/mpi`.
+//! The texts name the argument and its value; the C boundary prepends the function's name. There
+//! are no MPI types here: `src/mpi` maps [`Class`] to the MPI library's numbers.
 
 #![forbid(unsafe_code)]
 
@@ -9,8 +9,8 @@ use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Result with this crate's [`Error`], boxed: a result that is moved as several words costs more
-/// than a small message does.
+/// Result with this crate's [`Error`], boxed: moving a result of several words would cost more than
+/// a small message.
 pub type Result<T> = std::result::Result<T, Box<Error>>;
 
 /// Runs `body`; a panic in it becomes [`Error::Internal`].
@@ -32,14 +32,14 @@ fn panicked(panic: &(dyn Any + Send)) -> Box<Error> {
 /// An argument of a C function, or one entry of an array argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Argument {
-    /// Name as it stands in the C prototype.
+    /// Name in the C prototype.
     pub name: &'static str,
-    /// Entry, where the argument is an array.
+    /// Index of the entry, if the argument is an array.
     pub index: Option<usize>,
 }
 
 impl Argument {
-    /// The argument itself.
+    /// A whole argument.
     pub const fn new(name: &'static str) -> Self {
         Argument { name, index: None }
     }
@@ -92,16 +92,15 @@ pub enum Class {
     Truncate,
     /// `MPI_ERR_TYPE`
     Type,
-    /// Our own class `MPIX_ERR_MISMATCH`: the processes' arguments of a set call do not fit
-    /// together.
+    /// Our own class `MPIX_ERR_MISMATCH`: the processes' arguments of a set call do not match.
     Mismatch,
-    /// Our own class `MPIX_ERR_VERIFY`: verification found that the two ends of an edge do not fit
-    /// together.
+    /// Our own class `MPIX_ERR_VERIFY`: verification found that the two ends of an edge do not
+    /// match.
     Verify,
 }
 
 impl Class {
-    /// All classes; the position of a class here is its number on the wire between processes.
+    /// All classes. Processes send each other a class as its position here.
     pub const ALL: [Class; 17] = [
         Class::Arg,
         Class::Buffer,
@@ -123,10 +122,10 @@ impl Class {
     ];
 }
 
-/// What went wrong.
+/// An error of the library.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// A count below zero.
+    /// A negative count.
     #[error("{argument} = {value} is negative")]
     NegativeCount {
         /// Which count.
@@ -134,10 +133,10 @@ pub enum Error {
         /// Its value.
         value: i64,
     },
-    /// A degree, weight or length below zero.
+    /// A negative degree, weight or length.
     #[error("{argument} = {value} is negative")]
     Negative {
-        /// Which argument.
+        /// The argument.
         argument: Argument,
         /// Its value.
         value: i64,
@@ -178,7 +177,7 @@ pub enum Error {
         /// Entries needed.
         length: usize,
     },
-    /// A null array of weights, which are not needed.
+    /// A null array of weights. `MPI_UNWEIGHTED` stands for no weights.
     #[error("{argument} is NULL, but {length} entries are needed, or MPI_UNWEIGHTED for none")]
     NullWeights {
         /// Which array.
@@ -186,13 +185,13 @@ pub enum Error {
         /// Entries needed.
         length: usize,
     },
-    /// A null pointer where a result is to be written.
+    /// A null pointer for a result.
     #[error("{argument} is NULL")]
     NullResult {
-        /// Which argument.
+        /// The argument.
         argument: Argument,
     },
-    /// `MPI_IN_PLACE`, which the Fortran module also passes for what it cannot pass.
+    /// `MPI_IN_PLACE`. The Fortran module also passes it for arguments that it cannot pass.
     #[error("{argument} is MPI_IN_PLACE, or a Fortran array with gaps that cannot be copied; neither is possible here")]
     InPlace {
         /// Which buffer.
@@ -206,31 +205,31 @@ pub enum Error {
         /// Elements.
         count: i64,
     },
-    /// A block in device memory, where the library would have to touch it.
+    /// A block in device memory that the library would have to access.
     #[error("{argument} has block {slot} in device memory, and {why}")]
     Device {
         /// Which buffer.
         argument: Argument,
         /// Which block.
         slot: usize,
-        /// Why the library would touch it, and what helps.
+        /// Why the library would access it, and what helps.
         why: String,
     },
-    /// A datatype that MPI does not take for communication (not committed, or no datatype).
+    /// A datatype that MPI rejects for communication: not committed, or not a datatype.
     #[error("{argument} cannot be used for communication: {text}")]
     Datatype {
         /// Which datatype.
         argument: Argument,
-        /// What MPI says.
+        /// The MPI library's text.
         text: String,
     },
-    /// An operator that does not fit the datatype.
+    /// An operator that does not work on the datatype.
     #[error("op does not work on recvtype: {text}")]
     Operator {
-        /// What MPI says.
+        /// The MPI library's text.
         text: String,
     },
-    /// A block would be too large to address.
+    /// A block that is too large to address.
     #[error("{argument}: {count} elements of extent {extent} bytes exceed the address range")]
     TooLarge {
         /// Which count.
@@ -240,20 +239,20 @@ pub enum Error {
         /// Bytes from one element to the next.
         extent: i64,
     },
-    /// The set of operations is empty or has unknown members.
+    /// A set of operations that is empty or has unknown members.
     #[error("{argument} = {value} is not {wanted} of MPIX_NEIGHBOR_GATHER, MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_REDUCE")]
     Operations {
-        /// Which argument.
+        /// The argument.
         argument: Argument,
         /// Its value.
         value: i64,
         /// "one", or "a combination".
         wanted: &'static str,
     },
-    /// No such class of ours.
+    /// Not one of our own classes.
     #[error("{argument} = {value} is neither MPIX_ERR_MISMATCH nor MPIX_ERR_VERIFY")]
     UnknownClass {
-        /// Which argument.
+        /// The argument.
         argument: Argument,
         /// Its value.
         value: i64,
@@ -267,13 +266,13 @@ pub enum Error {
     /// No MPI topology on the communicator.
     #[error("the communicator has no Cartesian, graph or distributed graph topology")]
     NoTopology,
-    /// Communicator is an intercommunicator.
+    /// An intercommunicator.
     #[error("comm is an intercommunicator; neighborhoods are for intracommunicators")]
     Intercommunicator,
-    /// Communicator is an intercommunicator.
+    /// An intercommunicator.
     #[error("comm is an intercommunicator; sparse exchanges are for intracommunicators")]
     SparseIntercommunicator,
-    /// The value of a hint is not understood.
+    /// An invalid value of a hint.
     #[error("{origin} {key} = \"{value}\" is not one of {allowed}")]
     HintValue {
         /// "info key" or "environment variable".
@@ -282,39 +281,39 @@ pub enum Error {
         key: String,
         /// Value.
         value: String,
-        /// What would be.
+        /// The allowed values.
         allowed: String,
     },
-    /// A file that should hold the machine's parameters.
+    /// A file that does not hold valid machine parameters.
     #[error("{origin} is no file of LogGP parameters: {reason}")]
     LoggpFile {
-        /// Who names it, and its name.
+        /// The setting that names it, and its name.
         origin: String,
         /// Why not.
         reason: String,
     },
-    /// A file that should hold the machine's parameters and cannot be read.
+    /// A file of machine parameters that cannot be read.
     #[error("{origin} cannot be read: {reason}")]
     LoggpUnread {
-        /// Who names it, and its name.
+        /// The setting that names it, and its name.
         origin: String,
-        /// What the system says, or what it is.
+        /// The system's text, or the kind of file.
         reason: String,
     },
-    /// A parameter of the machine that cannot be one.
+    /// An invalid machine parameter.
     #[error("{argument} = {value} is not {wanted}")]
     Parameter {
         /// Which member of which argument.
         argument: String,
         /// Its value.
         value: String,
-        /// What would be a value.
+        /// The values that are valid.
         wanted: &'static str,
     },
     /// A measurement on a communicator of one process.
     #[error("comm has one process, and measuring takes two")]
     Alone,
-    /// A schedule was asked for that the neighborhood does not permit.
+    /// A schedule that does not work for the neighborhood.
     #[error("schedule {schedule} cannot be used: {reason}")]
     Schedule {
         /// Its name.
@@ -322,29 +321,29 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
-    /// Source and target lists of two processes do not match.
+    /// Source and target lists of two processes that do not match.
     #[error("{text}")]
     Lists {
         /// Which processes, and how often each lists the other.
         text: String,
     },
-    /// An argument that must be equal everywhere is not.
+    /// An argument that must be equal on all processes and is not.
     #[error("{what} is not the same on all processes")]
     Disagreement {
-        /// What differs.
+        /// The argument.
         what: &'static str,
     },
-    /// Another process found an error in its arguments.
+    /// An error in the arguments of another process.
     #[error("process {rank}: {text}")]
     Remote {
         /// Where.
         rank: u32,
         /// Class there.
         class: Class,
-        /// What it says.
+        /// Its text.
         text: String,
     },
-    /// The two ends of a self edge describe different amounts.
+    /// A self edge whose two ends describe different amounts of data.
     #[error(
         "the block to target {target} has {sent} bytes, but source {source_slot}, which is this process too, expects {expected} bytes"
     )]
@@ -358,26 +357,25 @@ pub enum Error {
         /// Bytes expected.
         expected: i128,
     },
-    /// What another process sends over the edges between the two is not as long as what is
-    /// expected.
-    #[error("process {rank} sends {sent} bytes for the source slots {slots:?}, where {expected} bytes are expected")]
+    /// Data from another process that is not as long as expected.
+    #[error("process {rank} sends {sent} bytes for the source entries {slots:?}, but {expected} bytes are expected")]
     Length {
         /// Which process.
         rank: u32,
-        /// Slots of it in the list of sources.
+        /// Its indices in the source list.
         slots: Vec<u32>,
         /// Bytes sent.
         sent: u64,
         /// Bytes expected.
         expected: u64,
     },
-    /// A process has ended that has not sent or received what it must.
+    /// A process that has ended before it sent or received all it had to.
     #[error("process {rank} has ended, or has freed its communicator, before it has taken part in this collective")]
     Gone {
         /// Which process.
         rank: u32,
     },
-    /// A block that came in a packet is longer than where it belongs.
+    /// A forwarded block that is longer than its place.
     #[error("source {source_slot} sends {sent} bytes, but this process expects {expected} bytes")]
     Truncated {
         /// Index in the source list.
@@ -387,10 +385,10 @@ pub enum Error {
         /// Bytes expected.
         expected: usize,
     },
-    /// Verification mode found differences.
+    /// Differences that verification found.
     #[error("{0}")]
     Verification(String),
-    /// The program runs under another MPI than the library was built for.
+    /// The program runs under another MPI than the one that the library was built for.
     #[error("built for {built}, but running under {running}: link the library that was built for this MPI")]
     WrongMpi {
         /// At build time.
@@ -401,10 +399,10 @@ pub enum Error {
     /// A collective on this neighborhood is still running.
     #[error("a collective on this neighborhood is still running")]
     Busy,
-    /// A request is too old.
+    /// A request that has been active for too many collectives.
     #[error("a request of this neighborhood is still under way that was started {limit} collectives before")]
     TooManyStarted {
-        /// The most that may be started while one is under way.
+        /// How many collectives may start while a request is active.
         limit: u32,
     },
     /// A verified collective of more fields than there are tags.
@@ -415,13 +413,13 @@ pub enum Error {
         /// The most.
         limit: usize,
     },
-    /// A request is started again whose start has failed half-way.
+    /// Another start of a request whose start failed half-way.
     #[error("an earlier start failed while its messages were posted, and MPI may still send some of them: make the request anew")]
     Lost,
-    /// Tags beyond those that each MPI has.
+    /// No tags are left beyond those that every MPI has.
     #[error("this MPI has no tags for requests that match alone (mpix_match=plan)")]
     NoTags,
-    /// A request that is under way, where it must not be.
+    /// A request that is active and must not be.
     #[error("{argument} is active: it must be completed first")]
     Active {
         /// Which request.
@@ -433,22 +431,22 @@ pub enum Error {
         /// Which request.
         argument: Argument,
     },
-    /// A persistent request whose neighborhood is no more.
+    /// A persistent request whose neighborhood no longer exists.
     #[error("the neighborhood of {argument} has been freed, or set again, since the request was made")]
     Stale {
         /// Which request.
         argument: Argument,
     },
-    /// A request whose communicator is no more.
+    /// A request whose communicator no longer exists.
     #[error("the communicator of {argument} has been freed")]
     FreedCommunicator {
         /// Which request.
         argument: Argument,
     },
-    /// An index that is no slot of the source list.
+    /// A value that is not an index of the source list.
     #[error("{argument} = {value} is no index of the source list, which has {indegree} entries")]
     Source {
-        /// Which argument.
+        /// The argument.
         argument: Argument,
         /// Its value.
         value: i64,
@@ -458,55 +456,55 @@ pub enum Error {
     /// A sparse exchange on this communicator is still running.
     #[error("a sparse exchange on this communicator is still running")]
     Exchanging,
-    /// A message that is no whole number of elements.
+    /// A message that is not a whole number of elements.
     #[error(
         "the message of {bytes} bytes from process {source_rank} is no whole number of elements of recvtype, which have {size} bytes"
     )]
     Ragged {
-        /// Who sent it.
+        /// Its sender.
         source_rank: u32,
         /// Its length.
         bytes: u64,
         /// Bytes of an element.
         size: u64,
     },
-    /// Counts or displacements do not fit in the integers that the caller gave room for.
+    /// A count or displacement that does not fit in the caller's integers.
     #[error("{value} does not fit in the int of {argument}: the function of the same name with _c behind it takes it")]
     Narrow {
-        /// Which argument.
+        /// The argument.
         argument: Argument,
         /// The value.
         value: i64,
     },
-    /// An index beyond the end.
+    /// An index beyond the end of the messages.
     #[error("{argument} = {value} is not below the number of messages, {length}")]
     Index {
-        /// Which argument.
+        /// The argument.
         argument: Argument,
         /// Its value.
         value: i64,
         /// Messages.
         length: usize,
     },
-    /// A buffer with less room than is needed.
+    /// A buffer that is too small.
     #[error("{argument} = {room} elements are too few: {needed} have come")]
     Room {
-        /// Which argument.
+        /// The argument.
         argument: Argument,
         /// Its value.
         room: i64,
-        /// What is needed.
+        /// The room needed.
         needed: u64,
     },
-    /// A function of the caller's returned an error.
+    /// The caller's function returned an error.
     #[error("the function that was given returned {code} for the message from process {source_rank}")]
     Callback {
-        /// What it returned.
+        /// Its return code.
         code: i32,
-        /// Who sent the message.
+        /// The sender of the message.
         source_rank: u32,
     },
-    /// A result that is part of a plan.
+    /// A result that belongs to a plan.
     #[error("the result belongs to a plan and is freed with it")]
     OfPlan,
     /// The MPI library reported an error.
@@ -514,9 +512,9 @@ pub enum Error {
     Mpi {
         /// Which function.
         call: &'static str,
-        /// What it returned.
+        /// Its return code.
         code: i32,
-        /// What the code means.
+        /// The text of the code.
         text: String,
     },
     /// No memory for a temporary buffer.

@@ -1,46 +1,46 @@
-//! Sparse (neighborhood) collective communication on any MPI.
+//! Sparse (neighborhood) collective communication on top of any MPI.
 //!
 //! ```text
 //! C / Fortran
 //!     |  raw pointers, MPI handles
 //!     v
-//! capi        catches panics, checks every argument, calls the communicator's error handler
+//! capi        the C functions: catches panics, checks every argument, calls error handlers
+//!             `collectives`: neighborhood collectives, generated; `sparse`: sparse exchanges
 //!     v
-//! collective  `handle`: what hangs on a communicator: private communicator, neighborhoods, schedules
-//!             `setup`: what processes tell each other when a neighborhood is set
-//!             `request`: collectives that one call starts and another one completes
-//!             `fuse`: several fields in one; `verify`: calls that all processes must make alike
+//! collective  neighborhoods on communicators, and the calls on them
+//!             `set` agrees on a neighborhood and chooses schedules; `handle` keeps it and runs
+//!             blocking calls; `request` starts and completes all others
+//!             `fuse` joins several fields into one; `verify` compares the arguments of both ends
 //!     v
 //! topology -> select -> schedule        pure data, no MPI, no unsafe
-//!     v  Schedule: rounds of symbolic operations
-//! exec        binds a Schedule to buffers, counts, datatypes; start / test / wait
-//!             by messages (`p2p`), shared memory (`shm`), with blocks passed on (`forward`)
+//!     |  Schedule: rounds of symbolic operations; each algorithm is a file in `algorithms`
 //!     v
-//! datatype    what lies where in a buffer
-//! shm         the memory that processes of a node share, and what they tell each other there
+//! exec        binds a Schedule to buffers, counts and datatypes; start / test / wait
+//!             `p2p`: by messages, `shm`: through shared memory, `forward`: passes blocks on
 //!     v
-//! mpi         the only module that touches mpi_sys; every return code becomes a Result
+//! datatype    the layout of data in buffers
+//! shm         memory shared by the processes of a node, and signals through it
+//!     v
+//! mpi         the only module that touches mpi_sys; turns every return code into a Result
 //! ```
 //!
-//! `sparse` stands beside `collective`: exchanges in which nobody knows who will send, one protocol
-//! in each file of `sparse::protocols`.
-//! `progress` keeps what a process must move forward for others, whatever it calls.
-//!
-//! `observe` counts and traces what they do, where the environment asks for it.
+//! Next to `collective` stands `sparse`: exchanges whose receivers do not know their senders, with
+//! one file for each of its `protocols`. `progress` lists the active requests that every waiting
+//! call must advance. `observe` counts and traces messages if the environment asks for it.
 //!
 //! `schedule` defines what a schedule is and verifies it; each file or folder of
 //! `schedule::algorithms` builds schedules by one algorithm, `edge_coloring` and
 //! `distributed_coloring` in several files. `select` chooses among them, guided by its `hints`.
 //!
-//! Beside them stands `model`: the LogGP cost model, the simulator (`simulate`), which runs the
-//! schedules of all processes in simulated time, and the costs of sparse exchanges
-//! (`model::sparse`). `measure` finds the parameters of a machine. `util` is for all.
+//! `model` is the LogGP cost model, with the costs of sparse exchanges (`model::sparse`) and a
+//! simulator (`simulate`), which runs the schedules of all processes in simulated time. `measure`
+//! finds the parameters of a machine. `util` serves everybody.
 //!
-//! `environment` is the only way to environment variables and files of parameters; `logging` writes
+//! `environment` is the only access to environment variables and parameter files. `logging` writes
 //! to standard error what `MPIX_NEIGHBOR_LOG` asks for.
 //!
-//! Without the feature `mpi` only the pure half is built: neighborhoods, schedules, their checks
-//! and the model. What needs no MPI of `datatype` and `shm` is tested without one.
+//! Without the feature `mpi`, only the pure half is built: neighborhoods, schedules, their checks
+//! and the model. The parts of `datatype` and `shm` that do not need MPI are tested without it.
 
 #![deny(missing_docs, unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks, clippy::missing_safety_doc)]
 

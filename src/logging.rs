@@ -1,14 +1,14 @@
-//! What the library says on standard error beside its errors, where the environment variable
-//! `MPIX_NEIGHBOR_LOG` asks for it.
+//! Log messages on standard error, at the level that the environment variable `MPIX_NEIGHBOR_LOG`
+//! asks for.
 //!
-//! The facade is the crate `log`. Its level is `off` until [`start`] has read the variable, and a
-//! message that is not asked for costs the comparison of two numbers. No message stands on the data
-//! path. A Rust program that has a logger of its own gets the messages there.
+//! Uses the facade of the crate `log`. Its level is `off` until [`start`] has read the variable,
+//! and a disabled message costs one comparison of numbers. Nothing is logged on the data path. A
+//! Rust program with its own logger gets the messages there.
 //!
-//! - `error`: each error that a call reports, also where the program's error handler ignores it.
-//! - `warn`: what most likely is a mistake, or slower than it need be. The program gets what it
-//!   asked for nevertheless.
-//! - `info`: what was chosen, on process 0 of the communicator.
+//! - `error`: each error that a call reports, even if the program's error handler ignores it.
+//! - `warn`: likely mistakes, and choices that are slower than need be. The program still gets what
+//!   it asked for.
+//! - `info`: the choices made, on process 0 of the communicator.
 //! - `debug`: the same on every process.
 
 use std::collections::BTreeSet;
@@ -32,7 +32,7 @@ const LEVELS: [(&str, LevelFilter); 5] = [
     ("debug", LevelFilter::Debug),
 ];
 
-/// One line for each message, with the process's rank.
+/// Writes one line for each message, with the process's rank.
 struct Lines;
 
 impl Log for Lines {
@@ -49,24 +49,24 @@ impl Log for Lines {
     fn flush(&self) {}
 }
 
-/// Writes a line in one piece, so that several processes' lines do not mix.
+/// Writes a line with one call, so that lines of several processes do not mix.
 fn line(text: &str) {
     let place = match rank() {
         Some(rank) => format!("process {rank}: "),
         None => String::new(),
     };
-    // there is no one to tell if this fails
+    // a failure cannot be reported
     let _ = std::io::stderr().write_all(format!("mpix-neighbor: {place}{text}\n").as_bytes());
 }
 
-/// The process's rank in `MPI_COMM_WORLD`, while there is one.
+/// This process's rank in `MPI_COMM_WORLD`, while MPI can be called.
 fn rank() -> Option<u32> {
-    // SAFETY: a communicator that there is as long as MPI can be called.
+    // SAFETY: a communicator that exists as long as MPI can be called.
     mpi::is_usable().then(|| unsafe { comm::rank(comm::world()) }.ok()).flatten()
 }
 
-/// Reads the variable, the first time; the MPI is known to be the right one. Call it before
-/// anything is logged.
+/// Reads the variable at the first call. Call it before anything is logged, when the MPI is known
+/// to be the right one.
 pub fn start() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
@@ -78,20 +78,19 @@ pub fn start() {
             }
             return;
         };
-        // a program in Rust may have a logger of its own, and then the level is its own too
+        // a Rust program may have its own logger, and then it also sets the level
         if log::set_logger(&Lines).is_ok() {
             log::set_max_level(level);
         }
-        // the same on all processes, as a rule
+        // usually the same on all processes
         if log::log_enabled!(log::Level::Warn) && rank() == Some(0) {
             environment::names().iter().filter_map(|name| unknown::variable(name)).for_each(|text| log::warn!("{text}"));
         }
     });
 }
 
-/// Names the keys of an info object that look as if they were hints and are none: on process 0 of
-/// the communicator as warnings, on the others, which as a rule have the same ones, at level
-/// `debug`.
+/// Logs the keys of an info object that look like hints but are not: as warnings on process 0 of
+/// the communicator, at level `debug` on the others, which usually have the same keys.
 ///
 /// # Safety
 /// `info` must be an info object or `MPI_INFO_NULL`, `comm` a communicator.
@@ -102,7 +101,7 @@ pub unsafe fn unknown_keys(info: MPI_Info, comm: mpi::MPI_Comm) {
     // SAFETY: the caller vouches for the handles.
     let (keys, rank) = unsafe { (info::keys(info), comm::rank(comm)) };
     let level = if matches!(rank, Ok(0)) { log::Level::Warn } else { log::Level::Debug };
-    // an info object that cannot be read is the call's own error
+    // if the info object cannot be read, the call itself returns an error
     for text in keys.unwrap_or_default().iter().filter_map(|key| unknown::key(key)) {
         if first_time(&text) {
             log::log!(level, "{text}");
@@ -110,14 +109,14 @@ pub unsafe fn unknown_keys(info: MPI_Info, comm: mpi::MPI_Comm) {
     }
 }
 
-/// True if this is said for the first time: a call in a loop says it once.
+/// True if this text is logged for the first time: a call in a loop logs it once.
 fn first_time(text: &str) -> bool {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     SAID.lock().unwrap_or_else(PoisonError::into_inner).insert(text.to_owned())
 }
 
-/// Says what a call has made: on process 0 of the communicator at level `info`, on the others at
-/// level `debug`. `text` has several lines.
+/// Logs what a call has made: at level `info` on process 0 of the communicator, at level `debug` on
+/// the others. `text` has several lines.
 ///
 /// # Safety
 /// `comm` must be a communicator.

@@ -1,50 +1,38 @@
-//! Requests under way that need this process to go on: neighborhood collectives whose rounds are
+//! Active requests that need progress by this process: neighborhood collectives whose rounds are
 //! not all posted, and nonblocking sparse exchanges.
 //!
-//! A process that waits for one of them, or for a blocking call of this library, moves all of them
-//! forward: the process that it waits for may be waiting for another one. There is one list for
-//! each process, not for each communicator, as that holds whatever the communicator.
+//! A process that waits for one of them, or for a blocking call of this library, advances all of
+//! them: the process that it waits for may be waiting for another one. That holds across
+//! communicators, so there is one list for the whole process.
 //!
-//! Cost: nothing while there is none but the reading of a counter; else a lock and a test of each
-//! request for each time around.
+//! Cost: reading a counter while the list is empty; otherwise a lock and a test of each request for
+//! every poll.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError, TryLockResult};
 
 use crate::error::Result;
-use crate::mpi;
-use crate::mpi::attribute::Key;
+use crate::mpi::of_process::OfProcess;
 
-/// What can be moved forward. Errors are kept for whoever waits for it.
+/// A request that needs progress. It keeps errors for whoever waits for it.
 pub trait Advance: Send {
-    /// Does what can be done without waiting.
+    /// Makes progress without waiting.
     fn advance(&mut self);
 }
 
 type Entry = Arc<Mutex<dyn Advance>>;
 
-/// Polls in vain before the core is given away, where that is needed.
+/// Polls in vain before a process yields its core, if it must.
 const POLLS: u32 = 16;
 
-/// Hangs on `MPI_COMM_SELF`.
-static OUTSTANDING: Key<Arc<Outstanding>> = Key::new();
+static OUTSTANDING: OfProcess<Outstanding> = OfProcess::new();
 
-/// The process's list, made at the first call.
+/// The list of the process, made at the first call.
 pub fn of_process() -> Result<Arc<Outstanding>> {
-    // two threads may come at the same time
-    static MAKING: Mutex<()> = Mutex::new(());
-    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    let own = mpi::comm::itself();
-    // SAFETY: a communicator that there always is; the value stays as long as MPI does.
-    unsafe {
-        if OUTSTANDING.get(own)?.is_null() {
-            OUTSTANDING.set(own, Arc::default())?;
-        }
-        Ok(Arc::clone(&*OUTSTANDING.get(own)?))
-    }
+    OUTSTANDING.get()
 }
 
-/// What is locked now. A panic of another thread is that thread's to report.
+/// The locked value, unless another thread holds it. That thread reports its own panics.
 fn if_free<T>(lock: TryLockResult<T>) -> Option<T> {
     match lock {
         Ok(locked) => Some(locked),
@@ -53,22 +41,22 @@ fn if_free<T>(lock: TryLockResult<T>) -> Option<T> {
     }
 }
 
-/// The list.
+/// The list of active requests.
 #[derive(Default)]
 pub struct Outstanding {
-    /// Entries of the list, readable without the lock.
+    /// Length of the list, readable without the lock.
     count: AtomicUsize,
     list: Mutex<Vec<Entry>>,
 }
 
 impl Outstanding {
-    /// Whether nothing needs to be moved forward.
+    /// True if no request needs progress.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.count.load(Ordering::Relaxed) == 0
     }
 
-    /// Adds a request. Allocates where there have never been so many.
+    /// Adds a request. Allocates if there have never been as many.
     pub fn add(&self, entry: Entry) {
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         list.push(entry);
@@ -82,7 +70,7 @@ impl Outstanding {
         self.count.store(list.len(), Ordering::Relaxed);
     }
 
-    /// Moves all forward. What another thread has in hand is left to it.
+    /// Advances all requests, except those that another thread is working on.
     pub fn advance(&self) {
         if self.is_empty() {
             return;
@@ -95,8 +83,8 @@ impl Outstanding {
         }
     }
 
-    /// Waits until `done`, and moves all forward meanwhile. `yields`: a process that waits must
-    /// give its core away.
+    /// Waits until `done` returns true, advancing all requests meanwhile. `yields`: a waiting
+    /// process must yield its core.
     pub fn until(&self, yields: bool, mut done: impl FnMut() -> Result<bool>) -> Result<()> {
         let mut polls = 0;
         while !done()? {

@@ -1,4 +1,5 @@
-//! The documentation: links, tables of hints and errors, and widths. `c_tests/docs` runs what it shows.
+//! The documentation: links, tables of hints and errors, and widths. `c_tests/docs` runs what it
+//! shows.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -37,7 +38,8 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Lines of a page with their numbers; the second part is the info string of the block that a line belongs to.
+/// Lines of a page with their numbers; the second part is the info string of the block that a line
+/// belongs to.
 fn lines(text: &str) -> Vec<(usize, Option<String>, &str)> {
     let mut block: Option<String> = None;
     let mut found = Vec::new();
@@ -137,7 +139,8 @@ fn blocks_say_what_they_are() {
     assert!(wrong.is_empty(), "blocks with an unknown info string:\n{}", wrong.join("\n"));
 }
 
-/// Texts of the variants of the error enum, without those that are nothing but a text from elsewhere.
+/// Texts of the variants of the error enum, without those that are nothing but a text from
+/// elsewhere.
 fn error_texts() -> BTreeSet<String> {
     let source = read("src/error.rs");
     let texts = source.split("#[error(").skip(1).map(|rest| {

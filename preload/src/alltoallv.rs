@@ -1,9 +1,8 @@
-//! `MPI_Alltoallv` and `MPI_Alltoallw` with few blocks that are not empty: those alone are sent,
-//! and the others not touched.
+//! `MPI_Alltoallv` and `MPI_Alltoallw` with few nonempty blocks: sends only those.
 //!
-//! The decision must be the same on all processes, so that they agree on it first: one reduction of
-//! a word, on a private duplicate of the communicator, which carries the messages too. A call of
-//! which any process has arguments in error, or many blocks, is the MPI's.
+//! All processes must make the same decision, so they first agree on it: one reduction of a word on
+//! a private duplicate of the communicator, which carries the messages too. If any process has
+//! invalid arguments or many blocks, the call is passed on to the MPI.
 //!
 //! Cost of a sparse call: the reduction, O(P) to look at the counts, and a message for each block.
 //! Source: Hoefler and Träff, Sparse Collective Operations for MPI, section I; counts on the
@@ -20,16 +19,16 @@ use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Group, MPI_Request, MPI_Status};
 
 use crate::blocks::{Block, Blocks, Ints, Sides};
 use crate::errors::{self, SUCCESS};
-use crate::function::{Kind, Mode};
+use crate::function::{Function, Mode};
 use crate::interpose::interpose;
 use crate::reason::Why;
 use crate::requests::Patience;
 use crate::{calls, guard, passed, settings, state};
 
-/// A call is sparse if on every process at most one of so many blocks has elements.
+/// A call is sparse if on every process at most one block in this many has elements.
 const SPARSE: u64 = 4;
 
-/// Messages travel under this tag on the duplicate.
+/// Tag of the messages on the duplicate.
 const TAG: c_int = 1;
 
 type DeleteFn = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
@@ -39,11 +38,11 @@ unsafe extern "C" {
     fn mpixp_create_keyval(delete_fn: Option<DeleteFn>, keyval: *mut c_int) -> c_int;
 }
 
-/// What hangs on a communicator.
+/// The private part of a communicator.
 struct Private {
     comm: MPI_Comm,
     processes: usize,
-    /// Whether the report has counted it.
+    /// True if the report has counted it.
     counted: AtomicBool,
 }
 
@@ -56,8 +55,7 @@ impl Drop for Private {
             return;
         }
         let _inside = guard::enter();
-        // SAFETY: a communicator of our own, which is not used again. Nobody is there to be told of
-        // a failure.
+        // SAFETY: a communicator of our own, which is not used again. A failure cannot be reported.
         unsafe { mpi_sys::MPI_Comm_free(&mut self.comm) };
     }
 }
@@ -88,8 +86,8 @@ fn keyval() -> Option<c_int> {
     Some(keyval)
 }
 
-/// The private part of a communicator; made at the first call, which is collective. `None` where
-/// calls are not looked at.
+/// The private part of a communicator, made at the first call, which is collective. `None` if calls
+/// on it are passed on unexamined.
 unsafe fn private<'a>(comm: MPI_Comm, fewest: u32) -> Option<&'a Private> {
     let keyval = keyval()?;
     // SAFETY: the caller vouches for the communicator; results are locals; the attribute owns the
@@ -120,8 +118,7 @@ unsafe fn private<'a>(comm: MPI_Comm, fewest: u32) -> Option<&'a Private> {
     }
 }
 
-/// The blocks with data, and the processes at their other ends; `None` if the arguments are in
-/// error.
+/// The nonempty blocks, and the processes at their other ends; `None` if the arguments are invalid.
 unsafe fn present(side: &Blocks, processes: usize) -> Option<Vec<(usize, Block)>> {
     if crate::blocks::is_in_place(side.base) || side.lacks_arrays() {
         return None;
@@ -140,7 +137,7 @@ unsafe fn present(side: &Blocks, processes: usize) -> Option<Vec<(usize, Block)>
                 let block = side.typed_block(i)?;
                 (block, block.bytes())
             };
-            // elements without data at one end may be no elements at the other
+            // elements of no bytes at one end may be no elements at the other
             if bytes > 0 {
                 found.push((i, block));
             }
@@ -149,17 +146,17 @@ unsafe fn present(side: &Blocks, processes: usize) -> Option<Vec<(usize, Block)>
     Some(found)
 }
 
-/// Runs an all-to-all call: as few messages, if all processes have few blocks.
+/// Runs an all-to-all call: as a sparse exchange if all processes have few blocks.
 ///
 /// # Safety
 /// The arguments must be what the prototype asks for.
-pub unsafe fn run(kind: Kind, comm: MPI_Comm, send: Blocks, recv: Blocks, native: impl Fn() -> c_int) -> c_int {
+pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks, native: impl Fn() -> c_int) -> c_int {
     let Some(fewest) = settings::get().alltoallv else {
         return native();
     };
     // SAFETY: a constant of mpi-sys' C file.
     if comm == unsafe { mpi_sys::RSMPI_COMM_NULL } {
-        passed::count(kind, Mode::Blocking, || Why::Arguments);
+        passed::count(function, Mode::Blocking, || Why::Arguments);
         return native();
     }
     // SAFETY: the caller vouches for the arguments.
@@ -168,7 +165,7 @@ pub unsafe fn run(kind: Kind, comm: MPI_Comm, send: Blocks, recv: Blocks, native
         let begin = Instant::now();
         let Some(private) = private(comm, fewest) else {
             drop(_inside);
-            passed::count(kind, Mode::Blocking, || unlooked(comm, fewest));
+            passed::count(function, Mode::Blocking, || unlooked(comm, fewest));
             return native();
         };
         let blocks = present(&send, private.processes).zip(present(&recv, private.processes));
@@ -181,7 +178,7 @@ pub unsafe fn run(kind: Kind, comm: MPI_Comm, send: Blocks, recv: Blocks, native
                 if code == SUCCESS {
                     let bytes = send.iter().map(|(_, block)| block.bytes()).sum();
                     let first = !private.counted.swap(true, Ordering::Relaxed);
-                    calls::sparse(kind, bytes, first, begin.elapsed());
+                    calls::sparse(function, bytes, first, begin.elapsed());
                 }
                 code
             })
@@ -189,7 +186,7 @@ pub unsafe fn run(kind: Kind, comm: MPI_Comm, send: Blocks, recv: Blocks, native
     };
     match code {
         None => {
-            passed::count(kind, Mode::Blocking, || match passed::refused(&Sides { send, recv }) {
+            passed::count(function, Mode::Blocking, || match passed::refused(&Sides { send, recv }) {
                 Why::InPlace => Why::InPlace,
                 _ => Why::Dense,
             });
@@ -201,7 +198,7 @@ pub unsafe fn run(kind: Kind, comm: MPI_Comm, send: Blocks, recv: Blocks, native
     }
 }
 
-/// Why calls on a communicator are not looked at.
+/// Why calls on a communicator are passed on unexamined.
 ///
 /// # Safety
 /// `comm` must be a communicator.
@@ -240,7 +237,7 @@ unsafe fn bare(comm: MPI_Comm) -> Option<MPI_Comm> {
     }
 }
 
-/// Whether all processes say so.
+/// True if `mine` is true on all processes.
 fn agreed(private: &Private, mine: bool) -> bool {
     let (mine, mut all) = (i64::from(mine), 0i64);
     // SAFETY: locals of one element; a communicator of our own.
@@ -296,7 +293,7 @@ interpose! {
         let send = Blocks::vector(sendbuf, Ints::Int(sendcounts), Ints::Int(senddispls), sendtype);
         let recv = Blocks::vector(recvbuf, Ints::Int(recvcounts), Ints::Int(recvdispls), recvtype);
         // SAFETY: the arguments are a program's for the function of this name.
-        unsafe { run(Kind::SparseAlltoallv, comm, send, recv, native) }
+        unsafe { run(Function::SparseAlltoallv, comm, send, recv, native) }
     }
 
     fn MPI_Alltoallw(
@@ -308,7 +305,7 @@ interpose! {
             Blocks::general(recvbuf, Ints::Int(recvcounts), Ints::Int(recvdispls), recvtypes),
         );
         // SAFETY: the arguments are a program's for the function of this name.
-        unsafe { run(Kind::SparseAlltoallw, comm, send, recv, native) }
+        unsafe { run(Function::SparseAlltoallw, comm, send, recv, native) }
     }
 
     #[cfg(mpi_large)]
@@ -319,7 +316,7 @@ interpose! {
         let send = Blocks::vector(sendbuf, Ints::Count(sendcounts), Ints::Aint(senddispls), sendtype);
         let recv = Blocks::vector(recvbuf, Ints::Count(recvcounts), Ints::Aint(recvdispls), recvtype);
         // SAFETY: the arguments are a program's for the function of this name.
-        unsafe { run(Kind::SparseAlltoallv, comm, send, recv, native) }
+        unsafe { run(Function::SparseAlltoallv, comm, send, recv, native) }
     }
 
     #[cfg(mpi_large)]
@@ -332,6 +329,6 @@ interpose! {
             Blocks::general(recvbuf, Ints::Count(recvcounts), Ints::Aint(recvdispls), recvtypes),
         );
         // SAFETY: the arguments are a program's for the function of this name.
-        unsafe { run(Kind::SparseAlltoallw, comm, send, recv, native) }
+        unsafe { run(Function::SparseAlltoallw, comm, send, recv, native) }
     }
 }

@@ -1,4 +1,4 @@
-//! What the arguments of a collective describe: blocks of elements in memory.
+//! Blocks of elements in memory, as the arguments of a collective describe them.
 
 use std::ffi::{c_int, c_void};
 
@@ -10,7 +10,7 @@ unsafe extern "C" {
     static mpixp_in_place: *const c_void;
 }
 
-/// Whether a buffer is `MPI_IN_PLACE`.
+/// True if a buffer is `MPI_IN_PLACE`.
 pub fn is_in_place(buffer: *const c_void) -> bool {
     // SAFETY: a constant of the C file.
     buffer == unsafe { mpixp_in_place }
@@ -28,12 +28,12 @@ pub enum Ints {
     Aint(*const MPI_Aint),
 }
 
-/// How the blocks lie.
+/// Layout of the blocks.
 #[derive(Clone, Copy)]
 enum Shape {
     /// One block for all neighbors.
     One(i64),
-    /// Blocks of equal counts behind one another.
+    /// Contiguous blocks of equal counts.
     Equal(i64),
     /// Counts, and displacements in extents.
     Vector(Ints, Ints),
@@ -46,7 +46,7 @@ enum Shape {
 pub struct Blocks {
     /// Start of the buffer, which may be `MPI_IN_PLACE`.
     pub base: *const c_void,
-    /// How the blocks lie.
+    /// Layout of the blocks.
     shape: Shape,
     /// Datatype of all blocks, unless each has its own.
     datatype: MPI_Datatype,
@@ -55,9 +55,9 @@ pub struct Blocks {
 /// Both sides of a call.
 #[derive(Clone, Copy)]
 pub struct Sides {
-    /// What is sent.
+    /// The send side.
     pub send: Blocks,
-    /// What is received.
+    /// The receive side.
     pub recv: Blocks,
 }
 
@@ -66,9 +66,9 @@ pub struct Sides {
 pub struct Block {
     /// Address of its first element.
     pub at: *mut c_void,
-    /// Elements.
+    /// Number of elements.
     pub count: i64,
-    /// Of this type.
+    /// Their datatype.
     pub datatype: MPI_Datatype,
 }
 
@@ -82,7 +82,7 @@ impl Ints {
         }
     }
 
-    /// An entry.
+    /// Returns an entry.
     ///
     /// # Safety
     /// The array must have it.
@@ -116,7 +116,7 @@ impl Blocks {
         Blocks { base, shape: Shape::One(count), datatype }
     }
 
-    /// Blocks of equal counts behind one another.
+    /// Contiguous blocks of equal counts.
     pub fn equal(base: *const c_void, count: i64, datatype: MPI_Datatype) -> Blocks {
         Blocks { base, shape: Shape::Equal(count), datatype }
     }
@@ -132,7 +132,7 @@ impl Blocks {
         Blocks { base, shape: Shape::General(counts, displs, datatypes), datatype: unsafe { mpi_sys::RSMPI_DATATYPE_NULL } }
     }
 
-    /// The counts, where each block has one.
+    /// The counts, if each block has its own.
     pub fn counts(&self) -> Option<Ints> {
         match self.shape {
             Shape::One(_) | Shape::Equal(_) => None,
@@ -171,7 +171,7 @@ impl Blocks {
         }
     }
 
-    /// Whether an array is missing.
+    /// True if an array is missing.
     pub fn lacks_arrays(&self) -> bool {
         match self.shape {
             Shape::One(_) | Shape::Equal(_) => false,

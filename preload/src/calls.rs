@@ -1,4 +1,5 @@
-//! Calls that are taken over: runs, times and counts them, and compares them where that is wanted.
+//! Runs, times and counts the calls that are taken over, and compares their results if the user
+//! asks for it.
 
 use std::ffi::c_int;
 use std::sync::atomic::Ordering;
@@ -9,7 +10,7 @@ use crate::compare::{self, Comparison};
 use crate::counters::{FLAWED, TABLE, add, nanoseconds};
 use crate::errors::SUCCESS;
 use crate::flaws::{self, FLAWS};
-use crate::function::{Kind, Mode, index};
+use crate::function::{Function, Mode, index};
 use crate::settings;
 use crate::state::State;
 
@@ -20,7 +21,7 @@ use crate::state::State;
 /// inside.
 #[inline(always)]
 pub unsafe fn blocking(
-    kind: Kind,
+    function: Function,
     state: &State,
     sides: impl Fn() -> Sides,
     ours: impl Fn() -> c_int,
@@ -28,24 +29,24 @@ pub unsafe fn blocking(
 ) -> c_int {
     if settings::get().counts {
         // SAFETY: the caller vouches for the arguments.
-        return unsafe { watched(kind, state, sides(), &ours, &twin) };
+        return unsafe { watched(function, state, sides(), &ours, &twin) };
     }
     let code = ours();
     if code == SUCCESS {
-        add(&TABLE[index(kind, Mode::Blocking)].calls, 1);
+        add(&TABLE[index(function, Mode::Blocking)].calls, 1);
     }
     code
 }
 
 #[cold]
-unsafe fn watched(kind: Kind, state: &State, sides: Sides, ours: &dyn Fn() -> c_int, twin: &dyn Fn() -> c_int) -> c_int {
+unsafe fn watched(function: Function, state: &State, sides: Sides, ours: &dyn Fn() -> c_int, twin: &dyn Fn() -> c_int) -> c_int {
     let begin = Instant::now();
     let mut spent = None;
     let code = if settings::get().compare {
         // SAFETY: the caller vouches for the arguments.
-        let (code, comparison) = unsafe { compare::run(state, &sides, ours, twin, flaws::any(kind, &state.facts)) };
+        let (code, comparison) = unsafe { compare::run(state, &sides, ours, twin, flaws::any(function, &state.facts)) };
         if let Some(Comparison { differ, ours, native }) = comparison {
-            let row = &TABLE[index(kind, Mode::Blocking)];
+            let row = &TABLE[index(function, Mode::Blocking)];
             add(&row.compared, 1);
             add(&row.differing, differ.into());
             add(&row.ours, nanoseconds(ours));
@@ -59,23 +60,23 @@ unsafe fn watched(kind: Kind, state: &State, sides: Sides, ours: &dyn Fn() -> c_
     let spent = spent.unwrap_or_else(|| begin.elapsed());
     if code == SUCCESS {
         // SAFETY: the call has succeeded with these arguments.
-        unsafe { count(kind, Mode::Blocking, state, &sides, spent) };
+        unsafe { count(function, Mode::Blocking, state, &sides, spent) };
     }
     code
 }
 
-/// Counts a call that has been started or, if it is a blocking one, is over.
+/// Counts a call that has been started or, if it blocks, completed.
 ///
 /// # Safety
 /// The arguments that `sides` describes must be what the prototype asks for.
-pub unsafe fn count(kind: Kind, mode: Mode, state: &State, sides: &Sides, spent: Duration) {
+pub unsafe fn count(function: Function, mode: Mode, state: &State, sides: &Sides, spent: Duration) {
     // SAFETY: the caller vouches for the arguments.
-    started(kind, mode, state, unsafe { sides.send.bytes(&state.targets) }, spent);
+    started(function, mode, state, unsafe { sides.send.bytes(&state.targets) }, spent);
 }
 
-/// The same, where the bytes are known.
-pub fn started(kind: Kind, mode: Mode, state: &State, bytes: u64, spent: Duration) {
-    let row = index(kind, mode);
+/// Same as [`count`], for callers that know the number of bytes.
+pub fn started(function: Function, mode: Mode, state: &State, bytes: u64, spent: Duration) {
+    let row = index(function, mode);
     add(&TABLE[row].calls, 1);
     if !settings::get().counts {
         return;
@@ -86,15 +87,15 @@ pub fn started(kind: Kind, mode: Mode, state: &State, bytes: u64, spent: Duratio
         add(&TABLE[row].communicators, 1);
     }
     for (flaw, counter) in FLAWS.iter().zip(&FLAWED) {
-        if (flaw.applies)(kind, mode, &state.facts) {
+        if (flaw.applies)(function, mode, &state.facts) {
             add(counter, 1);
         }
     }
 }
 
-/// A sparse exchange instead of an all-to-all call.
-pub fn sparse(kind: Kind, bytes: u64, first: bool, spent: Duration) {
-    let row = &TABLE[index(kind, Mode::Blocking)];
+/// Counts an all-to-all call that ran as a sparse exchange.
+pub fn sparse(function: Function, bytes: u64, first: bool, spent: Duration) {
+    let row = &TABLE[index(function, Mode::Blocking)];
     add(&row.calls, 1);
     add(&row.bytes, bytes);
     add(&row.nanoseconds, nanoseconds(spent));

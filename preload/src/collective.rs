@@ -10,20 +10,20 @@ use mpix_neighbor::capi::*;
 
 use crate::blocks::{Blocks, Ints, Sides};
 use crate::errors::{SUCCESS, finish};
-use crate::function::{Kind, Mode};
+use crate::function::{Function, Mode};
 use crate::interpose::interpose;
 use crate::next::next;
 use crate::reason::Why;
 use crate::{calls, guard, passed, requests, settings, state};
 
-/// Runs a blocking collective. `ours` runs it on a shadow, `native` passes it on, `twin` passes it
-/// on with another communicator of the same topology.
+/// Runs a blocking collective. `ours` runs it on a shadow, `native` passes it on to the MPI, `twin`
+/// does so with another communicator of the same topology.
 ///
 /// # Safety
 /// The arguments must be what the prototype asks for.
 #[inline(always)]
 pub unsafe fn blocking(
-    kind: Kind,
+    function: Function,
     comm: MPI_Comm,
     sides: impl Fn() -> Sides,
     ours: impl Fn(MPI_Comm) -> c_int,
@@ -33,16 +33,16 @@ pub unsafe fn blocking(
     // SAFETY: the caller vouches for `comm`.
     let Some(state) = (unsafe { state::of(comm) }) else {
         // SAFETY: as above.
-        passed::count(kind, Mode::Blocking, || unsafe { passed::stateless(comm) });
+        passed::count(function, Mode::Blocking, || unsafe { passed::stateless(comm) });
         return native();
     };
     // SAFETY: the caller vouches for the arguments.
     let code = unsafe {
         let _inside = guard::enter();
-        calls::blocking(kind, state, &sides, || ours(state.shadow), || twin(state.shadow))
+        calls::blocking(function, state, &sides, || ours(state.shadow), || twin(state.shadow))
     };
     let refused = || {
-        passed::count(kind, Mode::Blocking, || passed::refused(&sides()));
+        passed::count(function, Mode::Blocking, || passed::refused(&sides()));
         native()
     };
     // SAFETY: the caller vouches for `comm`.
@@ -55,7 +55,7 @@ pub unsafe fn blocking(
 /// # Safety
 /// The arguments must be what the prototype asks for.
 pub unsafe fn request(
-    (kind, mode): (Kind, Mode),
+    (function, mode): (Function, Mode),
     comm: MPI_Comm,
     request: *mut MPI_Request,
     sides: impl Fn() -> Sides,
@@ -65,11 +65,11 @@ pub unsafe fn request(
     // SAFETY: the caller vouches for `comm`.
     let Some(state) = (unsafe { state::keep(comm) }) else {
         // SAFETY: as above.
-        passed::count(kind, mode, || unsafe { passed::stateless(comm) });
+        passed::count(function, mode, || unsafe { passed::stateless(comm) });
         return native();
     };
     let Some(shadow) = state.for_requests.filter(|_| !request.is_null()) else {
-        passed::count(kind, mode, || if request.is_null() { Why::Arguments } else { Why::Rounds });
+        passed::count(function, mode, || if request.is_null() { Why::Arguments } else { Why::Rounds });
         return native();
     };
     let code = {
@@ -82,11 +82,11 @@ pub unsafe fn request(
             // SAFETY: the call has succeeded with these arguments.
             let bytes = if spent.is_some() { unsafe { sides().send.bytes(&state.targets) } } else { 0 };
             if mode == Mode::Nonblocking {
-                calls::started(kind, mode, &state, bytes, spent.unwrap_or_default());
+                calls::started(function, mode, &state, bytes, spent.unwrap_or_default());
             }
             // SAFETY: a request that has just been made; the program's variable.
             unsafe {
-                match table.insert(mine, kind, mode, bytes, state) {
+                match table.insert(mine, function, mode, bytes, state) {
                     Ok(handle) => {
                         request.write(handle);
                         SUCCESS
@@ -99,15 +99,15 @@ pub unsafe fn request(
         }
     };
     let refused = || {
-        passed::count(kind, mode, || passed::refused(&sides()));
+        passed::count(function, mode, || passed::refused(&sides()));
         native()
     };
     // SAFETY: the caller vouches for `comm`.
     unsafe { finish(code, comm, refused) }
 }
 
-/// Makes a persistent collective whose starts match with one another alone, as those of MPI do. The
-/// program's own hints are for the MPI.
+/// Makes a persistent collective whose starts match only with one another, as in MPI. The program's
+/// own hints are for the MPI.
 ///
 /// # Safety
 /// The thread must be inside.
@@ -125,19 +125,18 @@ unsafe fn plan_with(plan: impl FnOnce(MPI_Info) -> c_int) -> c_int {
     }
 }
 
-/// Defines the functions of one width: those that programs call, and in `inner` what they do, for
-/// those who pass a call on in another way.
+/// Defines the functions of one width: the exported ones and, in `inner`, their bodies, for callers
+/// that pass a call on in another way.
 macro_rules! collectives {
-    ($($kind:ident: $blocking:ident = $ours:ident, $nonblocking:ident = $starts:ident,
+    ($($function:ident: $blocking:ident = $ours:ident, $nonblocking:ident = $starts:ident,
        $persistent:ident ($($cfg:ident $init:ident),*) = $plans:ident
        ($($arg:ident: $type:ty),* $(,)?) send $send:expr, recv $recv:expr;)*) => {
-        /// What the functions of these names do with a program's arguments. `native` passes the
-        /// call on.
+        /// The bodies of the functions of these names. `native` passes the call on.
         pub mod inner {
             use super::*;
             $(
                 #[inline(always)]
-                unsafe fn $kind($($arg: $type),*) -> Sides {
+                unsafe fn $function($($arg: $type),*) -> Sides {
                     Sides { send: $send, recv: $recv }
                 }
 
@@ -147,10 +146,10 @@ macro_rules! collectives {
                 pub unsafe fn $blocking($($arg: $type,)* comm: MPI_Comm, native: impl Fn() -> c_int) -> c_int {
                     // SAFETY: the caller vouches for the arguments.
                     unsafe {
-                        let sides = || $kind($($arg),*);
+                        let sides = || $function($($arg),*);
                         let ours = |comm: MPI_Comm| $ours($($arg,)* comm);
                         let twin = |comm: MPI_Comm| next!($blocking: fn($($type,)* MPI_Comm))($($arg,)* comm);
-                        blocking(Kind::$kind, comm, sides, ours, native, twin)
+                        blocking(Function::$function, comm, sides, ours, native, twin)
                     }
                 }
 
@@ -159,9 +158,9 @@ macro_rules! collectives {
                 pub unsafe fn $nonblocking($($arg: $type,)* comm: MPI_Comm, request: *mut MPI_Request, native: impl Fn() -> c_int) -> c_int {
                     // SAFETY: the caller vouches for the arguments.
                     unsafe {
-                        let sides = || $kind($($arg),*);
+                        let sides = || $function($($arg),*);
                         let ours = |comm: MPI_Comm, request: &mut MPIX_Request| $starts($($arg,)* comm, request);
-                        super::super::request((Kind::$kind, Mode::Nonblocking), comm, request, sides, ours, native)
+                        super::super::request((Function::$function, Mode::Nonblocking), comm, request, sides, ours, native)
                     }
                 }
 
@@ -173,11 +172,11 @@ macro_rules! collectives {
                 ) -> c_int {
                     // SAFETY: the caller vouches for the arguments.
                     unsafe {
-                        let sides = || $kind($($arg),*);
+                        let sides = || $function($($arg),*);
                         let ours = |comm: MPI_Comm, request: &mut MPIX_Request| {
                             plan_with(|info| $plans($($arg,)* comm, info, request))
                         };
-                        super::super::request((Kind::$kind, Mode::Persistent), comm, request, sides, ours, native)
+                        super::super::request((Function::$function, Mode::Persistent), comm, request, sides, ours, native)
                     }
                 }
             )*
@@ -197,7 +196,7 @@ macro_rules! collectives {
             collectives! { init ($($cfg $init),*) $persistent ($($arg: $type),*) }
         )*
     };
-    // persistent operations, by each name that the MPI has
+    // persistent operations, under each name that the MPI has
     (init ($cfg:ident $init:ident $(, $more:ident $other:ident)*) $persistent:ident ($($arg:ident: $type:ty),*)) => {
         interpose! {
             #[cfg($cfg)]

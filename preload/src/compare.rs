@@ -1,7 +1,7 @@
-//! A blocking call made twice, here and by the MPI, and the results compared.
+//! Makes a blocking call twice, here and in the MPI, and compares the results.
 //!
-//! The receive blocks are packed before, between and after, block by block, so that nothing between
-//! them is touched. In the end they are what ours has left there.
+//! The receive blocks are packed before, between and after the calls, block by block, so that the
+//! gaps are not touched. In the end they hold the result of our own call.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
@@ -11,22 +11,24 @@ use crate::blocks::{Block, Blocks, Sides};
 use crate::errors::SUCCESS;
 use crate::state::State;
 
-/// Blocks together longer than this are not compared.
+/// Most bytes of all blocks together that are compared.
 const LIMIT: usize = 1 << 30;
 
-/// What came out.
+/// The outcome of a comparison.
 pub struct Comparison {
-    /// Whether the results differ, or the MPI reported an error.
+    /// True if the results differ, or the MPI reported an error.
     pub differ: bool,
-    /// Time of ours.
+    /// Time of our own call.
     pub ours: Duration,
-    /// Time of the MPI's.
+    /// Time of the MPI's call.
     pub native: Duration,
 }
 
-/// Makes a call twice, in turns ours or the MPI's first, unless on some process the blocks cannot
-/// be kept or the MPI is known to be wrong (`flawed`; it may then hang): then only ours. One
-/// reduction of a word. Collective over the communicator.
+/// Makes a call twice, alternating which of the two goes first.
+///
+/// Makes only our own call if on some process the blocks cannot be saved or the MPI is known to get
+/// the call wrong (`flawed`; it might hang). Collective over the communicator: one reduction of a
+/// word.
 ///
 /// # Safety
 /// The arguments that `sides` describes must be those of the call; the thread must be inside.
@@ -76,7 +78,7 @@ pub unsafe fn run(
     }
 }
 
-/// Whether all processes can.
+/// True if all processes can compare.
 fn agreed(state: &State, can: bool) -> bool {
     let (mine, mut all) = (i64::from(can), 0i64);
     // SAFETY: locals of one element; the shadow is a communicator.
@@ -87,7 +89,7 @@ fn agreed(state: &State, can: bool) -> bool {
     code == SUCCESS && all == 1
 }
 
-/// The blocks that the call writes; `None` if their description is in error.
+/// The blocks that the call writes; `None` if their description is invalid.
 unsafe fn blocks(side: &Blocks, exist: &[bool]) -> Option<Vec<Block>> {
     if side.lacks_arrays() && exist.contains(&true) {
         return None;
@@ -98,7 +100,7 @@ unsafe fn blocks(side: &Blocks, exist: &[bool]) -> Option<Vec<Block>> {
     blocks.iter().all(|block| c_int::try_from(block.count).is_ok_and(|count| count > 0)).then_some(blocks)
 }
 
-/// The bytes of blocks; `None` if they are too many or the MPI cannot pack them.
+/// Packs blocks; `None` if they are too long or the MPI cannot pack them.
 unsafe fn pack(blocks: &[Block], state: &State) -> Option<Vec<u8>> {
     let mut room = 0usize;
     for block in blocks {
@@ -125,7 +127,7 @@ unsafe fn pack(blocks: &[Block], state: &State) -> Option<Vec<u8>> {
     Some(packed)
 }
 
-/// Writes the bytes back that `pack` has taken of the same blocks.
+/// Restores blocks from the bytes that `pack` returned for them.
 unsafe fn unpack(blocks: &[Block], packed: &[u8], state: &State) {
     let mut position = 0;
     for block in blocks {

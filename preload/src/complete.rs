@@ -1,8 +1,8 @@
-//! The functions that complete, start and free requests: for lists in which requests of ours stand
-//! among the MPI's.
+//! The functions that complete, start and free requests, for lists that mix our requests with the
+//! MPI's.
 //!
-//! In a list that the MPI gets, requests of ours are `MPI_REQUEST_NULL`. Testing ours lets the MPI
-//! make progress with its own.
+//! In a list passed to the MPI, our requests are replaced by `MPI_REQUEST_NULL`. Testing ours lets
+//! the MPI make progress on its own.
 
 use std::ffi::c_int;
 
@@ -19,18 +19,18 @@ unsafe extern "C" {
     fn mpixp_set_status_error(status: *mut MPI_Status, code: c_int);
 }
 
-/// A list of the program's, apart into ours and the MPI's.
+/// A program's list of requests, split into ours and the MPI's.
 struct List {
-    /// Where the program keeps them.
+    /// The program's array.
     requests: *mut MPI_Request,
-    /// The MPI's, in the same places.
+    /// The MPI's requests, at the same indices.
     native: Vec<MPI_Request>,
-    /// Places of ours.
+    /// Indices of our requests.
     ours: Vec<usize>,
 }
 
 impl List {
-    /// `None` if none is ours.
+    /// Splits a list. `None` if no request is ours.
     ///
     /// # Safety
     /// `requests` must point to `count` requests.
@@ -68,7 +68,7 @@ impl List {
         self.native.len() as c_int
     }
 
-    /// Gives the program's list what the MPI has made of its requests.
+    /// Copies the MPI's requests back into the program's list.
     fn write_back(&self) {
         let mut ours = self.ours.iter().peekable();
         for (i, &request) in self.native.iter().enumerate() {
@@ -79,12 +79,13 @@ impl List {
         }
     }
 
-    /// Whether any of the MPI's is there, active or not.
+    /// True if the list has requests of the MPI, active or not.
     fn has_native(&self) -> bool {
         self.native.iter().any(|&request| request != null())
     }
 
-    /// Moves ours on; the place of one that is complete. `active` becomes whether any is active.
+    /// Makes progress on our requests; returns the index of a complete one. Sets `active` if any is
+    /// active.
     fn first_complete(&self, table: &mut Table, active: &mut bool) -> Option<usize> {
         *active = false;
         self.ours.iter().copied().find(|&i| match table.progress(self.handle(i)) {
@@ -97,15 +98,15 @@ impl List {
         })
     }
 
-    /// Moves ours on; whether none is pending.
+    /// Makes progress on our requests; returns true if none is pending.
     fn all_complete(&self, table: &mut Table) -> bool {
-        // every one is moved on
+        // no short circuit: every request makes progress
         self.ours.iter().filter(|&&i| matches!(table.progress(self.handle(i)), Progress::Pending)).count() == 0
     }
 
-    /// Completes all of ours. Writes the errors into statuses, and returns the first one's
-    /// communicator. `code` is what the MPI said of its requests: where it has written an error
-    /// into each status, these stay.
+    /// Completes all our requests. Writes their errors into the statuses and returns the first.
+    /// `code` is the MPI's result for its requests: if it has written an error into each status,
+    /// those stay.
     ///
     /// # Safety
     /// `statuses` must be as long as the list, or the MPI's way to ask for none.
@@ -149,18 +150,18 @@ fn told(failure: Option<Failure>) -> c_int {
     failure.map_or(SUCCESS, |failure| unsafe { errors::raise(failure.comm, failure.class) })
 }
 
-/// The same where statuses tell which.
+/// Same as above, for calls whose statuses say which request failed.
 fn told_in_status(failure: Option<Failure>) -> c_int {
     told(failure.map(|failure| Failure { class: mpi_sys::MPI_ERR_IN_STATUS as c_int, ..failure }))
 }
 
-/// The error of a call that one must not make with a request of ours.
+/// The error of a call that is not allowed with our requests.
 fn refused(request: MPI_Request, class: c_int) -> c_int {
     let comm = requests::table().comm(request);
     told(Some(Failure { class, comm }))
 }
 
-/// Whether a request is ours.
+/// True if a request is ours.
 ///
 /// # Safety
 /// `request` must point to a request, or be null.
@@ -172,7 +173,7 @@ unsafe fn is_ours(request: *const MPI_Request) -> bool {
 /// `MPI_Wait`.
 ///
 /// # Safety
-/// As for the MPI function. This is true of all functions here.
+/// As for the MPI function. This holds for all functions here.
 pub unsafe fn wait(request: *mut MPI_Request, status: *mut MPI_Status, native: impl FnOnce() -> c_int) -> c_int {
     let mut flag = 0;
     let mut patience = Patience::default();
@@ -191,7 +192,7 @@ pub unsafe fn wait(request: *mut MPI_Request, status: *mut MPI_Status, native: i
     }
 }
 
-/// `MPI_Test` of one of ours.
+/// `MPI_Test` of one of our requests.
 unsafe fn test_ours(request: *mut MPI_Request, flag: &mut c_int, status: *mut MPI_Status) -> c_int {
     let failure = {
         let mut table = requests::table();
@@ -257,7 +258,7 @@ pub unsafe fn waitall(
         while !list.all_complete(&mut requests::table()) {
             patience.again();
         }
-        // statuses of null requests are empty ones
+        // statuses of null requests are empty
         let code = next!(MPI_Waitall: fn(c_int, *mut MPI_Request, *mut MPI_Status))(count, list.native.as_mut_ptr(), statuses);
         list.write_back();
         let failure = list.settle_all(&mut requests::table(), statuses, code);
@@ -286,7 +287,7 @@ pub unsafe fn testall(
         let code = testall(count, list.native.as_mut_ptr(), flag, statuses);
         list.write_back();
         let in_status = code != SUCCESS && errors::class(code) == mpi_sys::MPI_ERR_IN_STATUS as c_int;
-        // where the MPI has written errors into statuses its requests are complete
+        // if the MPI has written errors into statuses, its requests are complete
         if !in_status && (code != SUCCESS || *flag == 0) {
             return code;
         }
@@ -295,7 +296,7 @@ pub unsafe fn testall(
     }
 }
 
-/// One look at a list: `MPI_Testany`.
+/// Polls a list once: `MPI_Testany`.
 unsafe fn any(list: &mut List, index: *mut c_int, flag: &mut c_int, status: *mut MPI_Status) -> c_int {
     let mut active = false;
     // SAFETY: the caller vouches for the arguments.
@@ -312,7 +313,7 @@ unsafe fn any(list: &mut List, index: *mut c_int, flag: &mut c_int, status: *mut
         let testany = next!(MPI_Testany: fn(c_int, *mut MPI_Request, *mut c_int, *mut c_int, *mut MPI_Status));
         let code = testany(list.count(), list.native.as_mut_ptr(), index, flag, status);
         list.write_back();
-        // none of the MPI's is active, but one of ours is
+        // no request of the MPI is active, but one of ours is
         if code == SUCCESS && *flag != 0 && *index == mpi_sys::RSMPI_UNDEFINED && active {
             *flag = 0;
         }
@@ -369,7 +370,7 @@ pub unsafe fn waitany(
     }
 }
 
-/// One look at a list: `MPI_Testsome`.
+/// Polls a list once: `MPI_Testsome`.
 unsafe fn some(list: &mut List, outcount: &mut c_int, indices: *mut c_int, statuses: *mut MPI_Status) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {

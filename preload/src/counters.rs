@@ -7,14 +7,15 @@ use crate::flaws::FLAWS;
 use crate::function::ROWS;
 use crate::reason::REASONS;
 
-/// What is known of all calls of a kind and mode.
+/// Counters of all calls of a function in one mode.
 pub struct Row {
-    /// Calls taken over; of persistent operations starts.
+    /// Calls taken over; for persistent operations, starts.
     pub calls: AtomicU64,
     pub communicators: AtomicU64,
     /// Bytes sent.
     pub bytes: AtomicU64,
-    /// Time in calls that start and, where it is this library that does so, in those that wait.
+    /// Time in calls that start an operation, and in those that wait for it if this library does
+    /// the waiting.
     pub nanoseconds: AtomicU64,
     /// Calls that were compared.
     pub compared: AtomicU64,
@@ -38,10 +39,10 @@ pub static TABLE: [Row; ROWS] = [const {
     }
 }; ROWS];
 
-/// Calls for which the MPI is known to be wrong.
+/// Calls that the MPI is known to get wrong.
 pub static FLAWED: [AtomicU64; FLAWS.len()] = [const { AtomicU64::new(0) }; FLAWS.len()];
 
-/// Calls by function and reason.
+/// Calls passed on to the MPI, by function and reason.
 pub static PASSED: [[AtomicU64; REASONS]; ROWS] = [const { [const { AtomicU64::new(0) }; REASONS] }; ROWS];
 
 /// Adds to a counter.
@@ -56,7 +57,7 @@ pub fn nanoseconds(time: Duration) -> u64 {
 
 /// Columns of a row.
 pub const COLUMNS: usize = 8;
-/// Where the calls begin that the MPI gets wrong, and those that went on to it.
+/// Offsets of the calls that the MPI gets wrong, and of those passed on to it.
 pub const AT_FLAWS: usize = ROWS * COLUMNS;
 pub const AT_PASSED: usize = AT_FLAWS + FLAWS.len();
 pub const NUMBERS: usize = AT_PASSED + ROWS * REASONS;

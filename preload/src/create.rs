@@ -1,9 +1,9 @@
-//! Topology communicators being made.
+//! Watches topology communicators being made.
 //!
-//! Making one is collective over the old communicator, and all that become members of the new one
-//! come here: what is collective over the new one can be done. Communicators that are made in
-//! another way (`MPI_Comm_idup`, or inside a library that calls `PMPI_*`) have no state, and calls
-//! on them go on unchanged.
+//! Making one is collective over the old communicator, and all members of the new one come here, so
+//! that calls can be made that are collective over it. Communicators made in another way
+//! (`MPI_Comm_idup`, or inside a library that calls `PMPI_*`) have no state, and calls on them are
+//! passed on unchanged.
 
 use std::ffi::c_int;
 
@@ -13,7 +13,8 @@ use crate::errors::SUCCESS;
 use crate::interpose::interpose;
 use crate::{guard, passed, state};
 
-/// A communicator with a topology has been made, if `code` is success: it has no attributes yet.
+/// Gives a communicator with a topology a state after it was made, if `code` is success. It has no
+/// attributes yet.
 ///
 /// # Safety
 /// `newcomm` must be where the new communicator was written.
@@ -30,7 +31,7 @@ pub unsafe fn made(code: c_int, newcomm: *const MPI_Comm) -> c_int {
     code
 }
 
-/// A duplicate of `comm` has been made, if `code` is success.
+/// Gives a duplicate of `comm` a state after it was made, if `code` is success.
 ///
 /// # Safety
 /// As for `made`; `comm` must be the communicator.

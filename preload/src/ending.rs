@@ -1,9 +1,9 @@
-//! Programs that end before `MPI_Finalize`: by a signal, by `MPI_Abort`, or by leaving.
+//! Reports of programs that end before `MPI_Finalize`: by a signal, by `MPI_Abort`, or by exiting.
 //!
-//! Handlers are installed only where a report is wanted, and only in the place of the default
-//! action or of a handler of the MPI's own, which then runs as if it had been alone. A handler of
-//! the program's stays, whether it is installed earlier or later. What runs in a handler neither
-//! allocates nor locks: it formats into an array on the stack and calls `write`.
+//! Signal handlers are installed only if a report is wanted, and only in place of the default
+//! action or of a handler of the MPI, which then runs as usual. The program's own handlers stay,
+//! whether they are installed earlier or later. Code in a handler neither allocates nor locks: it
+//! formats into an array on the stack and calls `write`.
 
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::errors::SUCCESS;
 use crate::report::{self, Scope};
 use crate::{counters, guard, settings};
 
-/// Signals that end a process, their names, and whether the fault of a process itself raises them.
+/// Signals that end a process, their names, and true if a fault of the process itself raises them.
 const SIGNALS: [(c_int, &str, bool); 10] = [
     (libc::SIGHUP, "SIGHUP", false),
     (libc::SIGINT, "SIGINT", false),
@@ -29,27 +29,27 @@ const SIGNALS: [(c_int, &str, bool); 10] = [
     (libc::SIGSEGV, "SIGSEGV", true),
 ];
 
-/// Libraries of the MPIs, and of those below them, whose handlers only print.
+/// Libraries of MPIs and of their layers, whose handlers only print.
 const MPIS: [&str; 7] = ["libmpi", "libopen-pal", "libopen-rte", "libpmix", "libprrte", "libucs", "libfabric"];
 
-/// What a handler needs.
+/// The data that a handler needs.
 struct Prepared {
     rank: c_int,
-    /// Children that are forked have another one, and tell nothing.
+    /// The process's id. Forked children have another one, and report nothing.
     process: c_int,
-    /// What stood there before, by signal; `None` where ours is not installed.
+    /// The previous action, by signal; `None` if ours is not installed.
     before: [Option<libc::sigaction>; SIGNALS.len()],
-    /// Where a launch's line goes.
+    /// The file for a launch's line.
     file: Option<CString>,
     program: String,
 }
 
 static PREPARED: OnceLock<Prepared> = OnceLock::new();
 
-/// Set by whoever reports first.
+/// True once something has been reported.
 static TOLD: AtomicBool = AtomicBool::new(false);
 
-/// Text in an array.
+/// Text in a fixed array.
 pub struct Text {
     bytes: [u8; 16384],
     used: usize,
@@ -74,7 +74,7 @@ impl fmt::Write for Text {
     }
 }
 
-/// Makes ready for an end before `MPI_Finalize`, once, as soon as MPI is there.
+/// Prepares for an end before `MPI_Finalize`: once, as soon as MPI is initialized.
 #[inline]
 pub fn prepare() {
     if PREPARED.get().is_none() && settings::get().counts {
@@ -124,15 +124,15 @@ fn install() {
     unsafe { libc::atexit(leaving) };
 }
 
-/// The name of the program, without what would end a field of the line.
+/// The name of the program, without characters that would end a field of the line.
 fn program() -> String {
     let path = std::env::args_os().next().unwrap_or_default();
     let name = std::path::Path::new(&path).file_name().unwrap_or_default().to_string_lossy();
     name.chars().map(|c| if c.is_whitespace() || c.is_control() || c == '=' { '_' } else { c }).collect()
 }
 
-/// The action that a signal has, if ours may stand before it: the default, or a handler of the
-/// MPI's libraries.
+/// The current action of a signal, if ours may precede it: the default, or a handler of the MPI's
+/// libraries.
 fn replaceable(signal: c_int) -> Option<libc::sigaction> {
     // SAFETY: the structure is written by the call; `dladdr` looks at no more than the address, and
     // the name that it gives ends with a null.
@@ -156,7 +156,7 @@ fn replaceable(signal: c_int) -> Option<libc::sigaction> {
     }
 }
 
-/// Reports, and lets the signal do what it did before.
+/// Reports, and lets the signal take its previous action.
 unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, _context: *mut c_void) {
     // SAFETY: `errno` is the thread's own; the rest is async-signal-safe: atomics, formatting into
     // the stack, `write`, `sigaction`, `raise`.
@@ -165,7 +165,7 @@ unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, _context
         let Some(prepared) = PREPARED.get() else { return };
         let Some(index) = SIGNALS.iter().position(|s| s.0 == signal) else { return };
         let (_, name, own) = SIGNALS[index];
-        // what a launcher sends to all of them process 0 tells of
+        // process 0 reports signals that a launcher sends to all processes
         if own || prepared.rank == 0 {
             tell(prepared, "killed by ", name);
         }
@@ -173,8 +173,8 @@ unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, _context
             libc::sigaction(signal, before, std::ptr::null_mut());
         }
         let fault = matches!(signal, libc::SIGILL | libc::SIGBUS | libc::SIGFPE | libc::SIGSEGV);
-        // a fault comes again when the instruction is repeated; other signals are pending until
-        // this returns
+        // a fault recurs when the instruction is repeated; other signals stay pending until this
+        // returns
         if !(fault && !info.is_null() && (*info).si_code > 0) {
             libc::raise(signal);
         }
@@ -182,7 +182,7 @@ unsafe extern "C" fn handler(signal: c_int, info: *mut libc::siginfo_t, _context
     }
 }
 
-/// Tells what this process alone knows, unless someone has.
+/// Reports the numbers of this process alone, unless a report has been made.
 fn tell(prepared: &Prepared, how: &str, name: &str) {
     // SAFETY: takes nothing.
     if unsafe { libc::getpid() } != prepared.process || TOLD.swap(true, Ordering::AcqRel) {
@@ -208,7 +208,7 @@ fn put(file: c_int, bytes: &[u8]) -> bool {
     unsafe { libc::write(file, bytes.as_ptr().cast(), bytes.len()) == bytes.len() as isize }
 }
 
-/// Adds a line to a file by one `write`. False, with `errno` set, if that fails.
+/// Appends a line to a file with one `write`. Returns false, with `errno` set, if that fails.
 fn append(file: &CStr, bytes: &[u8]) -> bool {
     // SAFETY: a C string; the descriptor is our own.
     unsafe {
@@ -225,7 +225,7 @@ fn append(file: &CStr, bytes: &[u8]) -> bool {
     }
 }
 
-/// Tells of a call of `MPI_Abort`.
+/// Reports a call of `MPI_Abort`.
 pub fn aborting() {
     prepare();
     if let Some(prepared) = PREPARED.get() {
@@ -233,20 +233,20 @@ pub fn aborting() {
     }
 }
 
-/// Tells of a process that leaves without `MPI_Finalize`.
+/// Reports that the process exits without `MPI_Finalize`.
 extern "C" fn leaving() {
     if let Some(prepared) = PREPARED.get().filter(|p| p.rank == 0) {
         tell(prepared, "left without MPI_Finalize", "");
     }
 }
 
-/// The whole report is about to be made: nobody else is to tell.
+/// Claims the report for `MPI_Finalize`. Returns false if a report has been made.
 pub fn finishing() -> bool {
     prepare();
     !TOLD.swap(true, Ordering::AcqRel)
 }
 
-/// Adds the line of a launch that has come to its end.
+/// Appends the line of a launch that has reached `MPI_Finalize`.
 pub fn add_line(sum: &[u64], processes: c_int) {
     let Some((prepared, file)) = PREPARED.get().and_then(|p| Some((p, p.file.as_ref()?))) else { return };
     let mut line = String::new();

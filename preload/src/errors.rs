@@ -1,4 +1,4 @@
-//! Who is told of an error.
+//! Error codes and error handlers.
 
 use std::ffi::c_int;
 
@@ -17,7 +17,8 @@ pub fn class(code: c_int) -> c_int {
     class
 }
 
-/// Whether an error of this class is in the arguments, and so was found before anything was sent.
+/// True if an error of this class concerns the arguments, and so was found before anything was
+/// sent.
 pub fn is_of_arguments(class: c_int) -> bool {
     let classes = [
         mpi_sys::MPI_ERR_BUFFER,
@@ -43,8 +44,7 @@ pub unsafe fn raise(comm: MPI_Comm, class: c_int) -> c_int {
     class
 }
 
-/// Makes a call on a program's communicator whose errors the program must not hear of. The error
-/// handler is put back.
+/// Makes a call on a program's communicator without invoking its error handler, which is restored.
 ///
 /// # Safety
 /// `comm` must be a communicator.
@@ -64,8 +64,7 @@ pub unsafe fn quietly(comm: MPI_Comm, call: impl FnOnce() -> c_int) -> c_int {
     }
 }
 
-/// Ends a call with the code that our own function gave: what is wrong with the arguments the MPI
-/// says in its own way.
+/// Ends a call with the code of our own function. The MPI reports invalid arguments in its own way.
 ///
 /// # Safety
 /// As for `raise`.

@@ -1,4 +1,4 @@
-//! The beginning and the end of MPI.
+//! Hooks at the start and the end of MPI.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::Ordering;
@@ -12,7 +12,7 @@ unsafe extern "C" {
     fn mpixp_int64() -> MPI_Datatype;
 }
 
-/// What is to be done before MPI ends.
+/// Reports before MPI ends, and leaves all communicators to it.
 pub fn before() {
     if settings::get().counts {
         finish();
@@ -20,7 +20,8 @@ pub fn before() {
     state::FINALIZING.store(true, Ordering::Release);
 }
 
-/// Collects from all processes, and prints on process 0 of `MPI_COMM_WORLD`. Collective.
+/// Collects the numbers of all processes, and prints them on process 0 of `MPI_COMM_WORLD`.
+/// Collective.
 fn finish() {
     let _inside = guard::enter();
     let first = ending::finishing();
@@ -45,7 +46,7 @@ fn finish() {
         let _ = report::write(&mut text, &sum, &most, &report::Scope::Launch { processes });
         let _ = report::write_schedules(&mut text);
         use std::io::Write;
-        // there is no one to tell if this fails
+        // a failure cannot be reported
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
     ending::add_line(&sum, processes);

@@ -1,29 +1,28 @@
-//! What MPIs are known to do wrong in neighborhood collectives. For the report: nothing else
-//! depends on it.
+//! Known bugs of MPIs in neighborhood collectives. Only the report depends on them.
 
 use std::ffi::c_int;
 
 use mpi_sys::MPI_Comm;
 
-use crate::function::{Kind, Mode};
+use crate::function::{Function, Mode};
 
-/// What matters of a communicator's topology.
+/// The properties of a communicator's topology that bugs depend on.
 #[derive(Debug, Default)]
 pub struct Facts {
-    /// Periodic Cartesian dimensions in which both neighbors are the same process.
+    /// Number of periodic Cartesian dimensions in which both neighbors are the same process.
     short: usize,
-    /// A graph in which the caller has several edges from or to a process.
+    /// True for a graph in which this process has several edges from or to the same process.
     repeated: bool,
-    /// A distributed graph with other degrees in than out.
+    /// True for a distributed graph whose indegree and outdegree differ.
     unequal: bool,
 }
 
-/// Something that the MPI does wrong.
+/// A known bug.
 pub struct Flaw {
-    /// In words.
+    /// Its description.
     pub text: &'static str,
-    /// For which calls.
-    pub applies: fn(Kind, Mode, &Facts) -> bool,
+    /// True for the calls that it affects.
+    pub applies: fn(Function, Mode, &Facts) -> bool,
 }
 
 /// The MPI, and the version in which this was seen.
@@ -37,37 +36,37 @@ pub const MPI: &str = "MPICH (seen in 4.0.2)";
 pub const MPI: &str = "the MPI";
 
 #[cfg(open_mpi)]
-fn is_alltoall(kind: Kind) -> bool {
-    matches!(kind, Kind::Alltoall | Kind::Alltoallv | Kind::Alltoallw)
+fn is_alltoall(function: Function) -> bool {
+    matches!(function, Function::Alltoall | Function::Alltoallv | Function::Alltoallw)
 }
 
-/// What is known of Open MPI.
+/// Known bugs of Open MPI.
 #[cfg(open_mpi)]
 pub const FLAWS: [Flaw; 2] = [
     Flaw {
         text: "nonblocking and persistent alltoall on Cartesian communicators with periodic dimensions of 1 or 2 processes exchange the two blocks",
-        applies: |kind, mode, facts| is_alltoall(kind) && mode != Mode::Blocking && facts.short > 0,
+        applies: |function, mode, facts| is_alltoall(function) && mode != Mode::Blocking && facts.short > 0,
     },
     Flaw {
         text: "MPI_Ineighbor_alltoallw uses the caller's arrays of counts, displacements and datatypes after it has returned",
-        applies: |kind, mode, _| kind == Kind::Alltoallw && mode == Mode::Nonblocking,
+        applies: |function, mode, _| function == Function::Alltoallw && mode == Mode::Nonblocking,
     },
 ];
 
-/// What is known of MPICH.
+/// Known bugs of MPICH.
 #[cfg(mpich)]
 pub const FLAWS: [Flaw; 4] = [
     Flaw {
         text: "alltoallv and alltoallw on Cartesian communicators with a periodic dimension of 1 or 2 processes exchange the two blocks",
-        applies: |kind, _, facts| matches!(kind, Kind::Alltoallv | Kind::Alltoallw) && facts.short > 0,
+        applies: |function, _, facts| matches!(function, Function::Alltoallv | Function::Alltoallw) && facts.short > 0,
     },
     Flaw {
         text: "alltoall on Cartesian communicators with several periodic dimensions of 1 or 2 processes exchanges blocks of different dimensions",
-        applies: |kind, _, facts| kind == Kind::Alltoall && facts.short > 1,
+        applies: |function, _, facts| function == Function::Alltoall && facts.short > 1,
     },
     Flaw {
         text: "MPI_Neighbor_alltoall on graphs with repeated edges exchanges the blocks of these edges",
-        applies: |kind, _, facts| kind == Kind::Alltoall && facts.repeated,
+        applies: |function, _, facts| function == Function::Alltoall && facts.repeated,
     },
     Flaw {
         text: "collectives on distributed graphs with other degrees in than out give wrong data",
@@ -75,27 +74,27 @@ pub const FLAWS: [Flaw; 4] = [
     },
 ];
 
-/// What is known of other MPIs.
+/// No bugs are known of other MPIs.
 #[cfg(not(any(open_mpi, mpich)))]
 pub const FLAWS: [Flaw; 0] = [];
 
-/// Whether the MPI gets a blocking call wrong.
-pub fn any(kind: Kind, facts: &Facts) -> bool {
-    FLAWS.iter().any(|flaw| (flaw.applies)(kind, Mode::Blocking, facts))
+/// True if the MPI gets a blocking call wrong.
+pub fn any(function: Function, facts: &Facts) -> bool {
+    FLAWS.iter().any(|flaw| (flaw.applies)(function, Mode::Blocking, facts))
 }
 
-/// Looks at a communicator, of which the ranks of sources and targets are known.
+/// Collects the facts about a communicator with these sources and targets.
 ///
 /// # Safety
 /// `comm` must be a communicator.
 pub unsafe fn facts(comm: MPI_Comm, sources: &[c_int], targets: &[c_int]) -> Facts {
     let mut facts = Facts::default();
-    let mut kind = 0;
+    let mut topology = 0;
     // SAFETY: the caller vouches for `comm`; results are locals or vectors of the lengths that are
     // said; constants of mpi-sys' C file.
     unsafe {
-        mpi_sys::MPI_Topo_test(comm, &mut kind);
-        if kind == mpi_sys::RSMPI_CART {
+        mpi_sys::MPI_Topo_test(comm, &mut topology);
+        if topology == mpi_sys::RSMPI_CART {
             let mut n = 0;
             mpi_sys::MPI_Cartdim_get(comm, &mut n);
             let mut lists = [0; 3].map(|_: i32| vec![0 as c_int; n.max(1) as usize]);

@@ -2,9 +2,9 @@
 
 use std::fmt::{self, Write};
 
-/// What a call is called in the report.
+/// A function that this library takes over, as the report names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum Function {
     /// `MPI_Neighbor_allgather`
     Allgather,
     /// `MPI_Neighbor_allgatherv`
@@ -34,10 +34,10 @@ pub enum Mode {
 
 const KINDS: usize = 7;
 const MODES: usize = 3;
-/// Functions of the report.
+/// Number of rows in the report.
 pub const ROWS: usize = KINDS * MODES;
 
-/// Names, by kind; one for each mode follows.
+/// Base names, by function. Each has one name for each mode.
 const NAMES: [&str; KINDS] = [
     "neighbor_allgather",
     "neighbor_allgatherv",
@@ -53,12 +53,12 @@ pub struct Name(pub usize);
 
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let (kind, mode) = (NAMES[self.0 / MODES], self.0 % MODES);
-        let (first, rest) = kind.split_at(1);
+        let (function, mode) = (NAMES[self.0 / MODES], self.0 % MODES);
+        let (first, rest) = function.split_at(1);
         let first = first.chars().next().map_or(' ', |c| c.to_ascii_uppercase());
         match mode {
             0 => write!(f, "MPI_{first}{rest}"),
-            1 => write!(f, "MPI_I{kind}"),
+            1 => write!(f, "MPI_I{function}"),
             _ => write!(f, "MPI_{first}{rest}_init"),
         }
     }
@@ -69,16 +69,16 @@ pub struct Wide(pub usize);
 
 impl fmt::Display for Wide {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        /// As wide as the longest name.
+        /// Width of the longest name.
         const WIDTH: usize = 28;
-        let (kind, mode) = (NAMES[self.0 / MODES].len(), self.0 % MODES);
-        let length = kind + [4, 5, 9][mode];
+        let (function, mode) = (NAMES[self.0 / MODES].len(), self.0 % MODES);
+        let length = function + [4, 5, 9][mode];
         write!(f, "{}", Name(self.0))?;
         (length..WIDTH).try_for_each(|_| f.write_char(' '))
     }
 }
 
 /// The row of a function.
-pub fn index(kind: Kind, mode: Mode) -> usize {
-    kind as usize * MODES + mode as usize
+pub fn index(function: Function, mode: Mode) -> usize {
+    function as usize * MODES + mode as usize
 }

@@ -1,7 +1,7 @@
-//! Which calls are a program's, and which are made on its behalf.
+//! Tells calls of the program from calls made on its behalf.
 //!
-//! What runs here calls MPI by the names that are defined here. While it does, the thread is
-//! *inside*, and these names lead on to what lies behind.
+//! Code in this library calls MPI by the names that the library itself defines. While it does so,
+//! the thread is *inside*, and these names lead to the next definition.
 
 use std::cell::Cell;
 
@@ -15,7 +15,7 @@ thread_local! {
 /// The thread is inside as long as this lives.
 pub struct Inside(());
 
-/// Goes inside.
+/// Puts the thread inside.
 #[inline]
 pub fn enter() -> Inside {
     DEPTH.set(DEPTH.get() + 1);
@@ -30,14 +30,14 @@ impl Drop for Inside {
     }
 }
 
-/// Whether a call goes straight on.
+/// True if a call must be passed straight on.
 #[inline(always)]
 pub fn passes() -> bool {
     DEPTH.get() > 0 || settings::get().off
 }
 
-/// Runs the body of a function that a program has called. If it panics before it has called MPI the
-/// call goes on as if nothing had been; if later, there is only the error to tell.
+/// Runs the body of a function that a program called. If it panics before calling MPI, the call is
+/// passed on; if later, it returns an error.
 #[inline(always)]
 pub fn run(body: impl FnOnce() -> i32, native: impl FnOnce() -> i32) -> i32 {
     BEGUN.set(false);

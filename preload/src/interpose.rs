@@ -1,4 +1,4 @@
-//! Functions that stand before MPI's.
+//! Defines functions that intercept MPI's.
 
 /// Defines exported functions `name(arguments) -> int`. `native` is the call that goes on,
 /// unchanged; the body runs for calls of the program alone.

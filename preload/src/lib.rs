@@ -1,5 +1,5 @@
-//! `LD_PRELOAD=libmpix_neighbor_preload.so`: the neighborhood collectives of programs that do not
-//! know of this library run by it.
+//! `LD_PRELOAD=libmpix_neighbor_preload.so`: runs the neighborhood collectives of unmodified
+//! programs through this library.
 //!
 //! ```text
 //! program -> MPI_X here -> our state on the communicator?
@@ -7,19 +7,22 @@
 //!                            yes -> MPIX_Neighbor_X on a shadow of the communicator
 //! ```
 //!
-//! - `next` finds what lies behind us, `guard` lets calls that we make ourselves through to it,
-//!   `interpose` defines functions that do both.
-//! - `create` sees topology communicators being made and hangs a `state` on them, `collective` runs
-//!   calls on them, `blocks` says what their arguments describe, `errors` gives failures to those
-//!   who must know.
+//! - `next` finds the next definition of a function, `guard` passes calls that we make ourselves on
+//!   to it, `interpose` defines functions that do both.
+//! - `create` watches topology communicators being made and gives them a `state`; `collective` runs
+//!   calls on them, whose arguments `blocks` describes; `errors` calls the error handlers.
+//! - `requests` maps requests that programs hold to ours, `complete` completes and starts them,
+//!   `fortran` defines the Fortran names of all these functions.
+//! - `calls` runs, times and compares what is taken over, `passed` notes what is not, and why
+//!   (`reason`). `counters` holds the numbers, `report` and `ending` print them.
 //! - `settings` reads the environment.
 //!
-//! The library is linked to one MPI: one file for each MPI. Nothing is exported but names that this
-//! MPI, or its Fortran part, exports too.
+//! The library is linked to one MPI: there is one file for each MPI. It exports only names that
+//! this MPI, or its Fortran bindings, export too.
 
 #![deny(missing_docs, unsafe_op_in_unsafe_fn, clippy::undocumented_unsafe_blocks, clippy::missing_safety_doc)]
-// names and argument orders are those of the MPI standard; MPI_Aint and MPI_Count are other integer
-// types in each MPI
+// names and argument orders are those of the MPI standard; MPI_Aint and MPI_Count differ between
+// MPIs
 #![allow(non_snake_case, clippy::too_many_arguments, clippy::unnecessary_cast)]
 
 mod alltoallv;

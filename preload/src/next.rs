@@ -1,18 +1,18 @@
-//! The functions behind ours: those of a library that is loaded later and interposes too, or the
-//! MPI's.
+//! The next definition of a function after ours: that of a library loaded later that interposes
+//! too, or the MPI's.
 
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// A function behind ours, looked for once.
+/// The next definition of a function, looked up once.
 pub struct Next {
-    /// Names with their final null: the first that is found counts.
+    /// Null-terminated names, of which the first one found counts.
     names: &'static [&'static str],
     found: AtomicPtr<c_void>,
 }
 
 impl Next {
-    /// A function by these names, of which the later ones are other names of the same one.
+    /// A function with these names, of which the later ones are aliases.
     pub const fn new(names: &'static [&'static str]) -> Next {
         Next { names, found: AtomicPtr::new(std::ptr::null_mut()) }
     }
@@ -36,7 +36,7 @@ impl Next {
                 return address;
             }
         }
-        // the header that we were built with declares it: another MPI is loaded than ours
+        // the header we were built with declares it, so another MPI than ours is loaded
         eprintln!(
             "mpix-neighbor preload: no {} behind us; is this the library for the MPI that the program uses?",
             self.names[0]
@@ -45,15 +45,15 @@ impl Next {
     }
 }
 
-/// The address of a symbol that may be there or not, as a program sees it.
+/// The address of an optional symbol, as a program sees it.
 pub fn symbol(name: &CStr) -> *const c_void {
     // SAFETY: a C string.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     if address.is_null() { locally(name) } else { address }
 }
 
-/// The address of a symbol of a library that was loaded for others alone (`RTLD_LOCAL`, as Python
-/// loads its modules), so that it is not behind us. Null where there is none.
+/// The address of a symbol in a library that was loaded with `RTLD_LOCAL`, as Python loads its
+/// modules, so that the usual lookup does not find it. Null if there is none.
 #[cold]
 fn locally(name: &CStr) -> *mut c_void {
     unsafe extern "C" fn collect(info: *mut libc::dl_phdr_info, _size: usize, names: *mut c_void) -> std::ffi::c_int {
@@ -68,7 +68,7 @@ fn locally(name: &CStr) -> *mut c_void {
         }
         0
     }
-    /// Where the library begins that an address belongs to.
+    /// The base address of the library that an address belongs to.
     fn library(address: *const c_void) -> *mut c_void {
         // SAFETY: plain integers and pointers; the function looks at no more than the address.
         unsafe {
@@ -81,7 +81,7 @@ fn locally(name: &CStr) -> *mut c_void {
     // SAFETY: the callback has the type that is asked for, and the vector lives until it returns.
     unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut names).cast()) };
     let own = library(locally as *const c_void);
-    // those of the MPI
+    // the MPI's own libraries
     for library_name in names.iter().filter(|n| n.to_string_lossy().contains("mpi")) {
         // SAFETY: a C string; nothing new is loaded, and the library stays as others hold it.
         let address = unsafe {
@@ -100,8 +100,8 @@ fn locally(name: &CStr) -> *mut c_void {
     std::ptr::null_mut()
 }
 
-/// The function of this name behind ours, with the type that is said. To be used in an unsafe
-/// block: functions of this name must have this type.
+/// The next function of this name, with the given type. Needs an unsafe block: functions of this
+/// name must have this type.
 macro_rules! next {
     ($name:ident: fn($($type:ty),* $(,)?)) => {{
         static NEXT: $crate::next::Next =

@@ -1,4 +1,4 @@
-//! Calls that go on to the MPI, and why.
+//! Calls passed on to the MPI, and why.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -9,30 +9,30 @@ use mpi_sys::MPI_Comm;
 use crate::blocks::{Sides, is_in_place};
 use crate::counters::PASSED;
 use crate::errors::SUCCESS;
-use crate::function::{self, Kind, Mode};
+use crate::function::{self, Function, Mode};
 use crate::reason::Why;
 use crate::{ending, guard, settings};
 
-/// Counts a call that goes on, where that is wanted.
+/// Counts a call that is passed on, if calls are counted.
 #[inline(always)]
-pub fn count(kind: Kind, mode: Mode, why: impl FnOnce() -> Why) {
+pub fn count(function: Function, mode: Mode, why: impl FnOnce() -> Why) {
     if settings::get().counts {
-        add(kind, mode, why());
+        add(function, mode, why());
     }
 }
 
 #[cold]
-fn add(kind: Kind, mode: Mode, why: Why) {
+fn add(function: Function, mode: Mode, why: Why) {
     ending::prepare();
-    PASSED[function::index(kind, mode)][why as usize].fetch_add(1, Ordering::Relaxed);
+    PASSED[function::index(function, mode)][why as usize].fetch_add(1, Ordering::Relaxed);
 }
 
-/// What is wrong with the arguments of a call that our own function refused.
+/// Why our own function refused the arguments of a call.
 pub fn refused(sides: &Sides) -> Why {
     if is_in_place(sides.send.base) || is_in_place(sides.recv.base) { Why::InPlace } else { Why::Arguments }
 }
 
-/// A communicator's handle, to be compared.
+/// A communicator's handle, for comparisons only.
 #[derive(PartialEq)]
 struct Handle(MPI_Comm);
 
@@ -46,14 +46,14 @@ fn idup() -> MutexGuard<'static, Vec<Handle>> {
     IDUP.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Notes that `MPI_Comm_idup` makes a communicator. The MPIs write its handle at once.
+/// Notes that `MPI_Comm_idup` is making a communicator. All MPIs write its handle at once.
 pub fn duplicated_later(comm: MPI_Comm) {
     if settings::get().counts {
         idup().push(Handle(comm));
     }
 }
 
-/// Notes that this library has seen a communicator being made, whose handle may be that of an
+/// Notes that this library has seen a communicator being made. Its handle may have belonged to an
 /// earlier one.
 pub fn seen(comm: MPI_Comm) {
     if settings::get().counts {
@@ -72,7 +72,7 @@ pub unsafe fn stateless(comm: MPI_Comm) -> Why {
         return Why::Arguments;
     }
     let _inside = guard::enter();
-    let (mut inter, mut kind) = (0, 0);
+    let (mut inter, mut topology) = (0, 0);
     // SAFETY: the caller vouches for `comm`; results are locals; a constant of mpi-sys' C file.
     unsafe {
         if mpi_sys::MPI_Comm_test_inter(comm, &mut inter) != SUCCESS {
@@ -84,14 +84,14 @@ pub unsafe fn stateless(comm: MPI_Comm) -> Why {
         if let Some(why) = failed(comm) {
             return why;
         }
-        if mpi_sys::MPI_Topo_test(comm, &mut kind) != SUCCESS || kind == mpi_sys::RSMPI_UNDEFINED {
+        if mpi_sys::MPI_Topo_test(comm, &mut topology) != SUCCESS || topology == mpi_sys::RSMPI_UNDEFINED {
             return Why::NoTopology;
         }
     }
     if idup().contains(&Handle(comm)) { Why::Idup } else { Why::Unseen }
 }
 
-/// The attribute of communicators for which no state could be made: the reason.
+/// Key of the attribute that says why no state could be made for a communicator.
 static KEYVAL: AtomicI32 = AtomicI32::new(c_int::MIN);
 
 type DeleteFn = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
@@ -100,12 +100,12 @@ unsafe extern "C" {
     fn mpixp_create_keyval(delete_fn: Option<DeleteFn>, keyval: *mut c_int) -> c_int;
 }
 
-/// There is nothing to be freed.
+/// Deletes nothing: the value is a number.
 unsafe extern "C" fn nothing(_comm: MPI_Comm, _keyval: c_int, _value: *mut c_void, _extra: *mut c_void) -> c_int {
     SUCCESS
 }
 
-/// Why there is no state, where making one failed.
+/// Why making a state failed, if it did.
 ///
 /// # Safety
 /// `comm` must be a communicator.

@@ -1,4 +1,4 @@
-//! Reasons for which a call goes on to the MPI.
+//! Reasons for passing a call on to the MPI.
 
 /// Why a call is not taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,17 +9,17 @@ pub enum Why {
     NoTopology,
     /// `MPI_Comm_idup` made it.
     Idup,
-    /// It has a topology, and this library has not seen it being made.
+    /// It has a topology, but this library did not see it being made.
     Unseen,
-    /// The environment has a hint in error.
+    /// A hint in the environment is invalid.
     Hint,
     /// MPI or the library failed to make the neighborhood.
     NotMade,
-    /// A request, where the environment asks for rounds or verification.
+    /// A request, while the environment asks for rounds or verification.
     Rounds,
     /// `MPI_IN_PLACE`.
     InPlace,
-    /// Other arguments in error, which the MPI reports.
+    /// Other invalid arguments, which the MPI reports.
     Arguments,
     /// An all-to-all call with many blocks.
     Dense,
@@ -30,7 +30,7 @@ pub enum Why {
 /// Number of reasons.
 pub const REASONS: usize = 11;
 
-/// For people, and for the line of a launch, in the order of [`Why`].
+/// The reasons for a launch's line and for people, in the order of [`Why`].
 pub const TEXTS: [(&str, &str); REASONS] = [
     ("intercommunicator", "on an intercommunicator"),
     ("no_topology", "on a communicator without a topology"),

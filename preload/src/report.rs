@@ -11,18 +11,18 @@ use crate::function::{Name, ROWS, Wide};
 use crate::reason::{REASONS, TEXTS};
 use crate::{schedules, settings};
 
-/// Whose numbers a report has.
+/// The processes whose numbers a report contains.
 pub enum Scope<'a> {
-    /// A launch that came to its end.
+    /// All processes of a launch that reached `MPI_Finalize`.
     Launch {
         /// Its processes.
         processes: c_int,
     },
-    /// One process, as the launch did not come to its end.
+    /// One process, as the launch ended early.
     Process {
-        /// Which one.
+        /// Its rank.
         rank: c_int,
-        /// What ended it, in two parts.
+        /// What ended it: the first part.
         how: &'a str,
         /// The second part.
         name: &'a str,
@@ -34,7 +34,7 @@ struct Counted(u64, &'static str);
 
 impl fmt::Display for Counted {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        // "process" is the one word here that ends with s
+        // "process" is the only word here that ends with s
         let plural = if self.0 == 1 {
             ""
         } else if self.1.ends_with('s') {
@@ -46,14 +46,14 @@ impl fmt::Display for Counted {
     }
 }
 
-/// Every line begins with this.
+/// Prefix of every line.
 const P: &str = "mpix-neighbor preload:";
 
 fn seconds(nanoseconds: u64) -> f64 {
     nanoseconds as f64 * 1e-9
 }
 
-/// Rows with calls: their numbers, sums and largest.
+/// Rows with calls: the row's index, its sums, and its maxima.
 fn rows<'a>(sum: &'a [u64], most: &'a [u64]) -> impl Iterator<Item = (usize, &'a [u64], &'a [u64])> {
     (0..ROWS).filter_map(move |row| {
         let columns = row * COLUMNS..(row + 1) * COLUMNS;
@@ -61,7 +61,7 @@ fn rows<'a>(sum: &'a [u64], most: &'a [u64]) -> impl Iterator<Item = (usize, &'a
     })
 }
 
-/// Functions, reasons and calls that went on to the MPI.
+/// Calls passed on to the MPI: row, reason and number.
 fn passed_on(sum: &[u64]) -> impl Iterator<Item = (usize, usize, u64)> + '_ {
     (sum[AT_PASSED..].iter().enumerate()).filter(|(_, calls)| **calls > 0).map(|(i, &calls)| (i / REASONS, i % REASONS, calls))
 }
@@ -132,7 +132,7 @@ pub fn write(out: &mut dyn fmt::Write, sum: &[u64], most: &[u64], scope: &Scope)
     Ok(())
 }
 
-/// Writes which schedules process 0 has.
+/// Writes the schedules of process 0.
 pub fn write_schedules(out: &mut String) -> fmt::Result {
     for (line, communicators) in schedules::kept() {
         writeln!(out, "{P} {} of process 0: {line}", Counted(communicators, "communicator"))?;

@@ -1,9 +1,9 @@
-//! Requests of ours in a program's hands.
+//! Our requests in a program's hands.
 //!
-//! What the program gets is a request of the MPI's, so that it can be compared, copied and
-//! converted to Fortran; it is one that never communicates (a persistent send to `MPI_PROC_NULL`).
-//! The table here tells which of ours it stands for. All functions that complete, start or free
-//! requests look into it; while it is empty that costs one load.
+//! The program gets an MPI request, so that it can compare and copy it and convert it to Fortran;
+//! this request never communicates (a persistent send to `MPI_PROC_NULL`). A table maps it to the
+//! request of ours that it stands for. All functions that complete, start or free requests look
+//! into the table; while it is empty that costs one load.
 
 use std::collections::HashMap;
 use std::ffi::c_int;
@@ -15,7 +15,7 @@ use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Request};
 use mpix_neighbor::capi::{MPIX_Request, MPIX_Request_free, MPIX_Request_start, MPIX_Request_test};
 
 use crate::errors::{self, SUCCESS};
-use crate::function::{Kind, Mode};
+use crate::function::{Function, Mode};
 use crate::state::State;
 use crate::{calls, guard, settings};
 
@@ -23,18 +23,18 @@ unsafe extern "C" {
     fn mpixp_byte() -> MPI_Datatype;
 }
 
-/// A request of ours.
+/// One of our requests.
 struct Entry {
     request: MPIX_Request,
     mode: Mode,
-    kind: Kind,
-    /// Bytes that a start sends, for the report.
+    function: Function,
+    /// Bytes sent by a start, for the report.
     bytes: u64,
-    /// Started, and not yet completed as far as the program knows.
+    /// True if started and, as far as the program knows, not yet completed.
     active: bool,
-    /// How it ended, where it has while the program did not ask.
+    /// The result, if it ended before the program asked.
     ended: Option<c_int>,
-    /// Kept until the request is gone, also when the program has freed its communicator.
+    /// Kept until the request is gone, even if the program frees its communicator.
     state: Arc<State>,
 }
 
@@ -45,21 +45,21 @@ unsafe impl Send for Entry {}
 static TABLE: Mutex<Option<HashMap<usize, Entry>>> = Mutex::new(None);
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether there is none. One load.
+/// True if the table is empty. Costs one load.
 #[inline(always)]
 pub fn none() -> bool {
     // a request that another thread has just made reaches this one by means that order memory
     LENGTH.load(Ordering::Relaxed) == 0
 }
 
-/// The table, locked; the thread is inside as long as it is. Nothing is waited for meanwhile.
+/// The locked table. The thread is inside as long as it exists, and must not wait for anything.
 pub struct Table {
     // dropped in this order: what dropping an entry calls is inside too
     table: MutexGuard<'static, Option<HashMap<usize, Entry>>>,
     _inside: guard::Inside,
 }
 
-/// How far a request is.
+/// The progress of a request.
 pub enum Progress {
     /// Not active: there is nothing to complete.
     Inactive,
@@ -69,12 +69,12 @@ pub enum Progress {
     Complete,
 }
 
-/// What completing a request leaves to be done when the table is no longer locked.
+/// An error to be raised when the table is unlocked.
 #[derive(Clone, Copy)]
 pub struct Failure {
     /// The error's class.
     pub class: c_int,
-    /// The communicator whose error handler is to be called.
+    /// The communicator whose error handler must be called.
     pub comm: MPI_Comm,
 }
 
@@ -101,25 +101,25 @@ impl Table {
         self.table.as_mut()?.get_mut(&key(request))
     }
 
-    /// Whether a request is ours.
+    /// True if a request is ours.
     pub fn has(&self, request: MPI_Request) -> bool {
         self.table.as_ref().is_some_and(|table| table.contains_key(&key(request)))
     }
 
-    /// The communicator that a request of ours is on.
+    /// The communicator of one of our requests.
     pub fn comm(&mut self, request: MPI_Request) -> MPI_Comm {
         let state = self.entry(request).map(|entry| Arc::clone(&entry.state));
         state.map_or(world(), |state| state.owner())
     }
 
-    /// Puts a request of ours into the table.
+    /// Puts one of our requests into the table.
     ///
     /// # Safety
     /// `request` must be one of the library's, which nobody else uses.
     pub unsafe fn insert(
         &mut self,
         request: MPIX_Request,
-        kind: Kind,
+        function: Function,
         mode: Mode,
         bytes: u64,
         state: Arc<State>,
@@ -133,14 +133,14 @@ impl Table {
         if code != SUCCESS {
             return Err(code);
         }
-        let entry = Entry { request, mode, kind, bytes, active: mode == Mode::Nonblocking, ended: None, state };
+        let entry = Entry { request, mode, function, bytes, active: mode == Mode::Nonblocking, ended: None, state };
         let table = self.table.get_or_insert_default();
         table.insert(key(handle), entry);
         LENGTH.store(table.len(), Ordering::Relaxed);
         Ok(handle)
     }
 
-    /// Starts an inactive persistent request of ours. Returns an error class.
+    /// Starts one of our persistent requests, which must be inactive. Returns an error class.
     pub fn start(&mut self, request: MPI_Request) -> c_int {
         let Some(entry) = self.entry(request).filter(|entry| entry.mode == Mode::Persistent && !entry.active) else {
             return mpi_sys::MPI_ERR_REQUEST as c_int;
@@ -153,11 +153,11 @@ impl Table {
         }
         entry.active = true;
         let spent = begin.map(|begin| begin.elapsed()).unwrap_or_default();
-        calls::started(entry.kind, entry.mode, &entry.state, entry.bytes, spent);
+        calls::started(entry.function, entry.mode, &entry.state, entry.bytes, spent);
         SUCCESS
     }
 
-    /// Moves a request of ours on.
+    /// Makes progress on one of our requests.
     pub fn progress(&mut self, request: MPI_Request) -> Progress {
         let Some(entry) = self.entry(request).filter(|entry| entry.active) else {
             return Progress::Inactive;
@@ -173,8 +173,8 @@ impl Table {
         if entry.ended.is_some() { Progress::Complete } else { Progress::Pending }
     }
 
-    /// Completes a request of ours as far as the program is concerned. A nonblocking one is gone
-    /// then.
+    /// Completes one of our requests as far as the program is concerned, and frees it if it is
+    /// nonblocking.
     ///
     /// # Safety
     /// `request` must be where the program keeps it.
@@ -192,7 +192,7 @@ impl Table {
         (code != SUCCESS).then(|| Failure { class: errors::class(code), comm })
     }
 
-    /// Frees an inactive persistent request of ours. Returns an error class.
+    /// Frees one of our persistent requests, which must be inactive. Returns an error class.
     ///
     /// # Safety
     /// `request` must be where the program keeps it.
@@ -231,18 +231,17 @@ fn world() -> MPI_Comm {
     unsafe { mpi_sys::RSMPI_COMM_WORLD }
 }
 
-/// Waiting for something that comes by testing: after some tests in vain the core is given away in
-/// between.
+/// Backoff of a polling loop: after some polls in vain it yields the core between polls.
 #[derive(Default)]
 pub struct Patience(u32);
 
 impl Patience {
-    /// One more in vain.
+    /// Notes one more poll in vain.
     pub fn again(&mut self) {
         const TESTS: u32 = 100;
         self.0 += 1;
         if self.0 >= TESTS {
-            // SAFETY: takes nothing, touches nothing.
+            // SAFETY: takes no arguments, accesses no memory.
             unsafe { libc::sched_yield() };
         }
     }

@@ -1,4 +1,4 @@
-//! The schedules that the library has chosen, as the report lists them.
+//! The schedules that the library chose, for the report.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -9,10 +9,10 @@ use mpix_neighbor::capi::{MPIX_NEIGHBOR_ALLTOALL, MPIX_Neighborhood_describe};
 
 use crate::errors::SUCCESS;
 
-/// What `MPIX_Neighborhood_describe` said, and of how many communicators.
+/// Lines of `MPIX_Neighborhood_describe`, each with the number of communicators that it describes.
 static SCHEDULES: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
-/// What the library says of a neighborhood.
+/// The library's description of a neighborhood.
 pub fn description(shadow: MPI_Comm) -> String {
     let mut text = [0u8; 1024];
     let mut length = 0;
@@ -24,9 +24,9 @@ pub fn description(shadow: MPI_Comm) -> String {
     String::from_utf8_lossy(&text[..written]).into_owned()
 }
 
-/// Keeps what is to be said of a communicator before it goes.
+/// Keeps the line about a communicator's schedule before the communicator goes.
 pub fn describe(shadow: MPI_Comm) {
-    // the first line is of the process, the second one of the schedule
+    // the first line is about the process, the second one about the schedule
     let text = description(shadow);
     let Some(line) = text.lines().nth(1) else { return };
     if let Ok(mut schedules) = SCHEDULES.lock() {

@@ -1,4 +1,5 @@
-//! What the environment says. Read once, at the first call. It must be the same on all processes.
+//! Settings from environment variables, read once, at the first call. They must be the same on all
+//! processes.
 
 use std::ffi::OsString;
 use std::sync::OnceLock;
@@ -24,7 +25,7 @@ pub struct Settings {
     pub counts: bool,
     /// Blocking calls are made twice, by the MPI too, and the results compared.
     pub compare: bool,
-    /// The fewest processes for which all-to-all calls are looked at.
+    /// Fewest processes of a communicator for which all-to-all calls may become sparse exchanges.
     pub alltoallv: Option<u32>,
 }
 
@@ -35,7 +36,7 @@ static SETTINGS: OnceLock<Settings> = OnceLock::new();
 pub fn get() -> &'static Settings {
     SETTINGS.get_or_init(|| {
         let value = |name| mpix_neighbor::environment::variable(name).unwrap_or_default();
-        // handles of another MPI have another size: not even passing calls on would work
+        // handles of another MPI may differ in size: not even passing calls on would work
         mpix_neighbor::measure::session::require_own_mpi("mpix-neighbor preload");
         let mut settings = parse(&value(WHAT), &value(ALLTOALLV));
         settings.file = Some(value(FILE)).filter(|file| !file.is_empty()).map(OsString::from);

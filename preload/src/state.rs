@@ -1,10 +1,9 @@
-//! What hangs on a program's communicator: a shadow of it, on which its neighborhood collectives
-//! run.
+//! The state of a program's communicator: a shadow, on which its neighborhood collectives run.
 //!
 //! The shadow is a duplicate with a neighborhood of ours and with `MPI_ERRORS_RETURN`. The
 //! program's communicator keeps its error handler, its attributes, and any neighborhood that the
-//! program itself has set on it. A shadow never has a program's attributes, so that no callback of
-//! the program runs on its account.
+//! program itself set on it. The shadow does not have the program's attributes, so it never
+//! triggers the program's callbacks.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
@@ -28,17 +27,17 @@ unsafe extern "C" {
     fn mpixp_create_keyval(delete_fn: Option<DeleteFn>, keyval: *mut c_int) -> c_int;
 }
 
-/// The attribute's key; below zero before there is a state.
+/// The attribute's key; `NONE` before the first state is made.
 static KEYVAL: AtomicI32 = AtomicI32::new(NONE);
 const NONE: c_int = c_int::MIN;
 
-/// Set when `MPI_Finalize` begins: from then on communicators are left to it.
+/// True from the start of `MPI_Finalize`, which then frees all communicators.
 pub static FINALIZING: AtomicBool = AtomicBool::new(false);
 
 /// All states, for the report.
 static ALIVE: Mutex<Vec<Weak<State>>> = Mutex::new(Vec::new());
 
-/// Has the report describe all communicators that are there.
+/// Adds all communicators that still exist to the report.
 pub fn describe_all() {
     let alive: Vec<_> = ALIVE.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect();
     alive.iter().for_each(|state| schedules::describe(state.shadow));
@@ -46,23 +45,23 @@ pub fn describe_all() {
 
 /// The state of a communicator.
 pub struct State {
-    /// The program's communicator; `MPI_COMM_WORLD` when the program has freed it.
+    /// The program's communicator; `MPI_COMM_WORLD` once the program has freed it.
     owner: Mutex<MPI_Comm>,
     /// The shadow.
     pub shadow: MPI_Comm,
-    /// The shadow for requests: a program may wait for something else while a request is under way,
-    /// so that all of its messages must be posted at the start. Another one where the first one's
-    /// schedule has several rounds; none where the environment wants such a schedule.
+    /// The shadow for requests. A program may wait for something else while a request is active, so
+    /// all its messages must be posted at the start. This is another shadow if the first one's
+    /// schedule has several rounds, and `None` if the environment asks for such a schedule.
     pub for_requests: Option<MPI_Comm>,
-    /// For each entry of the caller's source list whether it is a process.
+    /// For each entry of the source list, true if it is a process.
     pub sources: Vec<bool>,
-    /// For each entry of the caller's target list whether it is a process.
+    /// For each entry of the target list, true if it is a process.
     pub targets: Vec<bool>,
-    /// What matters for the report.
+    /// Facts about the topology, for the report.
     pub facts: Facts,
-    /// Rows of the report in which this communicator has been counted, as bits.
+    /// Bit set of the report's rows that have counted this communicator.
     pub seen: AtomicU32,
-    /// Calls that were compared.
+    /// Number of compared calls.
     pub turn: AtomicU32,
 }
 
@@ -73,7 +72,7 @@ unsafe impl Send for State {}
 unsafe impl Sync for State {}
 
 impl State {
-    /// The communicator whose error handler is told of what goes wrong later.
+    /// The communicator whose error handler gets errors of later calls.
     pub fn owner(&self) -> MPI_Comm {
         *self.owner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -88,8 +87,7 @@ impl Drop for State {
         if settings::get().report {
             schedules::describe(self.shadow);
         }
-        // SAFETY: communicators of our own, which are not used again. Nobody is there to be told of
-        // a failure.
+        // SAFETY: communicators of our own, which are not used again. A failure cannot be reported.
         unsafe {
             if let Some(mut other) = self.for_requests.filter(|&other| other != self.shadow) {
                 mpi_sys::MPI_Comm_free(&mut other);
@@ -99,7 +97,7 @@ impl Drop for State {
     }
 }
 
-/// The state of a communicator, if it has one. One call of MPI.
+/// The state of a communicator, if it has one. Costs one MPI call.
 ///
 /// # Safety
 /// `comm` must be what the MPI takes for a communicator; the reference must not outlive it.
@@ -110,7 +108,7 @@ pub unsafe fn of<'a>(comm: MPI_Comm) -> Option<&'a State> {
     unsafe { pointer(comm).as_ref() }
 }
 
-/// The same, to be kept.
+/// Same as [`of`], but shared.
 ///
 /// # Safety
 /// `comm` must be what the MPI takes for a communicator.
@@ -139,9 +137,11 @@ unsafe fn pointer(comm: MPI_Comm) -> *const State {
     if code == SUCCESS && found != 0 { value.cast() } else { std::ptr::null() }
 }
 
-/// Gives a new communicator a state. Collective over it. `from` is a communicator of the same
-/// processes with the same topology and without a program's attributes, whose duplicate is to be
-/// the shadow. Where that fails, which it does on all processes, there is none.
+/// Gives a new communicator a state. Collective over it.
+///
+/// The shadow becomes a duplicate of `from`: a communicator of the same processes with the same
+/// topology and without attributes of the program. If that fails, it fails on all processes, and
+/// there is no state.
 ///
 /// # Safety
 /// Both must be communicators; the thread must be inside.
@@ -153,7 +153,7 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm) {
             passed::fail(comm, Why::NotMade);
             return;
         };
-        // frees the shadow again where it is dropped
+        // frees the shadow again if it is dropped
         let mut state = State {
             owner: Mutex::new(comm),
             shadow,
@@ -188,8 +188,7 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm) {
     }
 }
 
-/// No neighborhood could be made: says so once, on one process, whether there is to be a report or
-/// not.
+/// Reports once, on one process, that no neighborhood could be made, even if no report is wanted.
 unsafe fn refused(comm: MPI_Comm, shadow: MPI_Comm, code: c_int) {
     static SAID: AtomicBool = AtomicBool::new(false);
     let is_hint = errors::class(code) == mpi_sys::MPI_ERR_INFO_VALUE as c_int;
@@ -198,7 +197,7 @@ unsafe fn refused(comm: MPI_Comm, shadow: MPI_Comm, code: c_int) {
         passed::fail(comm, if is_hint { Why::Hint } else { Why::NotMade });
         speaks(shadow)
     };
-    // whoever was there when it was said need not say it again of another communicator
+    // once is enough: later communicators fail for the same reason
     if SAID.swap(true, Ordering::Relaxed) || !speaks {
         return;
     }
@@ -210,12 +209,12 @@ unsafe fn refused(comm: MPI_Comm, shadow: MPI_Comm, code: c_int) {
     let what = if is_hint { "a hint is in error" } else { "no neighborhood can be made" };
     let line = format!("mpix-neighbor preload: NOTHING IS TAKEN OVER, calls go on to the MPI: {what}: {text}\n");
     use std::io::Write;
-    // there is no one to tell if this fails
+    // a failure cannot be reported
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// Whether this process speaks for a communicator: process 0 of `MPI_COMM_WORLD` if it is in there,
-/// else the first one.
+/// True if this process speaks for a communicator: process 0 of `MPI_COMM_WORLD` if it is a member,
+/// else the communicator's first process.
 unsafe fn speaks(comm: MPI_Comm) -> bool {
     let (mut world, mut rank) = (0, 0);
     // SAFETY: the caller vouches for the communicator; all else are locals, which are freed again;
@@ -235,13 +234,14 @@ unsafe fn speaks(comm: MPI_Comm) -> bool {
     }
 }
 
-/// Whether all messages of a collective are posted when it starts. The same on all processes.
+/// True if a start posts all messages of a collective. The same on all processes.
 fn posts_at_once(shadow: MPI_Comm) -> bool {
     let text = schedules::description(shadow);
     text.contains("\nschedule direct:") && text.contains("verification off") && !text.contains("compare it with")
 }
 
-/// Another shadow, whose schedule posts at once; `None` where the environment wants another one.
+/// Makes another shadow, whose schedule posts all messages at the start. `None` if the environment
+/// asks for another schedule.
 unsafe fn direct(shadow: MPI_Comm, operations: c_int) -> Option<MPI_Comm> {
     // SAFETY: the caller vouches for the communicator; all else are locals, which are freed again.
     unsafe {
@@ -265,8 +265,8 @@ unsafe fn direct(shadow: MPI_Comm, operations: c_int) -> Option<MPI_Comm> {
 /// Ranks of the caller's sources and targets.
 unsafe fn neighbors(shadow: MPI_Comm) -> (Vec<c_int>, Vec<c_int>) {
     let (mut indegree, mut outdegree, mut weighted) = (0, 0, 0);
-    // SAFETY: the caller has set a neighborhood; results are locals or vectors of the lengths that
-    // are said. Nothing of this can fail then.
+    // SAFETY: the caller has set a neighborhood, so these calls cannot fail; results are locals or
+    // vectors of the given lengths.
     unsafe {
         MPIX_Neighborhood_get_count(MPIX_NEIGHBOR_ALLTOALL, shadow, &mut indegree, &mut outdegree, &mut weighted);
         let (mut sources, mut targets) = (vec![0; indegree as usize], vec![0; outdegree as usize]);
@@ -277,7 +277,7 @@ unsafe fn neighbors(shadow: MPI_Comm) -> (Vec<c_int>, Vec<c_int>) {
     }
 }
 
-/// A duplicate that returns errors; `None` where there can be none.
+/// A duplicate that returns errors; `None` if there can be none.
 unsafe fn duplicate(from: MPI_Comm) -> Option<MPI_Comm> {
     // SAFETY: the caller vouches for `from`; all else are locals.
     unsafe {
@@ -313,7 +313,7 @@ unsafe extern "C" fn deleted(_comm: MPI_Comm, _keyval: c_int, value: *mut c_void
         // SAFETY: the pointer is that which `attach` stored, and MPI calls this once for it; a
         // constant of mpi-sys' C file.
         let (state, world) = unsafe { (Arc::from_raw(value.cast_const().cast::<State>()), mpi_sys::RSMPI_COMM_WORLD) };
-        // requests that are still there keep the rest
+        // requests that still exist keep the rest alive
         *state.owner.lock().unwrap_or_else(PoisonError::into_inner) = world;
     });
     if dropped.is_ok() { SUCCESS } else { mpi_sys::MPI_ERR_INTERN as c_int }

@@ -2,7 +2,8 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use crate::collective::handle::{Extents, Operation};
+use crate::collective::Operation;
+use crate::collective::handle::Extents;
 use crate::datatype::buffers::{Blocks, Ints, Names, RECV, SEND, Shape};
 use crate::datatype::known::Known;
 use crate::error::{Argument, Class, Error, Result};

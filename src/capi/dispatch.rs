@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::args::{self, Entry, Results, Sides};
 use super::boundary::call;
 use super::request::{MPIX_Request, MPIX_Request_object};
+pub use crate::collective::Operation;
 use crate::collective::fuse::Rule;
-pub use crate::collective::handle::Operation;
-use crate::collective::handle::{self, Slot};
-use crate::collective::request::{Kind, Request};
+use crate::collective::handle::{self, BoundNeighborhood};
+use crate::collective::request::{Lifetime, Request};
 pub use crate::datatype::buffers::Buffers;
 use crate::environment;
 use crate::error::Result;
@@ -43,15 +43,15 @@ pub unsafe fn collective<'a>(
     call(function, comm, || {
         // SAFETY: the caller vouches for `comm`; collectives on one communicator are called one
         // after the other.
-        let slot = unsafe { handle::lookup(comm, operation) }?;
-        let n = slot.neighborhood();
-        let sides = Sides::new(n.sources().len(), n.targets().len(), slot.extents());
+        let bound = unsafe { handle::lookup(comm, operation) }?;
+        let n = bound.neighborhood();
+        let sides = Sides::new(n.sources().len(), n.targets().len(), bound.extents());
         let buffers = buffers(sides);
         // SAFETY: the caller vouches for the buffers.
         unsafe {
             match mode {
-                Mode::Blocking if !slot.verifies() => slot.run(&buffers?),
-                _ => other_than_run(slot, comm, mode, buffers.as_ref().map(std::slice::from_ref).map_err(Clone::clone), 1),
+                Mode::Blocking if !bound.verifies() => bound.run(&buffers?),
+                _ => other_than_run(bound, comm, mode, buffers.as_ref().map(std::slice::from_ref).map_err(Clone::clone), 1),
             }
         }
     })
@@ -70,42 +70,48 @@ unsafe fn several<'a>(
 ) -> c_int {
     call(function, comm, || {
         // SAFETY: as for `collective`.
-        let slot = unsafe { handle::lookup(comm, Operation::Alltoall) }?;
-        let n = slot.neighborhood();
-        let sides = Sides::new(n.sources().len(), n.targets().len(), slot.extents());
+        let bound = unsafe { handle::lookup(comm, Operation::Alltoall) }?;
+        let n = bound.neighborhood();
+        let sides = Sides::new(n.sources().len(), n.targets().len(), bound.extents());
         let count = args::length("nfields", nfields);
         let fields: Result<Vec<Buffers>> = count.clone().and_then(|count| (0..count).map(|f| field(sides, f)).collect());
         // SAFETY: as for `collective`.
-        unsafe { other_than_run(slot, comm, mode, fields.as_deref().map_err(Clone::clone), count.unwrap_or(1)) }
+        unsafe { other_than_run(bound, comm, mode, fields.as_deref().map_err(Clone::clone), count.unwrap_or(1)) }
     })
 }
 
 /// All but the blocking form of one field without verification.
-unsafe fn other_than_run(slot: &Arc<Slot>, comm: MPI_Comm, mode: Mode, fields: Result<&[Buffers]>, count: usize) -> Result<()> {
+unsafe fn other_than_run(
+    bound: &Arc<BoundNeighborhood>,
+    comm: MPI_Comm,
+    mode: Mode,
+    fields: Result<&[Buffers]>,
+    count: usize,
+) -> Result<()> {
     let rule = |fuse: Option<bool>| match fuse {
         Some(true) => Rule::Always,
         Some(false) => Rule::Never,
-        None => Rule::Startup(slot.hints().machine().startup_bytes()),
+        None => Rule::Startup(bound.hints().machine().startup_bytes()),
     };
     // SAFETY: the caller vouches for buffers and pointers.
     unsafe {
         match mode {
-            Mode::Blocking if slot.verifies() => Request::verified(slot, comm, fields, count),
+            Mode::Blocking if bound.verifies() => Request::verified(bound, comm, fields, count),
             Mode::Blocking => {
-                let mut request = Request::new(slot, comm, fields?, rule(slot.hints().fuse), Kind::Once)?;
+                let mut request = Request::new(bound, comm, fields?, rule(bound.hints().fuse), Lifetime::Once)?;
                 request.begin()?;
                 request.wait()
             }
             Mode::Nonblocking(place) => {
                 let made = Results::one("request", place).and_then(|place| {
-                    let mut request = Request::new(slot, comm, fields?, rule(slot.hints().fuse), Kind::Once)?;
+                    let mut request = Request::new(bound, comm, fields?, rule(bound.hints().fuse), Lifetime::Once)?;
                     request.begin()?;
                     Ok((place, request))
                 });
                 match made {
                     Ok((place, request)) => place.write([MPIX_Request_object::hand_out(request)]),
                     // verification reports it to the neighbors, and waits for what they report
-                    Err(e) if slot.verifies() => Request::verified(slot, comm, Err(e), count)?,
+                    Err(e) if bound.verifies() => Request::verified(bound, comm, Err(e), count)?,
                     Err(e) => return Err(e),
                 }
                 Ok(())
@@ -114,9 +120,9 @@ unsafe fn other_than_run(slot: &Arc<Slot>, comm: MPI_Comm, mode: Mode, fields: R
                 let place = Results::one("request", place)?;
                 logging::unknown_keys(info, comm);
                 let from_info = |key: &str| if info::is_null(info) { Ok(None) } else { info::get(info, key) };
-                let fuse = hints::fuse(from_info, environment::variable)?.unwrap_or(slot.hints().fuse);
-                let kind = if hints::matches_alone(from_info)? { Kind::MatchingAlone } else { Kind::Persistent };
-                let request = Request::new(slot, comm, fields?, rule(fuse), kind)?;
+                let fuse = hints::fuse(from_info, environment::variable)?.unwrap_or(bound.hints().fuse);
+                let kind = if hints::matches_alone(from_info)? { Lifetime::PrivateMatching } else { Lifetime::Persistent };
+                let request = Request::new(bound, comm, fields?, rule(fuse), kind)?;
                 place.write([MPIX_Request_object::hand_out(request)]);
                 Ok(())
             }

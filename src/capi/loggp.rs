@@ -9,6 +9,7 @@ use crate::error::{Argument, Error, Result};
 use crate::logging;
 use crate::measure;
 use crate::model::{Loggp, Parameters};
+use crate::mpi::coll;
 use crate::mpi::comm::{self, Owned};
 use crate::mpi::{MPI_Comm, MPI_Count, MPI_Info, info};
 use crate::select::hints::{Hints, Measuring};
@@ -104,7 +105,7 @@ pub unsafe extern "C" fn MPIX_Loggp_measure(info: MPI_Info, comm: MPI_Comm, para
                 Ok((Results::one("parameters", parameters)?, measuring))
             })();
             let private = Owned::duplicate(comm)?;
-            let (place, measuring) = measure::loggp::together(&private, arguments)?;
+            let (place, measuring) = coll::share_outcome(&private, arguments)?;
             place.write([measure::loggp::measure(&private, measuring, |_| ())?.parameters.into()]);
         }
         Ok(())

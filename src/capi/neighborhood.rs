@@ -5,13 +5,14 @@ use std::ffi::{c_char, c_int};
 use super::args::Results;
 use super::sparse::sparse_hints;
 use super::{args, boundary};
-use crate::collective::handle::{self, Operation, SetCall};
+use crate::collective::set::{self, SetCall};
+use crate::collective::{Operation, handle};
 use crate::error::{Argument, Class, Error, Result};
 use crate::logging;
 use crate::mpi::message::bytes_at;
 use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, MPI_Comm, MPI_Group, MPI_Info, comm};
-use crate::sparse::mailbox::{Outgoing, Sends};
+use crate::sparse::messages::{Outgoing, Sends};
 use crate::sparse::{self, Exchange, Form};
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{self, Neighbor, Neighborhood};
@@ -182,7 +183,7 @@ unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: MPI_Co
     let sends = Sends { list: targets.iter().zip(&edges).filter_map(send).collect(), dense: true };
     // SAFETY: the caller vouches for the handles; the edges outlive the exchange.
     let arrived = unsafe {
-        let shared = sparse::wires(comm)?;
+        let shared = sparse::context(comm)?;
         let (hints, understood) = sparse_hints(info);
         let mut exchange = Exchange::start(&shared, hints.as_ref(), sends, Form::Blocking)?;
         exchange.wait()?;
@@ -404,7 +405,7 @@ unsafe fn set(
         })();
         // SAFETY: as above.
         unsafe {
-            handle::set(comm, request)?;
+            set::set(comm, request)?;
             for operation in Operation::ALL.into_iter().filter(|operation| operations & operation.bit() != 0) {
                 let set = handle::lookup(comm, operation)?;
                 logging::made(comm, || set.describe());

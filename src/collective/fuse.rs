@@ -1,16 +1,16 @@
-//! Several fields in one exchange: where that pays, the blocks of all fields on an edge travel as
-//! one message.
+//! Joins several fields in one exchange: where it pays, the blocks of all fields on an edge travel
+//! as one message.
 //!
-//! A message fewer saves its startup; joining costs the copying of each byte at both ends. Both
-//! ends of an edge know the bytes of all its blocks, as type signatures must match, and so decide
-//! alike. Blocks to the process itself are copied field by field.
+//! Each message saved saves its startup time; joining costs a copy of each byte at both ends. Type
+//! signatures must match, so both ends of an edge know the sizes of its blocks and decide alike.
+//! Blocks that a process sends to itself are copied field by field.
 //!
-//! Short messages are put together and taken apart here, as bytes; longer ones by MPI, by a
-//! datatype that is made when the call is bound: for short ones that costs more than the message
-//! that is saved, for long ones MPI need not copy everything before the first byte leaves.
+//! Short messages are packed and unpacked here, as bytes. Longer ones use a datatype made when the
+//! call is bound, so that MPI need not copy everything before the first byte leaves; for short
+//! messages, making the datatype costs more than the message that it saves.
 //!
-//! Cost: for each joined edge and end two copies of its bytes, memory for the short ones, a
-//! datatype for each long one.
+//! Cost for each end of a joined edge: two copies of its bytes; a buffer if the message is short, a
+//! datatype if it is long.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,9 +40,9 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Whether `blocks` blocks with data, of `bytes` bytes together, are joined.
+    /// Returns true if `blocks` nonempty blocks of `bytes` bytes in all are joined.
     pub fn joins(self, blocks: usize, bytes: i64) -> bool {
-        // one message carries at most this
+        // the limit of one message
         if blocks < 2 || bytes > i64::from(i32::MAX) {
             return false;
         }
@@ -55,58 +55,58 @@ impl Rule {
     }
 }
 
-/// Joined messages of up to so many bytes are put together here. What is faster changes between 1
-/// and 4 KiB (`benches/fuse.c`).
+/// Longest joined message, in bytes, that is packed here. The crossover lies between 1 and 4 KiB
+/// (`benches/fuse.c`).
 const SHORT: i64 = 2048;
 
-/// Messages begin in the buffer on cache lines.
+/// Alignment of messages in the buffer: a cache line.
 const LINE: usize = 64;
 
-/// A block that is part of a short message.
-struct Piece {
+/// A block in a short joined message.
+struct JoinedBlock {
     block: Located,
-    /// Where in the side's buffer.
+    /// Its bytes in the side's buffer.
     bytes: Range<usize>,
     packing: Packing,
 }
 
-/// One side of a call: for each slot one block, of all fields or of the first one.
+/// One side of a joined call: for each list entry one block, of all fields or of the first one.
 #[derive(Default)]
-struct Side {
+struct JoinedSide {
     counts: Vec<i64>,
     addresses: Vec<i64>,
     datatypes: Vec<MPI_Datatype>,
     joined: Vec<bool>,
-    /// The pieces of short messages, and for each slot which of them are its.
-    pieces: Vec<Piece>,
-    of_slot: Vec<Range<usize>>,
+    /// The blocks of short messages, and for each list entry the range of its blocks.
+    members: Vec<JoinedBlock>,
+    of_entry: Vec<Range<usize>>,
     buffer: Vec<u8>,
 }
 
 /// The blocks of several fields, joined where that pays.
 pub struct Joined {
-    input: Side,
-    output: Side,
-    /// By source slot, what has been taken apart since the start.
+    input: JoinedSide,
+    output: JoinedSide,
+    /// For each source, true if its message has been unpacked since the start.
     taken: Vec<bool>,
     me: i32,
     comm: Arc<Comm>,
     /// For messages to oneself.
     tag: i32,
-    /// Whether a start has failed half-way.
+    /// True if a start failed half-way.
     lost: bool,
-    /// Whether MPI may still be at work in the buffers when all is over.
+    /// True if MPI may still access the buffers when the call is over.
     stuck: bool,
     _own: Vec<Owned>,
 }
 
-// SAFETY: addresses in buffers of the caller's, at which whoever completes the call may look,
-// memory of its own, and handles, which may be used in any thread that may call MPI.
+// SAFETY: it holds addresses in the caller's buffers, which whoever completes the call may access,
+// memory of its own, and handles, which any thread that may call MPI may use.
 unsafe impl Send for Joined {}
 
 impl Joined {
-    /// Joins blocks. `tag` is for messages of the process to itself. Blocks of processes that are
-    /// `near` are left to another executor.
+    /// Joins the blocks of `fields`. `tag` is for messages to this process itself. Blocks of `near`
+    /// processes are left to another executor.
     ///
     /// # Safety
     /// The datatypes must be datatypes.
@@ -123,47 +123,47 @@ impl Joined {
         let outputs: Vec<&Blocks> = fields.iter().map(|f| &f.output).collect();
         // SAFETY: the caller vouches for the datatypes.
         unsafe {
-            let input = Side::of(&inputs, n.targets(), (n.rank(), near), rule, comm, &mut own)?;
-            let output = Side::of(&outputs, n.sources(), (n.rank(), near), rule, comm, &mut own)?;
+            let input = JoinedSide::of(&inputs, n.targets(), (n.rank(), near), rule, comm, &mut own)?;
+            let output = JoinedSide::of(&outputs, n.sources(), (n.rank(), near), rule, comm, &mut own)?;
             let (taken, me) = (vec![false; n.sources().len()], n.rank() as i32);
             Ok(Joined { input, output, taken, me, comm: Arc::clone(comm), tag, lost: false, stuck: false, _own: own })
         }
     }
 
-    /// Notes that a start has failed half-way: MPI may still send from the buffers, which therefore
-    /// must not be written again.
+    /// Notes that a start failed half-way. MPI may still send from the buffers, so they must not be
+    /// written again.
     #[cold]
     pub fn lose(&mut self) {
         (self.lost, self.stuck) = (true, true);
     }
 
-    /// Notes that MPI may still be at work in the buffers for a process that has died: they are
+    /// Notes that MPI may still access the buffers on behalf of a process that has died: they are
     /// never freed. Another start does no harm, as it leaves that process out.
     #[cold]
     pub fn leave(&mut self) {
         self.stuck = true;
     }
 
-    /// Whether a start has failed half-way.
+    /// True if a start failed half-way.
     pub fn is_lost(&self) -> bool {
         self.lost
     }
 
-    /// Puts short messages together.
+    /// Packs short messages.
     ///
     /// # Safety
     /// The blocks must be readable as bound.
     pub unsafe fn put(&mut self) -> Result<()> {
         self.taken.fill(false);
-        for piece in &self.input.pieces {
-            let into = &mut self.input.buffer[piece.bytes.clone()];
+        for member in &self.input.members {
+            let into = &mut self.input.buffer[member.bytes.clone()];
             // SAFETY: the caller vouches for the blocks.
-            unsafe { piece.packing.pack(&piece.block, into, self.me, self.tag, &self.comm) }?;
+            unsafe { member.packing.pack(&member.block, into, self.me, self.tag, &self.comm) }?;
         }
         Ok(())
     }
 
-    /// Takes a short message apart that has come, unless that has been done.
+    /// Unpacks a short message that has arrived, unless that has been done.
     ///
     /// # Safety
     /// The blocks must be writable as bound.
@@ -171,19 +171,19 @@ impl Joined {
         if std::mem::replace(&mut self.taken[source], true) {
             return Ok(());
         }
-        for piece in &self.output.pieces[self.output.of_slot[source].clone()] {
-            let from = &mut self.output.buffer[piece.bytes.clone()];
+        for member in &self.output.members[self.output.of_entry[source].clone()] {
+            let from = &mut self.output.buffer[member.bytes.clone()];
             let length = from.len();
             // SAFETY: the caller vouches for the blocks.
-            unsafe { piece.packing.unpack_front(from, &piece.block, length, self.me, self.tag, &self.comm) }?;
+            unsafe { member.packing.unpack_front(from, &member.block, length, self.me, self.tag, &self.comm) }?;
         }
         Ok(())
     }
 
-    /// The buffers of a call that carries all joined blocks, and of all others those of the first
-    /// field, which was `first`.
+    /// The buffers of a call that carries all joined blocks, and the first field's blocks of all
+    /// other edges. `first` is the first field.
     pub fn buffers<'a>(&'a self, first: &Buffers<'a>) -> Buffers<'a> {
-        let blocks = |side: &'a Side, like: &Blocks<'a>| Blocks {
+        let blocks = |side: &'a JoinedSide, like: &Blocks<'a>| Blocks {
             base: std::ptr::null_mut(),
             datatype: datatype::null(),
             extent: 0,
@@ -197,17 +197,17 @@ impl Joined {
         Buffers { input: blocks(&self.input, &first.input), output: blocks(&self.output, &first.output), op: None }
     }
 
-    /// Whether the blocks of source slot `source` are joined.
+    /// True if the blocks of source `source` are joined.
     pub fn source(&self, source: u32) -> bool {
         self.output.joined[source as usize]
     }
 
-    /// Whether the blocks for target slot `target` are joined.
+    /// True if the blocks for target `target` are joined.
     pub fn target(&self, target: u32) -> bool {
         self.input.joined[target as usize]
     }
 
-    /// Whether on this process no field but the first has anything left to do.
+    /// True if on this process only the first field has anything left to do.
     pub fn all(&self) -> bool {
         self.input.joined.iter().chain(&self.output.joined).all(|&joined| joined)
     }
@@ -221,8 +221,8 @@ impl Drop for Joined {
     }
 }
 
-/// True if one of the blocks lies in device memory: then MPI brings each of them to a buffer of
-/// ours, or takes it from there.
+/// True if one of the blocks lies in device memory. MPI then copies all of them to or from our
+/// buffer.
 fn any_on_device(devices: &Option<Devices>, blocks: &[(Located, i64)]) -> Result<bool> {
     let Some(devices) = devices else { return Ok(false) };
     for (block, _) in blocks {
@@ -234,7 +234,7 @@ fn any_on_device(devices: &Option<Devices>, blocks: &[(Located, i64)]) -> Result
     Ok(false)
 }
 
-impl Side {
+impl JoinedSide {
     unsafe fn of(
         fields: &[&Blocks],
         list: &[Neighbor],
@@ -242,26 +242,26 @@ impl Side {
         rule: Rule,
         comm: &Comm,
         own: &mut Vec<Owned>,
-    ) -> Result<Side> {
-        let (mut side, known, mut accepted) = (Side::default(), Known::default(), None);
+    ) -> Result<JoinedSide> {
+        let (mut side, known, mut accepted) = (JoinedSide::default(), Known::default(), None);
         let devices = devices();
-        // slots of short messages, and where these begin in the buffer
+        // list entries of short messages, and where these begin in the buffer
         let mut short = Vec::new();
-        for (slot, neighbor) in list.iter().enumerate() {
-            let first_piece = side.pieces.len();
-            side.of_slot.push(first_piece..first_piece);
+        for (entry, neighbor) in list.iter().enumerate() {
+            let first_member = side.members.len();
+            side.of_entry.push(first_member..first_member);
             let Some(rank) = neighbor.rank.filter(|&rank| !near(rank)) else {
-                // nothing is looked at, and nothing is left to do
+                // nothing is read, and nothing is left to do
                 side.push(0, 0, datatype::byte(), true);
                 continue;
             };
-            let first = fields[0].locate(slot)?;
+            let first = fields[0].locate(entry)?;
             let (mut blocks, mut bytes) = (Vec::new(), 0i64);
             for field in fields {
-                let block = field.locate(slot)?;
+                let block = field.locate(entry)?;
                 // SAFETY: the caller of `Joined::of` vouches for the datatypes.
                 let length = unsafe {
-                    accept(&mut accepted, block.datatype, field, slot, comm)?;
+                    accept(&mut accepted, block.datatype, field, entry, comm)?;
                     refuse_null(&block, field)?;
                     block.count.saturating_mul(datatype::size(block.datatype)?)
                 };
@@ -283,15 +283,15 @@ impl Side {
                     // SAFETY: as above.
                     let (packing, _) = unsafe { Packing::of(&block, &known, comm) }?;
                     let packing = if on_device { Packing::Message } else { packing };
-                    side.pieces.push(Piece { block, bytes, packing });
+                    side.members.push(JoinedBlock { block, bytes, packing });
                 }
-                side.of_slot[slot] = first_piece..side.pieces.len();
-                short.push((slot, begin));
-                // where the other end is none of a device's it may have a datatype of its own for a
-                // long one
+                side.of_entry[entry] = first_member..side.members.len();
+                short.push((entry, begin));
+                // if the other end's memory is not on a device, it may use a datatype for a long
+                // message
                 side.push(bytes, 0, if bytes <= SHORT { datatype::byte() } else { packed() }, true);
             } else {
-                // lengths of one message fit in int, and so do counts of elements with data
+                // the length of a message fits in an int, and so do counts of nonempty elements
                 let count = |block: &Located| i32::try_from(block.count).unwrap_or(i32::MAX);
                 let blocks: Vec<_> = blocks.iter().map(|(block, _)| (block.at, count(block), block.datatype)).collect();
                 // SAFETY: as above.
@@ -300,9 +300,9 @@ impl Side {
                 own.push(joined);
             }
         }
-        // the buffer stays where it is from now on
-        for (slot, begin) in short {
-            side.addresses[slot] = side.buffer.as_mut_ptr().wrapping_add(begin).addr() as i64;
+        // the buffer does not move any more
+        for (entry, begin) in short {
+            side.addresses[entry] = side.buffer.as_mut_ptr().wrapping_add(begin).addr() as i64;
         }
         Ok(side)
     }

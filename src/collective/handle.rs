@@ -1,114 +1,58 @@
-//! What hangs on a communicator: a private duplicate of it, and for each operation a neighborhood
-//! with its schedule.
+//! Neighborhoods on a communicator, and the blocking calls on them.
 //!
-//! Setting is collective; what it makes serves all later calls, which need only the processes at
-//! the other ends of their edges. Nothing is made later but more executors for requests. When the
-//! communicator is freed, MPI's attribute callback drops all of it.
+//! Setting a neighborhood is collective; all later calls need only the processes at the other ends
+//! of their edges. After that, nothing is made but more executors for requests. When the
+//! communicator is freed, MPI's attribute callback drops everything.
 
 use std::cell::{Cell, RefCell, RefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use crate::collective::autotune::Trial;
+use crate::collective::describe::{self, Summary};
+use crate::collective::executors::{ExecutorPool, Lease, Runner};
 use crate::collective::fuse::Joined;
-use crate::collective::setup::{self, Built};
-use crate::collective::tags::{self, Tags};
+use crate::collective::tags::Tags;
 use crate::collective::verify::Findings;
+use crate::collective::{Operation, Selected};
 use crate::datatype::buffers::{Blocks, Buffers, RECV, SEND, Shape};
 use crate::datatype::known::Known;
-use crate::error::{Class, Error, Result};
-use crate::exec::forward::Forward;
-use crate::exec::p2p::P2p;
-use crate::exec::shm::link::{self, Link};
-use crate::exec::shm::{self, Shm};
+use crate::error::{Error, Result};
 use crate::exec::waiting::Waiting;
 use crate::exec::{Any, Executor};
 use crate::mpi::attribute::Key;
-use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::device;
-use crate::mpi::topology::{self, Topology};
-use crate::mpi::{self, MPI_Comm};
-use crate::observe::{self, Record};
-use crate::progress::{self, Outstanding};
-use crate::schedule::{Algorithm, Block, FoldOrder, Input, Op, Operations, Schedule};
-use crate::select::hints::{self, Hints};
-use crate::select::{self, Choice};
+use crate::mpi::{self, MPI_Comm, device};
+use crate::observe::Record;
+use crate::progress::Outstanding;
+use crate::schedule::{Algorithm, FoldOrder, Schedule};
+use crate::select::hints::Hints;
 use crate::shm::node::Team;
-use crate::topology::cartesian::Grid;
-use crate::topology::neighborhood::{self, Neighborhood, Rank};
+use crate::topology::neighborhood::{Neighborhood, Rank};
 
-/// The collective operations that a neighborhood can serve.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
-    /// `MPIX_Neighbor_gather`, `gatherv`
-    Gather,
-    /// `MPIX_Neighbor_alltoall`, `alltoallv`, `alltoallw`
-    Alltoall,
-    /// `MPIX_Neighbor_reduce`, `reducev`
-    Reduce,
-}
-
-impl Operation {
-    /// All, in the order of their bits.
-    pub const ALL: [Operation; 3] = [Operation::Gather, Operation::Alltoall, Operation::Reduce];
-
-    /// The bit in a set of operations.
-    pub fn bit(self) -> i32 {
-        1 << self as i32
-    }
-
-    /// A word for it.
-    pub fn word(self) -> &'static str {
-        ["gather", "alltoall", "reduce"][self as usize]
-    }
-
-    /// Name of the constant.
-    pub fn name(self) -> &'static str {
-        ["MPIX_NEIGHBOR_GATHER", "MPIX_NEIGHBOR_ALLTOALL", "MPIX_NEIGHBOR_REDUCE"][self as usize]
-    }
-}
-
-/// Names of the collectives in verification messages, by operation.
-pub const COLLECTIVES: [&str; 3] = ["a gather", "an alltoall", "a reduce"];
-
-/// Calls with each schedule whose times are compared, after one that warms up.
-const TRIALS: usize = 9;
-
-/// What a process brings to a set call.
-pub struct SetCall {
-    /// Its lists.
-    pub neighborhood: Neighborhood,
-    /// Its hints.
-    pub hints: Hints,
-    /// Operations, as a set of bits.
-    pub operations: i32,
-}
-
-/// A neighborhood set for one operation.
-pub struct Slot {
+/// A neighborhood set on a communicator for one operation.
+pub struct BoundNeighborhood {
     operation: Operation,
-    making: Making,
+    pool: ExecutorPool,
     hints: Hints,
     tags: Arc<Tags>,
     outstanding: Arc<Outstanding>,
     /// Extents of the last calls' datatypes.
     extents: Extents,
-    /// Whether calls are timed.
+    /// True while the first calls are timed to compare schedules.
     timed: AtomicBool,
-    /// Addresses of the buffers of the last blocking calls: with others comes a look whether a
-    /// driver of devices has been loaded meanwhile.
+    /// Buffer addresses of the last blocking calls. New ones make the call look again for a device
+    /// driver, which may have been loaded meanwhile.
     seen: [Cell<(*mut u8, *mut u8)>; 2],
     /// Borrowed while a collective runs.
     runner: RefCell<Runner>,
-    trial: RefCell<Option<Trial>>,
-    /// What is told of both: other threads may ask while a collective runs.
-    shown: Mutex<Shown>,
-    /// What nonblocking calls have used and the next ones can.
-    spare: Mutex<Vec<Loan>>,
-    /// Whether the neighborhood has been freed, or another one set in its place.
+    trial: RefCell<Option<Trial<Runner>>>,
+    /// The schedule in words: other threads may ask for it while a collective runs.
+    summary: Mutex<Summary>,
+    /// True when the neighborhood has been freed, or another one set in its place.
     stale: AtomicBool,
-    /// Whether the communicator has been freed.
+    /// True when the communicator has been freed.
     orphaned: Arc<AtomicBool>,
 }
 
@@ -116,196 +60,91 @@ pub struct Slot {
 // thread than the one that started them, and any thread may ask for its properties. Both use what
 // is locked, atomic or never changes; `runner`, `trial` and `extents` are used by calls that start
 // collectives on the communicator, which are made one after the other, as MPI asks.
-unsafe impl Send for Slot {}
+unsafe impl Send for BoundNeighborhood {}
 // SAFETY: as above.
-unsafe impl Sync for Slot {}
+unsafe impl Sync for BoundNeighborhood {}
 
-/// An executor for a request.
-pub struct Loan {
-    /// What runs.
-    pub executor: Box<Any>,
-    /// Which of a request's tags its messages have.
-    pub tag: usize,
-    any_order: bool,
-    /// Whether other requests can use it later.
-    reusable: bool,
+/// The parts of a bound neighborhood other than its schedules.
+pub struct Settings {
+    /// The operation it serves.
+    pub operation: Operation,
+    /// Makes its executors.
+    pub pool: ExecutorPool,
+    /// Its hints.
+    pub hints: Hints,
+    /// The operation's tags on this communicator.
+    pub tags: Arc<Tags>,
+    /// The process's requests that must be moved forward.
+    pub outstanding: Arc<Outstanding>,
+    /// Becomes true when the communicator is freed.
+    pub orphaned: Arc<AtomicBool>,
 }
 
-// SAFETY: what an executor holds are addresses in buffers of the caller's, at which whoever
-// completes the call may look, memory of its own, and handles, which may be used in any thread that
-// may call MPI.
-unsafe impl Send for Loan {}
-
-/// What executors are made of, beside a schedule.
-struct Making {
-    comm: Arc<Comm>,
-    /// The process alone, for those that reduce.
-    alone: Option<Arc<Comm>>,
-    neighborhood: Arc<Neighborhood>,
-    waiting: Waiting,
-    window: u32,
-    /// The memory that it shares with neighbors, where it does.
-    link: Option<Arc<Link>>,
-    /// What is counted and traced, where the environment asks for it.
-    record: Option<Arc<Record>>,
-}
-
-/// What an executor is for.
-#[derive(Clone, Copy)]
-struct Purpose {
-    /// The order in which it reduces, if it does.
-    fold: Option<FoldOrder>,
-    /// Whether it is for requests.
-    request: bool,
-    /// Fields that it exchanges together, where that is by shared memory.
-    fields: usize,
-    /// Whether messages may go by shared memory.
-    shares: bool,
-}
-
-impl Making {
-    /// The executor of a schedule, which is not folded.
-    fn executor(&self, schedule: &Schedule, purpose: Purpose) -> Any {
-        let mut executor = self.unobserved(schedule, purpose);
-        if let Some(record) = &self.record {
-            executor.observe(record);
-        }
-        executor
-    }
-
-    fn unobserved(&self, schedule: &Schedule, purpose: Purpose) -> Any {
-        let (comm, me) = (Arc::clone(&self.comm), self.neighborhood.rank());
-        if schedule.algorithm().entry().forwards() {
-            return Any::Forward(Box::new(Forward::new(comm, me, self.waiting, schedule)));
-        }
-        if let Some(link) = self.link.as_ref().filter(|_| purpose.shares) {
-            let parts = shm::Parts {
-                schedule,
-                neighborhood: &self.neighborhood,
-                fold: purpose.fold,
-                started_only: purpose.request,
-                fields: purpose.fields,
-                waiting: self.waiting,
-                window: self.window,
-            };
-            return Any::Shm(Box::new(Shm::new(link, comm, self.alone.clone(), &parts)));
-        }
-        match purpose.fold {
-            Some(order) => P2p::new(comm, self.alone.clone(), me, self.waiting, self.window, &schedule.folded(order)).into(),
-            None => P2p::new(comm, None, me, self.waiting, self.window, schedule).into(),
-        }
-    }
-}
-
-/// Lets neighbors on a node share memory: what comes of it for each of the operations, in their
-/// order. Collective.
-fn share_memory(
-    team: &Team,
-    n: &Neighborhood,
-    hints: &Hints,
-    operations: &[Operation],
-    processes: u32,
-    generation: u64,
-) -> Result<Vec<Arc<Link>>> {
-    // verified collectives survive that neighbors call different ones, which mailboxes do not
-    let bytes = hints.shared_bytes();
-    if hints.verify || bytes < hints::LEAST_SHARED {
-        return Ok(Vec::new());
-    }
-    let common: Vec<bool> = operations.iter().map(|&o| o == Operation::Gather).collect();
-    let part;
-    let team = match &hints.nodes {
-        None => team,
-        Some(placement) => {
-            // a list that is too short is an error where nodes are asked for, and here one node for
-            // all
-            let node = placement.locality(processes).map_or(0, |nodes| nodes.node_of(n.rank()));
-            part = team.part(node, n.rank())?;
-            &part
-        }
-    };
-    let tags = tags::shared(mpi::message::largest_tag()?);
-    Ok(link::make(team, n, &common, (bytes as usize, hints.single_copy), tags, generation)?.unwrap_or_default())
-}
-
-/// A schedule and what runs it.
-struct Runner {
-    choice: Choice,
-    /// Before it is folded.
-    schedule: Arc<Schedule>,
-    executor: Any,
-    /// For reductions in any order, where the caller allows them.
-    any_order: Option<Any>,
-}
-
-/// What `describe` tells of the schedule that runs, and of others that are compared with it.
-struct Shown {
-    choice: Choice,
-    rounds: usize,
-    messages: usize,
-    others: Vec<&'static str>,
-}
-
-impl Shown {
-    fn of(runner: &Runner, trial: Option<&Trial>) -> Shown {
-        let others = trial.iter().flat_map(|t| t.runners.iter().map(|r| r.choice.algorithm.name())).collect();
-        Shown { choice: runner.choice, rounds: runner.schedule.rounds(), messages: runner.schedule.messages(), others }
-    }
-
-    fn line(&self) -> String {
-        let why = match &self.others[..] {
-            [] => self.choice.why.to_string(),
-            others => format!("the first calls compare it with {}", others.join(", ")),
-        };
-        let (rounds, messages) = (count(self.rounds, "round", "rounds"), count(self.messages, "message", "messages"));
-        format!("schedule {}: {rounds}, {messages}; {why}", self.choice.algorithm.name())
-    }
-}
-
-/// The schedules whose times the first calls compare.
-struct Trial {
-    runners: Vec<Runner>,
-    /// Times of each in seconds, the first one for warming up.
-    times: Vec<Vec<f64>>,
-}
-
-/// What is known of the datatypes of both sides of a call.
+/// Extents of the datatypes on both sides of a call.
 #[derive(Debug, Default)]
 pub struct Extents {
-    /// Of what is sent.
+    /// Of the send side.
     pub send: Known,
-    /// Of what is received.
+    /// Of the receive side.
     pub recv: Known,
 }
 
-/// The attribute's value.
-struct Handle {
-    comm: Arc<Comm>,
-    /// The process alone, made with the first neighborhood that reduces.
-    alone: Option<Arc<Comm>>,
-    waiting: Waiting,
+/// The neighborhoods of a communicator, and what they share: the value of its attribute.
+pub struct Handle {
+    /// The private communicator.
+    pub comm: Arc<Comm>,
+    /// A communicator of this process alone, made with the first neighborhood that reduces.
+    pub self_comm: Option<Arc<Comm>>,
+    /// How the process waits.
+    pub waiting: Waiting,
     /// The processes of this one's node.
-    team: Arc<Team>,
-    /// Neighborhoods that have been set.
-    generation: u64,
-    slots: [Option<Arc<Slot>>; 3],
-    tags: [Arc<Tags>; 3],
-    outstanding: Arc<Outstanding>,
+    pub team: Arc<Team>,
+    /// Number of neighborhoods that have been set.
+    pub generation: u64,
+    /// By operation.
+    pub neighborhoods: [Option<Arc<BoundNeighborhood>>; 3],
+    /// By operation.
+    pub tags: [Arc<Tags>; 3],
+    /// The process's requests that must be moved forward.
+    pub outstanding: Arc<Outstanding>,
 }
 
-/// Says that its communicator has been freed, when it has been: hangs there whether there are
-/// neighborhoods or not.
-struct Gone(Arc<AtomicBool>);
+impl Handle {
+    /// Puts a neighborhood, or none, in the place of another one, whose requests go on.
+    pub fn replace(&mut self, operation: Operation, neighborhood: Option<Arc<BoundNeighborhood>>) {
+        if let Some(old) = std::mem::replace(&mut self.neighborhoods[operation as usize], neighborhood) {
+            old.stale.store(true, Ordering::Relaxed);
+        }
+    }
+}
 
-impl Drop for Gone {
+/// Notes when its communicator is freed. It stays there even when no neighborhood is left.
+struct FreeNotice(Arc<AtomicBool>);
+
+impl Drop for FreeNotice {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-static GONE: Key<Gone> = Key::new();
+static FREE_NOTICE: Key<FreeNotice> = Key::new();
 
-static HANDLE: Key<Handle> = Key::new();
+/// The attribute that holds a communicator's neighborhoods.
+pub static HANDLE: Key<Handle> = Key::new();
+
+/// A flag that becomes true when the communicator is freed.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn freed_flag(comm: MPI_Comm) -> Result<Arc<AtomicBool>> {
+    // SAFETY: the caller vouches for `comm`; the value is not replaced.
+    unsafe {
+        if FREE_NOTICE.get(comm)?.is_null() {
+            FREE_NOTICE.set(comm, FreeNotice(Arc::default()))?;
+        }
+        Ok(Arc::clone(&FREE_NOTICE.get(comm)?.as_ref().expect("it has just been set").0))
+    }
+}
 
 /// The neighborhood of a communicator for an operation.
 ///
@@ -313,186 +152,43 @@ static HANDLE: Key<Handle> = Key::new();
 /// `comm` must be a communicator. The reference must not be alive when a neighborhood of the
 /// communicator is set or freed.
 #[inline]
-pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Arc<Slot>> {
+pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Arc<BoundNeighborhood>> {
     // SAFETY: the caller vouches for `comm`; the value lives as long as the attribute. MPI lets a
     // program ask for a communicator's properties while a collective runs on it in another thread,
     // so that nothing here is exclusive; what a collective changes is in a `RefCell` of its own,
     // which queries leave alone, and collectives on one communicator do not run at the same time.
     let handle = unsafe { HANDLE.get(comm)?.as_ref() };
-    (handle.and_then(|h| h.slots[operation as usize].as_ref()))
+    (handle.and_then(|h| h.neighborhoods[operation as usize].as_ref()))
         .ok_or_else(|| Error::NoNeighborhood { operation: operation.name() }.into())
 }
 
-/// Sets a neighborhood for some operations. Collective over `comm`: every process calls it, also
-/// one whose arguments are in error (`request`), and all come to the same end.
-///
-/// Cost: two reductions of a few words, on a Cartesian communicator one more, two where there is a
-/// neighborhood already, and what `setup::schedules` says; at the first call on a communicator also
-/// a duplicate of it and a split by nodes, at the first one that reduces a split into single
-/// processes. When lists do not match: one exchange of O(P) words to find the pair.
+/// Removes the neighborhoods for some operations, and with the last one everything else on the
+/// communicator. Collective over `comm`.
 ///
 /// # Safety
 /// `comm` must be an intracommunicator.
-pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
-    let began = observe::SetCall::begin();
-    // SAFETY: the caller vouches for `comm`.
-    let (private, waiting, team, generation) = unsafe {
-        match HANDLE.get(comm)?.as_ref() {
-            Some(handle) => (Arc::clone(&handle.comm), handle.waiting, Arc::clone(&handle.team), handle.generation + 1),
-            None => {
-                let private = Comm::duplicate(comm)?;
-                let team = Team::new(&private)?;
-                // with more processes on the node than cores that they may use, the core must be
-                // given away, unless MPI does
-                let waiting = if team.crowded() && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
-                (Arc::new(private), waiting, Arc::new(team), 0)
-            }
-        }
-    };
-    // SAFETY: as above.
-    let grid = unsafe { grid(comm) };
-    device::look();
-    let request = agree(&private, request)?;
-    match_lists(&private, &request.neighborhood)?;
-    let (neighborhood, directions) = find_directions(&private, request.neighborhood, grid.as_ref())?;
-    let neighborhood = Arc::new(neighborhood);
-    // SAFETY: a live communicator.
-    let processes = unsafe { mpi::comm::size(private.raw()) }?;
-    let one_node = team.size() == processes as usize;
-    let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
-    let wanted = |operation: Operation| request.operations & operation.bit() != 0;
-    let operations = Operations {
-        gather: wanted(Operation::Gather),
-        alltoall: wanted(Operation::Alltoall),
-        reduce: wanted(Operation::Reduce),
-    };
-    // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
-    let known = unsafe { HANDLE.get(comm)?.as_ref() };
-    let given = match known {
-        Some(handle) => coll::allreduce(&private, [0, 1, 2].map(|k: usize| handle.tags[k].given()), Reduction::Max)?,
-        None => [0; 3],
-    };
-    let built = match shared(&private, known, &neighborhood, &request.hints, operations)? {
-        Some(built) => vec![built],
-        None => setup::schedules(&private, &request.hints, &input, grid.as_ref(), one_node, operations)?,
-    };
-    let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
-    let mut links = share_memory(&team, &neighborhood, &request.hints, &wanted, processes, generation)?.into_iter();
-    // from here on nothing can fail for reasons that differ between processes, short of MPI itself
-    // SAFETY: the caller vouches for `comm`.
-    let observed = began.map(|began| unsafe { observe::Set::new(comm, began) });
-    // SAFETY: the caller vouches for `comm`; no slot is in use during a set call.
-    let handle = unsafe {
-        if HANDLE.get(comm)?.is_null() {
-            let handle = Handle {
-                comm: Arc::clone(&private),
-                alone: None,
-                waiting,
-                team,
-                generation,
-                slots: [None, None, None],
-                tags: [0, 1, 2].map(|operation| Arc::new(Tags::new(operation))),
-                outstanding: progress::of_process()?,
-            };
-            HANDLE.set(comm, handle)?;
-        }
-        HANDLE.get(comm)?.as_mut().expect("it has just been set")
-    };
-    handle.generation = generation;
-    if request.operations & Operation::Reduce.bit() != 0 && handle.alone.is_none() {
-        handle.alone = Some(Arc::new(private.self_comm()?));
-    }
-    // SAFETY: the caller vouches for `comm`.
-    let orphaned = unsafe {
-        if GONE.get(comm)?.is_null() {
-            GONE.set(comm, Gone(Arc::default()))?;
-        }
-        Arc::clone(&GONE.get(comm)?.as_ref().expect("it has just been set").0)
-    };
-    for operation in wanted {
-        let alone = handle.alone.clone().filter(|_| operation == Operation::Reduce);
-        let making = Making {
-            comm: Arc::clone(&private),
-            alone: alone.clone(),
-            neighborhood: Arc::clone(&neighborhood),
-            waiting,
-            window: request.hints.window,
-            link: links.next(),
-            record: observed.as_ref().map(|set| set.record(operation.word())),
+pub unsafe fn free(comm: MPI_Comm, operations: i32) -> Result<()> {
+    let selected = |operation: &Operation| operations & operation.bit() != 0;
+    // SAFETY: the caller vouches for `comm`; no neighborhood is in use during a free call.
+    unsafe {
+        let Some(handle) = HANDLE.get(comm)?.as_mut() else {
+            let operation = Operation::ALL.into_iter().find(selected).unwrap_or(Operation::Gather);
+            return Err(Error::NoNeighborhood { operation: operation.name() }.into());
         };
-        let mut runners: Vec<Runner> =
-            built.iter().map(|built| Runner::new(built.clone(), operation, &request.hints, &making)).collect();
-        // while schedules are compared, each has its turn; the first one stands for all before that
-        let first = runners.remove(0);
-        let trial = (!runners.is_empty()).then(|| Trial::new(runners));
-        let tags = Arc::clone(&handle.tags[operation as usize]);
-        tags.restart(given[operation as usize]);
-        let slot = Slot {
-            operation,
-            making,
-            hints: request.hints.clone(),
-            tags,
-            outstanding: Arc::clone(&handle.outstanding),
-            extents: Extents::default(),
-            timed: AtomicBool::new(trial.is_some() && !request.hints.verify),
-            shown: Mutex::new(Shown::of(&first, trial.as_ref())),
-            seen: Default::default(),
-            runner: RefCell::new(first),
-            trial: RefCell::new(trial),
-            spare: Mutex::default(),
-            stale: AtomicBool::new(false),
-            orphaned: Arc::clone(&orphaned),
-        };
-        if let Some(record) = &slot.making.record {
-            record.describe(slot.schedule_line());
+        let missing = |operation: &Operation| handle.neighborhoods[*operation as usize].is_none();
+        if let Some(operation) = Operation::ALL.into_iter().filter(selected).find(missing) {
+            return Err(Error::NoNeighborhood { operation: operation.name() }.into());
         }
-        handle.replace(operation, Some(Arc::new(slot)));
-    }
-    if let Some(observed) = &observed {
-        observed.end();
-    }
-    Ok(())
-}
-
-impl Handle {
-    /// Puts a neighborhood, or none, in the place of another one. Requests that have begun on that
-    /// go on.
-    fn replace(&mut self, operation: Operation, slot: Option<Arc<Slot>>) {
-        if let Some(old) = std::mem::replace(&mut self.slots[operation as usize], slot) {
-            old.stale.store(true, Ordering::Relaxed);
+        Operation::ALL.into_iter().filter(selected).for_each(|operation| handle.replace(operation, None));
+        if handle.neighborhoods.iter().all(Option::is_none) {
+            HANDLE.remove(comm)?;
         }
+        Ok(())
     }
 }
 
-/// The schedule of another operation on this communicator, if on all processes it has the same
-/// lists and hints. Collective; one reduction of two words, none if there is no other operation.
-fn shared(
-    comm: &Comm,
-    handle: Option<&Handle>,
-    neighborhood: &Neighborhood,
-    hints: &Hints,
-    operations: Operations,
-) -> Result<Option<Built>> {
-    // slots are set and freed collectively: there are as many on all processes
-    let Some(handle) = handle.filter(|h| h.slots.iter().any(Option::is_some)) else {
-        return Ok(None);
-    };
-    let serves = |slot: &Slot| slot.runner.borrow().choice.algorithm.entry().unserved(operations).is_none();
-    let fits = |slot: &Slot| {
-        *slot.making.neighborhood == *neighborhood && slot.hints == *hints && slot.trial.borrow().is_none() && serves(slot)
-    };
-    let slot = handle.slots.iter().flatten().position(|slot| fits(slot));
-    let mine = slot.map_or(-1, |s| s as i64);
-    let [lowest, highest] = coll::allreduce(comm, [mine, -mine], Reduction::Min)?;
-    Ok((lowest == -highest).then_some(slot).flatten().and_then(|position| {
-        let slot = handle.slots.iter().flatten().nth(position)?;
-        let runner = slot.runner.borrow();
-        Some(Built { choice: runner.choice, schedule: Arc::clone(&runner.schedule) })
-    }))
-}
-
-/// Buffers of a process whose arguments are in error, for a schedule without its blocks: nothing is
-/// looked at.
+/// Buffers of a process whose arguments are in error, for a schedule without its blocks. Nothing
+/// reads them.
 pub fn no_buffers() -> Buffers<'static> {
     let nothing = |names| Blocks {
         base: std::ptr::null_mut(),
@@ -504,185 +200,44 @@ pub fn no_buffers() -> Buffers<'static> {
     Buffers { input: nothing(&SEND), output: nothing(&RECV), op: None }
 }
 
-impl Runner {
-    fn new(built: Built, operation: Operation, hints: &Hints, making: &Making) -> Runner {
-        let Built { choice, schedule } = built;
-        let folds = operation == Operation::Reduce;
-        let any = folds && hints.reduce_order == FoldOrder::Any;
-        let executor = |fold| making.executor(&schedule, Purpose { fold, request: false, fields: 1, shares: true });
-        Runner {
-            choice,
-            executor: executor(folds.then_some(FoldOrder::Source)),
-            any_order: any.then(|| executor(Some(FoldOrder::Any))),
-            schedule,
+impl BoundNeighborhood {
+    /// Binds a neighborhood to its schedules: the first calls compare them if there are several.
+    pub fn new(settings: Settings, selected: &[Selected]) -> Result<BoundNeighborhood> {
+        let Settings { operation, pool, hints, tags, outstanding, orphaned } = settings;
+        let any_order = hints.reduce_order == FoldOrder::Any;
+        let runners = selected.iter().map(|selected| Runner::new(selected.clone(), operation, any_order, &pool));
+        let mut runners: Vec<Runner> = runners.collect();
+        if runners.is_empty() {
+            return Err(Error::Internal("a neighborhood has no schedule".into()).into());
         }
-    }
-
-    /// The executor for a call.
-    ///
-    /// # Safety
-    /// The operator in `buffers` must be an operator.
-    #[inline]
-    unsafe fn executor_for(&mut self, buffers: &Buffers) -> Result<&mut Any> {
-        Ok(match (&mut self.any_order, buffers.op) {
-            // SAFETY: the caller vouches for the operator.
-            (Some(any), Some(op)) if unsafe { mpi::op::commutes(op) }? => any,
-            _ => &mut self.executor,
-        })
-    }
-}
-
-/// Removes the neighborhoods for some operations; with the last one all else that hangs on the
-/// communicator. Collective over `comm`.
-///
-/// # Safety
-/// As for `set`.
-pub unsafe fn free(comm: MPI_Comm, operations: i32) -> Result<()> {
-    // SAFETY: the caller vouches for `comm`; no slot is in use during a free call.
-    unsafe {
-        let Some(handle) = HANDLE.get(comm)?.as_mut() else {
-            let operation = Operation::ALL.into_iter().find(|o| operations & o.bit() != 0).unwrap_or(Operation::Gather);
-            return Err(Error::NoNeighborhood { operation: operation.name() }.into());
+        // the first one stands for all until they have been compared
+        let first = runners.remove(0);
+        let trial = (!runners.is_empty()).then(|| Trial::new(runners));
+        let rivals = trial.iter().flat_map(|t| t.rivals().iter().map(|r| r.choice.algorithm.name())).collect();
+        let bound = BoundNeighborhood {
+            operation,
+            pool,
+            tags,
+            outstanding,
+            extents: Extents::default(),
+            timed: AtomicBool::new(trial.is_some() && !hints.verify),
+            hints,
+            seen: Default::default(),
+            summary: Mutex::new(Summary::new(first.choice, &first.schedule, rivals)),
+            runner: RefCell::new(first),
+            trial: RefCell::new(trial),
+            stale: AtomicBool::new(false),
+            orphaned,
         };
-        for operation in Operation::ALL {
-            if operations & operation.bit() != 0 && handle.slots[operation as usize].is_none() {
-                return Err(Error::NoNeighborhood { operation: operation.name() }.into());
-            }
+        if let Some(record) = bound.record() {
+            record.describe(bound.schedule_line());
         }
-        for operation in Operation::ALL {
-            if operations & operation.bit() != 0 {
-                handle.replace(operation, None);
-            }
-        }
-        if handle.slots.iter().all(Option::is_none) {
-            HANDLE.remove(comm)?;
-        }
-        Ok(())
+        Ok(bound)
     }
-}
 
-/// The grid of a Cartesian communicator. `None` also where the MPI has no such query.
-///
-/// # Safety
-/// `comm` must be a communicator.
-unsafe fn grid(comm: MPI_Comm) -> Option<Grid> {
-    // SAFETY: the caller vouches for `comm`.
-    match unsafe { topology::get(comm) } {
-        Ok(Topology::Cartesian(dims, periodic)) => Some(Grid::new(dims, periodic)),
-        _ => None,
-    }
-}
-
-/// Lets all processes know whether all arguments are in order and equal where they must be.
-fn agree(comm: &Comm, request: Result<SetCall>) -> Result<SetCall> {
-    // SAFETY: a live communicator.
-    let me = unsafe { mpi::comm::rank(comm.raw()) }?;
-    let (operations, hints) = match &request {
-        Ok(r) => (i64::from(r.operations), r.hints.agreed()),
-        Err(_) => (0, 0),
-    };
-    let failed = if request.is_err() { i64::from(me) } else { i64::MAX };
-    let devices = i64::from(device::is_in_use());
-    let lowest = coll::allreduce(comm, [failed, operations, -operations, hints, -hints, -devices], Reduction::Min)?;
-    if lowest[0] != i64::MAX {
-        let root = lowest[0] as u32;
-        let remote = share_error(comm, request.as_ref().err().map(|e| &**e), root, me)?;
-        return Err(request.err().unwrap_or(remote.into()));
-    }
-    if lowest[1] != -lowest[2] {
-        return Err(Error::Disagreement { what: "operations" }.into());
-    }
-    if lowest[3] != -lowest[4] {
-        return Err(Error::Disagreement { what: Hints::AGREED }.into());
-    }
-    request.map(|request| SetCall { hints: Hints { devices: lowest[5] < 0, ..request.hints }, ..request })
-}
-
-/// Tells all processes the error of process `root`. Collective.
-pub fn share_error(comm: &Comm, error: Option<&Error>, root: u32, me: u32) -> Result<Error> {
-    const LENGTH: usize = u8::MAX as usize;
-    let mut message = [0u8; LENGTH + 2];
-    if me == root
-        && let Some(e) = error
-    {
-        let text = e.to_string();
-        let mut end = text.len().min(LENGTH);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        message[0] = e.class().unwrap_or(Class::Other) as u8;
-        message[1] = end as u8;
-        message[2..2 + end].copy_from_slice(&text.as_bytes()[..end]);
-    }
-    coll::broadcast(comm, &mut message, root)?;
-    let class = Class::ALL.get(message[0] as usize).copied().unwrap_or(Class::Other);
-    let text = String::from_utf8_lossy(&message[2..2 + message[1] as usize]).into_owned();
-    Ok(Error::Remote { rank: root, class, text })
-}
-
-/// An error on all processes if a source or target entry has no counterpart at the other end.
-/// Collective.
-fn match_lists(comm: &Comm, neighborhood: &Neighborhood) -> Result<()> {
-    if coll::allreduce(comm, neighborhood.fingerprint(), Reduction::Sum)? == [0, 0] {
-        return Ok(());
-    }
-    // SAFETY: a live communicator.
-    let size = unsafe { mpi::comm::size(comm.raw()) }?;
-    let mut listed = vec![0u32; size as usize];
-    for (rank, times) in Neighborhood::multiplicities(neighborhood.targets()) {
-        listed[rank as usize] = times;
-    }
-    let listed_by = coll::alltoall(comm, &listed)?;
-    let mismatch = neighborhood::first_mismatch(neighborhood, &listed_by);
-    let me = neighborhood.rank();
-    let found = if mismatch.is_some() { i64::from(me) } else { i64::MAX };
-    let [root] = coll::allreduce(comm, [found], Reduction::Min)?;
-    let Ok(root) = u32::try_from(root) else {
-        return Err(Error::Internal("lists match, but their fingerprints do not".into()).into());
-    };
-    // the receiving process of the lowest rank speaks for all
-    let remote = share_error(comm, mismatch.as_ref(), root, me)?;
-    let error = match (remote, mismatch) {
-        (_, Some(own)) if root == me => own,
-        (Error::Remote { text, .. }, _) => Error::Lists { text },
-        (other, _) => other,
-    };
-    Err(error.into())
-}
-
-/// Gives the edges directions where all of them on all processes have one, and orders the
-/// directions by weight, heaviest first. Collective over a communicator that is Cartesian, nothing
-/// otherwise.
-fn find_directions(comm: &Comm, n: Neighborhood, grid: Option<&Grid>) -> Result<(Neighborhood, Option<Vec<u32>>)> {
-    let Some(grid) = grid else {
-        return Ok((n, None));
-    };
-    let known = n.has_directions();
-    let labelled = if known { Some(n.clone()) } else { grid.with_directions(&n) };
-    let weights = labelled.as_ref().map(|l| l.direction_weights(grid.dimensions()));
-    // one word more: whether this process has no directions
-    let mut mine = vec![-1i64; 2 * grid.dimensions()];
-    mine.push(i64::from(labelled.is_none()));
-    for (mine, weight) in mine.iter_mut().zip(weights.into_iter().flatten()) {
-        *mine = weight.map_or(-1, i64::from);
-    }
-    let mut heaviest = vec![0i64; mine.len()];
-    coll::allreduce_slice(comm, &mine, &mut heaviest, Reduction::Max)?;
-    let missing = heaviest.pop() != Some(0);
-    match labelled {
-        Some(labelled) if !missing => {
-            let mut order: Vec<u32> = (0..heaviest.len() as u32).filter(|&d| heaviest[d as usize] >= 0).collect();
-            order.sort_by_key(|&d| std::cmp::Reverse(heaviest[d as usize]));
-            Ok((labelled, Some(order)))
-        }
-        _ => Ok((n, None)),
-    }
-}
-
-impl Slot {
     /// The lists.
     pub fn neighborhood(&self) -> &Neighborhood {
-        &self.making.neighborhood
+        self.pool.neighborhood()
     }
 
     /// Extents of the last calls' datatypes.
@@ -691,7 +246,116 @@ impl Slot {
         &self.extents
     }
 
-    /// Runs what an executor was made for, to its end.
+    /// Counters and trace, where the environment asks for them.
+    #[inline(always)]
+    pub fn record(&self) -> Option<&Record> {
+        self.pool.record()
+    }
+
+    /// The hints that it was set with.
+    pub fn hints(&self) -> &Hints {
+        &self.hints
+    }
+
+    /// The private communicator.
+    pub fn comm(&self) -> &Arc<Comm> {
+        self.pool.comm()
+    }
+
+    /// The operation it serves.
+    pub fn operation(&self) -> Operation {
+        self.operation
+    }
+
+    /// True if a process that waits must yield its core.
+    pub fn yields(&self) -> bool {
+        self.pool.yields()
+    }
+
+    /// The operation's tags.
+    pub fn tags(&self) -> &Tags {
+        &self.tags
+    }
+
+    /// The process's requests that must be moved forward.
+    pub fn outstanding(&self) -> &Outstanding {
+        &self.outstanding
+    }
+
+    /// True if it has been freed, or another one set in its place.
+    pub fn is_stale(&self) -> bool {
+        self.stale.load(Ordering::Relaxed)
+    }
+
+    /// True if its communicator has been freed.
+    pub fn is_orphaned(&self) -> bool {
+        self.orphaned.load(Ordering::Relaxed)
+    }
+
+    /// True if calls are verified.
+    #[inline]
+    pub fn verifies(&self) -> bool {
+        self.hints.verify
+    }
+
+    /// The schedule in use, before folding.
+    pub fn schedule(&self) -> Result<Arc<Schedule>> {
+        Ok(Arc::clone(&self.runner()?.schedule))
+    }
+
+    /// The schedule in use, if another neighborhood with these lists and hints may use it too.
+    pub fn reusable_schedule(&self, neighborhood: &Neighborhood, hints: &Hints) -> Option<Selected> {
+        let fits = *self.neighborhood() == *neighborhood && self.hints == *hints && self.trial.borrow().is_none();
+        let runner = self.runner.borrow();
+        fits.then(|| Selected { choice: runner.choice, schedule: Arc::clone(&runner.schedule) })
+    }
+
+    /// Lends a request an executor that is bound to nothing. `private`: the request's starts match
+    /// only with one another.
+    ///
+    /// # Safety
+    /// The operator in `buffers` must be an operator.
+    pub unsafe fn lend(&self, buffers: &Buffers, private: bool) -> Result<Lease> {
+        let runner = self.runner()?;
+        // SAFETY: the caller vouches for the operator.
+        let any_order = unsafe { runner.is_any_order(buffers) }?;
+        let fold = self.fold().map(|order| if any_order { FoldOrder::Any } else { order });
+        // the first calls may still choose another schedule
+        let settled = !self.timed.load(Ordering::Relaxed);
+        Ok(self.pool.lend(&runner.schedule, fold, private, settled))
+    }
+
+    /// See [`ExecutorPool::lend_near`].
+    pub fn lend_near(&self, fields: usize) -> Result<Option<Lease>> {
+        Ok(self.pool.lend_near(&self.runner()?.schedule, fields))
+    }
+
+    /// See [`ExecutorPool::lend_far`].
+    pub fn lend_far(&self, joined: Option<&Joined>, shares: bool) -> Result<Option<Lease>> {
+        Ok(self.pool.lend_far(&self.runner()?.schedule, joined, shares))
+    }
+
+    /// See [`ExecutorPool::lend_for_good`].
+    pub fn lend_for_good(&self, schedule: &Schedule, findings: Option<&Findings>) -> Option<Lease> {
+        self.pool.lend_for_good(schedule, self.fold(), findings)
+    }
+
+    /// Takes back an executor that is not running.
+    pub fn give_back(&self, lease: Lease) {
+        self.pool.give_back(lease);
+    }
+
+    /// True if edges to this process bypass MPI in executors that may share memory.
+    pub fn is_near(&self, rank: Rank) -> bool {
+        self.pool.is_near(rank)
+    }
+
+    /// The order in which blocks are reduced, if they are.
+    fn fold(&self) -> Option<FoldOrder> {
+        (self.operation == Operation::Reduce).then_some(FoldOrder::Source)
+    }
+
+    /// Binds an executor to buffers and runs it to completion.
     ///
     /// # Safety
     /// As for `Executor::bind`.
@@ -703,7 +367,7 @@ impl Slot {
         self.wait_for(executor)
     }
 
-    /// The tag of the next collective, which runs by this algorithm.
+    /// The tag of the next collective, which this algorithm runs.
     #[inline]
     fn tag(&self, algorithm: Algorithm) -> Result<i32> {
         if algorithm.entry().one_round() {
@@ -714,10 +378,10 @@ impl Slot {
         Ok(tag[0])
     }
 
-    /// Runs what has been started to its end.
+    /// Completes what has been started.
     #[inline]
     fn wait_for(&self, executor: &mut Any) -> Result<()> {
-        if let Some(record) = &self.making.record {
+        if let Some(record) = self.record() {
             let begin = Instant::now();
             let waited = self.wait_unobserved(executor);
             record.waited(begin);
@@ -734,129 +398,7 @@ impl Slot {
         self.outstanding.until(self.yields(), || executor.test())
     }
 
-    /// An executor for a request, bound to nothing. One that an earlier request has used, if there
-    /// is one. `alone`: of one whose starts match with one another alone, and so have no place in
-    /// mailboxes.
-    ///
-    /// # Safety
-    /// The operator in `buffers` must be an operator.
-    pub unsafe fn lend(&self, buffers: &Buffers, alone: bool) -> Result<Loan> {
-        let runner = self.runner()?;
-        let any_order = match (&runner.any_order, buffers.op) {
-            // SAFETY: the caller vouches for the operator.
-            (Some(_), Some(op)) => unsafe { mpi::op::commutes(op) }?,
-            _ => false,
-        };
-        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        if !alone && let Some(position) = spare.iter().position(|loan| loan.any_order == any_order) {
-            let mut loan = spare.swap_remove(position);
-            loan.tag = 0;
-            loan.executor.forget_datatypes();
-            return Ok(loan);
-        }
-        let fold = match self.operation {
-            Operation::Reduce if any_order => Some(FoldOrder::Any),
-            Operation::Reduce => Some(FoldOrder::Source),
-            _ => None,
-        };
-        let executor = self.making.executor(&runner.schedule, Purpose { fold, request: true, fields: 1, shares: !alone });
-        // the first calls may still choose another schedule
-        let reusable = !alone && !self.timed.load(Ordering::Relaxed);
-        Ok(Loan { executor: Box::new(executor), tag: 0, any_order, reusable })
-    }
-
-    /// An executor for several fields on the edges to processes that are near. `None` where no
-    /// memory is shared. For operations that do not reduce.
-    pub fn lend_near(&self, fields: usize) -> Result<Option<Loan>> {
-        if self.making.link.is_none() {
-            return Ok(None);
-        }
-        let nothing = self.runner()?.schedule.retained(|_| false);
-        let purpose = Purpose { fold: None, request: true, fields, shares: true };
-        Ok(Some(Loan { executor: Box::new(self.making.executor(&nothing, purpose)), tag: 0, any_order: false, reusable: false }))
-    }
-
-    /// Whether edges to a process go without messages of MPI, where executors may share memory.
-    pub fn is_near(&self, rank: Rank) -> bool {
-        self.making.link.as_ref().is_some_and(|link| rank == self.making.neighborhood.rank() || link.has(rank))
-    }
-
-    /// An executor for edges to processes that are not near: where there are joined ones, for the
-    /// others. `None` where there are no such edges. For operations that do not reduce.
-    pub fn lend_far(&self, joined: Option<&Joined>, shares: bool) -> Result<Option<Loan>> {
-        let near = |rank: Rank| shares && self.is_near(rank);
-        let schedule = self.runner()?.schedule.retained(|op| match *op {
-            Op::Recv { into: Block::Output(source), from, .. } => !near(from) && joined.is_none_or(|j| !j.source(source)),
-            Op::Send { block: Block::Input(target), to, .. } => !near(to) && joined.is_none_or(|j| !j.target(target)),
-            Op::Recv { from, .. } => !near(from),
-            Op::Send { to, .. } => !near(to),
-            Op::Copy { .. } | Op::Reduce { .. } => !near(self.making.neighborhood.rank()),
-        });
-        let purpose = Purpose { fold: None, request: true, fields: 1, shares: false };
-        let executor = || Box::new(self.making.executor(&schedule, purpose));
-        Ok((!schedule.ops().is_empty()).then(|| Loan { executor: executor(), tag: 0, any_order: false, reusable: false }))
-    }
-
-    /// Takes an executor back that is not running.
-    pub fn give_back(&self, loan: Loan) {
-        if loan.reusable {
-            self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(loan);
-        }
-    }
-
-    /// What is counted and traced, where the environment asks for it.
-    #[inline(always)]
-    pub fn record(&self) -> Option<&Record> {
-        self.making.record.as_deref()
-    }
-
-    /// The hints that it was set with.
-    pub fn hints(&self) -> &Hints {
-        &self.hints
-    }
-
-    /// The private communicator.
-    pub fn comm(&self) -> &Arc<Comm> {
-        &self.making.comm
-    }
-
-    /// Which operation it serves.
-    pub fn operation(&self) -> Operation {
-        self.operation
-    }
-
-    /// Whether a process that waits must give its core away.
-    pub fn yields(&self) -> bool {
-        self.making.waiting == Waiting::Yield || self.making.link.as_ref().is_some_and(|link| link.crowded)
-    }
-
-    /// The operation's tags.
-    pub fn tags(&self) -> &Tags {
-        &self.tags
-    }
-
-    /// What the process has under way.
-    pub fn outstanding(&self) -> &Outstanding {
-        &self.outstanding
-    }
-
-    /// Whether it has been freed, or another one set in its place.
-    pub fn is_stale(&self) -> bool {
-        self.stale.load(Ordering::Relaxed)
-    }
-
-    /// Whether its communicator has been freed.
-    pub fn is_orphaned(&self) -> bool {
-        self.orphaned.load(Ordering::Relaxed)
-    }
-
-    /// Whether calls are verified.
-    #[inline]
-    pub fn verifies(&self) -> bool {
-        self.hints.verify
-    }
-
-    /// Runs one collective that is not verified to its end.
+    /// Runs one collective that is not verified to completion.
     ///
     /// # Safety
     /// The buffers must be what the C prototype asks for.
@@ -865,7 +407,7 @@ impl Slot {
         if self.seen[0].get() != (buffers.input.base, buffers.output.base) {
             self.see(buffers);
         }
-        if let Some(record) = &self.making.record {
+        if let Some(record) = self.record() {
             // SAFETY: the caller vouches for the buffers.
             return unsafe { self.run_observed(record, buffers) };
         }
@@ -895,9 +437,8 @@ impl Slot {
         }
     }
 
-    /// Remembers buffers, and looks for a driver where they are new: it may have been loaded since
-    /// the last look, as CUDA's runtime does with its first allocation. At `MPI_BOTTOM` each call
-    /// may have others.
+    /// Remembers the buffers, and looks for a device driver if they are new: CUDA's runtime loads
+    /// its driver with the first allocation. With `MPI_BOTTOM` each call may have other buffers.
     #[cold]
     fn see(&self, buffers: &Buffers) {
         let (new, [last, other]) = ((buffers.input.base, buffers.output.base), &self.seen);
@@ -914,8 +455,8 @@ impl Slot {
         self.runner.try_borrow_mut().map_err(|_| Error::Busy.into())
     }
 
-    /// Runs one collective by the schedule whose turn it is, and after the last turn keeps the
-    /// fastest: the slowest process counts. The last one is collective over the communicator.
+    /// Runs one collective by the schedule whose turn it is. After the last turn it keeps the
+    /// fastest one; that call is collective over the communicator.
     ///
     /// # Safety
     /// As for `run`.
@@ -926,151 +467,39 @@ impl Slot {
         let Some(comparison) = trial.as_mut() else {
             return Err(Error::Internal("there is nothing to compare".into()).into());
         };
-        let turn = comparison.turn();
-        let timed = if turn == 0 { &mut *runner } else { &mut comparison.runners[turn - 1] };
-        let algorithm = timed.choice.algorithm;
-        // SAFETY: the caller vouches for the buffers.
-        let (result, time) = unsafe {
-            let executor = timed.executor_for(buffers)?;
-            // arguments in error count for no turn: they are found before anything is sent
-            executor.bind(buffers)?;
-            let begin = Instant::now();
-            let tag = self.tag(algorithm)?;
-            let result = executor.start(tag).and_then(|()| self.wait_for(executor));
-            (result, begin.elapsed().as_secs_f64())
-        };
-        comparison.times[turn].push(time);
-        if comparison.complete() {
-            let mut fastest = vec![0.0f64; comparison.times.len()];
-            coll::allreduce_slice(&self.making.comm, &comparison.medians(), &mut fastest, Reduction::Max)?;
-            let all = std::iter::once(&*runner).chain(&comparison.runners);
-            let times: Vec<(Algorithm, f64)> = all.zip(&fastest).map(|(r, t)| (r.choice.algorithm, 1e6 * t)).collect();
-            let choice = select::fastest(&times);
-            let winner = times.iter().position(|t| t.0 == choice.algorithm).unwrap_or(0);
-            if winner > 0 {
-                *runner = comparison.runners.swap_remove(winner - 1);
+        let result = comparison.take_turn(&mut runner, |candidate| {
+            let algorithm = candidate.choice.algorithm;
+            // SAFETY: the caller vouches for the buffers.
+            unsafe {
+                let executor = candidate.executor_for(buffers)?;
+                // erroneous arguments take no turn: they are found before anything is sent
+                executor.bind(buffers)?;
+                let begin = Instant::now();
+                let tag = self.tag(algorithm)?;
+                let result = executor.start(tag).and_then(|()| self.wait_for(executor));
+                Ok((result, begin.elapsed().as_secs_f64()))
             }
+        })?;
+        if comparison.is_complete() {
+            let choice = comparison.decide(&mut runner, |candidate| candidate.choice.algorithm, self.comm())?;
             runner.choice = choice;
             *trial = None;
-            *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = Shown::of(&runner, None);
+            *self.summary.lock().unwrap_or_else(PoisonError::into_inner) = Summary::new(choice, &runner.schedule, Vec::new());
             self.timed.store(false, Ordering::Relaxed);
-            if let Some(record) = &self.making.record {
+            if let Some(record) = self.record() {
                 record.describe(self.schedule_line());
             }
         }
         result
     }
 
-    /// The schedule that runs now, before it is folded.
-    pub fn schedule(&self) -> Result<Arc<Schedule>> {
-        Ok(Arc::clone(&self.runner()?.schedule))
-    }
-
-    /// The executor, for a schedule of this neighborhood, of what verification has found good;
-    /// neighbors at the other ends of good edges count on this process. `None`: its own arguments
-    /// are in error; then it serves those who count on what it passes on, if there are such.
-    pub fn lend_for_good(&self, schedule: &Schedule, findings: Option<&Findings>) -> Option<Loan> {
-        let fold = (self.operation == Operation::Reduce).then_some(FoldOrder::Source);
-        let purpose = Purpose { fold, request: true, fields: 1, shares: false };
-        let executor = |schedule: &Schedule| Box::new(self.making.executor(schedule, purpose));
-        let loan = |schedule: &Schedule| Loan { executor: executor(schedule), tag: 0, any_order: false, reusable: false };
-        let forwards = schedule.algorithm().entry().forwards();
-        let Some(findings) = findings else {
-            return forwards.then(|| loan(&schedule.without(|_| true)));
-        };
-        let good = |block: &Block| match *block {
-            Block::Input(t) => findings.targets[t as usize],
-            Block::Output(s) => findings.sources[s as usize],
-            Block::Scratch(_) | Block::Packet(_) => true,
-        };
-        let good_part = match schedule {
-            schedule if forwards => schedule.without(|block| !good(&block)),
-            schedule => schedule.retained(|op| match op {
-                Op::Recv { into, .. } => good(into),
-                Op::Send { block, .. } => good(block),
-                Op::Copy { from, into } | Op::Reduce { from, into } => good(from) && good(into),
-            }),
-        };
-        Some(loan(&good_part))
-    }
-
-    /// What goes by shared memory, for a person.
-    fn sharing(&self) -> String {
-        let Some(link) = &self.making.link else { return "none".to_owned() };
-        let n = &self.making.neighborhood;
-        let near = |list: &[neighborhood::Neighbor]| {
-            list.iter().filter(|e| e.rank.is_some_and(|rank| rank != n.rank() && link.has(rank))).count()
-        };
-        let (sources, targets) = (near(n.sources()), near(n.targets()));
-        format!(
-            "{sources} of the sources and {targets} of the targets, at once whatever the schedule; {} KiB for each process",
-            link.bytes() >> 10
-        )
-    }
-
-    /// One line about the schedule that runs, and why.
+    /// One line about the schedule in use, and why it was chosen.
     fn schedule_line(&self) -> String {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner).line()
+        self.summary.lock().unwrap_or_else(PoisonError::into_inner).line()
     }
 
-    /// Some lines for a person: lists, schedule and why, way of waiting.
+    /// Several lines for people; see [`describe::text`].
     pub fn describe(&self) -> String {
-        let n = &self.making.neighborhood;
-        let edges = |list: &[neighborhood::Neighbor], one: &str, many: &str| {
-            let processes = Neighborhood::multiplicities(list).len();
-            format!("{} ({})", count(list.len(), one, many), count(processes, "process", "processes"))
-        };
-        format!(
-            "{} on process {}: {}, {}, {}\n\
-             {}\n\
-             shared memory: {}\n\
-             waiting: {}; verification {}\n\
-             {}",
-            self.operation.name(),
-            n.rank(),
-            edges(n.sources(), "source", "sources"),
-            edges(n.targets(), "target", "targets"),
-            if n.weighted() { "weighted" } else { "unweighted" },
-            self.schedule_line(),
-            self.sharing(),
-            match self.making.waiting {
-                Waiting::Block => "in MPI",
-                Waiting::Yield => "polling and yielding the core, as the node has more processes than cores",
-            },
-            if self.hints.verify { "on" } else { "off" },
-            self.hints.describe(),
-        )
-    }
-}
-
-/// A number of things.
-fn count(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
-}
-
-impl Trial {
-    fn new(runners: Vec<Runner>) -> Trial {
-        let times = (0..=runners.len()).map(|_| Vec::with_capacity(1 + TRIALS)).collect();
-        Trial { runners, times }
-    }
-
-    /// Whose turn it is: they take turns, so that what disturbs some calls disturbs all schedules.
-    fn turn(&self) -> usize {
-        let calls: usize = self.times.iter().map(Vec::len).sum();
-        calls % self.times.len()
-    }
-
-    fn complete(&self) -> bool {
-        self.times.iter().all(|t| t.len() == 1 + TRIALS)
-    }
-
-    /// The median time of each, without the first one.
-    fn medians(&self) -> Vec<f64> {
-        let median = |times: &Vec<f64>| {
-            let mut sorted = times[1..].to_vec();
-            sorted.sort_by(f64::total_cmp);
-            sorted[sorted.len() / 2]
-        };
-        self.times.iter().map(median).collect()
+        describe::text(self.operation, &self.pool, &self.schedule_line(), &self.hints)
     }
 }

@@ -1,8 +1,78 @@
-//! Neighborhood collectives: what is set on a communicator, what is called, and what is under way.
+//! Neighborhood collectives: neighborhoods set on communicators, calls on them, and requests.
+//!
+//! `handle` keeps what belongs to a communicator and runs calls on it; `set` makes it. Below them,
+//! `executors` makes and lends what runs a schedule, `autotune` picks the fastest of several
+//! schedules, and `describe` writes the text for people. `request` starts and completes calls,
+//! which may join several fields into one message (`fuse`) or compare their arguments first
+//! (`verify`).
 
+use std::sync::Arc;
+
+use crate::schedule::{FoldOrder, Schedule};
+use crate::select::Choice;
+
+pub mod autotune;
+pub mod describe;
+pub mod executors;
 pub mod fuse;
 pub mod handle;
 pub mod request;
-pub mod setup;
+pub mod set;
 pub mod tags;
 pub mod verify;
+
+/// The collective operations that a neighborhood can serve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// `MPIX_Neighbor_gather`, `gatherv`
+    Gather,
+    /// `MPIX_Neighbor_alltoall`, `alltoallv`, `alltoallw`
+    Alltoall,
+    /// `MPIX_Neighbor_reduce`, `reducev`
+    Reduce,
+}
+
+impl Operation {
+    /// All operations, in the order of their bits.
+    pub const ALL: [Operation; 3] = [Operation::Gather, Operation::Alltoall, Operation::Reduce];
+
+    /// Its bit in a set of operations.
+    pub fn bit(self) -> i32 {
+        1 << self as i32
+    }
+
+    /// One lowercase word for it.
+    pub fn word(self) -> &'static str {
+        ["gather", "alltoall", "reduce"][self as usize]
+    }
+
+    /// Name of its C constant.
+    pub fn name(self) -> &'static str {
+        ["MPIX_NEIGHBOR_GATHER", "MPIX_NEIGHBOR_ALLTOALL", "MPIX_NEIGHBOR_REDUCE"][self as usize]
+    }
+}
+
+/// The collectives as verification messages call them, by operation.
+pub const COLLECTIVES: [&str; 3] = ["a gather", "an alltoall", "a reduce"];
+
+/// The use that an executor is made for.
+#[derive(Clone, Copy)]
+pub struct Purpose {
+    /// The order in which it reduces; `None` if it does not reduce.
+    pub fold: Option<FoldOrder>,
+    /// True if it serves requests rather than blocking calls.
+    pub request: bool,
+    /// Number of fields that it exchanges together over shared memory.
+    pub fields: usize,
+    /// True if its messages may go through shared memory.
+    pub shares: bool,
+}
+
+/// A schedule that was selected for a neighborhood.
+#[derive(Debug, Clone)]
+pub struct Selected {
+    /// The algorithm, and why it was chosen.
+    pub choice: Choice,
+    /// This process's schedule, before folding.
+    pub schedule: Arc<Schedule>,
+}

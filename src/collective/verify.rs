@@ -1,14 +1,12 @@
-//! Verification: before a collective, the two ends of each edge tell each other what they are about
-//! to do.
+//! Verification: before a collective, the two ends of each edge exchange what they are about to do.
 //!
-//! Both ends of an edge compare the same two descriptions and so come to the same conclusion. An
-//! edge whose ends do not fit together is left out by both; all others carry their data, so that no
-//! process waits for one that has seen an error.
+//! Both ends of an edge compare the same two descriptions and so reach the same conclusion. Both
+//! leave out an edge whose ends do not match; all others carry their data, so that no process waits
+//! for one that has seen an error.
 //!
-//! Cost: one round, two messages of 48 bytes for each edge to another process, and allocations.
-//! What cannot be found this way: a process that calls an operation whose neighborhood lists the
-//! other process not at all, or fewer times. Then one of them has an edge over which nobody
-//! answers.
+//! Cost: one round, two messages of 48 bytes for each edge to another process, and allocations. One
+//! mistake cannot be found: a process calls an operation whose neighborhood does not list the other
+//! process, or lists it fewer times. One of them then has an edge over which nobody answers.
 
 use std::fmt::Write as _;
 
@@ -20,42 +18,42 @@ use crate::mpi::p2p::{Lost, Message, Requests};
 use crate::mpi::{coll, datatype};
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 
-/// Messages between the ends of an edge travel under these tags.
+/// Tags of the messages between the ends of an edge.
 const FORWARD: i32 = 101;
 const BACKWARD: i32 = 102;
 
-/// What one end of an edge is about to do.
+/// The call that one end of an edge is about to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Intent {
-    /// Which collective, as a number.
+    /// The collective, as a number.
     operation: i64,
-    /// Bytes of the block, by its type signature; of several fields the sum.
+    /// Bytes of the block by its type signature, summed over the fields.
     bytes: i64,
-    /// A number that, but for chance, differs where the fields' bytes or their number do.
+    /// A hash of the number of fields and their bytes.
     digest: i64,
     count: i64,
     element: i64,
-    /// Slot in that process's list.
-    slot: i64,
+    /// Index of the entry in that process's list.
+    entry: i64,
 }
 
 const WORDS: usize = 6;
 
-/// Odd and large: that of Knuth's MMIX generator.
+/// The multiplier of Knuth's MMIX generator: odd and large.
 const MULTIPLIER: i64 = 6_364_136_223_846_793_005;
 
-/// The operation of a process whose arguments are in error.
+/// Stands for the operation of a process whose arguments are in error.
 const ERRONEOUS: i64 = -1;
-/// That of a process that has ended.
+/// Stands for the operation of a process that has ended.
 const ENDED: i64 = -2;
 
 impl Intent {
     fn words(&self) -> [i64; WORDS] {
-        [self.operation, self.bytes, self.count, self.element, self.slot, self.digest]
+        [self.operation, self.bytes, self.count, self.element, self.entry, self.digest]
     }
 
     fn from_words(w: [i64; WORDS]) -> Intent {
-        Intent { operation: w[0], bytes: w[1], count: w[2], element: w[3], slot: w[4], digest: w[5] }
+        Intent { operation: w[0], bytes: w[1], count: w[2], element: w[3], entry: w[4], digest: w[5] }
     }
 
     fn fits(&self, other: &Intent) -> bool {
@@ -63,11 +61,11 @@ impl Intent {
     }
 }
 
-/// What verification found.
+/// The result of verification.
 pub struct Findings {
-    /// For each source slot whether the ends fit together.
+    /// For each source entry, true if the ends match.
     pub sources: Vec<bool>,
-    /// For each target slot whether the ends fit together.
+    /// For each target entry, true if the ends match.
     pub targets: Vec<bool>,
     /// A description of all differences; `None` if there are none.
     pub text: Option<String>,
@@ -75,15 +73,15 @@ pub struct Findings {
 
 unsafe fn intents(list: &[Neighbor], fields: &[&Blocks], operation: usize) -> Result<Vec<Intent>> {
     (list.iter().enumerate())
-        .map(|(slot, neighbor)| {
-            // as many fields at both ends: each has a tag of its own
+        .map(|(entry, neighbor)| {
+            // both ends must have as many fields: each has a tag of its own
             let digest = fields.len() as i64;
-            let mut intent = Intent { operation: operation as i64, slot: slot as i64, digest, ..Intent::default() };
-            // where there is no process nothing is looked at
+            let mut intent = Intent { operation: operation as i64, entry: entry as i64, digest, ..Intent::default() };
+            // an entry without a process is not read
             for side in fields.iter().filter(|_| neighbor.rank.is_some()) {
-                let block = side.locate(slot)?;
+                let block = side.locate(entry)?;
                 if datatype::is_null(block.datatype) {
-                    let argument = side.datatype_argument(slot);
+                    let argument = side.datatype_argument(entry);
                     return Err(Error::Datatype { argument, text: "it is MPI_DATATYPE_NULL".into() }.into());
                 }
                 // SAFETY: the caller vouches for the datatypes.
@@ -91,7 +89,7 @@ unsafe fn intents(list: &[Neighbor], fields: &[&Blocks], operation: usize) -> Re
                 let length = i64::try_from(bytes).unwrap_or(i64::MAX);
                 intent.bytes = intent.bytes.saturating_add(length);
                 intent.digest = intent.digest.wrapping_mul(MULTIPLIER).wrapping_add(length);
-                // of several fields only the bytes can be told
+                // of several fields only the bytes are exchanged
                 (intent.count, intent.element) = if fields.len() == 1 { (block.count, element) } else { (intent.bytes, 1) };
             }
             Ok(intent)
@@ -104,29 +102,29 @@ pub struct Check {
     me: u32,
     mine_out: Vec<Intent>,
     mine_in: Vec<Intent>,
-    /// Why this process's own arguments are in error.
+    /// The error in this process's own arguments.
     error: Option<Box<Error>>,
-    /// Edges to other processes: slot and rank.
+    /// Edges to other processes: index of the entry, and rank.
     sources: Vec<(usize, u32)>,
     targets: Vec<(usize, u32)>,
     self_edges: Vec<(u32, u32)>,
-    /// What is told and heard: about each source edge backward, about each target edge forward.
+    /// Intents sent and received: backward over source edges, then forward over target edges.
     told: Vec<[i64; WORDS]>,
     heard: Vec<[i64; WORDS]>,
     requests: Requests,
     patience: Patience,
-    /// A process has died, and MPI may still be at work in `told` or `heard`.
+    /// True if a process has died and MPI may still access `told` or `heard`.
     stuck: bool,
 }
 
-// SAFETY: memory of its own, and handles, which may be used in any thread that may call MPI.
+// SAFETY: it holds memory of its own, and handles, which any thread that may call MPI may use.
 unsafe impl Send for Check {}
 
 impl Check {
     /// Begins to exchange intents over all edges.
     ///
-    /// Where the process's own arguments are in error, the other ends are told so: they find that
-    /// the edge does not fit and go on without it.
+    /// If this process's own arguments are in error, the other ends hear of it: they find that the
+    /// edge does not match and go on without it.
     ///
     /// # Safety
     /// The datatypes in `fields`, which are exchanged together, must be datatypes.
@@ -201,7 +199,7 @@ impl Check {
         Ok(())
     }
 
-    /// Returns whether all have told that live.
+    /// Returns true when all living processes have answered.
     pub fn test(&mut self, comm: &Comm) -> Result<bool> {
         if self.requests.is_empty() {
             return Ok(true);
@@ -213,8 +211,8 @@ impl Check {
         Ok(done)
     }
 
-    /// Stops waiting for processes that have ended: the edges to them do not fit, and the call goes
-    /// on without these.
+    /// Stops waiting for processes that have ended. Their edges do not match, and the call goes on
+    /// without them.
     #[cold]
     fn look_for_dead(&mut self, comm: &Comm) {
         let edges = self.told.len();
@@ -235,7 +233,8 @@ impl Check {
         }
     }
 
-    /// Compares, when all have told. `names[operation]` are the collectives' names.
+    /// Compares the intents after `test` has returned true. `names[operation]` are the collectives'
+    /// names.
     ///
     /// # Errors
     /// That of the process's own arguments.
@@ -263,32 +262,32 @@ impl Check {
             let how = if i.operation == other.operation && i.bytes == other.bytes { " in blocks of other lengths" } else { "" };
             format!("{} bytes ({} elements of {} bytes){how} in {name}", i.bytes, i.count, i.element)
         };
-        for (&(slot, peer), words) in sources.iter().zip(from_sources) {
-            let (theirs, mine) = (Intent::from_words(*words), &mine_in[slot]);
+        for (&(entry, peer), words) in sources.iter().zip(from_sources) {
+            let (theirs, mine) = (Intent::from_words(*words), &mine_in[entry]);
             if theirs.operation == ENDED {
-                findings.sources[slot] = false;
-                let _ = write!(text, "; sources[{slot}]: process {peer} has ended");
+                findings.sources[entry] = false;
+                let _ = write!(text, "; sources[{entry}]: process {peer} has ended");
             } else if !theirs.fits(mine) {
-                findings.sources[slot] = false;
+                findings.sources[entry] = false;
                 let _ = write!(
                     text,
-                    "; sources[{slot}], process {peer}, sends {}, but process {me} expects {}",
+                    "; sources[{entry}], process {peer}, sends {}, but process {me} expects {}",
                     describe(&theirs, mine),
                     describe(mine, &Intent::default())
                 );
             }
         }
-        for (&(slot, peer), words) in targets.iter().zip(from_targets) {
-            let (theirs, mine) = (Intent::from_words(*words), &mine_out[slot]);
+        for (&(entry, peer), words) in targets.iter().zip(from_targets) {
+            let (theirs, mine) = (Intent::from_words(*words), &mine_out[entry]);
             if theirs.operation == ENDED {
-                findings.targets[slot] = false;
-                let _ = write!(text, "; targets[{slot}]: process {peer} has ended");
+                findings.targets[entry] = false;
+                let _ = write!(text, "; targets[{entry}]: process {peer} has ended");
             } else if !theirs.fits(mine) {
-                findings.targets[slot] = false;
+                findings.targets[entry] = false;
                 let _ = write!(
                     text,
-                    "; targets[{slot}], process {peer}, expects in its sources[{}] {}, but process {me} sends {}",
-                    theirs.slot,
+                    "; targets[{entry}], process {peer}, expects in its sources[{}] {}, but process {me} sends {}",
+                    theirs.entry,
                     describe(&theirs, mine),
                     describe(mine, &Intent::default())
                 );
@@ -313,5 +312,5 @@ impl Check {
 }
 
 fn remote(list: Vec<(u32, u32)>, me: u32) -> Vec<(usize, u32)> {
-    (list.into_iter()).filter(|&(_, r)| r != me).map(|(slot, r)| (slot as usize, r)).collect()
+    (list.into_iter()).filter(|&(_, r)| r != me).map(|(entry, r)| (entry as usize, r)).collect()
 }

@@ -13,9 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::datatype::typemap::{MOST_PIECES, Pieces, Typemap};
 use crate::error::Result;
-use crate::mpi::attribute::{Key, TypeKey};
+use crate::mpi::attribute::TypeKey;
 use crate::mpi::envelope::{Combiner, Envelope, distributions, order_fortran};
-use crate::mpi::{MPI_Datatype, comm, datatype};
+use crate::mpi::of_process::OfProcess;
+use crate::mpi::{MPI_Datatype, datatype};
 
 /// Counts the decoded datatypes that have been freed.
 #[derive(Debug, Default)]
@@ -33,23 +34,12 @@ struct Handle(MPI_Datatype);
 // SAFETY: handles may be used in any thread that may call MPI.
 unsafe impl Send for Handle {}
 
-/// An attribute of `MPI_COMM_SELF`.
-static FREED: Key<Arc<Freed>> = Key::new();
+static FREED: OfProcess<Freed> = OfProcess::new();
 
 impl Freed {
     /// Returns the process's counter, which the first call makes.
     pub fn of_process() -> Result<Arc<Freed>> {
-        // two threads may call this at the same time
-        static MAKING: Mutex<()> = Mutex::new(());
-        let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = comm::itself();
-        // SAFETY: `MPI_COMM_SELF` always exists; the value stays as long as MPI does.
-        unsafe {
-            if FREED.get(own)?.is_null() {
-                FREED.set(own, Arc::default())?;
-            }
-            Ok(Arc::clone(&*FREED.get(own)?))
-        }
+        FREED.get()
     }
 
     /// Returns how many have been freed. Calls no MPI.

@@ -1,26 +1,30 @@
-//! The LogGP parameters of the machine: measured between two processes, and hung on a communicator for those who need them.
+//! The LogGP parameters of the machine: measured between two processes, and kept on a communicator
+//! for its later calls.
 //!
 //! # The measurement
-//! Process 0 and the first process on another node, or process 1 where there is only one node, exchange messages; the others sleep. All times are
-//! medians over as many repetitions as the time allows; the repetitions of all sizes take turns, so that a time in which the machine is
-//! busy with something else touches all a little, and none alone.
+//! Process 0 exchanges messages with the first process on another node, or with process 1 if there
+//! is only one node; the others sleep. All times are medians of as many repetitions as the time
+//! allows. Repetitions rotate through all sizes, so that a period in which the machine is busy
+//! affects all of them a little and none alone.
 //!
-//! - Round trips `PRTT(n, d, s)`: `n` messages of `s` bytes, a delay `d` between them, an answer of `s` bytes. [`crate::model::fit`] makes L, g, G
-//!   of those without delay.
-//! - o_s = (PRTT(n, d, 1) - PRTT(1, 0, 1)) / (n - 1) - d, with a delay so long that each message finds the network empty.
-//! - o_r: how long the receive of a byte takes that came a while ago.
-//! - The eager limit: the longest message whose send completes while its receiver waits for another one, found by bisection. The send of a longer
-//!   one waits for its receive. This asks what MPI does, not how long it takes, so that a busy machine gives the same answer.
+//! - Round trips `PRTT(n, d, s)`: `n` messages of `s` bytes with a delay `d` between them, answered by
+//!   one of `s` bytes. [`crate::model::fit`] derives L, g and G from those without delay.
+//! - o_s = (PRTT(n, d, 1) - PRTT(1, 0, 1)) / (n - 1) - d, with a delay long enough for each message
+//!   to find the network idle.
+//! - o_r: the duration of receiving a byte that arrived earlier.
+//! - The eager limit: the longest message whose send completes while its receiver waits for a
+//!   different one, found by bisection. The send of a longer message waits for its receive. This
+//!   tests what MPI does, not how long it takes, so that a busy machine yields the same result.
 //!
-//! Source: Hoefler, Lichei, Rehm: Low-Overhead LogGP Parameter Assessment for Modern Interconnection Networks, 2007. o_r as in Culler, Liu, Martin, Yoshikawa:
-//! Assessing Fast Network Interfaces, 1996.
+//! Source: Hoefler, Lichei, Rehm: Low-Overhead LogGP Parameter Assessment for Modern
+//! Interconnection Networks, 2007. o_r as in Culler, Liu, Martin, Yoshikawa: Assessing Fast Network
+//! Interfaces, 1996.
 
-use crate::collective::handle::share_error;
 use crate::error::{Error, Result};
 use crate::model::fit::{Measurement, Parameters, SEVERAL, Sample, Samples, median, sizes};
 use crate::mpi::MPI_Comm;
 use crate::mpi::attribute::Key;
-use crate::mpi::coll::{self, Reduction};
+use crate::mpi::coll::{self, Reduction, share_outcome};
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::peer::{Peer, idle_barrier, now};
 use crate::select::hints::Measuring;
@@ -30,15 +34,16 @@ const COMMAND: i32 = 1;
 const READY: i32 = 2;
 const MESSAGE: i32 = 3;
 
-/// How often the eager limit's search asks before it believes that a send does not complete alone, and how long, in microseconds.
+/// How often the search for the eager limit tries a size before it concludes that a send does not
+/// complete on its own, and how long it waits each time, in microseconds.
 const ASKED: u32 = 3;
 const PATIENCE: f64 = 2000.0;
-/// Repetitions of a round trip after which more would tell nothing.
+/// Repetitions of a measurement beyond which more add nothing.
 const ENOUGH: usize = 2000;
 
 static PARAMETERS: Key<Parameters> = Key::new();
 
-/// The parameters that were hung on a communicator. Local.
+/// Returns the parameters that were set on a communicator. Local.
 ///
 /// # Safety
 /// `comm` must be a communicator.
@@ -47,18 +52,19 @@ pub unsafe fn known(comm: MPI_Comm) -> Result<Option<Parameters>> {
     Ok(unsafe { PARAMETERS.get(comm)?.as_ref() }.copied())
 }
 
-/// Hangs parameters on a communicator, the same on all processes. Collective over `comm`: all processes call this, also one whose arguments are in
-/// error.
+/// Sets the parameters of a communicator, which must be the same on all processes. Collective over
+/// `comm`: a process whose arguments are invalid passes its error.
 ///
 /// # Errors
-/// The arguments of one process; parameters that differ. Nothing is changed then, on any process.
+/// The arguments of a process are invalid, or the parameters differ. Then nothing is changed on any
+/// process.
 ///
 /// # Safety
 /// `comm` must be an intracommunicator.
 pub unsafe fn hang(comm: MPI_Comm, parameters: Result<Parameters>) -> Result<()> {
     // SAFETY: the caller vouches for `comm`.
     let private = unsafe { Comm::duplicate(comm) }?;
-    let parameters = together(&private, parameters)?;
+    let parameters = share_outcome(&private, parameters)?;
     let words = parameters_to_words(&parameters);
     let other: [u64; WORDS] = words.map(|w| !w);
     let (lowest, highest) =
@@ -66,7 +72,7 @@ pub unsafe fn hang(comm: MPI_Comm, parameters: Result<Parameters>) -> Result<()>
     if lowest != highest.map(|w| !w) {
         return Err(Error::Disagreement { what: "parameters" }.into());
     }
-    // SAFETY: the caller vouches for `comm`; `known` gives out no reference.
+    // SAFETY: the caller vouches for `comm`; `known` returns no reference.
     unsafe { PARAMETERS.set(comm, parameters) }
 }
 
@@ -85,38 +91,27 @@ fn parameters_from_words(words: [u64; WORDS]) -> Parameters {
     Parameters { loggp, send_overhead: cost(5), recv_overhead: cost(6), deviation: cost(7) }
 }
 
-/// An error on all processes if there is one on any. Collective.
-pub fn together<T>(comm: &Comm, mine: Result<T>) -> Result<T> {
-    // SAFETY: a live communicator.
-    let me = unsafe { comm::rank(comm.raw()) }?;
-    let failed = if mine.is_err() { i64::from(me) } else { i64::MAX };
-    let [lowest] = coll::allreduce(comm, [failed], Reduction::Min)?;
-    let Ok(root) = u32::try_from(lowest) else {
-        return mine;
-    };
-    let remote = share_error(comm, mine.as_ref().err().map(|e| &**e), root, me)?;
-    Err(mine.err().unwrap_or(remote.into()))
-}
-
-/// What a measurement found.
+/// The result of a measurement.
 #[derive(Debug, Clone)]
 pub struct Found {
     /// The parameters; the same on all processes.
     pub parameters: Parameters,
     /// The process that process 0 exchanged messages with.
     pub peer: u32,
-    /// Whether that process is on another node than process 0.
+    /// True if that process is on a different node than process 0.
     pub other_node: bool,
-    /// All that was measured. On process 0.
+    /// All measured times. Only on process 0.
     pub measurement: Option<Measurement>,
 }
 
-/// Measures. Collective; the options of process 0 count. `progress` is called on process 0, with the part that is done.
+/// Measures the parameters. Collective; the options of process 0 apply. `progress` is called on
+/// process 0 with the fraction that is done.
 ///
-/// Takes `options.seconds`, or as long as one repetition of everything takes. Memory: twice the longest message on two processes.
+/// Takes `options.seconds`, but at least as long as one repetition of everything. Memory: twice the
+/// longest message, on two processes.
 ///
 /// # Errors
-/// There is one process only; no memory; the same on all processes.
+/// There is only one process, or too little memory; reported on all processes.
 pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -> Result<Found> {
     // SAFETY: a live communicator.
     let (me, size) = unsafe { (comm::rank(comm.raw())?, comm::size(comm.raw())?) };
@@ -132,12 +127,12 @@ pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -
         _ if me == peer => Some(Peer { comm, rank: 0 }),
         _ => None,
     };
-    let buffers = together(comm, Buffers::new(if other.is_some() { options.longest as usize } else { 0 }))?;
+    let buffers = share_outcome(comm, Buffers::new(if other.is_some() { options.longest as usize } else { 0 }))?;
     let outcome = match other {
         Some(peer) if me == 0 => {
             let mut client = Client { peer, buffers, longest: options.longest.into(), clock: clock() };
             let measured = client.run(options.seconds * 1e6, &mut progress);
-            // whatever happened, the other one is waiting
+            // the peer waits for this even after an error
             let done = client.command(Command::Stop).and(measured);
             if done.is_err() {
                 // MPI may still be at work in the buffers
@@ -156,7 +151,7 @@ pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -
         None => Ok(None),
     };
     idle_barrier(comm)?;
-    let measurement = together(comm, outcome)?;
+    let measurement = share_outcome(comm, outcome)?;
     let mut bytes = [0; 8 * WORDS];
     if let Some(m) = &measurement {
         for (to, from) in bytes.chunks_exact_mut(8).zip(parameters_to_words(&m.parameters)) {
@@ -168,15 +163,17 @@ pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -
     Ok(Found { parameters: parameters_from_words(std::array::from_fn(word)), peer, other_node, measurement })
 }
 
-/// What is sent and what is received, apart: a buffer that is received into and sent from goes from one core's cache to the other's and back, so
-/// that its bytes take longer than those of a message that follows another one.
+/// Separate buffers for sending and receiving. A shared buffer would move from one core's cache to
+/// the other's and back, so that its bytes take longer than those of a message that follows another
+/// one.
 struct Buffers {
     send: Vec<u8>,
     recv: Vec<u8>,
 }
 
 impl Buffers {
-    /// Memory that is really there: pages that were never written share one page of zeroes, and are fast to read.
+    /// Allocates buffers and writes to them: pages that were never written share one page of zeroes
+    /// and are faster to read.
     fn new(bytes: usize) -> Result<Buffers> {
         let written = || {
             let mut buffer = Vec::new();
@@ -188,7 +185,8 @@ impl Buffers {
     }
 }
 
-/// The first process on another node than process 0, or process 1; and whether it is on another node. Collective.
+/// Returns the first process on a different node than process 0, or process 1 if there is none, and
+/// true if it is on a different node. Collective.
 fn choose_peer(comm: &Comm, me: u32) -> Result<(u32, bool)> {
     let node = comm.node()?;
     let mut first = me.to_le_bytes();
@@ -198,16 +196,16 @@ fn choose_peer(comm: &Comm, me: u32) -> Result<(u32, bool)> {
     Ok(u32::try_from(peer).map_or((1, false), |peer| (peer, true)))
 }
 
-/// What process 0 asks of its peer.
+/// A request of process 0 to its peer.
 #[derive(Debug, Clone, Copy)]
 enum Command {
-    /// So many round trips: messages of so many bytes come, and one goes back.
+    /// Round trips: receive `messages` messages of `bytes` bytes, then send one back.
     RoundTrips { repetitions: u32, messages: u32, bytes: u32 },
-    /// So many times: a message of a byte comes, and one goes back at once.
+    /// Ping-pong: receive a message of one byte and send one back at once.
     Echo { repetitions: u32 },
-    /// A message of so many bytes, to be received when another command has come.
+    /// Receive a message of `bytes` bytes, but only after another message has arrived.
     Unexpected { bytes: u32 },
-    /// The end.
+    /// End the measurement.
     Stop,
 }
 
@@ -239,7 +237,7 @@ impl Command {
     }
 }
 
-/// Does what process 0 asks for, until it is done.
+/// Serves the requests of process 0 until it ends the measurement.
 fn serve(peer: Peer, buffers: &mut Buffers) -> Result<()> {
     let Buffers { send, recv } = buffers;
     loop {
@@ -264,7 +262,7 @@ fn serve(peer: Peer, buffers: &mut Buffers) -> Result<()> {
                 }
             }
             Command::Unexpected { bytes } => {
-                // only progress, no receive of the message, while it waits for this
+                // While it waits for this, MPI may make progress, but nobody receives the message.
                 peer.receive(&mut [], READY)?;
                 peer.receive(&mut recv[..bytes as usize], MESSAGE)?;
             }
@@ -273,7 +271,7 @@ fn serve(peer: Peer, buffers: &mut Buffers) -> Result<()> {
     }
 }
 
-/// What reading the clock takes, in microseconds.
+/// Measures how long reading the clock takes, in microseconds.
 fn clock() -> f64 {
     const READINGS: usize = 200;
     let times = (0..READINGS).map(|_| {
@@ -286,7 +284,7 @@ fn clock() -> f64 {
     median(times.collect()).unwrap_or(0.0)
 }
 
-/// Waits so many microseconds; how many it really were.
+/// Busy-waits for some microseconds. Returns how many have really passed.
 fn delay(microseconds: f64) -> f64 {
     let begin = now();
     loop {
@@ -297,23 +295,23 @@ fn delay(microseconds: f64) -> f64 {
     }
 }
 
-/// Process 0.
+/// Process 0, which drives the measurement.
 struct Client<'a> {
     peer: Peer<'a>,
     buffers: Buffers,
     longest: u64,
-    /// What reading the clock takes.
+    /// Microseconds that reading the clock takes.
     clock: f64,
 }
 
 impl Client<'_> {
-    /// Tells the peer what to do, and waits until it has heard.
+    /// Sends a command to the peer and waits until it has received it.
     fn command(&mut self, command: Command) -> Result<()> {
         self.peer.send(&command.encode(), COMMAND)?;
         self.peer.receive(&mut [], READY)
     }
 
-    /// PRTT(n, 0, s), so many times; a first one that warms up is left out.
+    /// Measures PRTT(n, 0, s) `repetitions` times, after one round trip to warm up.
     fn round_trips(&mut self, messages: u32, bytes: u64, times: &mut Vec<f64>, repetitions: u32) -> Result<()> {
         self.command(Command::RoundTrips { repetitions: repetitions + 1, messages, bytes: bytes as u32 })?;
         let (message, room) = (&self.buffers.send[..bytes as usize], &mut self.buffers.recv[..bytes as usize]);
@@ -331,7 +329,7 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// PRTT(n, d, 1) - (n - 1) d for n = `SEVERAL`, so many times.
+    /// Measures PRTT(n, d, 1) - (n - 1) d for n = `SEVERAL`, `repetitions` times.
     fn delayed(&mut self, d: f64, times: &mut Vec<f64>, repetitions: u32) -> Result<()> {
         self.command(Command::RoundTrips { repetitions, messages: SEVERAL, bytes: 1 })?;
         let (message, room) = (&self.buffers.send[..1], &mut self.buffers.recv[..1]);
@@ -340,7 +338,7 @@ impl Client<'_> {
             let mut delays = 0.0;
             self.peer.send(message, MESSAGE)?;
             for _ in 1..SEVERAL {
-                // half a reading before the delay's first and half a reading after its last belong to it
+                // the delay includes half a clock reading before its first and after its last one
                 delays += delay(d) + self.clock;
                 self.peer.send(message, MESSAGE)?;
             }
@@ -350,7 +348,7 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// The time of a receive of a byte that came a while ago, so many times.
+    /// Measures how long it takes to receive a byte that arrived earlier, `repetitions` times.
     fn late_receives(&mut self, d: f64, times: &mut Vec<f64>, repetitions: u32) -> Result<()> {
         self.command(Command::Echo { repetitions })?;
         let (message, room) = (&self.buffers.send[..1], &mut self.buffers.recv[..1]);
@@ -364,9 +362,9 @@ impl Client<'_> {
         Ok(())
     }
 
-    /// Whether the send of so many bytes completes while its receiver waits for something else. That it does not may be because the receiver
-    /// was not there: asks again.
-    fn leaves_alone(&mut self, bytes: u64) -> Result<bool> {
+    /// Returns true if the send of `bytes` bytes completes while its receiver waits for something
+    /// else. Tries again before it returns false, since the receiver may merely have been late.
+    fn completes_alone(&mut self, bytes: u64) -> Result<bool> {
         for _ in 0..ASKED {
             self.command(Command::Unexpected { bytes: bytes as u32 })?;
             let message = &self.buffers.send[..bytes as usize];
@@ -377,24 +375,25 @@ impl Client<'_> {
         Ok(false)
     }
 
-    /// The longest message that leaves without its receiver; `u64::MAX` if all up to the longest do.
+    /// Returns the length of the longest message that is sent without waiting for its receiver;
+    /// `u64::MAX` if even the longest one tried is.
     fn eager(&mut self) -> Result<u64> {
-        if self.leaves_alone(self.longest)? {
+        if self.completes_alone(self.longest)? {
             return Ok(u64::MAX);
         }
-        let (mut leaves, mut waits) = (0, self.longest);
-        while leaves + 1 < waits {
-            let middle = leaves + (waits - leaves) / 2;
-            if self.leaves_alone(middle)? {
-                leaves = middle;
+        let (mut eager, mut rendezvous) = (0, self.longest);
+        while eager + 1 < rendezvous {
+            let middle = eager + (rendezvous - eager) / 2;
+            if self.completes_alone(middle)? {
+                eager = middle;
             } else {
-                waits = middle;
+                rendezvous = middle;
             }
         }
-        Ok(leaves)
+        Ok(eager)
     }
 
-    /// Measures for so many microseconds.
+    /// Measures for `budget` microseconds.
     fn run(&mut self, budget: f64, progress: &mut impl FnMut(f64)) -> Result<Measurement> {
         let begin = now();
         let mut warm = Vec::new();
@@ -403,7 +402,7 @@ impl Client<'_> {
         let eager = self.eager()?;
         warm.clear();
         self.round_trips(1, 1, &mut warm, 100)?;
-        // long enough for a message to arrive, and for its answer
+        // long enough for a message to arrive and be answered
         let d = 2.0 * median(warm).unwrap_or(0.0).max(1.0);
         let sizes = sizes(eager, self.longest);
         let mut trips: Vec<(u64, u32, Vec<f64>)> =

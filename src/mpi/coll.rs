@@ -10,7 +10,7 @@ use super::liveness::Patience;
 use super::request::Request;
 use super::tally;
 use super::{MPI_Comm, MPI_Datatype, MPI_Op, check};
-use crate::error::{Error, Result};
+use crate::error::{Class, Error, Result};
 
 /// Waits for a collective on `raw`, and returns its buffers. `comm` owns `raw`, unless this is part
 /// of making such a communicator.
@@ -295,4 +295,40 @@ pub fn broadcast(comm: &Owned, bytes: &mut [u8], root: u32) -> Result<()> {
     })?;
     bytes.copy_from_slice(&sent);
     Ok(())
+}
+
+/// Returns the error of process `root` on all processes. Collective.
+pub fn share_error(comm: &Owned, error: Option<&Error>, root: u32, me: u32) -> Result<Error> {
+    const LENGTH: usize = u8::MAX as usize;
+    let mut message = [0u8; LENGTH + 2];
+    if me == root
+        && let Some(e) = error
+    {
+        let text = e.to_string();
+        let mut end = text.len().min(LENGTH);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        message[0] = e.class().unwrap_or(Class::Other) as u8;
+        message[1] = end as u8;
+        message[2..2 + end].copy_from_slice(&text.as_bytes()[..end]);
+    }
+    broadcast(comm, &mut message, root)?;
+    let class = Class::ALL.get(message[0] as usize).copied().unwrap_or(Class::Other);
+    let text = String::from_utf8_lossy(&message[2..2 + message[1] as usize]).into_owned();
+    Ok(Error::Remote { rank: root, class, text })
+}
+
+/// Returns `mine` if all processes succeeded; otherwise an error on all of them. A process with an
+/// error of its own returns that one, the others that of the lowest rank. Collective.
+pub fn share_outcome<T>(comm: &Owned, mine: Result<T>) -> Result<T> {
+    // SAFETY: a live communicator.
+    let me = unsafe { super::comm::rank(comm.raw()) }?;
+    let failed = if mine.is_err() { i64::from(me) } else { i64::MAX };
+    let [lowest] = allreduce(comm, [failed], Reduction::Min)?;
+    let Ok(root) = u32::try_from(lowest) else {
+        return mine;
+    };
+    let remote = share_error(comm, mine.as_ref().err().map(|e| &**e), root, me)?;
+    Err(mine.err().unwrap_or(remote.into()))
 }

@@ -3,8 +3,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::attribute::Key;
 use super::liveness::{self, Patience};
+use super::of_process::OfProcess;
 use super::request::Request;
 use super::{MPI_Comm, comm};
 
@@ -19,15 +19,14 @@ pub struct Message {
     pub receiver: Option<u32>,
 }
 
-/// An attribute of `MPI_COMM_SELF`; MPI drops these first when it is finalized.
+/// The messages of this process.
 #[derive(Default)]
 struct Leftovers(Mutex<Vec<Message>>);
 
-static LEFTOVERS: Key<Leftovers> = Key::new();
+static LEFTOVERS: OfProcess<Leftovers> = OfProcess::new();
 
 /// Hands over messages to complete while MPI is finalized.
 pub fn leave(mut messages: Vec<Message>) {
-    static MAKING: Mutex<()> = Mutex::new(());
     // after MPI is finalized, no call is allowed and nothing is read any more
     if !super::is_usable() {
         return;
@@ -36,22 +35,12 @@ pub fn leave(mut messages: Vec<Message>) {
     if messages.is_empty() {
         return;
     }
-    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    let own = comm::itself();
-    // MPI drops the youngest attribute first, and dropping this one needs liveness's
+    // MPI drops the youngest first, and dropping this one needs liveness's
     let _ = liveness::card();
-    // SAFETY: `MPI_COMM_SELF` always exists; the value stays as long as MPI does.
-    let kept = unsafe {
-        LEFTOVERS
-            .get(own)
-            .and_then(|there| if there.is_null() { LEFTOVERS.set(own, Leftovers::default()) } else { Ok(()) })
-            .and_then(|()| LEFTOVERS.get(own))
-    };
-    // SAFETY: as above.
-    match kept.ok().and_then(|kept| unsafe { kept.as_ref() }) {
-        Some(Leftovers(list)) => list.lock().unwrap_or_else(PoisonError::into_inner).append(&mut messages),
+    match LEFTOVERS.get() {
+        Ok(kept) => kept.0.lock().unwrap_or_else(PoisonError::into_inner).append(&mut messages),
         // MPI may still read it
-        None => messages.into_iter().for_each(|message| std::mem::forget(message.memory)),
+        Err(_) => messages.into_iter().for_each(|message| std::mem::forget(message.memory)),
     }
 }
 

@@ -25,9 +25,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::MPI_Comm;
-use super::attribute::Key;
 use super::comm::{self, Owned as Comm};
-use crate::error::{Error, Result};
+use super::of_process::OfProcess;
+use crate::error::Result;
 
 /// How long a process waits before its first check, and between two checks.
 pub const PATIENCE: Duration = Duration::from_millis(100);
@@ -201,24 +201,11 @@ struct Known {
     read: bool,
 }
 
-/// An attribute of `MPI_COMM_SELF`.
-static KNOWN: Key<Mutex<Known>> = Key::new();
+static KNOWN: OfProcess<Mutex<Known>> = OfProcess::new();
 
 fn with_known<T>(run: impl FnOnce(&mut Known) -> T) -> Result<T> {
-    // two threads may call this at the same time
-    static MAKING: Mutex<()> = Mutex::new(());
-    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    let own = comm::itself();
-    // SAFETY: `MPI_COMM_SELF` always exists; the value stays as long as MPI does.
-    unsafe {
-        if KNOWN.get(own)?.is_null() {
-            KNOWN.set(own, Mutex::default())?;
-        }
-        match KNOWN.get(own)?.as_ref() {
-            Some(known) => Ok(run(&mut known.lock().unwrap_or_else(PoisonError::into_inner))),
-            None => Err(Error::Internal("an attribute that has been set is not there".into()).into()),
-        }
-    }
+    let known = KNOWN.get()?;
+    Ok(run(&mut known.lock().unwrap_or_else(PoisonError::into_inner)))
 }
 
 /// Returns those of `wanted`, ranks of `comm`, that have ended.

@@ -1,13 +1,12 @@
-//! What a person sees of a program's communication: statistics, and a trace.
+//! Statistics and a trace of a program's communication, for people.
 //!
 //! Each neighborhood and operation, and each sparse protocol of a communicator, has a [`Record`],
-//! made when the neighborhood is set. Whoever starts messages holds it as an `Option`, bound at
-//! that time: without `MPIX_NEIGHBOR_STATS` and `MPIX_NEIGHBOR_TRACE` there is none, and a call
-//! costs a branch on it.
+//! made when the neighborhood is set. Code that starts messages holds it as an `Option`: without
+//! `MPIX_NEIGHBOR_STATS` and `MPIX_NEIGHBOR_TRACE` it is `None`, and a call only pays for a branch.
 //!
-//! All of the process hangs on `MPI_COMM_SELF`, whose attributes MPI drops first when it is
-//! finalized: while messages can still be sent. See `report.rs` and `trace.rs` for what happens
-//! then.
+//! All records of the process are an attribute of `MPI_COMM_SELF`. MPI deletes these attributes
+//! first when it is finalized, while messages can still be sent. See `report.rs` and `trace.rs` for
+//! what happens then.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use crate::environment;
-use crate::mpi::attribute::Key;
+use crate::mpi::of_process::OfProcess;
 use crate::mpi::tally::{Scope, Tally};
 use crate::mpi::{MPI_Comm, comm, liveness};
 
@@ -24,12 +23,12 @@ mod trace;
 
 use trace::Lane;
 
-/// Environment variable: where statistics go; `1`: standard error.
+/// Environment variable: the file for statistics, or `1` for standard error.
 const STATS: &str = "MPIX_NEIGHBOR_STATS";
 /// Environment variable: the file for the trace.
 const TRACE: &str = "MPIX_NEIGHBOR_TRACE";
 
-/// What the environment asks for. The only place that reads these variables.
+/// The settings in the environment. Only this code reads the variables.
 struct Settings {
     stats: Option<Output>,
     trace: Option<String>,
@@ -54,7 +53,7 @@ impl Settings {
     }
 }
 
-/// A lock, also after a panic in another thread.
+/// Locks a mutex, even after a panic in another thread.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -62,15 +61,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Prints a line in one piece.
 fn say(text: &str) {
     use std::io::Write;
-    // there is no one to tell if this fails
+    // a failure cannot be reported
     let _ = std::io::stderr().write_all(format!("mpix-neighbor: {text}\n").as_bytes());
 }
 
-/// What a process observes.
+/// The records of a process, and where they go.
 pub struct Observer {
     stats: Option<Output>,
     lane: Option<Arc<Lane>>,
-    /// The process in `MPI_COMM_WORLD`.
+    /// This process's rank in `MPI_COMM_WORLD`.
     rank: u32,
     seen: Mutex<Seen>,
 }
@@ -78,50 +77,49 @@ pub struct Observer {
 #[derive(Default)]
 struct Seen {
     records: Vec<Arc<Record>>,
-    /// How many neighborhoods a group of processes has set.
+    /// Number of neighborhoods that each group of processes has set.
     sets: HashMap<u64, u32>,
 }
 
-/// The processes of a communicator: equal on all of them without a word between them.
+/// The processes of a communicator. All of them compute the same value without communicating.
 #[derive(Debug)]
 struct Group {
-    /// Ranks in `MPI_COMM_WORLD`; without processes of other worlds.
+    /// Ranks in `MPI_COMM_WORLD`, without processes of other worlds.
     members: Vec<u32>,
-    /// Processes in all.
+    /// Number of all processes.
     size: u32,
-    /// Of the members.
+    /// Hash of the members.
     hash: u64,
-    /// How many neighborhoods and sparse communicators these processes had before.
+    /// Sequence number among the neighborhoods and sparse communicators of these processes.
     number: u32,
 }
 
 impl Group {
-    /// Who collects and prints.
+    /// The process that collects and prints.
     fn leader(&self) -> u32 {
         self.members.iter().copied().min().unwrap_or(0)
     }
 }
 
-/// What has been counted of a neighborhood and operation, or of a sparse protocol on a
-/// communicator.
+/// Counters of a neighborhood and operation, or of a sparse protocol on a communicator.
 pub struct Record {
     group: Arc<Group>,
-    /// One word: what the row of the table is called.
+    /// One word: the name of the table's row.
     name: &'static str,
     calls: AtomicU64,
     /// Nanoseconds in calls that wait.
     waited: AtomicU64,
-    /// By shared memory, by MPI, and to the process itself.
+    /// By shared memory, by MPI, and within the process.
     ways: [Arc<Tally>; 3],
-    /// Schedule or protocol, and why.
+    /// Schedule or protocol, and why it was chosen.
     text: Mutex<String>,
     lane: Option<Arc<Lane>>,
 }
 
-/// A way that messages go.
+/// How a message travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// Through memory that both processes see.
+    /// Through shared memory.
     Shared,
     /// By MPI.
     Mpi,
@@ -129,10 +127,10 @@ pub enum Way {
     Own,
 }
 
-/// Drops what the process observes, and tells it, when MPI is finalized.
+/// Reports and drops the records when MPI is finalized.
 struct AtEnd(Arc<Observer>);
 
-static OBSERVER: Key<AtEnd> = Key::new();
+static OBSERVER: OfProcess<AtEnd> = OfProcess::new();
 
 impl Drop for AtEnd {
     fn drop(&mut self) {
@@ -146,41 +144,32 @@ impl Drop for AtEnd {
     }
 }
 
-/// What the process observes; `None` where the environment asks for nothing.
+/// The records of the process; `None` if the environment asks for none.
 pub fn of_process() -> Option<Arc<Observer>> {
-    // two threads may come at the same time
-    static MAKING: Mutex<()> = Mutex::new(());
-    let _making = lock(&MAKING);
-    let own = comm::itself();
-    // SAFETY: a communicator that there always is; the value stays as long as MPI does.
-    let known = unsafe { OBSERVER.get(own) }.ok()?;
-    // SAFETY: as above.
-    if let Some(AtEnd(observer)) = unsafe { known.as_ref() } {
-        return Some(Arc::clone(observer));
-    }
-    let settings = Settings::from_environment(environment::variable);
-    if settings.stats.is_none() && settings.trace.is_none() {
-        return None;
-    }
-    // SAFETY: `MPI_COMM_WORLD` is a communicator as long as MPI is usable.
-    let rank = unsafe { comm::rank(comm::world()) }.ok()?;
-    let lane = settings.trace.and_then(|file| match Lane::open(&file, rank) {
-        Ok(lane) => Some(Arc::new(lane)),
-        Err(e) => {
-            say(&format!("process {rank}: there is no trace: {TRACE}: cannot write {}: {e}", trace::part(&file, rank).display()));
-            None
+    let observed = OBSERVER.get_or_make(|| {
+        let settings = Settings::from_environment(environment::variable);
+        if settings.stats.is_none() && settings.trace.is_none() {
+            return Ok(None);
         }
+        // SAFETY: `MPI_COMM_WORLD` is a communicator as long as MPI is usable.
+        let rank = unsafe { comm::rank(comm::world()) }?;
+        let lane = settings.trace.and_then(|file| match Lane::open(&file, rank) {
+            Ok(lane) => Some(Arc::new(lane)),
+            Err(e) => {
+                let part = trace::part(&file, rank);
+                say(&format!("process {rank}: there is no trace: {TRACE}: cannot write {}: {e}", part.display()));
+                None
+            }
+        });
+        // MPI drops the youngest attribute first, and the report needs to know who lives
+        let _ = liveness::card();
+        Ok(Some(AtEnd(Arc::new(Observer { stats: settings.stats, lane, rank, seen: Mutex::default() }))))
     });
-    let observer = Arc::new(Observer { stats: settings.stats, lane, rank, seen: Mutex::default() });
-    // MPI drops the youngest first, and the end needs to know who lives
-    let _ = liveness::card();
-    // SAFETY: as above; there is no earlier value.
-    unsafe { OBSERVER.set(own, AtEnd(Arc::clone(&observer))) }.ok()?;
-    Some(observer)
+    observed.ok().flatten().map(|at_end| Arc::clone(&at_end.0))
 }
 
 impl Observer {
-    /// The next neighborhood of a communicator's processes.
+    /// The group of a communicator's processes, with its next number.
     ///
     /// # Safety
     /// `comm` must be a communicator.
@@ -214,7 +203,7 @@ impl Observer {
     }
 }
 
-/// A set call that has begun. Counts what its thread does.
+/// A set call in progress. Counts what its thread does.
 pub struct SetCall {
     observer: Arc<Observer>,
     begin: Instant,
@@ -223,7 +212,7 @@ pub struct SetCall {
 }
 
 impl SetCall {
-    /// A set call begins. `None` where nothing is observed.
+    /// Begins a set call. `None` if nothing is observed.
     pub fn begin() -> Option<SetCall> {
         let observer = of_process()?;
         let tally = Arc::default();
@@ -232,14 +221,14 @@ impl SetCall {
     }
 }
 
-/// The records of a set call: one of its own, and one for each operation.
+/// The records of a set call: its own, and one for each operation.
 pub struct Set {
     call: SetCall,
     group: Arc<Group>,
 }
 
 impl Set {
-    /// A set call makes neighborhoods on a communicator.
+    /// Begins the records of neighborhoods on a communicator.
     ///
     /// # Safety
     /// `comm` must be a communicator.
@@ -249,17 +238,17 @@ impl Set {
         Set { call, group }
     }
 
-    /// The record of an operation.
+    /// Makes the record of an operation.
     pub fn record(&self, name: &'static str) -> Arc<Record> {
         self.call.observer.record(&self.group, name, Arc::default())
     }
 
-    /// The call has come to its end.
+    /// Ends the call.
     pub fn end(&self) {
         let SetCall { observer, begin, tally, .. } = &self.call;
         let record = observer.record(&self.group, "set", Arc::clone(tally));
         record.called();
-        // nearly all of it is waiting
+        // nearly all of this time is waiting
         record.waited.store(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
         if let Some(lane) = &observer.lane {
             let arguments = format!("\"neighborhood\":{},\"processes\":{}", self.group.number, self.group.size);
@@ -269,7 +258,7 @@ impl Set {
 }
 
 impl Record {
-    /// Where messages of a way are counted.
+    /// The counters of messages that travel this way.
     pub fn tally(&self, way: Way) -> &Arc<Tally> {
         &self.ways[way as usize]
     }
@@ -285,12 +274,12 @@ impl Record {
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What is said of the schedule.
+    /// Sets the text about the schedule.
     pub fn describe(&self, text: String) {
         *lock(&self.text) = text;
     }
 
-    /// Counts the time that a call has waited since `begin`.
+    /// Adds the time since `begin`, for which a call has waited.
     #[cold]
     pub fn waited(&self, begin: Instant) {
         self.waited.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
@@ -304,13 +293,13 @@ impl Record {
         self.ways.iter().map(|tally| tally.get()).fold([0; 2], |a, b| [a[0] + b[0], a[1] + b[1]])
     }
 
-    /// A blocking call, or the start of another one, begins.
+    /// Begins a blocking call, or the start of a nonblocking one.
     pub fn begin(&self) -> Call {
         self.called();
         Call { begin: Instant::now(), totals: self.totals() }
     }
 
-    /// A call that has begun returns. `name` is what it does, if that is not all of it.
+    /// Ends a call. `name` is the part of the operation that it did, if not all of it.
     pub fn end(&self, call: &Call, name: Option<&'static str>) {
         if let Some(lane) = &self.lane {
             let [messages, bytes] = self.totals();
@@ -327,19 +316,19 @@ impl Record {
         }
     }
 
-    /// A collective is under way from now until `over`, to which the result is given.
+    /// Marks a collective as active until `over` is called with the returned number.
     pub fn under_way(&self) -> u64 {
         self.lane.as_ref().map_or(0, |lane| lane.under_way(self.name))
     }
 
-    /// A collective has come to its end.
+    /// Marks a collective as complete.
     pub fn over(&self, id: u64) {
         if let Some(lane) = &self.lane {
             lane.over(self.name, id);
         }
     }
 
-    /// A round begins.
+    /// Marks the start of a round.
     pub fn round(&self, round: usize) {
         if let Some(lane) = &self.lane {
             lane.instant("round", &format!("\"round\":{round},\"of\":\"{}\",\"neighborhood\":{}", self.name, self.group.number));
@@ -347,7 +336,7 @@ impl Record {
     }
 }
 
-/// A call that has begun.
+/// A call in progress.
 pub struct Call {
     begin: Instant,
     totals: [u64; 2],
@@ -357,14 +346,14 @@ pub struct Call {
 pub struct Sparse {
     observer: Arc<Observer>,
     group: Arc<Group>,
-    /// What goes by MPI, and by shared memory, whatever the protocol.
+    /// Messages by MPI and by shared memory, over all protocols.
     all: [Arc<Tally>; 2],
     /// By protocol.
     records: Vec<Arc<Record>>,
 }
 
 impl Sparse {
-    /// Of a communicator; `None` where nothing is observed.
+    /// Begins the records of a communicator; `None` if nothing is observed.
     ///
     /// # Safety
     /// `comm` must be a communicator.
@@ -375,24 +364,24 @@ impl Sparse {
         Some(Sparse { observer, group, all: Default::default(), records: Vec::new() })
     }
 
-    /// Where all messages of the communicator are counted.
+    /// The counters of all messages of the communicator.
     pub fn tally(&self) -> Arc<Tally> {
         Arc::clone(&self.all[0])
     }
 
-    /// Counts a message in memory that its receiver sees.
+    /// Counts a message through shared memory.
     pub fn in_memory(&self, bytes: u64) {
         self.all[1].add(1, bytes);
     }
 
-    /// The record of a plan.
+    /// Makes the record of a plan.
     pub fn plan(&self) -> Arc<Record> {
         let record = self.observer.record(&self.group, "plan", Arc::default());
         record.describe("protocol plan: an exchange whose targets and sizes stay".to_owned());
         record
     }
 
-    /// An exchange begins.
+    /// Begins an exchange.
     pub fn begin(&mut self, protocol: &'static str, why: impl FnOnce() -> String) -> Exchange {
         let record = match self.records.iter().find(|r| r.name == protocol) {
             Some(record) => Arc::clone(record),
@@ -409,7 +398,7 @@ impl Sparse {
     }
 }
 
-/// A sparse exchange under way.
+/// A sparse exchange in progress.
 pub struct Exchange {
     record: Arc<Record>,
     call: Call,
@@ -425,7 +414,7 @@ impl Exchange {
         &self.record
     }
 
-    /// It has come to its end.
+    /// Ends the exchange.
     pub fn end(&mut self) {
         if !std::mem::replace(&mut self.over, true) {
             for (way, (all, before)) in [Way::Mpi, Way::Shared].into_iter().zip(self.all.iter().zip(self.before)) {

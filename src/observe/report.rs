@@ -1,9 +1,9 @@
-//! Statistics at the end of MPI.
+//! Collects and prints statistics when MPI is finalized.
 //!
 //! All processes of a communicator have the same records for it, as setting a neighborhood is
-//! collective. Of these processes the first of `MPI_COMM_WORLD` prints: the others send it theirs,
-//! in one message each on `MPI_COMM_WORLD`. Nothing here is collective, and every wait has an end:
-//! where a process has died, or does not see the same environment, the table says how many have
+//! collective. The one with the lowest rank in `MPI_COMM_WORLD` prints them: each of the others
+//! sends it one message on `MPI_COMM_WORLD`. Nothing here is collective, and every wait is bounded:
+//! if a process has died, or does not see the same environment, the table says how many have
 //! reported.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,30 +18,30 @@ use crate::mpi::liveness::Patience;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::{comm, errors};
 
-/// How long a process waits for another one that sends nothing, or takes nothing.
+/// How long a process waits for another one that makes no progress.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Of the messages here: one that programs are not likely to have, and every MPI allows.
+/// Tag of these messages: programs are unlikely to use it, and every MPI allows it.
 const TAG: i32 = 31_013;
 
 /// Numbers of a row: calls, time waited, messages and bytes by way, and MPI's operations
 /// ([`Tally::operate`](crate::mpi::tally::Tally::operate)).
 const NUMBERS: usize = 12;
 
-/// A row of the table, of one process or several.
+/// A row of the table, for one process or the sum of several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Row {
     /// Number of the neighborhood on its processes, and name of the operation.
     number: u32,
     name: String,
     sums: [u64; NUMBERS],
-    /// Longest time that a process waited, in nanoseconds.
+    /// Longest time that any process waited, in nanoseconds.
     most: u64,
     processes: u32,
     text: String,
 }
 
-/// Rows by group and place in it.
+/// Rows by group, number and name.
 type Table = BTreeMap<(u64, u32, String), Row>;
 
 impl Row {
@@ -63,7 +63,7 @@ impl Row {
         self.processes += other.processes;
     }
 
-    /// A line of a message. The text stays at home: it is the printing process's that is printed.
+    /// Writes a line of a message, without the text: the printing process uses its own.
     fn write(&self, hash: u64, out: &mut String) {
         let _ = write!(out, "{hash} {} {}", self.number, self.name);
         for n in self.sums {
@@ -94,7 +94,8 @@ fn enter(table: &mut Table, hash: u64, row: Row) {
 pub fn finish(observer: &Observer) {
     let Some(output) = &observer.stats else { return };
     let records = lock(&observer.seen).records.clone();
-    // errors of this must not end the program SAFETY: `MPI_COMM_WORLD` is a communicator as long as
+    // errors of this must not end the program
+    // SAFETY: `MPI_COMM_WORLD` is a communicator as long as
     // MPI is usable, as it is in this callback.
     let collected = unsafe { errors::returning(comm::world(), || collect(observer.rank, &records)) };
     match collected {
@@ -108,12 +109,13 @@ pub fn finish(observer: &Observer) {
     }
 }
 
-/// Groups of which this process prints.
+/// The groups that this process prints.
 fn groups(records: &[std::sync::Arc<Record>], me: u32) -> BTreeSet<u64> {
     records.iter().filter(|r| r.group.leader() == me).map(|r| r.group.hash).collect()
 }
 
-/// Sends what others print, and receives what this process prints. Who has reported comes with it.
+/// Sends the rows that others print, and receives those that this process prints. Also returns the
+/// processes that have reported.
 fn collect(me: u32, records: &[std::sync::Arc<Record>]) -> Result<(Table, BTreeSet<u32>)> {
     let world = Comm::world();
     let mut letters: BTreeMap<u32, String> = BTreeMap::new();
@@ -130,7 +132,7 @@ fn collect(me: u32, records: &[std::sync::Arc<Record>]) -> Result<(Table, BTreeS
     let mut sends: Vec<(Request, String, u32)> = Vec::new();
     for (leader, letter) in letters {
         let block = bytes_at(letter.as_ptr(), letter.len() as u64);
-        // SAFETY: the text stays until the message is complete, or for ever.
+        // SAFETY: the text stays until the message is complete, or is leaked.
         let request = unsafe { message::send(Mode::Standard, &block, leader, TAG, &world) }?;
         sends.push((request, letter, leader));
     }
@@ -138,7 +140,7 @@ fn collect(me: u32, records: &[std::sync::Arc<Record>]) -> Result<(Table, BTreeS
     let (mut progress, mut patience) = (Instant::now(), Patience::default());
     while !(expected.is_empty() && sends.is_empty()) && progress.elapsed() < PATIENCE {
         let before = expected.len() + sends.len();
-        // one that failed is not asked again
+        // a failed request is not tested again
         let pending = |request: &mut Request| matches!(request.test(), Ok(false));
         sends.retain_mut(|(request, ..)| pending(request));
         let mut failed = None;
@@ -170,12 +172,12 @@ fn collect(me: u32, records: &[std::sync::Arc<Record>]) -> Result<(Table, BTreeS
             std::thread::sleep(Duration::from_micros(200));
         }
     }
-    // MPI may still read there
+    // MPI may still read it
     sends.into_iter().for_each(|(_, letter, _)| std::mem::forget(letter));
     Ok((table, reported))
 }
 
-/// What a process has sent, if it has.
+/// Receives the message of a process, if it has sent one.
 fn receive(source: u32, world: &Comm) -> Result<Option<String>> {
     let Some(found) = message::probe(Some(source), TAG, false, world)? else { return Ok(None) };
     let mut bytes = vec![0u8; found.status.bytes as usize];
@@ -187,7 +189,7 @@ fn receive(source: u32, world: &Comm) -> Result<Option<String>> {
         // SAFETY: the world is an intracommunicator.
         let mut died = || patience.is_over() && !unsafe { patience.look(world.raw(), [source].into_iter()) }.is_empty();
         if begin.elapsed() > PATIENCE || died() {
-            // MPI may still write there
+            // MPI may still write it
             std::mem::forget(bytes);
             return Ok(Some(String::new()));
         }
@@ -196,7 +198,7 @@ fn receive(source: u32, world: &Comm) -> Result<Option<String>> {
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// The table of a group.
+/// Formats the table of a group.
 fn text(table: &Table, records: &[std::sync::Arc<Record>], hash: u64, reported: &BTreeSet<u32>) -> String {
     const P: &str = "mpix-neighbor stats:";
     let mut out = String::new();
@@ -232,7 +234,7 @@ fn text(table: &Table, records: &[std::sync::Arc<Record>], hash: u64, reported: 
     out
 }
 
-/// What MPI did in a row whose messages only MPI can count; `None` if nothing.
+/// The MPI operations of a row, whose messages only MPI can count; `None` if there are none.
 fn operations(row: &Row) -> Option<String> {
     let [.., collectives, given, one_sided, moved] = row.sums;
     let some = |count: u64, bytes: u64, one: &str, many: &str| {

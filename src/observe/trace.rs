@@ -1,15 +1,15 @@
-//! The trace: the Chrome trace event format, one lane a process, which Perfetto and
-//! chrome://tracing open.
+//! The trace, in Chrome's trace event format, which Perfetto and chrome://tracing open: one lane
+//! for each process.
 //!
-//! Each process writes events to a file of its own beside the one asked for, `FILE.RANK.part`: one
-//! JSON object a line, through a buffer of 64 KiB, so that a write comes once in some hundred
-//! events. When MPI is finalized it renames that to `FILE.RANK.done`. Process 0 waits for the
-//! others' (not longer than `PATIENCE` for one that makes no progress), and merges all into one
-//! array. Of a process that died there is what it wrote last; half a line at its end is left out.
+//! Each process writes events to its own file next to the requested one, `FILE.RANK.part`: one JSON
+//! object a line, through a buffer of 64 KiB, so that one write serves some hundred events. When
+//! MPI is finalized, it renames the file to `FILE.RANK.done`. Process 0 waits for the others' files
+//! (at most `PATIENCE` without progress), and merges all of them into one array. The events of a
+//! process that died are included up to its last write; half a line at the end is left out.
 //!
-//! Times are microseconds of the clock of the day, which all hosts share as far as they are
-//! synchronized; within a process they advance by the monotonic clock. Merging moves the origin to
-//! the earliest first event.
+//! Times are microseconds of the wall clock, which hosts share as far as they are synchronized;
+//! within a process they advance by the monotonic clock. Merging moves the origin to the earliest
+//! event.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -23,14 +23,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::{TRACE, lock, say};
 
-/// Bytes that are kept before they are written.
+/// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 16;
-/// Events of a process. More are counted, not written.
+/// Most events of a process. Further ones are counted, but not written.
 const MOST: u64 = 1 << 20;
-/// How long process 0 waits for parts of others that do not come to their end.
+/// How long process 0 waits for unfinished parts without progress.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The file of a process.
+/// The file of a running process.
 pub fn part(file: &str, rank: u32) -> PathBuf {
     PathBuf::from(format!("{file}.{rank}.part"))
 }
@@ -43,7 +43,7 @@ fn done(file: &str, rank: u32) -> PathBuf {
 pub struct Lane {
     file: String,
     rank: u32,
-    /// Both clocks at the same time.
+    /// The same instant on both clocks.
     begin: Instant,
     wall: Duration,
     ids: AtomicU64,
@@ -83,7 +83,7 @@ impl Writer {
     }
 }
 
-/// Nanoseconds as microseconds.
+/// Nanoseconds, displayed as microseconds.
 struct Micros(u128);
 
 impl std::fmt::Display for Micros {
@@ -95,12 +95,12 @@ impl std::fmt::Display for Micros {
 impl Lane {
     /// Opens the file of a process.
     pub fn open(file: &str, rank: u32) -> io::Result<Lane> {
-        // what an earlier program has left
+        // left by an earlier program
         let _ = std::fs::remove_file(done(file, rank));
         let opened = OpenOptions::new().write(true).create(true).truncate(true).open(part(file, rank))?;
         hold(&opened);
         if rank == 0 {
-            // to say now, not at the end, what is wrong with it
+            // so that an error is reported now, not at the end
             OpenOptions::new().write(true).create(true).truncate(true).open(file).inspect_err(|_| {
                 let _ = std::fs::remove_file(part(file, rank));
             })?;
@@ -111,12 +111,12 @@ impl Lane {
         let lane = Lane { file: file.to_owned(), rank, begin: Instant::now(), wall, ids, threads, writer: Mutex::new(writer) };
         lane.event("M", "process_name", lane.begin, &format!("\"args\":{{\"name\":\"process {rank}\"}}"));
         lane.event("M", "process_sort_index", lane.begin, &format!("\"args\":{{\"sort_index\":{rank}}}"));
-        // what is there now stays, also if the process dies
+        // the file has these lines even if the process dies
         lock(&lane.writer).flush();
         Ok(lane)
     }
 
-    /// A small number of the calling thread.
+    /// A small number for the calling thread.
     fn thread(&self) -> u32 {
         thread_local! {
             static NUMBER: Cell<Option<u32>> = const { Cell::new(None) };
@@ -135,37 +135,37 @@ impl Lane {
     fn event(&self, phase: &str, name: &str, at: Instant, rest: &str) {
         let (ts, rank, thread) = (Micros(self.nanoseconds(at)), self.rank, self.thread());
         lock(&self.writer).line(|line| {
-            // writing to a string does not fail
+            // writing to a string cannot fail
             let _ = write!(line, "{{\"ts\":{ts},\"ph\":\"{phase}\",\"pid\":{rank},\"tid\":{thread},\"name\":\"{name}\",{rest}}}");
         });
     }
 
-    /// Something that took from `begin` until now.
+    /// Adds a span from `begin` until now.
     pub fn span(&self, name: &str, category: &str, begin: Instant, arguments: &str) {
-        // the first set call began before there was a lane
+        // the first set call began before the lane existed
         let begin = begin.max(self.begin);
         let duration = Micros(begin.elapsed().as_nanos());
         self.event("X", name, begin, &format!("\"dur\":{duration},\"cat\":\"{category}\",\"args\":{{{arguments}}}"));
     }
 
-    /// Something that happens now.
+    /// Adds an event at this instant.
     pub fn instant(&self, name: &str, arguments: &str) {
         self.event("i", name, Instant::now(), &format!("\"s\":\"t\",\"cat\":\"round\",\"args\":{{{arguments}}}"));
     }
 
-    /// Something that is under way from now on, beside other things. Returns its number.
+    /// Begins a span that may overlap others. Returns its number.
     pub fn under_way(&self, name: &str) -> u64 {
         let id = self.ids.fetch_add(1, Ordering::Relaxed) + 1;
         self.event("b", name, Instant::now(), &format!("\"id2\":{{\"local\":\"{id}\"}},\"cat\":\"under way\",\"args\":{{}}"));
         id
     }
 
-    /// The end of it.
+    /// Ends such a span.
     pub fn over(&self, name: &str, id: u64) {
         self.event("e", name, Instant::now(), &format!("\"id2\":{{\"local\":\"{id}\"}},\"cat\":\"under way\",\"args\":{{}}"));
     }
 
-    /// Closes the process's file, and merges all where this is process 0.
+    /// Closes the process's file. Process 0 also merges all files.
     pub fn finish(&self, processes: u32) {
         let (dropped, failed) = {
             let mut writer = lock(&self.writer);
@@ -178,7 +178,7 @@ impl Lane {
         if dropped > 0 {
             say(&format!("process {}: the trace has the first {MOST} events; {dropped} more were left out", self.rank));
         }
-        // without it process 0 waits in vain, and takes the part
+        // if this fails, process 0 waits in vain and takes the part
         let _ = std::fs::rename(part(&self.file, self.rank), done(&self.file, self.rank));
         if self.rank == 0
             && let Err(e) = self.merge(processes)
@@ -187,7 +187,7 @@ impl Lane {
         }
     }
 
-    /// Whether a part belongs to this program, and not to an earlier one that died.
+    /// True if a part belongs to this run, and not to an earlier one that died.
     fn is_of_this_run(&self, path: &Path, since: u128) -> bool {
         first_time(path).is_some_and(|first| first >= since)
     }
@@ -195,7 +195,7 @@ impl Lane {
     /// Merges the parts of all processes.
     fn merge(&self, processes: u32) -> io::Result<()> {
         let since = process_start().unwrap_or(0);
-        // a part that is not closed, with its length when that was last looked at
+        // unfinished parts, with their last known lengths
         let mut open: Vec<(u32, u64)> = (0..processes).filter(|&r| part(&self.file, r).exists()).map(|r| (r, 0)).collect();
         open.retain(|&(rank, _)| self.is_of_this_run(&part(&self.file, rank), since));
         let mut progress = Instant::now();
@@ -221,7 +221,7 @@ impl Lane {
             .filter(|path| self.is_of_this_run(path, since))
             .collect();
         let origin = parts.iter().filter_map(|path| first_time(path)).min().unwrap_or(0);
-        // a reader never sees half of it
+        // readers never see an incomplete file
         let unfinished = format!("{}.merging", self.file);
         let mut out = BufWriter::new(File::create(&unfinished)?);
         out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n")?;
@@ -230,7 +230,7 @@ impl Lane {
             let mut reader = BufReader::new(File::open(path)?);
             let mut line = Vec::new();
             while reader.read_until(b'\n', &mut line)? > 0 {
-                // a process that was killed may have left half of one
+                // a killed process may have left half a line
                 if line.ends_with(b"}\n")
                     && let Some((time, rest)) = split_time(&line[..line.len() - 1])
                 {
@@ -253,20 +253,19 @@ impl Lane {
     }
 }
 
-/// Locks a part as long as its process lives. Where that cannot be, the part counts as one that is
-/// not held.
+/// Locks a part while its process lives. If locking fails, the part counts as not held.
 fn hold(file: &File) {
     // SAFETY: a descriptor that is open.
     unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) };
 }
 
-/// Whether the process of a part lives, as far as its lock tells.
+/// True if the process of a part lives, as far as its lock shows.
 fn is_held(path: &Path) -> bool {
     // SAFETY: a descriptor that is open, and closed again, which gives the lock back.
     File::open(path).is_ok_and(|file| unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } != 0)
 }
 
-/// The time of an event in nanoseconds, and what follows it in its line.
+/// Splits a line into the event's time in nanoseconds and the rest.
 fn split_time(line: &[u8]) -> Option<(u128, &[u8])> {
     let text = line.strip_prefix(b"{\"ts\":")?;
     let end = text.iter().position(|&c| c == b',')?;
@@ -286,17 +285,17 @@ fn first_time(path: &Path) -> Option<u128> {
     split_time(&line).map(|split| split.0)
 }
 
-/// When this process began, in nanoseconds of the clock of the day, or a little earlier.
+/// When this process began, or a little earlier, in nanoseconds of the wall clock.
 fn process_start() -> Option<u128> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let uptime = std::fs::read_to_string("/proc/uptime").ok()?;
-    // the name of the program, in parentheses, may have anything in it
+    // the program's name, in parentheses, may contain anything
     let ticks: f64 = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
     let up: f64 = uptime.split_whitespace().next()?.parse().ok()?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.as_nanos();
-    // SAFETY: takes a number, touches nothing.
+    // SAFETY: takes a number, accesses no memory.
     let frequency = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
-    // both are cut to hundredths
+    // both are truncated to hundredths
     let age = (up - ticks / frequency + 0.02).max(0.0);
     Some(now.saturating_sub((age * 1e9) as u128))
 }

@@ -17,9 +17,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::error::Result;
-use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{self, Owned as Comm};
+use crate::mpi::of_process::OfProcess;
 
 /// The parts of a segment begin on pages.
 const PAGE: usize = 4096;
@@ -145,25 +145,14 @@ impl Segment {
 #[derive(Default)]
 struct Leaving(Mutex<Vec<Weak<OwnedFd>>>);
 
-static LEAVING: Key<Leaving> = Key::new();
+static LEAVING: OfProcess<Leaving> = OfProcess::new();
 
 /// Notes a file for the end of MPI.
 fn leave_with_mpi(file: &Arc<OwnedFd>) -> Result<()> {
-    // two threads may come at the same time
-    static MAKING: Mutex<()> = Mutex::new(());
-    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    let own = comm::itself();
-    // SAFETY: a communicator that there always is; the value stays as long as MPI does.
-    unsafe {
-        if LEAVING.get(own)?.is_null() {
-            LEAVING.set(own, Leaving::default())?;
-        }
-        if let Some(Leaving(files)) = LEAVING.get(own)?.as_ref() {
-            let mut files = files.lock().unwrap_or_else(PoisonError::into_inner);
-            files.retain(|file| file.strong_count() > 0);
-            files.push(Arc::downgrade(file));
-        }
-    }
+    let leaving = LEAVING.get()?;
+    let mut files = leaving.0.lock().unwrap_or_else(PoisonError::into_inner);
+    files.retain(|file| file.strong_count() > 0);
+    files.push(Arc::downgrade(file));
     Ok(())
 }
 

@@ -1,13 +1,15 @@
-//! An exchange whose targets and sizes stay while contents change: found out once, then run with persistent requests, message for message into the place
-//! that the first run gave it.
+//! A plan repeats an exchange whose targets and sizes stay the same while the contents change. The
+//! receivers are discovered once; every run then uses persistent requests and delivers each message
+//! to the place that the first exchange gave it.
 //!
-//! Cost of a run: one message for each entry of the list, no search for senders, no allocation.
+//! Cost of a run: one message per entry of the list; no discovery, no allocation.
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::mailbox::{Inbox, Sends};
-use super::{Shared, Wires};
+use super::context::{ExchangeContext, Shared};
+use super::messages::{Arrivals, Sends};
+use super::transport::Transport;
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
@@ -15,36 +17,38 @@ use crate::mpi::persistent::Persistent;
 use crate::observe::{Call, Record, Way};
 use crate::progress::Outstanding;
 
-/// A plan.
+/// A persistent exchange.
 pub struct Plan {
     comm: Arc<Comm>,
     sends: Sends,
-    /// The messages of the process to itself: entry of the list, and where it goes.
+    /// Messages of the process to itself: index in the list, and destination.
     own: Vec<(usize, *mut u8)>,
     requests: Persistent,
     yields: bool,
     outstanding: Arc<Outstanding>,
     active: bool,
-    /// A message to itself that could not be packed: the run goes on to its end, and then fails.
+    /// The error of a message to oneself that could not be packed. The run continues to its end and
+    /// then fails.
     loss: Option<Box<Error>>,
     patience: Patience,
-    /// What is counted and traced, where the environment asks for it.
+    /// Counters and traces, if the environment asks for them.
     record: Option<Arc<Record>>,
 }
 
 impl Plan {
-    /// Makes a plan of an exchange that has been done: `inbox` holds what came, ordered, and must live as long as the plan. `tag` is one that no other
-    /// plan has (`Wires::next_plan`). Local.
+    /// Makes a plan from a finished exchange. `arrivals` holds its messages, sorted, and must
+    /// outlive the plan. `tag` must be unique among plans: see [`ExchangeContext::next_plan`].
+    /// Local.
     ///
     /// # Safety
-    /// The blocks in `sends` must be readable whenever the plan runs.
-    pub unsafe fn new(shared: &Shared, sends: Sends, inbox: &Inbox, tag: i32) -> Result<Plan> {
-        let wires = shared.hold();
-        let Wires { comm, rank, yields, outstanding, .. } = &*wires;
+    /// The blocks in `sends` must be readable while the plan runs.
+    pub unsafe fn new(shared: &Shared, sends: Sends, arrivals: &Arrivals, tag: i32) -> Result<Plan> {
+        let context = shared.hold();
+        let ExchangeContext { transport: Transport { comm, rank, observed, .. }, yields, outstanding, .. } = &*context;
         let mut requests = Persistent::default();
-        // SAFETY: the caller vouches for blocks and inbox.
+        // SAFETY: the caller vouches for the blocks and for `arrivals`.
         unsafe {
-            for m in inbox.messages.iter().filter(|m| m.source != *rank) {
+            for m in arrivals.messages.iter().filter(|m| m.source != *rank) {
                 requests.add_receive(m.at, m.bytes, m.source, tag, comm)?;
             }
             for o in sends.list.iter().filter(|o| o.target != *rank) {
@@ -52,7 +56,7 @@ impl Plan {
             }
         }
         let from = (0..sends.list.len()).filter(|&i| sends.list[i].target == *rank);
-        let own = from.zip(inbox.messages.iter().filter(|m| m.source == *rank)).map(|(i, m)| (i, m.at)).collect();
+        let own = from.zip(arrivals.messages.iter().filter(|m| m.source == *rank)).map(|(i, m)| (i, m.at)).collect();
         Ok(Plan {
             comm: Arc::clone(comm),
             own,
@@ -62,12 +66,12 @@ impl Plan {
             active: false,
             loss: None,
             patience: Patience::default(),
-            record: wires.observed.as_ref().map(|observed| observed.plan()),
+            record: observed.as_ref().map(|observed| observed.plan()),
             sends,
         })
     }
 
-    /// Begins a run.
+    /// Starts a run.
     pub fn start(&mut self) -> Result<()> {
         if self.active {
             return Err(Error::Exchanging.into());
@@ -77,7 +81,8 @@ impl Plan {
         self.requests.start()?;
         self.active = true;
         for &(i, into) in &self.own {
-            // SAFETY: whoever made the plan vouches for the blocks; as many bytes were received there before.
+            // SAFETY: whoever made the plan vouches for the blocks; the first exchange stored a
+            // message of the same size there.
             if let Err(e) = unsafe { self.sends.list[i].pack(into, self.sends.dense, &self.comm) } {
                 self.loss.get_or_insert(e);
             }
@@ -88,7 +93,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Counts what a start has sent.
+    /// Counts what a run sends.
     #[cold]
     fn observe(&self, record: &Record, call: &Call) {
         let all: u64 = self.sends.list.iter().map(|o| o.bytes).sum();
@@ -98,12 +103,12 @@ impl Plan {
         record.end(call, None);
     }
 
-    /// Whether a run is under way.
+    /// Returns true if a run is in progress.
     pub fn is_active(&self) -> bool {
         self.active
     }
 
-    /// Whether the run is done; true also if there is none.
+    /// Returns true if no run is in progress any more.
     pub fn test(&mut self) -> Result<bool> {
         if self.active && self.requests.test()? {
             self.active = false;

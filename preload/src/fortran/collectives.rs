@@ -1,4 +1,4 @@
-//! Fortran names of the collectives, for an MPI whose Fortran part does not call the C names.
+//! Fortran names of the collectives, for an MPI whose Fortran bindings do not call the C names.
 
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use super::export::*;
 use crate::blocks::{Blocks, Ints};
 use crate::collective::narrow::inner;
 use crate::errors::SUCCESS;
-use crate::function::Kind;
+use crate::function::Function;
 use crate::state;
 
 unsafe extern "C" {
@@ -18,7 +18,7 @@ unsafe extern "C" {
     static mpixp_bottom: *const c_void;
 }
 
-/// A buffer: Fortran's constants are variables with addresses of their own.
+/// A C buffer address: Fortran's constants are variables with addresses of their own.
 fn buffer(buffer: *mut c_void) -> *mut c_void {
     static CONSTANTS: OnceLock<(Address, Address)> = OnceLock::new();
     struct Address(*const c_void);
@@ -41,8 +41,7 @@ fn buffer(buffer: *mut c_void) -> *mut c_void {
     }
 }
 
-/// The datatypes of both sides of a call; `None` where the call is not ours or has no such
-/// arrays.
+/// The datatypes of both sides of a call; `None` if the call is not ours or has no such arrays.
 unsafe fn types(comm: MPI_Comm, send: *const Integer, recv: *const Integer) -> Option<(Vec<MPI_Datatype>, Vec<MPI_Datatype>)> {
     // SAFETY: the caller vouches for the communicator, and for arrays as long as the lists.
     unsafe {
@@ -172,7 +171,7 @@ fortran! { mpi_ MPI_:
         };
         let send = side(sendbuf, sendcounts, senddispls, type_of(*sendtype));
         let recv = side(recvbuf, recvcounts, recvdispls, type_of(*recvtype));
-        crate::alltoallv::run(Kind::SparseAlltoallv, comm_of(*comm), send, recv, native)
+        crate::alltoallv::run(Function::SparseAlltoallv, comm_of(*comm), send, recv, native)
     }
 
     alltoallw ALLTOALLW Alltoallw (
@@ -184,7 +183,7 @@ fortran! { mpi_ MPI_:
         }
         let comm = comm_of(*comm);
         let (mut processes, mut inter) = (0, 0);
-        // with these the arrays have other lengths, or none
+        // in these cases the arrays have other lengths, or do not exist
         if comm == mpi_sys::RSMPI_COMM_NULL
             || crate::blocks::is_in_place(buffer(sendbuf))
             || mpi_sys::MPI_Comm_test_inter(comm, &mut inter) != SUCCESS
@@ -199,11 +198,11 @@ fortran! { mpi_ MPI_:
             Blocks::general(buffer(base), Ints::Int(counts), Ints::Int(displs), types.as_ptr())
         };
         let (send, recv) = (side(sendbuf, sendcounts, senddispls, &send), side(recvbuf, recvcounts, recvdispls, &recv));
-        crate::alltoallv::run(Kind::SparseAlltoallw, comm, send, recv, native)
+        crate::alltoallv::run(Function::SparseAlltoallw, comm, send, recv, native)
     }
 }
 
-/// Persistent operations, which some MPIs have as extensions.
+/// Persistent operations, which are extensions in some MPIs.
 macro_rules! persistent {
     ($prefix:ident $capitals:ident) => {
         fortran! { $prefix $capitals:

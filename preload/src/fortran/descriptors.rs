@@ -1,7 +1,8 @@
-//! Collectives whose `mpi_f08` functions call what they should not, on the way to the C names:
-//! MPICH's ask for the degrees of a distributed graph, whatever the topology (seen in 4.0.2).
+//! Collectives whose `mpi_f08` functions in MPICH fail before they reach the C names: they ask for
+//! the degrees of a distributed graph, whatever the topology (seen in 4.0.2).
 //!
-//! Buffers come as descriptors; a call with one that is not contiguous goes on to the MPI.
+//! Buffers come as descriptors. A call with a buffer that is not contiguous is passed on to the
+//! MPI.
 
 use std::ffi::{c_int, c_void};
 
@@ -16,7 +17,7 @@ unsafe extern "C" {
     static mpixp_bottom: *const c_void;
 }
 
-/// A dimension of an array, as gfortran describes it.
+/// A dimension in gfortran's array descriptor.
 #[repr(C)]
 struct Dimension {
     _lower_bound: isize,
@@ -25,7 +26,7 @@ struct Dimension {
     stride: isize,
 }
 
-/// A buffer, as gfortran describes it.
+/// gfortran's array descriptor.
 #[repr(C)]
 pub struct Descriptor {
     base: *mut c_void,
@@ -53,7 +54,7 @@ unsafe fn buffer(descriptor: *const Descriptor) -> Option<*mut c_void> {
         let mut bytes = (*descriptor).element as isize;
         for i in 0..(*descriptor).rank.max(0) as usize {
             let dimension = dimensions.add(i);
-            // the last dimension of an array of unknown size is below zero
+            // the last dimension of an assumed-size array is negative
             if (*dimension).extent != 1 && (*dimension).stride != bytes {
                 return None;
             }
@@ -63,7 +64,7 @@ unsafe fn buffer(descriptor: *const Descriptor) -> Option<*mut c_void> {
     }
 }
 
-/// What a call needs; `None` where it is not ours.
+/// The converted arguments of a call.
 struct Taken {
     comm: mpi_sys::MPI_Comm,
     sendbuf: *mut c_void,

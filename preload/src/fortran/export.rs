@@ -1,4 +1,4 @@
-//! How the Fortran names are defined, and what their definitions share.
+//! Macros that define the Fortran names, and helpers that the definitions share.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_void};
@@ -11,15 +11,15 @@ use crate::next::symbol;
 /// A Fortran integer.
 pub type Integer = c_int;
 
-/// Defines the Fortran names of MPI functions, given in lower case, upper case and C's way. The
-/// last argument, `ierror`, is left out here: `native` returns what the function behind puts there,
-/// and what the body returns is put there.
+/// Defines the Fortran names of MPI functions, given in lower case, upper case and C's
+/// capitalization. The last argument, `ierror`, is left out: `native` returns what the next
+/// function stores there, and the body's result is stored there.
 macro_rules! fortran {
     ($prefix:ident $capitals:ident: $($lower:ident $upper:ident $camel:ident ($($arg:ident: $type:ty),* $(,)?) |$native:ident| $body:block)*) => {$(
         mod $lower {
             use super::*;
 
-            // what is not looked at here is passed on all the same; one body has nothing unsafe
+            // a body need not read all arguments; one has nothing unsafe
             #[allow(unused_variables, unused_unsafe)]
             unsafe fn body($($arg: $type,)* $native: &dyn Fn() -> c_int) -> c_int {
                 // SAFETY: the arguments are a program's for the function of this name.
@@ -41,7 +41,7 @@ macro_rules! fortran {
     )*};
 }
 
-/// One of the names.
+/// Defines one of the names.
 macro_rules! export {
     ($prefix:ident, $name:ident, $suffix:literal: ($($arg:ident: $type:ty),*) $function:ident) => {
         #[unsafe(export_name = concat!(stringify!($prefix), stringify!($name), $suffix))]
@@ -72,14 +72,14 @@ macro_rules! export {
 
 pub(super) use {export, fortran};
 
-/// Address of a variable of the MPI's Fortran part; where there is none, one that no argument has.
+/// Address of a variable of the MPI's Fortran bindings; if there is none, one that no argument has.
 pub fn address(name: &CStr) -> *const c_void {
     static NOTHING: u8 = 0;
     let found = symbol(name);
     if found.is_null() { (&raw const NOTHING).cast() } else { found }
 }
 
-/// Calls a C function that makes a request. `on` passes the call on as it came.
+/// Calls a C function that makes a request. `on` passes the call on unchanged.
 ///
 /// # Safety
 /// `request` must be the program's variable.

@@ -12,7 +12,7 @@ use super::export::*;
 use crate::errors::SUCCESS;
 use crate::{complete, create, requests};
 
-/// Addresses by which Fortran programs say that they want no status.
+/// Addresses that stand for `MPI_STATUS_IGNORE` and `MPI_STATUSES_IGNORE` in Fortran.
 struct Ignored {
     one: *const c_void,
     many: *const c_void,
@@ -34,10 +34,9 @@ fn is_ignored(statuses: *const MPI_Status) -> bool {
     statuses.cast() == ignored.one || statuses.cast() == ignored.many
 }
 
-/// Calls a C function with requests and statuses of the program, which are made C's before and
-/// Fortran's after. `on` passes the call on as it came; what it has written is left alone.
-/// Otherwise `after` runs, and says how many statuses there are. Where the table is empty nothing
-/// but `on` happens.
+/// Calls a C function with requests and statuses that are converted to C before and to Fortran
+/// after. `on` passes the call on unchanged, and its results are left alone. Otherwise `after` runs
+/// and returns the number of statuses. If the table of requests is empty, only `on` runs.
 unsafe fn with_requests(
     count: Integer,
     integers: *mut Integer,
@@ -55,7 +54,7 @@ unsafe fn with_requests(
         let handles = (0..count).map(|i| request_of(*integers.add(i)));
         let mut handles: Vec<MPI_Request> = handles.collect();
         let before = handles.clone();
-        // Fortran's statuses need not lie where C's may
+        // Fortran's statuses may be less aligned than C's
         let ignored = statuses.is_null() || is_ignored(statuses);
         let mut room: Vec<MPI_Status> = if ignored { Vec::new() } else { vec![std::mem::zeroed(); count] };
         std::ptr::copy_nonoverlapping(statuses.cast::<u8>(), room.as_mut_ptr().cast::<u8>(), size_of_val(&room[..]));
@@ -80,7 +79,7 @@ unsafe fn with_requests(
     }
 }
 
-/// Makes indices count from 1, where there are any.
+/// Converts indices to Fortran's, which start at 1.
 unsafe fn from_one(indices: *mut Integer, count: Integer) {
     // SAFETY: the caller vouches for the array; a constant of mpi-sys' C file.
     unsafe {
@@ -91,7 +90,7 @@ unsafe fn from_one(indices: *mut Integer, count: Integer) {
         }
     }
 }
-/// A communicator with a topology has been made, if `code` is success.
+/// Gives a communicator with a topology a state after it was made, if `code` is success.
 unsafe fn made(code: c_int, newcomm: *const Integer) -> c_int {
     if code == SUCCESS {
         // SAFETY: the caller vouches for the pointer, and MPI has written to it.

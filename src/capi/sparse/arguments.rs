@@ -13,8 +13,8 @@ use crate::mpi::datatype::{self, Owned as Datatype};
 use crate::mpi::message::Block;
 use crate::mpi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, device, info};
 use crate::select::hints::SparseHints;
-use crate::sparse::mailbox::{Arrived, Inbox, Layout, Outgoing, Sends};
-use crate::sparse::{self, Exchange, Form, Wires};
+use crate::sparse::messages::{Arrivals, Arrived, Layout, Outgoing, Sends};
+use crate::sparse::{self, Exchange, ExchangeContext, Form};
 use crate::topology::neighborhood;
 
 /// The arguments that every form of an exchange has.
@@ -72,7 +72,7 @@ impl Arguments {
         let form = if keep == Keep::Request { Form::Nonblocking } else { Form::Blocking };
         // SAFETY: the caller vouches for handles and arrays.
         unsafe {
-            let context = sparse::wires(self.comm)?;
+            let context = sparse::context(self.comm)?;
             logging::unknown_keys(self.info, self.comm);
             let (hints, understood) = sparse_hints(self.info);
             let checked = understood.and(destination).and_then(|d| Ok((d, self.check(keep, &context.hold())?)));
@@ -95,7 +95,7 @@ impl Arguments {
     ///
     /// # Safety
     /// As for `start`.
-    unsafe fn check(&self, keep: Keep, context: &Wires) -> Result<Checked> {
+    unsafe fn check(&self, keep: Keep, context: &ExchangeContext) -> Result<Checked> {
         // SAFETY: the caller vouches for handles and arrays.
         unsafe {
             let mut sends = self.send.read(context)?;
@@ -188,7 +188,7 @@ impl SendSide {
     ///
     /// # Safety
     /// The arrays must be null or as long as said, the datatype a datatype or null.
-    unsafe fn read(&self, context: &Wires) -> Result<Sends> {
+    unsafe fn read(&self, context: &ExchangeContext) -> Result<Sends> {
         let n = args::length("ntargets", self.ntargets)?;
         if n == 0 {
             return Ok(Sends::default());
@@ -236,7 +236,7 @@ impl ReceiveType {
     ///
     /// # Safety
     /// The handle must be a datatype or null.
-    unsafe fn of(datatype: MPI_Datatype, context: &Wires) -> Result<ReceiveType> {
+    unsafe fn of(datatype: MPI_Datatype, context: &ExchangeContext) -> Result<ReceiveType> {
         // SAFETY: the caller vouches for the handle.
         unsafe {
             let (extent, dense) = examine(&RECV, datatype, &context.recv, context.comm())?;
@@ -264,7 +264,7 @@ impl ReceiveType {
     ///
     /// # Safety
     /// The messages must have been checked.
-    pub unsafe fn unpacked(&self, packed: &Inbox, comm: &Comm) -> Result<Option<Inbox>> {
+    pub unsafe fn unpacked(&self, packed: &Arrivals, comm: &Comm) -> Result<Option<Arrivals>> {
         match &self.derived {
             None => Ok(None),
             // SAFETY: a datatype of our own; the callers have checked the lengths.

@@ -10,14 +10,14 @@ use crate::capi::boundary;
 use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::datatype::{self, Owned as Datatype};
 use crate::mpi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, comm};
-use crate::sparse::mailbox::{Arrived, Inbox};
+use crate::sparse::messages::{Arrivals, Arrived};
 use crate::sparse::{self, Exchange, Shared};
 
 /// A nonblocking sparse exchange under way.
 pub struct MPIX_Sparse_request_object {
     /// Also in the list of those that each wait of the process moves forward.
     exchange: Arc<Mutex<Exchange>>,
-    wires: Shared,
+    context: Shared,
     kind: ReceiveType,
     /// Keeps the send type alive.
     _sendtype: Option<Datatype>,
@@ -232,7 +232,7 @@ unsafe fn each(name: &str, arguments: &Arguments, function: MPIX_Sparse_function
             let mut failed = Ok(());
             let deliver = |m: &Arrived| -> Result<()> {
                 let count = kind.check(m)?;
-                let typed = kind.unpacked(&Inbox::of(*m), &private)?;
+                let typed = kind.unpacked(&Arrivals::of(*m), &private)?;
                 let at = typed.as_ref().map_or(m.at, |t| t.messages[0].at);
                 let code = function(m.source as c_int, count as MPI_Count, at.cast(), context);
                 if code == mpi::success() { Ok(()) } else { Err(Error::Callback { code, source_rank: m.source }.into()) }
@@ -306,11 +306,11 @@ unsafe fn start(function: &str, arguments: &Arguments, request: *mut MPIX_Sparse
         // SAFETY: the caller vouches for the arguments.
         let started = unsafe { arguments.start(Keep::Request, Results::one("request", request)) }?;
         let Started { exchange, destination, kind, sendtype: _sendtype, .. } = started;
-        let wires = Arc::clone(exchange.wires());
-        let outstanding = Arc::clone(&wires.hold().outstanding);
+        let context = Arc::clone(exchange.context());
+        let outstanding = Arc::clone(&context.hold().outstanding);
         let exchange = Arc::new(Mutex::new(exchange));
         outstanding.add(Arc::clone(&exchange) as _);
-        let request = MPIX_Sparse_request_object { exchange, wires, kind, _sendtype, user: arguments.comm };
+        let request = MPIX_Sparse_request_object { exchange, context, kind, _sendtype, user: arguments.comm };
         destination.write([Box::into_raw(Box::new(request))]);
         Ok(())
     })
@@ -349,8 +349,8 @@ pub unsafe extern "C" fn MPIX_Sparse_wait(request: *mut MPIX_Sparse_request, res
 
 /// The communicator on which errors are reported: `MPI_COMM_WORLD` once the caller's has been
 /// freed.
-pub(super) fn handler_of(wires: &Shared, user: MPI_Comm) -> MPI_Comm {
-    if wires.is_orphaned() { comm::world() } else { user }
+pub(super) fn handler_of(context: &Shared, user: MPI_Comm) -> MPI_Comm {
+    if context.is_orphaned() { comm::world() } else { user }
 }
 
 /// Completes an exchange if `progress` says that it has ended.
@@ -363,12 +363,12 @@ unsafe fn complete(
     // SAFETY: the caller vouches for the arguments; the request is a box that `start` made.
     unsafe {
         let live = request.as_mut().and_then(|r| r.as_mut());
-        let user = live.as_ref().map_or(comm::world(), |r| handler_of(&r.wires, r.user));
+        let user = live.as_ref().map_or(comm::world(), |r| handler_of(&r.context, r.user));
         boundary::call(function, user, || {
             let null = Error::NullHandle { argument: Argument::new("request"), null: "NULL", class: Class::Arg };
             let live = live.ok_or(null)?;
             let place = Results::one("result", result)?;
-            let outstanding = Arc::clone(&live.wires.hold().outstanding);
+            let outstanding = Arc::clone(&live.context.hold().outstanding);
             outstanding.advance();
             let progressed = progress(&mut live.exchange.lock().unwrap_or_else(PoisonError::into_inner));
             // an exchange that has failed is not moved further
@@ -398,7 +398,7 @@ pub unsafe extern "C" fn MPIX_Sparse_describe(
     boundary::call("MPIX_Sparse_describe", comm, || {
         // SAFETY: the caller vouches for the arguments.
         unsafe {
-            let shared = sparse::wires(comm)?;
+            let shared = sparse::context(comm)?;
             let text = shared.hold().describe();
             args::text(&text, length, string, resultlen)
         }

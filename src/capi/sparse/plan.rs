@@ -20,7 +20,7 @@ pub struct MPIX_Sparse_plan_object {
     result: Box<MPIX_Sparse_result_object>,
     /// Keeps the send type alive, as long as the plan.
     _sendtype: Option<Datatype>,
-    wires: Shared,
+    context: Shared,
     user: MPI_Comm,
 }
 
@@ -85,19 +85,19 @@ unsafe fn make_plan(function: &str, arguments: &Arguments, plan: *mut MPIX_Spars
         // plan.
         unsafe {
             // first of all: every process counts its plans, also one whose arguments are in error
-            let tag = sparse::wires(arguments.comm)?.hold().next_plan();
+            let tag = sparse::context(arguments.comm)?.hold().next_plan();
             let mut started = arguments.start(Keep::Plan, Results::one("plan", plan))?;
             let exchange = &mut started.exchange;
             exchange.wait()?;
             let (private, inbox) = (exchange.comm()?, exchange.take());
-            let plan = Plan::new(exchange.wires(), started.sends, &inbox, tag)?;
+            let plan = Plan::new(exchange.context(), started.sends, &inbox, tag)?;
             let mut result = Box::new(MPIX_Sparse_result_object::new(inbox, started.kind, &private)?);
             result.of_plan = true;
             started.destination.write([Box::into_raw(Box::new(MPIX_Sparse_plan_object {
                 plan,
                 result,
                 _sendtype: started.sendtype,
-                wires: Arc::clone(started.exchange.wires()),
+                context: Arc::clone(started.exchange.context()),
                 user: arguments.comm,
             }))]);
             Ok(())
@@ -113,7 +113,7 @@ unsafe fn with_plan(
 ) -> c_int {
     // SAFETY: the caller vouches for the plan.
     let plan = unsafe { plan.as_mut() };
-    let user = plan.as_ref().map_or(comm::world(), |p| handler_of(&p.wires, p.user));
+    let user = plan.as_ref().map_or(comm::world(), |p| handler_of(&p.context, p.user));
     boundary::call(function, user, || {
         let null = Error::NullHandle { argument: Argument::new("plan"), null: "NULL", class: Class::Arg };
         body(plan.ok_or(null)?)

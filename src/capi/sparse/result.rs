@@ -12,15 +12,15 @@ use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Owned as Datatype;
 use crate::mpi::{self, MPI_Aint, MPI_Count, comm, device};
-use crate::sparse::mailbox::{Arrived, Inbox};
+use crate::sparse::messages::{Arrivals, Arrived};
 
 /// The messages that a sparse exchange brought, ordered by source, those of one source in the order
 /// in which it sent them.
 pub struct MPIX_Sparse_result_object {
     /// Messages as they came.
-    packed: Inbox,
+    packed: Arrivals,
     /// Messages as elements of the receive type, where that differs.
-    typed: Option<Inbox>,
+    typed: Option<Arrivals>,
     kind: ReceiveType,
     comm: Arc<Comm>,
     /// Belongs to a plan, which frees it.
@@ -32,7 +32,7 @@ pub type MPIX_Sparse_result = *mut MPIX_Sparse_result_object;
 
 impl MPIX_Sparse_result_object {
     /// Takes what has come, which must be whole numbers of elements.
-    pub(super) fn new(packed: Inbox, kind: ReceiveType, comm: &Arc<Comm>) -> Result<Self> {
+    pub(super) fn new(packed: Arrivals, kind: ReceiveType, comm: &Arc<Comm>) -> Result<Self> {
         for m in &packed.messages {
             kind.check(m)?;
         }

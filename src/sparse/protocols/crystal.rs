@@ -1,97 +1,102 @@
-//! The crystal router: messages travel together through ceil(log2 P) steps of a hypercube (of any number of processes, see `mirror.rs`). In each step a
-//! process gives everything that belongs to the other half of its range to its mirror image there, in one message. After the last step it has what is
-//! for itself: nothing needs to be counted, acknowledged or waited for.
+//! The crystal router: messages travel together through ceil(log2 P) steps of a hypercube, which
+//! works for any number of processes (see `recursive_halving.rs`). In each step, a process sends
+//! everything that belongs to the other half of its range to its mirror image there, in one message.
+//! After the last step it holds what is addressed to itself: nothing needs to be counted,
+//! acknowledged or waited for.
 //!
-//! Useful for short messages, where the number of messages counts and not their bytes. Cost: ceil(log2 P) messages a process, whatever k is; each byte
-//! is copied and sent up to ceil(log2 P) times, about half as often on average, with 16 bytes for each message that travels. Memory: [`HEAD`] bytes a step,
-//! and what passes through. Source: Fox, Johnson, Lyzenga, Otto, Salmon, Walker, Solving Problems on Concurrent Processors, 1988, chapter 22.
+//! Best for short messages, where the number of messages counts rather than their bytes. Cost:
+//! ceil(log2 P) messages per process, whatever k is; each byte is copied and sent up to ceil(log2 P)
+//! times, about half as often on average, plus 16 bytes per packet. Memory: [`HEAD`] bytes per step,
+//! and the packets that pass through. Source: Fox, Johnson, Lyzenga, Otto, Salmon, Walker, Solving
+//! Problems on Concurrent Processors, 1988, chapter 22.
 
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
-use crate::sparse::mailbox::{Inbox, Sends};
-use crate::sparse::mirror::{self, Step};
-use crate::sparse::{Kind, Stats, Wires, lost, tag};
+use crate::sparse::messages::{Arrivals, Sends};
+use crate::sparse::recursive_halving::{Step, steps};
+use crate::sparse::stats::Stats;
+use crate::sparse::transport::{Tag, Transport, lost};
 
-/// Bytes that the receives posted ahead have room for. A longer message comes in two.
+/// Size of the receives posted in advance. A longer message arrives in two pieces.
 const HEAD: usize = 8192;
 
 const WORD: usize = size_of::<u64>();
 
-/// A message between processes of the router begins with its length in words, and the stats.
+/// Words before the packets of a message between routers: its length in words, and the stats.
 const PREFIX: usize = 2;
 
-/// A message on its way begins with target and source, and its length in bytes.
+/// Words before a packet's bytes: target and source, and the length in bytes.
 const LABEL: usize = 2;
 
-/// In the place of the length: the message could not be packed. Nothing follows.
+/// Stands in place of the length of a packet that could not be packed. No bytes follow.
 pub const LOST: u64 = u64::MAX;
 
-/// A message on its way.
+/// A message on its way through the router.
 #[derive(Debug, Clone, Copy)]
-pub struct Record {
-    /// To whom: a rank of the router's communicator.
+pub struct Packet {
+    /// The receiver, a rank in the router's communicator.
     pub target: u32,
-    /// Who sends it: anything that tells the target.
+    /// The sender, in whatever numbering its receiver understands.
     pub source: u32,
-    /// Bytes.
+    /// Length in bytes.
     pub bytes: u64,
-    /// What.
+    /// The bytes.
     pub body: Body,
 }
 
-/// Where a message's bytes are.
+/// Where the bytes of a packet are.
 #[derive(Debug, Clone, Copy)]
 pub enum Body {
-    /// The entry of the process's own list, not packed yet.
+    /// In this entry of the process's own list, not packed yet.
     Own(usize),
-    /// Here.
+    /// At this address.
     At(*const u8),
-    /// Nowhere: it could not be packed.
+    /// Nowhere: they could not be packed.
     Lost,
 }
 
-impl Record {
-    /// A message whose label says this; its bytes, if there are any, are here.
-    pub fn read(label: u64, bytes: u64, at: *const u8) -> Record {
+impl Packet {
+    /// Decodes a packet from its label and length; its bytes, if any, are at `at`.
+    pub fn read(label: u64, bytes: u64, at: *const u8) -> Packet {
         let (bytes, body) = if bytes == LOST { (0, Body::Lost) } else { (bytes, Body::At(at)) };
-        Record { target: (label >> 32) as u32, source: label as u32, bytes, body }
+        Packet { target: (label >> 32) as u32, source: label as u32, bytes, body }
     }
 
-    /// Words of its body.
+    /// Returns the words of its bytes, rounded up.
     pub fn body_words(&self) -> usize {
         (self.bytes as usize).div_ceil(WORD)
     }
 
-    /// Words that it takes.
+    /// Returns all words that it takes.
     fn words(&self) -> usize {
         LABEL + self.body_words()
     }
 }
 
-/// One step with its messages.
+/// One step of the router, with its messages.
 #[derive(Debug)]
 struct Round {
     step: Step,
-    goes: Vec<u64>,
+    outgoing: Vec<u64>,
     sends: [Request; 2],
-    came: Vec<Came>,
+    incoming: Vec<Incoming>,
 }
 
-/// A message that comes in a step: into the head, or if it is longer than that, whole.
+/// A message received in a step: in `head` if it fits, otherwise in `whole`.
 #[derive(Debug)]
-struct Came {
+struct Incoming {
     from: u32,
     head: Box<[u64]>,
     whole: Vec<u64>,
     receive: Request,
-    /// Whether the head is here.
+    /// True once the head has arrived.
     begun: bool,
 }
 
-/// The router of a communicator.
+/// The router of one communicator.
 #[derive(Debug)]
 pub struct Router {
     comm: Arc<Comm>,
@@ -100,34 +105,38 @@ pub struct Router {
 }
 
 impl Router {
-    /// For process `rank` of `size` of a communicator.
+    /// Creates the router of process `rank` of `size`.
     pub fn new(comm: Arc<Comm>, rank: u32, size: u32, tag: i32) -> Router {
-        let came = |&from: &u32| Came {
+        let incoming = |&from: &u32| Incoming {
             from,
             head: vec![0; HEAD / WORD].into(),
             whole: Vec::new(),
             receive: Request::default(),
             begun: false,
         };
-        let round =
-            |step: Step| Round { goes: Vec::new(), sends: Default::default(), came: step.from.iter().map(came).collect(), step };
-        Router { comm, tag, rounds: mirror::steps(rank, size).into_iter().map(round).collect() }
+        let round = |step: Step| Round {
+            outgoing: Vec::new(),
+            sends: Default::default(),
+            incoming: step.from.iter().map(incoming).collect(),
+            step,
+        };
+        Router { comm, tag, rounds: steps(rank, size).into_iter().map(round).collect() }
     }
 
-    /// Posts all receives.
+    /// Posts the receives of all steps.
     fn arm(&mut self) -> Result<()> {
-        for came in self.rounds.iter_mut().flat_map(|r| &mut r.came) {
-            let at = came.head.as_mut_ptr().cast();
-            came.begun = false;
-            // SAFETY: the head stays where it is, and is read when the receive is complete.
-            came.receive = unsafe { message::receive(at, HEAD as u64, Some(came.from), Some(self.tag), &self.comm) }?;
+        for incoming in self.rounds.iter_mut().flat_map(|r| &mut r.incoming) {
+            let at = incoming.head.as_mut_ptr().cast();
+            incoming.begun = false;
+            // SAFETY: the head does not move and is read only after the receive completes.
+            incoming.receive = unsafe { message::receive(at, HEAD as u64, Some(incoming.from), Some(self.tag), &self.comm) }?;
         }
         Ok(())
     }
 }
 
-impl Came {
-    /// Whether the message is here.
+impl Incoming {
+    /// Returns true once the whole message has arrived.
     fn test(&mut self, tag: i32, comm: &Comm) -> Result<bool> {
         if !self.receive.test()? {
             return Ok(false);
@@ -141,7 +150,7 @@ impl Came {
                 let (first, rest) = self.whole.split_at_mut(self.head.len());
                 first.copy_from_slice(&self.head);
                 let bytes = (rest.len() * WORD) as u64;
-                // SAFETY: the room stays where it is, and is read when the receive is complete.
+                // SAFETY: the buffer does not move and is read only after the receive completes.
                 self.receive =
                     unsafe { message::receive(rest.as_mut_ptr().cast(), bytes, Some(self.from), Some(tag + 1), comm) }?;
                 return self.receive.test();
@@ -155,80 +164,83 @@ impl Came {
     }
 }
 
-/// Messages on their way through a router.
+/// Packets on their way through a router.
 #[derive(Debug)]
-pub struct Passage {
+pub struct Routing {
     at: usize,
-    held: Vec<Record>,
+    held: Vec<Packet>,
     largest: Stats,
 }
 
-impl Passage {
-    /// Begins with these messages.
+impl Routing {
+    /// Starts to route these packets.
     ///
     /// # Safety
-    /// The bytes of the messages and the blocks in `sends` must be readable, and stay, until the passage is over.
+    /// The bytes of the packets and the blocks in `sends` must stay readable until the routing is
+    /// done.
     pub unsafe fn start(
         router: &mut Router,
-        held: Vec<Record>,
+        held: Vec<Packet>,
         stats: Stats,
         sends: &Sends,
         loss: &mut Option<Box<Error>>,
-    ) -> Result<Passage> {
+    ) -> Result<Routing> {
         router.arm()?;
-        let mut passage = Passage { at: 0, held, largest: stats };
+        let mut routing = Routing { at: 0, held, largest: stats };
         // SAFETY: the caller vouches for the bytes.
-        unsafe { passage.send(router, sends, loss) }?;
-        Ok(passage)
+        unsafe { routing.send(router, sends, loss) }?;
+        Ok(routing)
     }
 
-    /// Gives away what the step at hand gives away. A message that cannot be packed is a loss; its label
-    /// travels without it, so that the others go their way.
+    /// Sends what leaves this process in the current step. A packet that cannot be packed is a
+    /// loss: its label travels without it, so that the others are not held up.
     unsafe fn send(&mut self, router: &mut Router, sends: &Sends, loss: &mut Option<Box<Error>>) -> Result<()> {
         let (tag, comm) = (router.tag, &router.comm);
-        let Some(Round { step, goes, sends: requests, .. }) = router.rounds.get_mut(self.at) else {
+        let Some(Round { step, outgoing, sends: requests, .. }) = router.rounds.get_mut(self.at) else {
             return Ok(());
         };
-        let gives = |r: &&Record| step.gives.contains(&r.target);
-        let words = PREFIX + self.held.iter().filter(gives).map(Record::words).sum::<usize>();
-        goes.clear();
-        goes.reserve(words);
-        goes.extend([0, self.largest.word().into()]);
+        let gives = |r: &&Packet| step.gives.contains(&r.target);
+        let words = PREFIX + self.held.iter().filter(gives).map(Packet::words).sum::<usize>();
+        outgoing.clear();
+        outgoing.reserve(words);
+        outgoing.extend([0, self.largest.word().into()]);
         for r in self.held.iter().filter(gives) {
-            goes.extend([u64::from(r.target) << 32 | u64::from(r.source), r.bytes]);
-            let at = goes.len();
-            goes.resize(at + r.body_words(), 0);
-            let into: *mut u8 = goes[at..].as_mut_ptr().cast();
-            // SAFETY: the caller vouches for what is read; there is room for as many bytes.
+            outgoing.extend([u64::from(r.target) << 32 | u64::from(r.source), r.bytes]);
+            let at = outgoing.len();
+            outgoing.resize(at + r.body_words(), 0);
+            let into: *mut u8 = outgoing[at..].as_mut_ptr().cast();
+            // SAFETY: the caller vouches for the source; the buffer has just been extended by as
+            // many bytes.
             unsafe {
                 match r.body {
                     Body::Own(i) => {
                         if let Err(e) = sends.list[i].pack(into, sends.dense, comm) {
                             loss.get_or_insert(e);
-                            goes.truncate(at);
-                            goes[at - 1] = LOST;
+                            outgoing.truncate(at);
+                            outgoing[at - 1] = LOST;
                         }
                     }
                     Body::At(from) => std::ptr::copy_nonoverlapping(from, into, r.bytes as usize),
-                    Body::Lost => goes[at - 1] = LOST,
+                    Body::Lost => outgoing[at - 1] = LOST,
                 }
             }
         }
-        goes[0] = goes.len() as u64;
+        outgoing[0] = outgoing.len() as u64;
         self.held.retain(|r| !step.gives.contains(&r.target));
-        let (head, rest) = goes.split_at(goes.len().min(HEAD / WORD));
+        let (head, rest) = outgoing.split_at(outgoing.len().min(HEAD / WORD));
         for (request, (part, tag)) in requests.iter_mut().zip([(head, tag), (rest, tag + 1)]) {
             if !part.is_empty() {
                 let block = bytes_at(part.as_ptr().cast(), size_of_val(part) as u64);
-                // SAFETY: the words stay as they are until the sends are complete.
+                // SAFETY: the words are not changed before the sends complete.
                 *request = unsafe { message::send(Mode::Standard, &block, step.to, tag, comm) }?;
             }
         }
         Ok(())
     }
 
-    /// Goes on; the messages that have come to this process, and the largest stats, when all is over. The bytes are the router's until it is
-    /// used again, or the sender's.
+    /// Advances the routing. Once it is done, returns the packets addressed to this process, and
+    /// the maximum stats. Their bytes belong to the router, until it is used again, or to the
+    /// sender.
     ///
     /// # Safety
     /// As for `start`.
@@ -238,21 +250,21 @@ impl Passage {
         router: &mut Router,
         sends: &Sends,
         loss: &mut Option<Box<Error>>,
-    ) -> Result<Option<(&[Record], Stats)>> {
+    ) -> Result<Option<(&[Packet], Stats)>> {
         while let Some(round) = router.rounds.get_mut(self.at) {
-            for came in &mut round.came {
-                if !came.test(router.tag, &router.comm)? {
+            for incoming in &mut round.incoming {
+                if !incoming.test(router.tag, &router.comm)? {
                     return Ok(None);
                 }
             }
-            for came in &round.came {
-                let words = came.words();
+            for incoming in &round.incoming {
+                let words = incoming.words();
                 self.largest = self.largest.max(Stats::from_word(words[1] as u32));
                 let mut rest = &words[PREFIX..];
                 while let [label, bytes, body @ ..] = rest {
-                    let record = Record::read(*label, *bytes, body.as_ptr().cast());
-                    rest = &rest[record.words()..];
-                    self.held.push(record);
+                    let packet = Packet::read(*label, *bytes, body.as_ptr().cast());
+                    rest = &rest[packet.words()..];
+                    self.held.push(packet);
                 }
             }
             self.at += 1;
@@ -270,53 +282,59 @@ impl Passage {
     }
 }
 
-/// The protocol at work.
-pub struct Run(Passage);
+/// A run of the protocol.
+pub struct Run(Routing);
 
 impl Run {
-    /// Begins.
+    /// Starts the protocol.
     ///
     /// # Safety
-    /// As for `sparse::Run::start`.
-    pub unsafe fn start(wires: &mut Wires, sends: &Sends) -> Result<Run> {
-        let (rank, size, mine) = (wires.rank, wires.size, Stats::of(sends, wires));
-        let comm = &wires.comm;
-        let router = wires.router.get_or_insert_with(|| Router::new(Arc::clone(comm), rank, size, tag(Kind::Router, 0)));
+    /// As for `dispatch::Run::start`.
+    pub unsafe fn start(transport: &mut Transport, router: &mut Option<Router>, sends: &Sends) -> Result<Run> {
+        let (rank, size, mine) = (transport.rank, transport.size, transport.stats(sends));
+        let comm = &transport.comm;
+        let router = router.get_or_insert_with(|| Router::new(Arc::clone(comm), rank, size, Tag::Router.number(0)));
         let held = (sends.list.iter().enumerate())
             .filter(|(_, o)| o.target != rank)
-            .map(|(i, o)| Record { target: o.target, source: rank, bytes: o.bytes, body: Body::Own(i) })
+            .map(|(i, o)| Packet { target: o.target, source: rank, bytes: o.bytes, body: Body::Own(i) })
             .collect();
         // SAFETY: the caller vouches for the blocks.
-        Ok(Run(unsafe { Passage::start(router, held, mine, sends, &mut wires.loss) }?))
+        Ok(Run(unsafe { Routing::start(router, held, mine, sends, &mut transport.loss) }?))
     }
 
-    /// Goes on.
+    /// Advances the protocol. Returns true once it is done.
     ///
     /// # Safety
-    /// As for `sparse::Run::progress`.
+    /// As for `dispatch::Run::progress`.
     #[inline]
-    pub unsafe fn progress(&mut self, wires: &mut Wires, sends: &Sends, inbox: &mut Inbox) -> Result<bool> {
-        let router = wires.router.as_mut().expect("it has been started");
+    pub unsafe fn progress(
+        &mut self,
+        transport: &mut Transport,
+        router: &mut Option<Router>,
+        sends: &Sends,
+        arrivals: &mut Arrivals,
+    ) -> Result<bool> {
+        let router = router.as_mut().expect("created by start");
         // SAFETY: the caller vouches for the blocks.
-        let Some((records, largest)) = unsafe { self.0.progress(router, sends, &mut wires.loss) }? else {
+        let Some((packets, largest)) = unsafe { self.0.progress(router, sends, &mut transport.loss) }? else {
             return Ok(false);
         };
-        wires.learn(largest);
-        // SAFETY: the bytes are there until the router is used again.
-        unsafe { deliver(records, inbox, &mut wires.loss) }?;
+        transport.learn(largest);
+        // SAFETY: the bytes are valid until the router is used again.
+        unsafe { deliver(packets, arrivals, &mut transport.loss) }?;
         Ok(true)
     }
 }
 
-/// Enters messages that have come, and losses.
+/// Adds copies of packets that have arrived, and packets lost ones.
 ///
 /// # Safety
 /// Their bytes must be readable.
-pub unsafe fn deliver(records: &[Record], inbox: &mut Inbox, loss: &mut Option<Box<Error>>) -> Result<()> {
-    for r in records {
+pub unsafe fn deliver(packets: &[Packet], arrivals: &mut Arrivals, loss: &mut Option<Box<Error>>) -> Result<()> {
+    for r in packets {
         match r.body {
             // SAFETY: the caller vouches for the bytes.
-            Body::At(from) => unsafe { inbox.copy(r.source, from, r.bytes) }?,
+            Body::At(from) => unsafe { arrivals.copy(r.source, from, r.bytes) }?,
             Body::Lost => drop(loss.get_or_insert_with(|| lost(r.source))),
             Body::Own(_) => {}
         }

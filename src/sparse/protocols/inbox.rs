@@ -1,166 +1,158 @@
-//! Inbox in shared memory: each process has room that all others write to. A sender reserves room by a fetch-and-add at the receiver and writes its message
-//! there; one barrier, also in shared memory, tells that all messages are there. No acknowledgements, no probes, no rounds. See `shm/double_buffer.rs` for why that is
-//! safe from one exchange to the next.
+//! Inboxes in shared memory: each process owns memory that all others can write to. A sender
+//! reserves room by a fetch-and-add at the receiver and writes its message there; a single barrier,
+//! also in shared memory, then says that all messages have been written. There are no
+//! acknowledgements, no probes and no rounds. `shm/double_buffer.rs` explains why that is safe from
+//! one exchange to the next.
 //!
-//! What is longer than [`INBOX_LONG`] bytes is announced there, and travels by MPI to where it is to lie. When an inbox is full, messages travel by MPI and are
-//! counted, so that the receiver knows how many to probe for; those of one sender stay in their order, as none fits behind one that did not.
+//! A message longer than [`INBOX_LONG`] bytes is announced in the inbox and travels by MPI to its
+//! final place. When an inbox is full, further messages travel by MPI and are counted, so that the
+//! receiver knows how many to probe for. Those of one sender keep their order: after one has not
+//! fitted, no later one fits.
 //!
-//! Useful where all processes of the communicator share memory. Cost: for each message a fetch-and-add and two copies, and a compare-and-exchange for the barrier;
-//! what is long as PCX. Memory: 2 times [`INBOX_ROOM`] bytes and a page for each process, of which only what was ever used is really there; nothing else that grows
-//! with P. Source: the library's own; the barrier is a central counter.
+//! Best if all processes of the communicator share memory. Cost: a fetch-and-add and two copies per
+//! message, one compare-and-exchange for the barrier; long messages as in PCX. Memory: twice
+//! [`INBOX_ROOM`] bytes and a page per process, of which only pages that were ever used are
+//! allocated; nothing else grows with P. The protocol is this library's own; the barrier is a
+//! central counter.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
 use crate::model::sparse::{INBOX_LONG, INBOX_ROOM};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode};
+use crate::shm::doorbell::{Bell, before_ringing};
 use crate::shm::double_buffer::{Gate, Half, MOST, Place, TOLD};
 use crate::shm::segment::Segment;
-use crate::sparse::mailbox::{Inbox, Outbox, Sends};
-use crate::sparse::{Kind, STATS_BITS, Stats, Wires, lost, pcx, send_one};
+use crate::sparse::messages::{Arrivals, PendingSends, Sends};
+use crate::sparse::stats::{STATS_BITS, Stats};
+use crate::sparse::transport::{Tag, Transport, lost};
 
-const _: () = assert!(STATS_BITS <= TOLD, "the gate has room for what travels with an exchange");
+const _: () = assert!(STATS_BITS <= TOLD, "the barrier has room for the stats");
 
-/// What is everybody's: at the beginning of the part of process 0.
-#[derive(Default)]
-#[repr(C, align(128))]
-struct Head {
-    gate: Gate,
-    bell: Bell,
-}
+/// Size of the barrier and the doorbell of those who wait for it, which all processes use. They stand
+/// at the beginning of the memory of process 0; that of the others has a gap there.
+const HEAD: usize = size_of::<Gate>() + Bell::BYTES;
 
-/// Wakes those that sleep until the gate opens.
-#[derive(Default)]
-#[repr(C, align(128))]
-struct Bell {
-    /// Rings; the word at which the kernel looks.
-    rings: AtomicU32,
-    asleep: AtomicU32,
-}
-
-/// Before each message.
+/// Precedes each message in an inbox.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(16))]
 struct Header {
     source: u32,
-    /// One of the below.
-    what: u32,
+    /// One of the constants below.
+    kind: u32,
     bytes: u64,
 }
 
-/// The message lies behind the header; it travels by MPI; there is nothing any more; there is room for a message that its sender could not send.
+/// Kinds of headers: the message follows; the message travels by MPI; the inbox ends here; room
+/// follows for a message that could not be sent.
 const MESSAGE: u32 = 0;
 const ANNOUNCED: u32 = 1;
 const END: u32 = 2;
 const FAILED: u32 = 3;
 
-/// Bytes of a half and its counters, in whole lines.
+/// Size of a half with its counters, in whole cache lines.
 const HALF: usize = (size_of::<Half>() + INBOX_ROOM as usize).next_multiple_of(128);
 
 const HEADER: u64 = size_of::<Header>() as u64;
 
-/// Looks in vain between two entries into MPI: a process that others wait for may need this one there.
+/// Polls between two entries into MPI, where other processes may need this one to make progress.
 const ENTER: u32 = 64;
 
-/// Looks in vain between two glances at the clock, and how long a process waits before it asks whether the others live.
-const GLANCE: u32 = 256;
+/// Polls between two looks at the clock, and how long a process waits before it checks whether the
+/// others are alive.
+const CLOCK: u32 = 256;
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// How long a process sleeps at the most: then it lets MPI move other messages.
-const NAP: Duration = Duration::from_micros(500);
-
-/// Memory that all processes of the communicator share.
+/// The memory that all processes of the communicator share.
 struct Memory {
     segment: Segment,
     size: u32,
 }
 
 impl Memory {
-    fn head(&self) -> &Head {
-        // SAFETY: the part of process 0 begins with a head, of zeroes at first, which is all atomics, and lives as long as the segment.
-        unsafe { &*self.segment.part(0).cast::<Head>() }
+    fn barrier(&self) -> &Gate {
+        // SAFETY: the memory of process 0 begins with a barrier, initially zero. It consists of
+        // atomics and lives as long as the segment.
+        unsafe { &*self.segment.part(0).cast::<Gate>() }
     }
 
-    /// A half of a process.
+    fn doorbell(&self) -> Bell {
+        Bell::at(self.segment.part(0).wrapping_add(size_of::<Gate>()))
+    }
+
+    /// Returns one half of a process's inbox.
     fn half(&self, process: u32, number: u64) -> &Half {
-        // SAFETY: as above; the head's size is a multiple of a half's alignment, and so is that of what comes before the second half.
-        unsafe { &*self.before(process, number).cast::<Half>() }
+        // SAFETY: as above; HEAD and HALF are multiples of the alignment of a half.
+        unsafe { &*self.half_at(process, number).cast::<Half>() }
     }
 
-    /// Where a half begins: its counters, and right behind them its room.
+    /// Returns the address of a half: its counters, directly followed by its room.
     #[inline]
-    fn before(&self, process: u32, number: u64) -> *mut u8 {
-        self.segment.part(process).wrapping_add(size_of::<Head>() + (number % 2) as usize * HALF)
+    fn half_at(&self, process: u32, number: u64) -> *mut u8 {
+        self.segment.part(process).wrapping_add(HEAD + (number % 2) as usize * HALF)
     }
 
-    /// A place in a half of a process.
+    /// Returns the address of a position in a half.
     #[inline]
     fn at(&self, process: u32, number: u64, position: u64) -> *mut u8 {
-        self.before(process, number).wrapping_add(size_of::<Half>() + position as usize)
+        self.half_at(process, number).wrapping_add(size_of::<Half>() + position as usize)
     }
 
-    fn gate(&self) -> &Gate {
-        &self.head().gate
-    }
-
-    fn bell(&self) -> &Bell {
-        &self.head().bell
-    }
-
-    /// Writes a header.
-    fn label(&self, process: u32, number: u64, position: u64, header: Header) {
-        // SAFETY: the place is the caller's, who has reserved it, inside of a half; places are multiples of a header.
+    /// Writes a header to a half.
+    fn write_header(&self, process: u32, number: u64, position: u64, header: Header) {
+        // SAFETY: the caller has reserved the position, which lies within a half; positions are
+        // multiples of the size of a header.
         unsafe { self.at(process, number, position).cast::<Header>().write(header) };
     }
 }
 
-/// The inboxes of a communicator.
+/// The inboxes of one communicator.
 pub struct Inboxes {
     memory: Arc<Memory>,
-    /// Of the next exchange by this protocol.
+    /// Number of the next exchange that uses this protocol.
     number: u64,
 }
 
 impl Inboxes {
-    /// `None` where memory cannot be shared, and then on all processes. Collective over `comm`, all of whose processes are on one node.
+    /// Allocates the inboxes. Returns `None`, on all processes, if they cannot share memory.
+    /// Collective over `comm`, all of whose processes must be on one node.
     pub fn new(comm: &Comm, size: u32) -> Result<Option<Inboxes>> {
         if size > MOST {
             return Ok(None);
         }
-        let bytes = size_of::<Head>() + 2 * HALF;
+        let bytes = HEAD + 2 * HALF;
         let segment = Segment::new(bytes, usize::MAX, comm)?;
         Ok(segment.map(|segment| Inboxes { memory: Arc::new(Memory { segment, size }), number: 0 }))
     }
 }
 
-/// The protocol at work.
+/// A run of the protocol.
 pub struct Run {
     memory: Arc<Memory>,
     number: u64,
-    /// Behind the gate: messages by MPI that are still to be found.
+    /// After the barrier: how many messages that travel by MPI are still to be found.
     missing: Option<u32>,
-    outbox: Outbox,
-    looks: u32,
-    /// When this process last asked whether the others live.
+    pending: PendingSends,
+    polls: u32,
+    /// When this process last checked whether the others are alive.
     asked: Option<Instant>,
 }
 
 impl Run {
-    /// Begins. Never waits: all that the others need of this process is there when it returns. A message that cannot be sent is an error at the end, here and at its
-    /// target: nobody waits for it.
+    /// Starts the protocol. Never waits: when it returns, this process has done everything that the
+    /// others need of it. A message that cannot be sent is an error at the end, here and at its
+    /// target; nobody waits for it.
     ///
     /// # Safety
-    /// As for `sparse::Run::start`.
-    pub unsafe fn start(wires: &mut Wires, sends: &Sends) -> Result<Run> {
-        let (rank, rest) = (wires.rank, wires.tag(Kind::Rest));
-        let mine = Stats::of(sends, wires);
-        let Some(inboxes) = wires.inboxes.as_mut() else { unreachable!("chosen where there are some") };
+    /// As for `dispatch::Run::start`.
+    pub unsafe fn start(transport: &mut Transport, inboxes: &mut Inboxes, sends: &Sends) -> Result<Run> {
+        let (rank, rest) = (transport.rank, transport.tag(Tag::Rest));
+        let mine = transport.stats(sends);
         let (memory, number) = (Arc::clone(&inboxes.memory), inboxes.number);
         inboxes.number += 1;
-        let mut outbox = Outbox::default();
+        let mut pending = PendingSends::default();
         for o in sends.list.iter().filter(|o| o.target != rank) {
             let long = o.bytes > INBOX_LONG || o.device;
             let room = HEADER + if long { 0 } else { o.bytes.next_multiple_of(HEADER) };
@@ -169,83 +161,87 @@ impl Run {
                 Place::Here(at) => {
                     let sent = if long {
                         // SAFETY: the caller vouches for the block.
-                        let sent = unsafe { message::send(Mode::Standard, &o.block, o.target, rest, &wires.comm) };
-                        sent.map(|request| outbox.push(request))
+                        let sent = unsafe { message::send(Mode::Standard, &o.block, o.target, rest, &transport.comm) };
+                        sent.map(|request| pending.push(request))
                     } else {
-                        // SAFETY: the caller vouches for the block; the place has been reserved, and nobody else writes there.
-                        let packed = unsafe { o.pack(memory.at(o.target, number, at + HEADER), sends.dense, &wires.comm) };
-                        packed.inspect(|()| wires.observed.iter().for_each(|observed| observed.in_memory(o.bytes)))
+                        // SAFETY: the caller vouches for the block; the room has been reserved, so
+                        // that nobody else writes to it.
+                        let packed = unsafe { o.pack(memory.at(o.target, number, at + HEADER), sends.dense, &transport.comm) };
+                        packed.inspect(|()| transport.observed.iter().for_each(|observed| observed.in_memory(o.bytes)))
                     };
-                    let what = if long { ANNOUNCED } else { MESSAGE };
+                    let kind = if long { ANNOUNCED } else { MESSAGE };
                     let header = match sent {
-                        Ok(()) => Header { source: rank, what, bytes: o.bytes },
-                        // as long as the room
-                        Err(_) => Header { source: rank, what: FAILED, bytes: room - HEADER },
+                        Ok(()) => Header { source: rank, kind, bytes: o.bytes },
+                        // covers the reserved room
+                        Err(_) => Header { source: rank, kind: FAILED, bytes: room - HEADER },
                     };
-                    memory.label(o.target, number, at, header);
+                    memory.write_header(o.target, number, at, header);
                     sent
                 }
                 Place::Elsewhere { end } => {
                     if let Some(at) = end {
-                        memory.label(o.target, number, at, Header { source: rank, what: END, bytes: 0 });
+                        memory.write_header(o.target, number, at, Header { source: rank, kind: END, bytes: 0 });
                     }
                     // SAFETY: the caller vouches for the block.
-                    let told = unsafe { send_one(wires, o, Mode::Standard, &mut outbox) };
-                    told.map(drop).inspect_err(|_| half.take_back())
+                    let sent = unsafe { transport.send(o, Mode::Standard, &mut pending) };
+                    sent.map(drop).inspect_err(|_| half.take_back())
                 }
             };
             if let Err(e) = sent {
-                wires.loss.get_or_insert(e);
+                transport.loss.get_or_insert(e);
             }
         }
         let join = |a, b| Stats::from_word(a).max(Stats::from_word(b)).word();
-        if memory.gate().arrive(number, mine.word(), join) == u64::from(memory.size) {
-            memory.bell().ring();
+        if memory.barrier().arrive(number, mine.word(), join) == u64::from(memory.size) {
+            before_ringing();
+            memory.doorbell().ring();
         }
-        Ok(Run { memory, number, missing: None, outbox, looks: 0, asked: None })
+        Ok(Run { memory, number, missing: None, pending, polls: 0, asked: None })
     }
 
-    /// Goes on.
+    /// Advances the protocol. Returns true once it is done.
     ///
     /// # Safety
-    /// As for `sparse::Run::progress`.
+    /// As for `dispatch::Run::progress`.
     #[inline]
-    pub unsafe fn progress(&mut self, wires: &mut Wires, inbox: &mut Inbox) -> Result<bool> {
+    pub unsafe fn progress(&mut self, transport: &mut Transport, arrivals: &mut Arrivals) -> Result<bool> {
         if self.missing.is_none() {
-            let Some(told) = self.memory.gate().open(self.number, self.memory.size) else {
-                self.look_around(wires)?;
+            let Some(largest) = self.memory.barrier().open(self.number, self.memory.size) else {
+                self.on_closed(transport)?;
                 return Ok(false);
             };
-            wires.learn(Stats::from_word(told));
-            self.missing = Some(self.take_out(wires, inbox)?);
+            transport.learn(Stats::from_word(largest));
+            self.missing = Some(self.empty(transport, arrivals)?);
         }
         let missing = self.missing.as_mut().expect("counted above");
-        Ok(pcx::find(wires, missing, inbox)? & inbox.complete()? & self.outbox.complete()?)
+        Ok(transport.find_missing(missing, arrivals)? & arrivals.complete()? & self.pending.complete()?)
     }
 
-    /// Takes what has come out of the inbox; how many messages are to be probed for.
-    fn take_out(&self, wires: &mut Wires, inbox: &mut Inbox) -> Result<u32> {
-        let contents = self.memory.half(wires.rank, self.number).empty(INBOX_ROOM);
-        let bytes = if contents.cut { self.end(wires.rank) } else { contents.bytes };
+    /// Takes the messages out of this process's inbox. Returns how many more must be probed for.
+    fn empty(&self, transport: &mut Transport, arrivals: &mut Arrivals) -> Result<u32> {
+        let contents = self.memory.half(transport.rank, self.number).empty(INBOX_ROOM);
+        let bytes = if contents.cut { self.find_end(transport.rank) } else { contents.bytes };
         if bytes > 0 {
-            // all at once, with the headers: they keep messages aligned, and nothing that a process in error writes later changes a length that was checked
-            let at = inbox.room(bytes)?;
-            // SAFETY: so many bytes of the half have been written before the gate opened, as there is room for.
-            unsafe { std::ptr::copy_nonoverlapping(self.memory.at(wires.rank, self.number, 0), at, bytes as usize) };
+            // Copied as a whole, with the headers: they keep the messages aligned, and a faulty
+            // process that writes later cannot change a length that was checked.
+            let at = arrivals.room(bytes)?;
+            // SAFETY: these bytes of the half were written before the barrier completed; `room`
+            // allocated as many.
+            unsafe { std::ptr::copy_nonoverlapping(self.memory.at(transport.rank, self.number, 0), at, bytes as usize) };
             let mut position = 0;
             while position < bytes {
-                // SAFETY: a header inside of the copy, which is aligned as one.
+                // SAFETY: a header within the copy, at an aligned address.
                 let header = unsafe { at.add(position as usize).cast::<Header>().read() };
                 position += HEADER;
-                if header.what == ANNOUNCED {
-                    inbox.receive(header.source, header.bytes, wires.tag(Kind::Rest), &wires.comm)?;
+                if header.kind == ANNOUNCED {
+                    arrivals.receive(header.source, header.bytes, transport.tag(Tag::Rest), &transport.comm)?;
                     continue;
                 }
                 assert!(header.bytes <= bytes - position, "a process has overwritten memory that it shares");
-                if header.what == FAILED {
-                    wires.loss.get_or_insert_with(|| lost(header.source));
+                if header.kind == FAILED {
+                    transport.loss.get_or_insert_with(|| lost(header.source));
                 } else {
-                    inbox.enter(header.source, at.wrapping_add(position as usize), header.bytes);
+                    arrivals.enter(header.source, at.wrapping_add(position as usize), header.bytes);
                 }
                 position += header.bytes.next_multiple_of(HEADER);
             }
@@ -253,14 +249,15 @@ impl Run {
         Ok(contents.elsewhere as u32)
     }
 
-    /// Where messages end in the half of this process, which has been full.
+    /// Returns where the messages end in this process's half, which overflowed.
     #[cold]
-    fn end(&self, rank: u32) -> u64 {
+    fn find_end(&self, rank: u32) -> u64 {
         let mut position = 0;
         while position < INBOX_ROOM {
-            // SAFETY: a header inside of the half; the senders' reservations follow one another up to the one that did not fit.
+            // SAFETY: a header within the half; reservations are contiguous up to the first one
+            // that did not fit.
             let header = unsafe { self.memory.at(rank, self.number, position).cast::<Header>().read() };
-            match header.what {
+            match header.kind {
                 MESSAGE | FAILED => position += HEADER + header.bytes.min(INBOX_LONG).next_multiple_of(HEADER),
                 ANNOUNCED => position += HEADER,
                 _ => return position,
@@ -269,64 +266,44 @@ impl Run {
         INBOX_ROOM
     }
 
-    /// The gate is closed. Lets MPI move other messages now and then, and asks whether the others live.
-    fn look_around(&mut self, wires: &Wires) -> Result<()> {
-        self.looks = self.looks.wrapping_add(1);
-        if self.looks.is_multiple_of(ENTER) {
-            // what it may find stays where it is
-            message::probe(None, wires.tag(Kind::Data), false, &wires.comm)?;
+    /// Called for each poll that finds the barrier closed. Enters MPI now and then, so that other
+    /// messages progress, and checks whether the other processes are alive.
+    fn on_closed(&mut self, transport: &Transport) -> Result<()> {
+        self.polls = self.polls.wrapping_add(1);
+        if self.polls.is_multiple_of(ENTER) {
+            // an unmatched probe: a message that it finds is left in place
+            message::probe(None, transport.tag(Tag::Data), false, &transport.comm)?;
         }
-        if self.looks.is_multiple_of(GLANCE) {
+        if self.polls.is_multiple_of(CLOCK) {
             let now = Instant::now();
             if now.duration_since(*self.asked.get_or_insert(now)) > PATIENCE {
                 self.asked = Some(now);
-                self.look_for_dead(wires)?;
+                self.look_for_dead(transport)?;
             }
         }
         Ok(())
     }
 
-    /// An error if a process has ended or finalized MPI, and so will never arrive. Behind the gate the exchange itself looks for those that have ended.
+    /// Fails if a process that has not arrived at the barrier has ended or finalized MPI. After the
+    /// barrier, the exchange itself checks for processes that have ended.
     #[cold]
-    fn look_for_dead(&self, wires: &Wires) -> Result<()> {
-        let me = wires.rank;
-        // a process does not see its own lock
+    fn look_for_dead(&self, transport: &Transport) -> Result<()> {
+        let me = transport.rank;
+        // a process cannot test its own lock
         let dead = (0..self.memory.size).find(|&p| p != me && !self.memory.segment.lives(p));
         match dead {
-            // one that has been through the gate may go
-            Some(rank) if self.memory.gate().open(self.number, self.memory.size).is_none() => Err(wires.comm.lose(rank)),
+            // a process may end once it has passed the barrier
+            Some(rank) if self.memory.barrier().open(self.number, self.memory.size).is_none() => Err(transport.comm.lose(rank)),
             _ => Ok(()),
         }
     }
 
-    /// Sleeps until the gate opens, at most [`NAP`]; not at all behind the gate. For a process that shares its core with those that it waits for.
+    /// Sleeps until the barrier completes, or for a short time; does not sleep after the barrier.
+    /// For a process that shares its core with those it waits for.
     pub fn sleep(&self) {
         if self.missing.is_some() {
             return;
         }
-        let bell = self.memory.bell();
-        let heard = bell.rings.load(Ordering::Acquire);
-        // several threads may wait
-        bell.asleep.fetch_add(1, Ordering::Relaxed);
-        // either this process sees the gate open, or who opens it sees that one sleeps
-        fence(Ordering::SeqCst);
-        if self.memory.gate().open(self.number, self.memory.size).is_none() {
-            let nap = libc::timespec { tv_sec: 0, tv_nsec: NAP.as_nanos() as _ };
-            // SAFETY: a word that stays, and a local.
-            unsafe { libc::syscall(libc::SYS_futex, bell.rings.as_ptr(), libc::FUTEX_WAIT, heard, &raw const nap) };
-        }
-        bell.asleep.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl Bell {
-    /// Wakes all. The gate has been opened before.
-    fn ring(&self) {
-        fence(Ordering::SeqCst);
-        if self.asleep.load(Ordering::Relaxed) != 0 {
-            self.rings.fetch_add(1, Ordering::Release);
-            // SAFETY: a word that stays; waking reads and writes nothing.
-            unsafe { libc::syscall(libc::SYS_futex, self.rings.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
-        }
+        self.memory.doorbell().sleep(|| self.memory.barrier().open(self.number, self.memory.size).is_some());
     }
 }

@@ -1,10 +1,10 @@
-//! The protocols, one in each file.
+//! The protocols, one per file.
 
-pub(super) mod crystal;
-pub(super) mod inbox;
-pub(super) mod nbx;
-pub(super) mod nbx_node;
-pub(super) mod nbx_probe;
-pub(super) mod pcx;
-pub(super) mod pex;
-pub(super) mod rsx;
+pub mod crystal;
+pub mod inbox;
+pub mod nbx;
+pub mod nbx_node;
+pub mod nbx_probe;
+pub mod pcx;
+pub mod pex;
+pub mod rsx;

@@ -1,47 +1,54 @@
-//! NBX, nonblocking consensus, with receives that are posted ahead: each process sends its messages synchronously; when all have been matched it enters a
-//! barrier, and goes on receiving until the barrier is through. Then every message has been matched everywhere.
+//! NBX, nonblocking consensus, with receives that are posted in advance. Each process sends its
+//! messages synchronously; once all have been matched, it enters a barrier and continues to receive
+//! until the barrier completes. By then, every message has been matched everywhere.
 //!
-//! Receives for any source wait in a ring of slots; messages match them in the order in which they were posted, so that looking at the oldest one is
-//! enough. The slots stay posted between exchanges: a message of the next exchange that comes early waits in the inbox of that one. A message longer than
-//! a slot is announced by one that holds its length, and received where it is to lie.
+//! Receives from any source wait in a ring. Messages match them in the order in which they were
+//! posted, so that testing the oldest one is enough. The receives stay posted between exchanges: an
+//! early message of the next exchange is set aside until that exchange starts. A message longer than
+//! a receive's buffer is announced by one that holds its length, and then received at its final
+//! place.
 //!
-//! A synchronous send tells that a receive has matched, not that the receiver has seen it. At the end the oldest slot is taken back: if that is too late, a
-//! message was on its way into it; if not, none was, in this or a later slot.
+//! The completion of a synchronous send says that a receive has matched, not that the receiver has
+//! noticed. At the end, the oldest receive is therefore cancelled. If that is too late, a message
+//! was on its way to it; otherwise none was, neither to this receive nor to a younger one.
 //!
-//! Useful with many processes and few neighbors, at any size. Cost: k messages and their acknowledgements, ceil(log2 P) rounds of the barrier; memory for
-//! [`SLOTS`] slots, nothing that grows with P. Source: DSDE, section 3.4, Algorithm 2.
+//! Best for many processes with few neighbors each, for messages of any size. Cost: k messages and
+//! their acknowledgements, ceil(log2 P) rounds of the barrier; memory for [`RECEIVES`] buffers, none
+//! that grows with P. Source: DSDE, section 3.4, Algorithm 2.
 
 use crate::error::{Error, Result};
 use crate::model::sparse::POSTED_BYTES;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Cancelled, Mode, Request, Status, bytes_at};
-use crate::sparse::mailbox::{Inbox, Outbox, Sends};
-use crate::sparse::{Kind, Stats, Wires, lost, tag};
+use crate::sparse::messages::{Arrivals, PendingSends, Sends};
+use crate::sparse::stats::Stats;
+use crate::sparse::transport::{Tag, Transport, lost};
 
-/// Receives that are posted.
-const SLOTS: usize = 16;
+/// Number of receives that are kept posted.
+const RECEIVES: usize = 16;
 
-/// Most bytes of a message that travels into a slot.
-const SLOT: usize = POSTED_BYTES as usize;
+/// Size of a posted buffer: longer messages are announced.
+const BUFFER: usize = POSTED_BYTES as usize;
 
-/// Tags of the slots' communicator: messages, and announcements of longer ones; they alternate between exchanges.
+/// Tags on the ring's communicator, for messages and for announcements of longer ones. Each has two
+/// numbers, which exchanges use in turn.
 const MESSAGE: i32 = 0;
 const ANNOUNCEMENT: i32 = 2;
 
-/// An announcement: the length of what comes.
+/// An announcement: the length of the message that follows.
 type Announcement = u64;
 
-/// Announces that a message could not be sent.
+/// An announcement that the message could not be sent.
 const LOST: Announcement = Announcement::MAX;
 
-/// The ring of receives.
-pub struct Slots {
+/// A ring of posted receives.
+pub struct ReceiveRing {
     comm: Comm,
-    buffers: Vec<[u128; SLOT / size_of::<u128>()]>,
+    buffers: Vec<[u128; BUFFER / size_of::<u128>()]>,
     requests: Vec<Request>,
-    /// The oldest.
+    /// Index of the oldest receive.
     oldest: usize,
-    /// Of the next exchange.
+    /// Messages that belong to the next exchange.
     early: Vec<Early>,
 }
 
@@ -51,30 +58,31 @@ struct Early {
     bytes: Vec<u8>,
 }
 
-impl Slots {
-    /// Collective.
-    pub fn new(comm: &Comm) -> Result<Slots> {
+impl ReceiveRing {
+    /// Posts all receives on a communicator of their own. Collective.
+    pub fn new(comm: &Comm) -> Result<ReceiveRing> {
         let comm = comm.again()?;
-        let buffers = vec![[0; SLOT / size_of::<u128>()]; SLOTS];
-        let requests = (0..SLOTS).map(|_| Request::default()).collect();
-        let mut slots = Slots { comm, buffers, requests, oldest: 0, early: Vec::new() };
-        for _ in 0..SLOTS {
-            slots.post()?;
+        let buffers = vec![[0; BUFFER / size_of::<u128>()]; RECEIVES];
+        let requests = (0..RECEIVES).map(|_| Request::default()).collect();
+        let mut ring = ReceiveRing { comm, buffers, requests, oldest: 0, early: Vec::new() };
+        for _ in 0..RECEIVES {
+            ring.post()?;
         }
-        Ok(slots)
+        Ok(ring)
     }
 
-    /// Counts the messages that are sent from now on.
+    /// Counts messages sent from now on.
     pub fn count(&self, tally: std::sync::Arc<crate::mpi::tally::Tally>) {
         self.comm.count(tally);
     }
 
-    /// Posts the oldest slot anew, which makes it the youngest.
+    /// Posts the oldest receive again, which makes it the youngest.
     fn post(&mut self) -> Result<()> {
         let at = self.buffers[self.oldest].as_mut_ptr().cast();
-        // SAFETY: the slot is left alone until the receive is complete, and lives until it is taken back.
-        self.requests[self.oldest] = unsafe { message::receive(at, SLOT as u64, None, None, &self.comm) }?;
-        self.oldest = (self.oldest + 1) % SLOTS;
+        // SAFETY: the buffer is not accessed before the receive completes, and lives until it is
+        // cancelled.
+        self.requests[self.oldest] = unsafe { message::receive(at, BUFFER as u64, None, None, &self.comm) }?;
+        self.oldest = (self.oldest + 1) % RECEIVES;
         Ok(())
     }
 
@@ -82,20 +90,20 @@ impl Slots {
         self.requests[self.oldest].test_receive()
     }
 
-    /// Takes all receives back.
+    /// Cancels all receives.
     pub fn close(mut self) {
         let usable = crate::mpi::is_usable();
-        // errors have no one to go to
-        let cancelled = usable && self.requests.iter_mut().all(|r| r.cancel().is_ok() && loop_until_cancelled(r));
+        // there is nobody to report errors to
+        let cancelled = usable && self.requests.iter_mut().all(|r| r.cancel().is_ok() && wait_until_cancelled(r));
         if !cancelled {
-            // MPI may still write there
+            // MPI may still write to them
             std::mem::forget(std::mem::take(&mut self.buffers));
         }
     }
 }
 
-/// Waits until a receive has been taken back; false if MPI reports an error.
-fn loop_until_cancelled(request: &mut Request) -> bool {
+/// Waits until a cancelled receive completes. Returns false if MPI reports an error.
+fn wait_until_cancelled(request: &mut Request) -> bool {
     loop {
         match request.test_cancelled() {
             Ok(None) => continue,
@@ -105,50 +113,55 @@ fn loop_until_cancelled(request: &mut Request) -> bool {
 }
 
 enum Phase {
-    /// Messages are on their way to be matched.
+    /// Waiting until all messages have been matched.
     Sending,
-    /// In the barrier.
+    /// In the barrier; messages may still arrive.
     Waiting,
-    /// All messages of all processes have been matched; the oldest slot is being taken back.
-    Emptying,
-    /// Long messages are under way.
-    Ending,
+    /// All messages of all processes have been matched; the oldest receive is being cancelled.
+    Draining,
+    /// Waiting until long messages have been transferred.
+    Finishing,
 }
 
-/// The protocol at work.
+/// A run of the protocol.
 pub struct Run {
     phase: Phase,
     parity: i32,
     mine: Stats,
-    small: Outbox,
-    long: Outbox,
-    /// What `small` reads.
+    small: PendingSends,
+    long: PendingSends,
+    /// The buffers that sends in `small` read.
     _announcements: Vec<Announcement>,
 }
 
 impl Run {
-    /// Begins; `mine` is what the processes are told of this one's messages.
+    /// Starts the protocol. `mine` are the stats that this process contributes.
     ///
     /// # Safety
-    /// As for `sparse::Run::start`.
-    pub unsafe fn start(wires: &mut Wires, sends: &Sends, mine: Stats, inbox: &mut Inbox) -> Result<Run> {
-        wires.barrier.arm(&wires.comm)?;
-        let (parity, rest) = (wires.parity, wires.tag(Kind::Rest));
-        let Some(slots) = wires.slots.as_mut() else { unreachable!("made with the wires") };
-        for early in std::mem::take(&mut slots.early) {
-            enter(inbox, early.source, early.kind, &early.bytes, rest, &wires.comm, &mut wires.loss)?;
+    /// As for `dispatch::Run::start`.
+    pub unsafe fn start(
+        transport: &mut Transport,
+        ring: &mut ReceiveRing,
+        sends: &Sends,
+        mine: Stats,
+        arrivals: &mut Arrivals,
+    ) -> Result<Run> {
+        transport.barrier.arm(&transport.comm)?;
+        let (parity, rest) = (transport.parity, transport.tag(Tag::Rest));
+        for early in std::mem::take(&mut ring.early) {
+            enter(arrivals, early.source, early.kind, &early.bytes, rest, &transport.comm, &mut transport.loss)?;
         }
-        let others = || sends.list.iter().filter(|o| o.target != wires.rank);
+        let others = || sends.list.iter().filter(|o| o.target != transport.rank);
         let mut announcements: Vec<Announcement> = others().map(|o| o.bytes).collect();
-        let (mut small, mut long) = (Outbox::default(), Outbox::default());
+        let (mut small, mut long) = (PendingSends::default(), PendingSends::default());
         for (o, announcement) in others().zip(&mut announcements) {
-            let fits = o.bytes <= SLOT as u64;
+            let fits = o.bytes <= BUFFER as u64;
             // SAFETY: the caller vouches for the block.
             let sent = unsafe {
                 if fits {
-                    message::send(Mode::Synchronous, &o.block, o.target, MESSAGE + parity, &slots.comm)
+                    message::send(Mode::Synchronous, &o.block, o.target, MESSAGE + parity, &ring.comm)
                 } else {
-                    message::send(Mode::Standard, &o.block, o.target, rest, &wires.comm)
+                    message::send(Mode::Standard, &o.block, o.target, rest, &transport.comm)
                 }
             };
             match sent {
@@ -157,31 +170,36 @@ impl Run {
                     continue;
                 }
                 Ok(request) => long.push(request),
-                // nobody must wait for it
+                // nobody may wait for it
                 Err(e) => {
-                    wires.loss.get_or_insert(e);
+                    transport.loss.get_or_insert(e);
                     *announcement = LOST;
                 }
             }
             let block = bytes_at((&raw const *announcement).cast(), size_of::<Announcement>() as u64);
-            // SAFETY: announcements do not move, and live as long as the run.
-            small.push(unsafe { message::send(Mode::Synchronous, &block, o.target, ANNOUNCEMENT + parity, &slots.comm) }?);
+            // SAFETY: announcements do not move and live as long as the run.
+            small.push(unsafe { message::send(Mode::Synchronous, &block, o.target, ANNOUNCEMENT + parity, &ring.comm) }?);
         }
         Ok(Run { phase: Phase::Sending, parity, mine, small, long, _announcements: announcements })
     }
 
-    /// Goes on.
+    /// Advances the protocol. Returns true once it is done.
     ///
     /// # Safety
-    /// As for `sparse::Run::progress`.
+    /// As for `dispatch::Run::progress`.
     #[inline]
-    pub unsafe fn progress(&mut self, wires: &mut Wires, inbox: &mut Inbox) -> Result<bool> {
+    pub unsafe fn progress(
+        &mut self,
+        transport: &mut Transport,
+        ring: &mut ReceiveRing,
+        arrivals: &mut Arrivals,
+    ) -> Result<bool> {
         loop {
-            let Wires { comm, slots: Some(slots), barrier, loss, .. } = wires else { unreachable!("made with the wires") };
-            while !matches!(self.phase, Phase::Emptying)
-                && let Some(status) = slots.test()?
+            let Transport { comm, barrier, loss, .. } = transport;
+            while !matches!(self.phase, Phase::Draining)
+                && let Some(status) = ring.test()?
             {
-                self.deliver(slots, status, inbox, comm, loss)?;
+                self.deliver(ring, status, arrivals, comm, loss)?;
             }
             match self.phase {
                 Phase::Sending => {
@@ -194,52 +212,52 @@ impl Run {
                 Phase::Waiting => match barrier.progress(comm)? {
                     None => return Ok(false),
                     Some(largest) => {
-                        slots.requests[slots.oldest].cancel()?;
-                        wires.learn(largest);
-                        self.phase = Phase::Emptying;
+                        ring.requests[ring.oldest].cancel()?;
+                        transport.learn(largest);
+                        self.phase = Phase::Draining;
                     }
                 },
-                Phase::Emptying => match slots.requests[slots.oldest].test_cancelled()? {
+                Phase::Draining => match ring.requests[ring.oldest].test_cancelled()? {
                     None => return Ok(false),
                     Some(Cancelled::Came(status)) => {
-                        self.deliver(slots, status, inbox, comm, loss)?;
-                        slots.requests[slots.oldest].cancel()?;
+                        self.deliver(ring, status, arrivals, comm, loss)?;
+                        ring.requests[ring.oldest].cancel()?;
                     }
                     Some(Cancelled::Back) => {
-                        slots.post()?;
-                        self.phase = Phase::Ending;
+                        ring.post()?;
+                        self.phase = Phase::Finishing;
                     }
                 },
-                Phase::Ending => return Ok(self.long.complete()? && inbox.complete()?),
+                Phase::Finishing => return Ok(self.long.complete()? && arrivals.complete()?),
             }
         }
     }
 
-    /// Takes what has come into the oldest slot, and posts it anew.
+    /// Takes what the oldest receive delivered and posts that receive again.
     fn deliver(
         &self,
-        slots: &mut Slots,
+        ring: &mut ReceiveRing,
         status: Status,
-        inbox: &mut Inbox,
+        arrivals: &mut Arrivals,
         comm: &Comm,
         loss: &mut Option<Box<Error>>,
     ) -> Result<()> {
-        let at: *const u8 = slots.buffers[slots.oldest].as_ptr().cast();
-        // SAFETY: MPI has written so many bytes into the slot.
+        let at: *const u8 = ring.buffers[ring.oldest].as_ptr().cast();
+        // SAFETY: MPI has written `status.bytes` bytes to the buffer.
         let bytes = unsafe { std::slice::from_raw_parts(at, status.bytes as usize) };
         let (kind, parity) = (status.tag & ANNOUNCEMENT, status.tag & 1);
         if parity == self.parity {
-            enter(inbox, status.source, kind, bytes, tag(Kind::Rest, parity), comm, loss)?;
+            enter(arrivals, status.source, kind, bytes, Tag::Rest.number(parity), comm, loss)?;
         } else {
-            slots.early.push(Early { source: status.source, kind, bytes: bytes.to_vec() });
+            ring.early.push(Early { source: status.source, kind, bytes: bytes.to_vec() });
         }
-        slots.post()
+        ring.post()
     }
 }
 
-/// Enters a message, or its loss, or begins to receive the one that is announced.
+/// Adds a message, records its loss, or starts to receive the announced message.
 fn enter(
-    inbox: &mut Inbox,
+    arrivals: &mut Arrivals,
     source: u32,
     kind: i32,
     bytes: &[u8],
@@ -252,8 +270,8 @@ fn enter(
             loss.get_or_insert_with(|| lost(source));
             Ok(())
         }
-        Ok(length) if kind == ANNOUNCEMENT => inbox.receive(source, Announcement::from_ne_bytes(length), rest, comm),
+        Ok(length) if kind == ANNOUNCEMENT => arrivals.receive(source, Announcement::from_ne_bytes(length), rest, comm),
         // SAFETY: the bytes are a slice.
-        _ => unsafe { inbox.copy(source, bytes.as_ptr(), bytes.len() as u64) },
+        _ => unsafe { arrivals.copy(source, bytes.as_ptr(), bytes.len() as u64) },
     }
 }

@@ -1,41 +1,47 @@
-//! NBX between nodes: what a process sends to the processes of one node travels as one message, to one process there, which passes it on inside the node.
+//! NBX between nodes: everything a process sends to the processes of one node travels as one
+//! message, an envelope, to one process there, which distributes the contents inside the node.
 //!
-//! The message goes to the process whose place on its node is that of the sender on its own, so that the processes of a node share the work. Between
-//! nodes runs NBX (`nbx.rs`), inside a node the crystal router (`crystal.rs`).
+//! The envelope goes to the process that has the same place on its node as the sender has on its
+//! own, so that the processes of a node share the work. NBX (`nbx.rs`) runs between nodes, the
+//! crystal router (`crystal.rs`) inside each node.
 //!
-//! Useful with many processes a node, and a network whose messages are dear. Cost: at most one message for each node that a process sends to, as NBX;
-//! then ceil(log2 n) messages inside a node of n processes. Memory: 8 bytes for each process, made at the first use. Source: DSDE's NBX, and the
+//! Best for many processes per node and a network on which messages are expensive. Cost: as NBX, for
+//! at most one message per node that a process sends to; then ceil(log2 n) messages inside a node of
+//! n processes. Memory: 8 bytes per process, allocated at first use. Source: NBX of DSDE, and the
 //! crystal router.
 
 use std::sync::Arc;
 
-use super::crystal::{self, LOST, Passage, Record, Router};
+use super::crystal::{self, LOST, Packet, Router, Routing};
+use super::nbx::{self, ReceiveRing};
 use crate::error::Result;
 use crate::mpi::coll;
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::message::bytes_at;
-use crate::sparse::mailbox::{Inbox, Outgoing, Sends};
-use crate::sparse::{Kind, Stats, Wires, nbx, tag};
+use crate::sparse::messages::{Arrivals, Outgoing, Sends};
+use crate::sparse::stats::Stats;
+use crate::sparse::transport::{Tag, Transport};
 
-/// Which processes share a node, real or said to be one.
+/// The map of nodes, real ones or those that a hint assumes.
 pub struct Nodes {
-    /// Node of each process, as the lowest rank on it.
+    /// The node of each process, named by the lowest rank on it.
     node_of: Vec<u32>,
     /// All processes, node by node.
     members: Vec<u32>,
-    /// Where a node's members begin; a node is named by the lowest rank on it.
+    /// For each node, its name and where its members begin.
     begins: Vec<(u32, u32)>,
-    /// Place of this process on its node.
+    /// This process's place on its node.
     place: u32,
     router: Router,
-    /// Processes of each node, if that is said.
-    fabricated: Option<u32>,
+    /// Processes per node, if a hint assumes nodes.
+    assumed: Option<u32>,
 }
 
 impl Nodes {
-    /// Collective. `fabricated`: as if each so many processes were a node.
-    fn new(comm: &Arc<Comm>, rank: u32, size: u32, fabricated: Option<u32>) -> Result<Nodes> {
-        let node = match fabricated {
+    /// Creates the map. If `assumed` is given, each run of that many ranks counts as a node.
+    /// Collective.
+    fn new(comm: &Arc<Comm>, rank: u32, size: u32, assumed: Option<u32>) -> Result<Nodes> {
+        let node = match assumed {
             Some(processes) => comm.split(rank / processes)?,
             None => comm.node()?,
         };
@@ -53,11 +59,11 @@ impl Nodes {
                 begins.push((name, i as u32));
             }
         }
-        let router = Router::new(Arc::new(node), place, processes, tag(Kind::Router, 0));
-        Ok(Nodes { node_of, members, begins, place, router, fabricated })
+        let router = Router::new(Arc::new(node), place, processes, Tag::Router.number(0));
+        Ok(Nodes { node_of, members, begins, place, router, assumed })
     }
 
-    /// Members of a node, in the order of their places.
+    /// Returns the members of a node, ordered by place.
     fn members_of(&self, node: u32) -> &[u32] {
         let n = self.begins.partition_point(|b| b.0 < node);
         let end = self.begins.get(n + 1).map_or(self.members.len(), |b| b.1 as usize);
@@ -71,31 +77,37 @@ enum Phase {
     /// Envelopes travel between nodes.
     Between(nbx::Run),
     /// Their contents travel inside nodes.
-    Inside(Passage),
+    Inside(Routing),
 }
 
-/// The protocol at work.
+/// A run of the protocol.
 pub struct Run {
     phase: Phase,
     mine: Stats,
-    /// What goes to each node; what NBX sends.
+    /// The envelopes that NBX sends, one per node.
     _envelopes: Vec<Vec<u64>>,
-    /// Envelopes that have come.
-    arrived: Inbox,
+    /// Envelopes that have arrived.
+    arrived: Arrivals,
     nothing: Sends,
 }
 
 impl Run {
-    /// Begins.
+    /// Starts the protocol.
     ///
     /// # Safety
-    /// As for `sparse::Run::start`.
-    pub unsafe fn start(wires: &mut Wires, sends: &Sends) -> Result<Run> {
-        if wires.nodes.as_ref().is_none_or(|n| n.fabricated != wires.node_size) {
-            wires.nodes = Some(Nodes::new(&wires.comm, wires.rank, wires.size, wires.node_size)?);
+    /// As for `dispatch::Run::start`.
+    pub unsafe fn start(
+        transport: &mut Transport,
+        ring: &mut ReceiveRing,
+        nodes: &mut Option<Nodes>,
+        node_size: Option<u32>,
+        sends: &Sends,
+    ) -> Result<Run> {
+        if nodes.as_ref().is_none_or(|n| n.assumed != node_size) {
+            *nodes = Some(Nodes::new(&transport.comm, transport.rank, transport.size, node_size)?);
         }
-        let Some(nodes) = &wires.nodes else { unreachable!("they have just been made") };
-        let mut order: Vec<&Outgoing> = sends.list.iter().filter(|o| o.target != wires.rank).collect();
+        let Some(nodes) = nodes else { unreachable!("just created") };
+        let mut order: Vec<&Outgoing> = sends.list.iter().filter(|o| o.target != transport.rank).collect();
         order.sort_by_key(|o| nodes.node_of[o.target as usize]);
         let (mut envelopes, mut outgoing) = (Vec::new(), Vec::new());
         for group in order.chunk_by(|a, b| nodes.node_of[a.target as usize] == nodes.node_of[b.target as usize]) {
@@ -103,13 +115,14 @@ impl Run {
             let mut envelope: Vec<u64> = Vec::new();
             for o in group {
                 let place = members.partition_point(|&m| m < o.target) as u64;
-                // as a router's label
-                envelope.extend([place << 32 | u64::from(wires.rank), o.bytes]);
+                // in the format of the router's packets
+                envelope.extend([place << 32 | u64::from(transport.rank), o.bytes]);
                 let at = envelope.len();
                 envelope.resize(at + (o.bytes as usize).div_ceil(WORD), 0);
-                // SAFETY: the caller vouches for the block; there is room for its bytes.
-                if let Err(e) = unsafe { o.pack(envelope[at..].as_mut_ptr().cast(), sends.dense, &wires.comm) } {
-                    wires.loss.get_or_insert(e);
+                // SAFETY: the caller vouches for the block; the envelope has just been extended by
+                // its bytes.
+                if let Err(e) = unsafe { o.pack(envelope[at..].as_mut_ptr().cast(), sends.dense, &transport.comm) } {
+                    transport.loss.get_or_insert(e);
                     envelope.truncate(at);
                     envelope[at - 1] = LOST;
                 }
@@ -123,60 +136,67 @@ impl Run {
             Outgoing { target, block: bytes_at(e.as_ptr().cast(), bytes), bytes, device: false }
         });
         let list = Sends { list: list.collect(), dense: true };
-        let mut arrived = Inbox::default();
-        // an envelope for this process's own node may be for this process to pass on
-        for own in list.list.iter().filter(|o| o.target == wires.rank) {
-            // SAFETY: the envelope is there.
-            unsafe { arrived.copy_own(own, true, &wires.comm) }?;
+        let mut arrived = Arrivals::default();
+        // this process may be the one to distribute an envelope for its own node
+        for own in list.list.iter().filter(|o| o.target == transport.rank) {
+            // SAFETY: the envelope is alive.
+            unsafe { arrived.copy_own(own, true, &transport.comm) }?;
         }
-        let mine = Stats::of(sends, wires);
-        // SAFETY: the envelopes do not move, and live as long as the run.
-        let between = unsafe { nbx::Run::start(wires, &list, mine, &mut arrived) }?;
+        let mine = transport.stats(sends);
+        // SAFETY: the envelopes do not move and live as long as the run.
+        let between = unsafe { nbx::Run::start(transport, ring, &list, mine, &mut arrived) }?;
         Ok(Run { phase: Phase::Between(between), mine, _envelopes: envelopes, arrived, nothing: Sends::default() })
     }
 
-    /// Goes on.
+    /// Advances the protocol. Returns true once it is done.
     ///
     /// # Safety
-    /// As for `sparse::Run::progress`.
+    /// As for `dispatch::Run::progress`.
     #[inline]
-    pub unsafe fn progress(&mut self, wires: &mut Wires, inbox: &mut Inbox) -> Result<bool> {
+    pub unsafe fn progress(
+        &mut self,
+        transport: &mut Transport,
+        ring: &mut ReceiveRing,
+        nodes: &mut Option<Nodes>,
+        arrivals: &mut Arrivals,
+    ) -> Result<bool> {
+        let nodes = nodes.as_mut().expect("created by start");
         if let Phase::Between(between) = &mut self.phase {
             // SAFETY: the envelopes live as long as the run.
-            if !unsafe { between.progress(wires, &mut self.arrived) }? {
+            if !unsafe { between.progress(transport, ring, &mut self.arrived) }? {
                 return Ok(false);
             }
             let held = self.contents();
-            let nodes = wires.nodes.as_mut().expect("made at the start");
-            // SAFETY: the envelopes that have come live as long as the run.
+            // SAFETY: the envelopes that have arrived live as long as the run.
             self.phase =
-                Phase::Inside(unsafe { Passage::start(&mut nodes.router, held, self.mine, &self.nothing, &mut wires.loss) }?);
+                Phase::Inside(unsafe { Routing::start(&mut nodes.router, held, self.mine, &self.nothing, &mut transport.loss) }?);
         }
-        let Phase::Inside(inside) = &mut self.phase else { unreachable!("begun above") };
-        let nodes = wires.nodes.as_mut().expect("made at the start");
-        // SAFETY: as above; the records' bytes are there until the router is used again.
+        let Phase::Inside(inside) = &mut self.phase else { unreachable!("started above") };
+        // SAFETY: as above; the packets' bytes are valid until the router is used again.
         unsafe {
-            let Some((records, _)) = inside.progress(&mut nodes.router, &self.nothing, &mut wires.loss)? else {
+            let Some((packets, _)) = inside.progress(&mut nodes.router, &self.nothing, &mut transport.loss)? else {
                 return Ok(false);
             };
-            crystal::deliver(records, inbox, &mut wires.loss)?;
+            crystal::deliver(packets, arrivals, &mut transport.loss)?;
         }
         Ok(true)
     }
 
-    /// The messages in the envelopes that have come, those of one source in the order in which it sent them.
-    fn contents(&self) -> Vec<Record> {
-        let mut records = Vec::new();
+    /// Returns the messages in all envelopes that have arrived, those of one source in the order in
+    /// which it sent them.
+    fn contents(&self) -> Vec<Packet> {
+        let mut packets = Vec::new();
         for envelope in &self.arrived.messages {
-            // SAFETY: so many bytes, which are words, have come; messages in the inbox are aligned for words.
+            // SAFETY: these bytes have arrived and consist of words; arrivals are aligned for
+            // words.
             let words = unsafe { std::slice::from_raw_parts(envelope.at.cast::<u64>(), envelope.bytes as usize / WORD) };
             let mut rest = words;
             while let [label, bytes, body @ ..] = rest {
-                let record = Record::read(*label, *bytes, body.as_ptr().cast());
-                rest = &body[record.body_words()..];
-                records.push(record);
+                let packet = Packet::read(*label, *bytes, body.as_ptr().cast());
+                rest = &body[packet.body_words()..];
+                packets.push(packet);
             }
         }
-        records
+        packets
     }
 }

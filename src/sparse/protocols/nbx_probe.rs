@@ -1,57 +1,60 @@
-//! NBX, nonblocking consensus, with probes: as `nbx.rs`, but messages are looked for by matched probes and received where they are to lie.
+//! NBX, nonblocking consensus, with probes: like `nbx.rs`, but messages are found by matched probes
+//! and received at their final place.
 //!
-//! Useful where messages are long: none is copied. Cost: as NBX, and a probe and a receive for each message after it has come. Source: DSDE, section 3.4,
-//! Algorithm 2.
+//! Best for long messages: none is copied. Cost: as NBX, plus a probe and a receive for each message
+//! after it has arrived. Source: DSDE, section 3.4, Algorithm 2.
 
 use crate::error::Result;
 use crate::mpi::message::Mode;
-use crate::sparse::mailbox::{Inbox, Outbox, Sends};
-use crate::sparse::{Stats, Wires, send_all};
+use crate::sparse::messages::{Arrivals, PendingSends, Sends};
+use crate::sparse::stats::Stats;
+use crate::sparse::transport::Transport;
 
-/// The protocol at work.
+/// A run of the protocol.
 pub struct Run {
     mine: Stats,
-    outbox: Outbox,
+    pending: PendingSends,
     in_barrier: bool,
     through: bool,
 }
 
 impl Run {
-    /// Begins.
+    /// Starts the protocol.
     ///
     /// # Safety
-    /// As for `sparse::Run::start`.
-    pub unsafe fn start(wires: &mut Wires, sends: &Sends) -> Result<Run> {
-        wires.barrier.arm(&wires.comm)?;
+    /// As for `dispatch::Run::start`.
+    pub unsafe fn start(transport: &mut Transport, sends: &Sends) -> Result<Run> {
+        transport.barrier.arm(&transport.comm)?;
         // SAFETY: the caller vouches for the blocks.
-        let outbox = unsafe { send_all(wires, sends, Mode::Synchronous) }?;
-        Ok(Run { mine: Stats::of(sends, wires), outbox, in_barrier: false, through: false })
+        let pending = unsafe { transport.send_all(sends, Mode::Synchronous) }?;
+        Ok(Run { mine: transport.stats(sends), pending, in_barrier: false, through: false })
     }
 
-    /// Goes on.
+    /// Advances the protocol. Returns true once it is done.
     ///
     /// # Safety
-    /// As for `sparse::Run::progress`.
+    /// As for `dispatch::Run::progress`.
     #[inline]
-    pub unsafe fn progress(&mut self, wires: &mut Wires, inbox: &mut Inbox) -> Result<bool> {
+    pub unsafe fn progress(&mut self, transport: &mut Transport, arrivals: &mut Arrivals) -> Result<bool> {
         while !self.through {
-            while wires.find(None, inbox)? {}
+            while transport.find(None, arrivals)? {}
             if !self.in_barrier {
-                // a rendezvous needs the receiver's attention until its message is here
-                inbox.ready()?;
-                if !self.outbox.complete()? {
+                // a rendezvous needs the receiver to make progress until the message has arrived
+                arrivals.ready()?;
+                if !self.pending.complete()? {
                     return Ok(false);
                 }
-                wires.barrier.enter(self.mine, &wires.comm)?;
+                transport.barrier.enter(self.mine, &transport.comm)?;
                 self.in_barrier = true;
             }
-            match wires.barrier.progress(&wires.comm)? {
+            match transport.barrier.progress(&transport.comm)? {
                 None => return Ok(false),
-                Some(largest) => wires.learn(largest),
+                Some(largest) => transport.learn(largest),
             }
-            // every message was matched before its sender entered the barrier, so by a probe above
+            // each message was matched before its sender entered the barrier, hence by a probe
+            // above
             self.through = true;
         }
-        inbox.complete()
+        arrivals.complete()
     }
 }

@@ -1,24 +1,26 @@
-//! PCX, personalized census: each process learns how many messages come to it from a sum over all processes, and probes for as many. They
-//! are on their way meanwhile.
+//! PCX, personalized census: each process learns how many messages to expect from a sum over all
+//! processes, and probes for that many. The messages travel meanwhile.
 //!
-//! Useful with up to some thousand processes. Cost: a census of P numbers (`census.rs`, or the MPI library's `MPI_Ireduce_scatter_block`), k messages,
-//! k probes; 12 P bytes of memory (own census) or 4 P. Source: DSDE, section 3.2, Algorithm 1.
+//! Best for up to a few thousand processes. Cost: a census of P numbers (`recursive_halving.rs`, or
+//! the MPI library's `MPI_Ireduce_scatter_block`), k messages, k probes; 12 P bytes of memory (own
+//! census) or 4 P. Source: DSDE, section 3.2, Algorithm 1.
 
 use crate::error::Result;
 use crate::mpi::message::{Mode, Request, collective};
-use crate::sparse::mailbox::{Inbox, Outbox, Sends};
-use crate::sparse::{Kind, Stats, Wires, send_all};
+use crate::sparse::messages::{Arrivals, PendingSends, Sends};
+use crate::sparse::recursive_halving::Census;
+use crate::sparse::transport::{Tag, Transport};
 
-/// Who counts.
+/// The implementation of the census.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Census {
-    /// Recursive halving of our own.
+pub enum Method {
+    /// The library's own recursive halving.
     Own,
     /// The MPI library.
     Library,
 }
 
-/// How far the count is.
+/// Progress of the census.
 enum Count {
     Own,
     Library {
@@ -26,58 +28,63 @@ enum Count {
         numbers: Vec<u32>,
         sum: Box<u32>,
     },
-    /// So many messages are still to be found.
+    /// Done; this many messages are still to be found.
     Missing(u32),
 }
 
-/// The protocol at work.
+/// A run of the protocol.
 pub struct Run {
     count: Count,
-    outbox: Outbox,
+    pending: PendingSends,
 }
 
 impl Run {
-    /// Begins.
+    /// Starts the protocol.
     ///
     /// # Safety
-    /// As for `sparse::Run::start`.
-    pub unsafe fn start(wires: &mut Wires, sends: &Sends, census: Census) -> Result<Run> {
-        let others = || sends.list.iter().filter(|o| o.target != wires.rank);
-        let count = match census {
-            Census::Own => {
-                let (rank, size, tag) = (wires.rank, wires.size, wires.tag(Kind::Census));
-                let mine = Stats::of(sends, wires);
-                let census = wires.census.get_or_insert_with(|| crate::sparse::census::Census::new(rank, size, tag));
+    /// As for `dispatch::Run::start`.
+    pub unsafe fn start(transport: &mut Transport, census: &mut Option<Census>, sends: &Sends, method: Method) -> Result<Run> {
+        let others = || sends.list.iter().filter(|o| o.target != transport.rank);
+        let count = match method {
+            Method::Own => {
+                let (rank, size, tag) = (transport.rank, transport.size, transport.tag(Tag::Census));
+                let mine = transport.stats(sends);
+                let census = census.get_or_insert_with(|| Census::new(rank, size, tag));
                 others().for_each(|o| census.table[o.target as usize] += 1);
-                census.start(mine, &wires.comm)?;
+                census.start(mine, &transport.comm)?;
                 Count::Own
             }
-            Census::Library => {
-                let (mut numbers, mut sum) = (vec![0u32; wires.size as usize], Box::new(0u32));
+            Method::Library => {
+                let (mut numbers, mut sum) = (vec![0u32; transport.size as usize], Box::new(0u32));
                 others().for_each(|o| numbers[o.target as usize] += 1);
-                // SAFETY: a number for each process; both stay where they are until the request is complete.
-                let request = unsafe { collective::sum_scatter(&numbers, &raw mut *sum, &wires.comm) }?;
+                // SAFETY: one number per process; neither moves before the request completes.
+                let request = unsafe { collective::sum_scatter(&numbers, &raw mut *sum, &transport.comm) }?;
                 Count::Library { request, numbers, sum }
             }
         };
-        // messages need not wait for the count: tags keep those apart that come before it is known
+        // messages need not wait for the census: tags keep apart those that arrive early
         // SAFETY: the caller vouches for the blocks.
-        Ok(Run { count, outbox: unsafe { send_all(wires, sends, Mode::Standard) }? })
+        Ok(Run { count, pending: unsafe { transport.send_all(sends, Mode::Standard) }? })
     }
 
-    /// Goes on.
+    /// Advances the protocol. Returns true once it is done.
     ///
     /// # Safety
-    /// As for `sparse::Run::progress`.
+    /// As for `dispatch::Run::progress`.
     #[inline]
-    pub unsafe fn progress(&mut self, wires: &mut Wires, inbox: &mut Inbox) -> Result<bool> {
+    pub unsafe fn progress(
+        &mut self,
+        transport: &mut Transport,
+        census: &mut Option<Census>,
+        arrivals: &mut Arrivals,
+    ) -> Result<bool> {
         let counted = match &mut self.count {
             Count::Own => {
-                let census = wires.census.as_mut().expect("it has been started");
-                match census.progress(&wires.comm)? {
+                let census = census.as_mut().expect("created by start");
+                match census.progress(&transport.comm)? {
                     None => return Ok(false),
                     Some((sum, largest)) => {
-                        wires.learn(largest);
+                        transport.learn(largest);
                         Some(sum)
                     }
                 }
@@ -95,17 +102,6 @@ impl Run {
             self.count = Count::Missing(sum);
         }
         let Count::Missing(missing) = &mut self.count else { unreachable!("counted above") };
-        Ok(find(wires, missing, inbox)? & inbox.complete()? & self.outbox.complete()?)
+        Ok(transport.find_missing(missing, arrivals)? & arrivals.complete()? & self.pending.complete()?)
     }
-}
-
-/// Looks for messages as long as some are missing; true when none is.
-pub fn find(wires: &mut Wires, missing: &mut u32, inbox: &mut Inbox) -> Result<bool> {
-    while *missing > 0 {
-        if !wires.find(None, inbox)? {
-            return Ok(false);
-        }
-        *missing -= 1;
-    }
-    Ok(true)
 }

@@ -1,22 +1,26 @@
-//! PEX, personalized exchange: everyone tells everyone how much comes (`MPI_Ialltoall` of one word); then receives of known size are posted. The messages are
-//! on their way meanwhile.
+//! PEX, personalized exchange: every process tells every other one what to expect, by an
+//! `MPI_Ialltoall` of one word; then receives of known size are posted. The messages travel
+//! meanwhile.
 //!
-//! Useful with few processes. Cost: an alltoall of 8 bytes for each process, k messages; 16 P bytes of memory. Source: DSDE, section 3.1.
+//! Best for few processes. Cost: an all-to-all of 8 bytes per process, k messages; 16 P bytes of
+//! memory. Source: DSDE, section 3.1.
 
 use crate::error::Result;
 use crate::mpi::message::{Mode, Request, collective};
-use crate::sparse::mailbox::{Inbox, Outbox, Sends};
-use crate::sparse::{Kind, STATS_BITS, Stats, Wires, send_one};
+use crate::sparse::messages::{Arrivals, PendingSends, Sends};
+use crate::sparse::stats::{STATS_BITS, Stats};
+use crate::sparse::transport::{Tag, Transport};
 
-/// What each process tells each other one, and is told; kept between exchanges.
+/// The words sent to and received from all processes. Kept between exchanges.
 #[derive(Default)]
 pub struct Words {
-    tell: Vec<u64>,
-    told: Vec<u64>,
+    sent: Vec<u64>,
+    received: Vec<u64>,
 }
 
-/// What a word says: the sender's [`Stats`] above, and below what comes: 0 for no message; 1 + 2 b for one of b bytes; 2 n for n messages, n > 1 or
-/// the one could not be sent, that must be probed for.
+/// Lowest bit of the sender's [`Stats`] in a word. The bits below say what to expect: 0 for no
+/// message, 1 + 2 b for one message of b bytes, 2 n for n messages that must be probed for, because
+/// n > 1 or because the one message could not be sent.
 const STATS: u32 = u64::BITS - STATS_BITS;
 
 fn one(bytes: u64) -> u64 {
@@ -31,76 +35,75 @@ fn unpack(word: u64) -> Stats {
     Stats::from_word((word >> STATS) as u32)
 }
 
-/// A source whose messages must be probed for, and how many are missing.
+/// A source whose messages must be probed for, and how many are still missing.
 struct Several {
     source: u32,
     missing: u64,
 }
 
-/// The protocol at work.
+/// A run of the protocol.
 pub struct Run {
-    /// Until it is known what comes.
-    words: Option<Request>,
-    outbox: Outbox,
+    /// The all-to-all, while it is in progress.
+    alltoall: Option<Request>,
+    pending: PendingSends,
     several: Vec<Several>,
 }
 
 impl Run {
-    /// Begins.
+    /// Starts the protocol.
     ///
     /// # Safety
-    /// As for `sparse::Run::start`.
-    pub unsafe fn start(wires: &mut Wires, sends: &Sends) -> Result<Run> {
-        let stats = pack(Stats::of(sends, wires));
-        let Words { tell, told } = &mut wires.words;
-        told.resize(wires.size as usize, 0);
-        tell.clear();
-        tell.resize(wires.size as usize, stats);
-        let (rank, mut outbox) = (wires.rank, Outbox::default());
-        // messages need not wait for the words: tags keep those apart that come before
+    /// As for `dispatch::Run::start`.
+    pub unsafe fn start(transport: &mut Transport, words: &mut Words, sends: &Sends) -> Result<Run> {
+        let stats = pack(transport.stats(sends));
+        let Words { sent, received } = words;
+        received.resize(transport.size as usize, 0);
+        sent.clear();
+        sent.resize(transport.size as usize, stats);
+        let (rank, mut pending) = (transport.rank, PendingSends::default());
+        // messages need not wait for the words: tags keep apart those that arrive early
         for o in sends.list.iter().filter(|o| o.target != rank) {
             // SAFETY: the caller vouches for the block.
-            let whole = unsafe { send_one(wires, o, Mode::Standard, &mut outbox) }?;
-            let word = &mut wires.words.tell[o.target as usize];
+            let whole = unsafe { transport.send(o, Mode::Standard, &mut pending) }?;
+            let word = &mut sent[o.target as usize];
             *word = match *word - stats {
                 0 if whole => stats + one(o.bytes),
-                // what comes in its place has to be probed for
+                // the notice sent in its place must be probed for
                 0 => stats + 2,
-                said if said % 2 == 1 => stats + 2 * 2,
+                one if one % 2 == 1 => stats + 2 * 2,
                 _ => *word + 2,
             };
         }
-        let Words { tell, told } = &mut wires.words;
-        // SAFETY: one word for each process; both stay as they are until the request is complete.
-        let words = unsafe { collective::alltoall(tell, told, &wires.comm) }?;
-        Ok(Run { words: Some(words), outbox, several: Vec::new() })
+        // SAFETY: both have one word per process and are left alone until the request completes.
+        let alltoall = unsafe { collective::alltoall(sent, received, &transport.comm) }?;
+        Ok(Run { alltoall: Some(alltoall), pending, several: Vec::new() })
     }
 
-    /// Goes on.
+    /// Advances the protocol. Returns true once it is done.
     ///
     /// # Safety
-    /// As for `sparse::Run::progress`.
+    /// As for `dispatch::Run::progress`.
     #[inline]
-    pub unsafe fn progress(&mut self, wires: &mut Wires, inbox: &mut Inbox) -> Result<bool> {
-        if let Some(words) = &mut self.words {
-            if !words.test()? {
+    pub unsafe fn progress(&mut self, transport: &mut Transport, words: &mut Words, arrivals: &mut Arrivals) -> Result<bool> {
+        if let Some(alltoall) = &mut self.alltoall {
+            if !alltoall.test()? {
                 return Ok(false);
             }
-            self.words = None;
+            self.alltoall = None;
             let mut largest = Stats::default();
-            for (source, &word) in wires.words.told.iter().enumerate() {
-                let (source, said) = (source as u32, word & ((1 << STATS) - 1));
+            for (source, &word) in words.received.iter().enumerate() {
+                let (source, expected) = (source as u32, word & ((1 << STATS) - 1));
                 largest = largest.max(unpack(word));
-                match said {
+                match expected {
                     0 => {}
-                    said if said % 2 == 1 => inbox.receive(source, said / 2, wires.tag(Kind::Data), &wires.comm)?,
-                    said => self.several.push(Several { source, missing: said / 2 }),
+                    one if one % 2 == 1 => arrivals.receive(source, one / 2, transport.tag(Tag::Data), &transport.comm)?,
+                    several => self.several.push(Several { source, missing: several / 2 }),
                 }
             }
-            wires.learn(largest);
+            transport.learn(largest);
         }
         while let Some(Several { source, missing }) = self.several.last_mut() {
-            if !wires.find(Some(*source), inbox)? {
+            if !transport.find(Some(*source), arrivals)? {
                 break;
             }
             *missing -= 1;
@@ -108,7 +111,7 @@ impl Run {
                 self.several.pop();
             }
         }
-        Ok(self.several.is_empty() & inbox.complete()? & self.outbox.complete()?)
+        Ok(self.several.is_empty() & arrivals.complete()? & self.pending.complete()?)
     }
 }
 

@@ -1,59 +1,62 @@
-//! How long exchanges take: what predictions of the model are held against.
+//! Measures how long sparse exchanges take, to compare with the predictions of the model.
 //!
-//! Each process sends messages of one size to different others, which are drawn anew for each exchange and are the same for all protocols. Every protocol
-//! has wires of its own. Batches of exchanges take turns among the protocols, so that a time in which the machine is busy with something else touches all
-//! a little, and none alone. A batch begins with exchanges that are not timed and a barrier, and takes as long as it does on its slowest process;
-//! the median over all batches counts. An exchange is timed from its list of targets to messages ordered by source, as `MPIX_Sparse_exchange` is called.
+//! Each process sends messages of one size to several others, drawn at random for each exchange but
+//! the same for all protocols. Every protocol has a context of its own. Batches of exchanges rotate
+//! through the protocols, so that a period in which the machine is busy affects all of them a little
+//! and none alone. A batch starts with exchanges that are not timed and a barrier, and counts with
+//! the time of its slowest process; the result is the median of all batches. An exchange is timed
+//! from its list of targets to messages sorted by source, as `MPIX_Sparse_exchange` is called.
 
-use std::sync::Arc;
-
-use super::mailbox::{Outgoing, Sends};
-use super::{Exchange, Form, Guarded, Shared, Wires};
 use crate::error::{Error, Result};
-use crate::measure::loggp::together;
 use crate::model::fit::median;
 use crate::model::{Load, PROTOCOLS, Protocol};
-use crate::mpi::coll::{self, Reduction};
+use crate::mpi::coll::{self, Reduction, share_outcome};
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::message::bytes_at;
 use crate::mpi::peer::{idle_barrier, now};
 use crate::mpi::start;
 use crate::select::hints::SparseHints;
+use crate::sparse::messages::{Outgoing, Sends};
+use crate::sparse::{Exchange, ExchangeContext, Form, Shared};
 use crate::util::random::Random;
 
-/// What is timed.
+/// What to measure.
 #[derive(Debug, Clone, Copy)]
 pub struct Timing {
-    /// So many processes, the first ones, exchange messages: at least 2, and no more than there are.
+    /// Number of processes that exchange messages, counted from rank 0: at least 2, at most all.
     pub processes: u32,
-    /// As if each so many processes were a node. `None`: `MPIX_NODE_SIZE`, or the real nodes.
+    /// Processes per node to assume. `None`: `MPIX_NODE_SIZE`, or the real nodes.
     pub per_node: Option<u32>,
-    /// Messages that each process sends; fewer where there are not so many others.
+    /// Messages that each process sends; fewer if there are not as many other processes.
     pub messages: u32,
-    /// Bytes of a message.
+    /// Bytes per message.
     pub bytes: u64,
-    /// Exchanges of a batch; at least 1.
+    /// Exchanges per batch; at least 1.
     pub exchanges: u32,
-    /// Batches of each protocol; at least 1.
+    /// Batches per protocol; at least 1.
     pub batches: u32,
 }
 
-/// What came of it.
+/// The result of a measurement.
 #[derive(Debug, Clone)]
 pub struct Timed {
-    /// What an exchange had to do, for [`predict_exchange`](crate::model::predict_exchange).
+    /// The load of an exchange, for [`predict_exchange`](crate::model::predict_exchange).
     pub load: Load,
-    /// Microseconds of an exchange, in the order of [`PROTOCOLS`]. `None`: the protocol cannot run here.
+    /// Microseconds per exchange, in the order of [`PROTOCOLS`]. `None`: the protocol cannot run
+    /// here.
     pub times: Vec<Option<f64>>,
 }
 
-/// Times exchanges by all protocols. Collective; `timing` is the same on all processes. `progress` is called on process 0, with the part that is done.
-/// `None` on processes that take no part: they sleep meanwhile.
+/// Measures exchanges with all protocols. Collective; `timing` must be the same on all processes.
+/// `progress` is called on process 0 with the fraction that is done. Returns `None` on processes
+/// that do not take part, which sleep meanwhile.
 ///
-/// Memory: all messages of a process once on each side, and their targets in a batch.
+/// Memory: all messages of a process, once as sent and once as received, and the targets of a
+/// batch.
 ///
 /// # Errors
-/// There is one process only, no memory, hints of the environment that are wrong or differ: on all processes. What MPI reports.
+/// There is only one process, too little memory, or the hints of the environment are invalid or
+/// differ: reported on all processes. Errors of MPI.
 pub fn times(comm: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<Option<Timed>> {
     // SAFETY: a live communicator.
     let (me, size) = unsafe { (comm::rank(comm.raw())?, comm::size(comm.raw())?) };
@@ -64,14 +67,14 @@ pub fn times(comm: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<
     let part = comm.split(takes_part.into())?;
     let outcome = if takes_part { run(&part, timing, progress).map(Some) } else { Ok(None) };
     idle_barrier(comm)?;
-    together(comm, outcome)
+    share_outcome(comm, outcome)
 }
 
-/// A protocol with what is its own.
+/// One protocol, with its context and its results.
 struct Lane {
-    wires: Shared,
+    context: Shared,
     hints: SparseHints,
-    /// Whether the protocol can run here.
+    /// True if the protocol can run here.
     runs: bool,
     batches: Vec<f64>,
 }
@@ -81,36 +84,37 @@ fn run(part: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<Timed>
     let size = unsafe { comm::size(part.raw()) }?;
     let messages = timing.messages.min(size - 1);
     let lane = |protocol| {
-        // SAFETY: an intracommunicator, all of whose processes make the same wires one after the other.
-        let mut wires = unsafe { Wires::new(part.raw()) }?;
-        // the processes that take no part sleep: no other window is made at the same time
-        wires.windows = true;
-        // the rest is as for any exchange
-        let of_environment = wires.hints;
-        let wires = Arc::new(Guarded::new(wires));
-        let node_size = timing.per_node.or(of_environment.node_size);
-        let hints = SparseHints { protocol: Some(protocol), node_size, ..of_environment };
-        let runs = protocol != Protocol::Inbox || wires.hold().shares_memory(&hints);
-        Ok(Lane { wires, hints, runs, batches: Vec::new() })
+        // SAFETY: an intracommunicator, all of whose processes create the same contexts in the same
+        // order. The processes that take no part sleep, so that they create no window.
+        let context = unsafe { ExchangeContext::detached(part.raw()) }?;
+        let (hints, runs) = {
+            let context = context.hold();
+            // everything else is as for any exchange
+            let environment = context.environment_hints();
+            let node_size = timing.per_node.or(environment.node_size);
+            let hints = SparseHints { protocol: Some(protocol), node_size, ..environment };
+            (hints, protocol != Protocol::Inbox || context.shares_memory(&hints))
+        };
+        Ok(Lane { context, hints, runs, batches: Vec::new() })
     };
     let mut lanes = PROTOCOLS.iter().map(|e| lane(e.protocol)).collect::<Result<Vec<Lane>>>()?;
-    let per_node = lanes[0].wires.hold().per_node(&lanes[0].hints);
-    let buffer = together(part, written(timing.bytes.checked_mul(messages.into())))?;
+    let per_node = lanes[0].context.hold().per_node(&lanes[0].hints);
+    let buffer = share_outcome(part, written(timing.bytes.checked_mul(messages.into())))?;
     let timed = batches(part, timing, messages, &buffer, &mut lanes, progress);
     if timed.is_err() {
-        // messages may be under way from it
+        // messages may still be sent from it
         std::mem::forget(buffer);
     }
     timed?;
     for lane in &lanes {
-        // collective, as all of this is
-        lane.wires.hold().sums = None;
+        // collective: all processes free their windows in the same order
+        lane.context.hold().free_window();
     }
     let times = lanes.into_iter().map(|lane| median(lane.batches)).collect();
     Ok(Timed { load: Load { processes: size, per_node, messages, bytes: timing.bytes }, times })
 }
 
-/// Memory that is really there.
+/// Allocates memory and writes to it, so that its pages exist.
 fn written(bytes: Option<u64>) -> Result<Vec<u8>> {
     let bytes = bytes.and_then(|b| usize::try_from(b).ok()).unwrap_or(usize::MAX);
     let mut buffer = Vec::new();
@@ -156,7 +160,7 @@ fn batches(
 }
 
 impl Lane {
-    /// An exchange: to each target its own part of the buffer.
+    /// Runs one exchange, in which each target gets a part of the buffer of its own.
     fn exchange(&self, targets: &[u32], bytes: u64, buffer: &[u8]) -> Result<()> {
         let block = |i: usize| {
             let at = i * bytes as usize;
@@ -164,9 +168,10 @@ impl Lane {
         };
         let list =
             targets.iter().enumerate().map(|(i, &target)| Outgoing { target, block: block(i), bytes, device: false }).collect();
-        // SAFETY: the buffer is borrowed until the exchange is done, and kept by `run` after an error; the datatype is predefined.
+        // SAFETY: the buffer is borrowed until the exchange is done, and `run` leaks it after an
+        // error; the datatype is predefined.
         let mut exchange =
-            unsafe { Exchange::start(&self.wires, Some(&self.hints), Sends { list, dense: true }, Form::Blocking) }?;
+            unsafe { Exchange::start(&self.context, Some(&self.hints), Sends { list, dense: true }, Form::Blocking) }?;
         exchange.wait()?;
         drop(exchange.take());
         Ok(())

@@ -1,4 +1,5 @@
-//! What goes out of an exchange, and what has come in.
+//! The messages of an exchange: those to be sent ([`Sends`]), the sends in progress
+//! ([`PendingSends`]) and the messages that have arrived ([`Arrivals`]).
 
 use std::collections::VecDeque;
 
@@ -9,30 +10,30 @@ use crate::mpi::MPI_Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Block, Probed, Request};
 
-/// A message that goes out.
+/// A message to be sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Outgoing {
-    /// To whom.
+    /// The rank of the receiver.
     pub target: u32,
-    /// What.
+    /// The elements to send.
     pub block: Block,
-    /// Bytes that it carries.
+    /// Packed size of the block.
     pub bytes: u64,
-    /// True if the block lies in device memory, which MPI alone may touch.
+    /// True if the block lies in device memory, which only MPI may access.
     pub device: bool,
 }
 
-/// Everything that a process sends in an exchange, in the order of its list.
+/// All messages that a process sends in an exchange, in the order of the caller's list.
 #[derive(Debug, Default)]
 pub struct Sends {
     /// The messages.
     pub list: Vec<Outgoing>,
-    /// Whether each element of the datatype is as it is sent, with nothing between elements.
+    /// True if the elements are contiguous in memory, so that a plain copy packs them.
     pub dense: bool,
 }
 
 impl Outgoing {
-    /// Writes its bytes to `into`, which has room for them.
+    /// Packs the message into `into`, which must have room for it.
     ///
     /// # Safety
     /// The block must be readable, `into` writable for `self.bytes` bytes.
@@ -53,21 +54,21 @@ impl Outgoing {
     }
 }
 
-/// Sends under way.
+/// Sends in progress.
 #[derive(Debug, Default)]
-pub struct Outbox {
+pub struct PendingSends {
     requests: Vec<Request>,
-    /// Those before are complete.
+    /// All requests before this index are complete.
     next: usize,
 }
 
-impl Outbox {
-    /// One more.
+impl PendingSends {
+    /// Adds a request.
     pub fn push(&mut self, request: Request) {
         self.requests.push(request);
     }
 
-    /// Whether all are complete.
+    /// Returns true once all sends are complete.
     #[inline]
     pub fn complete(&mut self) -> Result<bool> {
         while let Some(request) = self.requests.get_mut(self.next) {
@@ -80,60 +81,60 @@ impl Outbox {
     }
 }
 
-/// A message that has come, or is coming.
+/// A message that has arrived or is being received.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrived {
-    /// Who sent it.
+    /// The rank of the sender.
     pub source: u32,
-    /// Where its bytes lie.
+    /// Address of its bytes.
     pub at: *mut u8,
-    /// How many.
+    /// Length in bytes.
     pub bytes: u64,
 }
 
-/// Alignment of each message in bytes.
+/// Alignment of every message, in bytes.
 const ALIGN: usize = size_of::<u128>();
 
-/// Least and most bytes of a chunk that is made ahead.
+/// Bounds on the size of a chunk, unless one message needs more. Chunks double within them.
 const LEAST_CHUNK: usize = 4 << 10;
 const MOST_CHUNK: usize = 1 << 20;
 
-/// Messages that have come, in chunks of memory that do not move.
+/// The messages that have arrived, in chunks of memory that do not move.
 #[derive(Debug, Default)]
-pub struct Inbox {
+pub struct Arrivals {
     chunks: Vec<Vec<u128>>,
-    /// Bytes taken of the last chunk.
+    /// Bytes used in the last chunk.
     taken: usize,
-    /// The messages; those of one source in the order in which it sent them.
+    /// The messages. Those of one source stand in the order in which it sent them.
     pub messages: Vec<Arrived>,
-    /// Receives under way, by the message that they bring, in order.
+    /// Receives in progress, in order, each with the index of its message.
     incoming: VecDeque<(usize, Request)>,
-    /// Receives of empty messages that tell of lost ones.
-    words: Outbox,
+    /// Receives of the empty messages that announce a lost one.
+    notices: PendingSends,
 }
 
-impl Inbox {
-    /// One message, whose bytes lie elsewhere.
-    pub fn of(message: Arrived) -> Inbox {
-        let mut inbox = Inbox::default();
-        inbox.messages.push(message);
-        inbox
+impl Arrivals {
+    /// Wraps a single message whose bytes are stored elsewhere.
+    pub fn of(message: Arrived) -> Arrivals {
+        let mut arrivals = Arrivals::default();
+        arrivals.messages.push(message);
+        arrivals
     }
 
-    /// Room for a message, which is entered.
+    /// Allocates room for a message and adds the message to the list.
     pub fn place(&mut self, source: u32, bytes: u64) -> Result<*mut u8> {
         let at = self.room(bytes)?;
         self.messages.push(Arrived { source, at, bytes });
         Ok(at)
     }
 
-    /// Enters a message whose bytes lie in room that it has.
+    /// Adds a message whose bytes already lie in room obtained from [`Arrivals::room`].
     #[inline]
     pub fn enter(&mut self, source: u32, at: *mut u8, bytes: u64) {
         self.messages.push(Arrived { source, at, bytes });
     }
 
-    /// Room for bytes, aligned for any type.
+    /// Allocates room that is aligned for any type.
     pub fn room(&mut self, bytes: u64) -> Result<*mut u8> {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         let full = self.chunks.last().is_none_or(|c| c.capacity() * ALIGN - self.taken < bytes);
@@ -154,28 +155,28 @@ impl Inbox {
         }
     }
 
-    /// Enters a copy of a message.
+    /// Adds a copy of a message.
     ///
     /// # Safety
-    /// `from` must be readable for so many bytes.
+    /// `from` must be readable for `bytes` bytes.
     #[inline]
     pub unsafe fn copy(&mut self, source: u32, from: *const u8, bytes: u64) -> Result<()> {
         let at = self.place(source, bytes)?;
-        // SAFETY: the caller vouches for what is read; there is room for as many bytes.
+        // SAFETY: the caller vouches for the source; `place` allocated `bytes` bytes.
         unsafe { std::ptr::copy_nonoverlapping(from, at, bytes as usize) };
         Ok(())
     }
 
-    /// Enters a message whose receive begins here.
+    /// Adds a message and starts its receive.
     pub fn receive(&mut self, source: u32, bytes: u64, tag: i32, comm: &Comm) -> Result<()> {
         let at = self.place(source, bytes)?;
-        // SAFETY: the room is this message's, and stays until the receives are complete.
+        // SAFETY: the room belongs to this message and is kept until the receive completes.
         let request = unsafe { message::receive(at, bytes, Some(source), Some(tag), comm) }?;
         self.incoming.push_back((self.messages.len() - 1, request));
         Ok(())
     }
 
-    /// Enters a message that a probe has found.
+    /// Adds a message that a probe found and starts its receive.
     pub fn take(&mut self, probed: Probed, comm: &Comm) -> Result<()> {
         let at = self.place(probed.status.source, probed.status.bytes)?;
         // SAFETY: as above.
@@ -184,14 +185,15 @@ impl Inbox {
         Ok(())
     }
 
-    /// Receives an empty message that a probe has found, without entering it.
-    pub fn take_word(&mut self, probed: Probed, comm: &Comm) -> Result<()> {
-        // SAFETY: nothing is written.
-        self.words.push(unsafe { probed.receive(std::ptr::NonNull::<u128>::dangling().as_ptr().cast(), comm) }?);
+    /// Receives an empty message that a probe found, without adding it to the list.
+    pub fn take_notice(&mut self, probed: Probed, comm: &Comm) -> Result<()> {
+        // SAFETY: the message is empty, so that nothing is written.
+        self.notices.push(unsafe { probed.receive(std::ptr::NonNull::<u128>::dangling().as_ptr().cast(), comm) }?);
         Ok(())
     }
 
-    /// How many messages, from the first one on, are here.
+    /// Returns how many messages are complete, counted from the first one up to the first that is
+    /// not.
     #[inline]
     pub fn ready(&mut self) -> Result<usize> {
         while let Some((position, request)) = self.incoming.front_mut() {
@@ -203,42 +205,45 @@ impl Inbox {
         Ok(self.messages.len())
     }
 
-    /// Whether all receives that have begun are complete.
+    /// Returns true if all receives started so far are complete.
     #[inline]
     pub fn complete(&mut self) -> Result<bool> {
-        Ok(self.ready()? == self.messages.len() && self.words.complete()?)
+        Ok(self.ready()? == self.messages.len() && self.notices.complete()?)
     }
 
-    /// Enters a message of the process to itself, unless packing it fails.
+    /// Adds a message of the process to itself, unless packing it fails.
     ///
     /// # Safety
     /// Its block must be readable.
     pub unsafe fn copy_own(&mut self, own: &Outgoing, dense: bool, comm: &Comm) -> Result<()> {
         let at = self.room(own.bytes)?;
-        // SAFETY: the caller vouches for the block; there is room for as many bytes.
+        // SAFETY: the caller vouches for the block; `room` allocated `own.bytes` bytes.
         unsafe { own.pack(at, dense, comm) }?;
         self.enter(own.target, at, own.bytes);
         Ok(())
     }
 
-    /// Orders the messages by source, those of one source as they were sent.
+    /// Sorts the messages by source, keeping the order of those from one source.
     pub fn sort(&mut self) {
         self.messages.sort_by_key(|m| m.source);
     }
 
-    /// The messages, which are packed, as elements of a datatype with this layout.
+    /// Unpacks all messages into elements of a datatype with this layout.
     ///
     /// # Safety
-    /// `datatype` must be a committed datatype, the messages whole numbers of its elements.
-    pub unsafe fn unpacked(&self, layout: &Layout, datatype: MPI_Datatype, comm: &Comm) -> Result<Inbox> {
-        let mut typed = Inbox::default();
+    /// `datatype` must be a committed datatype; each message must hold a whole number of its
+    /// elements.
+    pub unsafe fn unpacked(&self, layout: &Layout, datatype: MPI_Datatype, comm: &Comm) -> Result<Arrivals> {
+        let mut typed = Arrivals::default();
         for m in &self.messages {
             let count = layout.count(m.bytes).unwrap_or(0);
             let (low, bytes) = layout.span(count).ok_or(Error::NoMemory { bytes: usize::MAX })?;
             let at = typed.room(bytes)?;
             let first = at.wrapping_offset(-low as isize);
             if m.bytes > 0 {
-                // SAFETY: the packed bytes are there; there is room for the elements' span. What lies between elements can be read too.
+                // SAFETY: the packed bytes have arrived; there is room for the span of the
+                // elements. The room is zeroed first, so that the gaps between elements are
+                // initialized too.
                 unsafe {
                     std::ptr::write_bytes(at, 0, bytes as usize);
                     unpack_by_mpi(m.at, m.bytes, &Located { at: first, count: count as i64, datatype }, false, comm)?;
@@ -250,28 +255,29 @@ impl Inbox {
     }
 }
 
-impl Drop for Inbox {
+impl Drop for Arrivals {
     fn drop(&mut self) {
         if !self.incoming.is_empty() {
-            // after an error: MPI still writes there
+            // after an error, MPI may still write to them
             std::mem::forget(std::mem::take(&mut self.chunks));
         }
     }
 }
 
-/// How elements of a datatype lie in memory.
+/// The memory layout of a datatype's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    /// Bytes that an element carries.
+    /// Packed size of an element, in bytes.
     pub size: u64,
-    /// Bytes from one element to the next.
+    /// Distance between consecutive elements, in bytes.
     pub extent: i64,
-    /// Where an element begins, and ends, in bytes from its address: its data, and what its bounds take in beside it.
+    /// First byte of an element and one past its last, relative to its address. Covers its data and
+    /// everything within its lower and upper bound.
     pub bounds: (i64, i64),
 }
 
 impl Layout {
-    /// How many elements so many bytes are; `None` where they are no whole number.
+    /// Returns how many elements `bytes` bytes hold. `None` if that is not a whole number.
     pub fn count(&self, bytes: u64) -> Option<u64> {
         if bytes == 0 {
             return Some(0);
@@ -279,10 +285,11 @@ impl Layout {
         (self.size > 0 && bytes.is_multiple_of(self.size)).then(|| bytes / self.size)
     }
 
-    /// Where room for `count` elements begins, relative to the address of the first one, and how many bytes it has. It begins a multiple of the alignment of a
-    /// message away, so that the address is aligned as the room is.
+    /// Returns where the memory of `count` elements begins, relative to the address of the first
+    /// one, and its length in bytes. The offset is a multiple of the alignment of messages, so that
+    /// the address has the alignment of the room.
     ///
-    /// `None` if no memory is that long.
+    /// Returns `None` if the length exceeds any address space.
     pub fn span(&self, count: u64) -> Option<(i64, u64)> {
         if count == 0 {
             return Some((0, 0));
@@ -301,15 +308,15 @@ mod tests {
 
     #[test]
     fn messages_do_not_overlap_and_are_aligned() {
-        let mut inbox = Inbox::default();
+        let mut arrivals = Arrivals::default();
         let sizes = [0u64, 1, 16, 17, 4096, 5000, 3, 1 << 20, 0, 7];
         for (i, &bytes) in sizes.iter().enumerate() {
             let from = vec![i as u8 + 1; bytes as usize];
-            // SAFETY: as many bytes as are said.
-            unsafe { inbox.copy(9 - i as u32, from.as_ptr(), bytes) }.unwrap();
+            // SAFETY: `from` has `bytes` bytes.
+            unsafe { arrivals.copy(9 - i as u32, from.as_ptr(), bytes) }.unwrap();
         }
-        inbox.sort();
-        for (i, m) in inbox.messages.iter().enumerate() {
+        arrivals.sort();
+        for (i, m) in arrivals.messages.iter().enumerate() {
             let k = sizes.len() - 1 - i;
             assert_eq!((m.source, m.bytes), (i as u32, sizes[k]));
             assert_eq!(m.at as usize % ALIGN, 0);
@@ -321,12 +328,12 @@ mod tests {
 
     #[test]
     fn messages_of_a_source_keep_their_order() {
-        let mut inbox = Inbox::default();
+        let mut arrivals = Arrivals::default();
         for (i, source) in [2, 0, 2, 1, 0, 2].into_iter().enumerate() {
-            inbox.place(source, i as u64).unwrap();
+            arrivals.place(source, i as u64).unwrap();
         }
-        inbox.sort();
-        let order: Vec<(u32, u64)> = inbox.messages.iter().map(|m| (m.source, m.bytes)).collect();
+        arrivals.sort();
+        let order: Vec<(u32, u64)> = arrivals.messages.iter().map(|m| (m.source, m.bytes)).collect();
         assert_eq!(order, [(0, 1), (0, 4), (1, 3), (2, 0), (2, 2), (2, 5)]);
     }
 
@@ -334,7 +341,7 @@ mod tests {
     fn spans_of_strided_and_backward_types() {
         let plain = Layout { size: 8, extent: 8, bounds: (0, 8) };
         assert_eq!((plain.span(0), plain.span(3)), (Some((0, 0)), Some((0, 24))));
-        // data from byte 4 on; the whole element can be written
+        // the data starts at byte 4, but the whole element can be written
         let strided = Layout { size: 4, extent: 16, bounds: (0, 16) };
         assert_eq!(strided.span(3), Some((0, 48)));
         let backward = Layout { size: 4, extent: -8, bounds: (0, 4) };

@@ -1,0 +1,81 @@
+//! The text about a neighborhood, for people.
+
+use crate::collective::Operation;
+use crate::collective::executors::ExecutorPool;
+use crate::exec::waiting::Waiting;
+use crate::schedule::Schedule;
+use crate::select::Choice;
+use crate::select::hints::Hints;
+use crate::topology::neighborhood::{Neighbor, Neighborhood};
+
+/// Facts about the schedule in use, readable while a collective runs.
+pub struct Summary {
+    choice: Choice,
+    rounds: usize,
+    messages: usize,
+    /// Names of the schedules that the first calls compare it with.
+    rivals: Vec<&'static str>,
+}
+
+impl Summary {
+    /// Summarizes a schedule and the rivals that are still compared with it.
+    pub fn new(choice: Choice, schedule: &Schedule, rivals: Vec<&'static str>) -> Summary {
+        Summary { choice, rounds: schedule.rounds(), messages: schedule.messages(), rivals }
+    }
+
+    /// One line: the schedule, its size, and why it was chosen.
+    pub fn line(&self) -> String {
+        let why = match &self.rivals[..] {
+            [] => self.choice.why.to_string(),
+            rivals => format!("the first calls compare it with {}", rivals.join(", ")),
+        };
+        let (rounds, messages) = (count(self.rounds, "round", "rounds"), count(self.messages, "message", "messages"));
+        format!("schedule {}: {rounds}, {messages}; {why}", self.choice.algorithm.name())
+    }
+}
+
+/// Several lines: the lists, the schedule and why, shared memory, how the process waits, and the
+/// hints. `schedule` is the schedule's line.
+pub fn text(operation: Operation, pool: &ExecutorPool, schedule: &str, hints: &Hints) -> String {
+    let n = pool.neighborhood();
+    let edges = |list: &[Neighbor], one: &str, many: &str| {
+        let processes = Neighborhood::multiplicities(list).len();
+        format!("{} ({})", count(list.len(), one, many), count(processes, "process", "processes"))
+    };
+    format!(
+        "{} on process {}: {}, {}, {}\n\
+         {schedule}\n\
+         shared memory: {}\n\
+         waiting: {}; verification {}\n\
+         {}",
+        operation.name(),
+        n.rank(),
+        edges(n.sources(), "source", "sources"),
+        edges(n.targets(), "target", "targets"),
+        if n.weighted() { "weighted" } else { "unweighted" },
+        sharing(pool),
+        match pool.waiting() {
+            Waiting::Block => "in MPI",
+            Waiting::Yield => "polling and yielding the core, as the node has more processes than cores",
+        },
+        if hints.verify { "on" } else { "off" },
+        hints.describe(),
+    )
+}
+
+/// Describes which edges go through shared memory.
+fn sharing(pool: &ExecutorPool) -> String {
+    let Some(link) = pool.link() else { return "none".to_owned() };
+    let n = pool.neighborhood();
+    let near = |list: &[Neighbor]| list.iter().filter(|e| e.rank.is_some_and(|rank| rank != n.rank() && link.has(rank))).count();
+    let (sources, targets) = (near(n.sources()), near(n.targets()));
+    format!(
+        "{sources} of the sources and {targets} of the targets, at once whatever the schedule; {} KiB for each process",
+        link.bytes() >> 10
+    )
+}
+
+/// A number and its noun.
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}

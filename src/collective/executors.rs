@@ -1,0 +1,280 @@
+//! Executors of a neighborhood: made for a schedule, and lent to requests.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::collective::fuse::Joined;
+use crate::collective::verify::Findings;
+use crate::collective::{Operation, Purpose, Selected};
+use crate::datatype::buffers::Buffers;
+use crate::error::Result;
+use crate::exec::forward::Forward;
+use crate::exec::p2p::P2p;
+use crate::exec::shm::link::Link;
+use crate::exec::shm::{self, Shm};
+use crate::exec::waiting::Waiting;
+use crate::exec::{Any, Executor};
+use crate::mpi;
+use crate::mpi::comm::Owned as Comm;
+use crate::observe::Record;
+use crate::schedule::{Block, FoldOrder, Op, Schedule};
+use crate::select::Choice;
+use crate::topology::neighborhood::{Neighborhood, Rank};
+
+/// Makes the executors of a neighborhood, and keeps those that requests have given back.
+pub struct ExecutorPool {
+    comm: Arc<Comm>,
+    /// A communicator of this process alone, for executors that reduce.
+    self_comm: Option<Arc<Comm>>,
+    neighborhood: Arc<Neighborhood>,
+    waiting: Waiting,
+    window: u32,
+    /// Memory shared with neighbors, if there is any.
+    link: Option<Arc<Link>>,
+    /// Counters and trace, where the environment asks for them.
+    record: Option<Arc<Record>>,
+    spare: Mutex<Vec<Lease>>,
+}
+
+/// The ingredients of a pool's executors.
+pub struct Parts {
+    /// The private communicator.
+    pub comm: Arc<Comm>,
+    /// A communicator of this process alone, for executors that reduce.
+    pub self_comm: Option<Arc<Comm>>,
+    /// The lists.
+    pub neighborhood: Arc<Neighborhood>,
+    /// How a process waits.
+    pub waiting: Waiting,
+    /// Most messages under way in a round.
+    pub window: u32,
+    /// Memory shared with neighbors, if there is any.
+    pub link: Option<Arc<Link>>,
+    /// Counters and trace, where the environment asks for them.
+    pub record: Option<Arc<Record>>,
+}
+
+/// An executor lent to a request.
+pub struct Lease {
+    /// The executor.
+    pub executor: Box<Any>,
+    /// Index of its tag among the request's tags.
+    pub tag: usize,
+    any_order: bool,
+    /// True if other requests can use it later.
+    reusable: bool,
+}
+
+// SAFETY: an executor holds addresses in the caller's buffers, which whoever completes the call may
+// access, memory of its own, and handles, which any thread that may call MPI may use.
+unsafe impl Send for Lease {}
+
+impl Lease {
+    /// A lease that ends with its request.
+    fn once(executor: Any) -> Lease {
+        Lease { executor: Box::new(executor), tag: 0, any_order: false, reusable: false }
+    }
+}
+
+impl ExecutorPool {
+    /// An empty pool.
+    pub fn new(parts: Parts) -> ExecutorPool {
+        let Parts { comm, self_comm, neighborhood, waiting, window, link, record } = parts;
+        ExecutorPool { comm, self_comm, neighborhood, waiting, window, link, record, spare: Mutex::default() }
+    }
+
+    /// The private communicator.
+    pub fn comm(&self) -> &Arc<Comm> {
+        &self.comm
+    }
+
+    /// The lists.
+    pub fn neighborhood(&self) -> &Neighborhood {
+        &self.neighborhood
+    }
+
+    /// How the executors wait.
+    pub fn waiting(&self) -> Waiting {
+        self.waiting
+    }
+
+    /// Memory shared with neighbors, if there is any.
+    pub fn link(&self) -> Option<&Link> {
+        self.link.as_deref()
+    }
+
+    /// Counters and trace, where the environment asks for them.
+    #[inline(always)]
+    pub fn record(&self) -> Option<&Record> {
+        self.record.as_deref()
+    }
+
+    /// True if a process that waits must yield its core.
+    pub fn yields(&self) -> bool {
+        self.waiting == Waiting::Yield || self.link.as_ref().is_some_and(|link| link.crowded)
+    }
+
+    /// True if edges to this process bypass MPI in executors that may share memory.
+    pub fn is_near(&self, rank: Rank) -> bool {
+        self.link.as_ref().is_some_and(|link| rank == self.neighborhood.rank() || link.has(rank))
+    }
+
+    /// Makes an executor for a schedule that is not folded.
+    pub fn executor(&self, schedule: &Schedule, purpose: Purpose) -> Any {
+        let mut executor = self.unobserved(schedule, purpose);
+        if let Some(record) = &self.record {
+            executor.observe(record);
+        }
+        executor
+    }
+
+    fn unobserved(&self, schedule: &Schedule, purpose: Purpose) -> Any {
+        let (comm, me) = (Arc::clone(&self.comm), self.neighborhood.rank());
+        if schedule.algorithm().entry().forwards() {
+            return Any::Forward(Box::new(Forward::new(comm, me, self.waiting, schedule)));
+        }
+        if let Some(link) = self.link.as_ref().filter(|_| purpose.shares) {
+            let parts = shm::Parts {
+                schedule,
+                neighborhood: &self.neighborhood,
+                fold: purpose.fold,
+                started_only: purpose.request,
+                fields: purpose.fields,
+                waiting: self.waiting,
+                window: self.window,
+            };
+            return Any::Shm(Box::new(Shm::new(link, comm, self.self_comm.clone(), &parts)));
+        }
+        match purpose.fold {
+            Some(order) => P2p::new(comm, self.self_comm.clone(), me, self.waiting, self.window, &schedule.folded(order)).into(),
+            None => P2p::new(comm, None, me, self.waiting, self.window, schedule).into(),
+        }
+    }
+
+    /// Lends an executor that is bound to nothing; one that an earlier request has given back, if
+    /// there is one. `fold` is the order in which it reduces, if it does.
+    ///
+    /// `private`: the request's starts match only with one another, and so have no place in rings
+    /// that other calls use too. `settled`: the schedule is final, so that the executor can be used
+    /// again.
+    pub fn lend(&self, schedule: &Schedule, fold: Option<FoldOrder>, private: bool, settled: bool) -> Lease {
+        let any_order = fold == Some(FoldOrder::Any);
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if !private && let Some(position) = spare.iter().position(|lease| lease.any_order == any_order) {
+            let mut lease = spare.swap_remove(position);
+            lease.tag = 0;
+            lease.executor.forget_datatypes();
+            return lease;
+        }
+        let executor = self.executor(schedule, Purpose { fold, request: true, fields: 1, shares: !private });
+        Lease { executor: Box::new(executor), tag: 0, any_order, reusable: !private && settled }
+    }
+
+    /// Lends an executor for several fields on the edges to near processes. `None` where no memory
+    /// is shared. For operations that do not reduce.
+    pub fn lend_near(&self, schedule: &Schedule, fields: usize) -> Option<Lease> {
+        self.link.as_ref()?;
+        let purpose = Purpose { fold: None, request: true, fields, shares: true };
+        Some(Lease::once(self.executor(&schedule.retained(|_| false), purpose)))
+    }
+
+    /// Lends an executor for the edges to far processes, without those that are joined. `None`
+    /// where no such edges are left. For operations that do not reduce.
+    pub fn lend_far(&self, schedule: &Schedule, joined: Option<&Joined>, shares: bool) -> Option<Lease> {
+        let near = |rank: Rank| shares && self.is_near(rank);
+        let schedule = schedule.retained(|op| match *op {
+            Op::Recv { into: Block::Output(source), from, .. } => !near(from) && joined.is_none_or(|j| !j.source(source)),
+            Op::Send { block: Block::Input(target), to, .. } => !near(to) && joined.is_none_or(|j| !j.target(target)),
+            Op::Recv { from, .. } => !near(from),
+            Op::Send { to, .. } => !near(to),
+            Op::Copy { .. } | Op::Reduce { .. } => !near(self.neighborhood.rank()),
+        });
+        let purpose = Purpose { fold: None, request: true, fields: 1, shares: false };
+        (!schedule.ops().is_empty()).then(|| Lease::once(self.executor(&schedule, purpose)))
+    }
+
+    /// Lends an executor for those edges that verification has found good: neighbors at their other
+    /// ends count on this process.
+    ///
+    /// `None` as findings: this process's own arguments are in error. It then serves processes that
+    /// count on what it forwards, if the schedule forwards anything.
+    pub fn lend_for_good(&self, schedule: &Schedule, fold: Option<FoldOrder>, findings: Option<&Findings>) -> Option<Lease> {
+        let purpose = Purpose { fold, request: true, fields: 1, shares: false };
+        let lease = |schedule: &Schedule| Lease::once(self.executor(schedule, purpose));
+        let forwards = schedule.algorithm().entry().forwards();
+        let Some(findings) = findings else {
+            return forwards.then(|| lease(&schedule.without(|_| true)));
+        };
+        let good = |block: &Block| match *block {
+            Block::Input(t) => findings.targets[t as usize],
+            Block::Output(s) => findings.sources[s as usize],
+            Block::Scratch(_) | Block::Packet(_) => true,
+        };
+        let good_part = match schedule {
+            schedule if forwards => schedule.without(|block| !good(&block)),
+            schedule => schedule.retained(|op| match op {
+                Op::Recv { into, .. } => good(into),
+                Op::Send { block, .. } => good(block),
+                Op::Copy { from, into } | Op::Reduce { from, into } => good(from) && good(into),
+            }),
+        };
+        Some(lease(&good_part))
+    }
+
+    /// Takes back an executor that is not running.
+    pub fn give_back(&self, lease: Lease) {
+        if lease.reusable {
+            self.spare.lock().unwrap_or_else(PoisonError::into_inner).push(lease);
+        }
+    }
+}
+
+/// A schedule and the executors of blocking calls.
+pub struct Runner {
+    /// The algorithm, and why it was chosen.
+    pub choice: Choice,
+    /// Before folding.
+    pub schedule: Arc<Schedule>,
+    executor: Any,
+    /// For reductions in any order, where the caller allows them.
+    any_order: Option<Any>,
+}
+
+impl Runner {
+    /// Makes the executors of a schedule. `any_order`: reductions may combine blocks in any order.
+    pub fn new(selected: Selected, operation: Operation, any_order: bool, pool: &ExecutorPool) -> Runner {
+        let Selected { choice, schedule } = selected;
+        let folds = operation == Operation::Reduce;
+        let executor = |fold| pool.executor(&schedule, Purpose { fold, request: false, fields: 1, shares: true });
+        Runner {
+            choice,
+            executor: executor(folds.then_some(FoldOrder::Source)),
+            any_order: (folds && any_order).then(|| executor(Some(FoldOrder::Any))),
+            schedule,
+        }
+    }
+
+    /// True if a call with these buffers reduces in any order.
+    ///
+    /// # Safety
+    /// The operator in `buffers` must be an operator.
+    pub unsafe fn is_any_order(&self, buffers: &Buffers) -> Result<bool> {
+        match (&self.any_order, buffers.op) {
+            // SAFETY: the caller vouches for the operator.
+            (Some(_), Some(op)) => unsafe { mpi::op::commutes(op) },
+            _ => Ok(false),
+        }
+    }
+
+    /// The executor for a call.
+    ///
+    /// # Safety
+    /// The operator in `buffers` must be an operator.
+    #[inline]
+    pub unsafe fn executor_for(&mut self, buffers: &Buffers) -> Result<&mut Any> {
+        Ok(match (&mut self.any_order, buffers.op) {
+            // SAFETY: the caller vouches for the operator.
+            (Some(any), Some(op)) if unsafe { mpi::op::commutes(op) }? => any,
+            _ => &mut self.executor,
+        })
+    }
+}

@@ -1,0 +1,482 @@
+//! The state of a request: its executors, its tags, and the comparison of arguments where calls are
+//! verified.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::collective::COLLECTIVES;
+use crate::collective::executors::Lease;
+use crate::collective::fuse::{Joined, Rule};
+use crate::collective::handle::{BoundNeighborhood, no_buffers};
+use crate::collective::tags::MOST_FIELDS;
+use crate::collective::verify::{Check, Findings};
+use crate::datatype::buffers::Buffers;
+use crate::datatype::captured::CapturedArguments;
+use crate::error::{Error, Result};
+use crate::exec::Executor;
+use crate::progress::Advance;
+use crate::schedule::Schedule;
+
+/// The buffers of a call: one field, or several that are exchanged together.
+pub type Fields<'a> = SmallVec<[Buffers<'a>; 1]>;
+
+/// How often a request can be started, and which starts match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lifetime {
+    /// Once.
+    Once,
+    /// Any number of times; all starts on the communicator match in order.
+    Persistent,
+    /// Any number of times; its starts match only with one another. Same as `Persistent` where
+    /// collectives are verified.
+    PrivateMatching,
+}
+
+/// The answer to a query for sources that have arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrived {
+    /// Some arrived, and were reported for the first time.
+    Some,
+    /// None so far.
+    NotYet,
+    /// All have been reported.
+    All,
+}
+
+/// The executors of a request, and all they need.
+pub struct State {
+    pub leases: SmallVec<[Lease; 1]>,
+    /// One for each field, so that both ends of an edge count alike.
+    pub tags: SmallVec<[i32; 1]>,
+    /// True if every process posts all messages at the start.
+    one_round: bool,
+    /// True if the tags belong to this request alone and stay the same.
+    pub private: bool,
+    /// Arrays and datatypes kept for use after the start.
+    captured: Vec<CapturedArguments>,
+    joined: Option<Joined>,
+    pub verification: Option<Box<Verification>>,
+    /// The first error.
+    failure: Option<Box<Error>>,
+    /// For each source, true if its arrival has been reported to the caller.
+    pub told: Vec<bool>,
+}
+
+/// The part of a request that only verified calls have.
+pub struct Verification {
+    bound: Arc<BoundNeighborhood>,
+    schedule: Arc<Schedule>,
+    /// The error in this process's own arguments.
+    pub error: Option<Box<Error>>,
+    /// The error of a self edge, reported only if all other edges are good.
+    self_edge: Option<Box<Error>>,
+    check: Option<Check>,
+    /// The result of the comparison, kept until it is this call's turn.
+    findings: Option<Result<Findings>>,
+    /// Its turn among verified calls; `None` when the call is over.
+    turn: Option<u32>,
+    /// Executors that replace the request's own if some edges are bad.
+    instead: Option<SmallVec<[Lease; 1]>>,
+}
+
+impl State {
+    pub fn note(&mut self, error: Box<Error>) {
+        self.failure.get_or_insert(error);
+    }
+
+    /// The executors in use.
+    fn running(&mut self) -> &mut [Lease] {
+        match &mut self.verification {
+            Some(verification) => match &mut verification.instead {
+                Some(instead) => instead,
+                None => &mut self.leases,
+            },
+            None => &mut self.leases,
+        }
+    }
+
+    /// Starts the bound collective.
+    #[inline(always)]
+    pub fn start(&mut self) -> Result<()> {
+        self.failure = None;
+        self.told.fill(false);
+        if let Some(verification) = &mut self.verification {
+            verification.instead = None;
+            return self.verify();
+        }
+        if (self.joined.is_some() || self.leases.len() > 1) && self.is_lost() {
+            return Err(Error::Lost.into());
+        }
+        self.start_all()
+    }
+
+    /// True if a start failed half-way. Another start then posts nothing, as it would leave out
+    /// some messages.
+    #[inline(always)]
+    fn is_lost(&self) -> bool {
+        self.joined.as_ref().is_some_and(Joined::is_lost) || self.leases.iter().any(|lease| lease.executor.is_lost())
+    }
+
+    #[inline(always)]
+    fn start_all(&mut self) -> Result<()> {
+        if let Some(joined) = &mut self.joined {
+            // SAFETY: whoever made the request vouches for the buffers.
+            let put = unsafe { joined.put() };
+            if let Err(e) = put {
+                // neighbors wait for the other messages
+                self.note(e);
+            }
+        }
+        for k in 0..self.leases.len() {
+            let tag = self.tags[self.leases[k].tag];
+            if let Err(e) = self.leases[k].executor.start(tag) {
+                if let Some(joined) = &mut self.joined {
+                    joined.lose();
+                }
+                // neighbors wait for the other fields, which verification has announced
+                if k == 0 && self.verification.is_none() {
+                    return Err(e);
+                }
+                // the others are completed
+                self.note(e);
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the comparison of arguments between the ends of all edges.
+    #[cold]
+    fn verify(&mut self) -> Result<()> {
+        let lost = self.is_lost();
+        let Some(verification) = &mut self.verification else { return Ok(()) };
+        let bound = &verification.bound;
+        let fields: Fields = self.captured.iter().map(CapturedArguments::buffers).collect();
+        // the other ends hear of it, as of any error in the arguments
+        let fields = match &verification.error {
+            Some(e) => Err(e.clone()),
+            None if lost => Err(Error::Lost.into()),
+            None => Ok(&fields[..]),
+        };
+        // SAFETY: the datatypes are alive, as the request keeps them.
+        let check = unsafe { Check::begin(bound.neighborhood(), fields, bound.operation() as usize, bound.comm()) }?;
+        verification.check = Some(check);
+        verification.turn = Some(bound.tags().take_turn());
+        Ok(())
+    }
+
+    /// Starts the call after the comparison. Errors are noted, and everything started is completed.
+    #[cold]
+    fn go_on(&mut self, findings: Result<Findings>) {
+        let Some(verification) = &mut self.verification else { return };
+        let findings = match findings {
+            Ok(Findings { text: None, .. }) => {
+                if let Some(e) = verification.self_edge.clone() {
+                    self.note(e);
+                } else if let Err(e) = self.start_all() {
+                    self.note(e);
+                }
+                return;
+            }
+            Ok(Findings { text: Some(ref text), .. }) => {
+                self.note(Error::Verification(text.clone()).into());
+                findings.ok()
+            }
+            Err(e) => {
+                self.note(e);
+                None
+            }
+        };
+        let Some(verification) = &mut self.verification else { return };
+        let (instead, mut failed) = (verification.instead.insert(SmallVec::new()), None);
+        for (k, &tag) in self.tags.iter().enumerate() {
+            let lent = verification.bound.lend_for_good(&verification.schedule, findings.as_ref());
+            let Some(mut lease) = lent else { continue };
+            let buffers = match self.captured.get(k) {
+                Some(captured) if findings.is_some() => captured.buffers(),
+                _ => no_buffers(),
+            };
+            // SAFETY: whoever made the request vouches for the buffers.
+            let started = unsafe { lease.executor.bind(&buffers) }.and_then(|()| lease.executor.start(tag));
+            instead.push(lease);
+            failed = failed.or(started.err());
+        }
+        if let Some(e) = failed {
+            self.note(e);
+        }
+    }
+
+    /// Makes progress without waiting. Returns true when everything is complete.
+    pub fn test(&mut self) -> bool {
+        if self.verification.is_some() && !self.test_verification() {
+            return false;
+        }
+        let mut done = true;
+        for k in 0..self.running().len() {
+            match self.running()[k].executor.test() {
+                Ok(ended) => done &= ended,
+                Err(e) => self.note(e),
+            }
+        }
+        if done && self.verification.is_some() {
+            self.end_turn();
+        }
+        done
+    }
+
+    /// Advances the comparison. Returns true when it is over and the call has been started.
+    #[cold]
+    fn test_verification(&mut self) -> bool {
+        let Some(verification) = &mut self.verification else { return true };
+        if let Some(check) = &mut verification.check {
+            match check.test(verification.bound.comm()) {
+                Ok(false) => return false,
+                Ok(true) => verification.findings = verification.check.take().map(|check| check.finish(&COLLECTIVES)),
+                Err(e) => {
+                    verification.check = None;
+                    verification.findings = Some(Err(e));
+                }
+            }
+        }
+        if verification.findings.is_some() {
+            if verification.turn.is_some_and(|turn| !verification.bound.tags().is_turn(turn)) {
+                return false;
+            }
+            if let Some(findings) = verification.findings.take() {
+                self.go_on(findings);
+            }
+        }
+        true
+    }
+
+    /// Lets the next verified call start.
+    #[cold]
+    fn end_turn(&mut self) {
+        if let Some(verification) = &mut self.verification
+            && verification.turn.take().is_some()
+        {
+            verification.bound.tags().end_turn();
+        }
+    }
+
+    /// Returns true if the block of a source has arrived; in a reduction, if the result includes
+    /// it.
+    pub fn arrived(&mut self, source: usize) -> Result<bool> {
+        if let Some(e) = &self.failure {
+            return Err(e.clone());
+        }
+        if self.verification.as_ref().is_some_and(|v| v.check.is_some() || v.findings.is_some()) {
+            return Ok(false);
+        }
+        for lease in self.running() {
+            if !lease.executor.arrived(source)? {
+                return Ok(false);
+            }
+        }
+        if let Some(joined) = &mut self.joined {
+            // SAFETY: whoever made the request vouches for the buffers.
+            if let Err(e) = unsafe { joined.take(source) } {
+                self.note(e.clone());
+                return Err(e);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reports up to `most` sources that have arrived and have not been reported.
+    pub fn untold(&mut self, most: usize, tell: &mut impl FnMut(usize)) -> Result<Arrived> {
+        self.test();
+        let (mut found, mut pending) = (0, false);
+        for source in 0..self.told.len() {
+            if found == most {
+                break;
+            }
+            if self.told[source] {
+                continue;
+            }
+            match self.arrived(source) {
+                Ok(true) => {
+                    self.told[source] = true;
+                    tell(source);
+                    found += 1;
+                }
+                Ok(false) => pending = true,
+                Err(e) if found == 0 => return Err(e),
+                // the next call returns it
+                Err(_) => break,
+            }
+        }
+        Ok(match (found, pending) {
+            (0, true) => Arrived::NotYet,
+            (0, false) => Arrived::All,
+            _ => Arrived::Some,
+        })
+    }
+}
+
+impl Advance for State {
+    fn advance(&mut self) {
+        self.test();
+    }
+}
+
+impl State {
+    fn new(bound: &BoundNeighborhood, schedule: &Schedule, fields: usize) -> State {
+        State {
+            leases: SmallVec::new(),
+            tags: SmallVec::from_elem(0, fields),
+            one_round: schedule.algorithm().entry().one_round(),
+            private: false,
+            captured: Vec::new(),
+            joined: None,
+            verification: None,
+            failure: None,
+            told: vec![false; bound.neighborhood().sources().len()],
+        }
+    }
+
+    /// Binds executors for a call that is not verified.
+    ///
+    /// # Safety
+    /// As for `Request::new`.
+    pub unsafe fn unverified(bound: &BoundNeighborhood, fields: &[Buffers], rule: Rule, lifetime: Lifetime) -> Result<State> {
+        let schedule = bound.schedule()?;
+        let mut state = State::new(bound, &schedule, fields.len());
+        // SAFETY: the caller vouches for the buffers.
+        unsafe {
+            let n = bound.neighborhood();
+            let Some(first) = fields.first() else { return Ok(state) };
+            let (persistent, private) = (lifetime != Lifetime::Once, lifetime == Lifetime::PrivateMatching);
+            let lease = bound.lend(first, private)?;
+            let kept: Vec<CapturedArguments>;
+            let mut own: Fields = SmallVec::from_slice(fields);
+            if persistent || fields.len() > 1 || lease.executor.keeps_datatypes() {
+                kept = fields.iter().map(|f| CapturedArguments::of(f, n, bound.comm())).collect::<Result<_>>()?;
+                own = kept.iter().map(CapturedArguments::buffers).collect();
+            } else {
+                kept = Vec::new();
+            }
+            state.leases.push(lease);
+            if schedule.algorithm().entry().forwards() {
+                // other processes forward these blocks without looking into them
+                for (tag, field) in own.iter().enumerate().skip(1) {
+                    let mut lease = bound.lend(field, private)?;
+                    lease.tag = tag;
+                    state.leases.push(lease);
+                }
+                for (lease, field) in state.leases.iter_mut().zip(&own) {
+                    lease.executor.bind(field)?;
+                }
+            } else if let [first, others @ ..] = &own[..]
+                && !others.is_empty()
+            {
+                state.leases.clear();
+                let shares = !private;
+                if let Some(mut lease) = bound.lend_near(own.len())?.filter(|_| shares) {
+                    lease.executor.bind_near(&own)?;
+                    state.leases.push(lease);
+                }
+                if let Some(mut lease) = bound.lend_far(None, shares)? {
+                    let near = |rank| shares && bound.is_near(rank);
+                    let joined = Joined::of(&own, n, rule, bound.comm(), bound.tags().one(), &near)?;
+                    lease.executor.bind(&joined.buffers(first))?;
+                    state.leases.push(lease);
+                    for (tag, field) in (1..).zip(others).filter(|_| !joined.all()) {
+                        if let Some(mut lease) = bound.lend_far(Some(&joined), shares)? {
+                            lease.tag = tag;
+                            lease.executor.bind(field)?;
+                            state.leases.push(lease);
+                        }
+                    }
+                    state.joined = Some(joined);
+                }
+            } else {
+                state.leases[0].executor.bind(&own[0])?;
+            }
+            drop(own);
+            state.captured = kept;
+            Ok(state)
+        }
+    }
+
+    /// Binds one executor for each field of a verified call.
+    ///
+    /// # Safety
+    /// As for `Request::new`.
+    pub unsafe fn verified(bound: &Arc<BoundNeighborhood>, fields: Result<&[Buffers]>, count: usize) -> Result<State> {
+        let schedule = bound.schedule()?;
+        let mut state = State::new(bound, &schedule, count);
+        // SAFETY: the caller vouches for the buffers.
+        let edges = fields.and_then(|fields| unsafe { state.bind_each(bound, fields) });
+        let (self_edge, error) = match edges {
+            Ok(self_edge) => (self_edge, None),
+            Err(e) => (None, Some(e)),
+        };
+        let (check, findings, turn, instead) = (None, None, None, None);
+        let bound = Arc::clone(bound);
+        let verification = Verification { bound, schedule, error, self_edge, check, findings, turn, instead };
+        state.verification = Some(Box::new(verification));
+        Ok(state)
+    }
+
+    /// Binds each field. Returns the error of a self edge, if there is one.
+    unsafe fn bind_each(&mut self, bound: &BoundNeighborhood, fields: &[Buffers]) -> Result<Option<Box<Error>>> {
+        if fields.len() > MOST_FIELDS {
+            return Err(Error::TooManyFields { fields: fields.len(), limit: MOST_FIELDS }.into());
+        }
+        let n = bound.neighborhood();
+        let mut self_edge = None;
+        for (tag, field) in fields.iter().enumerate() {
+            // SAFETY: the caller of `Request::new` vouches for the buffers.
+            unsafe {
+                let captured = CapturedArguments::of(field, n, bound.comm())?;
+                let mut lease = bound.lend(field, false)?;
+                lease.tag = tag;
+                match lease.executor.bind(&captured.buffers()) {
+                    Err(e) if matches!(*e, Error::SelfEdge { .. }) => self_edge = Some(e),
+                    other => other?,
+                }
+                self.leases.push(lease);
+                self.captured.push(captured);
+            }
+        }
+        Ok(self_edge)
+    }
+
+    /// Takes a tag for each field.
+    #[inline(always)]
+    pub fn take_tags(&mut self, bound: &BoundNeighborhood) -> Result<()> {
+        let tags = bound.tags();
+        if self.private {
+            return Ok(());
+        }
+        if self.verification.is_some() {
+            tags.verified(&mut self.tags);
+            return Ok(());
+        }
+        if self.one_round {
+            self.tags.fill(tags.one());
+            return Ok(());
+        }
+        tags.next(&mut self.tags)
+    }
+
+    /// Ends a call. Returns its error.
+    #[inline(always)]
+    pub fn complete(&mut self, bound: &BoundNeighborhood, persistent: bool) -> Option<Box<Error>> {
+        if let (Some(joined), Some(_)) = (&mut self.joined, &self.failure)
+            && self.leases.iter().any(|lease| lease.executor.is_stuck())
+        {
+            joined.leave();
+        }
+        if let (Some(joined), None) = (&mut self.joined, &self.failure) {
+            // SAFETY: whoever made the request vouches for the buffers.
+            self.failure = (0..self.told.len()).try_for_each(|source| unsafe { joined.take(source) }).err();
+        }
+        if !persistent {
+            self.leases.drain(..).for_each(|lease| bound.give_back(lease));
+            self.captured.clear();
+        }
+        self.failure.take()
+    }
+}

@@ -1,0 +1,111 @@
+//! Chooses the schedule of a neighborhood, the same one on all processes.
+
+use crate::collective::set::world::World;
+use crate::error::{Error, Result, catch};
+use crate::mpi::coll::{self, Reduction};
+use crate::mpi::comm::Owned as Comm;
+use crate::schedule::{Algorithm, Input, Operations, Star, Stencil};
+use crate::select::hints::Hints;
+use crate::select::{self, Choice, Directions, Outline, Why};
+use crate::shm::node;
+use crate::topology::cartesian::Grid;
+use crate::topology::neighborhood::Neighborhood;
+use crate::topology::nodes::Locality;
+
+/// Sums up the neighborhoods of all processes. Collective: two reductions of three words together.
+pub fn outline(comm: &Comm, neighborhood: &Neighborhood) -> Result<Outline> {
+    let weights =
+        (neighborhood.targets().iter()).filter(|t| t.rank.is_some_and(|r| r != neighborhood.rank())).map(|t| u64::from(t.weight));
+    let mine = [weights.clone().count() as u64, u64::from(neighborhood.weighted())];
+    let [edges, weighted] = coll::allreduce(comm, mine, Reduction::Sum)?;
+    let [heaviest] = coll::allreduce(comm, [weights.max().unwrap_or(0)], Reduction::Max)?;
+    Ok(Outline { edges, weighted: weighted > 0, heaviest, one_node: false, operations: Operations::default(), nodes: 0 })
+}
+
+/// Finds out if all neighborhoods together form a star. Returns the same on all processes.
+///
+/// Collective: one reduction of four words. If there is a star, a broadcast of 8 bytes and 4 for
+/// each target.
+pub fn find_star(comm: &Comm, neighborhood: &Neighborhood) -> Result<Option<Star>> {
+    let Some((hub, targets)) = Star::from_shares(coll::allreduce(comm, Star::share(neighborhood), Reduction::Sum)?) else {
+        return Ok(None);
+    };
+    let mut message = vec![0u8; 8 + 4 * targets];
+    if neighborhood.rank() == hub {
+        let star = Star::of_hub(neighborhood);
+        message[..8].copy_from_slice(&star.weight.to_le_bytes());
+        for (word, target) in message[8..].chunks_exact_mut(4).zip(star.targets) {
+            word.copy_from_slice(&target.to_le_bytes());
+        }
+    }
+    coll::broadcast(comm, &mut message, hub)?;
+    let weight = f64::from_le_bytes(std::array::from_fn(|i| message[i]));
+    let targets = message[8..].chunks_exact(4).map(|word| u32::from_le_bytes(std::array::from_fn(|i| word[i]))).collect();
+    Ok(Some(Star { hub, targets, weight }))
+}
+
+/// Returns the number of nodes and, on process 0, which processes share them: the real nodes, or
+/// those of the hint.
+///
+/// Collective unless the hint names them: a split by nodes, a broadcast of a word on each node, and
+/// a gather and a reduction of a word.
+pub fn find_nodes(comm: &Comm, hints: &Hints, input: &Input) -> Result<(u32, Option<Locality>)> {
+    let names = match &hints.nodes {
+        Some(placement) => {
+            let wrong = |reason| Error::Schedule { schedule: Algorithm::NodeAware.name(), reason };
+            let nodes = placement.locality(input.processes).map_err(wrong)?;
+            return Ok((nodes.nodes(), Some(nodes)));
+        }
+        None => node::name(comm)?,
+    };
+    let leads = u64::from(names == input.neighborhood.rank());
+    let [nodes] = coll::allreduce(comm, [leads], Reduction::Sum)?;
+    let names = coll::gather(comm, names)?;
+    Ok((nodes as u32, (!names.is_empty()).then(|| Locality::from_names(&names))))
+}
+
+/// Finds out if all neighborhoods on a grid together form a stencil. Returns the same on all
+/// processes.
+///
+/// Collective: a reduction of two words for each dimension, one of a word for each place in the box
+/// of all offsets (4096 at most), and one of a word.
+pub fn find_stencil(comm: &Comm, neighborhood: &Neighborhood, grid: &Grid) -> Result<Option<Stencil>> {
+    let most = |mine: &[i64]| {
+        let mut all = vec![0; mine.len()];
+        coll::allreduce_slice(comm, mine, &mut all, Reduction::Max).map(|()| all)
+    };
+    let reach = most(&Stencil::reach(grid, neighborhood))?;
+    let Some(counts) = Stencil::counts(grid, neighborhood, &reach) else {
+        return Ok(None);
+    };
+    let stencil = Stencil::new(grid.clone(), &reach, &most(&counts)?);
+    let differs = most(&[i64::from(!stencil.describes(neighborhood))])?;
+    Ok((differs == [0]).then_some(stencil))
+}
+
+/// Lets process 0 compare predicted times, and broadcasts its choice. Collective.
+pub fn compare(world: &mut World, hints: &Hints, input: &Input, operations: Operations) -> Result<Choice> {
+    let (comm, directions, stencil) = (world.comm, input.directions, input.stencil);
+    // all processes have directions, or none has
+    let of_edges = directions.map(|_| world.directions()).transpose()?;
+    let directions = (of_edges.as_ref().zip(directions)).map(|(of_edges, order)| Directions { of_edges, order });
+    world.graph()?;
+    let nodes = world.nodes.as_ref();
+    let compared =
+        (world.graph.as_ref()).map(|graph| catch(|| select::compare(hints, graph, directions, stencil, nodes, operations)));
+    // an error must not keep the others waiting: 255 stands for it
+    let mut message = [u8::MAX; 17];
+    if let Some(Ok(Choice { algorithm, why: Why::Predicted(time, direct) })) = compared {
+        message[0] = algorithm as u8;
+        message[1..9].copy_from_slice(&time.to_le_bytes());
+        message[9..].copy_from_slice(&direct.to_le_bytes());
+    }
+    coll::broadcast(comm, &mut message, 0)?;
+    if let Some(choice) = compared {
+        return choice;
+    }
+    let number = |at: usize| f64::from_le_bytes(std::array::from_fn(|i| message[at + i]));
+    let entry = crate::schedule::ALGORITHMS.get(message[0] as usize);
+    let algorithm = entry.map(|e| e.algorithm).ok_or_else(|| Error::Internal("process 0 could not compare schedules".into()))?;
+    Ok(Choice { algorithm, why: Why::Predicted(number(1), number(9)) })
+}

@@ -1,0 +1,243 @@
+//! Setting a neighborhood: the processes agree on it, choose a schedule, build it, and bind it to
+//! the communicator.
+
+use std::sync::Arc;
+
+use crate::collective::executors::{ExecutorPool, Parts};
+use crate::collective::handle::{BoundNeighborhood, HANDLE, Handle, Settings, freed_flag};
+use crate::collective::set::world::World;
+use crate::collective::tags::{self, Tags};
+use crate::collective::{Operation, Selected};
+use crate::error::Result;
+use crate::exec::shm::link::{self, Link};
+use crate::exec::waiting::Waiting;
+use crate::mpi::coll::{self, Reduction};
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::topology::{self, Topology};
+use crate::mpi::{self, MPI_Comm, device};
+use crate::schedule::{Input, Operations};
+use crate::select::hints::{self, Hints};
+use crate::select::{self, Choice, Next, Outline, Why};
+use crate::shm::node::Team;
+use crate::topology::cartesian::Grid;
+use crate::topology::neighborhood::Neighborhood;
+use crate::{observe, progress};
+
+mod agree;
+mod build;
+mod choose;
+mod world;
+
+pub use agree::SetCall;
+
+/// Sets a neighborhood for some operations. Collective over `comm`: every process calls it, even
+/// one whose arguments are in error (`request`), and all get the same outcome.
+///
+/// Cost: two reductions of a few words, one more on a Cartesian communicator, two more if there is
+/// a neighborhood already, and the cost of choosing schedules (see `select_schedules`). The first
+/// call on a communicator also duplicates it and splits it by nodes; the first one that reduces
+/// splits it into single processes. If lists do not match: one exchange of O(P) words to find the
+/// pair.
+///
+/// # Safety
+/// `comm` must be an intracommunicator.
+pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
+    let began = observe::SetCall::begin();
+    // SAFETY: the caller vouches for `comm`.
+    let (private, waiting, team, generation) = unsafe {
+        match HANDLE.get(comm)?.as_ref() {
+            Some(handle) => (Arc::clone(&handle.comm), handle.waiting, Arc::clone(&handle.team), handle.generation + 1),
+            None => {
+                let private = Comm::duplicate(comm)?;
+                let team = Team::new(&private)?;
+                // with more processes on the node than cores, waiting must yield the core unless
+                // MPI does so
+                let waiting = if team.crowded() && !mpi::wait_yields() { Waiting::Yield } else { Waiting::Block };
+                (Arc::new(private), waiting, Arc::new(team), 0)
+            }
+        }
+    };
+    // SAFETY: as above.
+    let grid = unsafe { grid(comm) };
+    device::look();
+    let request = agree::agree(&private, request)?;
+    agree::match_lists(&private, &request.neighborhood)?;
+    let (neighborhood, directions) = agree::find_directions(&private, request.neighborhood, grid.as_ref())?;
+    let neighborhood = Arc::new(neighborhood);
+    // SAFETY: a live communicator.
+    let processes = unsafe { mpi::comm::size(private.raw()) }?;
+    let one_node = team.size() == processes as usize;
+    let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
+    let wanted = |operation: Operation| request.operations & operation.bit() != 0;
+    let operations = Operations {
+        gather: wanted(Operation::Gather),
+        alltoall: wanted(Operation::Alltoall),
+        reduce: wanted(Operation::Reduce),
+    };
+    // SAFETY: the caller vouches for `comm`; no neighborhood is in use during a set call.
+    let known = unsafe { HANDLE.get(comm)?.as_ref() };
+    let given = match known {
+        Some(handle) => coll::allreduce(&private, [0, 1, 2].map(|k: usize| handle.tags[k].given()), Reduction::Max)?,
+        None => [0; 3],
+    };
+    let selected = match shared(&private, known, &neighborhood, &request.hints, operations)? {
+        Some(selected) => vec![selected],
+        None => select_schedules(&private, &request.hints, &input, grid.as_ref(), one_node, operations)?,
+    };
+    let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
+    let mut links = share_memory(&team, &neighborhood, &request.hints, &wanted, processes, generation)?.into_iter();
+    // from here on only MPI itself can fail on some processes and not on others
+    // SAFETY: the caller vouches for `comm`.
+    let observed = began.map(|began| unsafe { observe::Set::new(comm, began) });
+    // SAFETY: the caller vouches for `comm`; no neighborhood is in use during a set call.
+    let handle = unsafe {
+        if HANDLE.get(comm)?.is_null() {
+            let handle = Handle {
+                comm: Arc::clone(&private),
+                self_comm: None,
+                waiting,
+                team,
+                generation,
+                neighborhoods: [None, None, None],
+                tags: [0, 1, 2].map(|operation| Arc::new(Tags::new(operation))),
+                outstanding: progress::of_process()?,
+            };
+            HANDLE.set(comm, handle)?;
+        }
+        HANDLE.get(comm)?.as_mut().expect("it has just been set")
+    };
+    handle.generation = generation;
+    if request.operations & Operation::Reduce.bit() != 0 && handle.self_comm.is_none() {
+        handle.self_comm = Some(Arc::new(private.self_comm()?));
+    }
+    // SAFETY: the caller vouches for `comm`.
+    let orphaned = unsafe { freed_flag(comm) }?;
+    for operation in wanted {
+        let pool = ExecutorPool::new(Parts {
+            comm: Arc::clone(&private),
+            self_comm: handle.self_comm.clone().filter(|_| operation == Operation::Reduce),
+            neighborhood: Arc::clone(&neighborhood),
+            waiting,
+            window: request.hints.window,
+            link: links.next(),
+            record: observed.as_ref().map(|set| set.record(operation.word())),
+        });
+        let tags = Arc::clone(&handle.tags[operation as usize]);
+        tags.restart(given[operation as usize]);
+        let (hints, outstanding) = (request.hints.clone(), Arc::clone(&handle.outstanding));
+        let settings = Settings { operation, pool, hints, tags, outstanding, orphaned: Arc::clone(&orphaned) };
+        let bound = BoundNeighborhood::new(settings, &selected)?;
+        handle.replace(operation, Some(Arc::new(bound)));
+    }
+    if let Some(observed) = &observed {
+        observed.end();
+    }
+    Ok(())
+}
+
+/// The schedule of another operation on this communicator, if it has the same lists and hints on
+/// all processes. Collective: one reduction of two words, none if there is no other operation.
+fn shared(
+    comm: &Comm,
+    handle: Option<&Handle>,
+    neighborhood: &Neighborhood,
+    hints: &Hints,
+    operations: Operations,
+) -> Result<Option<Selected>> {
+    // neighborhoods are set and freed collectively: there are as many on all processes
+    let Some(handle) = handle.filter(|h| h.neighborhoods.iter().any(Option::is_some)) else {
+        return Ok(None);
+    };
+    let serves = |selected: &Selected| selected.choice.algorithm.entry().unserved(operations).is_none();
+    let others = handle.neighborhoods.iter().flatten().enumerate();
+    let found = others.filter_map(|(i, other)| Some((i, other.reusable_schedule(neighborhood, hints).filter(serves)?))).next();
+    let mine = found.as_ref().map_or(-1, |(i, _)| *i as i64);
+    let [lowest, highest] = coll::allreduce(comm, [mine, -mine], Reduction::Min)?;
+    Ok(found.filter(|_| lowest == -highest).map(|(_, selected)| selected))
+}
+
+/// Selects the schedules of a neighborhood: one, or several that the first calls compare by time.
+/// `grid` is that of a Cartesian communicator; `one_node` is true if all processes share a node.
+/// Collective: all processes pass hints that agree, and make the same choice.
+///
+/// Cost: two reductions of three words together, and where forwarding helps, the cost of
+/// `find_star` and `find_stencil`. Where the graph of all processes is needed, process 0 gathers it
+/// once: 8 bytes an edge and 12 a process there. It makes the plan, in the time that the algorithm
+/// states, and sends each process its share, 20 bytes for each end of a message; or it compares
+/// predicted times, and broadcasts 17 bytes.
+///
+/// # Errors
+/// The schedule that a hint asks for does not fit; the same on all processes.
+fn select_schedules(
+    comm: &Comm,
+    hints: &Hints,
+    input: &Input,
+    grid: Option<&Grid>,
+    one_node: bool,
+    operations: Operations,
+) -> Result<Vec<Selected>> {
+    let mut outline = Outline { one_node, operations, ..choose::outline(comm, input.neighborhood)? };
+    let star = if select::may_forward(hints, outline) { choose::find_star(comm, input.neighborhood)? } else { None };
+    let stencil = match grid {
+        Some(grid) if select::may_combine(hints, outline) => choose::find_stencil(comm, input.neighborhood, grid)?,
+        _ => None,
+    };
+    let input = &Input { star: star.as_ref(), stencil: stencil.as_ref(), ..*input };
+    let mut world = World { comm, neighborhood: input.neighborhood, gathered: false, graph: None, nodes: None };
+    if select::asks_for_nodes(hints, outline) {
+        (outline.nodes, world.nodes) = choose::find_nodes(comm, hints, input)?;
+    }
+    let chosen = match select::select(hints, input, outline)? {
+        Next::Take(choice) => vec![choice],
+        Next::Compare => vec![choose::compare(&mut world, hints, input, operations)?],
+        Next::Try => (select::candidates(hints, input, outline).into_iter())
+            .map(|algorithm| Choice { algorithm, why: Why::Asked })
+            .collect(),
+    };
+    (chosen.into_iter())
+        .map(|choice| Ok(Selected { choice, schedule: Arc::new(build::build(&mut world, choice.algorithm, hints, input)?) }))
+        .collect()
+}
+
+/// Maps memory that neighbors on a node share. Returns a link for each of the operations, in their
+/// order, or none. Collective.
+fn share_memory(
+    team: &Team,
+    n: &Neighborhood,
+    hints: &Hints,
+    operations: &[Operation],
+    processes: u32,
+    generation: u64,
+) -> Result<Vec<Arc<Link>>> {
+    // in verified calls neighbors may call different collectives, which shared rings do not survive
+    let bytes = hints.shared_bytes();
+    if hints.verify || bytes < hints::LEAST_SHARED {
+        return Ok(Vec::new());
+    }
+    let common: Vec<bool> = operations.iter().map(|&o| o == Operation::Gather).collect();
+    let part;
+    let team = match &hints.nodes {
+        None => team,
+        Some(placement) => {
+            // a list that is too short is an error where a hint asks for nodes; here it means one
+            // node for all
+            let node = placement.locality(processes).map_or(0, |nodes| nodes.node_of(n.rank()));
+            part = team.part(node, n.rank())?;
+            &part
+        }
+    };
+    let tags = tags::shared(mpi::message::largest_tag()?);
+    Ok(link::make(team, n, &common, (bytes as usize, hints.single_copy), tags, generation)?.unwrap_or_default())
+}
+
+/// The grid of a Cartesian communicator. `None` also if the MPI has no such query.
+///
+/// # Safety
+/// `comm` must be a communicator.
+unsafe fn grid(comm: MPI_Comm) -> Option<Grid> {
+    // SAFETY: the caller vouches for `comm`.
+    match unsafe { topology::get(comm) } {
+        Ok(Topology::Cartesian(dims, periodic)) => Some(Grid::new(dims, periodic)),
+        _ => None,
+    }
+}

@@ -1,0 +1,45 @@
+//! The graph of all processes, for schedules that process 0 plans for everybody.
+
+use crate::error::Result;
+use crate::mpi::coll;
+use crate::mpi::comm::Owned as Comm;
+use crate::topology::graph::Graph;
+use crate::topology::neighborhood::Neighborhood;
+use crate::topology::nodes::Locality;
+
+/// The graph of all processes, gathered when first needed.
+pub struct World<'a> {
+    /// The private communicator.
+    pub comm: &'a Comm,
+    /// This process's lists.
+    pub neighborhood: &'a Neighborhood,
+    /// True when `graph` has been gathered.
+    pub gathered: bool,
+    /// On process 0.
+    pub graph: Option<Graph>,
+    /// Which processes share a node; on process 0, where it matters.
+    pub nodes: Option<Locality>,
+}
+
+impl World<'_> {
+    /// The graph, on process 0. Collective the first time.
+    pub fn graph(&mut self) -> Result<Option<&Graph>> {
+        if !self.gathered {
+            let (targets, weights) = Graph::row(self.neighborhood);
+            let degrees = coll::gather(self.comm, targets.len() as u32)?;
+            let targets = coll::gatherv(self.comm, &targets, &degrees)?;
+            let weights = coll::gatherv(self.comm, &weights, &degrees)?;
+            let here = !degrees.is_empty();
+            self.graph = here.then(|| Graph::from_rows(degrees.into_iter().map(u64::from), targets, weights));
+            self.gathered = true;
+        }
+        Ok(self.graph.as_ref())
+    }
+
+    /// The direction of each edge of the graph, on process 0. Collective.
+    pub fn directions(&mut self) -> Result<Vec<u32>> {
+        let degrees = self.graph()?.map(|graph| graph.degrees().0).unwrap_or_default();
+        let mine = Graph::row_directions(self.neighborhood);
+        coll::gatherv(self.comm, &mine, &degrees)
+    }
+}

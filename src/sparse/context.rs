@@ -1,0 +1,435 @@
+//! What a communicator keeps for its sparse exchanges, and the choice of their protocol.
+//!
+//! The first exchange on a communicator attaches an [`ExchangeContext`] to it. The communicator and
+//! everything that runs on it own the context together.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use super::barrier::Barrier;
+use super::dispatch::Resources;
+use super::protocols::{inbox, nbx, rsx};
+use super::stats::Stats;
+use super::transport::{FIRST_PLAN_TAG, Transport};
+use crate::datatype::known::Known;
+use crate::environment;
+use crate::error::{Error, Result};
+use crate::logging;
+use crate::model::{Load, Loggp, Protocol};
+use crate::mpi::attribute::Key;
+use crate::mpi::coll::{self, Reduction};
+use crate::mpi::comm::{self, Owned as Comm};
+use crate::mpi::{self, MPI_Comm, message, window};
+use crate::observe;
+use crate::progress::{self, Outstanding};
+use crate::select::hints::origins::Origin;
+use crate::select::hints::{SparseHints, site_loggp};
+use crate::select::{Chooser, Class, ProtocolChoice, UNMEASURED, WhyProtocol};
+use crate::shm::node;
+
+/// How an exchange is called. All processes must use the same form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// The call that starts the exchange also completes it.
+    Blocking,
+    /// Starting the exchange must not wait for other processes: nothing is created that takes all of
+    /// them, unless a hint asks for it.
+    Nonblocking,
+}
+
+/// What a communicator keeps for its sparse exchanges.
+pub struct ExchangeContext {
+    pub(super) transport: Transport,
+    pub(super) resources: Resources,
+    /// True if a waiting process must yield its core: processes share cores, and the MPI library does
+    /// not yield by itself.
+    pub(super) yields: bool,
+    /// True if there are more processes than cores.
+    pub(super) oversubscribed: bool,
+    /// True if windows can be created.
+    windows: bool,
+    /// Processes of the fullest node.
+    per_node: u32,
+    /// The hints of the environment, which apply to calls without their own.
+    pub(super) hints: SparseHints,
+    /// The machine's parameters if no hint gives them: those set on the communicator, or the site's.
+    pub(super) machine: Option<(Loggp, Origin)>,
+    /// The hints that apply to the last exchange, or to one that gives none.
+    pub(super) in_effect: SparseHints,
+    /// The maximum stats of the last exchange that computed them.
+    stats: Option<Stats>,
+    /// What the duration of the last exchange will be recorded for.
+    ticket: Option<(Class, usize)>,
+    /// True while an exchange is running, and for good after one has failed.
+    pub(super) running: bool,
+    pub(super) chooser: Chooser,
+    pub(super) choice: Option<ProtocolChoice>,
+    /// Cached facts about the datatypes that recent calls sent.
+    pub send: Known,
+    /// Cached facts about the datatypes that recent calls received.
+    pub recv: Known,
+    /// Plans made so far.
+    plans: u64,
+    largest_tag: i32,
+    /// The operations that this process must keep moving.
+    pub outstanding: Arc<Outstanding>,
+}
+
+/// A context that the communicator and its exchanges own together.
+pub type Shared = Arc<Guarded>;
+
+/// A context behind a lock. The lock is held for a single step at a time, and never while code of
+/// the caller's runs.
+pub struct Guarded {
+    context: Mutex<ExchangeContext>,
+    /// True once the communicator has been freed.
+    orphaned: AtomicBool,
+}
+
+// SAFETY: the contents are used only by the thread that holds the lock; MPI handles may be used by
+// any thread that may call MPI.
+unsafe impl Send for Guarded {}
+// SAFETY: as above.
+unsafe impl Sync for Guarded {}
+
+impl Guarded {
+    fn new(context: ExchangeContext) -> Guarded {
+        Guarded { context: Mutex::new(context), orphaned: AtomicBool::new(false) }
+    }
+
+    /// Locks the context.
+    #[inline]
+    pub fn hold(&self) -> MutexGuard<'_, ExchangeContext> {
+        lock(&self.context)
+    }
+
+    /// Returns true if the communicator has been freed.
+    pub fn is_orphaned(&self) -> bool {
+        self.orphaned.load(Ordering::Relaxed)
+    }
+}
+
+/// Locks a mutex, even if another thread panicked while holding it.
+#[inline]
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The attribute of a communicator that has a context.
+struct CommAttr(Shared);
+
+impl Drop for CommAttr {
+    fn drop(&mut self) {
+        self.0.orphaned.store(true, Ordering::Relaxed);
+        let mut context = self.0.hold();
+        // Freeing a window is collective, and so is freeing the communicator, which runs this; once
+        // MPI has ended, there is no window left. A process whose exchange is still running cannot
+        // free its window: then no process frees it before MPI ends.
+        if context.resources.sums.is_some() && mpi::is_usable() {
+            let idle = coll::allreduce(&context.transport.comm, [i64::from(!context.running)], Reduction::Min);
+            if idle.is_ok_and(|[idle]| idle == 1) {
+                context.resources.sums = None;
+            }
+        }
+    }
+}
+
+static CONTEXT: Key<CommAttr> = Key::new();
+
+/// The machine's parameters set on a communicator before its first exchange.
+static MACHINE: Key<Loggp> = Key::new();
+
+/// Attached to `MPI_COMM_SELF`, whose attributes MPI deletes first when it is finalized. Deleting it
+/// cancels the receives that are posted in advance and frees windows.
+static AT_FINALIZE: Key<Finalizer> = Key::new();
+
+/// Held while a context is added to the finalizer.
+static REGISTERING: Mutex<()> = Mutex::new(());
+
+#[derive(Default)]
+struct Finalizer {
+    contexts: Mutex<Vec<Weak<Guarded>>>,
+    /// Windows of communicators that were freed before their windows could be.
+    windows: Mutex<Vec<rsx::Sums>>,
+}
+
+impl Drop for Finalizer {
+    fn drop(&mut self) {
+        let all: Vec<Shared> = lock(&self.contexts).iter().filter_map(Weak::upgrade).collect();
+        let mut windows = std::mem::take(&mut *lock(&self.windows));
+        for context in &all {
+            let mut context = context.hold();
+            context.resources.close();
+            let sums = context.resources.sums.take();
+            // freeing a window takes all of its processes
+            match context.transport.comm.is_whole() {
+                Ok(()) => windows.extend(sums),
+                Err(_) => std::mem::forget(sums),
+            }
+        }
+        // Creating and freeing windows are both collective. All processes free them in the order of
+        // their creation, so that they cannot wait for one another in a cycle.
+        windows.sort_by_key(rsx::Sums::made);
+        windows.into_iter().for_each(drop);
+    }
+}
+
+/// Returns the context of a communicator. The first call on a communicator is collective: it makes
+/// two duplicates, a split by nodes and two reductions of a few words, and, if all processes are on
+/// one node, memory that they share.
+///
+/// # Safety
+/// `comm` must be a communicator.
+#[inline]
+pub unsafe fn context(comm: MPI_Comm) -> Result<Shared> {
+    // SAFETY: the caller vouches for `comm`.
+    unsafe {
+        match CONTEXT.get(comm)?.as_ref() {
+            Some(CommAttr(shared)) => Ok(Arc::clone(shared)),
+            None => create(comm),
+        }
+    }
+}
+
+/// Sets the machine's parameters for the exchanges of a communicator. All of its processes call
+/// this with the same parameters.
+///
+/// # Safety
+/// `comm` must be a communicator.
+pub unsafe fn set_machine(comm: MPI_Comm, machine: Loggp) -> Result<()> {
+    // SAFETY: the caller vouches for `comm`; no reference to an earlier value is kept.
+    unsafe {
+        match CONTEXT.get(comm)?.as_ref() {
+            Some(CommAttr(shared)) => {
+                let mut context = shared.hold();
+                context.machine = Some((machine, Origin::Communicator));
+                (context.chooser, context.ticket) = (Chooser::default(), None);
+                Ok(())
+            }
+            None => MACHINE.set(comm, machine),
+        }
+    }
+}
+
+#[cold]
+unsafe fn create(comm: MPI_Comm) -> Result<Shared> {
+    logging::start();
+    // SAFETY: the caller vouches for `comm`.
+    unsafe {
+        if comm::is_inter(comm)? {
+            return Err(Error::SparseIntercommunicator.into());
+        }
+        let shared = Arc::new(Guarded::new(ExchangeContext::new(comm)?));
+        let own = comm::itself();
+        {
+            // other threads may do the same for other communicators
+            let _registering = REGISTERING.lock();
+            if AT_FINALIZE.get(own)?.is_null() {
+                AT_FINALIZE.set(own, Finalizer::default())?;
+            }
+            if let Some(finalizer) = AT_FINALIZE.get(own)?.as_ref() {
+                let mut all = lock(&finalizer.contexts);
+                all.retain(|w| w.strong_count() > 0);
+                all.push(Arc::downgrade(&shared));
+            }
+        }
+        CONTEXT.set(comm, CommAttr(Arc::clone(&shared)))?;
+        Ok(shared)
+    }
+}
+
+impl ExchangeContext {
+    unsafe fn new(user: MPI_Comm) -> Result<ExchangeContext> {
+        // SAFETY: the caller vouches for `user`.
+        let comm = unsafe { Comm::duplicate(user) }?;
+        // SAFETY: the caller vouches for `user`; the value is copied.
+        let set = unsafe { MACHINE.get(user)?.as_ref() }.copied();
+        let hints = SparseHints::from_environment(environment::variable, environment::text).and_then(|hints| {
+            let machine = match set {
+                Some(machine) => Some((machine, Origin::Communicator)),
+                None => site_loggp(environment::variable, environment::text)?.map(|site| (site, Origin::File)),
+            };
+            Ok((hints, machine))
+        });
+        // SAFETY: a live communicator.
+        let (rank, size) = unsafe { (comm::rank(comm.raw())?, comm::size(comm.raw())?) };
+        let node = node::look_around(&comm)?;
+        // the machine's parameters in effect must agree as well
+        let in_effect = |(hints, machine): &(SparseHints, Option<(Loggp, Origin)>)| hints.with_machine(*machine);
+        let agreed = hints.as_ref().map_or(-1, |h| in_effect(h).agreed());
+        let [low, high, nodes] = coll::allreduce(&comm, [agreed, -agreed, -i64::from(node.processes)], Reduction::Min)?;
+        // an error on one process is reported on all, with its text
+        let (hints, machine) = if low < 0 { coll::share_outcome(&comm, hints)? } else { hints? };
+        if low != -high {
+            return Err(Error::Disagreement { what: SparseHints::AGREED }.into());
+        }
+        // Created here, so that nonblocking exchanges have them too. All processes take the same
+        // branch: either every process sees all of them on its node, or none does.
+        let inboxes = if size > 1 && node.processes == size { inbox::Inboxes::new(&comm, size)? } else { None };
+        let receives = nbx::ReceiveRing::new(&comm)?;
+        // SAFETY: the caller vouches for `user`.
+        let observed = unsafe { observe::Sparse::new(user) };
+        if let Some(observed) = &observed {
+            comm.count(observed.tally());
+            receives.count(observed.tally());
+        }
+        Ok(ExchangeContext {
+            yields: node.crowded && !mpi::wait_yields(),
+            oversubscribed: node.crowded,
+            // SAFETY: a live communicator.
+            windows: unsafe { window::can_be_made(comm.raw()) }?,
+            per_node: u32::try_from(-nodes).unwrap_or(1),
+            hints,
+            machine,
+            in_effect: hints.with_machine(machine),
+            stats: None,
+            ticket: None,
+            running: false,
+            chooser: Chooser::default(),
+            choice: None,
+            send: Known::default(),
+            recv: Known::default(),
+            plans: 0,
+            largest_tag: message::largest_tag()?,
+            outstanding: progress::of_process()?,
+            resources: Resources::new(receives, inboxes),
+            transport: Transport::new(comm, rank, size, UNMEASURED, observed),
+        })
+    }
+
+    /// Creates a context that is attached to no communicator, for measurements. It may create a
+    /// window even where other parts of the world could create one at the same time, which Open MPI
+    /// 4 cannot do. Collective.
+    ///
+    /// # Safety
+    /// `comm` must be an intracommunicator. No other part of the world may create a window
+    /// meanwhile.
+    pub unsafe fn detached(comm: MPI_Comm) -> Result<Shared> {
+        // SAFETY: the caller vouches for `comm`.
+        let mut context = unsafe { ExchangeContext::new(comm) }?;
+        context.windows = true;
+        Ok(Arc::new(Guarded::new(context)))
+    }
+
+    /// Frees the window, if there is one. Collective; no exchange may be running.
+    pub fn free_window(&mut self) {
+        self.resources.sums = None;
+    }
+
+    /// Returns the private communicator.
+    pub fn comm(&self) -> &Arc<Comm> {
+        &self.transport.comm
+    }
+
+    /// Returns the number of processes.
+    pub fn size(&self) -> u32 {
+        self.transport.size
+    }
+
+    /// Returns the hints of the environment.
+    pub fn environment_hints(&self) -> SparseHints {
+        self.hints
+    }
+
+    /// Returns the number of processes on the fullest node, under these hints.
+    pub fn per_node(&self, hints: &SparseHints) -> u32 {
+        hints.node_size.map_or(self.per_node, |n| n.min(self.size()))
+    }
+
+    /// Returns true if all processes share memory and these hints do not say otherwise.
+    pub fn shares_memory(&self, hints: &SparseHints) -> bool {
+        self.resources.inboxes.is_some() && self.per_node(hints) >= self.size()
+    }
+
+    /// Returns the tag of the next plan. It is the same on all processes.
+    pub fn next_plan(&mut self) -> i32 {
+        let tags = u64::from((self.largest_tag - FIRST_PLAN_TAG + 1).unsigned_abs());
+        let tag = FIRST_PLAN_TAG + (self.plans % tags) as i32;
+        self.plans += 1;
+        tag
+    }
+
+    /// Chooses the protocol of the next exchange; the same on all processes.
+    pub(super) fn choose(&mut self, hints: &SparseHints, form: Form) -> ProtocolChoice {
+        let size = self.size();
+        let last = self.stats.unwrap_or_default();
+        let (messages, bytes) = (Stats::middle(last.messages), Stats::middle(last.bytes));
+        let load = Load {
+            processes: size,
+            per_node: self.per_node(hints),
+            messages: u32::try_from(messages).unwrap_or(u32::MAX),
+            bytes: bytes.checked_div(messages).unwrap_or(0),
+        };
+        let like = self.stats.map(|last| (last.messages, last.bytes));
+        let shares = self.shares_memory(hints);
+        let choice = self.chooser.choose(hints, &load, like, shares);
+        let unable = if choice.protocol == Protocol::Inbox && !shares && size > 1 {
+            WhyProtocol::NoMemory
+        } else if choice.protocol == Protocol::Rsx && !self.windows {
+            WhyProtocol::NoWindow
+        } else if form == Form::Nonblocking && self.resources.lacks(choice.protocol) && hints.protocol.is_none() {
+            WhyProtocol::Local
+        } else {
+            return choice;
+        };
+        self.chooser.forget();
+        ProtocolChoice { protocol: Protocol::Nbx, why: unable }
+    }
+
+    /// Ends the running exchange, whose calls took an encoded `time` on this process.
+    pub(super) fn finish(&mut self, time: u16) {
+        if let Some(largest) = self.transport.learned.take() {
+            self.stats = Some(largest);
+            // the duration that travels with an exchange is that of the one before
+            if let Some(ticket) = self.ticket.take() {
+                self.chooser.enter(ticket, largest.time);
+            }
+        }
+        self.transport.parity ^= 1;
+        self.transport.time = time;
+        self.ticket = self.chooser.ticket();
+        self.running = false;
+    }
+
+    /// Describes, in a few lines, which protocol served the last exchange, and why.
+    pub fn describe(&self) -> String {
+        let waiting =
+            if self.yields { "polling and yielding the core, as the node has more processes than cores" } else { "polling" };
+        let hints = self.in_effect.describe();
+        let rank = self.transport.rank;
+        match &self.choice {
+            None => format!("sparse exchange on process {rank}: none yet\n{hints}"),
+            Some(choice) => format!(
+                "sparse exchange on process {rank}: {} processes, at most {} on a node\n\
+                 protocol {}: {}\n\
+                 waiting: {waiting}\n\
+                 {hints}",
+                self.size(),
+                self.per_node,
+                choice.protocol.name(),
+                choice.why,
+            ),
+        }
+    }
+}
+
+impl Drop for ExchangeContext {
+    fn drop(&mut self) {
+        self.resources.close();
+        if let Some(sums) = self.resources.sums.take() {
+            // SAFETY: `MPI_COMM_SELF` is a communicator as long as MPI is usable.
+            let finalizer = if mpi::is_usable() { unsafe { AT_FINALIZE.get(comm::itself()) } } else { Ok(std::ptr::null_mut()) };
+            // SAFETY: the value of the attribute lives until MPI ends.
+            match finalizer.ok().and_then(|f| unsafe { f.as_ref() }) {
+                Some(finalizer) if self.transport.comm.is_whole().is_ok() => lock(&finalizer.windows).push(sums),
+                // freeing a window takes all processes, and not all are alive
+                _ => std::mem::forget(sums),
+            }
+        }
+        if self.running {
+            // messages of a failed exchange may still be in flight in these buffers
+            std::mem::forget(std::mem::replace(&mut self.transport.barrier, Barrier::new(0, 1, 0)));
+            self.resources.leak_buffers();
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The protocols behind one type: [`Run`] is whichever protocol carries an exchange, [`Resources`]
+//! is what the protocols keep from one exchange to the next.
+
+use super::messages::{Arrivals, Sends};
+use super::protocols::{crystal, inbox, nbx, nbx_node, nbx_probe, pcx, pex, rsx};
+use super::recursive_halving::Census;
+use super::transport::Transport;
+use crate::error::Result;
+use crate::model::Protocol;
+
+/// What the protocols keep between the exchanges of a communicator.
+pub struct Resources {
+    /// The receives that NBX keeps posted. `None` once they have been cancelled.
+    pub receives: Option<nbx::ReceiveRing>,
+    /// The buffers of PEX.
+    pub words: pex::Words,
+    /// The census of PCX.
+    pub census: Option<Census>,
+    /// The window of RSX.
+    pub sums: Option<rsx::Sums>,
+    /// The crystal router.
+    pub router: Option<crystal::Router>,
+    /// The map of nodes of NBX between nodes.
+    pub nodes: Option<nbx_node::Nodes>,
+    /// The inboxes, if all processes share memory.
+    pub inboxes: Option<inbox::Inboxes>,
+}
+
+impl Resources {
+    /// Wraps what is created with the context; the rest is created when first used.
+    pub fn new(receives: nbx::ReceiveRing, inboxes: Option<inbox::Inboxes>) -> Resources {
+        let words = pex::Words::default();
+        Resources { receives: Some(receives), words, census: None, sums: None, router: None, nodes: None, inboxes }
+    }
+
+    /// Returns true if `protocol` would have to create a window or a map of nodes first, which takes
+    /// all processes.
+    pub fn lacks(&self, protocol: Protocol) -> bool {
+        match protocol {
+            Protocol::Rsx => self.sums.is_none(),
+            Protocol::NbxNode => self.nodes.is_none(),
+            _ => false,
+        }
+    }
+
+    /// Cancels the receives that are posted in advance.
+    pub fn close(&mut self) {
+        if let Some(receives) = self.receives.take() {
+            receives.close();
+        }
+    }
+
+    /// Leaks the buffers in which messages of an unfinished exchange may still be in flight.
+    pub fn leak_buffers(&mut self) {
+        std::mem::forget((self.census.take(), self.router.take(), self.nodes.take(), std::mem::take(&mut self.words)));
+    }
+}
+
+/// A running protocol. Each communicator has at most one at a time.
+pub enum Run {
+    /// NBX with posted receives.
+    Nbx(nbx::Run),
+    /// NBX with probes.
+    NbxProbe(nbx_probe::Run),
+    /// NBX between nodes.
+    NbxNode(nbx_node::Run),
+    /// Personalized exchange.
+    Pex(pex::Run),
+    /// Personalized census.
+    Pcx(pcx::Run),
+    /// Remote summation.
+    Rsx(rsx::Run),
+    /// The crystal router.
+    Crystal(crystal::Run),
+    /// Inboxes in shared memory.
+    Inbox(inbox::Run),
+}
+
+impl Run {
+    /// Starts a protocol. `node_size` is the number of processes per node to assume in place of the
+    /// real nodes, if a hint gives one.
+    ///
+    /// # Safety
+    /// The blocks in `sends` must be readable, and must not be written, until the run is done.
+    pub unsafe fn start(
+        protocol: Protocol,
+        node_size: Option<u32>,
+        transport: &mut Transport,
+        resources: &mut Resources,
+        sends: &Sends,
+        arrivals: &mut Arrivals,
+    ) -> Result<Run> {
+        let Resources { receives, words, census, sums, router, nodes, inboxes } = resources;
+        // SAFETY: the caller vouches for the blocks.
+        unsafe {
+            Ok(match protocol {
+                Protocol::Nbx => {
+                    let mine = transport.stats(sends);
+                    Run::Nbx(nbx::Run::start(transport, posted(receives), sends, mine, arrivals)?)
+                }
+                Protocol::NbxProbe => Run::NbxProbe(nbx_probe::Run::start(transport, sends)?),
+                Protocol::NbxNode => Run::NbxNode(nbx_node::Run::start(transport, posted(receives), nodes, node_size, sends)?),
+                Protocol::Pex => Run::Pex(pex::Run::start(transport, words, sends)?),
+                Protocol::Pcx => Run::Pcx(pcx::Run::start(transport, census, sends, pcx::Method::Own)?),
+                Protocol::PcxLibrary => Run::Pcx(pcx::Run::start(transport, census, sends, pcx::Method::Library)?),
+                Protocol::Rsx => Run::Rsx(rsx::Run::start(transport, sums, sends)?),
+                Protocol::Crystal => Run::Crystal(crystal::Run::start(transport, router, sends)?),
+                Protocol::Inbox => {
+                    let inboxes = inboxes.as_mut().expect("chosen only where there are inboxes");
+                    Run::Inbox(inbox::Run::start(transport, inboxes, sends)?)
+                }
+            })
+        }
+    }
+
+    /// Advances the protocol without blocking. Returns true once every message has been sent and
+    /// received.
+    ///
+    /// # Safety
+    /// As for `start`; `sends` must be the same.
+    #[inline]
+    pub unsafe fn progress(
+        &mut self,
+        transport: &mut Transport,
+        resources: &mut Resources,
+        sends: &Sends,
+        arrivals: &mut Arrivals,
+    ) -> Result<bool> {
+        let Resources { receives, words, census, sums, router, nodes, .. } = resources;
+        // SAFETY: the caller vouches for the blocks.
+        unsafe {
+            match self {
+                Run::Nbx(run) => run.progress(transport, posted(receives), arrivals),
+                Run::NbxProbe(run) => run.progress(transport, arrivals),
+                Run::NbxNode(run) => run.progress(transport, posted(receives), nodes, arrivals),
+                Run::Pex(run) => run.progress(transport, words, arrivals),
+                Run::Pcx(run) => run.progress(transport, census, arrivals),
+                Run::Rsx(run) => run.progress(transport, sums, arrivals),
+                Run::Crystal(run) => run.progress(transport, router, sends, arrivals),
+                Run::Inbox(run) => run.progress(transport, arrivals),
+            }
+        }
+    }
+}
+
+/// Returns the posted receives, which exist as long as exchanges can run.
+#[inline]
+fn posted(receives: &mut Option<nbx::ReceiveRing>) -> &mut nbx::ReceiveRing {
+    receives.as_mut().expect("created with the context and cancelled when MPI ends")
+}

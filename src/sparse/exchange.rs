@@ -1,0 +1,246 @@
+//! One exchange: it starts, is advanced until it is done, and hands over what has arrived.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::context::{ExchangeContext, Form, Shared};
+use super::dispatch::Run;
+use super::messages::{Arrivals, Sends};
+use crate::error::{Error, Result};
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::liveness::Patience;
+use crate::mpi::{self, message};
+use crate::observe;
+use crate::progress::Advance;
+use crate::select::hints::SparseHints;
+use crate::select::{UNMEASURED, time_code};
+
+/// An exchange in progress.
+pub struct Exchange {
+    context: Shared,
+    sends: Sends,
+    arrivals: Arrivals,
+    run: Option<Run>,
+    /// Seconds that calls have spent in this exchange so far, if the chooser wants to know.
+    spent: Option<f64>,
+    /// The error that stopped the exchange. It goes no further.
+    failure: Option<Box<Error>>,
+    /// Counters and traces, if the environment asks for them.
+    observed: Option<observe::Exchange>,
+    /// The first message that could not be sent or did not arrive. The exchange continues to its
+    /// end, since other processes depend on it, and then fails.
+    loss: Option<Box<Error>>,
+    patience: Patience,
+}
+
+// SAFETY: it holds addresses in the caller's buffers, which whoever completes the exchange may
+// access, memory of its own, and handles, which any thread that may call MPI may use.
+unsafe impl Send for Exchange {}
+
+impl Advance for Exchange {
+    /// Does not end the exchange: no other one may start before the caller knows that it is done.
+    fn advance(&mut self) {
+        if self.failure.is_none() {
+            let begin = self.spent.map(|_| mpi::time());
+            self.failure = self.drive().err();
+            self.spend(begin);
+        }
+    }
+}
+
+impl Exchange {
+    /// Starts an exchange. Every process of the communicator calls this. It is local, except for
+    /// the first call with a protocol that needs a window or a map of nodes; a nonblocking exchange
+    /// takes such a protocol only if a hint asks for it.
+    ///
+    /// # Safety
+    /// The blocks in `sends`, and their datatype, must live, unchanged, until the exchange is done.
+    pub unsafe fn start(shared: &Shared, hints: Option<&SparseHints>, sends: Sends, form: Form) -> Result<Exchange> {
+        let mut guard = shared.hold();
+        let context = &mut *guard;
+        context.transport.comm.is_whole()?;
+        if context.running {
+            return Err(Error::Exchanging.into());
+        }
+        let hints = hints.unwrap_or(&context.hints).with_machine(context.machine);
+        context.in_effect = hints;
+        context.transport.matched = hints.matched_probe && message::has_matched_probe();
+        let choice = context.choose(&hints, form);
+        // no other exchange can start before this one has ended, even if something fails below
+        context.running = true;
+        context.transport.loss = None;
+        context.choice = Some(choice);
+        let ExchangeContext { transport, resources, chooser, .. } = context;
+        let observed = transport.observed.as_mut().map(|o| o.begin(choice.protocol.name(), || choice.why.to_string()));
+        if let Some(observed) = &observed {
+            let own = sends.list.iter().filter(|o| o.target == transport.rank);
+            own.for_each(|o| observed.record().sent(observe::Way::Own, 1, o.bytes));
+        }
+        let mut exchange = Exchange {
+            context: Arc::clone(shared),
+            sends,
+            arrivals: Arrivals::default(),
+            run: None,
+            spent: None,
+            failure: None,
+            observed,
+            loss: None,
+            patience: Patience::default(),
+        };
+        let begin = chooser.wants_time().then(mpi::time);
+        if transport.size > 1 {
+            let (sends, arrivals) = (&exchange.sends, &mut exchange.arrivals);
+            // SAFETY: the caller vouches for the blocks.
+            let run = unsafe { Run::start(choice.protocol, hints.node_size, transport, resources, sends, arrivals) };
+            exchange.run = Some(run?);
+        }
+        // messages to oneself are copied while the first ones travel
+        for own in exchange.sends.list.iter().filter(|o| o.target == transport.rank) {
+            // SAFETY: as above.
+            if let Err(e) = unsafe { exchange.arrivals.copy_own(own, exchange.sends.dense, &transport.comm) } {
+                transport.loss.get_or_insert(e);
+            }
+        }
+        if exchange.run.is_none() {
+            exchange.loss = transport.loss.take();
+        }
+        exchange.spent = begin.map(|begin| mpi::time() - begin);
+        Ok(exchange)
+    }
+
+    /// Advances the exchange without blocking. Returns true once it is done.
+    #[inline]
+    pub fn progress(&mut self) -> Result<bool> {
+        let begin = self.spent.map(|_| mpi::time());
+        let done = self.go_on()?;
+        if done {
+            self.end(begin)?;
+        } else {
+            self.spend(begin);
+        }
+        Ok(done)
+    }
+
+    /// Adds the time since `begin` to the time spent.
+    fn spend(&mut self, begin: Option<f64>) {
+        if let (Some(spent), Some(begin)) = (&mut self.spent, begin) {
+            *spent += mpi::time() - begin;
+        }
+    }
+
+    /// Advances the exchange, or repeats the error that stopped it earlier.
+    fn go_on(&mut self) -> Result<bool> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        self.drive().inspect_err(|e| self.failure = Some(e.clone()))
+    }
+
+    /// Advances the protocol. Returns true once every message has been sent and received.
+    #[inline]
+    fn drive(&mut self) -> Result<bool> {
+        if let Some(run) = &mut self.run {
+            let mut guard = self.context.hold();
+            let ExchangeContext { transport, resources, .. } = &mut *guard;
+            // SAFETY: whoever started the exchange vouches for the blocks.
+            if !unsafe { run.progress(transport, resources, &self.sends, &mut self.arrivals) }? {
+                if self.patience.is_over() {
+                    // an exchange needs all processes
+                    self.patience.look_at_all(&transport.comm)?;
+                }
+                return Ok(false);
+            }
+            self.run = None;
+            self.loss = transport.loss.take();
+        }
+        Ok(true)
+    }
+
+    /// Ends an exchange that is done, in a call that began at `begin`. Fails if a message was lost.
+    fn end(&mut self, begin: Option<f64>) -> Result<()> {
+        self.spend(begin);
+        if let Some(observed) = &mut self.observed {
+            observed.end();
+        }
+        let mut context = self.context.hold();
+        if context.running {
+            // the next exchange shares this time with all processes and passes it to the chooser
+            context.finish(self.spent.map_or(UNMEASURED, |seconds| time_code(1e6 * seconds)));
+        }
+        self.loss.take().map_or(Ok(()), Err)
+    }
+
+    /// Waits until the exchange is done.
+    pub fn wait(&mut self) -> Result<()> {
+        self.wait_with(|_, _| ())
+    }
+
+    /// Waits until the exchange is done and passes messages to `each` as they arrive: those of
+    /// [`Arrivals::messages`] in the given range are new.
+    pub fn wait_with(&mut self, mut each: impl FnMut(&Arrivals, Range<usize>)) -> Result<()> {
+        /// Polls between two yields of the core.
+        const POLLS: u32 = 4;
+        /// Polls before the process sleeps, if something can wake it.
+        const AWAKE: u32 = 64;
+        let (yields, oversubscribed, outstanding) = {
+            let context = self.context.hold();
+            (context.yields, context.oversubscribed, Arc::clone(&context.outstanding))
+        };
+        let (mut polls, mut shown) = (0u32, 0);
+        let waiting = self.observed.as_ref().map(|_| Instant::now());
+        let begin = self.spent.map(|_| mpi::time());
+        loop {
+            let done = self.go_on()?;
+            let ready = self.arrivals.ready()?;
+            if ready > shown {
+                // the exchange is still running, so that `each` cannot start another one
+                each(&self.arrivals, shown..ready);
+                shown = ready;
+            }
+            if done {
+                if let (Some(observed), Some(waiting)) = (&self.observed, waiting) {
+                    observed.record().waited(waiting);
+                }
+                return self.end(begin);
+            }
+            outstanding.advance();
+            polls = polls.wrapping_add(1);
+            if !oversubscribed || polls % POLLS != 0 {
+                continue;
+            }
+            match &self.run {
+                Some(Run::Inbox(run)) if polls > AWAKE && outstanding.is_empty() => run.sleep(),
+                // this protocol rarely enters MPI, so that MPI does not yield the core
+                Some(Run::Inbox(_)) => std::thread::yield_now(),
+                _ if yields => std::thread::yield_now(),
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns the private communicator.
+    pub fn comm(&self) -> Result<Arc<Comm>> {
+        Ok(Arc::clone(self.context.hold().comm()))
+    }
+
+    /// Returns the context of the communicator.
+    pub fn context(&self) -> &Shared {
+        &self.context
+    }
+
+    /// Returns what has arrived, sorted by source. For an exchange that is done.
+    pub fn take(&mut self) -> Arrivals {
+        let mut arrivals = std::mem::take(&mut self.arrivals);
+        arrivals.sort();
+        arrivals
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        // After an error, or if the request was abandoned, messages are still in flight in the
+        // buffers of the run, which must therefore stay.
+        std::mem::forget(self.run.take());
+    }
+}

@@ -1,0 +1,64 @@
+//! Statistics that travel with every exchange, from which the next protocol is chosen.
+//!
+//! Each process contributes its own values; the protocol computes the maximum over all processes.
+//! The values fit into one word of [`STATS_BITS`] bits, so that a protocol can add them to a
+//! message it sends anyway.
+
+/// The largest values of any process in an exchange. Message counts and bytes are stored as their
+/// number of binary digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stats {
+    /// Duration of the previous exchange, encoded by `select::time_code`.
+    pub time: u16,
+    /// Messages that a process sends to other processes.
+    pub messages: u16,
+    /// Bytes that a process sends to other processes.
+    pub bytes: u16,
+}
+
+impl Stats {
+    /// Encodes a duration, a number of messages and a number of bytes.
+    pub fn new(time: u16, messages: u64, bytes: u64) -> Stats {
+        let digits = |n: u64| (u64::BITS - n.leading_zeros()) as u16;
+        Stats { time, messages: digits(messages.min(u32::MAX.into())), bytes: digits(bytes) }
+    }
+
+    /// Returns the larger value of each field.
+    pub fn max(self, other: Stats) -> Stats {
+        Stats { time: self.time.max(other.time), messages: self.messages.max(other.messages), bytes: self.bytes.max(other.bytes) }
+    }
+
+    /// Packs the fields into [`STATS_BITS`] bits.
+    pub fn word(self) -> u32 {
+        u32::from(self.time) << 13 | u32::from(self.messages) << 7 | u32::from(self.bytes)
+    }
+
+    /// Unpacks what [`Stats::word`] packed.
+    pub fn from_word(word: u32) -> Stats {
+        Stats { time: (word >> 13) as u16, messages: (word >> 7 & 0x3f) as u16, bytes: (word & 0x7f) as u16 }
+    }
+
+    /// Returns the midpoint of the numbers that have this many binary digits.
+    pub fn middle(digits: u16) -> u64 {
+        let low = 1u64.checked_shl(u32::from(digits).saturating_sub(1)).unwrap_or(1 << 63);
+        if digits < 2 { u64::from(digits) } else { low + low / 2 }
+    }
+}
+
+/// Bits of a packed [`Stats`]: 11 for the time, 6 for the digits of the message count, 7 for those
+/// of the bytes.
+pub const STATS_BITS: u32 = 24;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_keeps_all_fields() {
+        for (messages, bytes) in [(0, 0), (1, 8), (5, 1 << 40), (u64::MAX, u64::MAX)] {
+            let stats = Stats::new(2047, messages, bytes);
+            assert!(stats.word() < 1 << STATS_BITS);
+            assert_eq!(Stats::from_word(stats.word()), stats);
+        }
+    }
+}
