@@ -271,6 +271,9 @@ impl<'a> Visit<'a> for Reader<'_> {
         self.tree(&item.tree, &[], !matches!(item.vis, syn::Visibility::Inherited));
     }
 
+    /// `pub(super)` names a module that it does not use.
+    fn visit_vis_restricted(&mut self, _: &'a syn::VisRestricted) {}
+
     fn visit_path(&mut self, path: &'a syn::Path) {
         let parts: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
         if let Some(absolute) = self.absolute(&parts) {
