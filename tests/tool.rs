@@ -458,7 +458,8 @@ fn comparison_with_the_papers_columns() {
         let text = printed(&arguments);
         assert!(methods.iter().all(|m| text.contains(&format!(" {m} "))), "{text}");
         assert!(!text.contains("node_aware"), "{text}");
-        // processes that share a node pass blocks on in it; one alone on its node sends what it sends anyhow
+        // processes that share a node pass blocks on in it; one alone on its node sends what it
+        // sends anyhow
         let on_nodes = |nodes: &str| {
             let with: Vec<&str> = arguments.iter().copied().chain(["--nodes", nodes]).collect();
             assert!(printed(&with).contains(" node_aware "));

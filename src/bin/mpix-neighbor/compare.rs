@@ -51,8 +51,8 @@ pub struct Arguments {
     #[command(flatten)]
     search: Search,
 
-    /// Which processes share a node, for a column of node_aware: a number of processes to a node, or
-    /// the node of each process, as 0,0,1,1
+    /// Which processes share a node, for a column of node_aware: a number of processes to a node,
+    /// or the node of each process, as 0,0,1,1
     #[arg(long, value_name = "N|LIST", value_parser = placement)]
     nodes: Option<Placement>,
 
