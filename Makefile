@@ -42,7 +42,7 @@ PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
 BENCHES := exchange rounds dsde persistent overlap fuse shm nodes
 
-.PHONY: all check lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-model test-miri test-tsan test-tsan-c fuzz test-c c-programs c-tests test-mpis test-clients bench header install uninstall dist site help \
+.PHONY: all check lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-unit test-model test-miri test-tsan test-tsan-c fuzz test-c c-programs c-tests test-mpis test-clients bench header install uninstall dist site help \
   examples clean
 
 # the same as lib
@@ -241,6 +241,7 @@ check:
 test:
 	@scripts/deps test
 	@$(MAKE) --no-print-directory test-rust
+	@$(MAKE) --no-print-directory test-unit MPICC=mpicc.openmpi
 	@$(MAKE) --no-print-directory test-c MPICC=mpicc.openmpi MPICXX=mpicxx.openmpi MPIRUN=mpirun.openmpi
 	@$(MAKE) --no-print-directory test-preload MPICC=mpicc.openmpi MPIRUN=mpirun.openmpi
 	@$(MAKE) --no-print-directory test-c MPICC=mpicc.mpich MPICXX=mpicxx.mpich MPIRUN=mpirun.mpich
@@ -283,6 +284,10 @@ test-tsan:
 # nightly toolchain
 test-tsan-c:
 	c_tests/tsan
+
+# unit tests of the modules that are built for the MPI behind MPICC, without a call of it
+test-unit:
+	cargo test --quiet --locked --lib --target-dir $(TARGET) -- collective:: mpi:: observe:: sparse:: --skip model::
 
 # everything that needs the MPI behind MPICC
 test-c:

@@ -29,8 +29,8 @@ static void compare_memory(const char *what, const memory *have, const int *want
         bad < 0 ? 0 : want[bad]);
 }
 
-/* elements on the edge that leaves process s in target slot i: for a line of a mailbox, a slot, and
-   none of these */
+/* elements on the edge that leaves process s in target slot i: for a cell of a ring, an eager
+   buffer, and none of these */
 static int edge_count(uint64_t seed, int s, int i) {
   static const int counts[] = {0, 1, 7, 11, 300, 2000, 9000, LONGEST};
   return counts[mix3(seed, s, i) % 8];

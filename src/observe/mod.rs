@@ -8,9 +8,8 @@
 //! first when it is finalized, while messages can still be sent. See `report.rs` and `trace.rs` for
 //! what happens then.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::environment;
@@ -18,114 +17,15 @@ use crate::mpi::of_process::OfProcess;
 use crate::mpi::tally::{Scope, Tally};
 use crate::mpi::{MPI_Comm, comm, liveness};
 
+mod record;
 mod report;
+mod settings;
 mod trace;
 
+pub use record::{Call, Record, Way};
+use record::{Group, Observer};
+use settings::{Settings, TRACE, say};
 use trace::Lane;
-
-/// Environment variable: the file for statistics, or `1` for standard error.
-const STATS: &str = "MPIX_NEIGHBOR_STATS";
-/// Environment variable: the file for the trace.
-const TRACE: &str = "MPIX_NEIGHBOR_TRACE";
-
-/// The settings in the environment. Only this code reads the variables.
-struct Settings {
-    stats: Option<Output>,
-    trace: Option<String>,
-}
-
-/// Where statistics go.
-#[derive(Debug, Clone)]
-enum Output {
-    Stderr,
-    File(String),
-}
-
-impl Settings {
-    fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Settings {
-        let stats = match variable(STATS).as_deref().map(str::trim) {
-            None | Some("" | "0" | "off" | "no" | "false") => None,
-            Some("1" | "on" | "yes" | "true" | "stderr") => Some(Output::Stderr),
-            Some(file) => Some(Output::File(file.to_owned())),
-        };
-        let trace = variable(TRACE).map(|file| file.trim().to_owned());
-        Settings { stats, trace: trace.filter(|file| !matches!(&file[..], "" | "0" | "off" | "no" | "false")) }
-    }
-}
-
-/// Locks a mutex, even after a panic in another thread.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Prints a line in one piece.
-fn say(text: &str) {
-    use std::io::Write;
-    // a failure cannot be reported
-    let _ = std::io::stderr().write_all(format!("mpix-neighbor: {text}\n").as_bytes());
-}
-
-/// The records of a process, and where they go.
-pub struct Observer {
-    stats: Option<Output>,
-    lane: Option<Arc<Lane>>,
-    /// This process's rank in `MPI_COMM_WORLD`.
-    rank: u32,
-    seen: Mutex<Seen>,
-}
-
-#[derive(Default)]
-struct Seen {
-    records: Vec<Arc<Record>>,
-    /// Number of neighborhoods that each group of processes has set.
-    sets: HashMap<u64, u32>,
-}
-
-/// The processes of a communicator. All of them compute the same value without communicating.
-#[derive(Debug)]
-struct Group {
-    /// Ranks in `MPI_COMM_WORLD`, without processes of other worlds.
-    members: Vec<u32>,
-    /// Number of all processes.
-    size: u32,
-    /// Hash of the members.
-    hash: u64,
-    /// Sequence number among the neighborhoods and sparse communicators of these processes.
-    number: u32,
-}
-
-impl Group {
-    /// The process that collects and prints.
-    fn leader(&self) -> u32 {
-        self.members.iter().copied().min().unwrap_or(0)
-    }
-}
-
-/// Counters of a neighborhood and operation, or of a sparse protocol on a communicator.
-pub struct Record {
-    group: Arc<Group>,
-    /// One word: the name of the table's row.
-    name: &'static str,
-    calls: AtomicU64,
-    /// Nanoseconds in calls that wait.
-    waited: AtomicU64,
-    /// By shared memory, by MPI, and within the process.
-    ways: [Arc<Tally>; 3],
-    /// Schedule or protocol, and why it was chosen.
-    text: Mutex<String>,
-    lane: Option<Arc<Lane>>,
-}
-
-/// How a message travels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
-    /// Through shared memory.
-    Shared,
-    /// By MPI.
-    Mpi,
-    /// A copy within the process.
-    Own,
-}
 
 /// Reports and drops the records when MPI is finalized.
 struct AtEnd(Arc<Observer>);
@@ -166,41 +66,6 @@ pub fn of_process() -> Option<Arc<Observer>> {
         Ok(Some(AtEnd(Arc::new(Observer { stats: settings.stats, lane, rank, seen: Mutex::default() }))))
     });
     observed.ok().flatten().map(|at_end| Arc::clone(&at_end.0))
-}
-
-impl Observer {
-    /// The group of a communicator's processes, with its next number.
-    ///
-    /// # Safety
-    /// `comm` must be a communicator.
-    unsafe fn group(&self, comm: MPI_Comm) -> Arc<Group> {
-        // SAFETY: the caller vouches for it.
-        let all = unsafe { comm::members(comm) }.unwrap_or_default();
-        let mut hash = 0xcbf2_9ce4_8422_2325u64;
-        for &member in &all {
-            let word = member.map_or(u64::MAX, |m| m as u64);
-            hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
-        }
-        let members: Vec<u32> = all.iter().flatten().map(|&m| m as u32).collect();
-        let mut seen = lock(&self.seen);
-        let sets = seen.sets.entry(hash).or_default();
-        *sets += 1;
-        Arc::new(Group { members, size: all.len() as u32, hash, number: *sets })
-    }
-
-    fn record(&self, group: &Arc<Group>, name: &'static str, mpi: Arc<Tally>) -> Arc<Record> {
-        let record = Arc::new(Record {
-            group: Arc::clone(group),
-            name,
-            calls: AtomicU64::new(0),
-            waited: AtomicU64::new(0),
-            ways: [Arc::default(), mpi, Arc::default()],
-            text: Mutex::default(),
-            lane: self.lane.clone(),
-        });
-        lock(&self.seen).records.push(Arc::clone(&record));
-        record
-    }
 }
 
 /// A set call in progress. Counts what its thread does.
@@ -255,91 +120,6 @@ impl Set {
             lane.span("set", "set", *begin, &arguments);
         }
     }
-}
-
-impl Record {
-    /// The counters of messages that travel this way.
-    pub fn tally(&self, way: Way) -> &Arc<Tally> {
-        &self.ways[way as usize]
-    }
-
-    /// Counts messages that have been started.
-    #[cold]
-    pub fn sent(&self, way: Way, messages: usize, bytes: u64) {
-        self.tally(way).add(messages as u64, bytes);
-    }
-
-    /// Counts a call.
-    pub fn called(&self) {
-        self.calls.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Sets the text about the schedule.
-    pub fn describe(&self, text: String) {
-        *lock(&self.text) = text;
-    }
-
-    /// Adds the time since `begin`, for which a call has waited.
-    #[cold]
-    pub fn waited(&self, begin: Instant) {
-        self.waited.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
-        if let Some(lane) = &self.lane {
-            lane.span("wait", "wait", begin, &format!("\"for\":\"{}\",\"neighborhood\":{}", self.name, self.group.number));
-        }
-    }
-
-    /// Messages and bytes so far.
-    fn totals(&self) -> [u64; 2] {
-        self.ways.iter().map(|tally| tally.get()).fold([0; 2], |a, b| [a[0] + b[0], a[1] + b[1]])
-    }
-
-    /// Begins a blocking call, or the start of a nonblocking one.
-    pub fn begin(&self) -> Call {
-        self.called();
-        Call { begin: Instant::now(), totals: self.totals() }
-    }
-
-    /// Ends a call. `name` is the part of the operation that it did, if not all of it.
-    pub fn end(&self, call: &Call, name: Option<&'static str>) {
-        if let Some(lane) = &self.lane {
-            let [messages, bytes] = self.totals();
-            let [messages, bytes] = [messages - call.totals[0], bytes - call.totals[1]];
-            let text = lock(&self.text);
-            // "schedule direct: ...", "protocol nbx: ..."
-            let schedule = text.split(':').next().and_then(|t| t.split_whitespace().nth(1)).unwrap_or("");
-            let number = self.group.number;
-            let arguments = format!(
-                "\"operation\":\"{}\",\"neighborhood\":{number},\"schedule\":\"{schedule}\",\"messages\":{messages},\"bytes\":{bytes}",
-                self.name
-            );
-            lane.span(name.unwrap_or(self.name), "call", call.begin, &arguments);
-        }
-    }
-
-    /// Marks a collective as active until `over` is called with the returned number.
-    pub fn under_way(&self) -> u64 {
-        self.lane.as_ref().map_or(0, |lane| lane.under_way(self.name))
-    }
-
-    /// Marks a collective as complete.
-    pub fn over(&self, id: u64) {
-        if let Some(lane) = &self.lane {
-            lane.over(self.name, id);
-        }
-    }
-
-    /// Marks the start of a round.
-    pub fn round(&self, round: usize) {
-        if let Some(lane) = &self.lane {
-            lane.instant("round", &format!("\"round\":{round},\"of\":\"{}\",\"neighborhood\":{}", self.name, self.group.number));
-        }
-    }
-}
-
-/// A call in progress.
-pub struct Call {
-    begin: Instant,
-    totals: [u64; 2],
 }
 
 /// The sparse exchanges of a communicator.

@@ -11,7 +11,8 @@ use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::{Observer, Output, Record, STATS, Way, lock, say};
+use super::record::{Observer, Record, Way};
+use super::settings::{Output, STATS, lock, say};
 use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
@@ -314,7 +315,8 @@ mod tests {
     #[test]
     fn a_table_of_a_group() {
         use std::sync::Arc;
-        let group = |hash, members: &[u32]| Arc::new(super::super::Group { members: members.into(), size: 3, hash, number: 1 });
+        let group =
+            |hash, members: &[u32]| Arc::new(super::super::record::Group { members: members.into(), size: 3, hash, number: 1 });
         let record = |group| {
             Arc::new(Record {
                 group,

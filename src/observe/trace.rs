@@ -21,7 +21,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::{TRACE, lock, say};
+use super::settings::{TRACE, lock, say};
 
 /// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 16;

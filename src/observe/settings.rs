@@ -1,0 +1,50 @@
+//! What the environment asks to be observed, and how it is said.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Environment variable: the file for statistics, or `1` for standard error.
+pub const STATS: &str = "MPIX_NEIGHBOR_STATS";
+/// Environment variable: the file for the trace.
+pub const TRACE: &str = "MPIX_NEIGHBOR_TRACE";
+
+/// The settings in the environment. Only this code reads the variables.
+pub struct Settings {
+    /// Where statistics go; `None`: they are not counted.
+    pub stats: Option<Output>,
+    /// The file for the trace; `None`: there is none.
+    pub trace: Option<String>,
+}
+
+/// Where statistics go.
+#[derive(Debug, Clone)]
+pub enum Output {
+    /// To standard error.
+    Stderr,
+    /// Appended to a file.
+    File(String),
+}
+
+impl Settings {
+    /// Reads the settings, by a function that reads a variable.
+    pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Settings {
+        let stats = match variable(STATS).as_deref().map(str::trim) {
+            None | Some("" | "0" | "off" | "no" | "false") => None,
+            Some("1" | "on" | "yes" | "true" | "stderr") => Some(Output::Stderr),
+            Some(file) => Some(Output::File(file.to_owned())),
+        };
+        let trace = variable(TRACE).map(|file| file.trim().to_owned());
+        Settings { stats, trace: trace.filter(|file| !matches!(&file[..], "" | "0" | "off" | "no" | "false")) }
+    }
+}
+
+/// Locks a mutex, even after a panic in another thread.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Prints a line in one piece.
+pub fn say(text: &str) {
+    use std::io::Write;
+    // a failure cannot be reported
+    let _ = std::io::stderr().write_all(format!("mpix-neighbor: {text}\n").as_bytes());
+}
