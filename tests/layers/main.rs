@@ -87,8 +87,7 @@ fn modules_use_only_what_lies_below_them() {
         if module != "mpi" {
             assert!(!text.contains("mpi_sys"), "src/{file} uses mpi_sys");
         }
-        // the algorithms are reached through the table; a negotiation's messages are the business
-        // of setup
+        // the algorithms are reached through the table
         if !file.starts_with("schedule/") {
             for algorithm in ["direct::", "dimension_order::", "linear_permutation::", "edge_coloring::"] {
                 assert!(!text.contains(algorithm), "src/{file} reaches around the table of algorithms");
