@@ -3,7 +3,6 @@
 //! Tables 5 to 7, with what no schedule is below, and with ours.
 
 use std::fmt::Write;
-use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,11 +13,12 @@ use mpix_neighbor::topology::graph::Graph;
 use mpix_neighbor::topology::nodes::{Locality, Placement};
 use serde::Serialize;
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::generator::Generator;
 use crate::ports::{self, Message};
 use crate::schedule::{Search, bytes, locality, placement};
 use crate::table::Table;
+use crate::timing::timed;
 
 /// Compare the algorithms for general graphs on IrregPC's test sets
 #[derive(Args)]
@@ -155,13 +155,6 @@ impl Outcome {
             scheduling,
         }
     }
-}
-
-/// Runs `body`; its result and how long it took, in microseconds.
-pub fn timed<T>(body: impl FnOnce() -> T) -> (T, f64) {
-    let begin = Instant::now();
-    let result = body();
-    (result, begin.elapsed().as_secs_f64() * 1e6)
 }
 
 impl Method {

@@ -11,7 +11,7 @@ use mpix_neighbor::schedule::{Block, Op, Part, Schedule};
 use mpix_neighbor::topology::neighborhood::{Neighborhood, Rank};
 use serde::Serialize;
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::text::printable;
 
 const FORMAT: &str = "mpix-neighbor-schedule";
@@ -186,7 +186,7 @@ impl Export {
     pub fn write(&self, file: &Path) -> Result<(), Failure> {
         if file.as_os_str() == "-" {
             let done = self.write_to(std::io::stdout().lock());
-            return crate::unless_nobody_reads(done);
+            return crate::failure::unless_nobody_reads(done);
         }
         let failed = |e: std::io::Error| Failure::Run(format!("{}: {e}", printable(&file.display().to_string())));
         File::create(file).and_then(|open| self.write_to(open)).map_err(failed)

@@ -8,7 +8,7 @@ use mpix_neighbor::topology::cartesian::Grid;
 use mpix_neighbor::topology::graph::Graph;
 use mpix_neighbor::topology::neighborhood::{Neighbor, Neighborhood};
 
-use crate::input::Problem;
+use crate::problem::Problem;
 use crate::readers::MAX_PROCESSES;
 
 /// Maximum number of edges that a generator may be asked for.

@@ -3,35 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use mpix_neighbor::topology::cartesian::Grid;
-use mpix_neighbor::topology::graph::Graph;
-use mpix_neighbor::topology::neighborhood::Neighborhood;
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::generator::Generator;
+use crate::problem::Problem;
 use crate::readers::{self, MAX_PROCESSES, Owners};
 use crate::text::{input_name, is_standard_input, printable, read};
-
-/// A graph and related data.
-pub struct Problem {
-    /// A human-readable name.
-    pub name: String,
-    /// The neighborhoods of all processes.
-    pub world: Vec<Neighborhood>,
-    /// Their graph.
-    pub graph: Graph,
-    /// If all edges have directions, those directions, heaviest first.
-    pub directions: Option<Vec<u32>>,
-    /// The grid of the processes, if there is one.
-    pub grid: Option<Grid>,
-}
-
-impl Problem {
-    /// A graph without directions.
-    pub fn new(name: String, graph: Graph) -> Problem {
-        Problem { name, world: graph.neighborhoods(), graph, directions: None, grid: None }
-    }
-}
 
 /// Formats of files.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::schedule::bytes;
 
 /// Measure the LogGP parameters of the machine, between process 0 and one on another node, or

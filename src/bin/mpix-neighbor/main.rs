@@ -15,6 +15,7 @@ mod chart;
 mod compare;
 mod curves;
 mod export;
+mod failure;
 mod generator;
 mod input;
 mod loggp;
@@ -23,16 +24,20 @@ mod pages;
 #[cfg(any(test, feature = "mpi"))]
 mod plot;
 mod ports;
+mod problem;
 mod readers;
 mod schedule;
 mod sparse;
 mod table;
 mod text;
+mod timing;
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+
+use failure::{Failure, unless_nobody_reads};
 
 /// What schedules for a graph of messages and protocols for sparse exchanges cost.
 #[derive(Parser)]
@@ -52,25 +57,11 @@ enum Command {
     Man(pages::Man),
 }
 
-/// The reason for a failure.
-#[derive(Debug)]
-pub enum Failure {
-    /// An invalid command line.
-    Usage(String),
-    /// Invalid input, or a file that cannot be read or written.
-    Run(String),
-}
-
-impl From<String> for Failure {
-    fn from(text: String) -> Failure {
-        Failure::Run(text)
-    }
-}
-
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Schedule(arguments) => schedule::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Sparse(arguments) if arguments.compare => measured::run(&arguments),
         Command::Sparse(arguments) => sparse::run(&arguments),
         Command::Loggp(arguments) => loggp::run(&arguments),
         Command::Completions(arguments) => pages::completions(&arguments, Arguments::command()),
@@ -90,14 +81,6 @@ fn main() -> ExitCode {
 fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     unless_nobody_reads(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
-}
-
-/// Converts the result of writing to standard output; a closed pipe is not a failure.
-pub fn unless_nobody_reads(written: std::io::Result<()>) -> Result<(), Failure> {
-    match written {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Failure::Run(format!("standard output: {e}"))),
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `mpix-neighbor sparse --compare`: measures the protocols for dynamic sparse data exchange under
 //! an MPI launcher, and prints the times next to the predictions of the LogGP model.
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::sparse::Arguments;
 
 /// Says how to get what can measure.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::Failure;
+use crate::failure::Failure;
 use crate::text::printable;
 
 /// Print a completion script for a shell

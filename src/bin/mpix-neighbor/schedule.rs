@@ -14,12 +14,14 @@ use mpix_neighbor::topology::nodes::{Locality, Placement};
 use serde::Serialize;
 
 use crate::chart::{Bar, Chart, MAX_LANES, time};
-use crate::compare::timed;
 use crate::export::Export;
-use crate::input::{Problem, Source};
+use crate::failure::Failure;
+use crate::input::Source;
+use crate::ports;
+use crate::problem::Problem;
 use crate::table::Table;
 use crate::text::{input_name, is_standard_input, read, shown};
-use crate::{Failure, ports};
+use crate::timing::timed;
 
 /// Show what each algorithm makes of a graph: rounds, messages, costs, and the run under the LogGP
 /// model

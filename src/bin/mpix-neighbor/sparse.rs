@@ -10,10 +10,9 @@ use mpix_neighbor::model::sparse::paper::{Broadcast, crossover};
 use mpix_neighbor::model::{Load, Loggp, PRESETS, PROTOCOLS, predict_exchange};
 use serde::Serialize;
 
-use crate::Failure;
 use crate::chart::time;
 use crate::curves::{Curve, Curves};
-use crate::measured;
+use crate::failure::Failure;
 use crate::schedule::{bytes, model};
 use crate::table::Table;
 
@@ -171,11 +170,8 @@ struct Report {
     machines: Vec<Machine>,
 }
 
-/// Runs the command; what it prints.
+/// Runs the command without `--compare`; what it prints.
 pub fn run(arguments: &Arguments) -> Result<String, Failure> {
-    if arguments.compare {
-        return measured::run(arguments);
-    }
     let named = |name: &String| Ok((name.clone(), model("--loggp", name)?));
     let chosen = arguments.loggp.iter().map(named).collect::<Result<Vec<_>, Failure>>()?;
     let presets = |count| PRESETS.iter().take(count).map(|p| (p.name.to_owned(), p.values)).collect();

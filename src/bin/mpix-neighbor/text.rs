@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
-use crate::Failure;
+use crate::failure::Failure;
 
 /// Most characters of a line of a file that an error shows.
 pub const MOST_SHOWN: usize = 80;
