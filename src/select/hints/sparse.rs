@@ -23,7 +23,7 @@ pub struct SparseHints {
     /// `mpix_matched_probe`: true to probe for messages by `MPI_Improbe` (default, if the MPI
     /// library has it), false for `MPI_Iprobe`.
     pub matched_probe: bool,
-    /// `mpix_loggp`, as in [`Hints`].
+    /// `mpix_loggp`, as in [`Hints`](super::Hints).
     pub loggp: Option<Loggp>,
     /// Sources of the values.
     pub origins: ExchangeOrigins,
