@@ -54,18 +54,28 @@ impl Shm {
                 _ => k += 1,
             }
         }
-        if let Some(folding) = &self.folding {
-            let before = folding.count_done();
-            if let Err(e) = self.fold_all() {
-                self.note(e);
-            }
-            changed |= self.folding.as_ref().is_some_and(|folding| folding.count_done() > before);
+        if self.folding.is_some() {
+            changed |= self.fold_arrived();
         }
         if changed && self.channels.oversubscribed {
             self.ring_doorbells();
         }
         let here = self.sending.is_empty() && self.receiving.is_empty();
         here && !self.remote_runs && !self.has_unfinished()
+    }
+
+    /// Reduces the blocks whose turn has come. Returns true if there were any, or if that completed
+    /// messages: a process that sleeps with nothing left to receive is woken by nobody.
+    #[inline(never)]
+    fn fold_arrived(&mut self) -> bool {
+        let count = |this: &Shm| this.folding.as_ref().map_or(0, |folding| folding.count_done());
+        let (before, left) = (count(self), self.receiving.len());
+        if let Err(e) = self.fold_all() {
+            self.note(e);
+        }
+        let recvs = &self.recvs;
+        self.receiving.retain(|&i| !matches!(recvs[i as usize].state, RecvState::Done));
+        count(self) > before || self.receiving.len() < left
     }
 
     /// True if messages by MPI, or the reduction, are not complete.
