@@ -297,6 +297,39 @@ static int check_lost(void) {
   return test_finish();
 }
 
+/* an exchange that ended with a loss is not ended again, not even by a wait that comes while another
+   exchange runs */
+static void check_second_wait(void) {
+  int one = 1, none = 0, next = (test_rank + 1) % test_size, messages = 0;
+  MPI_Count elements = 0;
+  MPIX_Sparse_request first = NULL, second = NULL, third = NULL;
+  MPIX_Sparse_result result = NULL;
+  MPI_Datatype type;
+  MPI_Type_vector(64, 1, 2, MPI_BYTE, &type), MPI_Type_commit(&type);
+  /* the request has a handle of its own for the datatype */
+  cannot_pack = test_rank == VICTIM;
+  OK(MPIX_Isparse_exchange(1, &test_rank, send, &one, &none, type, type, MPI_INFO_NULL, MPI_COMM_WORLD, &first));
+  cannot_pack = 0;
+  int code = MPIX_Sparse_wait(&first, &result);
+  CHECK((code != MPI_SUCCESS) == (test_rank == VICTIM), "%d after the loss of a message to itself", code);
+  if (code == MPI_SUCCESS) OK(MPIX_Sparse_free(&result));
+  /* no exchange ends before all processes have begun it */
+  if (test_rank != VICTIM) MPI_Barrier(MPI_COMM_WORLD);
+  OK(MPIX_Isparse_exchange(1, &next, send, &one, &none, type, type, MPI_INFO_NULL, MPI_COMM_WORLD, &second));
+  if (test_rank == VICTIM) {
+    if (MPIX_Sparse_wait(&first, &result) == MPI_SUCCESS) OK(MPIX_Sparse_free(&result));
+    code = MPIX_Isparse_exchange(1, &next, send, &one, &none, type, type, MPI_INFO_NULL, MPI_COMM_WORLD, &third);
+    CHECK(code != MPI_SUCCESS, "two exchanges run on one communicator");
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  OK(MPIX_Sparse_wait(&second, &result));
+  OK(MPIX_Sparse_get_count(result, &messages, &elements));
+  CHECK(messages == 1 && elements == 1, "%d messages", messages);
+  OK(MPIX_Sparse_free(&result));
+  OK(exchange(64, 0));
+  MPI_Type_free(&type);
+}
+
 /* a message that cannot be packed or sent is an error of its sender and of its target, and nobody
    else's; later exchanges are as before */
 static int check_packing(void) {
@@ -320,6 +353,7 @@ static int check_packing(void) {
     CHECK((code != MPI_SUCCESS) == (test_rank == VICTIM), "%d after the loss of a message to itself of %d bytes", code, bytes);
     OK(exchange(bytes, 0));
   }
+  check_second_wait();
   return test_finish();
 }
 

@@ -61,11 +61,13 @@ impl Scope {
 
 impl Drop for Scope {
     fn drop(&mut self) {
-        CURRENT.set(None);
+        // the thread's locals may be gone
+        let _ = CURRENT.try_with(|current| current.take());
     }
 }
 
 /// Returns where this thread's operations are counted, if anywhere.
 pub fn current() -> Option<Arc<Tally>> {
-    CURRENT.with_borrow(Option::clone)
+    // a program may free communicators when the thread's locals are gone
+    CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
 }

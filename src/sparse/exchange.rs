@@ -22,6 +22,8 @@ pub struct Exchange {
     sends: Sends,
     arrivals: Arrivals,
     run: Option<Run>,
+    /// Its end has been noted in the context.
+    ended: bool,
     /// Seconds that calls have spent in this exchange so far, if the chooser wants to know.
     spent: Option<f64>,
     /// The error that stopped the exchange. It goes no further.
@@ -82,6 +84,7 @@ impl Exchange {
             sends,
             arrivals: Arrivals::default(),
             run: None,
+            ended: false,
             spent: None,
             failure: None,
             observed,
@@ -164,11 +167,13 @@ impl Exchange {
             observed.end();
         }
         let mut context = self.context.hold();
-        if context.running {
+        // once: the exchange that runs after this one is not over
+        if !std::mem::replace(&mut self.ended, true) && context.running {
             // the next exchange shares this time with all processes and passes it to the chooser
             context.finish(self.spent.map_or(UNMEASURED, |seconds| time_code(1e6 * seconds)));
         }
-        self.loss.take().map_or(Ok(()), Err)
+        // whoever asks gets the error: the process may have been moved forward by another call
+        self.loss.clone().map_or(Ok(()), Err)
     }
 
     /// Waits until the exchange is done.

@@ -27,6 +27,8 @@ pub struct Plan {
     yields: bool,
     outstanding: Arc<Outstanding>,
     active: bool,
+    /// A start failed half-way.
+    broken: bool,
     /// The error of a message to oneself that could not be packed. The run continues to its end and
     /// then fails.
     loss: Option<Box<Error>>,
@@ -64,6 +66,7 @@ impl Plan {
             yields: *yields,
             outstanding: Arc::clone(outstanding),
             active: false,
+            broken: false,
             loss: None,
             patience: Patience::default(),
             record: observed.as_ref().map(|observed| observed.plan()),
@@ -76,9 +79,12 @@ impl Plan {
         if self.active {
             return Err(Error::Exchanging.into());
         }
+        if self.broken {
+            return Err(Error::Lost.into());
+        }
         let call = self.record.as_ref().map(|record| record.begin());
         self.patience.restart();
-        self.requests.start()?;
+        self.requests.start().inspect_err(|_| self.broken = true)?;
         self.active = true;
         for &(i, into) in &self.own {
             // SAFETY: whoever made the plan vouches for the blocks; the first exchange stored a
@@ -106,6 +112,11 @@ impl Plan {
     /// Returns true if a run is in progress.
     pub fn is_active(&self) -> bool {
         self.active
+    }
+
+    /// Returns true if a start failed half-way, so that MPI may still use the plan's memory.
+    pub fn is_broken(&self) -> bool {
+        self.broken
     }
 
     /// Returns true if no run is in progress any more.

@@ -203,6 +203,8 @@ pub unsafe extern "C" fn MPIX_Sparse_plan_free(plan: *mut MPIX_Sparse_plan) -> c
             match place.as_ref() {
                 None => {}
                 Some(p) if p.plan.is_active() => return Err(Error::Exchanging.into()),
+                // MPI may still write into its memory, which stays
+                Some(p) if p.plan.is_broken() => *place = std::ptr::null_mut(),
                 Some(_) => drop(Box::from_raw(std::mem::replace(place, std::ptr::null_mut()))),
             }
             Ok(())

@@ -1,6 +1,5 @@
 //! Gives up on processes that have died.
 
-use super::fallback::cancel;
 use super::recv::RecvStep;
 use super::state::{RecvState, Shm};
 use crate::error::Error;
@@ -46,7 +45,7 @@ impl Shm {
                 RecvState::Arrived | RecvState::Done => continue,
                 RecvState::Mpi { request, posted } => {
                     // a message that has been found cannot be canceled
-                    if !*posted || !cancel(request) {
+                    if !*posted || !request.withdraw() {
                         // MPI may still write there
                         std::mem::forget(std::mem::take(&mut self.recvs[i].buffer));
                     }

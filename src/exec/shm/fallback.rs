@@ -12,19 +12,11 @@ use crate::datatype::buffers::enlarge;
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
-use crate::mpi::request::LAST_TESTS;
 use crate::mpi::{finalize, guard};
 use crate::observe::Way;
 
 /// How long a message waits for room before it goes by MPI.
 const PATIENCE_FOR_ROOM: Duration = Duration::from_millis(2);
-
-/// Cancels a receive and returns true if it has ended. A message that has begun to arrive cannot be
-/// canceled, and may never complete.
-#[cold]
-pub(super) fn cancel(request: &mut Request) -> bool {
-    request.is_null() || (request.cancel().is_ok() && (0..LAST_TESTS).any(|_| !matches!(request.test_cancelled(), Ok(None))))
-}
 
 /// Posts a receive that a longer message cannot overrun.
 ///
@@ -314,7 +306,7 @@ impl Shm {
         let recv = &mut self.recvs[i];
         let mut all = true;
         for mut request in recv.requests.drain(..) {
-            all &= cancel(&mut request);
+            all &= request.withdraw();
         }
         if !all {
             // MPI may still write there
@@ -390,7 +382,7 @@ impl Shm {
     #[cold]
     pub(super) fn withdraw(&mut self, i: usize) -> Result<()> {
         if let RecvState::Mpi { request, .. } = &mut self.recvs[i].state {
-            cancel(request);
+            request.withdraw();
         }
         self.recvs[i].state = RecvState::Waiting;
         self.step_recv(i)
