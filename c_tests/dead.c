@@ -297,8 +297,8 @@ static int check_lost(void) {
   return test_finish();
 }
 
-/* an exchange that ended with a loss is not ended again, not even by a wait that comes while another
-   exchange runs */
+/* an exchange that ended with a loss is not ended again, not even by a wait that comes while
+   another exchange runs */
 static void check_second_wait(void) {
   int one = 1, none = 0, next = (test_rank + 1) % test_size, messages = 0;
   MPI_Count elements = 0;

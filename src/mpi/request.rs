@@ -118,8 +118,8 @@ impl Request {
         check(unsafe { mpi_sys::MPI_Cancel(&mut self.0) }, "MPI_Cancel")
     }
 
-    /// Cancels a receive, if there is one, and returns true if it has ended. A message that has begun
-    /// to arrive cannot be canceled, and may never complete: then MPI keeps the buffer.
+    /// Cancels a receive, if there is one, and returns true if it has ended. A message that has
+    /// begun to arrive cannot be canceled, and may never complete: then MPI keeps the buffer.
     #[cold]
     pub fn withdraw(&mut self) -> bool {
         self.is_null() || (self.cancel().is_ok() && (0..LAST_TESTS).any(|_| !matches!(self.test_cancelled(), Ok(None))))
