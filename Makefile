@@ -42,7 +42,7 @@ PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
 BENCHES := exchange rounds dsde persistent overlap fuse shm nodes
 
-.PHONY: all check lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-rust test-unit test-model test-miri test-tsan test-tsan-c fuzz test-c c-programs c-tests test-mpis test-clients bench header install uninstall dist site help \
+.PHONY: all check lib fortran fortran-tests preload preloads test-preload tool tool-mpi demo test test-pure test-rust test-unit test-model test-miri test-tsan test-tsan-c fuzz test-c c-programs c-tests test-mpis test-clients bench header install uninstall dist site help \
   examples clean
 
 # the same as lib
@@ -226,12 +226,8 @@ demo:
 # what a developer runs all day: one MPI, each line of the table once with few processes
 check:
 	@scripts/deps test
-	cargo fmt --check
-	cargo clippy --quiet --locked --no-default-features --features tool --all-targets --target-dir target/pure -- -D warnings
-	cargo clippy --quiet --locked --package mpix-neighbor-bindings --all-targets --target-dir target/pure -- -D warnings
+	@$(MAKE) --no-print-directory test-pure
 	cargo clippy --quiet --locked --all-targets --target-dir $(TARGET) -- -D warnings
-	cargo test --quiet --locked --no-default-features --features tool --target-dir target/pure
-	cargo test --quiet --locked --package mpix-neighbor-bindings --target-dir target/pure
 	@$(MAKE) --no-print-directory c-programs
 	c_tests/names $(LIB)
 	c_tests/run --quick
@@ -252,13 +248,17 @@ test:
 	clients/run quick
 	@echo "make test: all passed"
 
-# formatting, warnings, the pure half and the command-line tool without any MPI, the documentation
-test-rust:
+# formatting, and warnings and tests of what needs no MPI: the pure half, the tool, the generator
+test-pure:
 	cargo fmt --check
 	cargo clippy --quiet --locked --no-default-features --features tool --all-targets --target-dir target/pure -- -D warnings
 	cargo clippy --quiet --locked --package mpix-neighbor-bindings --all-targets --target-dir target/pure -- -D warnings
 	cargo test --quiet --locked --no-default-features --features tool --target-dir target/pure
 	cargo test --quiet --locked --package mpix-neighbor-bindings --target-dir target/pure
+
+# the same, the documentation, and the model of shared memory
+test-rust:
+	@$(MAKE) --no-print-directory test-pure
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --no-default-features --target-dir target/pure
 	@$(MAKE) --no-print-directory test-model
 

@@ -33,7 +33,8 @@ struct problem {
   char *send, *recv; /* may be the same */
   size_t room_out, room_in;
   MPI_Request *requests, *persistent; /* receives first */
-  int cartesian;                      /* slots 2 d and 2 d + 1 are the two directions of dimension d */
+  /* slots 2 d and 2 d + 1 are the two directions of dimension d */
+  int cartesian;
   MPIX_Request plan;
   MPI_Request native_plan;
   MPI_Aint *first_in, *first_out; /* bytes: where the data of a block begin */

@@ -26,7 +26,8 @@ static const char *placement(int i) {
   if (i < 4) return numbers[i];
   if (i > 6 || n == 1) return NULL;
   for (int r = 0; r < n; r++) {
-    int node = i == 4 ? r % 2 : i == 5 ? 7 * (r * r % 3) : r == 1 ? 0 : 5; /* in turns, uneven, one alone among the others */
+    /* in turns, uneven, one alone among the others */
+    int node = i == 4 ? r % 2 : i == 5 ? 7 * (r * r % 3) : r == 1 ? 0 : 5;
     at += sprintf(at, "%s%d", r ? "," : "", node);
   }
   return text;
@@ -309,7 +310,8 @@ int main(int argc, char **argv) {
   if (!getenv("HOSTS")) {
     refused();
     if (test_form() == BLOCKING) choices();
-    if (test_form() != PERSISTENT) verified(1), verified(2); /* whose starts differ in number where arguments are in error */
+    /* whose starts differ in number where arguments are in error */
+    if (test_form() != PERSISTENT) verified(1), verified(2);
   }
   MPI_Comm_free(&comm);
   return test_finish();

@@ -38,7 +38,8 @@ static void make_layouts(void) {
   layouts[5] = make(2, (int[]){1, 0}, 0, 2);               /* no holes, but in another order */
   layouts[6] = make(2, (int[]){0, 1}, 0, -2);              /* one element before the other */
   layouts[7] = make(6, (int[]){0, 1, 2, 4, 3, 5}, 0, 6);   /* nearly in order */
-  layouts[8] = make(2, (int[]){0, 1}, -1, 4);              /* holes between elements only: one element alone has none */
+  /* holes between elements only: one element alone has none */
+  layouts[8] = make(2, (int[]){0, 1}, -1, 4);
   layouts[9] = make(6, (int[]){1, 2, 3, 4, 5, 6}, 1, 6);   /* contiguous, behind its address */
 }
 

@@ -126,7 +126,8 @@ static void stars(void) {
       clear(from);
       for (int i = 0; i < n; i++) {
         int up = (from + i) % n, down = (from + n - i) % n;
-        if (which == 0 && up != from) target(up);              /* all others, as a scatter has them */
+        /* all others, as a scatter has them */
+        if (which == 0 && up != from) target(up);
         if (which == 1) target(down);                          /* all, downward, the hub first */
         if (which == 2 && (i % 2 || i == 4)) target(i);        /* some, in the order of ranks */
         if (which == 3 && up != from) target(down), target(MPI_PROC_NULL);

@@ -9,7 +9,8 @@ static int me, n;
 typedef struct {
   const char *what;
   const pattern *p;
-  int round, calls, fail_at, *next; /* next[s]: position in the list of process s behind the message that came last */
+  /* next[s]: position in the list of process s behind the message that came last */
+  int round, calls, fail_at, *next;
   list *lists;
 } each_context;
 

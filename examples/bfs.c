@@ -261,7 +261,8 @@ static void deliver(edge_list *l, int vertices, MPI_Info info, MPI_Comm comm) {
    vertices from `first` to below `last`. */
 static void make_balanced(const options *o, int first, int last, edge_list *l) {
   int V = o->vertices, n = V / o->blocks;
-  double scale = 1 / log1p(-o->probability); /* -0 if all edges are there, minus infinity if none is */
+  /* -0 if all edges are there, minus infinity if none is */
+  double scale = 1 / log1p(-o->probability);
   for (int u = first; u < last; u++) {
     uint64_t stream = stream_of(o, ROWS, (uint64_t)u);
     int begin = u / n * n;
@@ -394,7 +395,8 @@ typedef struct {
   size_t *start; /* edges of own vertex i are start[i] to start[i + 1] - 1 */
   int *adjacent; /* where they lead to, in local numbers */
   int *there;    /* number of each ghost among its owner's vertices */
-  int owners, *owner, *owner_start; /* processes that own ghosts, and the first ghost of each; one more as end */
+  /* processes that own ghosts, and the first ghost of each; one more as end */
+  int owners, *owner, *owner_start;
   int *slot;                        /* of each ghost: which of these owners it has */
 } graph;
 
@@ -448,7 +450,8 @@ static int make_graph(const options *o, MPI_Info info, MPI_Comm comm, graph *g) 
   *g = (graph){.vertices = o->vertices};
   edge_list l = {0};
   if (o->kind == FROM_FILE) {
-    if (rank == 0) ok = read_edges(o->file, &l, &g->vertices); /* one reader: only its node needs the file */
+    /* one reader: only its node needs the file */
+    if (rank == 0) ok = read_edges(o->file, &l, &g->vertices);
     int told[2] = {ok, g->vertices};
     MPI_Bcast(told, 2, MPI_INT, 0, comm);
     if (!told[0]) {
@@ -488,7 +491,8 @@ static int make_graph(const options *o, MPI_Info info, MPI_Comm comm, graph *g) 
 
 /* what happened in a level, at one process or in all together */
 typedef struct {
-  long long frontier, edges, sent, targets; /* vertices looked at, their edges, vertices sent, processes sent to */
+  /* vertices looked at, their edges, vertices sent, processes sent to */
+  long long frontier, edges, sent, targets;
 } level;
 
 typedef struct {
@@ -496,7 +500,8 @@ typedef struct {
   int distance;   /* of the vertices of `found` */
   int *distances; /* of own vertices; -1: not found yet */
   int *frontier, frontiers, *found, founds;
-  char *sent;               /* of each ghost: its owner has been told; what comes later is no nearer */
+  /* of each ghost: its owner has been told; what comes later is no nearer */
+  char *sent;
   int *outgoing, outgoings; /* ghosts to tell in this level */
   int targets, *target, *counts, *displs, *packed;
   int *all_counts; /* for alltoallv: 4 arrays of an entry for each process; else NULL */
@@ -562,7 +567,8 @@ static void pack(search *s) {
   for (int i = 0; i < g->owners; i++) {
     if (s->counts[i] == 0) continue;
     s->target[s->targets] = g->owner[i];
-    s->displs[s->targets] = s->displs[i] - s->counts[i]; /* the place had moved behind its last vertex */
+    /* the place had moved behind its last vertex */
+    s->displs[s->targets] = s->displs[i] - s->counts[i];
     s->counts[s->targets++] = s->counts[i];
   }
 }

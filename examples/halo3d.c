@@ -203,7 +203,8 @@ typedef struct {
   MPI_Aint displs[MAX_DEGREE]; /* all 0: it also says where the block lies in the field */
   MPI_Comm comm;               /* Cartesian, with the library's neighborhood */
   MPI_Comm graph;              /* the same neighbors for MPI's own collectives */
-  MPI_Datatype graph_sendtypes[MAX_DEGREE], graph_recvtypes[MAX_DEGREE]; /* a graph has no slots for MPI_PROC_NULL */
+  /* a graph has no slots for MPI_PROC_NULL */
+  MPI_Datatype graph_sendtypes[MAX_DEGREE], graph_recvtypes[MAX_DEGREE];
 } halo;
 
 /* The process at one side of the caller. MPI_Cart_rank must not be asked about places beyond an
@@ -394,7 +395,8 @@ static void exchange_native(work *w) {
 static void exchange_by_hand(work *w) {
   const halo *h = w->h;
   MPI_Request requests[2 * MAX_DEGREE];
-  MPI_Status statuses[2 * MAX_DEGREE]; /* gcc 12 warns about MPICH 4.0's MPI_STATUSES_IGNORE: array of size 0 */
+  /* gcc 12 warns about MPICH 4.0's MPI_STATUSES_IGNORE: array of size 0 */
+  MPI_Status statuses[2 * MAX_DEGREE];
   for (int i = 0; i < h->degree; i++)
     MPI_Irecv(w->field, 1, h->recvtypes[i], h->sources[i], h->recvtags[i], h->comm, &requests[i]);
   for (int i = 0; i < h->degree; i++)
@@ -602,7 +604,8 @@ static double largest_difference(const box *b, const double *u, const double *v)
 
 /* ---------------------------------------------------------------------------------- the picture */
 
-enum { COLORS = 255, LINE = 255, LEAST_WIDTH = 480 }; /* palette: temperatures, then the color of lines */
+/* palette: temperatures, then the color of lines */
+enum { COLORS = 255, LINE = 255, LEAST_WIDTH = 480 };
 
 static void put32(unsigned char *to, unsigned long v) {
   for (int i = 0; i < 4; i++) to[i] = (unsigned char)(v >> (24 - 8 * i));

@@ -250,7 +250,8 @@ static bool partition(const Graph *g, int parts, int seed, int *owner) {
     return true;
   }
   idx_t vertices = g->vertices, constraints = 1, nparts = parts, cut, options[METIS_NOPTIONS];
-  idx_t *start = allocate((size_t)g->vertices + 1, sizeof(idx_t)); /* has 32 or 64 bits, as METIS was built */
+  /* has 32 or 64 bits, as METIS was built */
+  idx_t *start = allocate((size_t)g->vertices + 1, sizeof(idx_t));
   idx_t *adjacent = allocate(2 * (size_t)g->edges, sizeof(idx_t));
   idx_t *part = allocate((size_t)g->vertices, sizeof(idx_t));
   for (int v = 0; v <= g->vertices; v++) start[v] = g->start[v];
@@ -284,10 +285,12 @@ typedef struct {
   int *start, *adjacent; /* as in Graph, of the owned vertices and with local numbers */
   Side in;               /* where ghost values come from: blocks of the ghost part */
   Side out;              /* who has ghosts of owned vertices: blocks of `sent` */
-  int *sent;             /* owned vertices in the order in which their values are sent, once for each receiver */
+  /* owned vertices in the order in which their values are sent, once for each receiver */
+  int *sent;
   int boundary_size;     /* owned vertices that some process has as ghosts, each once */
   int *boundary;
-  MPI_Comm forward, reverse; /* communicators with the neighborhoods owner -> ghost and ghost -> owner */
+  /* communicators with the neighborhoods owner -> ghost and ghost -> owner */
+  MPI_Comm forward, reverse;
   /* for reducev: a block for each owner of ghosts, as long as that owner's boundary, and each
      ghost's place in them */
   Side blocks;
@@ -317,7 +320,8 @@ static Share make_share(const Graph *g, const int *owner, int rank, int processe
   enum { UNKNOWN = -1, GHOST = -2 };
   Share s = {0};
   int *local = ints(g->vertices), *next_in = ints(processes), *next_out = ints(processes), ends = 0;
-  int *last = ints(processes); /* the last vertex that was counted for a process, + 1: a vertex is sent to it once */
+  /* the last vertex that was counted for a process, + 1: a vertex is sent to it once */
+  int *last = ints(processes);
   for (int v = 0; v < g->vertices; v++) local[v] = owner[v] == rank ? s.owned++ : UNKNOWN;
   for (int v = 0; v < g->vertices; v++) {
     for (int e = g->start[v]; owner[v] == rank && e < g->start[v + 1]; e++, ends++) {
@@ -436,7 +440,8 @@ typedef struct {
   int iterations;
   bool converged;
   double residual, right_side;      /* 2-norms */
-  double seconds, exchange_seconds; /* of all, and the mean of one exchange: of the process where they are longest */
+  /* of all, and the mean of one exchange: of the process where they are longest */
+  double seconds, exchange_seconds;
 } Solved;
 
 /* depends on the global vertex number alone: the system is the same for every number of
@@ -602,7 +607,8 @@ static bool report(const Graph *g, const Share *s, const int *owner, const Optio
     int cut = 0, length;
     char text[1000];
     for (int v = 0; v < g->vertices; v++) {
-      for (int e = g->start[v]; e < g->start[v + 1]; e++) cut += owner[v] != owner[g->adjacent[e]]; /* from both ends */
+      /* from both ends */
+      for (int e = g->start[v]; e < g->start[v + 1]; e++) cut += owner[v] != owner[g->adjacent[e]];
     }
     printf("%s: %d vertices, %d edges; %d processes, %d edges cut\n\n", o->file, g->vertices, g->edges, processes,
            cut / 2);
@@ -717,7 +723,8 @@ static bool run(const Options *o, int rank, int processes) {
 
     int limit = iteration_limit(condition(&g, o->shift), o->tolerance);
     double *x = doubles(s.owned), *const y[2] = {doubles(s.owned), doubles(s.owned)};
-    MPI_Barrier(MPI_COMM_WORLD); /* process 0 was busy with the report; that is not the exchange's time */
+    /* process 0 was busy with the report; that is not the exchange's time */
+    MPI_Barrier(MPI_COMM_WORLD);
     Solved solved = solve(NULL, &s, o, limit, x);
     sweep_in_parallel(&s, y);
 

@@ -50,7 +50,8 @@
 
 enum { DIMS = 3, LEAF = 8, DEEPEST = 60, CUTS = 31, PASSES = 7, SAMPLES = 64, MOST_LINES = 20, MOST_DOTS = 6000 };
 static const double MOST_PAIRS = 2e9; /* over all steps of a serial run */
-static const double SOFTENING = 0.05; /* two particles attract each other as if they were never nearer */
+/* two particles attract each other as if they were never nearer */
+static const double SOFTENING = 0.05;
 static const double PI = 3.14159265358979323846;
 
 static const char usage[] =
@@ -273,7 +274,8 @@ static void fill_node(tree *t, int index, int begin, int end, const double corne
   int starts[9], children = 0, only = 0;
   double low[DIMS], middle[DIMS];
   memcpy(low, corner, sizeof low);
-  while (end - begin > LEAF && depth < DEEPEST) { /* bodies at the same place cannot be told apart */
+  /* bodies at the same place cannot be told apart */
+  while (end - begin > LEAF && depth < DEEPEST) {
     side /= 2;
     depth++;
     for (int d = 0; d < DIMS; d++) middle[d] = low[d] + side;
@@ -362,13 +364,15 @@ static pull attract(const tree *t, const double x[DIMS], double theta) {
 /* Space cut in two, and the parts again. */
 typedef struct {
   int first, processes; /* that the part is for; if it is one, it owns the part */
-  int dimension, below; /* particles with x[dimension] < cut go to part `below`, others to the one behind it */
+  /* particles with x[dimension] < cut go to part `below`, others to the one behind it */
+  int dimension, below;
   double cut;
 } part;
 
 /* what happened in a step at a process */
 typedef struct {
-  int64_t targets, moved, essential, bodies; /* processes and particles of the migration; the same of the trees */
+  /* processes and particles of the migration; the same of the trees */
+  int64_t targets, moved, essential, bodies;
   int64_t particles, work;
   uint64_t ids; /* sum over scrambled numbers, which doubled and lost ones would hardly keep */
   double energy;
@@ -377,7 +381,8 @@ typedef struct {
 typedef struct {
   const options *o;
   int rank, P;
-  MPI_Comm comm, migration, essential; /* auto goes by what travelled before: each exchange has its communicator */
+  /* auto goes by what travelled before: each exchange has its communicator */
+  MPI_Comm comm, migration, essential;
   MPI_Info info;
   MPI_Datatype particle_type, body_type;
   particle *particles;
@@ -492,13 +497,15 @@ static void cut_space(simulation *s) {
   box *boxes = allocate((size_t)s->P, sizeof *boxes);
   double *lo = allocate((size_t)s->P, sizeof *lo), *hi = allocate((size_t)s->P, sizeof *hi);
   s->parts[0] = (part){.processes = s->P};
-  while (end < 2 * s->P - 1) { /* there is a part for several processes: a part for each makes so many of all */
+  /* there is a part for several processes: a part for each makes so many of all */
+  while (end < 2 * s->P - 1) {
     int more = end;
     measure_parts(s, at, begin, end, boxes);
     for (int k = begin; k < end; k++) {
       part *p = &s->parts[k];
       double length = longest_side(&boxes[k - begin], &p->dimension);
-      lo[k - begin] = length < 0 ? 0 : boxes[k - begin].lo[p->dimension]; /* if it is empty, any cut will do */
+      /* if it is empty, any cut will do */
+      lo[k - begin] = length < 0 ? 0 : boxes[k - begin].lo[p->dimension];
       hi[k - begin] = length < 0 ? 0 : boxes[k - begin].hi[p->dimension];
     }
     find_cuts(s, at, begin, end, lo, hi);
@@ -729,7 +736,8 @@ static double check_forces(const simulation *s) {
   double x[SAMPLES][2 * DIMS] = {{0}}, exact[SAMPLES][DIMS] = {{0}}, error = 0, size = 0;
   int N = s->o->particles, samples = N < SAMPLES ? N : SAMPLES;
   for (int i = 0; i < s->n; i++) {
-    for (int k = 0; k < samples; k++) { /* places and forces of those whose numbers are the firsts of blocks */
+    /* places and forces of those whose numbers are the firsts of blocks */
+    for (int k = 0; k < samples; k++) {
       if (block_start(N, samples, k) != s->particles[i].id) continue;
       memcpy(x[k], s->particles[i].x, DIMS * sizeof(double));
       memcpy(x[k] + DIMS, s->pulls[i].force, DIMS * sizeof(double));
@@ -850,7 +858,8 @@ static void compare(const simulation *s, double distance[2]) {
   if (s->rank == 0) {
     particle *serial = serial_run(s->o, s->o->theta), *exact = serial_run(s->o, 0);
     distance[0] = difference(all, serial, N);
-    distance[1] = difference(serial, exact, N) + 1e-10; /* the approximation, and what the order of additions may do */
+    /* the approximation, and what the order of additions may do */
+    distance[1] = difference(serial, exact, N) + 1e-10;
     free(serial);
     free(exact);
   }
@@ -991,7 +1000,8 @@ static record note(simulation *s, int cut) {
     double square = p->v[0] * p->v[0] + p->v[1] * p->v[1] + p->v[2] * p->v[2];
     now->work += s->pulls[i].work;
     now->ids += mix((uint64_t)p->id);
-    now->energy += p->mass * (square + s->pulls[i].potential) / 2; /* each pair is in the potentials of both */
+    /* each pair is in the potentials of both */
+    now->energy += p->mass * (square + s->pulls[i].potential) / 2;
   }
   MPI_Allgather(now, sizeof *now, MPI_BYTE, all, sizeof *now, MPI_BYTE, s->comm);
   record r = {.cut = cut};

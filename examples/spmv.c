@@ -229,7 +229,8 @@ static int read_matrix(const char *name, matrix *a) {
   int stored, n = 0, room = 0;
   int ok = read_header(&r, &field, &symmetry) && read_sizes(&r, symmetry, a, &stored);
   for (int k = 0; ok && k < stored; k++) {
-    if (n > room - 2) { /* grows with the entries that are there, not with the number that the file promises */
+    /* grows with the entries that are there, not with the number that the file promises */
+    if (n > room - 2) {
       if (room > INT_MAX / 2) {
         ok = complain(&r, "more than 2^30 nonzeros");
         break;

@@ -20,7 +20,8 @@ void mpixf_begin(void);
 typedef struct {
   const CFI_cdesc_t *array;
   void *address; /* what C is given */
-  void *copy;    /* the array's elements without gaps between them; NULL: C is given the array itself */
+  /* the array's elements without gaps between them; NULL: C is given the array itself */
+  void *copy;
 } mpixf_buffer;
 
 /* For calls that return when they are done with the array: one with gaps is copied. `failed`

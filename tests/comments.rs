@@ -1,19 +1,12 @@
 //! How comments are set: at most 100 columns wide, in all sources.
 
-use std::path::{Path, PathBuf};
+mod common;
+
+use std::path::Path;
+
+use common::files_below;
 
 const WIDTH: usize = 100;
-
-fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files_below(&path, found);
-        } else {
-            found.push(path);
-        }
-    }
-}
 
 /// What begins a comment that fills a line, by the file's kind; `None` for files that have none.
 fn mark(path: &Path, text: &str) -> Option<&'static str> {
@@ -49,7 +42,7 @@ fn comments_are_at_most_100_columns_wide() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = vec![root.join("build.rs"), root.join("Makefile")];
     for folder in ["src", "preload", "tests", "benches", "c_tests", "examples", "include", "fortran", "scripts", "clients"] {
-        files_below(&root.join(folder), &mut files);
+        files.extend(files_below(&root.join(folder), &[""]));
     }
     let mut found = Vec::new();
     for path in files {

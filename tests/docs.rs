@@ -1,6 +1,8 @@
 //! The documentation: links, tables of hints and errors, and widths. `c_tests/docs` runs what it
 //! shows.
 
+mod common;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,20 +13,7 @@ fn root() -> &'static Path {
 
 /// Files below `dir` that end with one of `suffixes`.
 fn files(dir: &str, suffixes: &[&str]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut left = vec![root().join(dir)];
-    while let Some(dir) = left.pop() {
-        for entry in fs::read_dir(&dir).into_iter().flatten() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                left.push(path);
-            } else if suffixes.iter().any(|s| path.to_string_lossy().ends_with(s)) {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
+    common::files_below(&root().join(dir), suffixes)
 }
 
 fn read(path: impl AsRef<Path>) -> String {

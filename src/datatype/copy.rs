@@ -28,8 +28,12 @@ enum Means {
     /// Copies this many bytes from the first element's address on.
     Bytes(usize),
     Layouts(Layout, Layout),
-    /// Packs into this many bytes of a buffer, and unpacks from there.
-    Pack(usize),
+    /// Packs the blocks' `bytes` bytes into a buffer that has room for `room`, and unpacks from
+    /// there.
+    Pack {
+        bytes: usize,
+        room: usize,
+    },
     Message,
 }
 
@@ -57,7 +61,7 @@ impl BlockCopy {
             if length != expected {
                 return Ok(None);
             }
-            buffers::length(from.count, datatype::size(from.datatype)?, || Argument::new(buffers::SEND.count))?;
+            let bytes = buffers::length(from.count, datatype::size(from.datatype)?, || Argument::new(buffers::SEND.count))?;
             if length == 0 {
                 return Ok(Some(BlockCopy { from, into, means: Means::Nothing }));
             }
@@ -66,7 +70,7 @@ impl BlockCopy {
             let means = match (packed, other) {
                 // an absolute datatype at MPI_BOTTOM: MPICH takes no null address for packing
                 _ if from.at.is_null() || into.at.is_null() => Means::Message,
-                (Some(packed), Some(_)) => Means::Pack(packed),
+                (Some(room), Some(_)) => Means::Pack { bytes, room },
                 _ => Means::Message,
             };
             Ok(Some(BlockCopy { from, into, means }))
@@ -96,7 +100,7 @@ impl BlockCopy {
     /// Returns the bytes of buffer that it needs.
     pub fn buffer(&self) -> usize {
         match self.means {
-            Means::Pack(bytes) => bytes,
+            Means::Pack { room, .. } => room,
             _ => 0,
         }
     }
@@ -121,12 +125,12 @@ impl BlockCopy {
                 unsafe { a.copy(from.at, b, into.at) };
                 Ok(())
             }
-            Means::Pack(_) => {
+            Means::Pack { bytes, .. } => {
                 // SAFETY: the caller vouches for the blocks; `prepare` has checked that the counts
                 // fit in int.
                 unsafe {
                     let packed = datatype::pack(from.at, from.count, from.datatype, buffer, comm)?;
-                    if (packed as i128) < from.bytes()? {
+                    if packed < *bytes {
                         return send_to_self(from, into, me, tag, comm);
                     }
                     datatype::unpack(&buffer[..packed], into.at, into.count, into.datatype, comm)

@@ -174,7 +174,7 @@ impl Sparse {
         };
         let before = [self.all[0].get(), self.all[1].get()];
         let operations = self.all[0].operations();
-        Exchange { call: record.begin(), record, all: self.all.clone(), before, operations, over: false }
+        Exchange { call: record.begin(), record, all: self.all.clone(), before, operations }
     }
 }
 
@@ -185,7 +185,6 @@ pub struct Exchange {
     all: [Arc<Tally>; 2],
     before: [[u64; 2]; 2],
     operations: [u64; 4],
-    over: bool,
 }
 
 impl Exchange {
@@ -195,15 +194,13 @@ impl Exchange {
     }
 
     /// Ends the exchange.
-    pub fn end(&mut self) {
-        if !std::mem::replace(&mut self.over, true) {
-            for (way, (all, before)) in [Way::Mpi, Way::Shared].into_iter().zip(self.all.iter().zip(self.before)) {
-                let after = all.get();
-                self.record.sent(way, (after[0] - before[0]) as usize, after[1] - before[1]);
-            }
-            let operations = self.all[0].operations();
-            self.record.tally(Way::Mpi).operate(std::array::from_fn(|k| operations[k] - self.operations[k]));
-            self.record.end(&self.call, None);
+    pub fn end(&self) {
+        for (way, (all, before)) in [Way::Mpi, Way::Shared].into_iter().zip(self.all.iter().zip(self.before)) {
+            let after = all.get();
+            self.record.sent(way, (after[0] - before[0]) as usize, after[1] - before[1]);
         }
+        let operations = self.all[0].operations();
+        self.record.tally(Way::Mpi).operate(std::array::from_fn(|k| operations[k] - self.operations[k]));
+        self.record.end(&self.call, None);
     }
 }

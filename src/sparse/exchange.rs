@@ -162,15 +162,15 @@ impl Exchange {
 
     /// Ends an exchange that is done, in a call that began at `begin`. Fails if a message was lost.
     fn end(&mut self, begin: Option<f64>) -> Result<()> {
-        self.spend(begin);
-        if let Some(observed) = &mut self.observed {
-            observed.end();
-        }
-        let mut context = self.context.hold();
-        // once: the exchange that runs after this one is not over
-        if !std::mem::replace(&mut self.ended, true) && context.running {
+        // once: an exchange that runs after this one is not over
+        if !std::mem::replace(&mut self.ended, true) {
+            self.spend(begin);
+            if let Some(observed) = &self.observed {
+                observed.end();
+            }
             // the next exchange shares this time with all processes and passes it to the chooser
-            context.finish(self.spent.map_or(UNMEASURED, |seconds| time_code(1e6 * seconds)));
+            let time = self.spent.map_or(UNMEASURED, |seconds| time_code(1e6 * seconds));
+            self.context.hold().finish(time);
         }
         // whoever asks gets the error: the process may have been moved forward by another call
         self.loss.clone().map_or(Ok(()), Err)

@@ -1,9 +1,12 @@
 //! The rules about which module may use which. One way only; see the picture in `src/lib.rs`.
 
+#[path = "../common/mod.rs"]
+mod common;
 mod uses;
 
 use std::path::{Path, PathBuf};
 
+use common::files_below;
 use uses::Crate;
 
 /// Most lines of a source file.
@@ -16,7 +19,7 @@ fn source_folder() -> PathBuf {
 /// Source files below `src` as (path relative to `src`, text without comments and tests' modules).
 fn sources() -> Vec<(String, String)> {
     let root = source_folder();
-    (uses::rust_files(&root).iter())
+    (files_below(&root, &[".rs"]).iter())
         .map(|f| {
             let text = std::fs::read_to_string(f).unwrap();
             let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
@@ -112,7 +115,7 @@ fn no_file_is_too_long() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut long = Vec::new();
     for folder in ["src", "preload/src", "tests"] {
-        for file in uses::rust_files(&root.join(folder)) {
+        for file in files_below(&root.join(folder), &[".rs"]) {
             let lines = std::fs::read_to_string(&file).unwrap().lines().count();
             if lines > MAX_LINES {
                 long.push(format!("{}: {lines}", file.strip_prefix(root).unwrap().display()));
@@ -147,7 +150,7 @@ fn the_environment_is_read_in_one_place() {
             }
         }
     }
-    for path in uses::rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("preload/src")) {
+    for path in files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("preload/src"), &[".rs"]) {
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(!text.contains("env::var") && !text.contains("getenv"), "{} reads the environment itself", path.display());
     }

@@ -1,10 +1,12 @@
 //! Which file of a crate uses which: the paths in its syntax tree, followed through re-exports.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, UseTree};
+
+use crate::common::files_below;
 
 /// The files of a crate, by module path (`["exec", "p2p"]`; the root is empty).
 pub struct Crate {
@@ -29,7 +31,7 @@ impl Crate {
     /// Modules and items for tests alone are left out.
     pub fn read(src: &Path, root: &str) -> Crate {
         let mut parsed = Vec::new();
-        for path in rust_files(src) {
+        for path in files_below(src, &[".rs"]) {
             let relative = path.strip_prefix(src).unwrap().to_str().unwrap().to_owned();
             let syntax =
                 syn::parse_file(&std::fs::read_to_string(&path).unwrap()).unwrap_or_else(|e| panic!("src/{relative}: {e}"));
@@ -143,21 +145,6 @@ fn reached<'a>(from: &'a String, uses: &'a BTreeMap<String, BTreeSet<String>>) -
         }
     }
     reached
-}
-
-/// All files below a folder whose names end in `.rs`.
-pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files.extend(rust_files(&path));
-        } else if path.extension().is_some_and(|e| e == "rs") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    files
 }
 
 /// `exec/p2p/mod.rs` is the module `exec::p2p`.
