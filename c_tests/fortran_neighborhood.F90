@@ -149,9 +149,13 @@ contains
     call MPI_Info_set(info, 'mpix_schedule', 'dimension_order', ierror)
     call MPIX_Neighborhood_set_topology(all, info, cart, ierror)
     call ok(ierror, 'set_topology')
-    call MPI_Info_free(info, ierror)
     call expect(MPIX_FOR_ALLTOALL, cart, [low(1), high(1), low(2), high(2)], [low(1), high(1), low(2), high(2)], [1, 1, 1, 1], &
         [1, 1, 1, 1], .false., 'grid')
+    call MPIX_Neighborhood_reverse(MPIX_FOR_ALLTOALL, MPIX_FOR_REDUCE, info, cart, ierror)
+    call ok(ierror, 'reverse')
+    call expect(MPIX_FOR_REDUCE, cart, [low(1), high(1), low(2), high(2)], [low(1), high(1), low(2), high(2)], [1, 1, 1, 1], &
+        [1, 1, 1, 1], .false., 'reversed')
+    call MPI_Info_free(info, ierror)
     call MPIX_Neighborhood_describe(MPIX_FOR_ALLTOALL, cart, text, length, ierror)
     call ok(ierror, 'describe')
     call check(index(text, 'dimension_order') > 0, 'the hint counts: ' // trim(text))

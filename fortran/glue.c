@@ -87,6 +87,13 @@ MPIXF_API void mpixf_Neighborhood_set_targets(const MPI_Fint *operations, const 
   mpixf_end(ierror, code);
 }
 
+MPIXF_API void mpixf_Neighborhood_reverse(const MPI_Fint *from, const MPI_Fint *to, const MPI_Fint *info,
+    const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
+  int code = MPIX_Neighborhood_reverse(*from, *to, MPI_Info_f2c(*info), MPI_Comm_f2c(*comm));
+  mpixf_end(ierror, code);
+}
+
 MPIXF_API void mpixf_Neighborhood_get_count(const MPI_Fint *operation, const MPI_Fint *comm, MPI_Fint *indegree,
     MPI_Fint *outdegree, MPI_Fint *weighted, MPI_Fint *ierror) {
   mpixf_begin();

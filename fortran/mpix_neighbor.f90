@@ -308,6 +308,31 @@ module mpix_neighbor
     end subroutine MPIX_Neighborhood_set_targets_int
   end interface MPIX_Neighborhood_set_targets
 
+  ! Sets a communicator's neighborhood to the edges of another operation, the other way round.
+  public :: MPIX_Neighborhood_reverse
+  interface MPIX_Neighborhood_reverse
+    subroutine MPIX_Neighborhood_reverse_f08(from, to, info, comm, ierror) &
+        bind(C, name="mpixf_Neighborhood_reverse")
+      import
+      implicit none
+      integer(c_int), intent(in) :: from
+      integer(c_int), intent(in) :: to
+      type(MPI_Info), intent(in) :: info
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighborhood_reverse_f08
+    subroutine MPIX_Neighborhood_reverse_int(from, to, info, comm, ierror) &
+        bind(C, name="mpixf_Neighborhood_reverse")
+      import
+      implicit none
+      integer(c_int), intent(in) :: from
+      integer(c_int), intent(in) :: to
+      integer(c_int), intent(in) :: info
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighborhood_reverse_int
+  end interface MPIX_Neighborhood_reverse
+
   ! Returns the degrees of a communicator's neighborhood for an operation.
   public :: MPIX_Neighborhood_get_count
   interface MPIX_Neighborhood_get_count

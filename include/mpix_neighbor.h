@@ -304,6 +304,34 @@ int MPIX_Neighborhood_set_targets(int operations,
                                   MPI_Info info,
                                   MPI_Comm comm);
 
+// Sets a communicator's neighborhood to the edges of another operation, the other way round.
+//
+// - `from`: One of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL` and `MPIX_NEIGHBOR_REDUCE`: the
+//   operation whose edges are taken. The same on all processes.
+// - `to`: The operations that get them, in any combination (`|`), the same on all processes. May
+//   contain `from`, whose neighborhood is then replaced.
+// - `info`: Hints as for `MPIX_Neighborhood_set`, or `MPI_INFO_NULL`. Those of `from` do not carry
+//   over.
+// - `comm`: A communicator with a neighborhood for `from`.
+//
+// The sources of `from` become the targets of `to`, and its targets the sources, each in the order
+// in which they stood and with its weight. Block `i` sent travels to the process from which block
+// `i` of `from` came, and arrives there as the block in whose place `from` sends. A reverse halo,
+// which returns what was computed on ghost cells to their owners, uses the counts, displacements
+// and datatypes of the halo with the two sides exchanged.
+//
+// Collective over `comm`.
+//
+// Errors:
+//
+// - `MPI_ERR_TOPOLOGY`: `comm` has no neighborhood for `from`.
+// - `MPI_ERR_ARG`: `from` is not exactly one operation, or `to` is no combination.
+//
+// Others as for `MPIX_Neighborhood_set`. The communicator then keeps the neighborhoods that it had.
+//
+// Cost: That of `MPIX_Neighborhood_set`.
+int MPIX_Neighborhood_reverse(int from, int to, MPI_Info info, MPI_Comm comm);
+
 // Returns the degrees of a communicator's neighborhood for an operation.
 //
 // - `operation`: One of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL` and

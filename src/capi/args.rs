@@ -95,19 +95,19 @@ pub unsafe fn text(text: &str, length: c_int, string: *mut c_char, resultlen: *m
     Ok(())
 }
 
-/// Checks a non-empty set of operations.
-pub fn operations(value: c_int) -> Result<c_int> {
+/// Checks a non-empty set of operations, the argument `name`.
+pub fn operations(name: &'static str, value: c_int) -> Result<c_int> {
     let all = Operation::ALL.iter().fold(0, |set, o| set | o.bit());
     if value != 0 && value & !all == 0 {
         return Ok(value);
     }
-    Err(Error::Operations { argument: Argument::new("operations"), value: value.into(), wanted: "a combination" }.into())
+    Err(Error::Operations { argument: Argument::new(name), value: value.into(), wanted: "a combination" }.into())
 }
 
-/// Checks that there is exactly one operation.
-pub fn operation(value: c_int) -> Result<Operation> {
+/// Checks that there is exactly one operation, the argument `name`.
+pub fn operation(name: &'static str, value: c_int) -> Result<Operation> {
     (Operation::ALL.into_iter().find(|o| o.bit() == value))
-        .ok_or_else(|| Error::Operations { argument: Argument::new("operation"), value: value.into(), wanted: "one" }.into())
+        .ok_or_else(|| Error::Operations { argument: Argument::new(name), value: value.into(), wanted: "one" }.into())
 }
 
 /// Checks an operator.

@@ -44,7 +44,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set(
 ) -> c_int {
     let lists = Lists { indegree, sources, sourceweights, outdegree, targets, targetweights };
     // SAFETY: the caller vouches for the arguments.
-    unsafe { set("MPIX_Neighborhood_set", operations, comm, info, || lists.neighborhood(comm)) }
+    unsafe { set("MPIX_Neighborhood_set", ("operations", operations), comm, info, || lists.neighborhood(comm)) }
 }
 
 /// Sets a communicator's neighborhood for `MPIX_NEIGHBOR_GATHER` alone.
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_gather_set(
 ) -> c_int {
     let lists = Lists { indegree, sources, sourceweights, outdegree, targets, targetweights };
     // SAFETY: the caller vouches for the arguments.
-    unsafe { set("MPIX_Neighbor_gather_set", MPIX_NEIGHBOR_GATHER, comm, info, || lists.neighborhood(comm)) }
+    unsafe { set("MPIX_Neighbor_gather_set", ("operations", MPIX_NEIGHBOR_GATHER), comm, info, || lists.neighborhood(comm)) }
 }
 
 /// Sets a communicator's neighborhood for `MPIX_NEIGHBOR_ALLTOALL` alone.
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoall_set(
 ) -> c_int {
     let lists = Lists { indegree, sources, sourceweights, outdegree, targets, targetweights };
     // SAFETY: the caller vouches for the arguments.
-    unsafe { set("MPIX_Neighbor_alltoall_set", MPIX_NEIGHBOR_ALLTOALL, comm, info, || lists.neighborhood(comm)) }
+    unsafe { set("MPIX_Neighbor_alltoall_set", ("operations", MPIX_NEIGHBOR_ALLTOALL), comm, info, || lists.neighborhood(comm)) }
 }
 
 /// Sets a communicator's neighborhood for `MPIX_NEIGHBOR_REDUCE` alone.
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_reduce_set(
 ) -> c_int {
     let lists = Lists { indegree, sources, sourceweights, outdegree, targets, targetweights };
     // SAFETY: the caller vouches for the arguments.
-    unsafe { set("MPIX_Neighbor_reduce_set", MPIX_NEIGHBOR_REDUCE, comm, info, || lists.neighborhood(comm)) }
+    unsafe { set("MPIX_Neighbor_reduce_set", ("operations", MPIX_NEIGHBOR_REDUCE), comm, info, || lists.neighborhood(comm)) }
 }
 
 /// Sets a communicator's neighborhood from process groups instead of lists of ranks.
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set_group(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        set("MPIX_Neighborhood_set_group", operations, comm, info, || {
+        set("MPIX_Neighborhood_set_group", ("operations", operations), comm, info, || {
             let sources = ranks_of("sourcegroup", sourcegroup, comm)?;
             let targets = ranks_of("targetgroup", targetgroup, comm)?;
             let lists = Lists {
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set_group(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Neighborhood_set_topology(operations: c_int, info: MPI_Info, comm: MPI_Comm) -> c_int {
     // SAFETY: the caller vouches for the arguments.
-    unsafe { set("MPIX_Neighborhood_set_topology", operations, comm, info, || topology_neighborhood(comm)) }
+    unsafe { set("MPIX_Neighborhood_set_topology", ("operations", operations), comm, info, || topology_neighborhood(comm)) }
 }
 
 /// Sets a communicator's neighborhood from the targets alone: a sparse exchange finds the sources.
@@ -165,7 +165,25 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set_targets(
     let unweighted = topology::unweighted();
     let lists = Lists { indegree: 0, sources: std::ptr::null(), sourceweights: unweighted, outdegree, targets, targetweights };
     // SAFETY: the caller vouches for the arguments.
-    unsafe { set("MPIX_Neighborhood_set_targets", operations, comm, info, || with_sources(lists.neighborhood(comm), info, comm)) }
+    unsafe {
+        set("MPIX_Neighborhood_set_targets", ("operations", operations), comm, info, || {
+            with_sources(lists.neighborhood(comm), info, comm)
+        })
+    }
+}
+
+/// Sets a communicator's neighborhood to the edges of another operation, the other way round.
+///
+/// # Safety
+/// As for any MPI function: handles must be valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Neighborhood_reverse(from: c_int, to: c_int, info: MPI_Info, comm: MPI_Comm) -> c_int {
+    // SAFETY: the caller vouches for the arguments; the neighborhood found is not kept.
+    unsafe {
+        set("MPIX_Neighborhood_reverse", ("to", to), comm, info, || {
+            Ok(handle::lookup(comm, args::operation("from", from)?)?.reversed())
+        })
+    }
 }
 
 /// Finds the sources of a neighborhood whose targets are known, by a sparse exchange. Collective,
@@ -220,7 +238,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_get_count(
     boundary::call("MPIX_Neighborhood_get_count", comm, || {
         // SAFETY: the caller vouches for the arguments.
         unsafe {
-            let n = handle::lookup(comm, args::operation(operation)?)?.neighborhood();
+            let n = handle::lookup(comm, args::operation("operation", operation)?)?.neighborhood();
             let into = Results::one("indegree", indegree)?;
             let out = Results::one("outdegree", outdegree)?;
             let with_weights = Results::one("weighted", weighted)?;
@@ -250,7 +268,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_get(
     boundary::call("MPIX_Neighborhood_get", comm, || {
         // SAFETY: the caller vouches for the arguments.
         unsafe {
-            let n = handle::lookup(comm, args::operation(operation)?)?.neighborhood();
+            let n = handle::lookup(comm, args::operation("operation", operation)?)?.neighborhood();
             let room_in = args::length("maxindegree", maxindegree)?.min(n.sources().len());
             let room_out = args::length("maxoutdegree", maxoutdegree)?.min(n.targets().len());
             let into = (Results::array("sources", sources, room_in)?, weights("sourceweights", sourceweights, room_in)?);
@@ -279,7 +297,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_describe(
     boundary::call("MPIX_Neighborhood_describe", comm, || {
         // SAFETY: the caller vouches for the arguments.
         unsafe {
-            let slot = handle::lookup(comm, args::operation(operation)?)?;
+            let slot = handle::lookup(comm, args::operation("operation", operation)?)?;
             args::text(&slot.describe(), length, string, resultlen)
         }
     })
@@ -293,7 +311,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_describe(
 pub unsafe extern "C" fn MPIX_Neighborhood_free(operations: c_int, comm: MPI_Comm) -> c_int {
     boundary::call("MPIX_Neighborhood_free", comm, || {
         // SAFETY: the caller vouches for `comm`.
-        unsafe { handle::free(comm, args::operations(operations)?) }
+        unsafe { handle::free(comm, args::operations("operations", operations)?) }
     })
 }
 
@@ -377,10 +395,10 @@ unsafe fn topology_neighborhood(comm: MPI_Comm) -> Result<Neighborhood> {
     }
 }
 
-/// Sets neighborhoods: the common part of all set functions.
+/// Sets neighborhoods: the common part of all set functions. `operations`: an argument, by name.
 unsafe fn set(
     function: &str,
-    operations: c_int,
+    operations: (&'static str, c_int),
     comm: MPI_Comm,
     info: MPI_Info,
     neighborhood: impl FnOnce() -> Result<Neighborhood>,
@@ -397,7 +415,7 @@ unsafe fn set(
         let neighborhood = neighborhood();
         let request = (|| {
             Ok(SetCall {
-                operations: args::operations(operations)?,
+                operations: args::operations(operations.0, operations.1)?,
                 neighborhood: neighborhood?,
                 // SAFETY: the caller vouches for the handles.
                 hints: unsafe { super::loggp::hints(info, comm) }?,
@@ -406,7 +424,7 @@ unsafe fn set(
         // SAFETY: as above.
         unsafe {
             set::set(comm, request)?;
-            for operation in Operation::ALL.into_iter().filter(|operation| operations & operation.bit() != 0) {
+            for operation in Operation::ALL.into_iter().filter(|operation| operations.1 & operation.bit() != 0) {
                 let set = handle::lookup(comm, operation)?;
                 logging::made(comm, || set.describe());
             }

@@ -34,6 +34,7 @@ use crate::topology::neighborhood::{Neighborhood, Rank};
 /// A neighborhood set on a communicator for one operation.
 pub struct BoundNeighborhood {
     operation: Operation,
+    directed: bool,
     pool: ExecutorPool,
     hints: Hints,
     tags: Arc<Tags>,
@@ -68,6 +69,8 @@ unsafe impl Sync for BoundNeighborhood {}
 pub struct Settings {
     /// The operation it serves.
     pub operation: Operation,
+    /// True if its edges have directions.
+    pub directed: bool,
     /// Makes its executors.
     pub pool: ExecutorPool,
     /// Its hints.
@@ -203,7 +206,7 @@ pub fn no_buffers() -> Buffers<'static> {
 impl BoundNeighborhood {
     /// Binds a neighborhood to its schedules: the first calls compare them if there are several.
     pub fn new(settings: Settings, selected: &[Selected]) -> Result<BoundNeighborhood> {
-        let Settings { operation, pool, hints, tags, outstanding, orphaned } = settings;
+        let Settings { operation, directed, pool, hints, tags, outstanding, orphaned } = settings;
         let any_order = hints.reduce_order == FoldOrder::Any;
         let runners = selected.iter().map(|selected| Runner::new(selected.clone(), operation, any_order, &pool));
         let mut runners: Vec<Runner> = runners.collect();
@@ -216,6 +219,7 @@ impl BoundNeighborhood {
         let rivals = trial.iter().flat_map(|t| t.rivals().iter().map(|r| r.choice.algorithm.name())).collect();
         let bound = BoundNeighborhood {
             operation,
+            directed,
             pool,
             tags,
             outstanding,
@@ -238,6 +242,11 @@ impl BoundNeighborhood {
     /// The lists.
     pub fn neighborhood(&self) -> &Neighborhood {
         self.pool.neighborhood()
+    }
+
+    /// The same edges the other way round.
+    pub fn reversed(&self) -> Neighborhood {
+        self.neighborhood().reversed(self.directed)
     }
 
     /// Extents of the last calls' datatypes.

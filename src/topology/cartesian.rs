@@ -201,6 +201,33 @@ mod tests {
     }
 
     #[test]
+    fn reversed_edges_connect_what_the_edges_connected() {
+        for dims in [vec![2, 3], vec![1, 4], vec![2, 2], vec![1, 1], vec![5, 1, 2]] {
+            let g = Grid::new(dims.clone(), vec![true, false, true][..dims.len()].to_vec());
+            let forth: Vec<_> = (0..g.size()).map(|r| g.neighborhood(r)).collect();
+            let back: Vec<_> = forth.iter().map(|n| n.reversed(true)).collect();
+            for n in &back {
+                assert!(n.targets().iter().all(|t| g.neighbor(n.rank(), t.direction) == t.rank), "{dims:?}");
+            }
+            // (sender, its entry, receiver, its entry) of each edge
+            let edges = |all: &[Neighborhood]| {
+                let mut edges = Vec::new();
+                for (a, b) in all.iter().flat_map(|a| all.iter().map(move |b| (a, b))) {
+                    let between = |list: Vec<(u32, Rank)>, peer| list.into_iter().filter(move |e| e.1 == peer).map(|e| e.0);
+                    let out = between(a.targets_in_order(), b.rank());
+                    edges.extend(out.zip(between(b.sources_in_order(), a.rank())).map(|(i, j)| (a.rank(), i, b.rank(), j)));
+                }
+                edges
+            };
+            let mut turned: Vec<_> = edges(&back).into_iter().map(|(a, i, b, j)| (b, j, a, i)).collect();
+            turned.sort_unstable();
+            let mut expected = edges(&forth);
+            expected.sort_unstable();
+            assert_eq!(turned, expected, "{dims:?}");
+        }
+    }
+
+    #[test]
     fn directions_found_in_lists_agree_at_both_ends() {
         for dims in [vec![2, 3], vec![1, 4], vec![2, 2], vec![1, 1], vec![5, 1, 2]] {
             let g = Grid::new(dims.clone(), vec![true; dims.len()]);

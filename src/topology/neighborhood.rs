@@ -107,6 +107,15 @@ impl Neighborhood {
         own(self.targets_in_order()).zip(own(self.sources_in_order())).collect()
     }
 
+    /// The same edges the other way round: sources become targets, in the same order, and block
+    /// `i` travels back along the edge on which block `i` came. `directed`: the edges have
+    /// directions, which turn too.
+    pub fn reversed(&self, directed: bool) -> Neighborhood {
+        let turn =
+            |list: &[Neighbor]| list.iter().map(|n| Neighbor { direction: n.direction ^ u32::from(directed), ..*n }).collect();
+        Neighborhood::new(self.rank, turn(&self.targets), turn(&self.sources), self.weighted)
+    }
+
     /// How often each process occurs in `list`, as (rank, times) sorted by rank.
     pub fn multiplicities(list: &[Neighbor]) -> Vec<(Rank, u32)> {
         let mut ranks: Vec<Rank> = list.iter().filter_map(|n| n.rank).collect();

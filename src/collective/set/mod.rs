@@ -125,7 +125,15 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
         let tags = Arc::clone(&handle.tags[operation as usize]);
         tags.restart(given[operation as usize]);
         let (hints, outstanding) = (request.hints.clone(), Arc::clone(&handle.outstanding));
-        let settings = Settings { operation, pool, hints, tags, outstanding, orphaned: Arc::clone(&orphaned) };
+        let settings = Settings {
+            operation,
+            directed: directions.is_some(),
+            pool,
+            hints,
+            tags,
+            outstanding,
+            orphaned: Arc::clone(&orphaned),
+        };
         let bound = BoundNeighborhood::new(settings, &selected)?;
         handle.replace(operation, Some(Arc::new(bound)));
     }
