@@ -124,28 +124,35 @@ extern "C" {
 //
 // Weights are a hint: wrong weights cost time, never correctness.
 //
-// Hints, which docs/tuning.md explains. Environment variables of the same names in capitals
-// override them (for `mpix_verify` it is `MPIX_NEIGHBOR_VERIFY`). All but `mpix_round_window` and
-// `mpix_reduce_order` must be the same on all processes. Unknown keys are ignored (with
-// `MPIX_NEIGHBOR_LOG=warn`, those that begin with `mpix_` are named on standard error); unknown
-// values are errors.
+// The hints that are read here; docs/choosing-a-schedule.md has a table of their values and of what
+// they do. Environment variables of the same names in capitals override them (for `mpix_verify` it
+// is `MPIX_NEIGHBOR_VERIFY`). All but `mpix_round_window` and `mpix_reduce_order` must be the same
+// on all processes. Unknown keys are ignored (with `MPIX_NEIGHBOR_LOG=warn`, those that begin with
+// `mpix_` are named on standard error); unknown values are errors.
 //
 // - `mpix_schedule`: `auto` (default), `measure`, `direct`, `dimension_order`,
 //   `linear_permutation`, `random_rounds`, `edge_coloring`, `distributed_coloring`,
 //   `scatter_binomial`, `scatter_optimal`, `combining`, `node_aware`.
-// - `mpix_split`: `true` (default) or `false`, whether messages may be cut.
+// - `mpix_split`: `true` (default) or `false`, whether messages may be cut into parts.
 // - `mpix_weight_unit`: bytes that a weight of 1 stands for (default 1).
 // - `mpix_loggp`: the machine's parameters, a preset or a file (default: those that
 //   `MPIX_Loggp_get` returns).
-// - `mpix_seed`, `mpix_duplex`, `mpix_round_window`, `mpix_graph_limit`.
-// - `mpix_reduce_order`: `source` (default) or `any`.
-// - `mpix_fuse`: `auto` (default), `true` or `false`, for several fields.
+// - `mpix_seed`: seeds random choices (default 1).
+// - `mpix_duplex`: `full` (default) or `half`, whether a process sends and receives in the same
+//   round.
+// - `mpix_round_window`: rounds whose receives are posted at a time (default 1).
+// - `mpix_graph_limit`: the most edges of a graph that process 0 gathers (default 16777216).
+// - `mpix_reduce_order`: `source` (default) or `any`, the order in which blocks are combined.
+// - `mpix_fuse`: `auto` (default), `true` or `false`, whether the blocks of several fields travel
+//   as one message.
 // - `mpix_shared_memory`: the most bytes of shared memory for the messages to one process of the
 //   node (default 10 MiB; below 64 KiB none).
-// - `mpix_single_copy`: `true` (default) or `false`.
-// - `mpix_verify`: `false` (default) or `true`.
-// - `mpix_nodes`: pretends that every so many processes share a node, or, given a list of one
-//   number for each process, those with equal numbers do (default: the real nodes).
+// - `mpix_single_copy`: `true` (default) or `false`, whether long messages within a node are left
+//   to MPI where the kernel lets it copy them once.
+// - `mpix_verify`: `false` (default) or `true`, whether the two ends of each edge compare their
+//   arguments before each call.
+// - `mpix_nodes`: a number of consecutive processes that are taken to share a node, or a list of
+//   the node of each process (default: the real nodes).
 // - `mpix_whole_communicator`: `false` (default) or `true`, the promise that all processes of
 //   `comm` make every call, and that none waits for another one's call to return before it makes
 //   its own.
@@ -527,7 +534,7 @@ int MPIX_Ineighbor_gather_c(const void *sendbuf,
 // the neighborhood is freed or replaced, the request can no longer be started.
 //
 // - `mpix_match` = `start` (default): starts match in order with all other collectives of the
-//   operation on the communicator, those that are not persistent included.
+//   operation on the communicator, including those that are not persistent.
 // - `mpix_match` = `plan`: the starts of this request match only one another, and may come in any
 //   order beside other collectives, a different one on each process, as those of
 //   `MPI_Neighbor_alltoall_init` may. Not where collectives are verified, and an error
@@ -943,10 +950,9 @@ int MPIX_Neighbor_alltoallw_plan_c(const void *sendbuf,
 // - `recvtypes` (`nfields * indegree` entries): Datatype of each block received, in the same order.
 //
 // The blocks of all fields that go to one neighbor travel as one message where they are short:
-// where the LogGP model says that this saves more startups than the copying costs. The hint
-// `mpix_fuse` of the neighborhood (`auto` by default), or the environment variable `MPIX_FUSE`,
-// makes that always (`true`) or never (`false`) so. Blocks that other processes pass on are not
-// joined.
+// where the LogGP model says that the saved startups outweigh the copies. The hint `mpix_fuse` of
+// the neighborhood (`auto` by default), or the environment variable `MPIX_FUSE`, joins them always
+// (`true`) or never (`false`). Blocks that other processes pass on are not joined.
 //
 // Texts of errors name entries by their number within the field.
 //
@@ -1453,8 +1459,8 @@ int MPIX_Request_testsome_source(MPIX_Request request, int *outcount, int *indic
 //   that of a whole number of elements.
 // - `info`: Hints, or `MPI_INFO_NULL`; equal on all processes. May be freed afterwards.
 // - `comm`: An intracommunicator.
-// - `result`: What has come, ordered by source, the messages of one source as it sent them.
-//   `MPIX_Sparse_free` frees it.
+// - `result`: The messages received, ordered by source, those of one source in the order in which
+//   it sent them. `MPIX_Sparse_free` frees it.
 //
 // One exchange at a time runs on a communicator. A process whose arguments are in error takes part
 // with no messages and then gets the error; what is sent to it is lost.
@@ -1465,8 +1471,9 @@ int MPIX_Request_testsome_source(MPIX_Request request, int *outcount, int *indic
 // - `mpix_sparse`: the protocol, `auto` (default), `nbx`, `nbx_probe`, `nbx_node`, `pex`, `pcx`,
 //   `pcx_library`, `rsx`, `crystal`, `inbox`.
 // - `mpix_sparse_targets`: roughly the most messages that a process sends.
-// - `mpix_node_size`: pretends that every so many processes share a node.
-// - `mpix_matched_probe`: `true` (default) or `false`.
+// - `mpix_node_size`: a number of consecutive processes that are taken to share a node.
+// - `mpix_matched_probe`: `true` (default) or `false`, whether `MPI_Improbe` or `MPI_Iprobe` finds
+//   messages.
 // - `mpix_loggp`: the machine's parameters, a preset or a file.
 //
 // Collective over `comm`: every process calls it, also one that sends nothing.
@@ -1558,7 +1565,7 @@ int MPIX_Sparse_sources(int ntargets,
 // - `context`: Passed to the function.
 //
 // The messages of one source come in the order in which it sent them, those of different sources in
-// any order. Where messages take several hops (`nbx_node`, `crystal`), they come all at once.
+// any order. Where messages take several hops (`nbx_node`, `crystal`), all of them arrive at once.
 //
 // All else is as for `MPIX_Sparse_exchange`.
 //
@@ -1634,7 +1641,7 @@ int MPIX_Isparse_exchange_c(int ntargets,
 //
 // - `request`: The exchange; becomes NULL when it is complete.
 // - `flag`: 1 if it is complete, else 0.
-// - `result`: What has come; written only when the exchange is complete.
+// - `result`: The messages received; written only when the exchange is complete.
 //
 // Moves the exchange forward. Never waits.
 //

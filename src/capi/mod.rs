@@ -2,7 +2,7 @@
 //! communicator's error handler.
 //!
 //! `collectives` is generated from the table in bindings/functions.toml, which also has the
-//! documentation of all functions. In the sources, only their summaries stand, the same as there.
+//! documentation of all functions. The sources repeat their summaries alone.
 
 // names and argument orders are those of the MPI standard
 #![allow(non_snake_case, non_camel_case_types, clippy::too_many_arguments)]

@@ -1,4 +1,4 @@
-//! The text about a neighborhood, for people.
+//! The text of `MPIX_Neighborhood_describe`.
 
 use crate::collective::Operation;
 use crate::collective::executors::ExecutorPool;

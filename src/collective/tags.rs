@@ -3,8 +3,8 @@
 //! Messages of two processes meet in the order in which they are posted. Where all messages of a
 //! collective are posted when it starts, one tag serves all collectives of an operation, as all
 //! processes start them in one order. Where later rounds are posted later, those of two collectives
-//! that are under way at a time may be posted in either order: each collective has a tag of its
-//! own, by its number. Neighbors count alike.
+//! that are under way at the same time may be posted in either order. Each collective then has a
+//! tag of its own, computed from its number, which neighbors count in the same way.
 //!
 //! A persistent collective may have tags of its own, from above those: then its starts match with
 //! one another alone.

@@ -158,7 +158,8 @@ pub const MOST: i64 = 1 << 60;
 /// Returns the bytes of `count` elements of `size` bytes each. Every path that turns counts into
 /// lengths calls this function.
 ///
-/// # Errors The length exceeds any memory; `argument` names the count.
+/// # Errors
+/// The length exceeds any memory; `argument` names the count.
 #[inline(always)]
 pub fn length(count: i64, size: i64, argument: impl FnOnce() -> Argument) -> Result<usize> {
     match count.checked_mul(size) {

@@ -1,5 +1,5 @@
-//! How a block gets into a buffer of contiguous bytes, and out of it: the packer of the executors
-//! and of sparse exchanges.
+//! Packs a block into a buffer of contiguous bytes and unpacks it: the packer of the executors and
+//! of sparse exchanges.
 
 use super::buffers::Located;
 use super::known::Known;

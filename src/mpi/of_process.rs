@@ -1,8 +1,8 @@
-//! Values of which a process has one, made at the first use.
+//! Values that exist once in a process, made at first use.
 //!
-//! They hang on `MPI_COMM_SELF`, whose attributes MPI drops first when it is finalized, the
-//! youngest of them before the others: while messages can still be sent. A value that must be
-//! dropped then must not be kept by anyone else.
+//! They are attributes of `MPI_COMM_SELF`. When MPI is finalized it drops these first, the newest
+//! before the others, while messages can still be sent. A value that must be dropped at that time
+//! must not be owned by anything else.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

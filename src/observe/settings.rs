@@ -1,4 +1,4 @@
-//! What the environment asks to be observed, and how it is said.
+//! The environment variables that switch on statistics and the trace.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

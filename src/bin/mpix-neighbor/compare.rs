@@ -1,6 +1,6 @@
 //! `mpix-neighbor compare`: the algorithms for general graphs side by side on IrregPC's test sets,
 //! under its costs: a round takes `tau + M phi` for its longest message `M`. The columns of its
-//! Tables 5 to 7, with what no schedule is below, and with ours.
+//! Tables 5 to 7, with two of this library's algorithms and the lower bound.
 
 use std::fmt::Write;
 

@@ -13,7 +13,7 @@
 //!
 //! `schedule::overlap` decides which schedules qualify.
 //!
-//! Cost: a request and a status forevery received message of the schedule instead of one round's.
+//! Cost: a request and a status for every received message of the schedule instead of one round's.
 
 use crate::error::Result;
 use crate::mpi::p2p::Requests;
