@@ -91,7 +91,7 @@ struct World<'a> {
 impl World<'_> {
     fn read(&self, p: Rank, block: Block) -> Result<Value, String> {
         match block {
-            Block::Input(slot) => Ok(Value::Block(vec![(p, slot)])),
+            Block::Input(entry) => Ok(Value::Block(vec![(p, entry)])),
             Block::Packet(k) => {
                 let read = |&block: &Block| match block {
                     Block::Output(_) => Err(format!("{block:?} is sent in a packet")),
@@ -204,21 +204,21 @@ impl World<'_> {
         for (p, n) in neighborhoods.iter().enumerate() {
             let mut expected: Vec<(u32, Symbol)> = Vec::new();
             let mut seen: HashMap<Rank, usize> = HashMap::new();
-            for (slot, source) in n.sources_in_order() {
+            for (entry, source) in n.sources_in_order() {
                 let k = seen.entry(source).or_default();
                 let sender = &neighborhoods[source as usize];
-                let (target_slot, _) = (sender.targets_in_order().into_iter())
+                let (target_entry, _) = (sender.targets_in_order().into_iter())
                     .filter(|&(_, to)| to as usize == p)
                     .nth(*k)
                     .ok_or_else(|| format!("lists of {source} and {p} do not match"))?;
                 *k += 1;
-                expected.push((slot, (source, target_slot)));
+                expected.push((entry, (source, target_entry)));
             }
             expected.sort_unstable();
             let mut outputs: HashMap<u32, &Vec<Symbol>> = HashMap::new();
             for (block, value) in &self.blocks[p] {
                 match (block, value) {
-                    (Block::Output(slot), Value::Block(value)) => drop(outputs.insert(*slot, value)),
+                    (Block::Output(entry), Value::Block(value)) => drop(outputs.insert(*entry, value)),
                     (Block::Output(_), Value::Packet(_)) => return Err(format!("process {p}: {block:?} holds a packet")),
                     _ => {}
                 }
@@ -231,14 +231,14 @@ impl World<'_> {
             if outputs.len() != wanted.len() {
                 return Err(format!("process {p}: {} output blocks are written, not {}", outputs.len(), wanted.len()));
             }
-            for (slot, mut want) in wanted {
-                let mut have = outputs.get(&slot).copied().cloned().unwrap_or_default();
+            for (entry, mut want) in wanted {
+                let mut have = outputs.get(&entry).copied().cloned().unwrap_or_default();
                 if goal == Goal::Fold(FoldOrder::Any) {
                     have.sort_unstable();
                     want.sort_unstable();
                 }
                 if have != want {
-                    return Err(format!("process {p}: Output({slot}) holds {have:?}, not {want:?}"));
+                    return Err(format!("process {p}: Output({entry}) holds {have:?}, not {want:?}"));
                 }
             }
         }

@@ -168,11 +168,11 @@ impl Parts {
             let located = locate(stage.block, &mut stage.accepted)?;
             let side = side_of(stage.block, buffers);
             let too_large =
-                |extent| Error::TooLarge { argument: side.count_argument(stage.block.slot()), count: located.count, extent };
+                |extent| Error::TooLarge { argument: side.count_argument(stage.block.index()), count: located.count, extent };
             // SAFETY: `locate` has had the datatype accepted.
             let bound = unsafe {
                 let (packing, size) = Packing::of(&located, &stage.known, comm)?;
-                let length = buffers::length(located.count, size, || side.count_argument(stage.block.slot()))? as u64;
+                let length = buffers::length(located.count, size, || side.count_argument(stage.block.index()))? as u64;
                 let place = match packing {
                     Packing::InPlace(at) => Place::There(at),
                     packing => {
@@ -213,7 +213,7 @@ impl Parts {
                 Located { at: first.wrapping_add(range.start as usize), count: (range.end - range.start) as i64, datatype: byte };
             // SAFETY: bytes are a committed type.
             unsafe {
-                large.fill(message, &bytes, || side_of(stage.block, buffers).count_argument(stage.block.slot()))?;
+                large.fill(message, &bytes, || side_of(stage.block, buffers).count_argument(stage.block.index()))?;
             }
         }
         Ok(())

@@ -190,8 +190,8 @@ impl P2p {
         let i = first + position;
         if let (Error::Mpi { text, .. }, Some((peer, block))) = (&mut *error, self.sorted.messages.get(i)) {
             let received = self.sorted.rounds.iter().any(|round| round.recvs.contains(&i));
-            let (way, block) = (if received { "from" } else { "to" }, block.slot());
-            *text = format!("the message {way} process {peer} (slot {block}): {text}");
+            let (way, block) = (if received { "from" } else { "to" }, block.index());
+            *text = format!("the message {way} process {peer} (block {block}): {text}");
         }
         error
     }

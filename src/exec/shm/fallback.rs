@@ -265,9 +265,9 @@ impl Shm {
                     let recv = &self.recvs[i];
                     let expected = self.outputs[recv.blocks.start + k].bytes as u64;
                     if status.bytes != expected {
-                        let slots = self.outputs[recv.blocks.clone()].iter().map(|p| p.entry).collect();
+                        let entries = self.outputs[recv.blocks.clone()].iter().map(|p| p.entry).collect();
                         self.note(
-                            Error::Length { rank: self.channels.inbound[i].rank, slots, sent: status.bytes, expected }.into(),
+                            Error::Length { rank: self.channels.inbound[i].rank, entries, sent: status.bytes, expected }.into(),
                         );
                     }
                 }

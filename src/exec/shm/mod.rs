@@ -96,8 +96,8 @@ impl Shm {
         let n = parts.neighborhood;
         let (targets, sources, self_edges) = (n.targets_in_order(), n.sources_in_order(), n.self_edges());
         let mut origins = vec![Origin::Nowhere; n.sources().len()];
-        for &(slot, _) in &sources {
-            origins[slot as usize] = Origin::Remote;
+        for &(entry, _) in &sources {
+            origins[entry as usize] = Origin::Remote;
         }
         for (k, &(target, source)) in self_edges.iter().enumerate() {
             origins[source as usize] = Origin::Own(target, k as u32);
