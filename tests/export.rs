@@ -6,6 +6,8 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::process::Command;
 
+use mpix_neighbor::util::cast::to_usize;
+
 use serde_json::Value as Json;
 
 fn printed(arguments: &[&str]) -> String {
@@ -66,7 +68,7 @@ impl Process {
         match (place.0.as_str(), place.1) {
             ("input", entry) => Ok(Content::Block(rank, entry)),
             ("packet", k) => {
-                Ok(Content::Packet(self.packets[k as usize].iter().map(|p| self.read(rank, p)).collect::<Result<_, _>>()?))
+                Ok(Content::Packet(self.packets[to_usize(k)].iter().map(|p| self.read(rank, p)).collect::<Result<_, _>>()?))
             }
             _ => self.places.get(place).cloned().ok_or(format!("{rank} reads {place:?}, where nothing is")),
         }
@@ -76,7 +78,7 @@ impl Process {
         match (place.0.as_str(), content) {
             ("input", _) => Err("an input block is written".into()),
             ("packet", Content::Packet(contents)) => {
-                let places = self.packets[place.1 as usize].clone();
+                let places = self.packets[to_usize(place.1)].clone();
                 if places.len() != contents.len() {
                     return Err(format!("{} blocks come for {}", contents.len(), places.len()));
                 }
@@ -202,7 +204,7 @@ fn check(export: &Json) -> Vec<(String, usize)> {
             [("targets", "sources", "source_entry", "target_entry"), ("sources", "targets", "target_entry", "source_entry")]
         {
             for (i, entry) in list(&lists[mine]).iter().enumerate().filter(|e| !e.1.is_null()) {
-                let other = &neighborhoods[number(&entry["rank"]) as usize][theirs][number(&entry[there]) as usize];
+                let other = &neighborhoods[to_usize(number(&entry["rank"]))][theirs][to_usize(number(&entry[there]))];
                 assert_eq!((number(&other["rank"]), number(&other[back])), (rank as u64, i as u64), "{rank} {mine} {i}");
             }
         }
@@ -241,7 +243,7 @@ fn every_algorithm_delivers_every_block_once() {
         // the table shows the same algorithms and messages
         let table: Json = serde_json::from_str(&printed(&[&["schedule"], arguments, &["--json"]].concat())).unwrap();
         let shown: Vec<(String, usize)> = (list(&table["algorithms"]).iter())
-            .map(|f| (f["algorithm"].as_str().unwrap().to_owned(), number(&f["messages"]) as usize))
+            .map(|f| (f["algorithm"].as_str().unwrap().to_owned(), to_usize(number(&f["messages"]))))
             .collect();
         assert_eq!(checked, shown, "{arguments:?}");
         seen.extend(checked.into_iter().map(|c| c.0));

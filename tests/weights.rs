@@ -9,13 +9,14 @@ use mpix_neighbor::schedule::{
 };
 use mpix_neighbor::topology::graph::Graph;
 use mpix_neighbor::topology::nodes::Locality;
+use mpix_neighbor::util::cast::to_u32;
 use proptest::prelude::*;
 
 /// The schedules of an algorithm, where it fits; on nodes of two processes.
 fn schedules(entry: &Entry, graph: &Graph, directions: Option<&[u32]>, tuning: &Tuning) -> Option<Vec<Schedule>> {
     let world = graph.neighborhoods();
     if let Build::Nodes(_) = entry.build {
-        let names: Vec<u32> = (0..world.len() as u32).map(|p| p / 2).collect();
+        let names: Vec<u32> = (0..to_u32(world.len())).map(|p| p / 2).collect();
         return Some(schedules_on_nodes(&world, &Locality::from_names(&names), tuning));
     }
     world_schedules(entry.algorithm, &world, directions, tuning).ok()

@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 use super::Loggp;
+use crate::util::cast::whole;
 
 /// Messages in a round trip with several messages.
 pub const SEVERAL: u32 = 8;
@@ -166,7 +167,7 @@ impl Samples {
 /// range.
 pub fn sizes(eager: u64, longest: u64) -> Vec<u64> {
     let octaves = |from: u64, to: u64| {
-        let steps = (0..).map(move |k| (from as f64 * 2f64.powf(f64::from(k) / 2.0)).round() as u64);
+        let steps = (0..).map(move |k| whole((from as f64 * 2f64.powf(f64::from(k) / 2.0)).round()));
         // the last step is at least half as long as the others
         let inner = steps.take_while(move |&s| s + s / 5 < to);
         inner.chain([to]).filter(move |_| to / 4 >= from)
@@ -217,7 +218,7 @@ mod tests {
     /// Predicted times of a machine with different overheads and, above the eager limit, another
     /// line.
     fn samples(p: &Loggp, (send, recv): (f64, f64), long: (f64, f64, f64)) -> Samples {
-        let sizes = (0..41).map(|k| 2f64.powf(f64::from(k) / 2.0) as u64);
+        let sizes = (0..41).map(|k| whole(2f64.powf(f64::from(k) / 2.0)));
         let round_trips = sizes
             .flat_map(|bytes| [1, SEVERAL].map(|messages| (bytes, messages)))
             .map(|(bytes, messages)| {

@@ -9,6 +9,7 @@ use super::settings::{Output, lock};
 use super::trace::Lane;
 use crate::mpi::tally::Tally;
 use crate::mpi::{MPI_Comm, comm};
+use crate::util::cast::{to_int, to_u32};
 
 /// The records of a process, and where they go.
 pub struct Observer {
@@ -83,14 +84,14 @@ impl Observer {
         let all = unsafe { comm::members(comm) }.unwrap_or_default();
         let mut hash = 0xcbf2_9ce4_8422_2325u64;
         for &member in &all {
-            let word = member.map_or(u64::MAX, |m| m as u64);
+            let word = member.map_or(u64::MAX, |m| to_int::<u64>(m));
             hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
         }
-        let members: Vec<u32> = all.iter().flatten().map(|&m| m as u32).collect();
+        let members: Vec<u32> = all.iter().flatten().map(|&m| to_u32(m)).collect();
         let mut seen = lock(&self.seen);
         let sets = seen.sets.entry(hash).or_default();
         *sets += 1;
-        Arc::new(Group { members, size: all.len() as u32, hash, number: *sets })
+        Arc::new(Group { members, size: to_u32(all.len()), hash, number: *sets })
     }
 
     /// Makes a record of a group, whose messages by MPI `mpi` counts.
@@ -134,7 +135,7 @@ impl Record {
     /// Adds the time since `begin`, for which a call has waited.
     #[cold]
     pub fn waited(&self, begin: Instant) {
-        self.waited.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        self.waited.fetch_add(to_int::<u64>(begin.elapsed().as_nanos()), Ordering::Relaxed);
         if let Some(lane) = &self.lane {
             lane.span("wait", "wait", begin, &format!("\"for\":\"{}\",\"neighborhood\":{}", self.name, self.group.number));
         }

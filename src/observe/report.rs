@@ -18,6 +18,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::{comm, errors};
+use crate::util::cast::to_usize;
 
 /// How long a process waits for another one that makes no progress.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -181,7 +182,7 @@ fn collect(me: u32, records: &[std::sync::Arc<Record>]) -> Result<(Table, BTreeS
 /// Receives the message of a process, if it has sent one.
 fn receive(source: u32, world: &Comm) -> Result<Option<String>> {
     let Some(found) = message::probe(Some(source), TAG, false, world)? else { return Ok(None) };
-    let mut bytes = vec![0u8; found.status.bytes as usize];
+    let mut bytes = vec![0u8; to_usize(found.status.bytes)];
     // SAFETY: there is room for the message that has been found, and nobody touches the bytes until
     // it is complete.
     let mut request = unsafe { message::receive(bytes.as_mut_ptr(), bytes.len() as u64, Some(source), Some(TAG), world) }?;

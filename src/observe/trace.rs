@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::settings::{TRACE, lock, say};
+use crate::util::cast::whole;
 
 /// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 16;
@@ -297,7 +298,7 @@ fn process_start() -> Option<u128> {
     let frequency = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
     // both are truncated to hundredths
     let age = (up - ticks / frequency + 0.02).max(0.0);
-    Some(now.saturating_sub((age * 1e9) as u128))
+    Some(now.saturating_sub(u128::from(whole(age * 1e9))))
 }
 
 #[cfg(test)]

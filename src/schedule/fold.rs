@@ -9,6 +9,7 @@
 //! 1 scratch blocks.
 
 use super::grammar::{Block, Op, Schedule};
+use crate::util::cast::to_u32;
 
 /// The order in which a reduction combines the sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,7 +38,7 @@ impl Schedule {
         let last = arrivals.iter().map(|&(entry, _)| entry).max();
         let mut moved = vec![Block::Output(0); last.map_or(0, |l| l as usize + 1)];
         for (k, &(entry, _)) in chain.iter().enumerate().take(chain.len().saturating_sub(1)) {
-            moved[entry as usize] = Block::Scratch(self.scratch_blocks() + k as u32);
+            moved[entry as usize] = Block::Scratch(self.scratch_blocks() + to_u32(k));
         }
         let redirect = |block: Block| match block {
             Block::Output(entry) => moved[entry as usize],

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::part::Part;
 use crate::topology::neighborhood::{Neighborhood, Rank};
+use crate::util::cast::to_u32;
 
 /// A block of data, by where it lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -157,7 +158,7 @@ impl Schedule {
                 self.scratch = self.scratch.max(k + 1);
             }
         }
-        self.ends.push(self.ops.len() as u32);
+        self.ends.push(to_u32(self.ops.len()));
     }
 
     /// Appends a packet with the next number.
@@ -168,7 +169,7 @@ impl Schedule {
             }
             self.contents.push(block);
         }
-        self.packets.push(self.contents.len() as u32);
+        self.packets.push(to_u32(self.contents.len()));
     }
 
     /// Number of packets.
@@ -187,7 +188,7 @@ impl Schedule {
     /// messages remain, so that blocks of others are still forwarded.
     pub fn without(&self, lose: impl Fn(Block) -> bool) -> Schedule {
         let mut rest = self.clone();
-        let (mut packets, mut scratch) = (self.packets() as u32, self.scratch);
+        let (mut packets, mut scratch) = (to_u32(self.packets()), self.scratch);
         let mut replace = |block: &mut Block| {
             if !lose(*block) {
                 return;
@@ -216,7 +217,7 @@ impl Schedule {
         }
         rest.scratch = scratch;
         // the new packets are empty
-        rest.packets.resize(packets as usize, rest.contents.len() as u32);
+        rest.packets.resize(packets as usize, to_u32(rest.contents.len()));
         rest
     }
 

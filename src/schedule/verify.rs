@@ -13,6 +13,7 @@ use super::fold::FoldOrder;
 use super::grammar::{Block, Op, Schedule};
 use super::part::Part;
 use crate::topology::neighborhood::{Neighborhood, Rank};
+use crate::util::cast::to_u32;
 
 /// What the schedules together must achieve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,10 +66,10 @@ pub fn verify(neighborhoods: &[Neighborhood], schedules: &[Schedule], goal: Goal
             }
         }
         for (p, round) in active() {
-            world.send(p as Rank, round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
+            world.send(to_u32(p), round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
         }
         for (p, round) in active() {
-            world.finish(p as Rank, round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
+            world.finish(to_u32(p), round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
         }
         if let Some(((from, to), _)) = world.wires.iter().find(|(_, q)| !q.is_empty()) {
             return Err(format!("round {r}: a message from {from} to {to} is received in no receive of this round"));
@@ -249,7 +250,7 @@ impl World<'_> {
 /// Checks that packets contain only packets with higher numbers, so that none contains itself, and
 /// that each is used once: received, sent or contained.
 fn check_packets(schedule: &Schedule) -> Result<(), String> {
-    let packets = schedule.packets() as u32;
+    let packets = to_u32(schedule.packets());
     let mut used = HashSet::new();
     for k in 0..packets {
         for block in schedule.packet(k as usize) {

@@ -9,6 +9,7 @@ use std::fmt;
 
 use crate::model::{Load, PROTOCOLS, Protocol, predict_exchange};
 use crate::select::hints::SparseHints;
+use crate::util::cast::{to_int, whole};
 
 /// A protocol and the reason for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -98,7 +99,7 @@ const STEPS: f64 = 32.0;
 
 /// Encodes a time in microseconds as a number of 11 bits.
 pub fn time_code(microseconds: f64) -> u16 {
-    ((microseconds * 1e3).max(1.0).log2() * STEPS).round().clamp(0.0, f64::from(UNMEASURED - 1)) as u16
+    to_int(whole(((microseconds * 1e3).max(1.0).log2() * STEPS).round().clamp(0.0, f64::from(UNMEASURED - 1))))
 }
 
 fn microseconds(code: u16) -> f64 {

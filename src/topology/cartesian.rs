@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 use crate::topology::neighborhood::{Neighbor, Neighborhood, Rank};
+use crate::util::cast::{to_int, to_u32};
 
 /// A Cartesian grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +68,7 @@ impl Grid {
             .map(|d| {
                 let (n, steps) = (i64::from(self.dims[d]), i64::from(to[d]) - i64::from(from[d]));
                 let steps = if self.periodic[d] { (steps + (n - 1) / 2).rem_euclid(n) - (n - 1) / 2 } else { steps };
-                steps as i32
+                to_int::<i32>(steps)
             })
             .collect()
     }
@@ -104,7 +105,7 @@ impl Grid {
     /// first the lower, then the higher neighbor, both as source and as target, `MPI_PROC_NULL`
     /// beyond open ends.
     pub fn neighborhood(&self, rank: Rank) -> Neighborhood {
-        let directions = 0..2 * self.dims.len() as u32;
+        let directions = 0..2 * to_u32(self.dims.len());
         let list = |travels: fn(u32) -> u32| {
             (directions.clone())
                 .map(|entry| Neighbor { rank: self.neighbor(rank, entry), weight: 1, direction: travels(entry) })
@@ -141,8 +142,9 @@ impl Grid {
                     };
                     // both ends list the candidates in the same order, so the k-th edge gets the
                     // same direction at both
-                    let direction =
-                        (0..2 * self.dims.len() as u32).filter(|&direction| self.neighbor(from, direction) == Some(to)).nth(k)?;
+                    let direction = (0..2 * to_u32(self.dims.len()))
+                        .filter(|&direction| self.neighbor(from, direction) == Some(to))
+                        .nth(k)?;
                     Some(Neighbor { direction, ..*edge })
                 })
                 .collect()

@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 use crate::error::{Argument, Error, Result};
+use crate::util::cast::to_u32;
 use crate::util::random::mix;
 
 /// Rank within the communicator.
@@ -111,7 +112,7 @@ impl Neighborhood {
     pub fn multiplicities(list: &[Neighbor]) -> Vec<(Rank, u32)> {
         let mut ranks: Vec<Rank> = list.iter().filter_map(|n| n.rank).collect();
         ranks.sort_unstable();
-        ranks.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect()
+        ranks.chunk_by(|a, b| a == b).map(|same| (same[0], to_u32(same.len()))).collect()
     }
 
     /// A fingerprint whose (wrapping) sum over all processes is zero if every target entry has its
@@ -134,7 +135,7 @@ impl Neighborhood {
 }
 
 fn in_order(list: &[Neighbor]) -> Vec<(u32, Rank)> {
-    let mut entries: Vec<u32> = (0..list.len() as u32).collect();
+    let mut entries: Vec<u32> = (0..to_u32(list.len())).collect();
     entries.sort_by_key(|&s| list[s as usize].direction);
     entries.into_iter().filter_map(|s| Some((s, list[s as usize].rank?))).collect()
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::*;
 use crate::schedule::{ALGORITHMS, Algorithm, FoldOrder, Op, Part, Tuning, world_schedules};
+use crate::util::cast::{to_u32, to_usize};
 use proptest::prelude::*;
 
 fn loggp(latency: f64, overhead: f64, gap: f64, gap_per_byte: f64) -> Loggp {
@@ -34,7 +35,7 @@ fn made(processes: u32, rounds: &[Vec<(Rank, Rank, u64)>]) -> Made {
         }
         for (schedule, ops) in schedules.iter_mut().zip(ops) {
             if !ops.is_empty() {
-                schedule.push_round_at(r as u32, ops);
+                schedule.push_round_at(to_u32(r), ops);
             }
         }
     }
@@ -151,7 +152,7 @@ fn optimal(most: u32, k: f64, latency: f64, gap: f64) -> (Vec<f64>, Vec<u32>) {
     for p in 2..=most as usize {
         let cost = |s: usize| s as f64 * k - 1.0 + f64::max(latency + time[s], gap + time[p - s]);
         let best = (1..p).reduce(|a, b| if cost(b) < cost(a) { b } else { a }).unwrap();
-        splits.push(best as u32);
+        splits.push(to_u32(best));
         time.push(cost(best));
     }
     (time, splits)
@@ -175,7 +176,7 @@ fn scatter_formulas() {
         // the paper counts from the source's first byte to the end of the last receive with L' for
         // L, which amounts to an additional o at the beginning
         let params = loggp(latency - 10.0, 5.0, gap, 1.0);
-        let short: Vec<_> = (1..P).flat_map(|to| std::iter::repeat_n((0, to, 1), k as usize)).collect();
+        let short: Vec<_> = (1..P).flat_map(|to| std::iter::repeat_n((0, to, 1), to_usize(k))).collect();
         let (best, splits) = optimal(P, k as f64, latency, gap);
         let (items, log) = (f64::from(P - 1) * k as f64, 10.0);
         let formulas = [
@@ -337,7 +338,7 @@ fn binomial_trees_of_any_size() {
                 // nothing waits for g after the source's last message
                 let rest = if keeps > 1 { gap + time[keeps] } else { 0.0 };
                 time.push(gives as f64 * f64::from(k) - 1.0 + f64::max(all + time[gives], rest));
-                let total = scatter(p as u32, k.into(), &|owned| owned / 2).total(&params);
+                let total = scatter(to_u32(p), k.into(), &|owned| owned / 2).total(&params);
                 assert_eq!(total, time[p], "P = {p}, k = {k}");
                 let log = f64::from(p.next_power_of_two().trailing_zeros());
                 let lemma = f64::max(all, gap) * (log - 1.0) + all + (p - 1) as f64 * f64::from(k) - log;
@@ -604,7 +605,7 @@ proptest! {
             let one_by_one: f64 = trace.iter().map(alone).sum();
             prop_assert!(slack(run.total) <= one_by_one, "{} > {}", run.total, one_by_one);
             // any window at least as long as the longest schedule contains all rounds
-            let rounds = schedules.iter().map(Schedule::rounds).max().unwrap_or(0).max(1) as u32;
+            let rounds = to_u32(schedules.iter().map(Schedule::rounds).max().unwrap_or(0).max(1));
             let wide = |window| simulate(&schedules, &bytes, &params, &Options { window, ..options }).unwrap();
             prop_assert_eq!(wide(rounds), wide(u32::MAX));
         }

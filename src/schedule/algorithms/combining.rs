@@ -23,6 +23,7 @@
 use crate::schedule::grammar::{Algorithm, Block, Op, Schedule};
 use crate::schedule::input::Input;
 use crate::schedule::stencil::{Offset, edges, others};
+use crate::util::cast::to_u32;
 
 pub(in crate::schedule) fn unfit(input: &Input) -> Option<&'static str> {
     (input.stencil.is_none()).then_some(
@@ -56,7 +57,7 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
             [block] => block,
             _ => {
                 packets.push(blocks);
-                Block::Packet(packets.len() as u32 - 1)
+                Block::Packet(to_u32(packets.len()) - 1)
             }
         };
         for (r, &d) in stencil.order.iter().enumerate() {
@@ -67,7 +68,7 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
                     let sent = stencil.sent(&coords, r, steps);
                     let blocks: Vec<Block> = sent.iter().flat_map(|&i| held[i].iter().copied()).collect();
                     if !blocks.is_empty() {
-                        ops.push((r as u32, Op::send(grid.rank(&to), message(blocks))));
+                        ops.push((to_u32(r), Op::send(grid.rank(&to), message(blocks))));
                     }
                 }
                 if let Some(from) = grid.moved(&coords, &step, -1) {
@@ -83,7 +84,7 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
                     }
                     let blocks: Vec<Block> = came[first..].iter().flat_map(|(_, blocks)| blocks.iter().copied()).collect();
                     if !blocks.is_empty() {
-                        ops.push((r as u32, Op::recv(grid.rank(&from), message(blocks))));
+                        ops.push((to_u32(r), Op::recv(grid.rank(&from), message(blocks))));
                     }
                 }
             }

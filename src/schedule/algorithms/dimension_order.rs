@@ -15,6 +15,7 @@
 use crate::schedule::grammar::{Algorithm, Block, Op, Schedule};
 use crate::schedule::input::Input;
 use crate::topology::neighborhood::{Neighbor, Rank};
+use crate::util::cast::to_u32;
 
 pub(in crate::schedule) fn unfit(input: &Input) -> Option<&'static str> {
     (input.directions.is_none())
@@ -28,7 +29,7 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
     let edge = |list: &[Neighbor], direction: u32| -> Option<(u32, Rank)> {
         let entry = list.iter().position(|e| e.direction == direction && e.rank.is_some())?;
         let rank = list[entry].rank?;
-        (rank != n.rank()).then_some((entry as u32, rank))
+        (rank != n.rank()).then_some((to_u32(entry), rank))
     };
     // self edges are copied while the messages of the first round travel
     let mut copies = crate::schedule::grammar::self_copies(n);

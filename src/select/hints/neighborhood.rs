@@ -140,10 +140,10 @@ impl Hints {
             hints.half_duplex = v.choose(&[("full", false), ("half", true)])?;
         }
         if let Some(v) = value(ROUND_WINDOW)? {
-            hints.window = v.number(1..=u32::MAX.into())? as u32;
+            hints.window = v.small_number(1..=u32::MAX)?;
         }
         if let Some(v) = value(WEIGHT_UNIT)? {
-            hints.weight_unit = Some(v.number(1..=u32::MAX.into())? as u32);
+            hints.weight_unit = Some(v.small_number(1..=u32::MAX)?);
         }
         if let Some(v) = value(LOGGP)? {
             hints.loggp = Some(v.loggp(file)?);

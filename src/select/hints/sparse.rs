@@ -62,11 +62,11 @@ impl SparseHints {
                 Ok(())
             }),
             value(SPARSE_TARGETS).and_then(|v| {
-                h.targets = v.map(|v| v.number(0..=u32::MAX.into())).transpose()?.map(|n| n as u32);
+                h.targets = v.map(|v| v.small_number(0..=u32::MAX)).transpose()?;
                 Ok(())
             }),
             value(NODE_SIZE).and_then(|v| {
-                h.node_size = v.map(|v| v.number(1..=u32::MAX.into())).transpose()?.map(|n| n as u32);
+                h.node_size = v.map(|v| v.small_number(1..=u32::MAX)).transpose()?;
                 Ok(())
             }),
             value(MATCHED_PROBE).and_then(|v| {

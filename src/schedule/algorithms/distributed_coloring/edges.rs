@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::colors::{NONE, set};
 use crate::topology::neighborhood::{Neighbor, Rank};
+use crate::util::cast::to_u32;
 
 /// Edges of the heaviest class choose in stage 0, those of the next class in stage 1, all others in
 /// this stage.
@@ -59,7 +60,7 @@ pub(super) fn peers(me: Rank, list: &[Neighbor], mut order: Vec<(u32, Rank)>) ->
     let mut first = 0;
     let peers = (order.chunk_by(|a, b| a.1 == b.1))
         .map(|same| {
-            let edges = same.len() as u32;
+            let edges = to_u32(same.len());
             first += edges;
             Peer { rank: same[0].1, first: first - edges, edges, degree: 0, window: 0, open: true }
         })
@@ -91,8 +92,8 @@ pub(super) fn stages(edges: &[Edge]) -> impl Fn(u32) -> (u32, u32) + use<> {
     heaviest.dedup();
     heaviest.truncate(LAST_STAGE as usize);
     move |class| match heaviest.iter().position(|&c| c == class) {
-        Some(stage) => (stage as u32, classes.partition_point(|&c| c >= class) as u32),
-        None => (LAST_STAGE, classes.len() as u32),
+        Some(stage) => (to_u32(stage), to_u32(classes.partition_point(|&c| c >= class))),
+        None => (LAST_STAGE, to_u32(classes.len())),
     }
 }
 
