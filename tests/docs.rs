@@ -99,7 +99,7 @@ fn lines_are_at_most_100_columns_wide() {
         for (number, block, line) in lines(&text) {
             let prose = match block.as_deref() {
                 None => !line.starts_with(['|', '!']) && !line.starts_with("<!--"),
-                Some(info) => info.starts_with("c") || info.starts_with("fortran"),
+                Some(info) => info.starts_with('c') || info.starts_with("fortran"),
             };
             // a text that is shown whole, or a link
             let whole = without_code(line).trim_start_matches(['-', ' ']).len() < 12 || line.trim_start().starts_with('[');

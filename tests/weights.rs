@@ -125,7 +125,7 @@ proptest! {
                 // a message without bytes is whole, and there for each edge
                 let whole = |op: &&Op| matches!(op, Op::Send { part, .. } if part.is_whole());
                 let empty = graph.iter().filter(|e| e.2 == 0).count();
-                prop_assert!(schedules.iter().flat_map(|s| s.ops()).filter(whole).count() >= empty, "{}", entry.name);
+                prop_assert!(schedules.iter().flat_map(Schedule::ops).filter(whole).count() >= empty, "{}", entry.name);
                 if entry.single_port {
                     let cost = cost(&graph, &schedules, startup);
                     prop_assert!(tuning.half_duplex || cost >= bound * (1.0 - 1e-9), "{}: {} < {}", entry.name, cost, bound);

@@ -148,7 +148,7 @@ impl Samples {
         let slopes = [long.map(|r| r.gap_per_byte), short.map(|r| r.gap_per_byte), secant];
         let loggp = Loggp {
             latency: (byte.time / 2.0 - (send_overhead + recv_overhead)).max(0.0),
-            overhead: (send_overhead + recv_overhead) / 2.0,
+            overhead: f64::midpoint(send_overhead, recv_overhead),
             gap: first.gap,
             gap_per_byte: slopes.into_iter().flatten().find(|&g| g > 0.0).unwrap_or(0.0),
             eager: self.eager,
@@ -184,7 +184,7 @@ pub fn sizes(eager: u64, longest: u64) -> Vec<u64> {
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let n = values.len();
-    (n > 0).then(|| (values[(n - 1) / 2] + values[n / 2]) / 2.0)
+    (n > 0).then(|| f64::midpoint(values[(n - 1) / 2], values[n / 2]))
 }
 
 /// Median of |measured - predicted| / measured.

@@ -28,6 +28,7 @@ impl Schedule {
     ///
     /// # Panics
     /// If the schedule has packets.
+    #[must_use]
     pub fn folded(&self, order: FoldOrder) -> Schedule {
         assert!(self.packets() == 0, "a schedule with packets does not reduce");
         let arrivals = self.arrivals();
@@ -55,7 +56,7 @@ impl Schedule {
                     Op::Recv { from, into, part } => Op::Recv { from, into: redirect(into), part },
                     Op::Send { to, block, part } => Op::Send { to, block: redirect(block), part },
                     Op::Copy { from, into } => Op::Copy { from: redirect(from), into: redirect(into) },
-                    reduce => reduce,
+                    reduce @ Op::Reduce { .. } => reduce,
                 })
                 .collect();
             while next + 1 < chain.len() && chain[next].1.max(chain[next + 1].1) <= r {

@@ -21,7 +21,7 @@ pub enum Block {
 }
 
 impl Block {
-    /// The block's number among the blocks of its variant: for the caller's blocks, their list entry.
+    /// The block's number among the blocks of its variant; of the caller's blocks, the list entry.
     pub fn index(self) -> usize {
         match self {
             Block::Input(i) | Block::Output(i) | Block::Scratch(i) | Block::Packet(i) => i as usize,
@@ -145,6 +145,9 @@ impl Schedule {
 
     /// Appends a round with a given number, which must be higher than all before. Otherwise like
     /// `push_round`.
+    ///
+    /// # Panics
+    /// If it is not higher.
     pub fn push_round_at(&mut self, number: u32, ops: impl IntoIterator<Item = Op>) {
         assert!(self.numbers.last().is_none_or(|&last| last < number), "round {number} is not behind the others");
         self.numbers.push(number);
@@ -186,6 +189,7 @@ impl Schedule {
     /// Returns the schedule, which has packets, without the blocks that `lose` selects: nothing is
     /// sent for such an input block, and what arrives for such an output block is dropped. All
     /// messages remain, so that blocks of others are still forwarded.
+    #[must_use]
     pub fn without(&self, lose: impl Fn(Block) -> bool) -> Schedule {
         let mut rest = self.clone();
         let (mut packets, mut scratch) = (to_u32(self.packets()), self.scratch);
@@ -244,6 +248,7 @@ impl Schedule {
 
     /// Returns the schedule without the operations that `keep` rejects. Either both ends of a
     /// message must be rejected, or neither.
+    #[must_use]
     pub fn retained(&self, mut keep: impl FnMut(&Op) -> bool) -> Schedule {
         let (contents, packets, homes) = (self.contents.clone(), self.packets.clone(), self.homes.clone());
         let mut rest = Schedule { contents, packets, homes, ..Schedule::new(self.algorithm) };

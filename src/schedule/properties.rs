@@ -83,8 +83,14 @@ fn check_all_on(grid: Option<&Grid>, world: &[Neighborhood], directions: Option<
     for entry in &ALGORITHMS {
         // the seed also determines if messages are cut, and how finely
         let startup = [0.0, 0.5, 10.0, 4096.0][to_usize(seed) % 4];
-        let tuning =
-            Tuning { seed, startup, split: seed & 4 == 0, half_duplex: seed & 24 == 0, budget: 1 << 18, ..Tuning::default() };
+        let tuning = Tuning {
+            seed,
+            startup,
+            split: seed & 0b100 == 0,
+            half_duplex: seed & 0b1_1000 == 0,
+            budget: 1 << 18,
+            ..Tuning::default()
+        };
         let Ok(schedules) = world_schedules_on(entry.algorithm, world, grid, directions, &tuning) else {
             continue;
         };

@@ -47,8 +47,8 @@ type Message = (Value, Part);
 /// # Errors
 /// A sentence that names the process, the round and the defect.
 pub fn verify(neighborhoods: &[Neighborhood], schedules: &[Schedule], goal: Goal, single_port: bool) -> Result<(), String> {
-    let mut world =
-        World { schedules, blocks: vec![HashMap::new(); schedules.len()], parts: HashMap::new(), wires: HashMap::new() };
+    let mut replay =
+        Replay { schedules, blocks: vec![HashMap::new(); schedules.len()], parts: HashMap::new(), wires: HashMap::new() };
     for (p, schedule) in schedules.iter().enumerate() {
         check_packets(schedule).map_err(|e| format!("process {p}: {e}"))?;
     }
@@ -66,22 +66,23 @@ pub fn verify(neighborhoods: &[Neighborhood], schedules: &[Schedule], goal: Goal
             }
         }
         for (p, round) in active() {
-            world.send(to_u32(p), round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
+            replay.send(to_u32(p), round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
         }
         for (p, round) in active() {
-            world.finish(to_u32(p), round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
+            replay.finish(to_u32(p), round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
         }
-        if let Some(((from, to), _)) = world.wires.iter().find(|(_, q)| !q.is_empty()) {
+        if let Some(((from, to), _)) = replay.wires.iter().find(|(_, q)| !q.is_empty()) {
             return Err(format!("round {r}: a message from {from} to {to} is received in no receive of this round"));
         }
     }
-    if let Some((p, block)) = world.parts.keys().next() {
+    if let Some((p, block)) = replay.parts.keys().next() {
         return Err(format!("process {p}: of {block:?} some parts are never received"));
     }
-    world.check(neighborhoods, goal)
+    replay.check(neighborhoods, goal)
 }
 
-struct World<'a> {
+/// The state of all processes while their schedules run.
+struct Replay<'a> {
     schedules: &'a [Schedule],
     blocks: Vec<HashMap<Block, Value>>,
     /// Blocks that have arrived in part: the parts, and the contents of the whole.
@@ -89,7 +90,7 @@ struct World<'a> {
     wires: HashMap<(Rank, Rank), VecDeque<Message>>,
 }
 
-impl World<'_> {
+impl Replay<'_> {
     fn read(&self, p: Rank, block: Block) -> Result<Value, String> {
         match block {
             Block::Input(entry) => Ok(Value::Block(vec![(p, entry)])),

@@ -74,14 +74,14 @@ impl Doorbell {
 
     /// Wakes the owner if it sleeps. Call it after [`fence_before_ring`].
     #[inline]
-    pub fn ring(&self) {
+    pub fn ring(self) {
         if self.state().asleep.load(Ordering::Relaxed) != 0 {
             self.wake();
         }
     }
 
     #[cold]
-    fn wake(&self) {
+    fn wake(self) {
         let rings = &self.state().rings;
         rings.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the word outlives the call; waking accesses no memory.

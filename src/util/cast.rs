@@ -66,7 +66,7 @@ pub fn whole_signed(value: f64) -> i64 {
 #[inline]
 #[must_use]
 pub fn low_half(word: u64) -> u32 {
-    (word & u64::from(u32::MAX)) as u32
+    (word & 0xffff_ffff) as u32
 }
 
 /// The high 32 bits of a word.

@@ -151,7 +151,7 @@ impl Chart {
             let _ =
                 writeln!(svg, "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" font-size=\"11\">{p}</text>", LEFT - 8.0, y + 16.0);
         }
-        let middle = (TOP + bottom) / 2.0;
+        let middle = f64::midpoint(TOP, bottom);
         let _ = writeln!(
             svg,
             "<text x=\"20\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 20 {middle})\">process</text>"
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn times_read_well() {
-        let texts = [0.0, 1.5e-9, 999.96e-9, 2.5e-6, 123.456e-6, 0.0999996, 12.0, 4321.0].map(time);
+        let texts = [0.0, 1.5e-9, 999.96e-9, 2.5e-6, 123.456e-6, 0.099_999_6, 12.0, 4321.0].map(time);
         assert_eq!(texts, ["0 s", "1.500 ns", "1.000 µs", "2.500 µs", "123.5 µs", "100.0 ms", "12.00 s", "4321 s"]);
     }
 

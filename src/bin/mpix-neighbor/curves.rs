@@ -139,7 +139,7 @@ impl Curves {
                 }
             }
         }
-        let middle = (top + bottom) / 2.0;
+        let middle = f64::midpoint(top, bottom);
         let _ = writeln!(
             svg,
             "<path d=\"M{LEFT} {top}V{bottom}H{right}\" stroke=\"#222\" fill=\"none\"/>\n\
@@ -240,9 +240,11 @@ mod tests {
     #[test]
     fn nothing_is_drawn_at_no_place() {
         let curve = |name: &str, dashed, points: &[(f64, f64)]| Curve { name: name.into(), dashed, points: points.to_vec() };
-        for (points, lines) in
-            [([(1.0, 1.0), (2.0, 1e9)], 1), ([(3.0, -1.0), (4294967295.0, 0.0)], 0), ([(5.0, f64::INFINITY), (6.0, f64::NAN)], 0)]
-        {
+        for (points, lines) in [
+            ([(1.0, 1.0), (2.0, 1e9)], 1),
+            ([(3.0, -1.0), (4_294_967_295.0, 0.0)], 0),
+            ([(5.0, f64::INFINITY), (6.0, f64::NAN)], 0),
+        ] {
             let curves = Curves {
                 title: "a < b".into(),
                 subtitles: vec!["c & d".into()],

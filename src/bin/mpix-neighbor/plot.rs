@@ -211,6 +211,6 @@ mod tests {
                 assert!(axis.part(low) >= -1e-6 && axis.part(high) <= 1.0 + 1e-6);
             }
         }
-        assert_eq!([1.0, 1023.0, 1024.0, 1536.0, 1048576.0].map(size), ["1 B", "1023 B", "1 KiB", "1.5 KiB", "1 MiB"]);
+        assert_eq!([1.0, 1023.0, 1024.0, 1536.0, 1_048_576.0].map(size), ["1 B", "1023 B", "1 KiB", "1.5 KiB", "1 MiB"]);
     }
 }

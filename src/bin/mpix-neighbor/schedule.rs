@@ -354,7 +354,7 @@ fn figures(
     predicted_us: f64,
     scheduling_us: f64,
 ) -> Figures {
-    let parts = schedules.iter().flat_map(|s| s.ops()).filter(|op| matches!(op, Op::Send { part, .. } if !part.is_whole()));
+    let parts = schedules.iter().flat_map(Schedule::ops).filter(|op| matches!(op, Op::Send { part, .. } if !part.is_whole()));
     let mut rounds: Vec<u32> = schedules.iter().flat_map(sending_rounds).collect();
     rounds.sort_unstable();
     rounds.dedup();

@@ -86,7 +86,7 @@ impl Forward {
         }
         if let Some(record) = &self.record {
             let copies = &self.copies[self.first_copies[r]..self.first_copies[r + 1]];
-            record.sent(observe::Way::Own, copies.len(), copies.iter().map(BlockCopy::bytes).sum());
+            record.sent(observe::Medium::Own, copies.len(), copies.iter().map(BlockCopy::bytes).sum());
             record.round(self.round);
         }
         Ok(())

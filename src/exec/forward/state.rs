@@ -185,7 +185,7 @@ impl Forward {
 
     /// Counts and traces this executor from now on.
     pub fn observe(&mut self, record: &Arc<observe::Record>) {
-        self.requests.count(record.tally(observe::Way::Mpi));
+        self.requests.count(record.tally(observe::Medium::Mpi));
         self.record = Some(Arc::clone(record));
     }
 

@@ -15,7 +15,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::{MPI_Datatype, MPI_Op, datatype};
-use crate::observe::{Record, Way};
+use crate::observe::{Medium, Record};
 use crate::schedule::{Block, Schedule};
 use crate::topology::neighborhood::Rank;
 
@@ -168,7 +168,7 @@ impl P2p {
 
     /// Counts and traces this executor from now on.
     pub fn observe(&mut self, record: &Arc<Record>) {
-        self.requests.count(record.tally(Way::Mpi));
+        self.requests.count(record.tally(Medium::Mpi));
         self.record = Some(Arc::clone(record));
     }
 

@@ -581,7 +581,7 @@ proptest! {
             prop_assert_eq!(&run, &simulate(&schedules, &bytes, &params, &options).unwrap());
             let trace = run.trace.as_ref().unwrap();
             let sent: u64 = trace.iter().map(|t| t.bytes).sum();
-            prop_assert_eq!(sent, world.iter().flat_map(|n| n.targets()).map(|t| u64::from(t.weight) * 100).sum::<u64>());
+            prop_assert_eq!(sent, world.iter().flat_map(Neighborhood::targets).map(|t| u64::from(t.weight) * 100).sum::<u64>());
             // lower bound: ports and processors; upper bound: all messages in sequence
             let slack = |x: f64| x * (1.0 - 1e-12);
             for p in 0..n {

@@ -251,7 +251,7 @@ fn written(graph: &Graph, nodes: &Locality, tuning: &Tuning) -> Vec<Written> {
                     Block::Output(ends.arrivals[at])
                 } else {
                     let next = &mut all[to as usize].scratch;
-                    scratch[at][if round == GATHER { 0 } else { 1 }] = *next;
+                    scratch[at][usize::from(round != GATHER)] = *next;
                     *next += 1;
                     Block::Scratch(*next - 1)
                 });

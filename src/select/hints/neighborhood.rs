@@ -123,7 +123,7 @@ impl Hints {
     ) -> Result<Hints> {
         let mut hints = Hints::default();
         let given = RefCell::default();
-        let value = |names| note(&given, find(names, &info, &env)?, names);
+        let value = |names| -> Result<_> { Ok(note(&given, find(names, &info, &env)?, names)) };
         let truth = TRUTH;
         if let Some(v) = value(SCHEDULE)? {
             let mut allowed = vec![("auto", ScheduleHint::Auto), ("measure", ScheduleHint::Measure)];

@@ -52,7 +52,7 @@ impl SparseHints {
     ) -> (SparseHints, Result<()>) {
         let mut hints = SparseHints::default();
         let given = RefCell::default();
-        let value = |names| note(&given, find(names, &info, &env)?, names);
+        let value = |names| -> Result<_> { Ok(note(&given, find(names, &info, &env)?, names)) };
         let h = &mut hints;
         let results = [
             value(SPARSE).and_then(|v| {
@@ -134,6 +134,7 @@ impl SparseHints {
     }
 
     /// Takes the machine's parameters from another source if no hint gives them.
+    #[must_use]
     pub fn with_machine(mut self, machine: Option<(Loggp, Origin)>) -> SparseHints {
         if let (None, Some((machine, origin))) = (self.loggp, machine) {
             self.loggp = Some(machine);

@@ -80,9 +80,9 @@ pub(super) fn find(
 }
 
 /// Records the source of a value.
-pub(super) fn note(given: &RefCell<Vec<Given>>, value: Option<Value>, names: Names) -> Result<Option<Value>> {
+pub(super) fn note(given: &RefCell<Vec<Given>>, value: Option<Value>, names: Names) -> Option<Value> {
     given.borrow_mut().extend(value.iter().map(|v| (names.0, v.text.trim().to_owned(), v.origin)));
-    Ok(value)
+    value
 }
 
 /// Returns a number of 62 bits that differs for different values with high probability.

@@ -138,7 +138,7 @@ impl Shop {
             }
             let sum: f64 = potential.iter().sum();
             let mut best: (f64, u32, Vec<u32>) = (-1.0, 0, Vec::new());
-            for cut in self.cuts(&open, &left, cuts) {
+            for cut in Self::cuts(&open, &left, cuts) {
                 gains.clear();
                 gains.extend(open.iter().filter_map(|&e| {
                     let length = left[e as usize];
@@ -176,7 +176,7 @@ impl Shop {
     }
 
     /// Cuts to try: lengths of remaining messages, evenly distributed.
-    fn cuts(&self, open: &[u32], left: &[u32], cuts: usize) -> Vec<u32> {
+    fn cuts(open: &[u32], left: &[u32], cuts: usize) -> Vec<u32> {
         let mut lengths: Vec<u32> = open.iter().map(|&e| left[e as usize]).collect();
         lengths.sort_unstable();
         lengths.dedup();
