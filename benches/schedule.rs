@@ -11,6 +11,7 @@ use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Block, Build, FoldOrder, Op
 use mpix_neighbor::topology::cartesian::Grid;
 use mpix_neighbor::topology::graph::Graph;
 use mpix_neighbor::topology::neighborhood::Neighborhood;
+use mpix_neighbor::util::cast::{low_half, to_u32};
 
 fn build(c: &mut Criterion) {
     // 4,096 processes of a 3-D torus: all algorithms fit but those for stars
@@ -41,7 +42,7 @@ fn build(c: &mut Criterion) {
     let random: Vec<(u32, u32, u32)> = (0..65_536u32)
         .map(|e| {
             let hash = u64::from(e).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            (e % 4096, (hash >> 40) as u32 % 4096, 1 + (hash >> 20) as u32 % 1000)
+            (e % 4096, (hash >> 40) as u32 % 4096, 1 + low_half(hash >> 20) % 1000)
         })
         .collect();
     let world = Graph::from_edges(4096, &random).neighborhoods();
@@ -110,7 +111,7 @@ fn simulation(c: &mut Criterion) {
         ("rounds, rendezvous", &rounds, 1_000_000),
     ] {
         // messages differ in length by up to a half
-        let bytes = |p: u32, block: Block| bytes + bytes / 100 * (u64::from(p * 31 + block.slot() as u32 * 7) % 50);
+        let bytes = |p: u32, block: Block| bytes + bytes / 100 * (u64::from(p * 31 + to_u32(block.index()) * 7) % 50);
         group.bench_function(BenchmarkId::from_parameter(name), |b| {
             b.iter(|| simulate(schedules, &bytes, &params, &Options::default()).unwrap().total);
         });

@@ -54,20 +54,25 @@ pub mod util;
 
 // MPI half
 #[cfg(feature = "mpi")]
+#[allow(clippy::pedantic, reason = "its casts are still to be read through")]
 pub mod capi;
 #[cfg(feature = "mpi")]
+#[allow(clippy::pedantic, reason = "its casts are still to be read through")]
 mod collective;
 #[cfg(any(test, feature = "mpi"))]
+#[allow(clippy::pedantic, reason = "its casts are still to be read through")]
 mod datatype;
 #[cfg(feature = "mpi")]
 pub mod environment;
 #[cfg(feature = "mpi")]
+#[allow(clippy::pedantic, reason = "its casts are still to be read through")]
 mod exec;
 #[cfg(feature = "mpi")]
 mod logging;
 #[cfg(feature = "mpi")]
 pub mod measure;
 #[cfg(feature = "mpi")]
+#[allow(clippy::pedantic, reason = "its casts are still to be read through")]
 mod mpi;
 #[cfg(feature = "mpi")]
 mod observe;
@@ -76,4 +81,5 @@ mod progress;
 #[cfg(any(test, feature = "mpi"))]
 mod shm;
 #[cfg(feature = "mpi")]
+#[allow(clippy::pedantic, reason = "its casts are still to be read through")]
 mod sparse;

@@ -6,6 +6,8 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::process::Command;
 
+use mpix_neighbor::util::cast::to_usize;
+
 use serde_json::Value as Json;
 
 fn printed(arguments: &[&str]) -> String {
@@ -38,15 +40,15 @@ type Place = (String, u64);
 fn place(json: &Json) -> Place {
     let map = json.as_object().unwrap();
     assert_eq!(map.len(), 1, "{json}");
-    let (kind, slot) = map.iter().next().unwrap();
+    let (kind, index) = map.iter().next().unwrap();
     assert!(["input", "output", "scratch", "packet"].contains(&kind.as_str()), "{json}");
-    (kind.clone(), number(slot))
+    (kind.clone(), number(index))
 }
 
 /// What a place holds: an edge's block, or all that is in a packet.
 #[derive(Debug, Clone, PartialEq)]
 enum Content {
-    /// Source and its target slot.
+    /// Source and its target entry.
     Block(u64, u64),
     Packet(Vec<Content>),
 }
@@ -64,9 +66,9 @@ struct Process {
 impl Process {
     fn read(&self, rank: u64, place: &Place) -> Result<Content, String> {
         match (place.0.as_str(), place.1) {
-            ("input", slot) => Ok(Content::Block(rank, slot)),
+            ("input", entry) => Ok(Content::Block(rank, entry)),
             ("packet", k) => {
-                Ok(Content::Packet(self.packets[k as usize].iter().map(|p| self.read(rank, p)).collect::<Result<_, _>>()?))
+                Ok(Content::Packet(self.packets[to_usize(k)].iter().map(|p| self.read(rank, p)).collect::<Result<_, _>>()?))
             }
             _ => self.places.get(place).cloned().ok_or(format!("{rank} reads {place:?}, where nothing is")),
         }
@@ -76,7 +78,7 @@ impl Process {
         match (place.0.as_str(), content) {
             ("input", _) => Err("an input block is written".into()),
             ("packet", Content::Packet(contents)) => {
-                let places = self.packets[place.1 as usize].clone();
+                let places = self.packets[to_usize(place.1)].clone();
                 if places.len() != contents.len() {
                     return Err(format!("{} blocks come for {}", contents.len(), places.len()));
                 }
@@ -175,11 +177,11 @@ fn replay(neighborhoods: &[Json], world: &[Json]) -> Result<usize, String> {
             return Err(format!("{rank}: parts are missing: {:?}", process.arriving));
         }
         let mut outputs = 0;
-        for (slot, source) in list(&lists["sources"]).iter().enumerate().filter(|s| !s.1.is_null()) {
-            let wanted = Content::Block(number(&source["rank"]), number(&source["target_slot"]));
-            let got = process.places.get(&("output".into(), slot as u64));
+        for (entry, source) in list(&lists["sources"]).iter().enumerate().filter(|s| !s.1.is_null()) {
+            let wanted = Content::Block(number(&source["rank"]), number(&source["target_entry"]));
+            let got = process.places.get(&("output".into(), entry as u64));
             if got != Some(&wanted) {
-                return Err(format!("{rank}: output {slot} holds {got:?}, not {wanted:?}"));
+                return Err(format!("{rank}: output {entry} holds {got:?}, not {wanted:?}"));
             }
             outputs += 1;
         }
@@ -199,11 +201,11 @@ fn check(export: &Json) -> Vec<(String, usize)> {
     // each edge stands in both its lists, and says where in the other one
     for (rank, lists) in neighborhoods.iter().enumerate() {
         for (mine, theirs, there, back) in
-            [("targets", "sources", "source_slot", "target_slot"), ("sources", "targets", "target_slot", "source_slot")]
+            [("targets", "sources", "source_entry", "target_entry"), ("sources", "targets", "target_entry", "source_entry")]
         {
-            for (slot, entry) in list(&lists[mine]).iter().enumerate().filter(|e| !e.1.is_null()) {
-                let other = &neighborhoods[number(&entry["rank"]) as usize][theirs][number(&entry[there]) as usize];
-                assert_eq!((number(&other["rank"]), number(&other[back])), (rank as u64, slot as u64), "{rank} {mine} {slot}");
+            for (i, entry) in list(&lists[mine]).iter().enumerate().filter(|e| !e.1.is_null()) {
+                let other = &neighborhoods[to_usize(number(&entry["rank"]))][theirs][to_usize(number(&entry[there]))];
+                assert_eq!((number(&other["rank"]), number(&other[back])), (rank as u64, i as u64), "{rank} {mine} {i}");
             }
         }
     }
@@ -241,7 +243,7 @@ fn every_algorithm_delivers_every_block_once() {
         // the table shows the same algorithms and messages
         let table: Json = serde_json::from_str(&printed(&[&["schedule"], arguments, &["--json"]].concat())).unwrap();
         let shown: Vec<(String, usize)> = (list(&table["algorithms"]).iter())
-            .map(|f| (f["algorithm"].as_str().unwrap().to_owned(), number(&f["messages"]) as usize))
+            .map(|f| (f["algorithm"].as_str().unwrap().to_owned(), to_usize(number(&f["messages"]))))
             .collect();
         assert_eq!(checked, shown, "{arguments:?}");
         seen.extend(checked.into_iter().map(|c| c.0));
@@ -288,8 +290,8 @@ fn the_checker_checks() {
         let rounds = swapped[5]["rounds"].as_array_mut().unwrap();
         let place = rounds.iter_mut().flat_map(|r| r["operations"].as_array_mut().unwrap()).find(|o| o["op"] == op);
         let place = &mut place.unwrap()[key];
-        let (kind, slot) = self::place(place);
-        *place = serde_json::json!({ kind: slot ^ 1 });
+        let (kind, index) = self::place(place);
+        *place = serde_json::json!({ kind: index ^ 1 });
         assert!(replay(neighborhoods, &swapped).is_err(), "{op}");
         swapped = world();
     }

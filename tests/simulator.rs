@@ -10,6 +10,7 @@ use mpix_neighbor::model::{Loggp, Options, Run, bytes_of, simulate};
 use mpix_neighbor::schedule::{ALGORITHMS, Algorithm, Block, Op, Part, Schedule, Tuning, world_schedules};
 use mpix_neighbor::topology::graph::Graph;
 use mpix_neighbor::topology::neighborhood::Neighborhood;
+use mpix_neighbor::util::cast::{low_half, to_u32};
 use mpix_neighbor::util::random::Random;
 use proptest::prelude::*;
 
@@ -58,7 +59,7 @@ impl Naive<'_> {
                     let there = (0..other.rounds()).find(|&o| other.number(o) == schedule.number(r)).unwrap();
                     let from = |op: &&Op| matches!(op, Op::Recv { from, .. } if *from as usize == source);
                     assert!(other.round(there).iter().filter(from).count() > k);
-                    let range = part.range(bytes(source as u32, block));
+                    let range = part.range(bytes(to_u32(source), block));
                     // a part without bytes is no message
                     if part.is_whole() || !range.is_empty() {
                         messages.push(Message {
@@ -261,14 +262,14 @@ fn made(processes: u32, rounds: &[Vec<(u32, u32, u64)>]) -> (Vec<Schedule>, Vec<
     for (r, round) in rounds.iter().enumerate() {
         let mut ops = vec![Vec::new(); processes as usize];
         for &(from, to, bytes) in round {
-            let number = lengths.len() as u32;
+            let number = to_u32(lengths.len());
             lengths.push(bytes);
             ops[from as usize].push(Op::send(to, Block::Input(number)));
             ops[to as usize].push(Op::recv(from, Block::Output(number)));
         }
         for (schedule, ops) in schedules.iter_mut().zip(ops) {
             if !ops.is_empty() {
-                schedule.push_round_at(r as u32, ops);
+                schedule.push_round_at(to_u32(r), ops);
             }
         }
     }
@@ -304,7 +305,7 @@ fn sixty_four_processes() {
             let world = graph.neighborhoods();
             let schedules = world_schedules(Algorithm::Direct, &world, None, &Tuning::default()).unwrap();
             let bytes = |p: u32, block: Block| {
-                let weight = (p * 31 + block.slot() as u32 * 17 + seed as u32) % 12;
+                let weight = (p * 31 + to_u32(block.index()) * 17 + low_half(seed)) % 12;
                 u64::from(weight) * 80 + 1
             };
             let (run, (finish, messages)) = both(&schedules, &bytes, &params, &Options::default());
@@ -331,7 +332,7 @@ fn receives_that_are_posted_late_are_taken_as_they_arrived() {
     schedules[2].push_round_at(1, [Op::send(0, Block::Input(2))]);
     schedules[3].push_round_at(1, [Op::send(0, Block::Input(3))]);
     schedules[4].push_round_at(0, [Op::recv(1, Block::Output(0))]);
-    let (run, naive) = both(&schedules, &|_, block| lengths[block.slot()], &params, &Options::default());
+    let (run, naive) = both(&schedules, &|_, block| lengths[block.index()], &params, &Options::default());
     let received: Vec<f64> = run.trace.iter().flatten().map(|t| t.receive.end).collect();
     assert_eq!(received, [12.0, 14.0, 15.0, 16.0]);
     assert_eq!(times(&run), naive);
@@ -361,7 +362,7 @@ proptest! {
         let rounds: Vec<Vec<_>> = rounds.iter().map(|r| r.iter().map(message).collect()).collect();
         let (schedules, lengths) = made(n, &rounds);
         let options = Options { window, half_duplex, ..Options::default() };
-        let bytes = |_: u32, block: Block| lengths[block.slot()];
+        let bytes = |_: u32, block: Block| lengths[block.index()];
         let (run, naive) = both(&schedules, &bytes, &params, &options);
         prop_assert_eq!(times(&run), naive);
 
@@ -415,8 +416,8 @@ proptest! {
 fn parts_without_bytes() {
     let mut schedules = vec![Schedule::new(Algorithm::Direct); 2];
     for (i, part) in [Part::new(0, 1, 2), Part::new(1, 2, 2)].into_iter().enumerate() {
-        schedules[0].push_round_at(i as u32, [Op::Send { to: 1, block: Block::Input(0), part }]);
-        schedules[1].push_round_at(i as u32, [Op::Recv { from: 0, into: Block::Output(0), part }]);
+        schedules[0].push_round_at(to_u32(i), [Op::Send { to: 1, block: Block::Input(0), part }]);
+        schedules[1].push_round_at(to_u32(i), [Op::Recv { from: 0, into: Block::Output(0), part }]);
     }
     let (run, naive) = both(&schedules, &|_, _| 64, &Loggp::default(), &Options::default());
     assert_eq!((times(&run), run.trace.unwrap().len()), (naive, 1));

@@ -9,13 +9,14 @@ use mpix_neighbor::schedule::{
 };
 use mpix_neighbor::topology::graph::Graph;
 use mpix_neighbor::topology::nodes::Locality;
+use mpix_neighbor::util::cast::to_u32;
 use proptest::prelude::*;
 
 /// The schedules of an algorithm, where it fits; on nodes of two processes.
 fn schedules(entry: &Entry, graph: &Graph, directions: Option<&[u32]>, tuning: &Tuning) -> Option<Vec<Schedule>> {
     let world = graph.neighborhoods();
     if let Build::Nodes(_) = entry.build {
-        let names: Vec<u32> = (0..world.len() as u32).map(|p| p / 2).collect();
+        let names: Vec<u32> = (0..to_u32(world.len())).map(|p| p / 2).collect();
         return Some(schedules_on_nodes(&world, &Locality::from_names(&names), tuning));
     }
     world_schedules(entry.algorithm, &world, directions, tuning).ok()
@@ -29,9 +30,9 @@ fn cost(graph: &Graph, schedules: &[Schedule], startup: f64) -> f64 {
     for (n, schedule) in world.iter().zip(schedules) {
         for r in 0..schedule.rounds() {
             for op in schedule.round(r) {
-                let Op::Send { block: Block::Input(slot), part, .. } = *op else { continue };
+                let Op::Send { block: Block::Input(entry), part, .. } = *op else { continue };
                 let (begin, end, of) = part.fraction();
-                let bytes = f64::from(n.targets()[slot as usize].weight) * f64::from(end - begin) / f64::from(of);
+                let bytes = f64::from(n.targets()[entry as usize].weight) * f64::from(end - begin) / f64::from(of);
                 let longest = longest.entry(schedule.number(r)).or_default();
                 *longest = longest.max(bytes);
             }
@@ -124,7 +125,7 @@ proptest! {
                 // a message without bytes is whole, and there for each edge
                 let whole = |op: &&Op| matches!(op, Op::Send { part, .. } if part.is_whole());
                 let empty = graph.iter().filter(|e| e.2 == 0).count();
-                prop_assert!(schedules.iter().flat_map(|s| s.ops()).filter(whole).count() >= empty, "{}", entry.name);
+                prop_assert!(schedules.iter().flat_map(Schedule::ops).filter(whole).count() >= empty, "{}", entry.name);
                 if entry.single_port {
                     let cost = cost(&graph, &schedules, startup);
                     prop_assert!(tuning.half_duplex || cost >= bound * (1.0 - 1e-9), "{}: {} < {}", entry.name, cost, bound);

@@ -163,9 +163,9 @@ fn rust_type(c: &str) -> String {
                 ty = format!("*{} {ty}", if constant { "const" } else { "mut" });
                 constant = false;
             }
-            "void" => ty = "c_void".to_owned(),
-            "int" => ty = "c_int".to_owned(),
-            other => ty = other.to_owned(),
+            "void" => "c_void".clone_into(&mut ty),
+            "int" => "c_int".clone_into(&mut ty),
+            other => other.clone_into(&mut ty),
         }
     }
     ty

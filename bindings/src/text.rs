@@ -45,7 +45,7 @@ pub fn wrap_to(text: &str, first: &str, rest: &str, columns: usize) -> String {
         if !empty && line.chars().count() + 1 + word.chars().count() > columns {
             out += &line;
             out.push('\n');
-            line = rest.to_owned();
+            rest.clone_into(&mut line);
             empty = true;
         }
         if !empty {

@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use mpix_neighbor::util::cast::{to_int, to_u32, to_usize};
+
 #[cfg(mpi_large)]
 use mpi_sys::{MPI_Aint, MPI_Count};
 use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Group, MPI_Request, MPI_Status};
@@ -21,7 +23,7 @@ use crate::blocks::{Block, Blocks, Ints, Sides};
 use crate::errors::{self, SUCCESS};
 use crate::function::{Function, Mode};
 use crate::interpose::interpose;
-use crate::reason::Why;
+use crate::reason::Reason;
 use crate::requests::Patience;
 use crate::{calls, guard, passed, settings, state};
 
@@ -67,7 +69,7 @@ unsafe extern "C" fn deleted(_comm: MPI_Comm, _keyval: c_int, value: *mut c_void
         // SAFETY: the pointer is the box that `private` stored, and MPI calls this once for it.
         drop(unsafe { Box::from_raw(value.cast::<Private>()) });
     });
-    if dropped.is_ok() { SUCCESS } else { mpi_sys::MPI_ERR_INTERN as c_int }
+    if dropped.is_ok() { SUCCESS } else { mpi_sys::MPI_ERR_INTERN.cast_signed() }
 }
 
 fn keyval() -> Option<c_int> {
@@ -103,10 +105,10 @@ unsafe fn private<'a>(comm: MPI_Comm, fewest: u32) -> Option<&'a Private> {
         let mut processes = 0;
         mpi_sys::MPI_Comm_test_inter(comm, &mut inter);
         mpi_sys::MPI_Comm_size(comm, &mut processes);
-        if inter != 0 || (processes as u32) < fewest {
+        if inter != 0 || to_u32(processes) < fewest {
             return None;
         }
-        let private = Private { comm: bare(comm)?, processes: processes as usize, counted: AtomicBool::new(false) };
+        let private = Private { comm: bare(comm)?, processes: to_usize(processes), counted: AtomicBool::new(false) };
         let value = Box::into_raw(Box::new(private));
         let set = mpi_sys::MPI_Comm_set_attr(comm, keyval, value.cast()) == SUCCESS;
         match (agreed(&*value, set), set) {
@@ -156,15 +158,15 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
     };
     // SAFETY: a constant of mpi-sys' C file.
     if comm == unsafe { mpi_sys::RSMPI_COMM_NULL } {
-        passed::count(function, Mode::Blocking, || Why::Arguments);
+        passed::count(function, Mode::Blocking, || Reason::Arguments);
         return native();
     }
     // SAFETY: the caller vouches for the arguments.
     let code = unsafe {
-        let _inside = guard::enter();
+        let inside = guard::enter();
         let begin = Instant::now();
         let Some(private) = private(comm, fewest) else {
-            drop(_inside);
+            drop(inside);
             passed::count(function, Mode::Blocking, || unlooked(comm, fewest));
             return native();
         };
@@ -187,8 +189,8 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
     match code {
         None => {
             passed::count(function, Mode::Blocking, || match passed::refused(&Sides { send, recv }) {
-                Why::InPlace => Why::InPlace,
-                _ => Why::Dense,
+                Reason::InPlace => Reason::InPlace,
+                _ => Reason::Dense,
             });
             native()
         }
@@ -203,7 +205,7 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
 /// # Safety
 /// `comm` must be a communicator.
 #[cold]
-unsafe fn unlooked(comm: MPI_Comm, fewest: u32) -> Why {
+unsafe fn unlooked(comm: MPI_Comm, fewest: u32) -> Reason {
     let _inside = guard::enter();
     let (mut inter, mut processes) = (0, 0);
     // SAFETY: the caller vouches for the communicator; results are locals.
@@ -212,9 +214,9 @@ unsafe fn unlooked(comm: MPI_Comm, fewest: u32) -> Why {
         mpi_sys::MPI_Comm_size(comm, &mut processes);
     }
     match inter {
-        0 if (processes as u32) < fewest => Why::Small,
-        0 => Why::NotMade,
-        _ => Why::Intercommunicator,
+        0 if to_u32(processes) < fewest => Reason::Small,
+        0 => Reason::NotMade,
+        _ => Reason::Intercommunicator,
     }
 }
 
@@ -257,12 +259,12 @@ unsafe fn exchange(private: &Private, send: &[(usize, Block)], recv: &[(usize, B
         let (receives, sends) = requests.split_at_mut(recv.len());
         let mut posted = SUCCESS;
         for (&(peer, block), request) in recv.iter().zip(receives) {
-            let (count, peer) = (block.count as c_int, peer as c_int);
+            let (count, peer) = (to_int::<c_int>(block.count), to_int::<c_int>(peer));
             let code = mpi_sys::MPI_Irecv(block.at, count, block.datatype, peer, TAG, private.comm, request);
             posted = if posted == SUCCESS { code } else { posted };
         }
         for (&(peer, block), request) in send.iter().zip(sends) {
-            let (count, peer) = (block.count as c_int, peer as c_int);
+            let (count, peer) = (to_int::<c_int>(block.count), to_int::<c_int>(peer));
             let code = mpi_sys::MPI_Isend(block.at, count, block.datatype, peer, TAG, private.comm, request);
             posted = if posted == SUCCESS { code } else { posted };
         }
@@ -270,10 +272,10 @@ unsafe fn exchange(private: &Private, send: &[(usize, Block)], recv: &[(usize, B
         let mut patience = Patience::default();
         loop {
             let mut flag = 0;
-            let length = requests.len() as c_int;
+            let length = to_int::<c_int>(requests.len());
             let code = mpi_sys::MPI_Testall(length, requests.as_mut_ptr(), &mut flag, statuses.as_mut_ptr());
-            if errors::class(code) == mpi_sys::MPI_ERR_IN_STATUS as c_int {
-                let pending = mpi_sys::MPI_ERR_PENDING as c_int;
+            if errors::class(code) == mpi_sys::MPI_ERR_IN_STATUS.cast_signed() {
+                let pending = mpi_sys::MPI_ERR_PENDING.cast_signed();
                 let errors = statuses.iter().map(|status| mpixp_status_error(status)).filter(|&e| e != SUCCESS && e != pending);
                 return { errors }.next().unwrap_or(code);
             }

@@ -2,6 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 
+use mpix_neighbor::util::cast::to_int;
+
 use mpi_sys::{MPI_Aint, MPI_Count, MPI_Datatype};
 
 use crate::errors::SUCCESS;
@@ -106,7 +108,7 @@ impl Block {
     /// The datatype must be one, unless there are no elements.
     pub unsafe fn bytes(&self) -> u64 {
         // SAFETY: the caller vouches for it.
-        if self.count > 0 { (self.count as u64).saturating_mul(unsafe { size(self.datatype) }) } else { 0 }
+        if self.count > 0 { to_int::<u64>(self.count).saturating_mul(unsafe { size(self.datatype) }) } else { 0 }
     }
 }
 
@@ -161,13 +163,15 @@ impl Blocks {
         unsafe {
             let (count, offset, datatype) = match self.shape {
                 Shape::One(count) => (count, 0, self.datatype),
-                Shape::Equal(count) => (count, (i as i64).wrapping_mul(count).wrapping_mul(extent(self.datatype)), self.datatype),
+                Shape::Equal(count) => {
+                    (count, to_int::<i64>(i).wrapping_mul(count).wrapping_mul(extent(self.datatype)), self.datatype)
+                }
                 Shape::Vector(counts, displs) => {
                     (counts.get(i), displs.get(i).wrapping_mul(extent(self.datatype)), self.datatype)
                 }
                 Shape::General(counts, displs, datatypes) => (counts.get(i), displs.get(i), *datatypes.add(i)),
             };
-            Block { at: self.base.cast_mut().wrapping_byte_offset(offset as isize), count, datatype }
+            Block { at: self.base.cast_mut().wrapping_byte_offset(to_int::<isize>(offset)), count, datatype }
         }
     }
 
@@ -207,5 +211,5 @@ unsafe fn size(datatype: MPI_Datatype) -> u64 {
     let mut size: MPI_Count = 0;
     // SAFETY: the caller vouches for the datatype; the result is a local.
     let code = unsafe { mpi_sys::MPI_Type_size_x(datatype, &mut size) };
-    if code == SUCCESS { size.max(0) as u64 } else { 0 }
+    if code == SUCCESS { to_int::<u64>(size.max(0)) } else { 0 }
 }

@@ -7,6 +7,8 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use mpix_neighbor::util::cast::{to_int, to_usize};
+
 use crate::blocks::{Block, Blocks, Sides};
 use crate::errors::SUCCESS;
 use crate::state::State;
@@ -106,7 +108,7 @@ unsafe fn pack(blocks: &[Block], state: &State) -> Option<Vec<u8>> {
     for block in blocks {
         let mut bytes = 0;
         // SAFETY: the caller vouches for the datatypes; the shadow returns errors.
-        if unsafe { mpi_sys::MPI_Pack_size(block.count as c_int, block.datatype, state.shadow, &mut bytes) } != SUCCESS {
+        if unsafe { mpi_sys::MPI_Pack_size(to_int::<c_int>(block.count), block.datatype, state.shadow, &mut bytes) } != SUCCESS {
             return None;
         }
         room += usize::try_from(bytes).ok()?;
@@ -116,14 +118,14 @@ unsafe fn pack(blocks: &[Block], state: &State) -> Option<Vec<u8>> {
     }
     let (mut packed, mut position) = (vec![0u8; room], 0);
     for block in blocks {
-        let (into, room, count) = (packed.as_mut_ptr().cast(), room as c_int, block.count as c_int);
+        let (into, room, count) = (packed.as_mut_ptr().cast(), to_int::<c_int>(room), to_int::<c_int>(block.count));
         // SAFETY: the caller vouches for the blocks; there is room for what MPI has said.
         let code = unsafe { mpi_sys::MPI_Pack(block.at, count, block.datatype, into, room, &mut position, state.shadow) };
         if code != SUCCESS {
             return None;
         }
     }
-    packed.truncate(position as usize);
+    packed.truncate(to_usize(position));
     Some(packed)
 }
 
@@ -131,7 +133,7 @@ unsafe fn pack(blocks: &[Block], state: &State) -> Option<Vec<u8>> {
 unsafe fn unpack(blocks: &[Block], packed: &[u8], state: &State) {
     let mut position = 0;
     for block in blocks {
-        let (from, length, count) = (packed.as_ptr().cast(), packed.len() as c_int, block.count as c_int);
+        let (from, length, count) = (packed.as_ptr().cast(), to_int::<c_int>(packed.len()), to_int::<c_int>(block.count));
         // SAFETY: as in `pack`. It cannot fail where packing has not.
         unsafe { mpi_sys::MPI_Unpack(from, length, &mut position, block.at, count, block.datatype, state.shadow) };
     }

@@ -6,6 +6,8 @@
 
 use std::ffi::c_int;
 
+use mpix_neighbor::util::cast::{to_int, to_usize};
+
 use mpi_sys::{MPI_Request, MPI_Status};
 
 use crate::errors::{self, SUCCESS};
@@ -39,7 +41,7 @@ impl List {
             return None;
         }
         // SAFETY: the caller vouches for the array.
-        let all = unsafe { std::slice::from_raw_parts(requests, count as usize) };
+        let all = unsafe { std::slice::from_raw_parts(requests, to_usize(count)) };
         let table = requests::table();
         let ours: Vec<usize> = (0..all.len()).filter(|&i| table.has(all[i])).collect();
         drop(table);
@@ -65,7 +67,7 @@ impl List {
     }
 
     fn count(&self) -> c_int {
-        self.native.len() as c_int
+        to_int::<c_int>(self.native.len())
     }
 
     /// Copies the MPI's requests back into the program's list.
@@ -120,7 +122,7 @@ impl List {
                     if first.is_none() && code == SUCCESS {
                         (0..self.count()).for_each(|k| set_error(mpixp_status(statuses, k), SUCCESS));
                     }
-                    set_error(mpixp_status(statuses, i as c_int), failure.class);
+                    set_error(mpixp_status(statuses, to_int::<c_int>(i)), failure.class);
                 }
                 first = first.or(Some(failure));
             }
@@ -152,7 +154,7 @@ fn told(failure: Option<Failure>) -> c_int {
 
 /// Same as above, for calls whose statuses say which request failed.
 fn told_in_status(failure: Option<Failure>) -> c_int {
-    told(failure.map(|failure| Failure { class: mpi_sys::MPI_ERR_IN_STATUS as c_int, ..failure }))
+    told(failure.map(|failure| Failure { class: mpi_sys::MPI_ERR_IN_STATUS.cast_signed(), ..failure }))
 }
 
 /// The error of a call that is not allowed with our requests.
@@ -286,7 +288,7 @@ pub unsafe fn testall(
         let testall = next!(MPI_Testall: fn(c_int, *mut MPI_Request, *mut c_int, *mut MPI_Status));
         let code = testall(count, list.native.as_mut_ptr(), flag, statuses);
         list.write_back();
-        let in_status = code != SUCCESS && errors::class(code) == mpi_sys::MPI_ERR_IN_STATUS as c_int;
+        let in_status = code != SUCCESS && errors::class(code) == mpi_sys::MPI_ERR_IN_STATUS.cast_signed();
         // if the MPI has written errors into statuses, its requests are complete
         if !in_status && (code != SUCCESS || *flag == 0) {
             return code;
@@ -303,7 +305,7 @@ unsafe fn any(list: &mut List, index: *mut c_int, flag: &mut c_int, status: *mut
     unsafe {
         let mut table = requests::table();
         if let Some(i) = list.first_complete(&mut table, &mut active) {
-            (*index, *flag) = (i as c_int, 1);
+            (*index, *flag) = (to_int::<c_int>(i), 1);
             mpixp_empty_status(status, 0);
             let failure = table.settle(list.place(i));
             drop(table);
@@ -388,7 +390,7 @@ unsafe fn some(list: &mut List, outcount: &mut c_int, indices: *mut c_int, statu
                 Progress::Inactive => (),
                 Progress::Pending => pending = true,
                 Progress::Complete => {
-                    indices.add(told_of as usize).write(i as c_int);
+                    indices.add(to_usize(told_of)).write(to_int::<c_int>(i));
                     let status = mpixp_status(statuses, told_of);
                     mpixp_empty_status(status, 1);
                     if let Some(failure) = table.settle(list.place(i)) {
@@ -480,7 +482,7 @@ pub unsafe fn startall(count: c_int, requests: *mut MPI_Request, native: impl Fn
         let mut theirs: Vec<MPI_Request> = places.iter().map(|&i| list.native[i]).collect();
         if !theirs.is_empty() {
             let startall = next!(MPI_Startall: fn(c_int, *mut MPI_Request));
-            let code = startall(theirs.len() as c_int, theirs.as_mut_ptr());
+            let code = startall(to_int::<c_int>(theirs.len()), theirs.as_mut_ptr());
             for (&i, &request) in places.iter().zip(&theirs) {
                 list.place(i).write(request);
             }
@@ -517,7 +519,7 @@ pub unsafe fn free(request: *mut MPI_Request, native: impl FnOnce() -> c_int) ->
 /// `MPI_Cancel`: collective operations cannot be cancelled.
 pub unsafe fn cancel(request: *mut MPI_Request, native: impl FnOnce() -> c_int) -> c_int {
     // SAFETY: the caller vouches for the arguments.
-    unsafe { if is_ours(request) { refused(*request, mpi_sys::MPI_ERR_REQUEST as c_int) } else { native() } }
+    unsafe { if is_ours(request) { refused(*request, mpi_sys::MPI_ERR_REQUEST.cast_signed()) } else { native() } }
 }
 
 interpose! {

@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use mpix_neighbor::util::cast::to_int;
+
 use crate::flaws::FLAWS;
 use crate::function::ROWS;
 use crate::reason::REASONS;
@@ -52,7 +54,7 @@ pub fn add(counter: &AtomicU64, value: u64) {
 
 /// The nanoseconds of a duration.
 pub fn nanoseconds(time: Duration) -> u64 {
-    time.as_nanos() as u64
+    to_int::<u64>(time.as_nanos())
 }
 
 /// Columns of a row.

@@ -205,7 +205,7 @@ fn tell(prepared: &Prepared, how: &str, name: &str) {
 
 fn put(file: c_int, bytes: &[u8]) -> bool {
     // SAFETY: as many bytes as are said.
-    unsafe { libc::write(file, bytes.as_ptr().cast(), bytes.len()) == bytes.len() as isize }
+    unsafe { usize::try_from(libc::write(file, bytes.as_ptr().cast(), bytes.len())) == Ok(bytes.len()) }
 }
 
 /// Appends a line to a file with one `write`. Returns false, with `errno` set, if that fails.

@@ -7,7 +7,7 @@ use mpi_sys::MPI_Comm;
 use crate::guard;
 
 /// `MPI_SUCCESS`.
-pub const SUCCESS: c_int = mpi_sys::MPI_SUCCESS as c_int;
+pub const SUCCESS: c_int = mpi_sys::MPI_SUCCESS.cast_signed();
 
 /// The class of an error code.
 pub fn class(code: c_int) -> c_int {
@@ -30,7 +30,7 @@ pub fn is_of_arguments(class: c_int) -> bool {
         mpi_sys::MPI_ERR_OP,
         mpi_sys::MPI_ERR_RANK,
     ];
-    classes.iter().any(|&c| c as c_int == class)
+    classes.iter().any(|c| c.cast_signed() == class)
 }
 
 /// Calls the communicator's error handler with a class, and returns it.

@@ -3,6 +3,8 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::Ordering;
 
+use mpix_neighbor::util::cast::to_int;
+
 use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Op};
 
 use crate::interpose::interpose;
@@ -56,7 +58,7 @@ unsafe fn reduce(mine: &[u64], op: MPI_Op, comm: MPI_Comm) -> Vec<u64> {
     let mut result = vec![0u64; mine.len()];
     let (from, into) = (mine.as_ptr().cast::<c_void>(), result.as_mut_ptr().cast::<c_void>());
     // SAFETY: both have as many elements; the caller vouches for operator and communicator.
-    unsafe { mpi_sys::MPI_Reduce(from, into, mine.len() as c_int, mpixp_int64(), op, 0, comm) };
+    unsafe { mpi_sys::MPI_Reduce(from, into, to_int::<c_int>(mine.len()), mpixp_int64(), op, 0, comm) };
     result
 }
 

@@ -2,6 +2,8 @@
 
 use std::ffi::c_int;
 
+use mpix_neighbor::util::cast::to_usize;
+
 use mpi_sys::MPI_Comm;
 
 use crate::function::{Function, Mode};
@@ -97,7 +99,7 @@ pub unsafe fn facts(comm: MPI_Comm, sources: &[c_int], targets: &[c_int]) -> Fac
         if topology == mpi_sys::RSMPI_CART {
             let mut n = 0;
             mpi_sys::MPI_Cartdim_get(comm, &mut n);
-            let mut lists = [0; 3].map(|_: i32| vec![0 as c_int; n.max(1) as usize]);
+            let mut lists = [0; 3].map(|_: i32| vec![0 as c_int; to_usize(n.max(1))]);
             let [dims, periods, coords] = &mut lists;
             if n > 0 {
                 mpi_sys::MPI_Cart_get(comm, n, dims.as_mut_ptr(), periods.as_mut_ptr(), coords.as_mut_ptr());

@@ -43,7 +43,7 @@ pub fn run(body: impl FnOnce() -> i32, native: impl FnOnce() -> i32) -> i32 {
     BEGUN.set(false);
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)) {
         Ok(code) => code,
-        Err(_) if BEGUN.get() => mpi_sys::MPI_ERR_INTERN as i32,
+        Err(_) if BEGUN.get() => mpi_sys::MPI_ERR_INTERN.cast_signed(),
         Err(_) => native(),
     }
 }

@@ -143,7 +143,7 @@ impl Table {
     /// Starts one of our persistent requests, which must be inactive. Returns an error class.
     pub fn start(&mut self, request: MPI_Request) -> c_int {
         let Some(entry) = self.entry(request).filter(|entry| entry.mode == Mode::Persistent && !entry.active) else {
-            return mpi_sys::MPI_ERR_REQUEST as c_int;
+            return mpi_sys::MPI_ERR_REQUEST.cast_signed();
         };
         let begin = settings::get().report.then(Instant::now);
         // SAFETY: a request of ours, used under the lock.
@@ -200,7 +200,7 @@ impl Table {
         // SAFETY: the caller vouches for the pointer.
         let handle = unsafe { *request };
         let Some(entry) = self.entry(handle).filter(|entry| !entry.active) else {
-            return mpi_sys::MPI_ERR_REQUEST as c_int;
+            return mpi_sys::MPI_ERR_REQUEST.cast_signed();
         };
         // SAFETY: an inactive request of ours, which is not used again.
         let code = unsafe { MPIX_Request_free(&mut entry.request) };

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use mpi_sys::MPI_Comm;
 use mpix_neighbor::capi::{MPIX_NEIGHBOR_ALLTOALL, MPIX_Neighborhood_describe};
+use mpix_neighbor::util::cast::{to_int, to_usize};
 
 use crate::errors::SUCCESS;
 
@@ -18,9 +19,15 @@ pub fn description(shadow: MPI_Comm) -> String {
     let mut length = 0;
     // SAFETY: the buffer is as long as said; the result is a local.
     let code = unsafe {
-        MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, shadow, text.len() as c_int, text.as_mut_ptr().cast(), &mut length)
+        MPIX_Neighborhood_describe(
+            MPIX_NEIGHBOR_ALLTOALL,
+            shadow,
+            to_int::<c_int>(text.len()),
+            text.as_mut_ptr().cast(),
+            &mut length,
+        )
     };
-    let written = if code == SUCCESS { (length.max(0) as usize).min(text.len() - 1) } else { 0 };
+    let written = if code == SUCCESS { to_usize(length.max(0)).min(text.len() - 1) } else { 0 };
     String::from_utf8_lossy(&text[..written]).into_owned()
 }
 

@@ -14,11 +14,12 @@ use mpix_neighbor::capi::{
     MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_GATHER, MPIX_Neighbor_error_string, MPIX_Neighborhood_get, MPIX_Neighborhood_get_count,
     MPIX_Neighborhood_set_topology,
 };
+use mpix_neighbor::util::cast::{to_int, to_usize};
 
 use crate::errors::{self, SUCCESS};
 use crate::flaws::{self, Facts};
 use crate::passed;
-use crate::reason::Why;
+use crate::reason::Reason;
 use crate::{ending, guard, schedules, settings};
 
 type DeleteFn = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
@@ -150,7 +151,7 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm) {
     unsafe {
         ending::prepare();
         let Some((keyval, shadow)) = keyval().and_then(|keyval| Some((keyval, duplicate(from)?))) else {
-            passed::fail(comm, Why::NotMade);
+            passed::fail(comm, Reason::NotMade);
             return;
         };
         // frees the shadow again if it is dropped
@@ -191,10 +192,10 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm) {
 /// Reports once, on one process, that no neighborhood could be made, even if no report is wanted.
 unsafe fn refused(comm: MPI_Comm, shadow: MPI_Comm, code: c_int) {
     static SAID: AtomicBool = AtomicBool::new(false);
-    let is_hint = errors::class(code) == mpi_sys::MPI_ERR_INFO_VALUE as c_int;
+    let is_hint = errors::class(code) == mpi_sys::MPI_ERR_INFO_VALUE.cast_signed();
     // SAFETY: the caller vouches for the communicators.
     let speaks = unsafe {
-        passed::fail(comm, if is_hint { Why::Hint } else { Why::NotMade });
+        passed::fail(comm, if is_hint { Reason::Hint } else { Reason::NotMade });
         speaks(shadow)
     };
     // once is enough: later communicators fail for the same reason
@@ -203,8 +204,8 @@ unsafe fn refused(comm: MPI_Comm, shadow: MPI_Comm, code: c_int) {
     }
     let (mut text, mut length) = ([0u8; 1024], 0);
     // SAFETY: the buffer is as long as said; the result is a local.
-    let asked = unsafe { MPIX_Neighbor_error_string(shadow, text.len() as c_int, text.as_mut_ptr().cast(), &mut length) };
-    let written = if asked == SUCCESS { (length.max(0) as usize).min(text.len() - 1) } else { 0 };
+    let asked = unsafe { MPIX_Neighbor_error_string(shadow, to_int::<c_int>(text.len()), text.as_mut_ptr().cast(), &mut length) };
+    let written = if asked == SUCCESS { to_usize(length.max(0)).min(text.len() - 1) } else { 0 };
     let text = String::from_utf8_lossy(&text[..written]).into_owned();
     let what = if is_hint { "a hint is in error" } else { "no neighborhood can be made" };
     let line = format!("mpix-neighbor preload: NOTHING IS TAKEN OVER, calls go on to the MPI: {what}: {text}\n");
@@ -269,7 +270,7 @@ unsafe fn neighbors(shadow: MPI_Comm) -> (Vec<c_int>, Vec<c_int>) {
     // vectors of the given lengths.
     unsafe {
         MPIX_Neighborhood_get_count(MPIX_NEIGHBOR_ALLTOALL, shadow, &mut indegree, &mut outdegree, &mut weighted);
-        let (mut sources, mut targets) = (vec![0; indegree as usize], vec![0; outdegree as usize]);
+        let (mut sources, mut targets) = (vec![0; to_usize(indegree)], vec![0; to_usize(outdegree)]);
         let unweighted = mpi_sys::RSMPI_UNWEIGHTED();
         let (from, into) = (sources.as_mut_ptr(), targets.as_mut_ptr());
         MPIX_Neighborhood_get(MPIX_NEIGHBOR_ALLTOALL, shadow, indegree, from, unweighted, outdegree, into, unweighted);
@@ -316,5 +317,5 @@ unsafe extern "C" fn deleted(_comm: MPI_Comm, _keyval: c_int, value: *mut c_void
         // requests that still exist keep the rest alive
         *state.owner.lock().unwrap_or_else(PoisonError::into_inner) = world;
     });
-    if dropped.is_ok() { SUCCESS } else { mpi_sys::MPI_ERR_INTERN as c_int }
+    if dropped.is_ok() { SUCCESS } else { mpi_sys::MPI_ERR_INTERN.cast_signed() }
 }

@@ -297,8 +297,8 @@ pub unsafe extern "C" fn MPIX_Neighborhood_describe(
     boundary::call("MPIX_Neighborhood_describe", comm, || {
         // SAFETY: the caller vouches for the arguments.
         unsafe {
-            let slot = handle::lookup(comm, args::operation("operation", operation)?)?;
-            args::text(&slot.describe(), length, string, resultlen)
+            let bound = handle::lookup(comm, args::operation("operation", operation)?)?;
+            args::text(&bound.describe(), length, string, resultlen)
         }
     })
 }
@@ -338,8 +338,8 @@ impl Lists {
                     false if weights.is_null() && degree > 0 => return Err(null_weights(names[2], degree)),
                     false => Some(args::array(names[2], weights, degree)?),
                 };
-                let slots: Vec<Neighbor> = neighborhood::slots(ranks, weights, mpi::proc_null(), size, (names[1], names[2]))?;
-                Result::Ok((slots, weights.is_some() && degree > 0))
+                let entries: Vec<Neighbor> = neighborhood::entries(ranks, weights, mpi::proc_null(), size, (names[1], names[2]))?;
+                Result::Ok((entries, weights.is_some() && degree > 0))
             };
             let (sources, a) = list(self.indegree, ["indegree", "sources", "sourceweights"], self.sources, self.sourceweights)?;
             let (targets, b) = list(self.outdegree, ["outdegree", "targets", "targetweights"], self.targets, self.targetweights)?;
@@ -377,7 +377,7 @@ unsafe fn topology_neighborhood(comm: MPI_Comm) -> Result<Neighborhood> {
     // SAFETY: the caller vouches for `comm`.
     let (rank, size, topology) = unsafe { (comm::rank(comm)?, comm::size(comm)?, topology::get(comm)?) };
     let list = |ranks: &[c_int], weights: Option<&[c_int]>| {
-        neighborhood::slots(ranks, weights, mpi::proc_null(), size, ("neighbors", "weights"))
+        neighborhood::entries(ranks, weights, mpi::proc_null(), size, ("neighbors", "weights"))
     };
     match topology {
         Topology::None => Err(Error::NoTopology.into()),

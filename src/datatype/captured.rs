@@ -70,7 +70,7 @@ struct Duplicates {
 }
 
 impl Duplicates {
-    unsafe fn of(&mut self, datatype: MPI_Datatype, side: &Blocks, slot: usize, comm: &Comm) -> Result<MPI_Datatype> {
+    unsafe fn of(&mut self, datatype: MPI_Datatype, side: &Blocks, entry: usize, comm: &Comm) -> Result<MPI_Datatype> {
         // SAFETY: the caller of `CapturedArguments::of` vouches for the handle.
         unsafe {
             if datatype::is_null(datatype) || !self.known.is_derived(datatype)? {
@@ -80,7 +80,7 @@ impl Duplicates {
                 return Ok(copy);
             }
             // check first: MPICH commits duplicates of uncommitted datatypes (seen in 4.0.2)
-            accept(&mut None, datatype, side, slot, comm)?;
+            accept(&mut None, datatype, side, entry, comm)?;
             let copy = Owned::duplicate(datatype)?;
             let handle = copy.raw();
             self.made.push((datatype, handle));
@@ -108,11 +108,11 @@ impl Side {
             Shape::Vector { counts, displs } => Arrays::Vector(wide(counts), wide(displs)),
             Shape::General { counts, displs, datatypes } => {
                 let (counts, mut copies) = (wide(counts), datatypes.to_vec());
-                for (slot, ((neighbor, &count), copy)) in list.iter().zip(&counts).zip(&mut copies).enumerate() {
+                for (entry, ((neighbor, &count), copy)) in list.iter().zip(&counts).zip(&mut copies).enumerate() {
                     // other entries are ignored
                     if neighbor.rank.is_some() && count > 0 {
                         // SAFETY: the caller vouches for the datatypes.
-                        *copy = unsafe { duplicates.of(*copy, side, slot, comm) }?;
+                        *copy = unsafe { duplicates.of(*copy, side, entry, comm) }?;
                     }
                 }
                 Arrays::General(counts, wide(displs), copies)

@@ -15,7 +15,7 @@ pub unsafe fn accept(
     known: &mut Option<MPI_Datatype>,
     datatype: MPI_Datatype,
     side: &Blocks,
-    slot: usize,
+    entry: usize,
     comm: &Comm,
 ) -> Result<()> {
     if *known == Some(datatype) {
@@ -23,7 +23,7 @@ pub unsafe fn accept(
     }
     // SAFETY: the caller of `bind` vouches for the handle.
     unsafe { datatype::check_committed(datatype, comm) }
-        .map_err(|e| Error::Datatype { argument: side.datatype_argument(slot), text: text_of(*e) })?;
+        .map_err(|e| Error::Datatype { argument: side.datatype_argument(entry), text: text_of(*e) })?;
     *known = Some(datatype);
     Ok(())
 }
@@ -54,5 +54,5 @@ pub unsafe fn refuse_null(block: &Located, side: &Blocks) -> Result<()> {
 pub unsafe fn self_edge(target: usize, from: &Located, source: usize, into: &Located) -> Result<Error> {
     // SAFETY: the datatypes have been accepted.
     let (sent, expected) = unsafe { (from.bytes()?, into.bytes()?) };
-    Ok(Error::SelfEdge { target, sent, source_slot: source, expected })
+    Ok(Error::SelfEdge { target, sent, source_entry: source, expected })
 }

@@ -35,8 +35,8 @@ pub unsafe fn refuse(
             Block::Scratch(_) | Block::Packet(_) => continue,
         };
         // SAFETY: the caller vouches for the datatypes.
-        if unsafe { side.locate(block.slot())?.is_on_device(devices) }? {
-            return Err(Error::Device { argument: Argument::new(side.names.buffer), slot: block.slot(), why: why() }.into());
+        if unsafe { side.locate(block.index())?.is_on_device(devices) }? {
+            return Err(Error::Device { argument: Argument::new(side.names.buffer), entry: block.index(), why: why() }.into());
         }
     }
     Ok(())

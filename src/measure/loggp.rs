@@ -28,6 +28,7 @@ use crate::mpi::coll::{self, Reduction, share_outcome};
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::peer::{Peer, idle_barrier, now};
 use crate::select::hints::Measuring;
+use crate::util::cast::{to_u32, to_usize};
 
 /// Tags on the communicator of the measurement.
 const COMMAND: i32 = 1;
@@ -313,8 +314,8 @@ impl Client<'_> {
 
     /// Measures PRTT(n, 0, s) `repetitions` times, after one round trip to warm up.
     fn round_trips(&mut self, messages: u32, bytes: u64, times: &mut Vec<f64>, repetitions: u32) -> Result<()> {
-        self.command(Command::RoundTrips { repetitions: repetitions + 1, messages, bytes: bytes as u32 })?;
-        let (message, room) = (&self.buffers.send[..bytes as usize], &mut self.buffers.recv[..bytes as usize]);
+        self.command(Command::RoundTrips { repetitions: repetitions + 1, messages, bytes: to_u32(bytes) })?;
+        let (message, room) = (&self.buffers.send[..to_usize(bytes)], &mut self.buffers.recv[..to_usize(bytes)]);
         for repetition in 0..=repetitions {
             let begin = now();
             for _ in 0..messages {
@@ -366,8 +367,8 @@ impl Client<'_> {
     /// else. Tries again before it returns false, since the receiver may merely have been late.
     fn completes_alone(&mut self, bytes: u64) -> Result<bool> {
         for _ in 0..ASKED {
-            self.command(Command::Unexpected { bytes: bytes as u32 })?;
-            let message = &self.buffers.send[..bytes as usize];
+            self.command(Command::Unexpected { bytes: to_u32(bytes) })?;
+            let message = &self.buffers.send[..to_usize(bytes)];
             if self.peer.completes(message, MESSAGE, PATIENCE, || self.peer.send(&[], READY))? {
                 return Ok(true);
             }

@@ -19,6 +19,7 @@ use crate::mpi::start;
 use crate::select::hints::SparseHints;
 use crate::sparse::messages::{Outgoing, Sends};
 use crate::sparse::{Exchange, ExchangeContext, Form, Shared};
+use crate::util::cast::to_usize;
 use crate::util::random::Random;
 
 /// What to measure.
@@ -164,8 +165,8 @@ impl Lane {
     /// Runs one exchange, in which each target gets a part of the buffer of its own.
     fn exchange(&self, targets: &[u32], bytes: u64, buffer: &[u8]) -> Result<()> {
         let block = |i: usize| {
-            let at = i * bytes as usize;
-            bytes_at(buffer[at..at + bytes as usize].as_ptr(), bytes)
+            let at = i * to_usize(bytes);
+            bytes_at(buffer[at..at + to_usize(bytes)].as_ptr(), bytes)
         };
         let list =
             targets.iter().enumerate().map(|(i, &target)| Outgoing { target, block: block(i), bytes, device: false }).collect();

@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 use super::Loggp;
+use crate::util::cast::whole;
 
 /// Messages in a round trip with several messages.
 pub const SEVERAL: u32 = 8;
@@ -147,7 +148,7 @@ impl Samples {
         let slopes = [long.map(|r| r.gap_per_byte), short.map(|r| r.gap_per_byte), secant];
         let loggp = Loggp {
             latency: (byte.time / 2.0 - (send_overhead + recv_overhead)).max(0.0),
-            overhead: (send_overhead + recv_overhead) / 2.0,
+            overhead: f64::midpoint(send_overhead, recv_overhead),
             gap: first.gap,
             gap_per_byte: slopes.into_iter().flatten().find(|&g| g > 0.0).unwrap_or(0.0),
             eager: self.eager,
@@ -166,7 +167,7 @@ impl Samples {
 /// range.
 pub fn sizes(eager: u64, longest: u64) -> Vec<u64> {
     let octaves = |from: u64, to: u64| {
-        let steps = (0..).map(move |k| (from as f64 * 2f64.powf(f64::from(k) / 2.0)).round() as u64);
+        let steps = (0..).map(move |k| whole((from as f64 * 2f64.powf(f64::from(k) / 2.0)).round()));
         // the last step is at least half as long as the others
         let inner = steps.take_while(move |&s| s + s / 5 < to);
         inner.chain([to]).filter(move |_| to / 4 >= from)
@@ -183,7 +184,7 @@ pub fn sizes(eager: u64, longest: u64) -> Vec<u64> {
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let n = values.len();
-    (n > 0).then(|| (values[(n - 1) / 2] + values[n / 2]) / 2.0)
+    (n > 0).then(|| f64::midpoint(values[(n - 1) / 2], values[n / 2]))
 }
 
 /// Median of |measured - predicted| / measured.
@@ -217,7 +218,7 @@ mod tests {
     /// Predicted times of a machine with different overheads and, above the eager limit, another
     /// line.
     fn samples(p: &Loggp, (send, recv): (f64, f64), long: (f64, f64, f64)) -> Samples {
-        let sizes = (0..41).map(|k| 2f64.powf(f64::from(k) / 2.0) as u64);
+        let sizes = (0..41).map(|k| whole(2f64.powf(f64::from(k) / 2.0)));
         let round_trips = sizes
             .flat_map(|bytes| [1, SEVERAL].map(|messages| (bytes, messages)))
             .map(|(bytes, messages)| {

@@ -11,6 +11,7 @@ use std::ops::Range;
 use crate::topology::cartesian::Grid;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::Rank;
+use crate::util::cast::{to_int, to_u32, to_usize};
 use crate::util::random::Random;
 
 /// The neighbors with which a process of a grid exchanges messages.
@@ -42,8 +43,8 @@ pub fn grid(dims: &[u32], periodic: &[bool], stencil: Stencil, cells: Option<&[u
         Stencil::Faces => (0..2 * dims.len())
             .map(|direction| (0..dims.len()).map(|d| if d == direction / 2 { [-1, 1][direction % 2] } else { 0 }).collect())
             .collect(),
-        Stencil::Box => (0..3usize.pow(dims.len() as u32))
-            .map(|i| (0..dims.len()).map(|d| (i / 3usize.pow((dims.len() - 1 - d) as u32) % 3) as i8 - 1).collect())
+        Stencil::Box => (0..3usize.pow(to_u32(dims.len())))
+            .map(|i| (0..dims.len()).map(|d| to_int::<i8>(i / 3usize.pow(to_u32(dims.len() - 1 - d)) % 3) - 1).collect())
             .filter(|offset: &Vec<i8>| offset.iter().any(|&o| o != 0))
             .collect(),
     };
@@ -57,7 +58,7 @@ pub fn grid(dims: &[u32], periodic: &[bool], stencil: Stencil, cells: Option<&[u
         for (offset, &weight) in offsets.iter().zip(&weights) {
             let to = (0..dims.len()).try_fold(p, |at, d| match offset[d] {
                 0 => Some(at),
-                step => grid.neighbor(at, 2 * d as u32 + u32::from(step > 0)),
+                step => grid.neighbor(at, 2 * to_u32(d) + u32::from(step > 0)),
             });
             row.extend(to.map(|to| (to, weight)));
         }
@@ -127,9 +128,9 @@ pub fn irregpc_skewed(seed: u64) -> Graph {
     let mut kinds: Vec<(usize, u32)> =
         SETS.iter().flat_map(|&(processes, messages, length)| std::iter::repeat_n((messages, length), processes)).collect();
     random.shuffle(&mut kinds);
-    rows(kinds.len() as u32, |p, row| {
+    rows(to_u32(kinds.len()), |p, row| {
         let (messages, length) = kinds[p as usize];
-        let mut others: Vec<Rank> = (0..kinds.len() as Rank).filter(|&q| q != p).collect();
+        let mut others: Vec<Rank> = (0..to_u32(kinds.len())).filter(|&q| q != p).collect();
         random.shuffle(&mut others);
         row.extend(others[..messages].iter().map(|&to| (to, length)));
     })
@@ -168,13 +169,13 @@ pub fn airfoil(points: u32, parts: u32, seed: u64) -> Graph {
         for &(_, j) in &nearest {
             let other = mesh[j].part;
             if other != point.part {
-                sent.extend([(point.part, other, i as u32), (other, point.part, j as u32)]);
+                sent.extend([(point.part, other, to_u32(i)), (other, point.part, to_u32(j))]);
             }
         }
     }
     sent.sort_unstable();
     sent.dedup();
-    let edges: Vec<_> = sent.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).map(|s| (s[0].0, s[0].1, s.len() as u32)).collect();
+    let edges: Vec<_> = sent.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).map(|s| (s[0].0, s[0].1, to_u32(s.len()))).collect();
     Graph::from_edges(parts, &edges)
 }
 
@@ -229,7 +230,7 @@ fn cut(points: &mut [Point], first: u32, parts: u32) {
         points.iter_mut().for_each(|p| p.part = first);
         return;
     }
-    let at = (points.len() as u64 * u64::from(parts / 2) / u64::from(parts)) as usize;
+    let at = to_usize(points.len() as u64 * u64::from(parts / 2) / u64::from(parts));
     separate(points, at);
     let (lower, upper) = points.split_at_mut(at);
     cut(lower, first, parts / 2);
@@ -404,7 +405,7 @@ mod tests {
                 let mut edges: Vec<_> = g.iter().map(|e| (e.0, e.1)).collect();
                 edges.sort_unstable();
                 edges.dedup();
-                prop_assert_eq!(edges.len() as u32, n * d);
+                prop_assert_eq!(to_u32(edges.len()), n * d);
                 prop_assert!(edges.iter().all(|e| e.0 != e.1));
             }
         }
@@ -423,7 +424,7 @@ mod tests {
         }
         let expected = graphs as f64 * f64::from(d) / f64::from(n - 1);
         for (i, &t) in times.iter().enumerate().filter(|(i, _)| i % (n as usize + 1) != 0) {
-            assert!((f64::from(t) / expected - 1.0).abs() < 0.2, "{} times from {} to {}", t, i as u32 / n, i as u32 % n);
+            assert!((f64::from(t) / expected - 1.0).abs() < 0.2, "{} times from {} to {}", t, to_u32(i) / n, to_u32(i) % n);
         }
         assert_ne!(random_regular(n, d, 1), random_regular(n, d, 2));
     }
@@ -494,7 +495,7 @@ mod tests {
             let [h, v, c] = [horizontal, vertical, circular].map(|make| make(rows, columns, 100));
             for (name, graph, heavy_rounds) in [("horizontal", &h, 2), ("vertical", &v, 2), ("circular", &c, 4)] {
                 assert_eq!(graph.loads(), (vec![202; graph.processes()], vec![202; graph.processes()]), "{name}");
-                let heavy = |round: usize| (0..graph.processes() as Rank).any(|p| row(graph, p)[round].1 == 100);
+                let heavy = |round: usize| (0..to_u32(graph.processes())).any(|p| row(graph, p)[round].1 == 100);
                 assert_eq!((0..4).filter(|&round| heavy(round)).count(), heavy_rounds, "{name}");
             }
             // in each round every process of the circular pattern sends or receives a heavy message

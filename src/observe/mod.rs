@@ -16,13 +16,14 @@ use crate::environment;
 use crate::mpi::of_process::OfProcess;
 use crate::mpi::tally::{Scope, Tally};
 use crate::mpi::{MPI_Comm, comm, liveness};
+use crate::util::cast::{to_int, to_usize};
 
 mod record;
 mod report;
 mod settings;
 mod trace;
 
-pub use record::{Call, Record, Way};
+pub use record::{Call, Medium, Record};
 use record::{Group, Observer};
 use settings::{Settings, TRACE, say};
 use trace::Lane;
@@ -114,7 +115,7 @@ impl Set {
         let record = observer.record(&self.group, "set", Arc::clone(tally));
         record.called();
         // nearly all of this time is waiting
-        record.waited.store(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        record.waited.store(to_int::<u64>(begin.elapsed().as_nanos()), Ordering::Relaxed);
         if let Some(lane) = &observer.lane {
             let arguments = format!("\"neighborhood\":{},\"processes\":{}", self.group.number, self.group.size);
             lane.span("set", "set", *begin, &arguments);
@@ -195,12 +196,12 @@ impl Exchange {
 
     /// Ends the exchange.
     pub fn end(&self) {
-        for (way, (all, before)) in [Way::Mpi, Way::Shared].into_iter().zip(self.all.iter().zip(self.before)) {
+        for (medium, (all, before)) in [Medium::Mpi, Medium::Shared].into_iter().zip(self.all.iter().zip(self.before)) {
             let after = all.get();
-            self.record.sent(way, (after[0] - before[0]) as usize, after[1] - before[1]);
+            self.record.sent(medium, to_usize(after[0] - before[0]), after[1] - before[1]);
         }
         let operations = self.all[0].operations();
-        self.record.tally(Way::Mpi).operate(std::array::from_fn(|k| operations[k] - self.operations[k]));
+        self.record.tally(Medium::Mpi).operate(std::array::from_fn(|k| operations[k] - self.operations[k]));
         self.record.end(&self.call, None);
     }
 }

@@ -9,6 +9,7 @@ use super::settings::{Output, lock};
 use super::trace::Lane;
 use crate::mpi::tally::Tally;
 use crate::mpi::{MPI_Comm, comm};
+use crate::util::cast::{to_int, to_u32};
 
 /// The records of a process, and where they go.
 pub struct Observer {
@@ -56,7 +57,7 @@ pub struct Record {
     /// Nanoseconds in calls that wait.
     pub(super) waited: AtomicU64,
     /// By shared memory, by MPI, and within the process.
-    pub(super) ways: [Arc<Tally>; 3],
+    pub(super) tallies: [Arc<Tally>; 3],
     /// Schedule or protocol, and why it was chosen.
     pub(super) text: Mutex<String>,
     pub(super) lane: Option<Arc<Lane>>,
@@ -64,7 +65,7 @@ pub struct Record {
 
 /// How a message travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Medium {
     /// Through shared memory.
     Shared,
     /// By MPI.
@@ -83,14 +84,14 @@ impl Observer {
         let all = unsafe { comm::members(comm) }.unwrap_or_default();
         let mut hash = 0xcbf2_9ce4_8422_2325u64;
         for &member in &all {
-            let word = member.map_or(u64::MAX, |m| m as u64);
+            let word = member.map_or(u64::MAX, |m| to_int::<u64>(m));
             hash = (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
         }
-        let members: Vec<u32> = all.iter().flatten().map(|&m| m as u32).collect();
+        let members: Vec<u32> = all.iter().flatten().map(|&m| to_u32(m)).collect();
         let mut seen = lock(&self.seen);
         let sets = seen.sets.entry(hash).or_default();
         *sets += 1;
-        Arc::new(Group { members, size: all.len() as u32, hash, number: *sets })
+        Arc::new(Group { members, size: to_u32(all.len()), hash, number: *sets })
     }
 
     /// Makes a record of a group, whose messages by MPI `mpi` counts.
@@ -100,7 +101,7 @@ impl Observer {
             name,
             calls: AtomicU64::new(0),
             waited: AtomicU64::new(0),
-            ways: [Arc::default(), mpi, Arc::default()],
+            tallies: [Arc::default(), mpi, Arc::default()],
             text: Mutex::default(),
             lane: self.lane.clone(),
         });
@@ -111,14 +112,14 @@ impl Observer {
 
 impl Record {
     /// The counters of messages that travel this way.
-    pub fn tally(&self, way: Way) -> &Arc<Tally> {
-        &self.ways[way as usize]
+    pub fn tally(&self, medium: Medium) -> &Arc<Tally> {
+        &self.tallies[medium as usize]
     }
 
     /// Counts messages that have been started.
     #[cold]
-    pub fn sent(&self, way: Way, messages: usize, bytes: u64) {
-        self.tally(way).add(messages as u64, bytes);
+    pub fn sent(&self, medium: Medium, messages: usize, bytes: u64) {
+        self.tally(medium).add(messages as u64, bytes);
     }
 
     /// Counts a call.
@@ -134,7 +135,7 @@ impl Record {
     /// Adds the time since `begin`, for which a call has waited.
     #[cold]
     pub fn waited(&self, begin: Instant) {
-        self.waited.fetch_add(begin.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        self.waited.fetch_add(to_int::<u64>(begin.elapsed().as_nanos()), Ordering::Relaxed);
         if let Some(lane) = &self.lane {
             lane.span("wait", "wait", begin, &format!("\"for\":\"{}\",\"neighborhood\":{}", self.name, self.group.number));
         }
@@ -142,7 +143,7 @@ impl Record {
 
     /// Messages and bytes so far.
     fn totals(&self) -> [u64; 2] {
-        self.ways.iter().map(|tally| tally.get()).fold([0; 2], |a, b| [a[0] + b[0], a[1] + b[1]])
+        self.tallies.iter().map(|tally| tally.get()).fold([0; 2], |a, b| [a[0] + b[0], a[1] + b[1]])
     }
 
     /// Begins a blocking call, or the start of a nonblocking one.

@@ -11,13 +11,14 @@ use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::record::{Observer, Record, Way};
+use super::record::{Medium, Observer, Record};
 use super::settings::{Output, STATS, lock, say};
 use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::{comm, errors};
+use crate::util::cast::to_usize;
 
 /// How long a process waits for another one that makes no progress.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -50,10 +51,10 @@ impl Row {
         let waited = record.waited.load(Ordering::Relaxed);
         let mut sums = [0; NUMBERS];
         (sums[0], sums[1]) = (record.calls.load(Ordering::Relaxed), waited);
-        for (i, way) in record.ways.iter().enumerate() {
-            [sums[2 + 2 * i], sums[3 + 2 * i]] = way.get();
+        for (i, tally) in record.tallies.iter().enumerate() {
+            [sums[2 + 2 * i], sums[3 + 2 * i]] = tally.get();
         }
-        sums[8..].copy_from_slice(&record.tally(Way::Mpi).operations());
+        sums[8..].copy_from_slice(&record.tally(Medium::Mpi).operations());
         let text = lock(&record.text).clone();
         Row { number: record.group.number, name: record.name.to_owned(), sums, most: waited, processes: 1, text }
     }
@@ -181,7 +182,7 @@ fn collect(me: u32, records: &[std::sync::Arc<Record>]) -> Result<(Table, BTreeS
 /// Receives the message of a process, if it has sent one.
 fn receive(source: u32, world: &Comm) -> Result<Option<String>> {
     let Some(found) = message::probe(Some(source), TAG, false, world)? else { return Ok(None) };
-    let mut bytes = vec![0u8; found.status.bytes as usize];
+    let mut bytes = vec![0u8; to_usize(found.status.bytes)];
     // SAFETY: there is room for the message that has been found, and nobody touches the bytes until
     // it is complete.
     let mut request = unsafe { message::receive(bytes.as_mut_ptr(), bytes.len() as u64, Some(source), Some(TAG), world) }?;
@@ -323,15 +324,15 @@ mod tests {
                 name: "gather",
                 calls: 4.into(),
                 waited: 2_500_000.into(),
-                ways: Default::default(),
+                tallies: Default::default(),
                 text: std::sync::Mutex::new("schedule direct: why".into()),
                 lane: None,
             })
         };
         let records = [record(group(9, &[2, 1, 5])), record(group(8, &[3]))];
-        records[0].sent(Way::Shared, 6, 48);
-        records[0].sent(Way::Own, 1, 8);
-        records[0].tally(Way::Mpi).operate([1, 8, 0, 0]);
+        records[0].sent(Medium::Shared, 6, 48);
+        records[0].sent(Medium::Own, 1, 8);
+        records[0].tally(Medium::Mpi).operate([1, 8, 0, 0]);
         assert_eq!(groups(&records, 1), BTreeSet::from([9]));
         let mut table = Table::new();
         records.iter().for_each(|record| enter(&mut table, record.group.hash, Row::of(record)));

@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::settings::{TRACE, lock, say};
+use crate::util::cast::whole;
 
 /// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 16;
@@ -188,7 +189,7 @@ impl Lane {
     }
 
     /// True if a part belongs to this run, and not to an earlier one that died.
-    fn is_of_this_run(&self, path: &Path, since: u128) -> bool {
+    fn is_of_this_run(path: &Path, since: u128) -> bool {
         first_time(path).is_some_and(|first| first >= since)
     }
 
@@ -197,7 +198,7 @@ impl Lane {
         let since = process_start().unwrap_or(0);
         // unfinished parts, with their last known lengths
         let mut open: Vec<(u32, u64)> = (0..processes).filter(|&r| part(&self.file, r).exists()).map(|r| (r, 0)).collect();
-        open.retain(|&(rank, _)| self.is_of_this_run(&part(&self.file, rank), since));
+        open.retain(|&(rank, _)| Self::is_of_this_run(&part(&self.file, rank), since));
         let mut progress = Instant::now();
         while !open.is_empty() && progress.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(2));
@@ -218,7 +219,7 @@ impl Lane {
         }
         let parts: Vec<PathBuf> = (0..processes)
             .flat_map(|rank| [done(&self.file, rank), part(&self.file, rank)])
-            .filter(|path| self.is_of_this_run(path, since))
+            .filter(|path| Self::is_of_this_run(path, since))
             .collect();
         let origin = parts.iter().filter_map(|path| first_time(path)).min().unwrap_or(0);
         // readers never see an incomplete file
@@ -297,7 +298,7 @@ fn process_start() -> Option<u128> {
     let frequency = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
     // both are truncated to hundredths
     let age = (up - ticks / frequency + 0.02).max(0.0);
-    Some(now.saturating_sub((age * 1e9) as u128))
+    Some(now.saturating_sub(u128::from(whole(age * 1e9))))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 //! 1 scratch blocks.
 
 use super::grammar::{Block, Op, Schedule};
+use crate::util::cast::to_u32;
 
 /// The order in which a reduction combines the sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,25 +28,26 @@ impl Schedule {
     ///
     /// # Panics
     /// If the schedule has packets.
+    #[must_use]
     pub fn folded(&self, order: FoldOrder) -> Schedule {
         assert!(self.packets() == 0, "a schedule with packets does not reduce");
         let arrivals = self.arrivals();
         let mut chain = arrivals.clone();
         if order == FoldOrder::Source {
-            chain.sort_by_key(|&(slot, _)| slot);
+            chain.sort_by_key(|&(entry, _)| entry);
         }
-        let last = arrivals.iter().map(|&(slot, _)| slot).max();
+        let last = arrivals.iter().map(|&(entry, _)| entry).max();
         let mut moved = vec![Block::Output(0); last.map_or(0, |l| l as usize + 1)];
-        for (k, &(slot, _)) in chain.iter().enumerate().take(chain.len().saturating_sub(1)) {
-            moved[slot as usize] = Block::Scratch(self.scratch_blocks() + k as u32);
+        for (k, &(entry, _)) in chain.iter().enumerate().take(chain.len().saturating_sub(1)) {
+            moved[entry as usize] = Block::Scratch(self.scratch_blocks() + to_u32(k));
         }
         let redirect = |block: Block| match block {
-            Block::Output(slot) => moved[slot as usize],
+            Block::Output(entry) => moved[entry as usize],
             other => other,
         };
         let mut folded = Schedule::new(self.algorithm());
         let mut homes = vec![None; moved.len()];
-        arrivals.iter().for_each(|&(slot, _)| homes[slot as usize] = Some(moved[slot as usize]));
+        arrivals.iter().for_each(|&(entry, _)| homes[entry as usize] = Some(moved[entry as usize]));
         folded.homes = Some(homes);
         let mut next = 0;
         for r in 0..self.rounds() {
@@ -54,7 +56,7 @@ impl Schedule {
                     Op::Recv { from, into, part } => Op::Recv { from, into: redirect(into), part },
                     Op::Send { to, block, part } => Op::Send { to, block: redirect(block), part },
                     Op::Copy { from, into } => Op::Copy { from: redirect(from), into: redirect(into) },
-                    reduce => reduce,
+                    reduce @ Op::Reduce { .. } => reduce,
                 })
                 .collect();
             while next + 1 < chain.len() && chain[next].1.max(chain[next + 1].1) <= r {
@@ -75,9 +77,9 @@ impl Schedule {
         for r in 0..self.rounds() {
             for op in self.round(r) {
                 if let Op::Recv { into, .. } | Op::Copy { into, .. } = op
-                    && let Block::Output(slot) = into
+                    && let Block::Output(entry) = into
                 {
-                    arrivals.push((*slot, r));
+                    arrivals.push((*entry, r));
                 }
             }
         }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::part::Part;
 use crate::topology::neighborhood::{Neighborhood, Rank};
+use crate::util::cast::to_u32;
 
 /// A block of data, by where it lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,10 +21,10 @@ pub enum Block {
 }
 
 impl Block {
-    /// The block's number among the blocks of its variant.
-    pub fn slot(self) -> usize {
+    /// The block's number among the blocks of its variant; of the caller's blocks, the list entry.
+    pub fn index(self) -> usize {
         match self {
-            Block::Input(slot) | Block::Output(slot) | Block::Scratch(slot) | Block::Packet(slot) => slot as usize,
+            Block::Input(i) | Block::Output(i) | Block::Scratch(i) | Block::Packet(i) => i as usize,
         }
     }
 }
@@ -144,6 +145,9 @@ impl Schedule {
 
     /// Appends a round with a given number, which must be higher than all before. Otherwise like
     /// `push_round`.
+    ///
+    /// # Panics
+    /// If it is not higher.
     pub fn push_round_at(&mut self, number: u32, ops: impl IntoIterator<Item = Op>) {
         assert!(self.numbers.last().is_none_or(|&last| last < number), "round {number} is not behind the others");
         self.numbers.push(number);
@@ -157,7 +161,7 @@ impl Schedule {
                 self.scratch = self.scratch.max(k + 1);
             }
         }
-        self.ends.push(self.ops.len() as u32);
+        self.ends.push(to_u32(self.ops.len()));
     }
 
     /// Appends a packet with the next number.
@@ -168,7 +172,7 @@ impl Schedule {
             }
             self.contents.push(block);
         }
-        self.packets.push(self.contents.len() as u32);
+        self.packets.push(to_u32(self.contents.len()));
     }
 
     /// Number of packets.
@@ -185,9 +189,10 @@ impl Schedule {
     /// Returns the schedule, which has packets, without the blocks that `lose` selects: nothing is
     /// sent for such an input block, and what arrives for such an output block is dropped. All
     /// messages remain, so that blocks of others are still forwarded.
+    #[must_use]
     pub fn without(&self, lose: impl Fn(Block) -> bool) -> Schedule {
         let mut rest = self.clone();
-        let (mut packets, mut scratch) = (self.packets() as u32, self.scratch);
+        let (mut packets, mut scratch) = (to_u32(self.packets()), self.scratch);
         let mut replace = |block: &mut Block| {
             if !lose(*block) {
                 return;
@@ -216,7 +221,7 @@ impl Schedule {
         }
         rest.scratch = scratch;
         // the new packets are empty
-        rest.packets.resize(packets as usize, rest.contents.len() as u32);
+        rest.packets.resize(packets as usize, to_u32(rest.contents.len()));
         rest
     }
 
@@ -243,6 +248,7 @@ impl Schedule {
 
     /// Returns the schedule without the operations that `keep` rejects. Either both ends of a
     /// message must be rejected, or neither.
+    #[must_use]
     pub fn retained(&self, mut keep: impl FnMut(&Op) -> bool) -> Schedule {
         let (contents, packets, homes) = (self.contents.clone(), self.packets.clone(), self.homes.clone());
         let mut rest = Schedule { contents, packets, homes, ..Schedule::new(self.algorithm) };
@@ -261,9 +267,9 @@ impl Schedule {
     /// For each entry of the source list that receives something, in no particular order, the block
     /// that receives it: its output block, or in a folded schedule the block that replaces it.
     pub fn homes(&self) -> Vec<(u32, Block)> {
-        let output = |block: Block| if let Block::Output(slot) = block { Some((slot, block)) } else { None };
+        let output = |block: Block| if let Block::Output(entry) = block { Some((entry, block)) } else { None };
         match &self.homes {
-            Some(homes) => (0..).zip(homes).filter_map(|(slot, home)| Some((slot, (*home)?))).collect(),
+            Some(homes) => (0..).zip(homes).filter_map(|(entry, home)| Some((entry, (*home)?))).collect(),
             None => {
                 let written = self.ops.iter().filter_map(|op| match *op {
                     Op::Recv { into, .. } | Op::Copy { into, .. } => Some(into),

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::util::cast::to_int;
+
 /// Cuts fall on multiples of this many bytes of a block's data: a cache line, and a whole number of
 /// elements of every predefined type whose size divides it.
 pub const GRAIN: u64 = 64;
@@ -44,7 +46,7 @@ impl Part {
             if position == self.of {
                 return length;
             }
-            let exact = (u128::from(length) * u128::from(position) / u128::from(self.of)) as u64;
+            let exact = to_int::<u64>(u128::from(length) * u128::from(position) / u128::from(self.of));
             exact / GRAIN * GRAIN
         };
         cut(self.begin)..cut(self.end)
@@ -79,7 +81,7 @@ mod tests {
         assert_eq!(Part::new(0, 7, 7), Part::WHOLE);
         assert_eq!(
             Part::new(1, 2, 3).range(u64::MAX),
-            (u64::MAX / 3) / 64 * 64..((u128::from(u64::MAX) * 2 / 3) as u64) / 64 * 64
+            (u64::MAX / 3) / 64 * 64..to_int::<u64>(u128::from(u64::MAX) * 2 / 3) / 64 * 64
         );
     }
 

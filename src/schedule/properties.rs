@@ -11,12 +11,13 @@ use crate::schedule::world;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 use crate::topology::nodes::Locality;
+use crate::util::cast::{to_u32, to_usize};
 
-/// Contents of block `slot` of process `p`; contents and length identify both.
-fn block(p: u32, slot: u32) -> Vec<u8> {
+/// Contents of block `entry` of process `p`; contents and length identify both.
+fn block(p: u32, entry: u32) -> Vec<u8> {
     // some blocks are too short to be cut, some can be cut in many places
-    let length = (p * 7 + slot * 3) as usize % 5 * 97;
-    let mut bytes = [p.to_le_bytes(), slot.to_le_bytes()].concat();
+    let length = (p * 7 + entry * 3) as usize % 5 * 97;
+    let mut bytes = [p.to_le_bytes(), entry.to_le_bytes()].concat();
     bytes.extend(std::iter::repeat_n(0xa5, length));
     bytes
 }
@@ -26,10 +27,10 @@ fn block(p: u32, slot: u32) -> Vec<u8> {
 fn oracle(world: &[Neighborhood], p: usize) -> Vec<(u32, Vec<u8>)> {
     let me = &world[p];
     let mut expected: Vec<(u32, Vec<u8>)> = Vec::new();
-    for (position, (slot, source)) in me.sources_in_order().into_iter().enumerate() {
+    for (position, (entry, source)) in me.sources_in_order().into_iter().enumerate() {
         let k = (me.sources_in_order()[..position].iter()).filter(|e| e.1 == source).count();
         let sent: Vec<_> = (world[source as usize].targets_in_order().into_iter()).filter(|e| e.1 as usize == p).collect();
-        expected.push((slot, block(source, sent[k].0)));
+        expected.push((entry, block(source, sent[k].0)));
     }
     expected.sort();
     expected
@@ -37,12 +38,12 @@ fn oracle(world: &[Neighborhood], p: usize) -> Vec<(u32, Vec<u8>)> {
 
 fn outputs(blocks: &world::Blocks) -> Vec<(u32, Vec<u8>)> {
     let output =
-        |(block, bytes): (&Block, &Vec<u8>)| if let Block::Output(slot) = block { Some((*slot, bytes.clone())) } else { None };
+        |(block, bytes): (&Block, &Vec<u8>)| if let Block::Output(entry) = block { Some((*entry, bytes.clone())) } else { None };
     blocks.iter().filter_map(output).collect()
 }
 
 fn inputs(world: &[Neighborhood]) -> Vec<Vec<Vec<u8>>> {
-    (world.iter()).map(|n| (0..n.targets().len() as u32).map(|i| block(n.rank(), i)).collect()).collect()
+    (world.iter()).map(|n| (0..to_u32(n.targets().len())).map(|i| block(n.rank(), i)).collect()).collect()
 }
 
 /// Verifies the schedules of all processes and moves bytes through them; if they serve gather, also
@@ -62,7 +63,7 @@ fn check(entry: &Entry, world: &[Neighborhood], schedules: &[Schedule], seed: u6
         let same: Vec<_> = inputs.iter().map(same).collect();
         let gathered = world::run(schedules, &same, |_, _| unreachable!(), seed)?;
         for (n, blocks) in world.iter().zip(&gathered) {
-            let mut expected: Vec<_> = n.sources_in_order().into_iter().map(|(slot, from)| (slot, block(from, 0))).collect();
+            let mut expected: Vec<_> = n.sources_in_order().into_iter().map(|(entry, from)| (entry, block(from, 0))).collect();
             expected.sort();
             if outputs(blocks) != expected {
                 return Err(format!("process {}: wrong bytes gathered", n.rank()));
@@ -81,9 +82,15 @@ fn check_all_on(grid: Option<&Grid>, world: &[Neighborhood], directions: Option<
     let inputs = inputs(world);
     for entry in &ALGORITHMS {
         // the seed also determines if messages are cut, and how finely
-        let startup = [0.0, 0.5, 10.0, 4096.0][seed as usize % 4];
-        let tuning =
-            Tuning { seed, startup, split: seed & 4 == 0, half_duplex: seed & 24 == 0, budget: 1 << 18, ..Tuning::default() };
+        let startup = [0.0, 0.5, 10.0, 4096.0][to_usize(seed) % 4];
+        let tuning = Tuning {
+            seed,
+            startup,
+            split: seed & 0b100 == 0,
+            half_duplex: seed & 0b1_1000 == 0,
+            budget: 1 << 18,
+            ..Tuning::default()
+        };
         let Ok(schedules) = world_schedules_on(entry.algorithm, world, grid, directions, &tuning) else {
             continue;
         };
@@ -129,7 +136,7 @@ fn world_of(n: u32, edges: &[(u32, u32, u16, u16)], nulls: &[(u32, u16)]) -> Vec
         put(&mut targets[(p % n) as usize], at, None, 0);
         put(&mut sources[(p % n) as usize], at, None, 0);
     }
-    (sources.into_iter().zip(targets).enumerate()).map(|(r, (s, t))| Neighborhood::new(r as u32, s, t, true)).collect()
+    (sources.into_iter().zip(targets).enumerate()).map(|(r, (s, t))| Neighborhood::new(to_u32(r), s, t, true)).collect()
 }
 
 proptest! {
@@ -179,7 +186,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let names: Vec<u32> = names.iter().map(|name| name % few).collect();
-        let world = world_of(names.len() as u32, &edges, &nulls);
+        let world = world_of(to_u32(names.len()), &edges, &nulls);
         let schedules = schedules_on_nodes(&world, &Locality::from_names(&names), &Tuning { startup, ..Tuning::default() });
         check(Algorithm::NodeAware.entry(), &world, &schedules, seed).map_err(TestCaseError::fail)?;
         prop_assert!(schedules.iter().all(|s| s.rounds() <= 3));
@@ -219,18 +226,18 @@ proptest! {
     ) {
         let grid = Grid::new(dims.iter().map(|d| d.0).collect(), dims.iter().map(|d| d.1).collect());
         let world: Vec<_> = (0..grid.size()).map(|r| grid.neighborhood(r)).collect();
-        let mut directions: Vec<u32> = (0..2 * dims.len() as u32).collect();
+        let mut directions: Vec<u32> = (0..2 * to_u32(dims.len())).collect();
         if !directions.is_empty() {
-            let by = shuffle as usize % directions.len();
+            let by = to_usize(shuffle) % directions.len();
             directions.rotate_left(by);
         }
         check_all_on(Some(&grid), &world, Some(&directions), shuffle).map_err(TestCaseError::fail)?;
         // definition of the Cartesian case: data sent in direction +d is received from -d, however
         // small the dimension
         for n in &world {
-            for (slot, target) in n.targets().iter().enumerate() {
+            for (entry, target) in n.targets().iter().enumerate() {
                 if let Some(to) = target.rank {
-                    let arrives = world[to as usize].sources()[slot ^ 1];
+                    let arrives = world[to as usize].sources()[entry ^ 1];
                     prop_assert_eq!(arrives.rank, Some(n.rank()));
                     prop_assert_eq!(arrives.direction, target.direction);
                 }
@@ -249,10 +256,10 @@ proptest! {
         let n = grid.size();
         let mut edges = Vec::new();
         for r in 0..n {
-            for direction in 0..2 * dims.len() as u32 {
+            for direction in 0..2 * to_u32(dims.len()) {
                 let bit = (keep.rotate_left(r * 5 + direction)) & 1;
                 if let Some(to) = grid.neighbor(r, direction).filter(|_| bit == 1) {
-                    edges.push((r, to, (keep >> (direction + 1)) as u16, (keep >> (r % 48)) as u16));
+                    edges.push((r, to, ((keep >> (direction + 1)) & 0xffff) as u16, ((keep >> (r % 48)) & 0xffff) as u16));
                 }
             }
         }
@@ -260,7 +267,7 @@ proptest! {
         let world: Vec<_> = plain.iter().map(|x| grid.with_directions(x)).collect();
         prop_assert!(world.iter().all(Option::is_some));
         let world: Vec<_> = world.into_iter().flatten().collect();
-        let directions: Vec<u32> = (0..2 * dims.len() as u32).collect();
+        let directions: Vec<u32> = (0..2 * to_u32(dims.len())).collect();
         check_all_on(Some(&grid), &world, Some(&directions), keep).map_err(TestCaseError::fail)?;
         // edges match as they would without directions
         for (a, b) in plain.iter().zip(&world) {
@@ -275,7 +282,7 @@ fn stencil_world(grid: &Grid, offsets: &[Vec<i32>], order: u64) -> Vec<Neighborh
     let mut edges = Vec::new();
     for (p, (i, offset)) in (0..grid.size()).flat_map(|p| (0..).zip(offsets).map(move |o| (p, o))) {
         if let Some(to) = grid.moved(&grid.coords(p), offset, 1) {
-            let at = |by: u32| order.rotate_left(by) as u16;
+            let at = |by: u32| (order.rotate_left(by) & 0xffff) as u16;
             edges.push((p, grid.rank(&to), at(3 * p + i), at(5 * p + 7 * i)));
         }
     }
@@ -299,7 +306,7 @@ proptest! {
         let d = dims.len();
         let mut offsets: Vec<Vec<i32>> = offsets.iter().map(|o| o[..d].to_vec()).collect();
         if full == 0 && d <= 3 {
-            offsets = (0..3i32.pow(d as u32)).map(|i| (0..d as u32).map(|e| i / 3i32.pow(e) % 3 - 1).collect()).collect();
+            offsets = (0..3i32.pow(to_u32(d))).map(|i| (0..to_u32(d)).map(|e| i / 3i32.pow(e) % 3 - 1).collect()).collect();
         }
         let world = stencil_world(&grid, &offsets, seed);
         let stencil = Stencil::find(&grid, &world);
@@ -324,7 +331,7 @@ proptest! {
         }
         if stencil.closed() {
             let inputs: Vec<Vec<Vec<u8>>> =
-                (world.iter()).map(|n| (0..n.targets().len() as u32).map(|i| block(n.rank(), i)).collect()).collect();
+                (world.iter()).map(|n| (0..to_u32(n.targets().len())).map(|i| block(n.rank(), i)).collect()).collect();
             let moved = world::run(&schedules, &inputs, |_, _| unreachable!(), seed).unwrap();
             for (n, blocks) in world.iter().zip(&moved) {
                 for bytes in blocks.iter().filter(|b| matches!(b.0, Block::Scratch(_))).map(|b| b.1) {

@@ -13,6 +13,7 @@ use super::grammar::{Algorithm, Block, Op, Schedule};
 use super::part::Part;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::{Neighborhood, Rank};
+use crate::util::cast::to_u32;
 
 /// The shares of all processes, concatenated, and the number of words of each.
 pub type Shares = (Vec<u32>, Vec<u32>);
@@ -56,7 +57,7 @@ impl Rounds {
     pub fn uncut(algorithm: Algorithm, graph: &Graph, rounds_of: &[u32]) -> Rounds {
         let count = rounds_of.iter().max().map_or(0, |r| r + 1);
         let pieces = (rounds_of.iter().enumerate())
-            .map(|(e, &round)| Piece { edge: e as u32, round, begin: 0, end: graph.weight(e) })
+            .map(|(e, &round)| Piece { edge: to_u32(e), round, begin: 0, end: graph.weight(e) })
             .collect();
         Rounds { algorithm, count, scale: 1, pieces }
     }
@@ -101,14 +102,14 @@ impl Rounds {
         let ends = |p: &Piece| [sources[p.edge as usize] as usize, graph.target(p.edge as usize) as usize];
         let mut words = vec![0u32; graph.processes()];
         for process in self.pieces.iter().flat_map(ends) {
-            words[process] += STEP as u32;
+            words[process] += to_u32(STEP);
         }
         let mut next: Vec<usize> = words.iter().scan(0, |at, &w| Some(std::mem::replace(at, *at + w as usize))).collect();
         let mut shares = vec![0u32; 2 * STEP * self.pieces.len()];
         for piece in &self.pieces {
             let e = piece.edge as usize;
             let [source, target] = ends(piece);
-            let departure = (e - graph.edges_of(source as Rank).start) as u32;
+            let departure = to_u32(e - graph.edges_of(to_u32(source)).start);
             for (process, edge) in [(source, 2 * departure), (target, 2 * arrivals[e] + 1)] {
                 let step = match self.length(graph, e) {
                     // a block that is expected to be empty travels whole
@@ -154,11 +155,11 @@ pub fn schedule(algorithm: Algorithm, n: &Neighborhood, share: &[u32]) -> Schedu
             let part = Part::new(step[2], step[3], step[4]);
             let edge = step[1] as usize / 2;
             let op = if step[1] % 2 == 0 {
-                let (slot, to) = targets[edge];
-                Op::Send { to, block: Block::Input(slot), part }
+                let (entry, to) = targets[edge];
+                Op::Send { to, block: Block::Input(entry), part }
             } else {
-                let (slot, from) = sources[edge];
-                Op::Recv { from, into: Block::Output(slot), part }
+                let (entry, from) = sources[edge];
+                Op::Recv { from, into: Block::Output(entry), part }
             };
             (step[0], op)
         })

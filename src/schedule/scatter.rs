@@ -22,11 +22,12 @@ use super::costs::Costs;
 use super::grammar::{Algorithm, Block, Op, Schedule, self_copies};
 use super::input::{Input, Tuning};
 use super::star::Star;
+use crate::util::cast::to_u32;
 
 impl Star {
     /// Returns the table of splits that a rule gives for this star.
     pub(super) fn splits(&self, rule: fn(u32, f64, &Costs) -> Vec<u32>, tuning: &Tuning) -> Vec<u32> {
-        rule(self.targets.len() as u32 + 1, self.weight, &tuning.costs)
+        rule(to_u32(self.targets.len()) + 1, self.weight, &tuning.costs)
     }
 }
 
@@ -63,18 +64,18 @@ pub(super) fn schedule(algorithm: Algorithm, input: &Input, splits: &[u32]) -> S
     let mut ops = Vec::new();
     let mut packets: Vec<Vec<Block>> = Vec::new();
     if let Some(star) = input.star {
-        let all = Share { first: 0, count: star.targets.len() as u32 + 1 };
+        let all = Share { first: 0, count: to_u32(star.targets.len()) + 1 };
         if n.rank() == star.hub {
-            let slots: Vec<u32> = n.targets_in_order().into_iter().filter(|t| t.1 != n.rank()).map(|t| t.0).collect();
+            let entries: Vec<u32> = n.targets_in_order().into_iter().filter(|t| t.1 != n.rank()).map(|t| t.0).collect();
             for (round, share) in (0..).zip(all.sent(splits)) {
-                let block = pack(share, splits, &slots, &mut packets);
+                let block = pack(share, splits, &entries, &mut packets);
                 ops.push((round, Op::send(star.rank(share.first), block)));
             }
         } else if let Some(place) = star.targets.iter().position(|&r| r == n.rank()) {
-            let (from, round, share) = way(place as u32 + 1, all, splits);
+            let (from, round, share) = way(to_u32(place) + 1, all, splits);
             let own = n.sources_in_order().first().map_or(0, |s| s.0);
             let sent: Vec<Share> = share.sent(splits).collect();
-            let scratch = |i: usize| Block::Scratch(i as u32);
+            let scratch = |i: usize| Block::Scratch(to_u32(i));
             let into = if sent.is_empty() {
                 Block::Output(own)
             } else {
@@ -83,7 +84,7 @@ pub(super) fn schedule(algorithm: Algorithm, input: &Input, splits: &[u32]) -> S
             };
             ops.push((round, Op::recv(star.rank(from), into)));
             for (i, share) in sent.into_iter().enumerate() {
-                ops.push((round + 1 + i as u32, Op::send(star.rank(share.first), scratch(i))));
+                ops.push((round + 1 + to_u32(i), Op::send(star.rank(share.first), scratch(i))));
             }
         }
     }
@@ -101,7 +102,7 @@ fn way(place: u32, all: Share, splits: &[u32]) -> (u32, u32, Share) {
     loop {
         let holds = |share: &Share| (share.first..share.first + share.count).contains(&place);
         let (sends_before, share) = at.sent(splits).enumerate().find(|(_, share)| holds(share)).expect("someone sends to it");
-        let round = begin + sends_before as u32;
+        let round = begin + to_u32(sends_before);
         if share.first == place {
             return (at.first, round, share);
         }
@@ -111,8 +112,8 @@ fn way(place: u32, all: Share, splits: &[u32]) -> (u32, u32, Share) {
 
 /// Returns the block that the source sends for a range: an input block, or a packet of nested
 /// packets, each with what its receiver forwards.
-fn pack(share: Share, splits: &[u32], slots: &[u32], packets: &mut Vec<Vec<Block>>) -> Block {
-    let input = |place: u32| Block::Input(slots[place as usize - 1]);
+fn pack(share: Share, splits: &[u32], entries: &[u32], packets: &mut Vec<Vec<Block>>) -> Block {
+    let input = |place: u32| Block::Input(entries[place as usize - 1]);
     if share.count == 1 {
         return input(share.first);
     }
@@ -127,13 +128,13 @@ fn pack(share: Share, splits: &[u32], slots: &[u32], packets: &mut Vec<Vec<Block
             if sent.count == 1 {
                 blocks.push(input(sent.first));
             } else {
-                blocks.push(Block::Packet((first + todo.len()) as u32));
+                blocks.push(Block::Packet(to_u32(first + todo.len())));
                 todo.push(sent);
             }
         }
         packets.push(blocks);
     }
-    Block::Packet(first as u32)
+    Block::Packet(to_u32(first))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::costs::length;
 use crate::topology::neighborhood::{Neighborhood, Rank};
+use crate::util::cast::{to_u32, to_usize};
 
 /// A star: one process, the hub, sends to each of some other processes once, and no other process
 /// sends.
@@ -32,7 +33,7 @@ impl Star {
     /// star. If no process sends, process 0 is the hub.
     pub fn from_shares(sum: [u64; 4]) -> Option<(Rank, usize)> {
         let [senders, hub, targets, repeats] = sum;
-        (senders <= 1 && repeats == 0).then_some((hub as Rank, targets as usize))
+        (senders <= 1 && repeats == 0).then_some((to_u32(hub), to_usize(targets)))
     }
 
     /// Returns the star whose hub is `n`.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{Neighborhood, Rank};
+use crate::util::cast::{to_int, to_u32, to_usize};
 
 /// Steps along each dimension.
 pub(super) type Offset = Vec<i32>;
@@ -53,20 +54,20 @@ impl Stencil {
     /// Creates the stencil from the combined reaches and counts of all processes.
     pub fn new(grid: Grid, reach: &[i64], counts: &[i64]) -> Stencil {
         let at = |place: usize| {
-            let mut rest = place as i64;
+            let mut rest = to_int::<i64>(place);
             let mut offset: Offset = (reach.chunks_exact(2).rev())
                 .map(|r| {
                     let width = r[0] + r[1] + 1;
                     let steps = rest % width - r[0];
                     rest /= width;
-                    steps as i32
+                    to_int::<i32>(steps)
                 })
                 .collect();
             offset.reverse();
             offset
         };
         let taken = counts.iter().enumerate().filter(|(_, count)| **count > 0);
-        let offsets: Vec<(Offset, u32)> = taken.map(|(place, &count)| (at(place), count as u32)).collect();
+        let offsets: Vec<(Offset, u32)> = taken.map(|(place, &count)| (at(place), to_u32(count))).collect();
         let used = |d: &usize| offsets.iter().any(|(offset, _)| offset[*d] != 0);
         let dimensions: Vec<usize> = (0..grid.dimensions()).filter(used).collect();
         let order = closed_order(&offsets, &dimensions);
@@ -188,12 +189,12 @@ fn places(reach: &[i64]) -> Option<usize> {
 /// Position of an offset in the box.
 fn place(offset: &[i32], reach: &[i64]) -> usize {
     let widths = reach.chunks_exact(2).zip(offset);
-    widths.fold(0, |place, (r, &steps)| place * (r[0] + r[1] + 1) + i64::from(steps) + r[0]) as usize
+    to_usize(widths.fold(0, |place, (r, &steps)| place * (r[0] + r[1] + 1) + i64::from(steps) + r[0]))
 }
 
 /// List entries and offsets of the edges to other processes, in matching order.
 pub(super) fn edges<'a>(grid: &'a Grid, n: &'a Neighborhood) -> impl Iterator<Item = (u32, Offset)> + 'a {
-    others(n.targets_in_order(), n.rank()).map(|(slot, to)| (slot, grid.offset(n.rank(), to)))
+    others(n.targets_in_order(), n.rank()).map(|(entry, to)| (entry, grid.offset(n.rank(), to)))
 }
 
 pub(super) fn others(list: Vec<(u32, Rank)>, me: Rank) -> impl Iterator<Item = (u32, Rank)> {

@@ -15,6 +15,7 @@ use crate::topology::cartesian::Grid;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::Neighborhood;
 use crate::topology::nodes::Locality;
+use crate::util::cast::to_u32;
 use distributed_coloring::Negotiation;
 
 /// How an algorithm builds a schedule.
@@ -178,7 +179,7 @@ pub fn world_schedules_on(
     directions: Option<&[u32]>,
     tuning: &Tuning,
 ) -> Result<Vec<Schedule>, &'static str> {
-    let processes = world.len() as u32;
+    let processes = to_u32(world.len());
     let entry = algorithm.entry();
     let star = if let Build::Scatter(_) = entry.build { Star::find(world) } else { None };
     let stencil = if let Build::Stencil(_) = entry.build { grid.and_then(|grid| Stencil::find(grid, world)) } else { None };

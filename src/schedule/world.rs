@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use super::grammar::{Block, Op, Schedule};
 use super::packet;
 use super::part::Part;
+use crate::util::cast::{to_u32, to_usize};
 
 /// Contents of the blocks of a process.
 pub type Blocks = BTreeMap<Block, Vec<u8>>;
@@ -71,7 +72,7 @@ pub fn run(
             schedule,
             round: 0,
             posted: false,
-            blocks: (inputs.iter().enumerate()).map(|(i, bytes)| (Block::Input(i as u32), bytes.clone())).collect(),
+            blocks: (inputs.iter().enumerate()).map(|(i, bytes)| (Block::Input(to_u32(i)), bytes.clone())).collect(),
             pending: 0,
         })
         .collect();
@@ -139,7 +140,7 @@ fn step(
                 let (from, to) = (part.range(bytes.len() as u64), expected.range(bytes.len() as u64));
                 let block = processes[receiver].blocks.entry(into).or_default();
                 block.resize(bytes.len(), 0);
-                block[to.start as usize..to.end as usize].copy_from_slice(&bytes[from.start as usize..from.end as usize]);
+                block[to_usize(to.start)..to_usize(to.end)].copy_from_slice(&bytes[to_usize(from.start)..to_usize(from.end)]);
                 if let Block::Packet(k) = into {
                     processes[receiver].open(k);
                 }

@@ -17,6 +17,8 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::time::Duration;
 
+use crate::util::cast::{to_int, to_usize};
+
 /// The longest sleep. After it, the process lets MPI progress other messages.
 pub const NAP: Duration = Duration::from_micros(500);
 
@@ -56,12 +58,12 @@ impl Doorbell {
         let (process, address) = (self.state().process.load(Ordering::Relaxed), self.state().address.load(Ordering::Relaxed));
         let mut word = 0u64;
         let own = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: size_of::<u64>() };
-        let at = address as usize + std::mem::offset_of!(State, address);
+        let at = to_usize(address) + std::mem::offset_of!(State, address);
         let other = libc::iovec { iov_base: std::ptr::without_provenance_mut(at), iov_len: size_of::<u64>() };
         // SAFETY: writes a local variable; the kernel checks the other address.
-        let read = unsafe { libc::process_vm_readv(process as libc::pid_t, &own, 1, &other, 1, 0) };
+        let read = unsafe { libc::process_vm_readv(process.cast_signed(), &own, 1, &other, 1, 0) };
         // in another container, the number may be another process's
-        read == size_of::<u64>() as isize && word == address
+        usize::try_from(read) == Ok(size_of::<u64>()) && word == address
     }
 
     #[inline]
@@ -72,14 +74,14 @@ impl Doorbell {
 
     /// Wakes the owner if it sleeps. Call it after [`fence_before_ring`].
     #[inline]
-    pub fn ring(&self) {
+    pub fn ring(self) {
         if self.state().asleep.load(Ordering::Relaxed) != 0 {
             self.wake();
         }
     }
 
     #[cold]
-    fn wake(&self) {
+    fn wake(self) {
         let rings = &self.state().rings;
         rings.fetch_add(1, Ordering::Relaxed);
         // SAFETY: the word outlives the call; waking accesses no memory.
@@ -94,7 +96,7 @@ impl Doorbell {
         state.asleep.fetch_add(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         if !done() {
-            let nap = libc::timespec { tv_sec: 0, tv_nsec: NAP.as_nanos() as _ };
+            let nap = libc::timespec { tv_sec: 0, tv_nsec: to_int(NAP.as_nanos()) };
             // SAFETY: the word outlives the call, and the time is a local variable.
             unsafe { libc::syscall(libc::SYS_futex, state.rings.as_ptr(), libc::FUTEX_WAIT, heard, &raw const nap) };
         }
@@ -110,6 +112,7 @@ pub fn fence_before_ring() {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use crate::util::cast::to_u32;
     use std::sync::atomic::AtomicBool;
     use std::thread;
     use std::time::Instant;
@@ -188,7 +191,7 @@ mod tests {
             for me in 0..2 {
                 let (memories, token, failed) = (&memories, &token, &failed);
                 scope.spawn(move || {
-                    for round in (0..ROUNDS).filter(|round| round % 2 == me as u32) {
+                    for round in (0..ROUNDS).filter(|round| round % 2 == to_u32(me)) {
                         let mine = || token.load(Ordering::Acquire) >= round;
                         let began = Instant::now();
                         while !mine() && began.elapsed().as_secs() < 10 {

@@ -163,6 +163,7 @@ impl Barrier {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::util::cast::{to_u32, to_usize};
 
     #[cfg(not(loom))]
     #[test]
@@ -233,7 +234,7 @@ mod tests {
 
         /// Accesses a cell of an inbox.
         fn with<T>(&self, process: u32, number: u64, at: u64, f: impl FnOnce(&mut u64) -> T) -> T {
-            let cell = &self.cells[process as usize][(number % 2) as usize][at as usize];
+            let cell = &self.cells[process as usize][(number % 2) as usize][to_usize(at)];
             #[cfg(loom)]
             // SAFETY: as for `Sync`; loom checks it.
             return cell.with_mut(|p| f(unsafe { &mut *p }));
@@ -245,7 +246,7 @@ mod tests {
         /// Does an exchange as process `me`: `sends` words to each process, itself included. Checks
         /// everything that can be observed.
         fn exchange(&self, me: u32, number: u64, sends: u64) {
-            let processes = self.halves.len() as u32;
+            let processes = to_u32(self.halves.len());
             let half = |p: u32| &self.halves[p as usize][(number % 2) as usize];
             for k in 0..sends {
                 for to in 0..processes {
@@ -269,7 +270,7 @@ mod tests {
             let mut last = vec![None; processes as usize];
             for at in 0..contents.bytes {
                 let word = self.with(me, number, at, std::mem::take);
-                let (of, from, k) = (word >> 32, (word >> 16) as u16, word as u16);
+                let (of, from, k) = (word >> 32, ((word >> 16) & 0xffff) as u16, (word & 0xffff) as u16);
                 assert_eq!(of, number, "a word of another exchange");
                 assert!(last[usize::from(from)].replace(k) < Some(k), "words of one sender stay in order");
             }

@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::liveness;
+use crate::util::cast::to_u32;
 
 /// A node, as seen by one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +85,7 @@ impl Team {
         let all = coll::allgather_words(&node, [rank.into(), number, start, spaces], size)?;
         let cards: Vec<liveness::Card> = all.iter().map(|&[_, number, start, spaces]| [number, start, spaces]).collect();
         liveness::introduce(&node, &cards)?;
-        let ranks = all.into_iter().map(|[rank, ..]| rank as u32).collect();
+        let ranks = all.into_iter().map(|[rank, ..]| to_u32(rank)).collect();
         Ok(Team { comm: node, me, ranks, oversubscribed })
     }
 
@@ -105,7 +106,7 @@ impl Team {
 
     /// Returns the rank in the team of a process of the communicator, if it is a member.
     pub fn member(&self, rank: u32) -> Option<u32> {
-        self.ranks.binary_search(&rank).ok().map(|k| k as u32)
+        self.ranks.binary_search(&rank).ok().map(|k| to_u32(k))
     }
 
     /// True if there are more processes on the node than cores that they may use.

@@ -38,12 +38,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use Ordering::{Acquire, Relaxed, Release};
 
-/// Messages that can be in a ring at a time.
+use crate::util::cast::{high_half, low_half, to_usize};
+
+/// Cells of a ring.
 #[cfg(not(loom))]
-pub const CELLS: u64 = 8;
+const LENGTH: usize = 8;
 /// Few, so that there are fewer interleavings.
 #[cfg(loom)]
-pub const CELLS: u64 = 2;
+const LENGTH: usize = 2;
+
+/// Messages that can be in a ring at a time.
+pub const CELLS: u64 = LENGTH as u64;
 
 /// Words of a message that fit in its cell.
 pub const WORDS: usize = 5;
@@ -77,7 +82,7 @@ struct SenderLine {
 struct ReceiverLine {
     /// For each cell, one more than the number of the message that was released last. The eight of
     /// them fill a cache line.
-    taken: [AtomicU64; CELLS as usize],
+    taken: [AtomicU64; LENGTH],
     /// Chunks that have been read.
     chunks: AtomicU64,
     /// One more than the number of the last long message that the receiver is ready for, and of the
@@ -90,7 +95,7 @@ struct ReceiverLine {
 #[derive(Debug)]
 #[repr(C, align(128))]
 pub struct Ring {
-    cells: [Cell; CELLS as usize],
+    cells: [Cell; LENGTH],
     written: SenderLine,
     taken: ReceiverLine,
 }
@@ -113,7 +118,7 @@ pub const IN_CELL: u32 = u32::MAX;
 pub const IN_CHUNKS: u32 = u32::MAX - 1;
 
 fn cell_of(number: u64) -> usize {
-    (number % CELLS) as usize
+    to_usize(number % CELLS)
 }
 
 /// The sender's private part of a ring. Messages are written one at a time, by any thread.
@@ -121,8 +126,8 @@ fn cell_of(number: u64) -> usize {
 pub struct Sender {
     /// For each cell, one more than the number of the message that was written last, and of the one
     /// that is known to have been released last.
-    last: [AtomicU64; CELLS as usize],
-    known: [AtomicU64; CELLS as usize],
+    last: [AtomicU64; LENGTH],
+    known: [AtomicU64; LENGTH],
     /// All messages with lower numbers have been released.
     all_below: AtomicU64,
 }
@@ -189,7 +194,7 @@ impl Ring {
             return None;
         }
         let meta = cell.meta.load(Relaxed);
-        Some(Header { bytes: meta as u32, location: (meta >> 32) as u32, acks: cell.acks.load(Relaxed) })
+        Some(Header { bytes: low_half(meta), location: high_half(meta), acks: cell.acks.load(Relaxed) })
     }
 
     /// Copies the words in the cell of message `number`, which has come.
@@ -363,7 +368,7 @@ mod races {
     /// Memory of a process's messages to the other one: not atomic, so that the tools see two
     /// threads that meet there.
     #[derive(Default)]
-    struct Memory([UnsafeCell<u64>; CELLS as usize]);
+    struct Memory([UnsafeCell<u64>; LENGTH]);
 
     // SAFETY: exclusive access is what is tested.
     unsafe impl Sync for Memory {}

@@ -22,6 +22,7 @@ use crate::error::Result;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::of_process::OfProcess;
+use crate::util::cast::to_int;
 
 /// Each process's part of a segment begins on a page.
 const PAGE: usize = 4096;
@@ -131,15 +132,15 @@ impl Segment {
     /// Returns true if a process is alive and has the segment. Makes a system call.
     pub fn lives(&self, process: u32) -> bool {
         // a process is not reported dead if the check fails
-        self.lock(libc::F_OFD_GETLK, process).is_none_or(|kind| kind != libc::F_UNLCK as libc::c_short)
+        self.lock(libc::F_OFD_GETLK, process).is_none_or(|kind| kind != to_int::<libc::c_short>(libc::F_UNLCK))
     }
 
     /// Takes or tests a lock. Returns the kind of lock that there is; `None` if the call failed.
     fn lock(&self, command: libc::c_int, process: u32) -> Option<libc::c_short> {
         // SAFETY: all zeros are a valid struct of numbers.
         let mut lock: libc::flock = unsafe { std::mem::zeroed() };
-        lock.l_type = libc::F_WRLCK as libc::c_short;
-        lock.l_whence = libc::SEEK_SET as libc::c_short;
+        lock.l_type = to_int(libc::F_WRLCK);
+        lock.l_whence = to_int(libc::SEEK_SET);
         (lock.l_start, lock.l_len) = (libc::off_t::from(process), 1);
         // SAFETY: an open file; the struct is a local variable.
         let done = unsafe { libc::fcntl(self.file.as_raw_fd(), command, &mut lock) };
@@ -171,8 +172,8 @@ impl Drop for HeldLocks {
             // this process has one lock.
             unsafe {
                 let mut lock: libc::flock = std::mem::zeroed();
-                lock.l_type = libc::F_UNLCK as libc::c_short;
-                lock.l_whence = libc::SEEK_SET as libc::c_short;
+                lock.l_type = to_int(libc::F_UNLCK);
+                lock.l_whence = to_int(libc::SEEK_SET);
                 libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &mut lock);
             }
         }
@@ -267,7 +268,7 @@ fn identity(file: RawFd) -> io::Result<(u64, u64, u64)> {
     unsafe {
         let mut status: libc::stat = std::mem::zeroed();
         check(libc::fstat(file, &mut status))?;
-        Ok((status.st_dev, status.st_ino, status.st_size as u64))
+        Ok((status.st_dev, status.st_ino, to_int::<u64>(status.st_size)))
     }
 }
 
@@ -286,7 +287,7 @@ fn share(
     if me == 0 {
         let made = make(length).and_then(|file| Ok((identity(file.as_raw_fd())?, file)));
         file = keep(made, failure).map(|((device, inode, _), file)| {
-            words = [std::process::id().into(), file.as_raw_fd() as u64, device, inode];
+            words = [std::process::id().into(), to_int(file.as_raw_fd()), device, inode];
             file
         });
     }
@@ -311,7 +312,8 @@ fn named(node: &Comm, me: u32, length: usize, failure: &mut Option<io::Error>) -
     static MADE: AtomicU32 = AtomicU32::new(0);
     let name = |process: u64, number: u64| CString::new(format!("/mpix-neighbor-{process}-{number}"));
     // a file left behind by a process with the same number in another container is not in the way
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+    let now =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| to_int::<u64>(since.as_nanos()));
     let number = now << 16 | u64::from(MADE.fetch_add(1, Ordering::Relaxed) & 0xffff);
     let open = |name: &CString, flags: libc::c_int| {
         // SAFETY: a name; the opened file is owned from here on.

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 use crate::topology::neighborhood::{Neighbor, Neighborhood, Rank};
+use crate::util::cast::{to_int, to_u32};
 
 /// A Cartesian grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +68,7 @@ impl Grid {
             .map(|d| {
                 let (n, steps) = (i64::from(self.dims[d]), i64::from(to[d]) - i64::from(from[d]));
                 let steps = if self.periodic[d] { (steps + (n - 1) / 2).rem_euclid(n) - (n - 1) / 2 } else { steps };
-                steps as i32
+                to_int::<i32>(steps)
             })
             .collect()
     }
@@ -104,14 +105,14 @@ impl Grid {
     /// first the lower, then the higher neighbor, both as source and as target, `MPI_PROC_NULL`
     /// beyond open ends.
     pub fn neighborhood(&self, rank: Rank) -> Neighborhood {
-        let directions = 0..2 * self.dims.len() as u32;
+        let directions = 0..2 * to_u32(self.dims.len());
         let list = |travels: fn(u32) -> u32| {
             (directions.clone())
-                .map(|slot| Neighbor { rank: self.neighbor(rank, slot), weight: 1, direction: travels(slot) })
+                .map(|entry| Neighbor { rank: self.neighbor(rank, entry), weight: 1, direction: travels(entry) })
                 .collect()
         };
         // data from the lower neighbor travels up
-        Neighborhood::new(rank, list(|slot| slot ^ 1), list(|slot| slot), false)
+        Neighborhood::new(rank, list(|entry| entry ^ 1), list(|entry| entry), false)
     }
 
     /// Assigns directions to the edges of a neighborhood whose neighbors are all one step away in
@@ -141,8 +142,9 @@ impl Grid {
                     };
                     // both ends list the candidates in the same order, so the k-th edge gets the
                     // same direction at both
-                    let direction =
-                        (0..2 * self.dims.len() as u32).filter(|&direction| self.neighbor(from, direction) == Some(to)).nth(k)?;
+                    let direction = (0..2 * to_u32(self.dims.len()))
+                        .filter(|&direction| self.neighbor(from, direction) == Some(to))
+                        .nth(k)?;
                     Some(Neighbor { direction, ..*edge })
                 })
                 .collect()
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn block_sent_up_arrives_in_the_lower_slot() {
+    fn block_sent_up_arrives_in_the_lower_entry() {
         // sizes 1 and 2: all edges lead to one process, only the direction distinguishes them
         for n in [1, 2] {
             let g = Grid::new(vec![n], vec![true]);
@@ -252,13 +254,13 @@ mod tests {
                     assert_eq!(out, into, "{dims:?}");
                 }
                 // k-th stays k-th
-                let slots = |n: &Neighborhood, peer| -> Vec<u32> {
+                let entries = |n: &Neighborhood, peer| -> Vec<u32> {
                     let mut v = n.targets_in_order();
                     v.retain(|e| e.1 == peer);
                     v.iter().map(|e| e.0).collect()
                 };
                 for peer in 0..g.size() {
-                    assert_eq!(slots(a, peer), slots(before, peer));
+                    assert_eq!(entries(a, peer), entries(before, peer));
                 }
             }
         }

@@ -10,6 +10,7 @@
 use std::ops::Range;
 
 use crate::topology::neighborhood::{Neighbor, Neighborhood, Rank};
+use crate::util::cast::{to_u32, to_usize};
 
 /// All edges of all processes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -70,7 +71,7 @@ impl Graph {
     fn edges_in_order(neighborhood: &Neighborhood) -> impl Iterator<Item = &Neighbor> {
         (neighborhood.targets_in_order().into_iter())
             .filter(|&(_, to)| to != neighborhood.rank())
-            .map(|(slot, _)| &neighborhood.targets()[slot as usize])
+            .map(|(entry, _)| &neighborhood.targets()[entry as usize])
     }
 
     /// The neighborhoods of all processes, with each process's sources in the order of their ranks.
@@ -82,7 +83,7 @@ impl Graph {
     pub fn neighborhoods_with(&self, direction: impl Fn(usize) -> u32) -> Vec<Neighborhood> {
         let mut sources = vec![Vec::new(); self.processes()];
         let mut targets = vec![Vec::new(); self.processes()];
-        for p in 0..self.processes() as Rank {
+        for p in 0..to_u32(self.processes()) {
             for e in self.edges_of(p) {
                 let (to, weight) = (self.target(e), self.weight(e));
                 let neighbor = |rank| Neighbor { rank: Some(rank), weight, direction: direction(e) };
@@ -91,7 +92,7 @@ impl Graph {
             }
         }
         (sources.into_iter().zip(targets).enumerate())
-            .map(|(p, (sources, targets))| Neighborhood::new(p as Rank, sources, targets, true))
+            .map(|(p, (sources, targets))| Neighborhood::new(to_u32(p), sources, targets, true))
             .collect()
     }
 
@@ -107,7 +108,7 @@ impl Graph {
 
     /// Numbers of the edges that leave a process.
     pub fn edges_of(&self, p: Rank) -> Range<usize> {
-        self.first[p as usize] as usize..self.first[p as usize + 1] as usize
+        to_usize(self.first[p as usize])..to_usize(self.first[p as usize + 1])
     }
 
     /// Target of an edge.
@@ -122,12 +123,12 @@ impl Graph {
 
     /// All edges as (source, target, weight), in the order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = (Rank, Rank, u32)> + '_ {
-        (0..self.processes() as Rank).flat_map(move |p| self.edges_of(p).map(move |e| (p, self.targets[e], self.weights[e])))
+        (0..to_u32(self.processes())).flat_map(move |p| self.edges_of(p).map(move |e| (p, self.targets[e], self.weights[e])))
     }
 
     /// Out-degree and in-degree of each process.
     pub fn degrees(&self) -> (Vec<u32>, Vec<u32>) {
-        let out = self.first.windows(2).map(|w| (w[1] - w[0]) as u32).collect();
+        let out = self.first.windows(2).map(|w| to_u32(w[1] - w[0])).collect();
         let mut into = vec![0u32; self.processes()];
         for &t in &self.targets {
             into[t as usize] += 1;

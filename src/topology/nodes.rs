@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::topology::neighborhood::Rank;
+use crate::util::cast::to_u32;
 
 /// The nodes of all processes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,24 +29,24 @@ impl Locality {
         let mut numbers = HashMap::new();
         let node_of: Vec<u32> = (names.iter())
             .map(|name| {
-                let next = numbers.len() as u32;
+                let next = to_u32(numbers.len());
                 *numbers.entry(name).or_insert(next)
             })
             .collect();
-        let mut members: Vec<Rank> = (0..names.len() as Rank).collect();
+        let mut members: Vec<Rank> = (0..to_u32(names.len())).collect();
         members.sort_by_key(|&r| node_of[r as usize]);
-        let begins = (0..=numbers.len() as u32).map(|n| members.partition_point(|&r| node_of[r as usize] < n)).collect();
+        let begins = (0..=to_u32(numbers.len())).map(|n| members.partition_point(|&r| node_of[r as usize] < n)).collect();
         Locality { node_of, members, begins }
     }
 
     /// Number of processes.
     pub fn processes(&self) -> u32 {
-        self.node_of.len() as u32
+        to_u32(self.node_of.len())
     }
 
     /// Number of nodes.
     pub fn nodes(&self) -> u32 {
-        self.begins.len() as u32 - 1
+        to_u32(self.begins.len()) - 1
     }
 
     /// The node of a process.

@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+use crate::util::cast::to_u32;
+
 /// SplitMix64's finalizer: a hash of 64 bits in which each bit of the result depends on every bit
 /// of the input.
 pub fn mix(mut z: u64) -> u64 {
@@ -52,7 +54,7 @@ impl Random {
     /// Shuffles a list.
     pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for i in (1..list.len()).rev() {
-            list.swap(i, self.below(i as u32 + 1) as usize);
+            list.swap(i, self.below(to_u32(i) + 1) as usize);
         }
     }
 }

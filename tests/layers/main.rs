@@ -43,9 +43,9 @@ fn modules_use_only_what_lies_below_them() {
             "logging" => vec!["environment", "mpi", "select"],
             "mpi" => vec!["error"],
             "datatype" => vec!["error", "mpi", "topology"],
-            "shm" => vec!["error", "mpi"],
+            "shm" => vec!["error", "mpi", "util"],
             "exec" => vec!["datatype", "error", "mpi", "observe", "schedule", "shm", "topology"],
-            "observe" => vec!["environment", "error", "mpi"],
+            "observe" => vec!["environment", "error", "mpi", "util"],
             "progress" => vec!["error", "mpi"],
             "collective" => [&pure[..], &["datatype", "exec", "mpi", "observe", "progress", "shm"]].concat(),
             "sparse" => {

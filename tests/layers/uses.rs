@@ -213,7 +213,7 @@ impl Reader<'_> {
             UseTree::Path(path) => self.tree(&path.tree, &[before, &[path.ident.to_string()]].concat(), public),
             UseTree::Name(name) if name.ident == "self" => self.name(before, before.last(), public),
             UseTree::Name(name) => {
-                self.name(&[before, &[name.ident.to_string()]].concat(), Some(&name.ident.to_string()), public)
+                self.name(&[before, &[name.ident.to_string()]].concat(), Some(&name.ident.to_string()), public);
             }
             UseTree::Rename(rename) => {
                 self.name(&[before, &[rename.ident.to_string()]].concat(), Some(&rename.rename.to_string()), public);

@@ -3,6 +3,8 @@
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 
+use mpix_neighbor::util::cast::to_usize;
+
 use mpi_sys::RSMPI_Comm_f2c as comm_of;
 use mpi_sys::{MPI_Aint, MPI_Comm, MPI_Datatype, RSMPI_Info_f2c as info_of, RSMPI_Type_f2c as type_of};
 
@@ -192,7 +194,7 @@ fortran! { mpi_ MPI_:
         {
             return native();
         }
-        let types = |list: *const Integer| -> Vec<MPI_Datatype> { (0..processes as usize).map(|i| type_of(*list.add(i))).collect() };
+        let types = |list: *const Integer| -> Vec<MPI_Datatype> { (0..to_usize(processes)).map(|i| type_of(*list.add(i))).collect() };
         let (send, recv) = (types(sendtypes), types(recvtypes));
         let side = |base, counts, displs, types: &[MPI_Datatype]| {
             Blocks::general(buffer(base), Ints::Int(counts), Ints::Int(displs), types.as_ptr())

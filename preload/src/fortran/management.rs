@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 
+use mpix_neighbor::util::cast::{to_int, to_usize};
+
 use mpi_sys::{
     MPI_Request, MPI_Status, RSMPI_Comm_f2c as comm_of, RSMPI_Request_c2f as integer_of, RSMPI_Request_f2c as request_of,
 };
@@ -50,7 +52,7 @@ unsafe fn with_requests(
     }
     // SAFETY: the caller vouches for arrays of `count` entries; constants of mpi-sys' C file.
     unsafe {
-        let count = count as usize;
+        let count = to_usize(count);
         let handles = (0..count).map(|i| request_of(*integers.add(i)));
         let mut handles: Vec<MPI_Request> = handles.collect();
         let before = handles.clone();
@@ -71,7 +73,7 @@ unsafe fn with_requests(
             }
             let written = after();
             if !ignored {
-                let bytes = written.clamp(0, count as Integer) as usize * size_of::<MPI_Status>();
+                let bytes = to_usize(written.clamp(0, to_int::<Integer>(count))) * size_of::<MPI_Status>();
                 std::ptr::copy_nonoverlapping(room.as_ptr().cast::<u8>(), statuses.cast::<u8>(), bytes);
             }
         }
@@ -83,7 +85,7 @@ unsafe fn with_requests(
 unsafe fn from_one(indices: *mut Integer, count: Integer) {
     // SAFETY: the caller vouches for the array; a constant of mpi-sys' C file.
     unsafe {
-        for i in 0..count.max(0) as usize {
+        for i in 0..to_usize(count.max(0)) {
             if *indices.add(i) != mpi_sys::RSMPI_UNDEFINED {
                 *indices.add(i) += 1;
             }

@@ -3,6 +3,8 @@
 
 use std::fmt::Write;
 
+use mpix_neighbor::util::cast::{to_int, to_usize, whole};
+
 /// One message at one of its two ends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
@@ -70,9 +72,9 @@ fn color(round: usize, rounds: usize) -> (String, &'static str) {
         true => FEW[round % FEW.len()].to_owned(),
         false => {
             let at = round as f64 / (rounds - 1) as f64 * (SCALE.len() - 1) as f64;
-            let i = (at as usize).min(SCALE.len() - 2);
+            let i = to_usize(whole(at)).min(SCALE.len() - 2);
             let (a, b, t) = (SCALE[i], SCALE[i + 1], at - i as f64);
-            let mix = |a: f64, b: f64| (a + (b - a) * t) as u8;
+            let mix = |a: f64, b: f64| to_int::<u8>(whole(a + (b - a) * t));
             format!("#{:02X}{:02X}{:02X}", mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
         }
     };
@@ -149,7 +151,7 @@ impl Chart {
             let _ =
                 writeln!(svg, "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" font-size=\"11\">{p}</text>", LEFT - 8.0, y + 16.0);
         }
-        let middle = (TOP + bottom) / 2.0;
+        let middle = f64::midpoint(TOP, bottom);
         let _ = writeln!(
             svg,
             "<text x=\"20\" y=\"{middle}\" text-anchor=\"middle\" transform=\"rotate(-90 20 {middle})\">process</text>"
@@ -161,8 +163,8 @@ impl Chart {
         let end = self.end.max(1e-9);
         let (of, name) = unit(end);
         let step = step(end / of);
-        let digits = (-step.log10().floor()).max(0.0) as usize;
-        let marks = (end / of / step + 1e-9) as usize;
+        let digits = to_usize(whole((-step.log10().floor()).max(0.0)));
+        let marks = to_usize(whole(end / of / step + 1e-9));
         for mark in 0..=marks {
             let value = mark as f64 * step;
             let x = self.x(value * of);
@@ -238,7 +240,7 @@ impl Chart {
         let begin = LEFT + 44.0;
         let count = self.rounds.len();
         let box_width = (WIDTH - 60.0).min(count as f64 * 30.0) / count.max(1) as f64;
-        let every = (26.0 / box_width).ceil().max(1.0) as usize;
+        let every = to_usize(whole((26.0 / box_width).ceil().max(1.0)));
         for (i, round) in self.rounds.iter().enumerate() {
             let x = begin + i as f64 * box_width;
             let (fill, ink) = color(i, count);
@@ -261,6 +263,7 @@ impl Chart {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mpix_neighbor::util::cast::to_u32;
 
     fn chart(rounds: usize, end: f64) -> Chart {
         let bar = |process, sends, peer, round| Bar { process, sends, peer, bytes: 64, round, begin: 0.0, end: end / 2.0 };
@@ -269,7 +272,7 @@ mod tests {
             title: "a < b & c".into(),
             subtitle: "two".into(),
             processes: 0..2,
-            rounds: (0..rounds as u32).collect(),
+            rounds: (0..to_u32(rounds)).collect(),
             end,
             bars,
         }
@@ -277,7 +280,7 @@ mod tests {
 
     #[test]
     fn times_read_well() {
-        let texts = [0.0, 1.5e-9, 999.96e-9, 2.5e-6, 123.456e-6, 0.0999996, 12.0, 4321.0].map(time);
+        let texts = [0.0, 1.5e-9, 999.96e-9, 2.5e-6, 123.456e-6, 0.099_999_6, 12.0, 4321.0].map(time);
         assert_eq!(texts, ["0 s", "1.500 ns", "1.000 µs", "2.500 µs", "123.5 µs", "100.0 ms", "12.00 s", "4321 s"]);
     }
 

@@ -84,7 +84,7 @@ impl Statistic {
             Statistic::Mean => values.iter().sum::<f64>() / n as f64,
             Statistic::Median => {
                 values.sort_by(f64::total_cmp);
-                (values[(n - 1) / 2] + values[n / 2]) / 2.0
+                f64::midpoint(values[(n - 1) / 2], values[n / 2])
             }
         }
     }

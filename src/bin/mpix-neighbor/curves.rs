@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use mpix_neighbor::util::cast::{to_int, to_usize, whole, whole_signed};
+
 use crate::chart::{FEW, escape};
 
 /// A line through points.
@@ -107,9 +109,9 @@ impl Curves {
 
     fn grid(&self, svg: &mut String, scale: &Scale) {
         let (top, bottom, right) = (scale.top, scale.top + HEIGHT, LEFT + WIDTH);
-        let powers = scale.x.0.ceil() as i32..=scale.x.1.floor() as i32;
+        let powers = to_int::<i32>(whole_signed(scale.x.0.ceil()))..=to_int::<i32>(whole_signed(scale.x.1.floor()));
         // width of a number of seven digits
-        let every = (44.0 / (WIDTH / (scale.x.1 - scale.x.0))).ceil().max(1.0) as usize;
+        let every = to_usize(whole((44.0 / (WIDTH / (scale.x.1 - scale.x.0))).ceil().max(1.0)));
         for e in powers.step_by(every) {
             let x = scale.x(f64::from(e).exp2());
             let _ = writeln!(
@@ -121,7 +123,7 @@ impl Curves {
                 f64::from(e).exp2()
             );
         }
-        for decade in 0..=scale.decades as i32 {
+        for decade in 0..=to_int::<i32>(whole_signed(scale.decades)) {
             for step in (1..10).take_while(|&step| step == 1 || f64::from(decade) < scale.decades) {
                 let value = f64::from(step) * 10f64.powi(decade);
                 let y = scale.y(value);
@@ -137,7 +139,7 @@ impl Curves {
                 }
             }
         }
-        let middle = (top + bottom) / 2.0;
+        let middle = f64::midpoint(top, bottom);
         let _ = writeln!(
             svg,
             "<path d=\"M{LEFT} {top}V{bottom}H{right}\" stroke=\"#222\" fill=\"none\"/>\n\
@@ -238,9 +240,11 @@ mod tests {
     #[test]
     fn nothing_is_drawn_at_no_place() {
         let curve = |name: &str, dashed, points: &[(f64, f64)]| Curve { name: name.into(), dashed, points: points.to_vec() };
-        for (points, lines) in
-            [([(1.0, 1.0), (2.0, 1e9)], 1), ([(3.0, -1.0), (4294967295.0, 0.0)], 0), ([(5.0, f64::INFINITY), (6.0, f64::NAN)], 0)]
-        {
+        for (points, lines) in [
+            ([(1.0, 1.0), (2.0, 1e9)], 1),
+            ([(3.0, -1.0), (4_294_967_295.0, 0.0)], 0),
+            ([(5.0, f64::INFINITY), (6.0, f64::NAN)], 0),
+        ] {
             let curves = Curves {
                 title: "a < b".into(),
                 subtitles: vec!["c & d".into()],

@@ -7,6 +7,7 @@ use mpix_neighbor::model::generate::{self, Stencil};
 use mpix_neighbor::topology::cartesian::Grid;
 use mpix_neighbor::topology::graph::Graph;
 use mpix_neighbor::topology::neighborhood::{Neighbor, Neighborhood};
+use mpix_neighbor::util::cast::to_u32;
 
 use crate::problem::Problem;
 use crate::readers::MAX_PROCESSES;
@@ -127,7 +128,7 @@ impl Generator {
     fn check(&self) -> Result<(), String> {
         let (processes, degree) = match self {
             Generator::Grid(dims, full) => {
-                let degree = if *full { 3u64.saturating_pow(dims.len() as u32) } else { 2 * dims.len() as u64 };
+                let degree = if *full { 3u64.saturating_pow(to_u32(dims.len())) } else { 2 * dims.len() as u64 };
                 (dims.iter().fold(1u64, |product, d| product.saturating_mul(u64::from(d.0))), degree)
             }
             Generator::Regular(n, d) | Generator::IrregPc1(d, n) => {
@@ -215,7 +216,7 @@ impl Generator {
                 *heaviest = (*heaviest).max(weight);
             }
         }
-        let mut directions: Vec<u32> = (0..heaviest.len() as u32).filter(|&d| heaviest[d as usize].is_some()).collect();
+        let mut directions: Vec<u32> = (0..to_u32(heaviest.len())).filter(|&d| heaviest[d as usize].is_some()).collect();
         directions.sort_by_key(|&d| std::cmp::Reverse(heaviest[d as usize]));
         Problem {
             name: self.to_string(),

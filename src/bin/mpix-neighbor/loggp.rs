@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use mpix_neighbor::util::cast::whole;
+
 use clap::Args;
 
 use crate::failure::Failure;
@@ -47,8 +49,8 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 fn longest(text: &str) -> Result<u32, String> {
     let range = mpix_neighbor::select::hints::Measuring::BYTES;
-    let number = bytes(text)? as u64;
-    Some(number).filter(|n| range.contains(n)).map(|n| n as u32).ok_or_else(|| "not from 1k to 1G".into())
+    let number = u32::try_from(whole(bytes(text)?)).ok();
+    number.filter(|n| range.contains(n)).ok_or_else(|| "not from 1k to 1G".into())
 }
 
 /// Says how to get what can measure, with this command on so many processes.

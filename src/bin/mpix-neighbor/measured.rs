@@ -263,7 +263,7 @@ mod compared {
 
         #[test]
         fn rows_are_measured_predicted_and_their_ratio() {
-            let machine = Loggp { latency: 10.0, overhead: 2.0, gap: 3.0, gap_per_byte: 0.0123456789, eager: u64::MAX };
+            let machine = Loggp { latency: 10.0, overhead: 2.0, gap: 3.0, gap_per_byte: 0.012_345_678_9, eager: u64::MAX };
             let report = report(rounded(machine));
             let text = report.text();
             assert!(text.starts_with("6 messages of 100 B from each process"), "{text}");

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use mpix_neighbor::util::cast::{to_int, whole_signed};
+
 use crate::chart::{escape, time};
 
 /// One measured quantity.
@@ -48,7 +50,10 @@ impl Axis {
         let exponents: Vec<f64> = values.filter(|v| v.is_finite() && *v > 0.0).map(|v| v.log(base)).collect();
         let end = |pick: fn(f64, f64) -> f64| exponents.iter().copied().reduce(pick).unwrap_or(0.0);
         // the logarithm of an exact power may be slightly off
-        let (from, to) = ((end(f64::min) + 1e-9).floor() as i32, (end(f64::max) - 1e-9).ceil() as i32);
+        let (from, to) = (
+            to_int::<i32>(whole_signed((end(f64::min) + 1e-9).floor())),
+            to_int::<i32>(whole_signed((end(f64::max) - 1e-9).ceil())),
+        );
         Axis { base, from, to: to.max(from + 1) }
     }
 
@@ -206,6 +211,6 @@ mod tests {
                 assert!(axis.part(low) >= -1e-6 && axis.part(high) <= 1.0 + 1e-6);
             }
         }
-        assert_eq!([1.0, 1023.0, 1024.0, 1536.0, 1048576.0].map(size), ["1 B", "1023 B", "1 KiB", "1.5 KiB", "1 MiB"]);
+        assert_eq!([1.0, 1023.0, 1024.0, 1536.0, 1_048_576.0].map(size), ["1 B", "1023 B", "1 KiB", "1.5 KiB", "1 MiB"]);
     }
 }

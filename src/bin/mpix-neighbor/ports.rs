@@ -10,6 +10,7 @@ use mpix_neighbor::schedule::rounds::lower_bound;
 use mpix_neighbor::schedule::{Block, Op, Rounds, Schedule, length};
 use mpix_neighbor::topology::graph::Graph;
 use mpix_neighbor::topology::neighborhood::Neighborhood;
+use mpix_neighbor::util::cast::to_u32;
 
 /// An ordered time; never NaN.
 #[derive(PartialEq)]
@@ -37,7 +38,7 @@ impl Ord for Time {
 /// Cost: O(edges log processes) time.
 pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
     let processes = graph.processes();
-    let mut next: Vec<usize> = (0..processes).map(|p| graph.edges_of(p as u32).start).collect();
+    let mut next: Vec<usize> = (0..processes).map(|p| graph.edges_of(to_u32(p)).start).collect();
     let mut free = vec![0.0f64; processes];
     let mut end = 0.0f64;
     // (time at which a process may send its next message, process): the earliest reaches its
@@ -46,7 +47,7 @@ pub fn asynchronous(graph: &Graph, startup: f64) -> f64 {
         (0..processes).map(|p| (Time(0.0), std::cmp::Reverse(p))).collect();
     while let Some((Time(now), std::cmp::Reverse(p))) = ready.pop() {
         let edge = next[p];
-        if edge == graph.edges_of(p as u32).end {
+        if edge == graph.edges_of(to_u32(p)).end {
             continue;
         }
         next[p] += 1;
@@ -113,9 +114,9 @@ pub fn of_schedules(world: &[Neighborhood], schedules: &[Schedule]) -> Option<Ve
         for r in 0..schedule.rounds() {
             for op in schedule.round(r) {
                 let Op::Send { to, block, part } = *op else { continue };
-                let Block::Input(slot) = block else { return None };
+                let Block::Input(entry) = block else { return None };
                 let (begin, end, of) = part.fraction();
-                let length = length(n.targets()[slot as usize].weight, 1) as f64 * f64::from(end - begin) / f64::from(of);
+                let length = length(n.targets()[entry as usize].weight, 1) as f64 * f64::from(end - begin) / f64::from(of);
                 messages.push(Message { round: schedule.number(r), source: n.rank(), target: to, length });
             }
         }

@@ -2,6 +2,7 @@
 //! functions from text; each error names the file, the line and the defect.
 
 use mpix_neighbor::topology::graph::Graph;
+use mpix_neighbor::util::cast::to_u32;
 
 use crate::text::shown;
 
@@ -50,21 +51,26 @@ impl<'a> Lines<'a> {
             self.error(format_args!("{what} '{}' is not a whole number from {} to {}", shown(word), range.start(), range.end()))
         })
     }
+
+    /// The same for a range that ends below 2^32.
+    fn small(&self, what: &str, word: Option<&str>, range: std::ops::RangeInclusive<u32>) -> Result<u32, String> {
+        self.number(what, word, u64::from(*range.start())..=u64::from(*range.end())).map(to_u32)
+    }
 }
 
 /// `source target [weight]` on each line; `#` begins a comment. Without a weight, 1. As many
 /// processes as the highest number asks for, or `ranks`, which must be enough.
 pub fn edge_list(name: &str, text: &str, ranks: Option<u32>) -> Result<Graph, String> {
-    let highest = u64::from(ranks.unwrap_or(MAX_PROCESSES) - 1);
+    let highest = ranks.unwrap_or(MAX_PROCESSES) - 1;
     let mut lines = Lines::new(name, text);
     let mut edges = Vec::new();
     while let Some(line) = lines.next_full('#') {
         let line = line.split('#').next().unwrap_or_default();
         let mut words = line.split_whitespace();
-        let source = lines.number("source", words.next(), 0..=highest)? as u32;
-        let target = lines.number("target", words.next(), 0..=highest)? as u32;
+        let source = lines.small("source", words.next(), 0..=highest)?;
+        let target = lines.small("target", words.next(), 0..=highest)?;
         let weight = match words.next() {
-            Some(word) => lines.number("weight", Some(word), 0..=u64::from(u32::MAX))? as u32,
+            Some(word) => lines.small("weight", Some(word), 0..=u32::MAX)?,
             None => 1,
         };
         if let Some(word) = words.next() {
@@ -131,8 +137,8 @@ pub fn matrix_market(name: &str, text: &str) -> Result<Pattern, String> {
     };
     let size = lines.next_full('%').ok_or_else(|| lines.end("the line 'rows columns entries' is missing"))?;
     let mut words = size.split_whitespace();
-    let rows = lines.number("number of rows", words.next(), 1..=u64::from(u32::MAX))?;
-    let columns = lines.number("number of columns", words.next(), 1..=u64::from(u32::MAX))?;
+    let rows = lines.small("number of rows", words.next(), 1..=u32::MAX)?;
+    let columns = lines.small("number of columns", words.next(), 1..=u32::MAX)?;
     let count = lines.number("number of entries", words.next(), 0..=u64::MAX)?;
     if mirrored && rows != columns {
         return Err(lines.error(format_args!("{symmetry}, but {rows} x {columns}")));
@@ -141,8 +147,8 @@ pub fn matrix_market(name: &str, text: &str) -> Result<Pattern, String> {
     for i in 0..count {
         let line = lines.next_full('%').ok_or_else(|| lines.end(format_args!("ends after {i} of {count} entries")))?;
         let mut words = line.split_whitespace();
-        let row = lines.number("row", words.next(), 1..=rows)? as u32 - 1;
-        let column = lines.number("column", words.next(), 1..=columns)? as u32 - 1;
+        let row = lines.small("row", words.next(), 1..=rows)? - 1;
+        let column = lines.small("column", words.next(), 1..=columns)? - 1;
         let rest: Vec<&str> = words.collect();
         if rest.len() != values {
             return Err(lines.error(format_args!("{} values behind row and column, not {values}", rest.len())));
@@ -158,7 +164,7 @@ pub fn matrix_market(name: &str, text: &str) -> Result<Pattern, String> {
     if lines.next_full('%').is_some() {
         return Err(lines.error(format_args!("more than the {count} entries that the file announces")));
     }
-    Ok(Pattern { rows: rows as u32, columns: columns as u32, entries, sizes: Vec::new() })
+    Ok(Pattern { rows, columns, entries, sizes: Vec::new() })
 }
 
 /// A graph in METIS's format: `vertices edges [fmt [ncon]]`, then a line for each vertex. Sizes of
@@ -167,7 +173,7 @@ pub fn metis(name: &str, text: &str) -> Result<Pattern, String> {
     let mut lines = Lines::new(name, text);
     let header = lines.next_full('%').ok_or_else(|| lines.end("the line 'vertices edges' is missing"))?;
     let mut words = header.split_whitespace();
-    let vertices = lines.number("number of vertices", words.next(), 1..=u64::from(u32::MAX))?;
+    let vertices = lines.small("number of vertices", words.next(), 1..=u32::MAX)?;
     let edges = lines.number("number of edges", words.next(), 0..=u64::MAX / 2)?;
     let format = words.next().unwrap_or("0");
     if format.len() > 3 || format.chars().any(|c| c != '0' && c != '1') {
@@ -182,19 +188,19 @@ pub fn metis(name: &str, text: &str) -> Result<Pattern, String> {
     if let Some(word) = words.next() {
         return Err(lines.error(format_args!("'{}' behind 'vertices edges fmt ncon'", shown(word))));
     }
-    let mut pattern = Pattern { rows: vertices as u32, columns: vertices as u32, ..Pattern::default() };
-    for v in 0..vertices as u32 {
+    let mut pattern = Pattern { rows: vertices, columns: vertices, ..Pattern::default() };
+    for v in 0..vertices {
         // a vertex without neighbors is an empty line
         let line = lines.next('%').ok_or_else(|| lines.end(format_args!("ends after {v} of {vertices} vertices")))?;
         let mut words = line.split_whitespace();
         if vertex_sizes {
-            pattern.sizes.push(lines.number("size of the vertex", words.next(), 0..=u64::from(u32::MAX))? as u32);
+            pattern.sizes.push(lines.small("size of the vertex", words.next(), 0..=u32::MAX)?);
         }
         for _ in 0..if vertex_weights { constraints } else { 0 } {
             lines.number("weight of the vertex", words.next(), 0..=u64::MAX)?;
         }
         while let Some(word) = words.next() {
-            let neighbor = lines.number("neighbor", Some(word), 1..=vertices)? as u32 - 1;
+            let neighbor = lines.small("neighbor", Some(word), 1..=vertices)? - 1;
             if edge_weights {
                 lines.number("weight of the edge", words.next(), 0..=u64::MAX)?;
             }
@@ -217,7 +223,7 @@ pub fn partition(name: &str, text: &str, rows: u32) -> Result<Vec<u32>, String> 
     let mut parts = Vec::new();
     while let Some(line) = lines.next_full('#') {
         let mut words = line.split_whitespace();
-        parts.push(lines.number("part", words.next(), 0..=u64::from(MAX_PROCESSES - 1))? as u32);
+        parts.push(lines.small("part", words.next(), 0..=MAX_PROCESSES - 1)?);
         if let Some(word) = words.next() {
             return Err(lines.error(format_args!("'{}' behind the part", shown(word))));
         }
@@ -249,7 +255,7 @@ impl Owners {
                 let head = u64::from(longer) * u64::from(size + 1);
                 match u64::from(item) < head {
                     true => item / (size + 1),
-                    false => longer + (u64::from(item) - head) as u32 / size,
+                    false => longer + to_u32(u64::from(item) - head) / size,
                 }
             }
         }

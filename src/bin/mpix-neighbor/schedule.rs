@@ -11,6 +11,7 @@ use mpix_neighbor::schedule::{
     ALGORITHMS, Algorithm, Build, Entry, Op, Schedule, Tuning, schedules_on_nodes, world_schedules_on,
 };
 use mpix_neighbor::topology::nodes::{Locality, Placement};
+use mpix_neighbor::util::cast::to_u32;
 use serde::Serialize;
 
 use crate::chart::{Bar, Chart, MAX_LANES, time};
@@ -279,7 +280,7 @@ pub fn locality(placement: &Placement, processes: usize) -> Result<Locality, Fai
     {
         return Err(Failure::Usage(format!("--nodes names the nodes of {} processes, but there are {processes}", names.len())));
     }
-    placement.locality(processes as u32).map_err(Failure::Usage)
+    placement.locality(to_u32(processes)).map_err(Failure::Usage)
 }
 
 /// A preset's parameters, or a file's, as `option` names them.
@@ -353,7 +354,7 @@ fn figures(
     predicted_us: f64,
     scheduling_us: f64,
 ) -> Figures {
-    let parts = schedules.iter().flat_map(|s| s.ops()).filter(|op| matches!(op, Op::Send { part, .. } if !part.is_whole()));
+    let parts = schedules.iter().flat_map(Schedule::ops).filter(|op| matches!(op, Op::Send { part, .. } if !part.is_whole()));
     let mut rounds: Vec<u32> = schedules.iter().flat_map(sending_rounds).collect();
     rounds.sort_unstable();
     rounds.dedup();
@@ -380,13 +381,13 @@ fn sending_rounds(schedule: &Schedule) -> impl Iterator<Item = u32> + '_ {
 
 /// The chart of a run.
 fn chart(arguments: &Arguments, report: &Report, run: &Run) -> Result<Chart, Failure> {
-    let all = report.processes as u32;
+    let all = to_u32(report.processes);
     let processes = match &arguments.processes {
         Some(range) if range.end > all => return Err(Failure::Usage(format!("--processes: there are {all} processes"))),
         Some(range) => range.clone(),
         None => 0..all,
     };
-    if processes.len() as u32 > MAX_LANES {
+    if to_u32(processes.len()) > MAX_LANES {
         return Err(Failure::Usage(format!(
             "a chart of {} processes cannot be read: choose at most {MAX_LANES} of them with --processes A..B",
             processes.len()

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use mpix_neighbor::model::sparse::paper::{Broadcast, crossover};
 use mpix_neighbor::model::{Load, Loggp, PRESETS, PROTOCOLS, predict_exchange};
+use mpix_neighbor::util::cast::whole;
 use serde::Serialize;
 
 use crate::chart::time;
@@ -65,7 +66,7 @@ pub struct Arguments {
 
 fn whole_bytes(text: &str) -> Result<u64, String> {
     let number = bytes(text)?;
-    if number.fract() == 0.0 { Ok(number as u64) } else { Err("not a whole number of bytes".into()) }
+    if number.fract() == 0.0 { Ok(whole(number)) } else { Err("not a whole number of bytes".into()) }
 }
 
 /// Times of several protocols in several cases, of which the least of each case is marked.

@@ -15,12 +15,12 @@ impl Forward {
     pub(super) unsafe fn bind_blocks(&mut self, buffers: &Buffers) -> Result<()> {
         for own in &mut self.own {
             let side = if let Block::Input(_) = own.block { &buffers.input } else { &buffers.output };
-            let slot = own.block.slot();
-            let located = side.locate(slot)?;
-            let argument = || side.count_argument(slot);
+            let entry = own.block.index();
+            let located = side.locate(entry)?;
+            let argument = || side.count_argument(entry);
             // SAFETY: the caller of `bind` vouches for handles and buffers.
             unsafe {
-                accept(&mut own.accepted, located.datatype, side, slot, &self.comm)?;
+                accept(&mut own.accepted, located.datatype, side, entry, &self.comm)?;
                 refuse_null(&located, side)?;
                 let (packing, size) = Packing::of(&located, &own.known, &self.comm)?;
                 own.length = buffers::length(located.count, size, argument)?;
@@ -57,7 +57,7 @@ impl Forward {
             // SAFETY: both datatypes have been accepted.
             let Some(copy) = unsafe { BlockCopy::prepare(source, target, &self.known, &self.comm) }? else {
                 // SAFETY: as above.
-                return Err(unsafe { self_edge(from.slot(), &source, into.slot(), &target) }?.into());
+                return Err(unsafe { self_edge(from.index(), &source, into.index(), &target) }?.into());
             };
             enlarge(&mut self.pack, copy.buffer())?;
             self.copies.push(copy);

@@ -3,6 +3,7 @@
 use super::engine::{IN_PORT, NOTHING, OUT_PORT, RECEIVE_OVERHEAD, SEND_OVERHEAD, Simulation};
 use super::result::{Run, Step, StepKind, Transfer};
 use crate::schedule::Schedule;
+use crate::util::cast::to_u32;
 
 /// The kinds of the four activities of a message, in the order of their numbers.
 const KINDS: [StepKind; 4] = [StepKind::SendOverhead, StepKind::OutPort, StepKind::InPort, StepKind::ReceiveOverhead];
@@ -36,7 +37,7 @@ impl Simulation<'_> {
             .filter(|(_, m)| m.exists)
             .map(|(i, m)| {
                 let at = |activity| self.begin[4 * i + activity as usize];
-                let end = |activity| self.end_of(4 * i as u32 + activity);
+                let end = |activity| self.end_of(4 * to_u32(i) + activity);
                 Transfer {
                     source: m.source,
                     target: m.target,

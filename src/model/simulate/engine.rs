@@ -7,6 +7,7 @@ use super::matching::Matched;
 use super::result::{Options, Process};
 use crate::model::Loggp;
 use crate::topology::neighborhood::Rank;
+use crate::util::cast::to_u32;
 
 /// No activity: time 0.
 pub(super) const NOTHING: u32 = u32::MAX;
@@ -168,7 +169,7 @@ impl<'a> Simulation<'a> {
 
     pub(super) fn run(&mut self) {
         for p in 0..self.states.len() {
-            self.at(0.0, Event::Progress(p as u32));
+            self.at(0.0, Event::Progress(to_u32(p)));
         }
         loop {
             let event = match self.next.take() {
@@ -433,7 +434,7 @@ impl<'a> Simulation<'a> {
         if !p.wakes && !p.waiting.is_empty() {
             p.wakes = true;
             let free = p.free;
-            self.at(free, Event::Free(port as u32));
+            self.at(free, Event::Free(to_u32(port)));
         }
     }
 

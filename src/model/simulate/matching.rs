@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use crate::schedule::{Block, Op, Part, Schedule};
 use crate::topology::neighborhood::Rank;
+use crate::util::cast::to_u32;
 
 /// A send and its receive.
 pub(super) struct Message {
@@ -56,7 +57,7 @@ impl Matched {
         let mut steps: Vec<(u32, u32, u32)> = Vec::new();
         for (p, schedule) in schedules.iter().enumerate() {
             for r in 0..schedule.rounds() {
-                steps.push((schedule.number(r), p as u32, r as u32));
+                steps.push((schedule.number(r), to_u32(p), to_u32(r)));
                 for op in schedule.round(r) {
                     match op {
                         Op::Send { .. } => sends += 1,
@@ -67,10 +68,10 @@ impl Matched {
                 if sends.max(recvs) > MOST_MESSAGES || steps.len() > MOST_MESSAGES {
                     return Err(format!("there are more than {MOST_MESSAGES} messages or rounds"));
                 }
-                world.sends.push(sends as u32);
-                world.recvs.push(recvs as u32);
+                world.sends.push(to_u32(sends));
+                world.recvs.push(to_u32(recvs));
             }
-            world.rounds.push(steps.len() as u32);
+            world.rounds.push(to_u32(steps.len()));
         }
         world.needs.resize(steps.len(), 0);
         world.recv_list.resize(recvs, 0);
@@ -82,9 +83,9 @@ impl Matched {
                         if to as usize >= schedules.len() || to as usize == p {
                             return Err(format!("process {p}, round {}: a message is sent to {to}", schedule.number(r)));
                         }
-                        let send_round = world.rounds[p] + r as u32;
+                        let send_round = world.rounds[p] + to_u32(r);
                         world.messages.push(Message {
-                            source: p as Rank,
+                            source: to_u32(p),
                             target: to,
                             send_round,
                             recv_round: 0,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::*;
 use crate::schedule::{ALGORITHMS, Algorithm, FoldOrder, Op, Part, Tuning, world_schedules};
+use crate::util::cast::{to_u32, to_usize};
 use proptest::prelude::*;
 
 fn loggp(latency: f64, overhead: f64, gap: f64, gap_per_byte: f64) -> Loggp {
@@ -34,7 +35,7 @@ fn made(processes: u32, rounds: &[Vec<(Rank, Rank, u64)>]) -> Made {
         }
         for (schedule, ops) in schedules.iter_mut().zip(ops) {
             if !ops.is_empty() {
-                schedule.push_round_at(r as u32, ops);
+                schedule.push_round_at(to_u32(r), ops);
             }
         }
     }
@@ -151,7 +152,7 @@ fn optimal(most: u32, k: f64, latency: f64, gap: f64) -> (Vec<f64>, Vec<u32>) {
     for p in 2..=most as usize {
         let cost = |s: usize| s as f64 * k - 1.0 + f64::max(latency + time[s], gap + time[p - s]);
         let best = (1..p).reduce(|a, b| if cost(b) < cost(a) { b } else { a }).unwrap();
-        splits.push(best as u32);
+        splits.push(to_u32(best));
         time.push(cost(best));
     }
     (time, splits)
@@ -175,7 +176,7 @@ fn scatter_formulas() {
         // the paper counts from the source's first byte to the end of the last receive with L' for
         // L, which amounts to an additional o at the beginning
         let params = loggp(latency - 10.0, 5.0, gap, 1.0);
-        let short: Vec<_> = (1..P).flat_map(|to| std::iter::repeat_n((0, to, 1), k as usize)).collect();
+        let short: Vec<_> = (1..P).flat_map(|to| std::iter::repeat_n((0, to, 1), to_usize(k))).collect();
         let (best, splits) = optimal(P, k as f64, latency, gap);
         let (items, log) = (f64::from(P - 1) * k as f64, 10.0);
         let formulas = [
@@ -209,7 +210,7 @@ fn star(processes: u32, edges: &[(u32, u32)]) -> Vec<Neighborhood> {
 fn on_star(algorithm: Algorithm, world: &[Neighborhood], params: &Loggp) -> f64 {
     let tuning = Tuning { costs: params.costs(1), ..Tuning::default() };
     let schedules = world_schedules(algorithm, world, None, &tuning).unwrap();
-    let bytes = |p: Rank, block: Block| u64::from(world[p as usize].targets()[block.slot()].weight);
+    let bytes = |p: Rank, block: Block| u64::from(world[p as usize].targets()[block.index()].weight);
     let run = simulate(&schedules, &bytes, params, &Options { trace: true, ..Options::default() }).unwrap();
     check(&run, params);
     run.total
@@ -271,7 +272,7 @@ fn packets_have_the_lengths_of_their_blocks() {
     let schedules = world_schedules(Algorithm::ScatterBinomial, &world, None, &Tuning::default()).unwrap();
     let bytes = |p: Rank, block: Block| {
         assert_eq!(p, 0);
-        u64::from(weights[block.slot()])
+        u64::from(weights[block.index()])
     };
     let options = Options { trace: true, ..Options::default() };
     let run = simulate(&schedules, &bytes, &Loggp::default(), &options).unwrap();
@@ -300,7 +301,7 @@ fn collected_packets_have_the_lengths_of_their_blocks() {
     schedules[2].push_round([Op::send(3, packet(1))]);
     schedules[3].push_round_at(1, [Op::recv(2, packet(0))]);
     schedules[3].push_packet([Block::Output(0), Block::Output(1), Block::Output(2)]);
-    let bytes = |p: Rank, block: Block| [[200, 40], [1000, 0], [5, 0], [0, 0]][p as usize][block.slot()];
+    let bytes = |p: Rank, block: Block| [[200, 40], [1000, 0], [5, 0], [0, 0]][p as usize][block.index()];
     let p = loggp(5.0, 2.0, 9.0, 0.5);
     let run = simulate(&schedules, &bytes, &p, &Options { trace: true, ..Options::default() }).unwrap();
     let sent: Vec<_> = run.trace.unwrap().iter().map(|t| (t.source, t.target, t.round, t.bytes)).collect();
@@ -337,7 +338,7 @@ fn binomial_trees_of_any_size() {
                 // nothing waits for g after the source's last message
                 let rest = if keeps > 1 { gap + time[keeps] } else { 0.0 };
                 time.push(gives as f64 * f64::from(k) - 1.0 + f64::max(all + time[gives], rest));
-                let total = scatter(p as u32, k.into(), &|owned| owned / 2).total(&params);
+                let total = scatter(to_u32(p), k.into(), &|owned| owned / 2).total(&params);
                 assert_eq!(total, time[p], "P = {p}, k = {k}");
                 let log = f64::from(p.next_power_of_two().trailing_zeros());
                 let lemma = f64::max(all, gap) * (log - 1.0) + all + (p - 1) as f64 * f64::from(k) - log;
@@ -565,7 +566,7 @@ proptest! {
     ) {
         let edges: Vec<_> = edges.iter().map(|e| (e.0 % n, e.1 % n, e.2)).collect();
         let world = crate::topology::graph::Graph::from_edges(n, &edges).neighborhoods();
-        let bytes = |p: Rank, block: Block| u64::from(world[p as usize].targets()[block.slot()].weight) * 100;
+        let bytes = |p: Rank, block: Block| u64::from(world[p as usize].targets()[block.index()].weight) * 100;
         let options = Options { window, half_duplex, trace: true, ..Options::default() };
         for entry in ALGORITHMS.iter().filter(|e| !e.forwards()) {
             let tuning = Tuning { seed, startup: 2.0, half_duplex, ..Tuning::default() };
@@ -580,7 +581,7 @@ proptest! {
             prop_assert_eq!(&run, &simulate(&schedules, &bytes, &params, &options).unwrap());
             let trace = run.trace.as_ref().unwrap();
             let sent: u64 = trace.iter().map(|t| t.bytes).sum();
-            prop_assert_eq!(sent, world.iter().flat_map(|n| n.targets()).map(|t| u64::from(t.weight) * 100).sum::<u64>());
+            prop_assert_eq!(sent, world.iter().flat_map(Neighborhood::targets).map(|t| u64::from(t.weight) * 100).sum::<u64>());
             // lower bound: ports and processors; upper bound: all messages in sequence
             let slack = |x: f64| x * (1.0 - 1e-12);
             for p in 0..n {
@@ -604,7 +605,7 @@ proptest! {
             let one_by_one: f64 = trace.iter().map(alone).sum();
             prop_assert!(slack(run.total) <= one_by_one, "{} > {}", run.total, one_by_one);
             // any window at least as long as the longest schedule contains all rounds
-            let rounds = schedules.iter().map(Schedule::rounds).max().unwrap_or(0).max(1) as u32;
+            let rounds = to_u32(schedules.iter().map(Schedule::rounds).max().unwrap_or(0).max(1));
             let wide = |window| simulate(&schedules, &bytes, &params, &Options { window, ..options }).unwrap();
             prop_assert_eq!(wide(rounds), wide(u32::MAX));
         }

@@ -9,6 +9,7 @@ use crate::model::generate::random_regular;
 use crate::model::{Options, PRESETS, simulate};
 use crate::schedule::{Algorithm, Block, Op, Part, Schedule};
 use crate::topology::neighborhood::Rank;
+use crate::util::cast::{to_u32, to_usize, whole};
 use proptest::prelude::*;
 
 #[derive(Clone, Copy)]
@@ -40,15 +41,15 @@ impl Script {
     /// Adds a round of messages: (from, to, data, true for all of it or false for 64 bytes).
     /// Returns the number of the first.
     fn round(&mut self, messages: impl IntoIterator<Item = (Rank, Rank, Data, bool)>) -> u32 {
-        let first = self.lengths.len() as u32;
+        let first = to_u32(self.lengths.len());
         let mut ops = vec![Vec::new(); self.schedules.len()];
         for (from, to, data, whole) in messages {
-            let number = self.lengths.len() as u32;
+            let number = to_u32(self.lengths.len());
             let (block, length) = match data {
                 Fresh(length) => (Block::Input(number), length),
                 Of(other) => (Block::Scratch(other), self.lengths[other as usize]),
             };
-            let part = if whole { Part::WHOLE } else { Part::new(0, 1, (length / 64) as u32) };
+            let part = if whole { Part::WHOLE } else { Part::new(0, 1, to_u32(length / 64)) };
             self.lengths.push(length);
             self.last[to as usize] = number;
             ops[from as usize].push(Op::Send { to, block, part });
@@ -64,23 +65,23 @@ impl Script {
     /// Adds all messages of an exchange, each sent as soon as the one it waits for has arrived;
     /// replies and requests have 64 bytes.
     fn exchange(&mut self, steps: &[Vec<(Rank, Rank)>], bytes: u64, travel: Travel) {
-        let legs = travel.legs as usize;
-        let copies = 1 + travel.control as usize - (legs - 1);
+        let legs = to_usize(whole(travel.legs));
+        let copies = 1 + to_usize(whole(travel.control)) - (legs - 1);
         let carries_data = if legs == 3 { 2 } else { 0 };
         let begin = steps.iter().flatten().flat_map(|&(a, b)| (0..copies).map(move |_| (a, b, Fresh(bytes), legs != 3)));
         let first = self.round(begin);
-        let mut number = first + copies as u32 - 1;
+        let mut number = first + to_u32(copies) - 1;
         let mut came: Vec<Vec<u32>> = Vec::new();
         for step in steps {
-            came.push((0..step.len() as u32).map(|i| number + i * copies as u32).collect());
-            number += (step.len() * copies) as u32;
+            came.push((0..to_u32(step.len())).map(|i| number + i * to_u32(copies)).collect());
+            number += to_u32(step.len() * copies);
         }
         for leg in 1..legs {
             for (step, came) in steps.iter().zip(&mut came) {
                 let pair = |&(a, b): &(Rank, Rank)| if leg % 2 == 1 { (b, a) } else { (a, b) };
                 let messages = step.iter().map(pair).zip(came.iter()).map(|((a, b), &n)| (a, b, Of(n), leg == carries_data));
                 let first = self.round(messages.collect::<Vec<_>>());
-                came.iter_mut().enumerate().for_each(|(i, n)| *n = first + i as u32);
+                came.iter_mut().enumerate().for_each(|(i, n)| *n = first + to_u32(i));
             }
         }
     }
@@ -88,7 +89,7 @@ impl Script {
     /// Adds a barrier of messages of 64 bytes, which each process begins when it has received
     /// everything before.
     fn barrier(&mut self) {
-        let p = self.schedules.len() as u32;
+        let p = to_u32(self.schedules.len());
         for i in 0..rounds(p) {
             let last = self.last.clone();
             self.round((0..p).map(|r| (r, (r + (1 << i)) % p, Of(last[r as usize]), false)));
@@ -96,7 +97,7 @@ impl Script {
     }
 
     fn total(&self, machine: &Loggp, window: u32) -> f64 {
-        let bytes = |_, block: Block| self.lengths[block.slot()];
+        let bytes = |_, block: Block| self.lengths[block.index()];
         let options = Options { window, ..Options::default() };
         simulate(&self.schedules, &bytes, machine, &options).unwrap().total
     }
@@ -358,7 +359,7 @@ fn inboxes_by_hand() {
     near(time(8, 6, 512), 13.4 + 3167.0 * 0.00058);
     near(time(8, 0, 0), 13.4);
     assert_eq!(time(7, 6, 512), f64::INFINITY);
-    for (messages, bytes) in [(1, INBOX_LONG + 1), (INBOX_ROOM as u32 / 1040 + 1, 1024)] {
+    for (messages, bytes) in [(1, INBOX_LONG + 1), (to_u32(INBOX_ROOM) / 1040 + 1, 1024)] {
         let more = time(8, messages, bytes);
         near(more, 13.4 + exchange(&m, messages.into(), bytes, EAGER, 1.0));
         assert!(time(8, messages - 1, bytes) < more && time(8, messages, bytes - 1) <= more);
@@ -540,7 +541,9 @@ fn the_papers_crossover() {
             for e in 1..31 {
                 assert!(k(e) <= k(e + 1), "{} {bound:?} 2^{e}", preset.name);
                 // at the crossover both take the same time, beyond it NBX takes longer
-                let wins = |k: f64| paper::nbx_acknowledged(m, 1 << e, k as u32, bound) <= paper::pcx(m, 1 << e, k as u32) + 1e-9;
+                let wins = |k: f64| {
+                    paper::nbx_acknowledged(m, 1 << e, to_u32(whole(k)), bound) <= paper::pcx(m, 1 << e, to_u32(whole(k))) + 1e-9
+                };
                 assert!(k(e) < 1.0 || wins(k(e).floor()), "{} {bound:?} 2^{e}", preset.name);
                 assert!(!wins(k(e).max(0.0).floor() + 1.0), "{} {bound:?} 2^{e}", preset.name);
             }

@@ -23,6 +23,7 @@
 use crate::schedule::grammar::{Algorithm, Block, Op, Schedule};
 use crate::schedule::input::Input;
 use crate::schedule::stencil::{Offset, edges, others};
+use crate::util::cast::to_u32;
 
 pub(in crate::schedule) fn unfit(input: &Input) -> Option<&'static str> {
     (input.stencil.is_none()).then_some(
@@ -38,9 +39,9 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
         let grid = &stencil.grid;
         let by_offset = |edges: &mut dyn Iterator<Item = (u32, Offset)>, block: fn(u32) -> Block| {
             let mut blocks: Vec<Vec<Block>> = vec![Vec::new(); stencil.offsets.len()];
-            for (slot, offset) in edges {
+            for (entry, offset) in edges {
                 if let Ok(i) = stencil.offsets.binary_search_by(|o| o.0.cmp(&offset)) {
-                    blocks[i].push(block(slot));
+                    blocks[i].push(block(entry));
                 }
             }
             blocks
@@ -48,7 +49,7 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
         // for each offset, the blocks in transit that this process holds, in the order of their
         // edges
         let mut held = by_offset(&mut edges(grid, n), Block::Input);
-        let mut sources = others(n.sources_in_order(), n.rank()).map(|(slot, from)| (slot, grid.offset(from, n.rank())));
+        let mut sources = others(n.sources_in_order(), n.rank()).map(|(entry, from)| (entry, grid.offset(from, n.rank())));
         let outputs = by_offset(&mut sources, Block::Output);
         let coords = grid.coords(n.rank());
         let mut scratch = 0;
@@ -56,7 +57,7 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
             [block] => block,
             _ => {
                 packets.push(blocks);
-                Block::Packet(packets.len() as u32 - 1)
+                Block::Packet(to_u32(packets.len()) - 1)
             }
         };
         for (r, &d) in stencil.order.iter().enumerate() {
@@ -67,7 +68,7 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
                     let sent = stencil.sent(&coords, r, steps);
                     let blocks: Vec<Block> = sent.iter().flat_map(|&i| held[i].iter().copied()).collect();
                     if !blocks.is_empty() {
-                        ops.push((r as u32, Op::send(grid.rank(&to), message(blocks))));
+                        ops.push((to_u32(r), Op::send(grid.rank(&to), message(blocks))));
                     }
                 }
                 if let Some(from) = grid.moved(&coords, &step, -1) {
@@ -83,7 +84,7 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
                     }
                     let blocks: Vec<Block> = came[first..].iter().flat_map(|(_, blocks)| blocks.iter().copied()).collect();
                     if !blocks.is_empty() {
-                        ops.push((r as u32, Op::recv(grid.rank(&from), message(blocks))));
+                        ops.push((to_u32(r), Op::recv(grid.rank(&from), message(blocks))));
                     }
                 }
             }

@@ -34,6 +34,7 @@ use crate::schedule::rounds::Shares;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::topology::nodes::Locality;
+use crate::util::cast::{to_u32, to_usize, whole};
 
 /// Edges from one node to another that travel together.
 struct Bundle {
@@ -79,7 +80,7 @@ fn weight(graph: &Graph, edge: u32) -> f64 {
 /// Groups the edges between nodes into bundles, and chooses their carriers.
 fn bundles(graph: &Graph, ends: &Ends, nodes: &Locality, startup: f64) -> Vec<Bundle> {
     let pair = |e: u32| (nodes.node_of(ends.sources[e as usize]), nodes.node_of(graph.target(e as usize)));
-    let mut between: Vec<u32> = (0..graph.edges() as u32).filter(|&e| pair(e).0 != pair(e).1).collect();
+    let mut between: Vec<u32> = (0..to_u32(graph.edges())).filter(|&e| pair(e).0 != pair(e).1).collect();
     between.sort_by_key(|&e| pair(e));
     // an equal share of what leaves a node, and of what arrives there
     let (mut leaves, mut arrives) = (vec![0.0; nodes.nodes() as usize], vec![0.0; nodes.nodes() as usize]);
@@ -96,7 +97,7 @@ fn bundles(graph: &Graph, ends: &Ends, nodes: &Locality, startup: f64) -> Vec<Bu
         let most = usize::max(nodes.members(from).len(), nodes.members(to).len());
         // without bytes there is nothing to share
         let parts = if total == 0.0 { 1.0 } else { (total / fair - 1e-9).ceil().min(total / startup) };
-        let parts = (parts as usize).clamp(1, most);
+        let parts = to_usize(whole(parts)).clamp(1, most);
         // the part that contains the middle of an edge
         let mut before = 0.0;
         let part_of: Vec<usize> = (edges.iter())
@@ -104,7 +105,7 @@ fn bundles(graph: &Graph, ends: &Ends, nodes: &Locality, startup: f64) -> Vec<Bu
                 let middle = before + weight(graph, e) / 2.0;
                 before += weight(graph, e);
                 // the middle of an edge of length 0 may lie at the very end
-                ((middle / total * parts as f64) as usize).min(parts - 1)
+                to_usize(whole(middle / total * parts as f64)).min(parts - 1)
             })
             .collect();
         for part in 0..parts {
@@ -169,29 +170,29 @@ impl Written {
             return block;
         }
         self.packets.push(blocks);
-        Block::Packet(self.packets.len() as u32 - 1)
+        Block::Packet(to_u32(self.packets.len()) - 1)
     }
 
     fn words(&self) -> impl Iterator<Item = u32> + '_ {
-        let packets = self.packets.iter().flat_map(|p| std::iter::once(p.len() as u32).chain(p.iter().map(|&b| to_word(b))));
+        let packets = self.packets.iter().flat_map(|p| std::iter::once(to_u32(p.len())).chain(p.iter().map(|&b| to_word(b))));
         let ops = self.ops.iter().map(|&(round, op)| match op {
             Op::Send { to, block, .. } => [2 * round, to, to_word(block)],
             Op::Recv { from, into, .. } => [2 * round + 1, from, to_word(into)],
             Op::Copy { .. } | Op::Reduce { .. } => unreachable!("copies are added by the process itself"),
         });
-        std::iter::once(self.packets.len() as u32).chain(packets).chain(ops.flatten())
+        std::iter::once(to_u32(self.packets.len())).chain(packets).chain(ops.flatten())
     }
 }
 
 /// Encodes a block for a share: its variant and its number.
 fn to_word(block: Block) -> u32 {
-    let slot = block.slot() as u32;
-    assert!(slot < 1 << 30, "a number of a block is too large to be sent");
+    let index = to_u32(block.index());
+    assert!(index < 1 << 30, "a number of a block is too large to be sent");
     match block {
-        Block::Input(_) => 4 * slot,
-        Block::Output(_) => 4 * slot + 1,
-        Block::Scratch(_) => 4 * slot + 2,
-        Block::Packet(_) => 4 * slot + 3,
+        Block::Input(_) => 4 * index,
+        Block::Output(_) => 4 * index + 1,
+        Block::Scratch(_) => 4 * index + 2,
+        Block::Packet(_) => 4 * index + 3,
     }
 }
 
@@ -204,7 +205,7 @@ pub(in crate::schedule) fn shares(graph: &Graph, nodes: &Locality, tuning: &Tuni
         .map(|written| {
             let before = shares.len();
             shares.extend(written.words());
-            (shares.len() - before) as u32
+            to_u32(shares.len() - before)
         })
         .collect();
     (shares, words)
@@ -215,7 +216,7 @@ fn written(graph: &Graph, nodes: &Locality, tuning: &Tuning) -> Vec<Written> {
     let mut bundles = bundles(graph, &ends, nodes, tuning.startup);
     assign(&mut bundles, graph, &ends, nodes, tuning.startup);
     let mut legs: Vec<Leg> = Vec::new();
-    for e in 0..graph.edges() as u32 {
+    for e in 0..to_u32(graph.edges()) {
         let (source, target) = (ends.sources[e as usize], graph.target(e as usize));
         if nodes.node_of(source) == nodes.node_of(target) {
             legs.push((GATHER, source, target, e));
@@ -229,7 +230,7 @@ fn written(graph: &Graph, nodes: &Locality, tuning: &Tuning) -> Vec<Written> {
         }
     }
     // each process begins with a different target, so that not all send to the same one first
-    let processes = graph.processes() as Rank;
+    let processes = to_u32(graph.processes());
     legs.sort_by_key(|&(round, from, to, _)| (round, from, (to + processes - from) % processes));
     let mut all = vec![Written::default(); graph.processes()];
     // for each edge, the numbers of the scratch blocks at its carriers
@@ -242,7 +243,7 @@ fn written(graph: &Graph, nodes: &Locality, tuning: &Tuning) -> Vec<Written> {
             for &e in edges {
                 let at = e as usize;
                 sent.push(match round {
-                    _ if ends.sources[at] == from => Block::Input((at - graph.edges_of(from).start) as u32),
+                    _ if ends.sources[at] == from => Block::Input(to_u32(at - graph.edges_of(from).start)),
                     BETWEEN => Block::Scratch(scratch[at][0]),
                     _ => Block::Scratch(scratch[at][1]),
                 });
@@ -250,7 +251,7 @@ fn written(graph: &Graph, nodes: &Locality, tuning: &Tuning) -> Vec<Written> {
                     Block::Output(ends.arrivals[at])
                 } else {
                     let next = &mut all[to as usize].scratch;
-                    scratch[at][if round == GATHER { 0 } else { 1 }] = *next;
+                    scratch[at][usize::from(round != GATHER)] = *next;
                     *next += 1;
                     Block::Scratch(*next - 1)
                 });
@@ -475,10 +476,10 @@ mod tests {
         for seed in 0..300u64 {
             let draw = |k: u64| mix(mix(seed) ^ k);
             let n = 1 + draw(1) % 40;
-            let names: Vec<u32> = (0..n).map(|r| (draw(100 + r) % (1 + draw(2) % n)) as u32).collect();
+            let names: Vec<u32> = (0..n).map(|r| to_u32(draw(100 + r) % (1 + draw(2) % n))).collect();
             let nodes = Locality::from_names(&names);
-            let edge = |e| ((draw(1000 + e) % n) as u32, (draw(2000 + e) % n) as u32, (draw(3000 + e) % 1000) as u32);
-            let graph = Graph::from_edges(n as u32, &(0..draw(3) % 200).map(edge).collect::<Vec<_>>());
+            let edge = |e| (to_u32(draw(1000 + e) % n), to_u32(draw(2000 + e) % n), (draw(3000 + e) % 1000) as u32);
+            let graph = Graph::from_edges(to_u32(n), &(0..draw(3) % 200).map(edge).collect::<Vec<_>>());
             let world = graph.neighborhoods();
             let schedules = made(&world, &nodes, &Tuning { startup: f64::INFINITY, ..Tuning::default() });
             let pairs: HashSet<(u32, u32)> =

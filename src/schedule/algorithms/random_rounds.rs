@@ -38,6 +38,7 @@ use crate::schedule::rounds::Piece;
 use crate::schedule::rounds::Rounds;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::Rank;
+use crate::util::cast::{to_u32, to_usize, whole};
 use crate::util::random::Random;
 
 /// IrregPC's variants.
@@ -99,7 +100,7 @@ pub fn build_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Round
     let mut rounds = Rounds { algorithm: Algorithm::RandomRounds, count: 0, scale: 1, pieces };
     let mut rows = Rows::new(graph, &rounds, variant, &mut random);
 
-    let mut active: Vec<Rank> = (0..graph.processes() as Rank).filter(|&p| rows.length[p as usize] > 0).collect();
+    let mut active: Vec<Rank> = (0..to_u32(graph.processes())).filter(|&p| rows.length[p as usize] > 0).collect();
     let degree = graph.edges() as f64 / active.len() as f64;
     let few = (degree / 16.0).max(2.0) * active.len() as f64;
     let mut left = graph.edges();
@@ -116,7 +117,7 @@ pub fn build_variant(graph: &Graph, variant: Variant, tuning: &Tuning) -> (Round
     let mut lengths: Vec<u32> = Vec::with_capacity(active.len());
     while left > 0 {
         let now = rounds.count + 1;
-        let start = random.below(graph.processes() as u32);
+        let start = random.below(to_u32(graph.processes()));
         let (before, behind) = active.split_at(active.partition_point(|&p| p < start));
         let mut free = receivers;
         chosen.clear();
@@ -175,7 +176,7 @@ fn threshold(lambda: Lambda, lengths: &mut [u32], startup: f64) -> u32 {
     match lambda {
         Lambda::One => u32::MAX,
         Lambda::Fixed(share) => {
-            let whole = (share * n as f64).ceil() as usize;
+            let whole = to_usize(whole((share * n as f64).ceil()));
             *lengths.select_nth_unstable(whole.clamp(1, n) - 1).1
         }
         Lambda::Incremental => {
@@ -221,9 +222,9 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     fn new(graph: &'a Graph, rounds: &Rounds, variant: Variant, random: &mut Random) -> Self {
-        let message = |edge| Message { length: rounds.length(graph, edge), edge: edge as u32 };
+        let message = |edge| Message { length: rounds.length(graph, edge), edge: to_u32(edge) };
         let mut messages: Vec<Message> = (0..graph.edges()).map(message).collect();
-        for p in 0..graph.processes() as Rank {
+        for p in 0..to_u32(graph.processes()) {
             let row = &mut messages[graph.edges_of(p)];
             random.shuffle(row);
             match variant {
@@ -232,7 +233,7 @@ impl<'a> Rows<'a> {
                 Variant::RsNh(_) => (0..row.len() / 2).rev().for_each(|i| sift_down(row, i)),
             }
         }
-        let length = (0..graph.processes() as Rank).map(|p| graph.edges_of(p).len() as u32).collect();
+        let length = (0..to_u32(graph.processes())).map(|p| to_u32(graph.edges_of(p).len())).collect();
         Rows { graph, messages, length, heaps: matches!(variant, Variant::RsNh(_)), operations: 0, skipped: Vec::new() }
     }
 
@@ -328,7 +329,7 @@ mod tests {
             }
         }
         let edges: Vec<(u32, u32, u32)> = (targets.iter().enumerate())
-            .flat_map(|(p, row)| row.iter().map(move |&t| (p as u32, t)))
+            .flat_map(|(p, row)| row.iter().map(move |&t| (to_u32(p), t)))
             .map(|(p, t)| (p, t, 1 + random.below(heaviest)))
             .collect();
         Graph::from_edges(n, &edges)

@@ -28,6 +28,7 @@
 //! too, so that the tree is never slower than those, for any parameters.
 
 use crate::schedule::costs::Costs;
+use crate::util::cast::to_u32;
 
 /// For each number of processes from 0 to `processes`, the number of blocks to send away first;
 /// `weight` is that of a block.
@@ -63,7 +64,7 @@ fn tree(processes: u32, weight: f64, costs: &Costs) -> (Vec<u32>, Vec<f64>) {
             }
             split = low;
         }
-        splits.push(split as u32);
+        splits.push(to_u32(split));
         times.push(least);
     }
     splits.truncate(processes as usize + 1);
@@ -89,7 +90,7 @@ mod tests {
                 costs.transfer(s as f64 * weight) + f64::max(costs.delivery() + times[s], kept)
             };
             let best = (1..p).reduce(|a, b| if time(b) < time(a) { b } else { a }).unwrap();
-            splits.push(best as u32);
+            splits.push(to_u32(best));
             times.push(time(best));
         }
         (splits, times)

@@ -66,7 +66,7 @@ impl Measuring {
     /// Valid durations, in seconds.
     pub const SECONDS: RangeInclusive<f64> = 0.01..=3600.0;
     /// Valid lengths of the longest message, in bytes.
-    pub const BYTES: RangeInclusive<u64> = 1024..=1 << 30;
+    pub const BYTES: RangeInclusive<u32> = 1024..=1 << 30;
 
     /// Reads the hints. `info` and `env` return the value of a key or variable.
     pub fn read(info: impl Fn(&str) -> Result<Option<String>>, env: impl Fn(&str) -> Option<String>) -> Result<Measuring> {
@@ -77,7 +77,7 @@ impl Measuring {
             measuring.seconds = seconds.ok_or_else(|| v.wrong(allowed()))?;
         }
         if let Some(v) = find(LOGGP_BYTES, &info, &env)? {
-            measuring.longest = v.number(Self::BYTES)? as u32;
+            measuring.longest = v.small_number(Self::BYTES)?;
         }
         Ok(measuring)
     }

@@ -123,7 +123,7 @@ impl Hints {
     ) -> Result<Hints> {
         let mut hints = Hints::default();
         let given = RefCell::default();
-        let value = |names| note(&given, find(names, &info, &env)?, names);
+        let value = |names| -> Result<_> { Ok(note(&given, find(names, &info, &env)?, names)) };
         let truth = TRUTH;
         if let Some(v) = value(SCHEDULE)? {
             let mut allowed = vec![("auto", ScheduleHint::Auto), ("measure", ScheduleHint::Measure)];
@@ -140,10 +140,10 @@ impl Hints {
             hints.half_duplex = v.choose(&[("full", false), ("half", true)])?;
         }
         if let Some(v) = value(ROUND_WINDOW)? {
-            hints.window = v.number(1..=u32::MAX.into())? as u32;
+            hints.window = v.small_number(1..=u32::MAX)?;
         }
         if let Some(v) = value(WEIGHT_UNIT)? {
-            hints.weight_unit = Some(v.number(1..=u32::MAX.into())? as u32);
+            hints.weight_unit = Some(v.small_number(1..=u32::MAX)?);
         }
         if let Some(v) = value(LOGGP)? {
             hints.loggp = Some(v.loggp(file)?);

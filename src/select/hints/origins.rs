@@ -83,7 +83,7 @@ pub(super) fn lines(all: &[(Names, &str)], given: &[Given]) -> String {
         }
         None => Err(format!("{key} = {default}")),
     };
-    let (given, defaults): (Vec<_>, Vec<_>) = all.iter().map(told).partition(|told| told.is_ok());
+    let (given, defaults): (Vec<_>, Vec<_>) = all.iter().map(told).partition(std::result::Result::is_ok);
     let join = |list: Vec<std::result::Result<String, String>>| match list.len() {
         0 => "none".to_owned(),
         _ => list.into_iter().map(|told| told.unwrap_or_else(|text| text)).collect::<Vec<_>>().join(", "),

@@ -52,7 +52,7 @@ impl SparseHints {
     ) -> (SparseHints, Result<()>) {
         let mut hints = SparseHints::default();
         let given = RefCell::default();
-        let value = |names| note(&given, find(names, &info, &env)?, names);
+        let value = |names| -> Result<_> { Ok(note(&given, find(names, &info, &env)?, names)) };
         let h = &mut hints;
         let results = [
             value(SPARSE).and_then(|v| {
@@ -62,11 +62,11 @@ impl SparseHints {
                 Ok(())
             }),
             value(SPARSE_TARGETS).and_then(|v| {
-                h.targets = v.map(|v| v.number(0..=u32::MAX.into())).transpose()?.map(|n| n as u32);
+                h.targets = v.map(|v| v.small_number(0..=u32::MAX)).transpose()?;
                 Ok(())
             }),
             value(NODE_SIZE).and_then(|v| {
-                h.node_size = v.map(|v| v.number(1..=u32::MAX.into())).transpose()?.map(|n| n as u32);
+                h.node_size = v.map(|v| v.small_number(1..=u32::MAX)).transpose()?;
                 Ok(())
             }),
             value(MATCHED_PROBE).and_then(|v| {
@@ -134,6 +134,7 @@ impl SparseHints {
     }
 
     /// Takes the machine's parameters from another source if no hint gives them.
+    #[must_use]
     pub fn with_machine(mut self, machine: Option<(Loggp, Origin)>) -> SparseHints {
         if let (None, Some((machine, origin))) = (self.loggp, machine) {
             self.loggp = Some(machine);

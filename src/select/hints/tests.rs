@@ -124,7 +124,7 @@ fn measuring_has_limits() {
         let get = |list: &[(&str, &str)], key: &str| list.iter().find(|e| e.0 == key).map(|e| e.1.to_string());
         Measuring::read(|k| Ok(get(info, k)), |k| get(env, k)).map_err(|e| e.to_string())
     };
-    assert_eq!(read(&[], &[]), Ok(Measuring { seconds: 3.0, longest: 1048576 }));
+    assert_eq!(read(&[], &[]), Ok(Measuring { seconds: 3.0, longest: 1_048_576 }));
     let both = [("mpix_loggp_seconds", "0.5"), ("mpix_loggp_bytes", "4096")];
     assert_eq!(read(&both, &[("MPIX_LOGGP_SECONDS", "1")]), Ok(Measuring { seconds: 1.0, longest: 4096 }));
     for bad in ["0", "-1", "NaN", "inf", "3601", "long", ""] {

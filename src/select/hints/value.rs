@@ -9,6 +9,7 @@ use super::names::Names;
 use super::origins::{Given, Origin};
 use crate::error::{Error, Result};
 use crate::model::{FileError, Loggp, PRESETS};
+use crate::util::cast::to_u32;
 use crate::util::random::mix;
 
 pub(super) struct Value {
@@ -23,6 +24,11 @@ impl Value {
             Ok(value) if range.contains(&value) => Ok(value),
             _ => Err(self.wrong(format!("{} to {}", range.start(), range.end()))),
         }
+    }
+
+    /// The same for a number of 32 bits.
+    pub(super) fn small_number(&self, range: RangeInclusive<u32>) -> Result<u32> {
+        self.number(u64::from(*range.start())..=u64::from(*range.end())).map(to_u32)
     }
 
     /// Parses a preset's name or reads a parameter file.
@@ -74,12 +80,12 @@ pub(super) fn find(
 }
 
 /// Records the source of a value.
-pub(super) fn note(given: &RefCell<Vec<Given>>, value: Option<Value>, names: Names) -> Result<Option<Value>> {
+pub(super) fn note(given: &RefCell<Vec<Given>>, value: Option<Value>, names: Names) -> Option<Value> {
     given.borrow_mut().extend(value.iter().map(|v| (names.0, v.text.trim().to_owned(), v.origin)));
-    Ok(value)
+    value
 }
 
 /// Returns a number of 62 bits that differs for different values with high probability.
 pub(super) fn digest(values: &[u64]) -> i64 {
-    (values.iter().fold(0, |hash, v| mix(hash ^ v).wrapping_add(1)) >> 2) as i64
+    (values.iter().fold(0, |hash, v| mix(hash ^ v).wrapping_add(1)) >> 2).cast_signed()
 }

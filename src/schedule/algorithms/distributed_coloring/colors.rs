@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::topology::neighborhood::Rank;
+use crate::util::cast::to_u32;
 use crate::util::random::mix;
 
 /// No color, or no proposal.
@@ -33,7 +34,7 @@ impl Window {
         // every word is reported within total / WINDOW trials, starting with a different one for
         // each pair
         let first = u64::from(below(draw([u64::from(source), u64::from(target), 0]), total));
-        let start = ((first + u64::from(trial) * u64::from(WINDOW)) % u64::from(total)) as u32;
+        let start = to_u32((first + u64::from(trial) * u64::from(WINDOW)) % u64::from(total));
         Window { limit, start, words: WINDOW, total }
     }
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::colors::{NONE, set};
 use crate::topology::neighborhood::{Neighbor, Rank};
+use crate::util::cast::to_u32;
 
 /// Edges of the heaviest class choose in stage 0, those of the next class in stage 1, all others in
 /// this stage.
@@ -27,7 +28,7 @@ pub(super) struct Peer {
 
 #[derive(Debug, Clone)]
 pub(super) struct Edge {
-    pub(super) slot: u32,
+    pub(super) entry: u32,
     /// Order of magnitude of the weight; larger for heavier edges.
     pub(super) class: u32,
     /// Number of heavier classes, at most `LAST_STAGE`; for outgoing edges, the maximum over both
@@ -59,15 +60,15 @@ pub(super) fn peers(me: Rank, list: &[Neighbor], mut order: Vec<(u32, Rank)>) ->
     let mut first = 0;
     let peers = (order.chunk_by(|a, b| a.1 == b.1))
         .map(|same| {
-            let edges = same.len() as u32;
+            let edges = to_u32(same.len());
             first += edges;
             Peer { rank: same[0].1, first: first - edges, edges, degree: 0, window: 0, open: true }
         })
         .collect();
     let edges = (order.iter())
-        .map(|&(slot, _)| {
-            let class = class(list[slot as usize].weight);
-            Edge { slot, class, stage: 0, rivals: 0, color: NONE, proposal: NONE }
+        .map(|&(entry, _)| {
+            let class = class(list[entry as usize].weight);
+            Edge { entry, class, stage: 0, rivals: 0, color: NONE, proposal: NONE }
         })
         .collect();
     (peers, edges)
@@ -91,8 +92,8 @@ pub(super) fn stages(edges: &[Edge]) -> impl Fn(u32) -> (u32, u32) + use<> {
     heaviest.dedup();
     heaviest.truncate(LAST_STAGE as usize);
     move |class| match heaviest.iter().position(|&c| c == class) {
-        Some(stage) => (stage as u32, classes.partition_point(|&c| c >= class) as u32),
-        None => (LAST_STAGE, classes.len() as u32),
+        Some(stage) => (to_u32(stage), to_u32(classes.partition_point(|&c| c >= class))),
+        None => (LAST_STAGE, to_u32(classes.len())),
     }
 }
 

@@ -7,6 +7,7 @@ use super::edges::*;
 use crate::schedule::grammar::{Algorithm, Block, Op, Schedule};
 use crate::schedule::input::{Input, Tuning};
 use crate::topology::neighborhood::Rank;
+use crate::util::cast::to_u32;
 
 /// First word of a source's last message to a target.
 const CLOSE: u32 = u32::MAX - 1;
@@ -237,10 +238,10 @@ impl Negotiation {
         assert!(self.done(), "process {} has edges without a color", self.rank);
         let mut ops: Vec<(u32, Op)> = Vec::with_capacity(self.outgoing.len() + self.incoming.len());
         for p in &self.targets {
-            ops.extend(self.outgoing[p.range()].iter().map(|e| (e.color, Op::send(p.rank, Block::Input(e.slot)))));
+            ops.extend(self.outgoing[p.range()].iter().map(|e| (e.color, Op::send(p.rank, Block::Input(e.entry)))));
         }
         for p in &self.sources {
-            ops.extend(self.incoming[p.range()].iter().map(|e| (e.color, Op::recv(p.rank, Block::Output(e.slot)))));
+            ops.extend(self.incoming[p.range()].iter().map(|e| (e.color, Op::recv(p.rank, Block::Output(e.entry)))));
         }
         Schedule::from_numbered(Algorithm::DistributedColoring, ops, self.copies)
     }
@@ -263,7 +264,7 @@ impl Negotiation {
     /// Number of edges at this process, itself included, with which an outgoing or an incoming edge
     /// competes for colors.
     fn degrees(&self) -> [u32; 2] {
-        let (out, into) = (self.outgoing.len() as u32, self.incoming.len() as u32);
+        let (out, into) = (to_u32(self.outgoing.len()), to_u32(self.incoming.len()));
         if self.half_duplex { [out + into; 2] } else { [out, into] }
     }
 
@@ -371,7 +372,7 @@ impl Negotiation {
         let colored = self.outgoing.iter().filter(|e| e.color != NONE).map(|e| e.color as usize + 1).max().unwrap_or(0);
         let mut edge_of = vec![NONE; colored];
         for (e, edge) in self.outgoing.iter().enumerate().filter(|(_, edge)| edge.color != NONE) {
-            edge_of[edge.color as usize] = e as u32;
+            edge_of[edge.color as usize] = to_u32(e);
         }
         for &(.., drawn, t, i) in &wanting[..stuck] {
             self.make_way(t, i, drawn, &edge_of);

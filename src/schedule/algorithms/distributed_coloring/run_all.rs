@@ -5,6 +5,7 @@ use super::negotiation::Negotiation;
 use crate::schedule::grammar::Schedule;
 use crate::schedule::input::{Input, Tuning};
 use crate::topology::neighborhood::Neighborhood;
+use crate::util::cast::to_u32;
 
 /// Cost of a negotiation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,7 +20,7 @@ pub struct Stats {
 
 /// Negotiates the schedules of all processes inside this one.
 pub fn run_all(world: &[Neighborhood], tuning: &Tuning) -> (Vec<Schedule>, Stats) {
-    let processes = world.len() as u32;
+    let processes = to_u32(world.len());
     let input = |neighborhood| Input { neighborhood, processes, directions: None, star: None, stencil: None };
     negotiate(world.iter().map(|n| Negotiation::new(&input(n), tuning)).collect())
 }

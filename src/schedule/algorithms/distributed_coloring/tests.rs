@@ -13,6 +13,7 @@ use crate::schedule::verify::{Goal, verify};
 use crate::topology::cartesian::Grid;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::{Neighborhood, Rank};
+use crate::util::cast::to_u32;
 
 /// Edges to `degree` random permutations of the processes, with `weight` of the permutation's
 /// number.
@@ -110,7 +111,7 @@ fn heavy_edges_share_rounds() {
     let mut heavy = std::collections::BTreeSet::new();
     for (s, n) in schedules.iter().zip(&world) {
         for r in 0..s.rounds() {
-            let is_heavy = |op: &Op| matches!(*op, Op::Send { block, .. } if n.targets()[block.slot()].weight == 1000);
+            let is_heavy = |op: &Op| matches!(*op, Op::Send { block, .. } if n.targets()[block.index()].weight == 1000);
             heavy.extend(s.round(r).iter().any(is_heavy).then_some(s.number(r)));
         }
     }
@@ -127,7 +128,7 @@ fn classes_of_weights() {
 /// Runs each process as far as its messages allow, in a random order given by `seed`: only messages
 /// synchronize processes. Both ends must expect the same lengths.
 fn run_unordered(world: &[Neighborhood], tuning: &Tuning, seed: u64) -> Vec<Schedule> {
-    let processes = world.len() as u32;
+    let processes = to_u32(world.len());
     let input = |neighborhood| Input { neighborhood, processes, directions: None, star: None, stencil: None };
     let mut all: Vec<Negotiation> = world.iter().map(|n| Negotiation::new(&input(n), tuning)).collect();
     let mut wires: HashMap<(Rank, Rank), VecDeque<Vec<u32>>> = HashMap::new();

@@ -11,6 +11,7 @@
 //! d is the number of matchings removed, none if d is a power of two. Memory: 24 bytes per edge,
 //! added ones included; there are at most 2 E + d edges in all.
 
+use crate::util::cast::to_u32;
 use crate::util::random::Random;
 
 /// No edge.
@@ -27,7 +28,7 @@ pub fn color(ports: usize, edges: &[(u32, u32)], seed: u64) -> Vec<u32> {
     let all = regular.ends.len();
     let mut coloring = Coloring {
         color: vec![NONE; all],
-        order: (0..all as u32).collect(),
+        order: (0..to_u32(all)).collect(),
         partner: [vec![NONE; all], vec![NONE; all]],
         pending: vec![NONE; regular.ports],
         random: Random::new(seed),
@@ -90,7 +91,7 @@ fn merge(ports: usize, ends: impl Iterator<Item = u32>, limit: u32) -> Merged {
             Some(last) if *last + d <= limit => *last += d,
             _ => merged.degrees.push(d),
         }
-        merged.port[p] = merged.degrees.len() as u32 - 1;
+        merged.port[p] = to_u32(merged.degrees.len()) - 1;
     }
     merged
 }
@@ -98,7 +99,7 @@ fn merge(ports: usize, ends: impl Iterator<Item = u32>, limit: u32) -> Merged {
 impl Merged {
     /// Yields each port once for each edge that it lacks.
     fn missing(&self, ports: usize, degree: u32) -> impl Iterator<Item = u32> + '_ {
-        (0..ports as u32).flat_map(move |p| {
+        (0..to_u32(ports)).flat_map(move |p| {
             let has = self.degrees.get(p as usize).copied().unwrap_or(0);
             std::iter::repeat_n(p, (degree - has) as usize)
         })
@@ -197,7 +198,7 @@ impl Coloring {
         for l in 0..self.ports {
             let (mut l, mut not) = (l, NONE);
             loop {
-                let e = of_left[l * degree + self.random.below(degree as u32) as usize];
+                let e = of_left[l * degree + self.random.below(to_u32(degree)) as usize];
                 if e == not {
                     // it was just displaced from there
                     if degree == 1 {

@@ -4,6 +4,8 @@
 //! may swap its rounds independently (Kempe). Putting the heavier side of each into the same round
 //! makes the other round as short as these two can be.
 
+use crate::util::cast::to_u32;
+
 /// No edge.
 const NONE: u32 = u32::MAX;
 
@@ -24,8 +26,8 @@ pub fn heavy_together(ports: usize, ends: &[(u32, u32)], lengths: &[u32], degree
     // the edge of each color at each port
     let mut at = [vec![NONE; ports * degree], vec![NONE; ports * degree]];
     for (e, &(l, r)) in ends.iter().enumerate() {
-        at[0][l as usize * degree + colors[e] as usize] = e as u32;
-        at[1][r as usize * degree + colors[e] as usize] = e as u32;
+        at[0][l as usize * degree + colors[e] as usize] = to_u32(e);
+        at[1][r as usize * degree + colors[e] as usize] = to_u32(e);
     }
     let mut longest = vec![0u32; degree];
     for (e, &c) in colors.iter().enumerate() {
@@ -34,7 +36,7 @@ pub fn heavy_together(ports: usize, ends: &[(u32, u32)], lengths: &[u32], degree
     // the edges of each color
     let mut classes: Vec<Vec<u32>> = vec![Vec::new(); degree];
     for (e, &c) in colors.iter().enumerate() {
-        classes[c as usize].push(e as u32);
+        classes[c as usize].push(to_u32(e));
     }
     let mut both: Vec<u32> = Vec::new();
     let mut component: Vec<u32> = Vec::new();
@@ -117,13 +119,13 @@ fn swap(ends: &[(u32, u32)], colors: &mut [u32], at: &mut [Vec<u32>; 2], degree:
     for &e in component {
         let (l, r) = ends[e as usize];
         for (side, port) in [(0, l), (1, r)] {
-            let slot = &mut at[side][port as usize * degree + colors[e as usize] as usize];
-            if *slot == e {
-                *slot = NONE;
+            let held = &mut at[side][port as usize * degree + colors[e as usize] as usize];
+            if *held == e {
+                *held = NONE;
             }
         }
         let color = &mut colors[e as usize];
-        *color = if *color as usize == pair[0] { pair[1] } else { pair[0] } as u32;
+        *color = to_u32(if *color as usize == pair[0] { pair[1] } else { pair[0] });
         at[0][l as usize * degree + *color as usize] = e;
         at[1][r as usize * degree + *color as usize] = e;
     }

@@ -10,6 +10,8 @@
 
 use std::collections::HashMap;
 
+use crate::util::cast::to_u32;
+
 /// No process.
 const NONE: u32 = u32::MAX;
 
@@ -29,7 +31,7 @@ pub fn color(processes: usize, ends: &[(u32, u32)]) -> Vec<u32> {
     let mut round_of = vec![0u32; ends.len()];
     for (same, &color) in pairs.iter().zip(&colors) {
         for (k, &e) in same.iter().enumerate() {
-            round_of[e] = (first[color as usize] + k) as u32;
+            round_of[e] = to_u32(first[color as usize] + k);
         }
     }
     round_of
@@ -194,9 +196,9 @@ fn misra_gries(vertices: usize, edges: &[(u32, u32)]) -> (Vec<u32>, usize) {
     let mut colors = vec![0u32; edges.len()];
     let mut note = |u: usize, color: usize, v: u32| {
         if v != NONE
-            && let Ok(e) = edges.binary_search(&(u as u32, v))
+            && let Ok(e) = edges.binary_search(&(to_u32(u), v))
         {
-            colors[e] = color as u32;
+            colors[e] = to_u32(color);
         }
     };
     for (u, row) in coloring.rows.iter().enumerate() {

@@ -28,6 +28,7 @@ use crate::schedule::grammar::Algorithm;
 use crate::schedule::input::Tuning;
 use crate::schedule::rounds::{Piece, Rounds};
 use crate::topology::graph::Graph;
+use crate::util::cast::to_u32;
 
 mod euler;
 mod exchange;
@@ -54,7 +55,7 @@ pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
     let fewest = uncut.count;
     let mut best = uncut;
     // half duplex: send and receive share one port
-    let second = if tuning.half_duplex { 0 } else { ports as u32 };
+    let second = if tuning.half_duplex { 0 } else { to_u32(ports) };
     let ends = ends.into_iter().map(|(from, to)| (from, second + to)).collect();
     let shop = split::Shop::new(ports + second as usize, ends, lengths, tuning);
     let cost_of = |rounds: &Rounds| {
@@ -64,7 +65,7 @@ pub(in crate::schedule) fn build(graph: &Graph, tuning: &Tuning) -> Rounds {
     let mut cost = cost_of(&best);
     for rounds in shop.attempts() {
         let pieces: Vec<Piece> = pieces(&rounds);
-        let candidate = Rounds { algorithm: Algorithm::EdgeColoring, count: rounds.len() as u32, scale: 1, pieces };
+        let candidate = Rounds { algorithm: Algorithm::EdgeColoring, count: to_u32(rounds.len()), scale: 1, pieces };
         let other = cost_of(&candidate);
         // without cuts the number of rounds must stay minimal
         if other < cost && (tuning.split || tuning.half_duplex || candidate.count <= fewest) {
@@ -97,7 +98,7 @@ fn pieces(rounds: &[Vec<(u32, u32)>]) -> Vec<Piece> {
         for &(edge, length) in served {
             let begin = done[edge as usize];
             done[edge as usize] += length;
-            pieces.push(Piece { edge, round: round as u32, begin, end: begin + length });
+            pieces.push(Piece { edge, round: to_u32(round), begin, end: begin + length });
         }
     }
     pieces

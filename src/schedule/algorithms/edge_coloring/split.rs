@@ -16,6 +16,7 @@
 //! basic operations on f64, so that all processes compute the same rounds.
 
 use crate::schedule::input::Tuning;
+use crate::util::cast::{to_int, to_u32, to_usize, whole_signed};
 
 /// Maximum number of edges for which rounds are chosen this way.
 const MOST_EDGES: usize = 1 << 17;
@@ -102,7 +103,7 @@ impl Shop {
         let attempts = (self.budget / steps(exact).saturating_mul(cuts)).clamp(1, STEEP.len() as u64);
         let fits = edges > 0 && edges <= MOST_EDGES && steps(exact).saturating_mul(cuts) <= self.budget.saturating_mul(8);
         let kinds: &[bool] = if self.split { &[false, true] } else { &[false] };
-        (STEEP.iter().take(if fits { attempts as usize } else { 0 }))
+        (STEEP.iter().take(if fits { to_usize(attempts) } else { 0 }))
             .flat_map(move |&steep| kinds.iter().map(move |&split| (steep, split)))
             .filter_map(move |(steep, split)| self.rounds(steep, split, cuts as usize, exact, MOST_ROUNDS * degree))
     }
@@ -121,7 +122,7 @@ impl Shop {
             total += f64::from(length);
         }
         let per_message = per_message / (startup + total / self.ends.len() as f64);
-        let mut open: Vec<u32> = (0..self.ends.len() as u32).collect();
+        let mut open: Vec<u32> = (0..to_u32(self.ends.len())).collect();
         let mut matcher = Matcher::new(self.ports, self.left, exact);
         let mut rounds = Vec::new();
         let mut potential = vec![0.0f64; self.ports];
@@ -137,7 +138,7 @@ impl Shop {
             }
             let sum: f64 = potential.iter().sum();
             let mut best: (f64, u32, Vec<u32>) = (-1.0, 0, Vec::new());
-            for cut in self.cuts(&open, &left, cuts) {
+            for cut in Self::cuts(&open, &left, cuts) {
                 gains.clear();
                 gains.extend(open.iter().filter_map(|&e| {
                     let length = left[e as usize];
@@ -175,7 +176,7 @@ impl Shop {
     }
 
     /// Cuts to try: lengths of remaining messages, evenly distributed.
-    fn cuts(&self, open: &[u32], left: &[u32], cuts: usize) -> Vec<u32> {
+    fn cuts(open: &[u32], left: &[u32], cuts: usize) -> Vec<u32> {
         let mut lengths: Vec<u32> = open.iter().map(|&e| left[e as usize]).collect();
         lengths.sort_unstable();
         lengths.dedup();
@@ -427,13 +428,13 @@ fn power_of_two(x: f64) -> f64 {
     let c = [1.0, std::f64::consts::LN_2, 0.240_226_506_959_100_7, 0.055_504_108_664_821_58, 0.009_618_129_107_628_477];
     let p = c[0]
         + f * (c[1] + f * (c[2] + f * (c[3] + f * (c[4] + f * (0.001_333_355_814_642_844 + f * 0.000_154_035_303_933_816)))));
-    p * f64::from_bits(((whole as i64 + 1023) as u64) << 52)
+    p * f64::from_bits((to_int::<u64>(whole_signed(whole) + 1023)) << 52)
 }
 
 /// Approximates the natural logarithm of a positive number by the four basic operations.
 fn logarithm(x: f64) -> f64 {
     let bits = x.to_bits();
-    let exponent = (bits >> 52) as i64 - 1023;
+    let exponent = (bits >> 52).cast_signed() - 1023;
     let mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff) | (1023 << 52));
     let y = (mantissa - 1.0) / (mantissa + 1.0);
     let y2 = y * y;
@@ -470,7 +471,7 @@ mod tests {
     /// Checks one matching: no port occurs twice, the gain is as returned, and is at least a
     /// fraction of the largest; greedy alone reaches half.
     fn check(ends: &[(u32, u32)], weights: &[u32], matcher: &mut Matcher, part: f64) -> Result<(), String> {
-        let mut gains: Vec<_> = weights.iter().enumerate().map(|(i, &w)| (f64::from(w), i as u32)).collect();
+        let mut gains: Vec<_> = weights.iter().enumerate().map(|(i, &w)| (f64::from(w), to_u32(i))).collect();
         let best = largest(ends, &gains, 0);
         let gain = matcher.matching(ends, &mut gains);
         let mut ports: Vec<u32> = matcher.matched.iter().flat_map(|&e| [ends[e as usize].0, ends[e as usize].1]).collect();
