@@ -111,6 +111,7 @@ impl Neighborhood {
     /// The same edges the other way round: sources become targets, in the same order, and block
     /// `i` travels back along the edge on which block `i` came. `directed`: the edges have
     /// directions, which turn too.
+    #[must_use]
     pub fn reversed(&self, directed: bool) -> Neighborhood {
         let turn =
             |list: &[Neighbor]| list.iter().map(|n| Neighbor { direction: n.direction ^ u32::from(directed), ..*n }).collect();
