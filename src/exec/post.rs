@@ -133,6 +133,25 @@ unsafe fn other_sends(
     first
 }
 
+/// Sends a message, or if that fails, another one in its place. Returns the first error.
+///
+/// # Safety
+/// As for [`Requests::post_sends`].
+pub unsafe fn send_or(requests: &mut Requests, message: Message, other: Message, tag: i32, comm: &Comm) -> Option<Box<Error>> {
+    if is_cut_off(&message, comm) {
+        requests.skip();
+        return None;
+    }
+    // SAFETY: the caller vouches for the buffers.
+    let error = unsafe { requests.post_sends(&[message], tag, comm) }.err()?;
+    // SAFETY: as above.
+    if unsafe { requests.post_sends(&[other], tag, comm) }.is_err() {
+        requests.skip();
+        comm.mismatch(message.peer as u32);
+    }
+    Some(error)
+}
+
 /// Posts a notice in place of a message.
 ///
 /// # Safety

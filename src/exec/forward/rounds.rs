@@ -89,8 +89,8 @@ impl Forward {
         }
     }
 
-    /// Sends a block: as a notice, if it is lost; as an empty packet, if it is a packet that cannot
-    /// be assembled.
+    /// Sends a block. A notice takes its place if it is lost; an empty message, if it is a packet
+    /// that cannot be assembled or sent.
     ///
     /// # Safety
     /// As for `post`.
@@ -115,6 +115,11 @@ impl Forward {
             block => Ok(Message { peer: to as i32, ..self.own(block).message }),
         };
         let failed = match message {
+            // SAFETY: as for `post`.
+            Ok(message) if matches!(block, Block::Packet(_)) => unsafe {
+                let empty = Message { count: 0, datatype: datatype::byte(), ..message };
+                post::send_or(&mut self.requests, message, empty, self.tag, &self.comm)
+            },
             // SAFETY: as for `post`.
             Ok(message) => unsafe { post::sends(&mut self.requests, &[message], None, self.tag, &self.comm) },
             Err(error) => {
