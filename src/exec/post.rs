@@ -167,8 +167,8 @@ unsafe fn replace(requests: &mut Requests, message: &Message, tag: i32, comm: &C
 #[cold]
 pub fn notify(requests: &mut Requests, bytes: u64, peer: i32, tag: i32, comm: &Comm) {
     // SAFETY: notices lie in memory that is never written.
-    let posted = notice::longer_than(bytes, peer)
-        .and_then(|(notice, _datatype)| unsafe { requests.post_sends(&[notice], tag, comm) });
+    let posted =
+        notice::longer_than(bytes, peer).and_then(|(notice, _datatype)| unsafe { requests.post_sends(&[notice], tag, comm) });
     if posted.is_err() {
         requests.skip();
         comm.mismatch(peer as u32);

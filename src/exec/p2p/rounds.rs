@@ -38,8 +38,7 @@ impl P2p {
         let is_spoiled = |k: usize| self.spoiled.contains(&((sends.start + k) as u32));
         let spoiled: Option<&dyn Fn(usize) -> bool> = if self.spoiled.is_empty() { None } else { Some(&is_spoiled) };
         // SAFETY: as for `post`.
-        let failed =
-            unsafe { post::sends(&mut self.requests, &self.messages[sends.clone()], spoiled, self.tag, &self.comm) };
+        let failed = unsafe { post::sends(&mut self.requests, &self.messages[sends.clone()], spoiled, self.tag, &self.comm) };
         if let Some(error) = failed {
             self.note(Err(error));
         }
