@@ -2,7 +2,7 @@
    and returns MPI_SUCCESS: MPI_Pack rounds the length of what has no gaps down to a multiple of
    bits 8 to 15 of the datatype's handle, where it means the size of the basic type
    (typerep_yaksa_pack.c; mended in 4.1). The first 512 datatypes of a process are safe.
-   What goes through this library must be whole with any MPI.
+   MPI_Unpack is right. What goes through this library must be whole with any MPI.
 
      packing [mpi]: only shows whether the MPI packs wrongly, and exits with 1 if so */
 #include "sparse.h"
@@ -10,14 +10,47 @@
 enum { LEVELS = 4, FEW = 7, ADJACENT = (1 << 18) + 3 };
 /* datatypes alive at each level: MPICH rounds to multiples of 1, 2, 3 and 16 */
 static const int alive[LEVELS] = {300, 600, 850, 1200};
-static int short_of, packed;
+static int short_of, packed, unpacked_wrong;
+/* how often the rank is asked for */
+static int ranks_asked;
+
+int MPI_Comm_rank(MPI_Comm comm, int *rank) {
+  ranks_asked++;
+  return PMPI_Comm_rank(comm, rank);
+}
 
 static void pack(const char *from, int count, MPI_Datatype type, int bytes) {
   char *into = malloc((size_t)bytes);
   int position = 0;
   OK(MPI_Pack(from, count, type, into, bytes, &position, MPI_COMM_SELF));
   packed++, short_of += position != bytes;
+  memset(into, 0, (size_t)bytes);
+  position = 0;
+  OK(MPI_Unpack(from, bytes, &position, into, count, type, MPI_COMM_SELF));
+  unpacked_wrong += position != bytes || memcmp(from, into, (size_t)bytes) != 0;
   free(into);
+}
+
+/* packing many messages asks MPI for nothing that stays the same */
+static void count_calls(void) {
+  enum { MOST = 40 };
+  int targets[MOST], counts[MOST], displs[MOST], asked[2];
+  MPIX_Sparse_result result;
+  char from[16];
+  MPI_Datatype type;
+  MPI_Type_vector(4, 1, 2, MPI_CHAR, &type);
+  MPI_Type_commit(&type);
+  memset(from, 5, sizeof from);
+  for (int k = 0; k < MOST; k++) targets[k] = (test_rank + 1) % test_size, counts[k] = 1, displs[k] = 0;
+  for (int round = 0; round < 4; round++) {
+    int n = round % 2 ? MOST : 1;
+    ranks_asked = 0;
+    OK(MPIX_Sparse_exchange(n, targets, from, counts, displs, type, MPI_CHAR, MPI_INFO_NULL, MPI_COMM_WORLD, &result));
+    asked[round % 2] = ranks_asked;
+    OK(MPIX_Sparse_free(&result));
+  }
+  CHECK(asked[0] == asked[1], "%d messages ask %d times for the rank, one %d times", MOST, asked[1], asked[0]);
+  MPI_Type_free(&type);
 }
 
 static int elements(int s, int t) { return 1 + (s + 2 * t) % 5; }
@@ -77,7 +110,8 @@ int main(int argc, char **argv) {
   int mpi_alone = argc > 1 && !strcmp(argv[1], "mpi"), made = 0, *places = malloc(ADJACENT * sizeof *places);
   MPI_Datatype *others = malloc((size_t)alive[LEVELS - 1] * sizeof *others);
   int sources[2] = {test_rank, (test_rank + test_size - 1) % test_size}, targets[2] = {test_rank, (test_rank + 1) % test_size};
-  char *from = calloc(ADJACENT, 1);
+  char *from = malloc(ADJACENT);
+  fill(from, ADJACENT, 0, 0, 0, 0);
   if (!mpi_alone) OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 2, sources, MPI_UNWEIGHTED, 2, targets, MPI_UNWEIGHTED, MPI_INFO_NULL, MPI_COMM_WORLD));
   for (int i = 0; i < ADJACENT; i++) places[i] = i;
   for (int level = 0; level < LEVELS; level++) {
@@ -90,12 +124,14 @@ int main(int argc, char **argv) {
     MPI_Type_commit(&adjacent);
     for (int count = 1; count <= 5; count++) pack(from, count, few, count * FEW);
     pack(from, 1, adjacent, ADJACENT);
+    if (!mpi_alone) count_calls();
     for (int k = 0; k < PROTOCOLS && !mpi_alone; k++) all_to_all(protocols[k], few);
     if (!mpi_alone) collective(adjacent, MPI_COMM_WORLD);
     MPI_Type_free(&few), MPI_Type_free(&adjacent);
   }
   while (made > 0) MPI_Type_free(&others[--made]);
   free(others), free(places), free(from);
+  CHECK(unpacked_wrong == 0, "MPI_Unpack wrote %d of %d wrongly", unpacked_wrong, packed);
   if (test_rank == 0) printf("MPI_Pack: %d of %d calls left bytes out\n", short_of, packed);
   if (mpi_alone) CHECK(short_of == 0, "%d", short_of);
   return test_finish();

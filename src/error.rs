@@ -416,6 +416,26 @@ pub enum Error {
     /// Another start of a request whose start failed half-way.
     #[error("an earlier start failed while its messages were posted, and MPI may still send some of them: make the request anew")]
     Lost,
+    /// A call after one that could not keep messages matched.
+    #[error(
+        "an earlier call could not post its message to or from process {rank}, so that later ones would be taken for it: free the communicator's neighborhoods and set them again"
+    )]
+    Unmatched {
+        /// Which process.
+        rank: u32,
+    },
+    /// A block that another process could not pack.
+    #[error("process {rank} could not pack its block for this process")]
+    Unpacked {
+        /// Which process.
+        rank: u32,
+    },
+    /// A forwarded block that some process on its way could not pack or keep.
+    #[error("the block of source {source_entry} was lost: a process on its way could not pack it")]
+    LostBlock {
+        /// Index in the source list.
+        source_entry: usize,
+    },
     /// No tags are left beyond those that every MPI has.
     #[error("this MPI has no tags for requests that match alone (mpix_match=plan)")]
     NoTags,
@@ -570,6 +590,9 @@ impl Error {
             Error::Verification(_) => Class::Verify,
             Error::WrongMpi { .. }
             | Error::Gone { .. }
+            | Error::Unmatched { .. }
+            | Error::Unpacked { .. }
+            | Error::LostBlock { .. }
             | Error::NoTags
             | Error::Busy
             | Error::Exchanging

@@ -19,7 +19,7 @@ use crate::datatype::buffers::{Blocks, Buffers, Ints, Located, Shape};
 use crate::datatype::check::{accept, refuse_null};
 use crate::datatype::known::Known;
 use crate::datatype::pack::Packing;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::mpi::MPI_Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Owned};
@@ -93,8 +93,6 @@ pub struct Joined {
     comm: Arc<Comm>,
     /// For messages to oneself.
     tag: i32,
-    /// True if a start failed half-way.
-    lost: bool,
     /// True if MPI may still access the buffers when the call is over.
     stuck: bool,
     _own: Vec<Owned>,
@@ -126,15 +124,8 @@ impl Joined {
             let input = JoinedSide::of(&inputs, n.targets(), (n.rank(), near), rule, comm, &mut own)?;
             let output = JoinedSide::of(&outputs, n.sources(), (n.rank(), near), rule, comm, &mut own)?;
             let (taken, me) = (vec![false; n.sources().len()], n.rank() as i32);
-            Ok(Joined { input, output, taken, me, comm: Arc::clone(comm), tag, lost: false, stuck: false, _own: own })
+            Ok(Joined { input, output, taken, me, comm: Arc::clone(comm), tag, stuck: false, _own: own })
         }
-    }
-
-    /// Notes that a start failed half-way. MPI may still send from the buffers, so they must not be
-    /// written again.
-    #[cold]
-    pub fn lose(&mut self) {
-        (self.lost, self.stuck) = (true, true);
     }
 
     /// Notes that MPI may still access the buffers on behalf of a process that has died: they are
@@ -144,23 +135,20 @@ impl Joined {
         self.stuck = true;
     }
 
-    /// True if a start failed half-way.
-    pub fn is_lost(&self) -> bool {
-        self.lost
-    }
-
-    /// Packs short messages.
+    /// Packs short messages. `failed` gets each list entry whose message cannot be packed.
     ///
     /// # Safety
     /// The blocks must be readable as bound.
-    pub unsafe fn put(&mut self) -> Result<()> {
+    pub unsafe fn put(&mut self, mut failed: impl FnMut(u32, Box<Error>)) {
         self.taken.fill(false);
-        for member in &self.input.members {
+        for (k, member) in self.input.members.iter().enumerate() {
             let into = &mut self.input.buffer[member.bytes.clone()];
             // SAFETY: the caller vouches for the blocks.
-            unsafe { member.packing.pack(&member.block, into, self.me, self.tag, &self.comm) }?;
+            let packed = unsafe { member.packing.pack(&member.block, into, self.me, self.tag, &self.comm) };
+            if let Err(e) = packed {
+                failed(self.input.of_entry.iter().position(|members| members.contains(&k)).unwrap_or(0) as u32, e);
+            }
         }
-        Ok(())
     }
 
     /// Unpacks a short message that has arrived, unless that has been done.

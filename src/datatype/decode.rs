@@ -25,6 +25,9 @@ pub struct Freed {
     /// Predefined datatypes that have been decoded. They are kept here because not all of them can
     /// have attributes.
     predefined: Mutex<Vec<(Handle, Option<Arc<Typemap>>)>>,
+    /// Held while a datatype is decoded: of two threads that use it for the first time at once, one
+    /// would free the attribute that the other reads.
+    decoding: Mutex<()>,
 }
 
 /// The handle of a predefined datatype; it is only compared.
@@ -60,6 +63,10 @@ impl Freed {
         // SAFETY: the caller vouches for the handle; what is kept is read before the datatype can
         // be freed.
         unsafe {
+            if let Some(kept) = KEPT.get(datatype)?.as_ref() {
+                return Ok(kept.map.clone());
+            }
+            let _decoding = self.decoding.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(kept) = KEPT.get(datatype)?.as_ref() {
                 return Ok(kept.map.clone());
             }
@@ -103,7 +110,9 @@ impl Freed {
 
     fn remember(&self, datatype: MPI_Datatype, map: Option<Arc<Typemap>>) -> Option<Arc<Typemap>> {
         let mut list = self.predefined.lock().unwrap_or_else(PoisonError::into_inner);
-        list.push((Handle(datatype), map.clone()));
+        if list.iter().all(|(handle, _)| handle.0 != datatype) {
+            list.push((Handle(datatype), map.clone()));
+        }
         map
     }
 }

@@ -27,9 +27,8 @@ pub trait Executor {
     /// this process.
     fn posts_at_once(&self) -> bool;
 
-    /// Returns true if a start failed half-way; the executor must then be bound again before its
-    /// next use.
-    fn is_lost(&self) -> bool;
+    /// Fails if no call can start any more, as its messages would not match.
+    fn can_start(&self) -> Result<()>;
 
     /// Forgets which datatypes MPI has accepted, because their handles may have been freed and
     /// reused for other datatypes.

@@ -9,6 +9,7 @@ pub mod executor;
 pub mod forward;
 pub mod guards;
 pub mod p2p;
+pub mod post;
 pub mod shm;
 pub mod waiting;
 
@@ -45,13 +46,22 @@ impl Any {
         }
     }
 
+    /// Sends a notice in place of each message of input block `entry`, which could not be packed, in
+    /// the call that starts next. For executors that take joined fields.
+    #[cold]
+    pub fn spoil(&mut self, entry: u32, error: Box<Error>) {
+        if let Any::P2p(executor) = self {
+            executor.spoil(entry, error);
+        }
+    }
+
     /// Returns true if MPI may still access the bound buffers although no call is active.
     pub fn is_stuck(&self) -> bool {
         match self {
             Any::P2p(executor) => executor.is_stuck(),
             Any::Shm(executor) => executor.is_stuck(),
             // it receives forwarded blocks into memory of its own
-            Any::Forward(executor) => executor.is_lost(),
+            Any::Forward(executor) => executor.is_stuck(),
         }
     }
 
@@ -142,11 +152,11 @@ impl Executor for Any {
         }
     }
 
-    fn is_lost(&self) -> bool {
+    fn can_start(&self) -> Result<()> {
         match self {
-            Any::P2p(executor) => executor.is_lost(),
-            Any::Shm(executor) => executor.is_lost(),
-            Any::Forward(executor) => executor.is_lost(),
+            Any::P2p(executor) => executor.can_start(),
+            Any::Shm(executor) => executor.can_start(),
+            Any::Forward(executor) => executor.can_start(),
         }
     }
 

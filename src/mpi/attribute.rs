@@ -118,7 +118,7 @@ impl<T> TypeKey<T> {
         Ok(if found != 0 { value } else { std::ptr::null() })
     }
 
-    /// Gives the datatype a value.
+    /// Gives the datatype, which has no value, one. Threads must not do so at the same time.
     ///
     /// # Safety
     /// `datatype` must be a datatype; no reference to an earlier value may be alive.

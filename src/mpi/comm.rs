@@ -2,7 +2,8 @@
 
 use std::ffi::c_int;
 use std::mem::ManuallyDrop;
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::tally::Tally;
 use super::{MPI_Comm, MPI_Group, check};
@@ -68,6 +69,11 @@ pub struct Owned {
     whole: MPI_Comm,
     /// A process that a collective operation found dead.
     lost: OnceLock<u32>,
+    /// Processes with which messages no longer match, and whether there are any.
+    unmatched: Mutex<Vec<u32>>,
+    any_unmatched: AtomicBool,
+    /// The caller's rank.
+    rank: OnceLock<u32>,
     /// Counts the messages of `mpi::message`, if the environment asks for it.
     tally: OnceLock<Arc<Tally>>,
 }
@@ -80,7 +86,9 @@ unsafe impl Sync for Owned {}
 
 impl Owned {
     pub(super) fn new(comm: MPI_Comm, whole: MPI_Comm) -> Owned {
-        Owned { comm, whole, lost: OnceLock::new(), tally: OnceLock::new() }
+        let (unmatched, any_unmatched) = (Mutex::default(), AtomicBool::new(false));
+        let (lost, rank, tally) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Owned { comm, whole, lost, unmatched, any_unmatched, rank, tally }
     }
 
     /// Notes that the process of rank `rank` is dead, and returns the error. Collective operations
@@ -96,6 +104,40 @@ impl Owned {
     /// Fails if a collective operation found a process dead.
     pub fn is_whole(&self) -> Result<()> {
         self.lost.get().map_or(Ok(()), |&rank| Err(Error::Gone { rank }.into()))
+    }
+
+    /// Notes that a message to or from the process of rank `rank` could not be posted, nor anything
+    /// in its place: the next one would be taken for it. None may be posted from then on.
+    #[cold]
+    pub fn mismatch(&self, rank: u32) {
+        self.unmatched.lock().unwrap_or_else(PoisonError::into_inner).push(rank);
+        self.any_unmatched.store(true, Ordering::Release);
+    }
+
+    /// Returns a process with which messages no longer match, if there is one.
+    #[inline(always)]
+    pub fn unmatched(&self) -> Option<u32> {
+        if !self.any_unmatched.load(Ordering::Acquire) {
+            return None;
+        }
+        self.unmatched.lock().unwrap_or_else(PoisonError::into_inner).first().copied()
+    }
+
+    /// Returns true if messages to and from the process of rank `rank` no longer match.
+    #[cold]
+    pub fn is_unmatched(&self, rank: u32) -> bool {
+        self.unmatched.lock().unwrap_or_else(PoisonError::into_inner).contains(&rank)
+    }
+
+    /// Returns the caller's rank, which MPI is asked for once.
+    #[inline]
+    pub fn rank(&self) -> Result<u32> {
+        if let Some(&rank) = self.rank.get() {
+            return Ok(rank);
+        }
+        // SAFETY: a live communicator.
+        let rank = unsafe { rank(self.comm) }?;
+        Ok(*self.rank.get_or_init(|| rank))
     }
 
     /// Returns `MPI_COMM_WORLD`, which is not freed.

@@ -236,6 +236,19 @@ impl Owned {
         Ok(all)
     }
 
+    /// Makes a committed datatype whose one element is the same `bytes` bytes `times` times: a long
+    /// message from little memory.
+    pub fn again(times: u64, bytes: c_int) -> Result<Owned> {
+        let mut all = Owned(null());
+        let times = c_int::try_from(times).unwrap_or(c_int::MAX);
+        // SAFETY: a predefined datatype; the result is a local.
+        unsafe {
+            check(mpi_sys::MPI_Type_create_hvector(times, bytes, 0, byte(), &mut all.0), "MPI_Type_create_hvector")?;
+            check(mpi_sys::MPI_Type_commit(&mut all.0), "MPI_Type_commit")?;
+        }
+        Ok(all)
+    }
+
     /// Makes a committed datatype whose one element is `count` elements of `datatype`, for counts
     /// that do not fit in `int`: whole chunks of `INT_MAX` elements, followed by the rest.
     ///

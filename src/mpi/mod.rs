@@ -24,6 +24,7 @@ pub mod guard;
 pub mod info;
 pub mod liveness;
 pub mod message;
+pub mod notice;
 pub mod of_process;
 pub mod op;
 pub mod p2p;

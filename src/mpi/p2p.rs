@@ -117,6 +117,20 @@ impl Requests {
         Ok(())
     }
 
+    /// Adds a request that is complete, in place of a message that is left out. Room for it must
+    /// have been reserved.
+    #[cold]
+    pub fn skip(&mut self) {
+        self.requests[self.used] = null();
+        self.used += 1;
+    }
+
+    /// Returns how many requests the list has.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.used
+    }
+
     /// Returns true if the list is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {

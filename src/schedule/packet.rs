@@ -3,7 +3,8 @@
 //! A packet begins with the length of each of its blocks (8 bytes, little-endian), followed by the
 //! blocks. Nested packets are ordinary blocks. A block equal to the one before it is not repeated;
 //! its length is given as [`SAME`]. The block that a gather sends to many processes therefore
-//! occurs once in a packet.
+//! occurs once in a packet. A block that could not be packed is not there, which its length says
+//! ([`LOST`]).
 
 use std::ops::Range;
 
@@ -13,7 +14,19 @@ pub const WORD: usize = 8;
 /// In place of a length: the block repeats the one before it.
 pub const SAME: u64 = u64::MAX;
 
-/// Writes the length fields of a packet: lengths, or [`SAME`].
+/// In place of a length: this, with a number that the length does not exceed. The block is lost.
+pub const LOST: u64 = 1 << 63;
+
+/// Returns what the length of the i-th block does not exceed, if that block is lost. `last` is the
+/// answer for the block before it.
+pub fn lost(packet: &[u8], i: usize, last: Option<usize>) -> Option<usize> {
+    match word(packet, i) {
+        SAME => last,
+        word => (word & LOST != 0).then_some((word & !LOST) as usize),
+    }
+}
+
+/// Writes the length fields of a packet: lengths, [`SAME`], or [`LOST`].
 pub fn write_lengths(packet: &mut [u8], lengths: impl IntoIterator<Item = u64>) {
     for (word, length) in packet.chunks_exact_mut(WORD).zip(lengths) {
         word.copy_from_slice(&length.to_le_bytes());
@@ -33,6 +46,7 @@ pub fn front(blocks: usize) -> Range<usize> {
 pub fn place(packet: &[u8], i: usize, last: Range<usize>) -> Range<usize> {
     match word(packet, i) {
         SAME => last,
+        lost if lost & LOST != 0 => last.end..last.end,
         // more than memory can hold is more than any packet has
         length => last.end..last.end.saturating_add(usize::try_from(length).unwrap_or(usize::MAX)),
     }
@@ -77,11 +91,16 @@ mod tests {
         assert_eq!(check(&packet, 3), Ok(()));
         assert_eq!(places(&packet, 3), [24..26, 24..26, 26..326]);
         // the first block has none before it to repeat, and the sum of lengths must not overflow
-        for words in [[SAME, 2, 300], [2, 300, SAME - 1], [SAME - 1, SAME - 1, 2], [302, SAME, 1]] {
+        for words in [[SAME, 2, 300], [2, 300, LOST - 1], [LOST - 1, LOST - 1, 2], [302, SAME, 1]] {
             write_lengths(&mut packet, words);
             assert!(check(&packet, 3).is_err(), "{words:?}");
         }
         write_lengths(&mut packet, [302, SAME, SAME]);
         assert_eq!(check(&packet, 3), Ok(()));
+        // a lost block, and one that repeats it
+        write_lengths(&mut packet, [LOST | 40, SAME, 302]);
+        assert_eq!((check(&packet, 3), places(&packet, 3)), (Ok(()), vec![24..24, 24..24, 24..326]));
+        let first = lost(&packet, 0, None);
+        assert_eq!((first, lost(&packet, 1, first), lost(&packet, 2, first)), (Some(40), Some(40), None));
     }
 }

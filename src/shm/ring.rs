@@ -105,7 +105,7 @@ pub struct Ring {
 pub struct Header {
     /// Length in bytes. Not significant for a message in chunks.
     pub bytes: u32,
-    /// [`IN_CELL`], [`IN_CHUNKS`], or a location that both sides know.
+    /// [`IN_CELL`], [`IN_CHUNKS`], [`UNPACKED`], or a location that both sides know.
     pub location: u32,
     /// All messages of the opposite ring with lower numbers have been released.
     pub acks: u64,
@@ -116,6 +116,9 @@ pub const IN_CELL: u32 = u32::MAX;
 
 /// The message comes in chunks; the words of its cell describe them.
 pub const IN_CHUNKS: u32 = u32::MAX - 1;
+
+/// There is no message: its sender could not pack it.
+pub const UNPACKED: u32 = u32::MAX - 2;
 
 fn cell_of(number: u64) -> usize {
     to_usize(number % CELLS)

@@ -56,6 +56,8 @@ pub struct State {
     /// Arrays and datatypes kept for use after the start.
     captured: Vec<CapturedArguments>,
     joined: Option<Joined>,
+    /// Index of the executor of what is joined.
+    of_joined: usize,
     pub verification: Option<Box<Verification>>,
     /// The first error.
     failure: Option<Box<Error>>,
@@ -105,35 +107,21 @@ impl State {
             verification.instead = None;
             return self.verify();
         }
-        if (self.joined.is_some() || self.leases.len() > 1) && self.is_lost() {
-            return Err(Error::Lost.into());
-        }
         self.start_all()
     }
 
-    /// True if a start failed half-way. Another start then posts nothing, as it would leave out
-    /// some messages.
-    #[inline(always)]
-    fn is_lost(&self) -> bool {
-        self.joined.as_ref().is_some_and(Joined::is_lost) || self.leases.iter().any(|lease| lease.executor.is_lost())
-    }
-
+    /// Starts all executors, each of which starts nothing if its messages would not match. The one
+    /// for the node always starts: neighbors there wait for it.
     #[inline(always)]
     fn start_all(&mut self) -> Result<()> {
         if let Some(joined) = &mut self.joined {
+            let executor = &mut self.leases[self.of_joined].executor;
             // SAFETY: whoever made the request vouches for the buffers.
-            let put = unsafe { joined.put() };
-            if let Err(e) = put {
-                // neighbors wait for the other messages
-                self.note(e);
-            }
+            unsafe { joined.put(|entry, error| executor.spoil(entry, error)) };
         }
         for k in 0..self.leases.len() {
             let tag = self.tags[self.leases[k].tag];
             if let Err(e) = self.leases[k].executor.start(tag) {
-                if let Some(joined) = &mut self.joined {
-                    joined.lose();
-                }
                 // neighbors wait for the other fields, which verification has announced
                 if k == 0 && self.verification.is_none() {
                     return Err(e);
@@ -148,15 +136,14 @@ impl State {
     /// Starts the comparison of arguments between the ends of all edges.
     #[cold]
     fn verify(&mut self) -> Result<()> {
-        let lost = self.is_lost();
+        let matches = self.leases.iter().try_for_each(|lease| lease.executor.can_start());
         let Some(verification) = &mut self.verification else { return Ok(()) };
         let bound = &verification.bound;
         let fields: Fields = self.captured.iter().map(CapturedArguments::buffers).collect();
         // the other ends hear of it, as of any error in the arguments
         let fields = match &verification.error {
             Some(e) => Err(e.clone()),
-            None if lost => Err(Error::Lost.into()),
-            None => Ok(&fields[..]),
+            None => matches.map(|()| &fields[..]),
         };
         // SAFETY: the datatypes are alive, as the request keeps them.
         let check = unsafe { Check::begin(bound.neighborhood(), fields, bound.operation() as usize, bound.comm()) }?;
@@ -329,6 +316,7 @@ impl State {
             private: false,
             captured: Vec::new(),
             joined: None,
+            of_joined: 0,
             verification: None,
             failure: None,
             told: vec![false; bound.neighborhood().sources().len()],
@@ -380,6 +368,7 @@ impl State {
                     let near = |rank| shares && bound.is_near(rank);
                     let joined = Joined::of(&own, n, rule, bound.comm(), bound.tags().one(), &near)?;
                     lease.executor.bind(&joined.buffers(first))?;
+                    state.of_joined = state.leases.len();
                     state.leases.push(lease);
                     for (tag, field) in (1..).zip(others).filter(|_| !joined.all()) {
                         if let Some(mut lease) = bound.lend_far(Some(&joined), shares)? {

@@ -26,11 +26,17 @@ mod state;
 pub use state::Forward;
 
 use crate::datatype::buffers::Buffers;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::exec::executor::Executor;
+use crate::exec::post;
 use crate::exec::waiting::{POLLS, Waiting};
 
 impl Forward {
+    /// Returns true if MPI may still access the bound buffers although no call is active.
+    pub fn is_stuck(&self) -> bool {
+        self.lost
+    }
+
     /// Counts a poll without progress. Fails if the process has waited long enough to find that
     /// another one has ended.
     fn be_patient(&mut self) -> Result<()> {
@@ -61,7 +67,7 @@ impl Forward {
                 self.look_for_dead()?;
             }
             let completed = if self.requests.is_empty() { Ok(()) } else { self.requests.wait() };
-            self.advance(completed)?;
+            self.advance(completed);
         }
         Ok(())
     }
@@ -77,7 +83,7 @@ impl Forward {
             if let Ok(false) = completed {
                 return Ok(false);
             }
-            self.advance(completed.map(|_| ()))?;
+            self.advance(completed.map(|_| ()));
         }
         Ok(true)
     }
@@ -85,7 +91,7 @@ impl Forward {
     /// Returns the executor to its inactive state. `ended` is the result of the last step.
     fn end(&mut self, ended: Result<()>) -> Result<()> {
         self.round = 0;
-        if !self.requests.is_empty() {
+        if ended.is_err() && !self.lost {
             self.give_up();
         }
         self.large_packets.clear();
@@ -116,11 +122,12 @@ impl Executor for Forward {
         if self.schedule.rounds() == 0 {
             return Ok(());
         }
-        if self.lost {
-            // lost to a death or to an error
-            return self.comm.is_whole().and_then(|()| Err(Error::Lost.into()));
+        self.can_start()?;
+        if self.spoiled {
+            self.restore()?;
         }
-        self.post().or_else(|e| self.end(Err(e)))
+        self.post();
+        Ok(())
     }
 
     fn test(&mut self) -> Result<bool> {
@@ -149,8 +156,12 @@ impl Executor for Forward {
         Ok(())
     }
 
-    fn is_lost(&self) -> bool {
-        self.lost
+    fn can_start(&self) -> Result<()> {
+        if self.lost {
+            // to a death, or because nothing matches any more
+            self.comm.is_whole()?;
+        }
+        post::check(&self.comm, None)
     }
 
     fn posts_at_once(&self) -> bool {

@@ -3,10 +3,11 @@
 
 use std::ops::Range;
 
-use super::state::Forward;
+use super::state::{Forward, Passing};
 use crate::datatype::buffers::{Located, enlarge};
 use crate::datatype::copy::BlockCopy;
 use crate::error::{Argument, Error, Result};
+use crate::exec::post;
 use crate::mpi::datatype;
 use crate::mpi::message::{self, Message, Probed};
 use crate::observe;
@@ -24,8 +25,8 @@ impl Forward {
         Ok(message)
     }
 
-    /// Posts the next round.
-    pub(super) fn post(&mut self) -> Result<()> {
+    /// Posts the next round. What fails is noted, and the rest goes on.
+    pub(super) fn post(&mut self) {
         (self.found, self.round) = (0, self.round + 1);
         self.probed.clear();
         self.peers.clear();
@@ -33,17 +34,20 @@ impl Forward {
         unsafe { self.post_ops() }
     }
 
-    /// Abandons what was posted of a round. Memory that MPI may still use is leaked.
+    /// Abandons what was posted of a round. Memory that MPI may still use is leaked, and nothing
+    /// matches any more.
     #[cold]
     pub(super) fn give_up(&mut self) {
         let Self { requests, peers, .. } = self;
+        let missing = self.probed[self.found..].iter().map(|probed| probed.0);
+        peers.iter().map(|peer| peer.1).chain(missing).for_each(|peer| self.comm.mismatch(peer));
         if requests.abandon(|i| peers.get(i).is_some_and(|peer| peer.0)) {
             self.buffers.iter_mut().chain([&mut self.sink]).for_each(|buffer| std::mem::forget(std::mem::take(buffer)));
             self.lost = true;
         }
     }
 
-    pub(super) unsafe fn post_ops(&mut self) -> Result<()> {
+    unsafe fn post_ops(&mut self) {
         let r = self.round - 1;
         // SAFETY: as for `post`.
         unsafe {
@@ -52,10 +56,14 @@ impl Forward {
                     Op::Recv { from, into: block @ Block::Output(_), .. } => {
                         let mut message = Message { peer: from as i32, ..self.own(block).message };
                         let k = self.outputs[block.index()] as usize;
-                        if let Some(guards) = &mut self.guards {
-                            guards.apply(k, &mut message)?;
+                        let guarded = self.guards.as_mut().map_or(Ok(()), |guards| guards.apply(k, &mut message));
+                        if let Err(error) = guarded {
+                            self.requests.skip();
+                            self.comm.mismatch(from);
+                            self.note(Err(error));
+                        } else if let Some(error) = post::receives(&mut self.requests, &[message], self.tag, &self.comm) {
+                            self.note(Err(error));
                         }
-                        self.requests.post_receives(&[message], self.tag, &self.comm)?;
                         if let Some(guards) = &self.guards {
                             self.requests.expect(guards.limits(k..k + 1));
                         }
@@ -63,25 +71,15 @@ impl Forward {
                     }
                     Op::Recv { from, into, .. } => self.probed.push((from, into)),
                     Op::Send { to, block, .. } => {
-                        let message = match block {
-                            Block::Packet(k) => {
-                                self.put(k as usize)?;
-                                self.bytes(k as usize, self.packets[k as usize].clone(), to)?
-                            }
-                            Block::Scratch(s) => {
-                                let (buffer, range) = self.scratch[s as usize].clone();
-                                self.bytes(buffer, range, to)?
-                            }
-                            block => Message { peer: to as i32, ..self.own(block).message },
-                        };
-                        self.requests.post_sends(&[message], self.tag, &self.comm)?;
+                        self.post_send(to, block);
                         self.peers.push((false, to));
                     }
                     Op::Copy { .. } | Op::Reduce { .. } => {}
                 }
             }
-            for copy in &self.copies[self.first_copies[r]..self.first_copies[r + 1]] {
-                copy.run(&mut self.pack, self.me, self.tag, &self.comm)?;
+            for k in self.first_copies[r]..self.first_copies[r + 1] {
+                let copied = self.copies[k].run(&mut self.pack, self.me, self.tag, &self.comm);
+                self.note(copied);
             }
         }
         if let Some(record) = &self.record {
@@ -89,7 +87,50 @@ impl Forward {
             record.sent(observe::Medium::Own, copies.len(), copies.iter().map(BlockCopy::bytes).sum());
             record.round(self.round);
         }
-        Ok(())
+    }
+
+    /// Sends a block. A notice takes its place if it is lost; an empty message, if it is a packet
+    /// that cannot be assembled or sent.
+    ///
+    /// # Safety
+    /// As for `post`.
+    unsafe fn post_send(&mut self, to: Rank, block: Block) {
+        let message = match block {
+            Block::Packet(k) => {
+                // SAFETY: as for `post`.
+                let put = unsafe { self.put(k as usize) };
+                put.and_then(|()| self.bytes(k as usize, self.packets[k as usize].clone(), to)).or_else(|error| {
+                    self.note(Err(error));
+                    self.bytes(k as usize, 0..0, to)
+                })
+            }
+            Block::Scratch(s) => {
+                let Passing { buffer, range, lost } = self.scratch[s as usize].clone();
+                if let Some(most) = lost {
+                    let longest = self.own.iter().map(|own| own.length).fold(most, usize::max);
+                    return post::notify(&mut self.requests, longest as u64, to as i32, self.tag, &self.comm);
+                }
+                self.bytes(buffer, range, to)
+            }
+            block => Ok(Message { peer: to as i32, ..self.own(block).message }),
+        };
+        let failed = match message {
+            // SAFETY: as for `post`.
+            Ok(message) if matches!(block, Block::Packet(_)) => unsafe {
+                let empty = Message { count: 0, datatype: datatype::byte(), ..message };
+                post::send_or(&mut self.requests, message, empty, self.tag, &self.comm)
+            },
+            // SAFETY: as for `post`.
+            Ok(message) => unsafe { post::sends(&mut self.requests, &[message], None, self.tag, &self.comm) },
+            Err(error) => {
+                self.requests.skip();
+                self.comm.mismatch(to);
+                Some(error)
+            }
+        };
+        if let Some(error) = failed {
+            self.note(Err(error));
+        }
     }
 
     /// Probes for the next message of unknown length and begins to receive it. Returns true if
@@ -110,10 +151,12 @@ impl Forward {
                 message
             }
         };
+        let came = usize::try_from(found.status.bytes).unwrap_or(usize::MAX);
         if let Block::Packet(k) = into {
-            self.packets[k as usize] = 0..length;
+            (self.packets[k as usize], self.arrived[k as usize]) = (0..length, came);
         } else {
-            self.scratch[into.index()] = (buffer, 0..length);
+            let lost = (length < came).then_some(came);
+            self.scratch[into.index()] = Passing { buffer, range: 0..length, lost };
         }
         // no other receive matches this tag, so the second probe finds the same message
         let matched = message::has_matched_probe();
@@ -148,7 +191,7 @@ impl Forward {
     }
 
     /// Finishes the posted round, whose messages are complete, and posts the next one, if any.
-    pub(super) fn advance(&mut self, completed: std::result::Result<(), (usize, Box<Error>)>) -> Result<()> {
+    pub(super) fn advance(&mut self, completed: std::result::Result<(), (usize, Box<Error>)>) {
         if let Err((position, mut error)) = completed {
             if let (Error::Mpi { text, .. }, Some(&(receives, peer))) = (&mut *error, self.peers.get(position)) {
                 *text = format!("the message {} process {peer}: {text}", if receives { "from" } else { "to" });
@@ -164,8 +207,8 @@ impl Forward {
         }
         if self.round == self.schedule.rounds() {
             self.round = 0;
-            return Ok(());
+        } else {
+            self.post();
         }
-        self.post()
     }
 }

@@ -31,7 +31,19 @@ pub(super) struct Own {
     pub(super) located: Located,
     pub(super) length: usize,
     pub(super) packing: Packing,
+    /// True if it could not be packed in the running call.
+    pub(super) lost: bool,
     pub(super) message: Message,
+}
+
+/// A block that has arrived and is passed on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Passing {
+    /// Its buffer, and its position there.
+    pub(super) buffer: usize,
+    pub(super) range: Range<usize>,
+    /// For a block that is lost, what its length does not exceed.
+    pub(super) lost: Option<usize>,
 }
 
 /// Executes one schedule that forwards blocks in packets.
@@ -56,8 +68,8 @@ pub struct Forward {
     pub(super) passes: Vec<bool>,
     /// The position of each packet in its buffer, for packets that this process assembles.
     pub(super) packets: Vec<Range<usize>>,
-    /// For each scratch block, the buffer in which it arrived and its position there.
-    pub(super) scratch: Vec<(usize, Range<usize>)>,
+    /// For each scratch block, where it arrived.
+    pub(super) scratch: Vec<Passing>,
     /// One buffer per packet, followed by one per scratch block that arrives outside of packets.
     pub(super) buffers: Vec<Vec<u8>>,
     pub(super) copies: Vec<BlockCopy>,
@@ -83,8 +95,12 @@ pub struct Forward {
     pub(super) large_packets: Large,
     pub(super) pack: Vec<u8>,
     pub(super) known: Known,
-    /// True if a round failed half-way, so that the bound buffers are left to MPI.
+    /// True if a call was given up, so that the bound buffers are left to MPI.
     pub(super) lost: bool,
+    /// True if a packet of the last call was laid out anew, without what could not be packed.
+    pub(super) spoiled: bool,
+    /// The bytes that arrived for each packet of unknown length, also if there was no room for them.
+    pub(super) arrived: Vec<usize>,
     /// Receives messages that there is no memory for.
     pub(super) sink: Vec<u8>,
     /// Counts and traces, if the environment asks for it.
@@ -137,7 +153,7 @@ impl Forward {
             members,
             passes,
             packets: vec![0..0; packets],
-            scratch: vec![(0, 0..0); scratch],
+            scratch: vec![Passing { buffer: 0, range: 0..0, lost: None }; scratch],
             buffers: vec![Vec::new(); packets + scratch],
             copies: Vec::new(),
             first_copies: first_copies.collect(),
@@ -154,6 +170,8 @@ impl Forward {
             pack: Vec::new(),
             known: Known::default(),
             lost: false,
+            spoiled: false,
+            arrived: vec![0; packets],
             sink: Vec::new(),
             record: None,
             schedule: schedule.clone(),
@@ -222,6 +240,7 @@ impl Forward {
                 located: Located { at: nowhere, count: 0, datatype },
                 length: 0,
                 packing: Packing::InPlace(nowhere),
+                lost: false,
                 message: Message { at: nowhere, count: 0, datatype, peer: mpi::proc_null() },
             });
         }

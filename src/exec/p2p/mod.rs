@@ -24,6 +24,7 @@ pub use state::P2p;
 use crate::datatype::buffers::Buffers;
 use crate::error::{Error, Result};
 use crate::exec::executor::Executor;
+use crate::exec::post;
 use crate::exec::waiting::{POLLS, Waiting};
 
 impl P2p {
@@ -44,7 +45,7 @@ impl P2p {
         }
         while self.round > 0 {
             let completed = if self.requests.is_empty() { Ok(()) } else { self.wait_round() };
-            self.advance(completed)?;
+            self.advance(completed);
         }
         Ok(())
     }
@@ -60,7 +61,7 @@ impl P2p {
             if let Ok(false) = completed {
                 return Ok(false);
             }
-            self.advance(completed.map(|_| ()))?;
+            self.advance(completed.map(|_| ()));
         }
         Ok(true)
     }
@@ -72,6 +73,7 @@ impl P2p {
         if self.failure.is_none() {
             return ended;
         }
+        self.spoiled.clear();
         // report the first failure: an MPI that knows of the death too refuses later messages
         self.failure.take().map_or(ended, Err)
     }
@@ -84,7 +86,6 @@ impl Executor for P2p {
         self.reduces.clear();
         self.large.clear();
         self.leave_memory();
-        self.lost = false;
         // SAFETY: the caller vouches for the buffers.
         unsafe {
             self.prepare_fold(buffers).and_then(|scratch| {
@@ -104,17 +105,16 @@ impl Executor for P2p {
         if self.sorted.rounds.is_empty() {
             return Ok(());
         }
-        if self.lost {
-            return Err(Error::Lost.into());
-        }
         if let Some(rank) = self.gone {
             self.note(Err(Error::Gone { rank }.into()));
         }
-        let posted = match self.ahead(P2p::start_ahead) {
-            Some(posted) => posted,
-            None => self.post(),
-        };
-        posted.or_else(|e| self.end(Err(e)))
+        if let Err(e) = self.can_start() {
+            return self.end(Err(e));
+        }
+        if self.ahead(P2p::start_ahead).is_none() {
+            self.post();
+        }
+        Ok(())
     }
 
     #[inline]
@@ -156,8 +156,8 @@ impl Executor for P2p {
         self.sorted.rounds.len() <= 1
     }
 
-    fn is_lost(&self) -> bool {
-        self.lost
+    fn can_start(&self) -> Result<()> {
+        post::check(&self.comm, self.gone)
     }
 
     fn forget_datatypes(&mut self) {

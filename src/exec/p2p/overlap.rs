@@ -3,6 +3,7 @@
 use super::state::P2p;
 use super::window::Window;
 use crate::error::Result;
+use crate::exec::post;
 
 impl P2p {
     /// Runs a step with the window. Returns `None` if rounds do not overlap.
@@ -16,38 +17,34 @@ impl P2p {
     }
 
     /// Starts the bound call.
-    pub(super) fn start_ahead(&mut self, window: &mut Window) -> Result<()> {
+    pub(super) fn start_ahead(&mut self, window: &mut Window) {
         (window.posted, window.finished) = (0, 0);
-        self.post_ahead(window)
+        self.post_ahead(window);
     }
 
     /// Posts the receives of the window, then everything else of the next round.
-    fn post_ahead(&mut self, window: &mut Window) -> Result<()> {
-        let done = self.post_window(window).and_then(|()| self.post_own());
-        done.inspect_err(|_| {
-            let mut stuck = self.requests.abandon(|_| false);
-            for receives in &mut window.receives {
-                stuck |= receives.abandon(|_| true);
-            }
-            if stuck {
-                self.lose();
-            }
-        })
+    fn post_ahead(&mut self, window: &mut Window) {
+        self.post_window(window);
+        self.post_own();
     }
 
-    fn post_window(&mut self, window: &mut Window) -> Result<()> {
+    fn post_window(&mut self, window: &mut Window) {
         let end = (self.round + window.rounds).min(self.sorted.rounds.len());
         while window.posted < end {
             let recvs = self.sorted.rounds[window.posted].recvs.clone();
             // SAFETY: the caller of `bind` vouches for the buffers until the collective is
             // complete.
-            unsafe { window.receives[window.posted].post_receives(&self.messages[recvs.clone()], self.tag, &self.comm) }?;
+            let failed = unsafe {
+                post::receives(&mut window.receives[window.posted], &self.messages[recvs.clone()], self.tag, &self.comm)
+            };
+            if let Some(error) = failed {
+                self.note(Err(error));
+            }
             if let Some(guards) = &self.guards {
                 window.receives[window.posted].expect(guards.limits(recvs));
             }
             window.posted += 1;
         }
-        Ok(())
     }
 
     /// Makes progress without waiting. Returns true if all rounds are complete, or if no call is
@@ -72,7 +69,7 @@ impl P2p {
             if self.round == self.sorted.rounds.len() {
                 break true;
             }
-            self.post_ahead(window)?;
+            self.post_ahead(window);
         };
         // the copies of a round are complete once its sends are posted
         while window.finished < self.round {

@@ -143,6 +143,18 @@ impl Parts {
         self.stages.iter_mut().for_each(|stage| stage.accepted = None);
     }
 
+    /// Returns the messages that carry parts of a block, or of the same data for other targets.
+    #[cold]
+    pub fn messages_of(&self, stage: u32) -> impl Iterator<Item = u32> + '_ {
+        let place = |stage: u32| self.stages[stage as usize].bound.as_ref().map(|bound| &bound.place);
+        let is_same = move |other: u32| match (place(stage), place(other)) {
+            _ if stage == other => true,
+            (Some(Place::Here { offset, .. }), Some(Place::Shared { offset: there })) => offset == there,
+            _ => false,
+        };
+        self.messages.iter().filter(move |piece| is_same(piece.stage)).map(|piece| piece.message)
+    }
+
     /// Finds the data of each block and fills in the messages. `locate` finds and checks a block;
     /// its last argument holds the datatype that MPI accepted last.
     ///

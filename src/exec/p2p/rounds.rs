@@ -6,47 +6,50 @@ use super::order::Round;
 use super::state::P2p;
 use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
+use crate::exec::post;
 use crate::mpi::op;
-use crate::observe::{Medium, Record};
+use crate::observe::{Record, Medium};
+use crate::schedule::Block;
 
 impl P2p {
-    /// Posts all operations of the next round.
+    /// Posts all operations of the next round. What fails is noted, and the rest goes on.
     #[inline(always)]
-    pub(super) fn post(&mut self) -> Result<()> {
+    pub(super) fn post(&mut self) {
         let recvs = self.sorted.rounds[self.round].recvs.clone();
-        let posted = recvs.len();
         // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
-        let received = unsafe { self.requests.post_receives(&self.messages[recvs.clone()], self.tag, &self.comm) };
-        if let (Ok(()), Some(guards)) = (&received, &self.guards) {
-            self.requests.expect(guards.limits(recvs));
+        let failed = unsafe { post::receives(&mut self.requests, &self.messages[recvs.clone()], self.tag, &self.comm) };
+        if let Some(guards) = &self.guards {
+            self.requests.expect(guards.limits(recvs.clone()));
         }
-        received.and_then(|()| self.post_own()).inspect_err(|_| {
-            if self.requests.abandon(|i| i < posted) {
-                self.lose();
-            }
-        })
+        if let Some(error) = failed {
+            self.note(Err(error));
+        }
+        self.post_own();
     }
 
     /// Posts all operations of the next round except its receives.
     #[inline(always)]
-    pub(super) fn post_own(&mut self) -> Result<()> {
+    pub(super) fn post_own(&mut self) {
         let Round { sends, packs, copies, .. } = self.sorted.rounds[self.round].clone();
         self.round += 1;
-        // SAFETY: as for `post`.
-        unsafe {
-            if !packs.is_empty() {
-                self.pack(packs)?;
-            }
-            self.requests.post_sends(&self.messages[sends], self.tag, &self.comm)?;
+        if !packs.is_empty() {
+            self.pack(packs);
         }
-        for copy in &self.copies[copies] {
+        let is_spoiled = |k: usize| self.spoiled.contains(&((sends.start + k) as u32));
+        let spoiled: Option<&dyn Fn(usize) -> bool> = if self.spoiled.is_empty() { None } else { Some(&is_spoiled) };
+        // SAFETY: as for `post`.
+        let failed = unsafe { post::sends(&mut self.requests, &self.messages[sends.clone()], spoiled, self.tag, &self.comm) };
+        if let Some(error) = failed {
+            self.note(Err(error));
+        }
+        for k in copies {
             // SAFETY: as for `post`; `bind` has made the buffer long enough.
-            unsafe { copy.run(&mut self.pack, self.me, self.tag, &self.comm) }?;
+            let copied = unsafe { self.copies[k].run(&mut self.pack, self.me, self.tag, &self.comm) };
+            self.note(copied);
         }
         if let Some(record) = &self.record {
             self.observe_round(record);
         }
-        Ok(())
     }
 
     /// Counts and traces the round that was just posted.
@@ -58,12 +61,23 @@ impl P2p {
     }
 
     /// Packs blocks whose first parts are about to be sent.
-    pub(super) unsafe fn pack(&mut self, packs: Range<usize>) -> Result<()> {
+    fn pack(&mut self, packs: Range<usize>) {
         for &stage in &self.sorted.packs[packs] {
             // SAFETY: as for `Executor::bind`.
-            unsafe { self.parts.pack(stage, self.me, self.tag, &self.comm) }?;
+            if let Err(error) = unsafe { self.parts.pack(stage, self.me, self.tag, &self.comm) } {
+                self.spoiled.extend(self.parts.messages_of(stage));
+                self.failure.get_or_insert(error);
+            }
         }
-        Ok(())
+    }
+
+    /// Sends a notice in place of each message of input block `entry`, which could not be packed, in
+    /// the call that starts next.
+    #[cold]
+    pub fn spoil(&mut self, entry: u32, error: Box<Error>) {
+        let messages = (0..).zip(&self.sorted.messages);
+        self.spoiled.extend(messages.filter(|(_, (_, block))| *block == Block::Input(entry)).map(|(i, _)| i));
+        self.note(Err(error));
     }
 
     /// Unpacks the blocks whose last parts arrived in round `r`.
@@ -171,14 +185,14 @@ impl P2p {
 
     /// Finishes the posted round, whose messages are complete, and posts the next one, if any.
     #[inline(always)]
-    pub(super) fn advance(&mut self, completed: std::result::Result<(), (usize, Box<Error>)>) -> Result<()> {
+    pub(super) fn advance(&mut self, completed: std::result::Result<(), (usize, Box<Error>)>) {
         let r = self.round - 1;
         let completed = completed.map_err(|failure| self.name_edge(self.sorted.rounds[r].recvs.start, failure));
         self.finish_round(r, completed);
         if self.round == self.sorted.rounds.len() {
             self.round = 0;
-            return Ok(());
+        } else {
+            self.post();
         }
-        self.post()
     }
 }

@@ -65,8 +65,8 @@ pub struct P2p {
     pub(super) scratch: Vec<u8>,
     /// A neighbor that has died; no more messages to or from it are posted.
     pub(super) gone: Option<u32>,
-    /// True if a start failed half-way, so that the bound buffers are left to MPI.
-    pub(super) lost: bool,
+    /// Messages of the running call whose blocks could not be packed: notices go instead.
+    pub(super) spoiled: Vec<u32>,
     pub(super) pack: Vec<u8>,
     /// Counts and traces, if the environment asks for it.
     pub(super) record: Option<Arc<Record>>,
@@ -132,7 +132,7 @@ impl P2p {
             large: Large::default(),
             scratch: Vec::new(),
             gone: None,
-            lost: false,
+            spoiled: Vec::new(),
             pack: Vec::new(),
             record: None,
             known: Known::default(),
@@ -143,13 +143,6 @@ impl P2p {
 
     pub(super) fn self_comm(&self) -> Result<&Comm> {
         self.self_comm.as_deref().ok_or_else(|| Error::Internal("an executor that does not reduce got an operator".into()).into())
-    }
-
-    /// Notes that MPI may still read what a failed start has posted. The next `bind` replaces the
-    /// memory.
-    #[cold]
-    pub(super) fn lose(&mut self) {
-        (self.lost, self.stuck) = (true, true);
     }
 
     /// Leaks our memory if MPI may still access it.

@@ -42,7 +42,7 @@ const LONGEST_CHUNK: usize = 128 << 10;
 const LINE: usize = 64;
 
 /// Most bytes of a segment: locations are numbers of cache lines.
-const LARGEST_SEGMENT: usize = (u32::MAX as usize - 1) * LINE;
+const LARGEST_SEGMENT: usize = (u32::MAX as usize - 2) * LINE;
 
 /// Large buffers begin on pages.
 const PAGE: usize = 4096;

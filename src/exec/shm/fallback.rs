@@ -7,12 +7,12 @@
 use std::time::{Duration, Instant};
 
 use super::blocks::{self, Loopback};
-use super::state::{RecvState, SendState, Shm};
+use super::state::{OutMessage, RecvState, SendState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
-use crate::mpi::{finalize, guard};
+use crate::mpi::{finalize, guard, notice};
 use crate::observe::Medium;
 
 /// How long a message waits for room before it goes by MPI.
@@ -33,9 +33,34 @@ unsafe fn receive(guarded: bool, at: *mut u8, bytes: u64, rank: u32, tag: i32, c
     }
 }
 
+/// Posts a message to each living target, by position: what is packed, or else, or if that cannot
+/// be sent, a notice. Returns the first error.
+fn post_each(
+    send: &mut OutMessage,
+    living: impl Fn(&usize) -> bool,
+    packed: Result<()>,
+    post: impl Fn(usize, bool) -> Result<Request>,
+) -> Result<()> {
+    let mut done = packed;
+    let is_packed = done.is_ok();
+    for o in send.targets.clone().filter(living) {
+        let mut posted = post(o, is_packed);
+        if let Err(e) = posted {
+            done = done.and(Err(e));
+            posted = post(o, false);
+        }
+        // the error is known
+        if let Ok(request) = posted {
+            send.requests.push((o as u32, request));
+        }
+    }
+    done
+}
+
 impl Shm {
     /// Sends a message by MPI. The end of the call waits for that to complete, unless the message
-    /// is packed into memory that can be left to MPI.
+    /// is packed into memory that can be left to MPI. A notice, which is too long for its receiver,
+    /// takes the place of what cannot be packed or sent.
     #[cold]
     pub(super) fn send_by_mpi(&mut self, k: usize) -> Result<()> {
         let (tag, tag_of_blocks) = (self.channels.tag(self.number), self.channels.tag_of_blocks(self.number));
@@ -56,57 +81,67 @@ impl Shm {
                 }
                 message::send(Mode::Standard, &bytes_at(at, bytes as u64), rank, tag, comm)
             };
+            let notify = |bytes: usize, rank, tag| notice::send(bytes as u64, rank, tag, comm);
+            let mut done = Ok(());
             // a dead process takes nothing out of MPI's queues either
             let living = |o: &usize| !channels.outbound[*o].is_gone();
             if detach {
                 for out in send.targets.clone().filter(living).map(|o| &channels.outbound[o]) {
                     let mut buffer = Vec::new();
-                    enlarge(&mut buffer, bytes)?;
-                    blocks::pack(blocks, buffer.as_mut_ptr(), loopback)?;
-                    let request = send_from(buffer.as_ptr(), bytes, out.rank, tag)?;
+                    let packed = enlarge(&mut buffer, bytes).and_then(|()| blocks::pack(blocks, buffer.as_mut_ptr(), loopback));
+                    let sent = packed.and_then(|()| send_from(buffer.as_ptr(), bytes, out.rank, tag));
+                    let request = match sent {
+                        Ok(request) => request,
+                        Err(e) => {
+                            done = done.and(Err(e));
+                            // one error is enough
+                            let Ok(request) = notify(bytes, out.rank, tag) else { continue };
+                            request
+                        }
+                    };
                     channels.detach(finalize::Message { request, memory: buffer, receiver: out.world });
                 }
-                return Ok(());
+                return done;
             }
             *by_mpi = true;
             if folding.is_some() && blocks.len() > 1 {
-                enlarge(&mut send.buffer, bytes)?;
-                blocks::pack(blocks, send.buffer.as_mut_ptr(), loopback)?;
-                for o in send.targets.clone().filter(living) {
-                    send.requests.push((o as u32, send_from(send.buffer.as_ptr(), bytes, channels.outbound[o].rank, tag)?));
-                }
-                return Ok(());
+                let packed =
+                    enlarge(&mut send.buffer, bytes).and_then(|()| blocks::pack(blocks, send.buffer.as_mut_ptr(), loopback));
+                let at = send.buffer.as_ptr();
+                return post_each(send, living, packed, |o, packed| {
+                    let rank = channels.outbound[o].rank;
+                    if packed { send_from(at, bytes, rank, tag) } else { notify(bytes, rank, tag) }
+                });
             }
             // each block is a message of its own, so that contiguous blocks need not be copied
             let tag = if blocks.len() > 1 { tag_of_blocks } else { tag };
-            enlarge(&mut send.buffer, blocks::staged_bytes(blocks))?;
+            let room = enlarge(&mut send.buffer, blocks::staged_bytes(blocks));
             let mut next = send.buffer.as_mut_ptr();
             for block in blocks {
-                if let Some(on_device) = block.on_device() {
-                    for o in send.targets.clone().filter(living) {
-                        if let Some(record) = &*record {
-                            record.sent(Medium::Mpi, 1, block.bytes as u64);
+                let (mut packed, mut at) = (Ok(()), std::ptr::null_mut());
+                if let Some(there) = block.in_place() {
+                    at = there;
+                } else if block.on_device().is_none() {
+                    (packed, at) = (room.clone().and_then(|()| block.pack(next, loopback)), next);
+                    next = next.wrapping_add(block.bytes);
+                }
+                let posted = post_each(send, living, packed, |o, packed| {
+                    let rank = channels.outbound[o].rank;
+                    match block.on_device() {
+                        _ if !packed => notify(block.bytes, rank, tag),
+                        Some(on_device) => {
+                            if let Some(record) = &*record {
+                                record.sent(Medium::Mpi, 1, block.bytes as u64);
+                            }
+                            message::send(Mode::Standard, &on_device, rank, tag, comm)
                         }
-                        let request = message::send(Mode::Standard, &on_device, channels.outbound[o].rank, tag, comm)?;
-                        send.requests.push((o as u32, request));
+                        None => send_from(at, block.bytes, rank, tag),
                     }
-                    continue;
-                }
-                let at = match block.in_place() {
-                    Some(at) => at,
-                    None => {
-                        block.pack(next, loopback)?;
-                        let at = next;
-                        next = next.wrapping_add(block.bytes);
-                        at
-                    }
-                };
-                for o in send.targets.clone().filter(living) {
-                    send.requests.push((o as u32, send_from(at, block.bytes, channels.outbound[o].rank, tag)?));
-                }
+                });
+                done = done.and(posted);
             }
+            done
         }
-        Ok(())
     }
 
     /// Drops the sends, which have completed or been given up.

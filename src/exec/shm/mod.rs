@@ -310,8 +310,8 @@ impl Executor for Shm {
         self.end()
     }
 
-    fn is_lost(&self) -> bool {
-        self.remote.as_ref().is_some_and(|remote| remote.is_lost())
+    fn can_start(&self) -> Result<()> {
+        self.remote.as_ref().map_or(Ok(()), |remote| remote.can_start())
     }
 
     fn posts_at_once(&self) -> bool {

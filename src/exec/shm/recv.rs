@@ -5,7 +5,7 @@ use super::channel::CHUNKS;
 use super::state::{Chunks, Destination, RecvState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::error::{Error, Result};
-use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, WORDS};
+use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, UNPACKED, WORDS};
 
 /// A step that a message can take now.
 pub(super) enum RecvStep {
@@ -68,6 +68,10 @@ impl Shm {
                 recv.words.as_ptr().cast()
             }
             IN_CHUNKS => return self.open_chunked(i),
+            UNPACKED => {
+                source.ring().take(self.number);
+                return self.fail(i, Error::Unpacked { rank: source.rank }.into());
+            }
             location => match channels.at(location, 0, header.bytes as usize) {
                 Some(data) => data,
                 None => return self.reject(i),

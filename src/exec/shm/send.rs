@@ -9,7 +9,7 @@ use super::state::{OutMessage, SendState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::error::Result;
 use crate::observe::Medium;
-use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, INLINE, WORDS};
+use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, INLINE, UNPACKED, WORDS};
 
 /// A step that a message can take now.
 pub(super) enum SendStep {
@@ -124,7 +124,10 @@ impl Shm {
         let mut words = [0u64; WORDS];
         // SAFETY: the caller of `bind` vouches for the blocks.
         let packed = unsafe { blocks::pack(&self.inputs[send.blocks.clone()], words.as_mut_ptr().cast(), self.loopback()) };
-        self.put(send, send.bytes as u32, IN_CELL, &words[..send.bytes.div_ceil(8)]);
+        match packed {
+            Ok(()) => self.put(send, send.bytes as u32, IN_CELL, &words[..send.bytes.div_ceil(8)]),
+            Err(_) => self.put(send, 0, UNPACKED, &[]),
+        }
         self.send_mut(k).state = SendState::Done;
         packed
     }
@@ -136,7 +139,10 @@ impl Shm {
         self.channels.claim(buffer, &send.targets, self.number);
         // SAFETY: as above; the buffer is long enough, and free.
         let packed = unsafe { blocks::pack(&self.inputs[send.blocks.clone()], buffer.at, self.loopback()) };
-        self.put(send, send.bytes as u32, self.channels.location(buffer.at), &[]);
+        match packed {
+            Ok(()) => self.put(send, send.bytes as u32, self.channels.location(buffer.at), &[]),
+            Err(_) => self.put(send, 0, UNPACKED, &[]),
+        }
         self.send_mut(k).state = SendState::Done;
         packed
     }
@@ -146,16 +152,23 @@ impl Shm {
         let chunk = self.channels.chunk();
         let Self { channels, all, each, inputs, to_all, comm, me, tag, record, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
-        if let Some(record) = record {
-            record.sent(Medium::Shared, send.targets.len(), (send.bytes * send.targets.len()) as u64);
-        }
         let blocks = &inputs[send.blocks.clone()];
         let count = send.bytes.div_ceil(chunk) as u64;
         let mut packed = Ok(());
         if !blocks.iter().all(MessageBlock::is_divisible) {
-            enlarge(&mut send.buffer, send.bytes)?;
-            // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
-            packed = unsafe { blocks::pack(blocks, send.buffer.as_mut_ptr(), Loopback { me: *me, tag: *tag, comm }) };
+            packed = enlarge(&mut send.buffer, send.bytes);
+            if packed.is_ok() {
+                // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
+                packed = unsafe { blocks::pack(blocks, send.buffer.as_mut_ptr(), Loopback { me: *me, tag: *tag, comm }) };
+            }
+        }
+        if packed.is_err() {
+            self.send_mut(k).state = SendState::Done;
+            self.put(&self.sends()[k], 0, UNPACKED, &[]);
+            return packed;
+        }
+        if let Some(record) = record {
+            record.sent(Medium::Shared, send.targets.len(), (send.bytes * send.targets.len()) as u64);
         }
         send.memory = memory;
         let memory = channels.location(memory);

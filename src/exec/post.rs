@@ -1,0 +1,181 @@
+//! Posts the messages of a round. If one of them cannot be posted or packed, all others are, and
+//! later ones match as they would have.
+//!
+//! A notice takes the place of a message that cannot be sent (`mpi::notice`). If MPI refuses that,
+//! too, or a receive, then nothing more is exchanged with the process at the other end: a later
+//! message would be taken for the one that is missing. Later calls say so.
+
+use crate::error::{Error, Result};
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::p2p::{Message, Requests};
+use crate::mpi::{datatype, notice, proc_null};
+
+/// Fails if an earlier call could not keep messages matched with a process other than `gone`, a
+/// dead one.
+#[inline(always)]
+pub fn check(comm: &Comm, gone: Option<u32>) -> Result<()> {
+    match comm.unmatched() {
+        Some(rank) if gone != Some(rank) => Err(Error::Unmatched { rank }.into()),
+        _ => Ok(()),
+    }
+}
+
+/// Posts receives, each of which adds one request to the list. Returns the first error.
+///
+/// # Safety
+/// As for [`Requests::post_receives`].
+#[inline(always)]
+pub unsafe fn receives(requests: &mut Requests, messages: &[Message], tag: i32, comm: &Comm) -> Option<Box<Error>> {
+    let before = requests.len();
+    if comm.unmatched().is_none() {
+        // SAFETY: the caller vouches for the buffers.
+        match unsafe { requests.post_receives(messages, tag, comm) } {
+            Ok(()) => None,
+            // SAFETY: as above.
+            Err(e) => unsafe { other_receives(requests, &messages[requests.len() - before..], tag, comm, Some(e)) },
+        }
+    } else {
+        // SAFETY: as above.
+        unsafe { other_receives(requests, messages, tag, comm, None) }
+    }
+}
+
+/// Posts receives one by one. `failed` is the error of the first one.
+#[cold]
+#[inline(never)]
+unsafe fn other_receives(
+    requests: &mut Requests,
+    messages: &[Message],
+    tag: i32,
+    comm: &Comm,
+    mut failed: Option<Box<Error>>,
+) -> Option<Box<Error>> {
+    let mut first = None;
+    for message in messages {
+        let posted = match failed.take() {
+            Some(e) => Err(e),
+            None if is_cut_off(message, comm) => {
+                requests.skip();
+                continue;
+            }
+            // SAFETY: the caller vouches for the buffers.
+            None => unsafe { requests.post_receives(std::slice::from_ref(message), tag, comm) },
+        };
+        if let Err(e) = posted {
+            first.get_or_insert(e);
+            requests.skip();
+            comm.mismatch(message.peer as u32);
+        }
+    }
+    first
+}
+
+/// Posts sends, each of which adds one request to the list; in place of the `spoiled` ones, by
+/// position, notices. Returns the first error.
+///
+/// # Safety
+/// As for [`Requests::post_sends`].
+#[inline(always)]
+pub unsafe fn sends(
+    requests: &mut Requests,
+    messages: &[Message],
+    spoiled: Option<&dyn Fn(usize) -> bool>,
+    tag: i32,
+    comm: &Comm,
+) -> Option<Box<Error>> {
+    let before = requests.len();
+    if spoiled.is_none() && comm.unmatched().is_none() {
+        // SAFETY: the caller vouches for the buffers.
+        match unsafe { requests.post_sends(messages, tag, comm) } {
+            Ok(()) => None,
+            // SAFETY: as above.
+            Err(e) => unsafe { other_sends(requests, &messages[requests.len() - before..], &|_| false, tag, comm, Some(e)) },
+        }
+    } else {
+        // SAFETY: as above.
+        unsafe { other_sends(requests, messages, spoiled.unwrap_or(&|_| false), tag, comm, None) }
+    }
+}
+
+/// Posts sends one by one. `failed` is the error of the first one.
+#[cold]
+#[inline(never)]
+unsafe fn other_sends(
+    requests: &mut Requests,
+    messages: &[Message],
+    spoiled: &dyn Fn(usize) -> bool,
+    tag: i32,
+    comm: &Comm,
+    mut failed: Option<Box<Error>>,
+) -> Option<Box<Error>> {
+    let mut first = None;
+    for (k, message) in messages.iter().enumerate() {
+        let posted = match failed.take() {
+            Some(e) => Err(e),
+            None if message.peer == proc_null() || is_cut_off(message, comm) => {
+                requests.skip();
+                continue;
+            }
+            None if spoiled(k) => {
+                // SAFETY: a bound message has a datatype.
+                unsafe { replace(requests, message, tag, comm) };
+                continue;
+            }
+            // SAFETY: the caller vouches for the buffers.
+            None => unsafe { requests.post_sends(std::slice::from_ref(message), tag, comm) },
+        };
+        if let Err(e) = posted {
+            first.get_or_insert(e);
+            // SAFETY: a bound message has a datatype.
+            unsafe { replace(requests, message, tag, comm) };
+        }
+    }
+    first
+}
+
+/// Sends a message, or if that fails, another one in its place. Returns the first error.
+///
+/// # Safety
+/// As for [`Requests::post_sends`].
+pub unsafe fn send_or(requests: &mut Requests, message: Message, other: Message, tag: i32, comm: &Comm) -> Option<Box<Error>> {
+    if is_cut_off(&message, comm) {
+        requests.skip();
+        return None;
+    }
+    // SAFETY: the caller vouches for the buffers.
+    let error = unsafe { requests.post_sends(&[message], tag, comm) }.err()?;
+    // SAFETY: as above.
+    if unsafe { requests.post_sends(&[other], tag, comm) }.is_err() {
+        requests.skip();
+        comm.mismatch(message.peer as u32);
+    }
+    Some(error)
+}
+
+/// Posts a notice in place of a message.
+///
+/// # Safety
+/// The message's datatype must be a datatype.
+#[cold]
+unsafe fn replace(requests: &mut Requests, message: &Message, tag: i32, comm: &Comm) {
+    // SAFETY: the caller vouches for the datatype.
+    let size = unsafe { datatype::size(message.datatype) }.unwrap_or(0);
+    notify(requests, size as u64 * message.count as u64, message.peer, tag, comm);
+}
+
+/// Posts a notice in place of a message of up to `bytes` bytes to `peer`.
+#[cold]
+pub fn notify(requests: &mut Requests, bytes: u64, peer: i32, tag: i32, comm: &Comm) {
+    // SAFETY: notices lie in memory that is never written.
+    let posted =
+        notice::longer_than(bytes, peer).and_then(|(notice, _datatype)| unsafe { requests.post_sends(&[notice], tag, comm) });
+    if posted.is_err() {
+        requests.skip();
+        comm.mismatch(peer as u32);
+    }
+}
+
+/// True if nothing is exchanged with the process at the other end any more.
+fn is_cut_off(message: &Message, comm: &Comm) -> bool {
+    comm.unmatched().is_some() && comm.is_unmatched(message.peer as u32)
+}

@@ -1,0 +1,33 @@
+//! Notices: each is sent in place of a message that its sender cannot pack or send.
+//!
+//! The process at the other end waits for a message and knows its length. A notice is longer, so
+//! that the receive fails with `MPI_ERR_TRUNCATE`, and later messages match as they would have.
+//!
+//! Cost: the message's bytes, all read from one small piece of memory.
+
+use super::comm::Owned as Comm;
+use super::datatype::{self, Owned as Datatype};
+use super::message::{Block, Message, Mode, Request, send as send_block};
+use crate::error::Result;
+
+/// What is sent, again and again.
+static PIECE: [u8; 4096] = [0; 4096];
+
+/// Returns a message to `peer` that is longer than `bytes` bytes. The datatype must live until the
+/// message is posted.
+pub fn longer_than(bytes: u64, peer: i32) -> Result<(Message, Option<Datatype>)> {
+    let at = PIECE.as_ptr().cast_mut();
+    if bytes < PIECE.len() as u64 {
+        return Ok((Message { at, count: bytes as i32 + 1, datatype: datatype::byte(), peer }, None));
+    }
+    let all = Datatype::again(bytes / PIECE.len() as u64 + 1, PIECE.len() as i32)?;
+    Ok((Message { at, count: 1, datatype: all.raw(), peer }, Some(all)))
+}
+
+/// Sends a notice in place of a message of `bytes` bytes.
+pub fn send(bytes: u64, target: u32, tag: i32, comm: &Comm) -> Result<Request> {
+    let (message, _datatype) = longer_than(bytes, target as i32)?;
+    let Message { at, count, datatype, .. } = message;
+    // SAFETY: the piece is never written.
+    unsafe { send_block(Mode::Standard, &Block { at, count: count.into(), datatype }, target, tag, comm) }
+}
