@@ -61,10 +61,13 @@ pub struct ExchangeContext {
     stats: Option<Stats>,
     /// What the duration of the last exchange will be recorded for.
     ticket: Option<(Class, usize)>,
-    /// True while an exchange is running, and for good after one has failed.
+    /// True while an exchange is running, and for good after one has failed whose messages may
+    /// still be in flight.
     pub(super) running: bool,
     pub(super) chooser: Chooser,
     pub(super) choice: Option<ProtocolChoice>,
+    /// The choice for an exchange that has failed on this process before its first message.
+    pub(super) next_choice: Option<ProtocolChoice>,
     /// Cached facts about the datatypes that recent calls sent.
     pub send: Known,
     /// Cached facts about the datatypes that recent calls received.
@@ -288,6 +291,7 @@ impl ExchangeContext {
             running: false,
             chooser: Chooser::default(),
             choice: None,
+            next_choice: None,
             send: Known::default(),
             recv: Known::default(),
             plans: 0,

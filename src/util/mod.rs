@@ -1,3 +1,4 @@
 //! Utilities for every part of the library.
 
+pub mod backoff;
 pub mod random;
