@@ -223,28 +223,34 @@ impl Backoff {
         self.polls = self.pace.polls.saturating_add(self.pace.pauses);
     }
 
-    /// Counts a poll in vain, and says what to do before the next one.
+    /// Counts a poll in vain, and says how to rest before the next one.
     #[inline]
-    pub fn turn(&mut self) -> Turn {
-        let Pace { polls, pauses, yields, stride, enter } = self.pace;
+    pub fn rest(&mut self) -> Rest {
+        let Pace { polls, pauses, yields, stride, .. } = self.pace;
         let paused = polls.saturating_add(pauses);
         self.polls = self.polls.saturating_add(1);
-        let checks = self.alarm.rings();
-        let rest = match self.polls {
+        match self.polls {
             n if n <= polls => Rest::None,
             n if n <= paused => Rest::Pause,
             n if !is_turn(n, stride) => Rest::None,
             n if n <= paused.saturating_add(yields) => Rest::Yield,
             _ => Rest::Sleep,
-        };
-        let enters_mpi = self.polls > polls && is_turn(self.alarm.polls, enter);
+        }
+    }
+
+    /// Counts a poll in vain, and says what to do before the next one.
+    #[inline]
+    pub fn turn(&mut self) -> Turn {
+        let checks = self.alarm.rings();
+        let rest = self.rest();
+        let enters_mpi = self.polls > self.pace.polls && is_turn(self.alarm.polls, self.pace.enter);
         Turn { rest, enters_mpi, checks }
     }
 
     /// Counts a poll in vain, and rests.
     #[inline]
     pub fn snooze(&mut self) {
-        self.turn().rest.take();
+        self.rest().take();
     }
 }
 
