@@ -60,6 +60,22 @@ int MPI_Cancel(MPI_Request *request) {
   return cannot_cancel ? MPI_ERR_OTHER : PMPI_Cancel(request);
 }
 
+/* a message that has arrived has failed, for the list that it is in; MPI leaves the others pending,
+   as it may where a process has ended */
+static int list_fails;
+int MPI_Testall(int count, MPI_Request *requests, int *flag, MPI_Status *statuses) {
+  for (int k = 0; list_fails && k < count; k++) {
+    if (requests[k] == MPI_REQUEST_NULL) continue;
+    int done = 0;
+    PMPI_Test(&requests[k], &done, &statuses[k]);
+    if (!done) continue;
+    for (int j = 0; j < count; j++) statuses[j].MPI_ERROR = MPI_ERR_PENDING;
+    statuses[k].MPI_ERROR = MPI_ERR_OTHER;
+    return list_fails = 0, MPI_ERR_IN_STATUS;
+  }
+  return PMPI_Testall(count, requests, flag, statuses);
+}
+
 /* false if memory in which MPI may still write has been given back to the system */
 static int is_still_there(const char *at) {
   unsigned char state;
@@ -136,6 +152,17 @@ static int ialltoall(int bytes) {
   return MPIX_Request_wait(&request);
 }
 
+/* a request that is only tested looks at all its messages at once */
+static int failed_list(void) {
+  MPIX_Request request;
+  int flag = 0, code = MPI_SUCCESS;
+  begin = MPI_Wtime();
+  OK(MPIX_Ineighbor_alltoall(send, LONG, MPI_BYTE, have, LONG, MPI_BYTE, MPI_COMM_WORLD, &request));
+  for (list_fails = 1; !flag && code == MPI_SUCCESS;) code = MPIX_Request_test(&request, &flag);
+  if (list_fails) printf("process %d: nothing has failed\n", test_rank);
+  return code;
+}
+
 /* every process sends to all others, every second byte where `gaps` */
 static int exchange(int bytes, int gaps) {
   int targets[8], counts[8], displs[8], n = 0;
@@ -210,6 +237,22 @@ static int finalize(void) {
     if (code == MPI_SUCCESS) code = ended;
   }
   if (code != MPI_SUCCESS) MPIX_Neighbor_error_string(neighbors_on, sizeof told, told, &length);
+  OK(MPI_Comm_free(&neighbors_on));
+  begin = MPI_Wtime();
+  return MPI_Finalize();
+}
+
+/* the same with a receiver that lives and makes no call */
+static int unreceived(void) {
+  enum { STARTS = 12, BYTES = 60000 };
+  MPIX_Request requests[STARTS];
+  int victim = VICTIM, sources[8], degree = 0;
+  for (int k = 0; k < test_size; k++)
+    if (k != VICTIM) sources[degree++] = k;
+  int in = test_rank == VICTIM ? degree : 0, out = test_rank == VICTIM ? 0 : 1;
+  OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, in, sources, MPI_UNWEIGHTED, out, &victim, MPI_UNWEIGHTED, MPI_INFO_NULL, neighbors_on));
+  for (int k = 0; k < STARTS && out; k++) OK(MPIX_Ineighbor_alltoall(send, BYTES, MPI_BYTE, have, BYTES, MPI_BYTE, neighbors_on, &requests[k]));
+  for (int k = 0; k < STARTS && out; k++) OK(MPIX_Request_wait(&requests[k]));
   OK(MPI_Comm_free(&neighbors_on));
   begin = MPI_Wtime();
   return MPI_Finalize();
@@ -448,15 +491,16 @@ int main(int argc, char **argv) {
   if (is("blocks")) return check_blocks();
   if (end_how == NULL) return 2;
   if (is("cut_off")) return check_cut_off();
-  if (is("finalize") || is("reduce") || is("joined")) {
+  if (is("finalize") || is("unreceived") || is("reduce") || is("joined")) {
     int key;
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &key, NULL);
-    if (is("finalize")) MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    if (is("finalize") || (is("unreceived") && test_rank != VICTIM)) MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     /* long blocks of memory are the system's, which can be asked for them */
     mallopt(M_MMAP_THRESHOLD, LONG / 2);
     MPI_Comm_dup(MPI_COMM_WORLD, &neighbors_on);
     MPI_Comm_set_errhandler(neighbors_on, MPI_ERRORS_RETURN);
   }
+  if (is("unreceived")) return unreceived();
   int victim = test_rank == VICTIM, code = MPI_SUCCESS;
   MPIX_Request plan = NULL;
   if (is("reduce")) {
@@ -467,9 +511,9 @@ int main(int argc, char **argv) {
     plan = joined_plan();
     OK(run_plan(&plan));
   }
-  int neighbors = is("finalize") || is("set_later") || is("set_midway") || is("messages") || is("messages_long") || is("messages_midway") || is("requests") || is("others");
+  int neighbors = is("finalize") || is("set_later") || is("set_midway") || is("messages") || is("messages_long") || is("messages_midway") || is("requests") || is("requests_failed") || is("others");
   if (neighbors) OK(set_all(is("others")));
-  if (is("messages") || is("messages_long") || is("messages_midway") || is("requests"))
+  if (is("messages") || is("messages_long") || is("messages_midway") || is("requests") || is("requests_failed"))
     for (int k = 0; k < 5; k++) OK(alltoall(is("messages") ? SHORT : LONG));
   if (is("exchange_later") || is("exchange_long") || is("exchange_midway"))
     for (int k = 0; k < 5; k++) OK(exchange(k % 2 ? SHORT : LONG, 0));
@@ -491,6 +535,7 @@ int main(int argc, char **argv) {
   else if (is("messages")) code = alltoall(SHORT);
   else if (is("messages_long") || is("messages_midway")) code = alltoall(LONG);
   else if (is("requests")) code = ialltoall(LONG);
+  else if (is("requests_failed")) code = failed_list();
   else if (is("exchange") || is("exchange_later")) code = exchange(SHORT, 0);
   else if (is("exchange_long") || is("exchange_midway")) code = exchange(LONG, 0);
   else if (is("plan")) code = plan_run(1);

@@ -33,6 +33,17 @@ static void expect(int line, MPI_Comm on, int code, int class, const char *text)
 
 static const char *protocol;
 
+/* calls of MPI that fail: receives on this process, windows everywhere */
+static int receives_fail, windows_fail;
+int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm c, MPI_Request *request) {
+  if (receives_fail) return MPI_ERR_OTHER;
+  return PMPI_Irecv(buffer, count, type, source, tag, c, request);
+}
+int MPI_Win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm c, void *base, MPI_Win *window) {
+  if (windows_fail) return MPI_ERR_OTHER;
+  return PMPI_Win_allocate(size, unit, info, c, base, window);
+}
+
 static MPI_Info chosen(void) { return hint("mpix_sparse", protocol); }
 
 /* what a process sends here, and what of it arrives while one process is in error */
@@ -423,6 +434,41 @@ static void environment(MPI_Errhandler errhandler) {
   MPI_Comm_free(&fresh);
 }
 
+/* an exchange that fails before its first message is over: the next one runs. Where only one process
+   has failed, its next call joins the exchange that the others are in */
+static void failed_starts(void) {
+  if (n == 1) return;
+  static const char *const armed[] = {"nbx", "nbx_probe", "crystal"};
+  for (int p = 0; p < 3; p++) {
+    MPI_Info info = hint("mpix_sparse", armed[p]);
+    if (me == n - 1) {
+      MPIX_Sparse_result result = NULL;
+      receives_fail = 1;
+      int code = MPIX_Sparse_sources(0, NULL, info, comm, &result);
+      receives_fail = 0;
+      CHECK(code != MPI_SUCCESS && handled == 1, "%s: no error of a receive that could not be posted", armed[p]);
+      handled = 0;
+    }
+    for (int r = 0; r < 2; r++) exchange(armed[p], &AROUND, r, info, comm);
+    MPI_Info_free(&info);
+  }
+  MPI_Comm fresh;
+  MPI_Comm_dup(comm, &fresh);
+  for (int attempt = 0; attempt < 2; attempt++) {
+    MPIX_Sparse_result result = NULL;
+    MPI_Info info = hint("mpix_sparse", "rsx");
+    windows_fail = 1;
+    int code = MPIX_Sparse_sources(0, NULL, info, fresh, &result), class = -1;
+    windows_fail = 0;
+    MPI_Error_class(code, &class);
+    CHECK(class == MPI_ERR_OTHER && handled == 1, "attempt %d to make a window: class %d: %s", attempt, class, test_message(code));
+    handled = 0;
+    MPI_Info_free(&info);
+    exchange("after a window that could not be made", &AROUND, attempt, MPI_INFO_NULL, fresh);
+  }
+  MPI_Comm_free(&fresh);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   me = test_rank, n = test_size;
@@ -446,6 +492,7 @@ int main(int argc, char **argv) {
     still_works();
   }
   protocol = "auto";
+  failed_starts();
   bad_hints();
   wrong_communicators(errhandler);
   environment(errhandler);

@@ -34,7 +34,7 @@
 //!
 //! `model` is the LogGP cost model, with the costs of sparse exchanges (`model::sparse`) and a
 //! simulator (`simulate`), which runs the schedules of all processes in simulated time. `measure`
-//! finds the parameters of a machine. `util` serves everybody.
+//! finds the parameters of a machine. `util` serves everybody: random numbers, and how to wait.
 //!
 //! `environment` is the only access to environment variables and parameter files. `logging` writes
 //! to standard error what `MPIX_NEIGHBOR_LOG` asks for.

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError, TryLockResult};
 
 use crate::error::Result;
 use crate::mpi::of_process::OfProcess;
+use crate::util::backoff::{Backoff, Pace};
 
 /// A request that needs progress. It keeps errors for whoever waits for it.
 pub trait Advance: Send {
@@ -21,9 +22,6 @@ pub trait Advance: Send {
 }
 
 type Entry = Arc<Mutex<dyn Advance>>;
-
-/// Polls in vain before a process yields its core, if it must.
-const POLLS: u32 = 16;
 
 static OUTSTANDING: OfProcess<Outstanding> = OfProcess::new();
 
@@ -86,13 +84,10 @@ impl Outstanding {
     /// Waits until `done` returns true, advancing all requests meanwhile. `yields`: a waiting
     /// process must yield its core.
     pub fn until(&self, yields: bool, mut done: impl FnMut() -> Result<bool>) -> Result<()> {
-        let mut polls = 0;
+        let mut backoff = Backoff::new(if yields { Pace::MESSAGES } else { Pace::POLLING });
         while !done()? {
             self.advance();
-            polls += 1;
-            if yields && polls >= POLLS {
-                std::thread::yield_now();
-            }
+            backoff.snooze();
         }
         Ok(())
     }

@@ -9,8 +9,7 @@
 //! receiving side are known here, so that no protocol has to find the senders.
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use mpix_neighbor::util::cast::{to_int, to_u32, to_usize};
@@ -18,13 +17,14 @@ use mpix_neighbor::util::cast::{to_int, to_u32, to_usize};
 #[cfg(mpi_large)]
 use mpi_sys::{MPI_Aint, MPI_Count};
 use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Group, MPI_Request, MPI_Status};
+use mpix_neighbor::util::backoff::{Backoff, Pace};
 
+use crate::attribute::Key;
 use crate::blocks::{Block, Blocks, Ints, Sides};
 use crate::errors::{self, SUCCESS};
 use crate::function::{Function, Mode};
 use crate::interpose::interpose;
 use crate::reason::Reason;
-use crate::requests::Patience;
 use crate::{calls, guard, passed, settings, state};
 
 /// A call is sparse if on every process at most one block in this many has elements.
@@ -33,11 +33,8 @@ const SPARSE: u64 = 4;
 /// Tag of the messages on the duplicate.
 const TAG: c_int = 1;
 
-type DeleteFn = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
-
 unsafe extern "C" {
     fn mpixp_status_error(status: *const MPI_Status) -> c_int;
-    fn mpixp_create_keyval(delete_fn: Option<DeleteFn>, keyval: *mut c_int) -> c_int;
 }
 
 /// The private part of a communicator.
@@ -48,8 +45,8 @@ struct Private {
     counted: AtomicBool,
 }
 
-static KEYVAL: AtomicI32 = AtomicI32::new(NONE);
-const NONE: c_int = c_int::MIN;
+/// The private parts of communicators.
+static KEY: Key = Key::new(deleted);
 
 impl Drop for Private {
     fn drop(&mut self) {
@@ -72,37 +69,17 @@ unsafe extern "C" fn deleted(_comm: MPI_Comm, _keyval: c_int, value: *mut c_void
     if dropped.is_ok() { SUCCESS } else { mpi_sys::MPI_ERR_INTERN.cast_signed() }
 }
 
-fn keyval() -> Option<c_int> {
-    static MAKING: Mutex<()> = Mutex::new(());
-    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = KEYVAL.load(Ordering::Acquire);
-    if known != NONE {
-        return Some(known);
-    }
-    let mut keyval = NONE;
-    // SAFETY: the callback has the type that MPI asks for; the result is a local.
-    if unsafe { mpixp_create_keyval(Some(deleted), &mut keyval) } != SUCCESS {
-        return None;
-    }
-    KEYVAL.store(keyval, Ordering::Release);
-    Some(keyval)
-}
-
 /// The private part of a communicator, made at the first call, which is collective. `None` if calls
 /// on it are passed on unexamined.
 unsafe fn private<'a>(comm: MPI_Comm, fewest: u32) -> Option<&'a Private> {
-    let keyval = keyval()?;
+    KEY.make()?;
     // SAFETY: the caller vouches for the communicator; results are locals; the attribute owns the
     // box.
     unsafe {
-        let (mut value, mut found, mut inter) = (std::ptr::null_mut::<c_void>(), 0, 0);
-        if mpi_sys::MPI_Comm_get_attr(comm, keyval, (&raw mut value).cast(), &mut found) != SUCCESS {
-            return None;
-        }
-        if found != 0 {
+        if let Some(value) = KEY.get(comm) {
             return value.cast::<Private>().as_ref();
         }
-        let mut processes = 0;
+        let (mut inter, mut processes) = (0, 0);
         mpi_sys::MPI_Comm_test_inter(comm, &mut inter);
         mpi_sys::MPI_Comm_size(comm, &mut processes);
         if inter != 0 || to_u32(processes) < fewest {
@@ -110,10 +87,10 @@ unsafe fn private<'a>(comm: MPI_Comm, fewest: u32) -> Option<&'a Private> {
         }
         let private = Private { comm: bare(comm)?, processes: to_usize(processes), counted: AtomicBool::new(false) };
         let value = Box::into_raw(Box::new(private));
-        let set = mpi_sys::MPI_Comm_set_attr(comm, keyval, value.cast()) == SUCCESS;
+        let set = KEY.set(comm, value.cast());
         match (agreed(&*value, set), set) {
             (true, _) => return value.as_ref(),
-            (false, true) => drop(mpi_sys::MPI_Comm_delete_attr(comm, keyval)),
+            (false, true) => KEY.remove(comm),
             (false, false) => drop(Box::from_raw(value)),
         }
         None
@@ -269,7 +246,7 @@ unsafe fn exchange(private: &Private, send: &[(usize, Block)], recv: &[(usize, B
             posted = if posted == SUCCESS { code } else { posted };
         }
         let mut statuses: Vec<MPI_Status> = vec![std::mem::zeroed(); requests.len()];
-        let mut patience = Patience::default();
+        let mut backoff = Backoff::new(Pace::UNSURE);
         loop {
             let mut flag = 0;
             let length = to_int::<c_int>(requests.len());
@@ -282,7 +259,7 @@ unsafe fn exchange(private: &Private, send: &[(usize, Block)], recv: &[(usize, B
             if code != SUCCESS || flag != 0 {
                 return if posted == SUCCESS { code } else { posted };
             }
-            patience.again();
+            backoff.snooze();
         }
     }
 }

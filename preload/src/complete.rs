@@ -9,11 +9,12 @@ use std::ffi::c_int;
 use mpix_neighbor::util::cast::{to_int, to_usize};
 
 use mpi_sys::{MPI_Request, MPI_Status};
+use mpix_neighbor::util::backoff::{Backoff, Pace};
 
 use crate::errors::{self, SUCCESS};
 use crate::interpose::interpose;
 use crate::next::next;
-use crate::requests::{self, Failure, Patience, Progress, Table};
+use crate::requests::{self, Failure, Progress, Table};
 
 unsafe extern "C" {
     fn mpixp_empty_status(status: *mut MPI_Status, with_error: c_int) -> c_int;
@@ -178,7 +179,7 @@ unsafe fn is_ours(request: *const MPI_Request) -> bool {
 /// As for the MPI function. This holds for all functions here.
 pub unsafe fn wait(request: *mut MPI_Request, status: *mut MPI_Status, native: impl FnOnce() -> c_int) -> c_int {
     let mut flag = 0;
-    let mut patience = Patience::default();
+    let mut backoff = Backoff::new(Pace::UNSURE);
     // SAFETY: the caller vouches for the arguments.
     unsafe {
         if !is_ours(request) {
@@ -189,7 +190,7 @@ pub unsafe fn wait(request: *mut MPI_Request, status: *mut MPI_Status, native: i
             if flag != 0 || code != SUCCESS {
                 return code;
             }
-            patience.again();
+            backoff.snooze();
         }
     }
 }
@@ -256,9 +257,9 @@ pub unsafe fn waitall(
         let Some(mut list) = List::new(count, requests) else {
             return native();
         };
-        let mut patience = Patience::default();
+        let mut backoff = Backoff::new(Pace::UNSURE);
         while !list.all_complete(&mut requests::table()) {
-            patience.again();
+            backoff.snooze();
         }
         // statuses of null requests are empty
         let code = next!(MPI_Waitall: fn(c_int, *mut MPI_Request, *mut MPI_Status))(count, list.native.as_mut_ptr(), statuses);
@@ -360,14 +361,14 @@ pub unsafe fn waitany(
         let Some(mut list) = List::new(count, requests) else {
             return native();
         };
-        let mut patience = Patience::default();
+        let mut backoff = Backoff::new(Pace::UNSURE);
         loop {
             let mut flag = 0;
             let code = any(&mut list, index, &mut flag, status);
             if code != SUCCESS || flag != 0 {
                 return code;
             }
-            patience.again();
+            backoff.snooze();
         }
     }
 }
@@ -444,13 +445,13 @@ pub unsafe fn waitsome(
         let Some(mut list) = List::new(count, requests) else {
             return native();
         };
-        let mut patience = Patience::default();
+        let mut backoff = Backoff::new(Pace::UNSURE);
         loop {
             let code = some(&mut list, &mut *outcount, indices, statuses);
             if code != SUCCESS || *outcount != 0 {
                 return code;
             }
-            patience.again();
+            backoff.snooze();
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Calls passed on to the MPI, and why.
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mpi_sys::MPI_Comm;
 
+use crate::attribute::Key;
 use crate::blocks::{Sides, is_in_place};
 use crate::counters::PASSED;
 use crate::errors::SUCCESS;
@@ -91,14 +92,8 @@ pub unsafe fn stateless(comm: MPI_Comm) -> Reason {
     if idup().contains(&Handle(comm)) { Reason::Idup } else { Reason::Unseen }
 }
 
-/// Key of the attribute that says why no state could be made for a communicator.
-static KEYVAL: AtomicI32 = AtomicI32::new(c_int::MIN);
-
-type DeleteFn = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
-
-unsafe extern "C" {
-    fn mpixp_create_keyval(delete_fn: Option<DeleteFn>, keyval: *mut c_int) -> c_int;
-}
+/// Why no state could be made for a communicator.
+static KEY: Key = Key::new(nothing);
 
 /// Deletes nothing: the value is a number.
 unsafe extern "C" fn nothing(_comm: MPI_Comm, _keyval: c_int, _value: *mut c_void, _extra: *mut c_void) -> c_int {
@@ -110,15 +105,9 @@ unsafe extern "C" fn nothing(_comm: MPI_Comm, _keyval: c_int, _value: *mut c_voi
 /// # Safety
 /// `comm` must be a communicator.
 pub unsafe fn failed(comm: MPI_Comm) -> Option<Reason> {
-    let keyval = KEYVAL.load(Ordering::Acquire);
-    if keyval == c_int::MIN {
-        return None;
-    }
-    let (mut value, mut found) = (std::ptr::null_mut::<c_void>(), 0);
-    // SAFETY: the caller vouches for `comm`; the results are locals.
-    let code = unsafe { mpi_sys::MPI_Comm_get_attr(comm, keyval, (&raw mut value).cast(), &mut found) };
-    let is_hint = value as usize == Reason::Hint as usize;
-    (code == SUCCESS && found != 0).then_some(if is_hint { Reason::Hint } else { Reason::NotMade })
+    // SAFETY: the caller vouches for `comm`.
+    let value = unsafe { KEY.get(comm) }?;
+    Some(if value as usize == Reason::Hint as usize { Reason::Hint } else { Reason::NotMade })
 }
 
 /// Remembers why making a state failed.
@@ -126,21 +115,8 @@ pub unsafe fn failed(comm: MPI_Comm) -> Option<Reason> {
 /// # Safety
 /// `comm` must be a communicator.
 pub unsafe fn fail(comm: MPI_Comm, why: Reason) {
-    static MAKING: Mutex<()> = Mutex::new(());
-    if !settings::get().counts {
-        return;
-    }
-    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut keyval = KEYVAL.load(Ordering::Acquire);
-    // SAFETY: the callback has the type that MPI asks for; the caller vouches for `comm`; the value
-    // is never dereferenced.
-    unsafe {
-        if keyval == c_int::MIN {
-            if mpixp_create_keyval(Some(nothing), &mut keyval) != SUCCESS {
-                return;
-            }
-            KEYVAL.store(keyval, Ordering::Release);
-        }
-        mpi_sys::MPI_Comm_set_attr(comm, keyval, std::ptr::without_provenance_mut(why as usize));
+    if settings::get().counts {
+        // SAFETY: the caller vouches for `comm`; the value is never dereferenced.
+        unsafe { KEY.set(comm, std::ptr::without_provenance_mut(why as usize)) };
     }
 }

@@ -230,19 +230,3 @@ fn world() -> MPI_Comm {
     // SAFETY: a constant of mpi-sys' C file.
     unsafe { mpi_sys::RSMPI_COMM_WORLD }
 }
-
-/// Backoff of a polling loop: after some polls in vain it yields the core between polls.
-#[derive(Default)]
-pub struct Patience(u32);
-
-impl Patience {
-    /// Notes one more poll in vain.
-    pub fn again(&mut self) {
-        const TESTS: u32 = 100;
-        self.0 += 1;
-        if self.0 >= TESTS {
-            // SAFETY: takes no arguments, accesses no memory.
-            unsafe { libc::sched_yield() };
-        }
-    }
-}

@@ -6,7 +6,7 @@
 //! triggers the program's callbacks.
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use mpi_sys::MPI_Comm;
@@ -16,21 +16,15 @@ use mpix_neighbor::capi::{
 };
 use mpix_neighbor::util::cast::{to_int, to_usize};
 
+use crate::attribute::Key;
 use crate::errors::{self, SUCCESS};
 use crate::flaws::{self, Facts};
 use crate::passed;
 use crate::reason::Reason;
 use crate::{ending, guard, schedules, settings};
 
-type DeleteFn = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
-
-unsafe extern "C" {
-    fn mpixp_create_keyval(delete_fn: Option<DeleteFn>, keyval: *mut c_int) -> c_int;
-}
-
-/// The attribute's key; `NONE` before the first state is made.
-static KEYVAL: AtomicI32 = AtomicI32::new(NONE);
-const NONE: c_int = c_int::MIN;
+/// The states of communicators.
+static KEY: Key = Key::new(deleted);
 
 /// True from the start of `MPI_Finalize`, which then frees all communicators.
 pub static FINALIZING: AtomicBool = AtomicBool::new(false);
@@ -127,15 +121,12 @@ pub unsafe fn keep(comm: MPI_Comm) -> Option<Arc<State>> {
 
 #[inline]
 unsafe fn pointer(comm: MPI_Comm) -> *const State {
-    let keyval = KEYVAL.load(Ordering::Acquire);
     // SAFETY: a constant of mpi-sys' C file.
-    if keyval == NONE || comm == unsafe { mpi_sys::RSMPI_COMM_NULL } {
+    if comm == unsafe { mpi_sys::RSMPI_COMM_NULL } {
         return std::ptr::null();
     }
-    let (mut value, mut found) = (std::ptr::null_mut::<c_void>(), 0);
-    // SAFETY: the caller vouches for `comm`; the results are locals.
-    let code = unsafe { mpi_sys::MPI_Comm_get_attr(comm, keyval, (&raw mut value).cast(), &mut found) };
-    if code == SUCCESS && found != 0 { value.cast() } else { std::ptr::null() }
+    // SAFETY: the caller vouches for `comm`.
+    unsafe { KEY.get(comm) }.map_or(std::ptr::null(), |value| value.cast_const().cast())
 }
 
 /// Gives a new communicator a state. Collective over it.
@@ -150,7 +141,7 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm) {
     // SAFETY: the caller vouches for the communicators; all results are locals.
     unsafe {
         ending::prepare();
-        let Some((keyval, shadow)) = keyval().and_then(|keyval| Some((keyval, duplicate(from)?))) else {
+        let Some(shadow) = KEY.make().and_then(|_| duplicate(from)) else {
             passed::fail(comm, Reason::NotMade);
             return;
         };
@@ -183,7 +174,7 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm) {
             alive.push(Arc::downgrade(&state));
         }
         let value = Arc::into_raw(state);
-        if mpi_sys::MPI_Comm_set_attr(comm, keyval, value.cast_mut().cast()) != SUCCESS {
+        if !KEY.set(comm, value.cast_mut().cast()) {
             drop(Arc::from_raw(value));
         }
     }
@@ -289,22 +280,6 @@ unsafe fn duplicate(from: MPI_Comm) -> Option<MPI_Comm> {
         mpi_sys::MPI_Comm_set_errhandler(shadow, mpi_sys::RSMPI_ERRORS_RETURN);
         Some(shadow)
     }
-}
-
-fn keyval() -> Option<c_int> {
-    static MAKING: Mutex<()> = Mutex::new(());
-    let _making = MAKING.lock();
-    let known = KEYVAL.load(Ordering::Acquire);
-    if known != NONE {
-        return Some(known);
-    }
-    let mut keyval = NONE;
-    // SAFETY: the callback has the type that MPI asks for; the result is a local.
-    if unsafe { mpixp_create_keyval(Some(deleted), &mut keyval) } != SUCCESS {
-        return None;
-    }
-    KEYVAL.store(keyval, Ordering::Release);
-    Some(keyval)
 }
 
 /// Called by MPI when the program's communicator is freed.

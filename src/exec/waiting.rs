@@ -9,6 +9,3 @@ pub enum Waiting {
     /// call): for oversubscribed nodes.
     Yield,
 }
-
-/// Polls without progress before the first yield.
-pub const POLLS: u32 = 16;

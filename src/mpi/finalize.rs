@@ -1,12 +1,20 @@
 //! Messages that outlive the object that sent them. They complete while MPI is finalized, as MPI
-//! requires, unless their receivers have died.
+//! requires.
+//!
+//! A message is left to MPI, with its memory, if its receiver has died, or if nobody has received
+//! any message for [`UNRECEIVED`]: its receiver may never make the call that it belongs to, which is
+//! an error of the program, and must not keep this process for ever. MPI goes on sending it as long
+//! as it makes progress.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use super::liveness::{self, Patience};
 use super::of_process::OfProcess;
 use super::request::Request;
 use super::{MPI_Comm, comm};
+use crate::util::backoff::{Backoff, Pace, UNRECEIVED};
 
 /// A message in flight.
 #[derive(Debug)]
@@ -47,18 +55,40 @@ pub fn leave(mut messages: Vec<Message>) {
 impl Drop for Leftovers {
     fn drop(&mut self) {
         let mut messages = std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner));
-        let mut patience = Patience::default();
+        let (mut patience, mut backoff, mut progress) = (Patience::default(), Backoff::new(Pace::YIELDING), Instant::now());
         loop {
+            let before = messages.len();
             messages.retain_mut(|message| matches!(message.request.test(), Ok(false)));
             if messages.is_empty() {
                 return;
             }
+            if messages.len() < before {
+                progress = Instant::now();
+            }
             if patience.is_over() {
                 drop_dead(&mut messages, &mut patience, comm::world());
+                if progress.elapsed() > UNRECEIVED {
+                    return give_up(messages);
+                }
             }
-            std::thread::yield_now();
+            backoff.snooze();
         }
     }
+}
+
+/// Leaves messages to MPI that living processes do not receive.
+#[cold]
+fn give_up(messages: Vec<Message>) {
+    let receivers: BTreeSet<u32> = messages.iter().filter_map(|message| message.receiver).collect();
+    let receivers = receivers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    log::warn!(
+        "MPI_Finalize: {} messages to processes {receivers} of MPI_COMM_WORLD have not been received for {} s and are left \
+         to MPI: does a process make fewer calls of a neighborhood collective than its neighbors?",
+        messages.len(),
+        UNRECEIVED.as_secs(),
+    );
+    // MPI may still read them
+    messages.into_iter().for_each(|message| std::mem::forget(message.memory));
 }
 
 /// Drops messages to processes that have died: nobody ever receives them.

@@ -1,7 +1,7 @@
 //! Finds out which processes of this node have ended.
 //!
-//! A waiting process checks after [`PATIENCE`], never before: a wait that ends sooner only reads
-//! the clock every [`GLANCE`] polls. A process counts as ended when two checks in a row find it so;
+//! A waiting process checks after [`CHECK`](crate::util::backoff::CHECK), never before: a wait that
+//! ends sooner only reads the clock now and then. A process counts as ended when two checks in a row find it so;
 //! in between, MPI delivers what the process sent before it ended.
 //!
 //! Processes are known by number and start time, from one of two sources:
@@ -22,24 +22,17 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use super::MPI_Comm;
 use super::comm::{self, Owned as Comm};
 use super::of_process::OfProcess;
 use crate::error::Result;
-
-/// How long a process waits before its first check, and between two checks.
-pub const PATIENCE: Duration = Duration::from_millis(100);
-
-/// Polls between two readings of the clock.
-const GLANCE: u32 = 16;
+use crate::util::backoff::{Alarm, CHECK};
 
 /// Decides when a waiting process should check for dead ones, and remembers what it found.
 #[derive(Debug, Default)]
 pub struct Patience {
-    polls: u32,
-    since: Option<Instant>,
+    alarm: Alarm,
     /// Processes that the last check found dead.
     suspects: Vec<u32>,
     /// True once a death is confirmed: others are then checked for at each reading of the clock.
@@ -50,25 +43,15 @@ impl Patience {
     /// Begins a new wait. Allocates nothing.
     #[inline]
     pub fn restart(&mut self) {
-        (self.polls, self.since, self.hurries) = (0, None, false);
+        self.alarm.restart();
+        self.hurries = false;
         self.suspects.clear();
     }
 
     /// Counts a poll without progress. Returns true when it is time to check.
     #[inline]
     pub fn is_over(&mut self) -> bool {
-        self.polls = self.polls.wrapping_add(1);
-        self.polls.is_multiple_of(GLANCE) && self.glance()
-    }
-
-    #[cold]
-    fn glance(&mut self) -> bool {
-        let now = Instant::now();
-        let over = now.duration_since(*self.since.get_or_insert(now)) >= PATIENCE;
-        if over {
-            self.since = Some(now);
-        }
-        over || self.hurries
+        self.alarm.poll().is_some_and(|waited| waited >= CHECK || self.hurries)
     }
 
     /// Returns those of `wanted`, ranks of `comm`, that this check and the one before found dead.

@@ -7,7 +7,8 @@ use super::comm::Owned as Comm;
 use super::liveness::Patience;
 pub use super::message::Message;
 use super::message::Probed;
-use super::request::{LAST_TESTS, Status, is_complete, null};
+pub use super::request::Lost;
+use super::request::{Status, is_complete, null, withdraw};
 use super::tally::Tally;
 use super::{MPI_Request, MPI_Status, check, datatype, failed, guard};
 use crate::error::{Error, Result};
@@ -41,7 +42,12 @@ pub struct Requests {
     /// The most bytes that the first requests accept. Empty if MPI itself detects messages that are
     /// too long.
     limits: Vec<u64>,
+    /// The first failure, until the other requests are complete too: they use the caller's buffers.
+    failed: Option<Failure>,
 }
+
+/// The position of the first request that failed, and its error.
+pub type Failure = (usize, Box<Error>);
 
 impl Requests {
     /// Counts what is sent from now on.
@@ -137,32 +143,29 @@ impl Requests {
         self.used == 0
     }
 
-    /// Waits for all requests, and empties the list.
-    ///
-    /// # Errors The position of the first request that failed, and its error. All others are
-    /// complete.
-    #[inline]
-    pub fn wait(&mut self) -> std::result::Result<(), (usize, Box<Error>)> {
-        // SAFETY: the arrays have that many requests and statuses.
-        let rc = unsafe { mpi_sys::MPI_Waitall(self.used as c_int, self.requests.as_mut_ptr(), self.statuses.as_mut_ptr()) };
-        self.finish(rc, "MPI_Waitall")
-    }
-
     /// Returns true, and empties the list, if all requests are complete.
     ///
     /// # Errors
-    /// As for `wait`.
+    /// The position of the first request that failed, and its error. All others are complete.
     #[inline]
-    pub fn test(&mut self) -> std::result::Result<bool, (usize, Box<Error>)> {
+    pub fn test(&mut self) -> std::result::Result<bool, Failure> {
+        if self.failed.is_some() {
+            return self.test_others();
+        }
         let mut done = 0;
         // SAFETY: the arrays have that many requests and statuses.
         let rc = unsafe {
             mpi_sys::MPI_Testall(self.used as c_int, self.requests.as_mut_ptr(), &mut done, self.statuses.as_mut_ptr())
         };
-        if rc == super::success() && done == 0 {
+        if rc != super::success() {
+            self.failed = Some(self.first_failure(rc, "MPI_Testall"));
+            return self.test_others();
+        }
+        if done == 0 {
             return Ok(false);
         }
-        self.finish(rc, "MPI_Testall").map(|()| true)
+        self.used = 0;
+        if self.limits.is_empty() { Ok(true) } else { self.check_lengths("MPI_Testall").map(|()| true) }
     }
 
     /// Returns true if the request at `position` is complete; it is then no longer waited for.
@@ -170,6 +173,9 @@ impl Requests {
     /// # Errors
     /// Its message failed; it is then complete.
     pub fn test_one(&mut self, position: usize) -> Result<bool> {
+        if let Some((_, error)) = self.failed.as_ref().filter(|failure| failure.0 == position) {
+            return Err(error.clone());
+        }
         let request = &mut self.requests[..self.used][position];
         if *request == null() {
             return Ok(true);
@@ -183,39 +189,43 @@ impl Requests {
         Ok(done != 0)
     }
 
-    #[inline]
-    fn finish(&mut self, rc: c_int, call: &'static str) -> std::result::Result<(), (usize, Box<Error>)> {
-        if rc == super::success() {
-            self.used = 0;
-            return if self.limits.is_empty() { Ok(()) } else { self.check_lengths(call) };
-        }
-        self.limits.clear();
-        Err(self.first_failure(rc, call))
-    }
-
     #[cold]
-    fn first_failure(&mut self, rc: c_int, call: &'static str) -> (usize, Box<Error>) {
+    fn first_failure(&self, rc: c_int, call: &'static str) -> Failure {
         // SAFETY: constants of the C file.
         let (in_status, pending) = unsafe { (mpixn_err_in_status, mpixn_err_pending) };
-        let mut found = (0, failed(rc, call));
         if super::code::class_of(rc) == in_status {
             for (i, status) in self.statuses[..self.used].iter().enumerate() {
                 let code = status.MPI_ERROR;
                 if code != super::success() && super::code::class_of(code) != pending {
-                    found = (i, failed(code, call));
-                    break;
+                    return (i, failed(code, call));
                 }
             }
         }
-        // pending requests use the caller's buffers: complete them, whatever their outcome
-        for request in &mut self.requests[..self.used] {
-            if *request != null() {
-                // SAFETY: a live request; the status array has room for one.
-                unsafe { mpi_sys::MPI_Wait(request, self.statuses.as_mut_ptr()) };
-            }
+        (0, failed(rc, call))
+    }
+
+    /// Reports a failure once the other requests are complete, whatever their outcome. They are
+    /// tested one by one: MPI refuses the list.
+    #[cold]
+    fn test_others(&mut self) -> std::result::Result<bool, Failure> {
+        let mut more = false;
+        for (request, status) in self.requests[..self.used].iter_mut().zip(&mut self.statuses) {
+            let mut done = 0;
+            // SAFETY: a live request or null; the results are a local and a place of our own.
+            let rc = unsafe { mpi_sys::MPI_Test(request, &mut done, status) };
+            more |= rc == super::success() && done == 0;
         }
+        if more {
+            return Ok(false);
+        }
+        self.clear();
+        self.failed.take().map_or(Ok(true), Err)
+    }
+
+    /// Empties the list.
+    fn clear(&mut self) {
+        self.limits.clear();
         self.used = 0;
-        found
     }
 
     /// Gives up all requests: cancels the receives, as told by position, and lets go of the rest.
@@ -225,52 +235,28 @@ impl Requests {
     pub fn abandon(&mut self, receives: impl Fn(usize) -> bool) -> bool {
         let mut stuck = false;
         for (i, request) in self.requests[..self.used].iter_mut().enumerate().filter(|(_, r)| **r != null()) {
-            // SAFETY: live requests; the status array has room for one. Errors cannot be
-            // reported.
+            if receives(i) {
+                stuck |= withdraw(request) == Lost::Stuck;
+                continue;
+            }
+            let mut done = 0;
+            // SAFETY: live requests; the status array has room for one. Errors cannot be reported.
             unsafe {
-                let mut done = 0;
-                if receives(i) {
-                    mpi_sys::MPI_Cancel(request);
-                    // a message that has begun to arrive cannot be cancelled, and its sender may
-                    // have died
-                    for _ in 0..LAST_TESTS {
-                        let rc = mpi_sys::MPI_Test(request, &mut done, self.statuses.as_mut_ptr());
-                        if rc != super::success() || done != 0 {
-                            break;
-                        }
-                    }
-                    if *request != null() {
-                        *request = null();
-                        stuck = true;
-                    }
-                } else {
-                    let rc = mpi_sys::MPI_Test(request, &mut done, self.statuses.as_mut_ptr());
-                    if rc == super::success() && done == 0 {
-                        mpi_sys::MPI_Request_free(request);
-                        stuck = true;
-                    }
+                let rc = mpi_sys::MPI_Test(request, &mut done, self.statuses.as_mut_ptr());
+                if rc == super::success() && done == 0 {
+                    mpi_sys::MPI_Request_free(request);
+                    stuck = true;
                 }
             }
         }
-        self.limits.clear();
-        self.used = 0;
+        self.clear();
+        self.failed = None;
         stuck
     }
 }
 
-/// The fate of a message to or from a process that has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lost {
-    /// It had arrived.
-    No,
-    /// It was cancelled.
-    Gone,
-    /// MPI may still access its buffer.
-    Stuck,
-}
-
 impl Requests {
-    /// Waits until all are complete, and leaves it to `wait` to complete them. Returns false if the
+    /// Waits until all are complete, and leaves it to `test` to complete them. Returns false if the
     /// process has waited so long that it should check for dead ones.
     #[inline]
     pub fn settle(&self, patience: &mut Patience) -> bool {
@@ -294,20 +280,8 @@ impl Requests {
     #[cold]
     pub fn give_up(&mut self, position: usize, receives: bool) -> Lost {
         let request = &mut self.requests[..self.used][position];
-        let (mut status, mut done, mut cancelled) = (self.statuses[position], 0, 0);
-        // SAFETY: a live request; the results are locals.
-        unsafe {
-            if receives && mpi_sys::MPI_Cancel(request) == super::success() {
-                for _ in 0..LAST_TESTS {
-                    if mpi_sys::MPI_Test(request, &mut done, &mut status) != super::success() {
-                        break;
-                    }
-                    if done != 0 {
-                        mpi_sys::MPI_Test_cancelled(&status, &mut cancelled);
-                        return if cancelled != 0 { Lost::Gone } else { Lost::No };
-                    }
-                }
-            }
+        if receives {
+            return withdraw(request);
         }
         // a request that MPI still uses must not be freed
         *request = null();
@@ -324,8 +298,8 @@ impl Requests {
         // SAFETY: requests that are complete or null, and as many statuses. Errors cannot be
         // reported.
         unsafe { mpi_sys::MPI_Waitall(self.used as c_int, self.requests.as_mut_ptr(), self.statuses.as_mut_ptr()) };
-        self.limits.clear();
-        self.used = 0;
+        self.clear();
+        self.failed = None;
     }
 }
 

@@ -1,13 +1,13 @@
 //! Blocking messages between two processes, and the clock, for measurements of the network.
 
 use std::ffi::c_int;
-use std::time::Duration;
 
 use super::comm::Owned as Comm;
 use super::liveness::Patience;
 use super::request::null;
 use super::{MPI_Request, MPI_Status, check, datatype};
 use crate::error::Result;
+use crate::util::backoff::{Backoff, Pace};
 
 /// `MPI_Wtime`, in microseconds.
 #[inline]
@@ -97,11 +97,11 @@ impl Peer<'_> {
         let rc =
             unsafe { mpi_sys::MPI_Isend(at, length, datatype::byte(), self.rank as c_int, tag, self.comm.raw(), &mut request) };
         check(rc, "MPI_Isend")?;
-        let begin = now();
+        let (begin, mut backoff) = (now(), Backoff::new(Pace::YIELDING));
         while done == 0 && now() - begin <= patience {
             // SAFETY: a live request; the results are locals.
             check(unsafe { mpi_sys::MPI_Test(&mut request, &mut done, &mut status) }, "MPI_Test")?;
-            std::thread::yield_now();
+            backoff.snooze();
         }
         let meanwhile = meanwhile();
         let waited = if done == 0 { self.finish(request, false) } else { Ok(()) };
@@ -110,14 +110,14 @@ impl Peer<'_> {
     }
 }
 
-/// Runs a barrier in which processes sleep, so that late ones have their cores. Returns up to a
-/// millisecond late. Collective.
+/// Runs a barrier in which processes sleep, so that late ones have their cores. Returns up to
+/// [`NAP`](crate::util::backoff::NAP) late. Collective.
 pub fn idle_barrier(comm: &Comm) -> Result<()> {
     let (mut request, mut status, mut done) = (null(), empty_status(), 0);
     comm.is_whole()?;
     // SAFETY: a live communicator; the request is a local.
     check(unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), &mut request) }, "MPI_Ibarrier")?;
-    let mut patience = Patience::default();
+    let (mut patience, mut backoff) = (Patience::default(), Backoff::new(Pace::SLEEPING));
     loop {
         // SAFETY: a live request; the results are locals.
         check(unsafe { mpi_sys::MPI_Test(&mut request, &mut done, &mut status) }, "MPI_Test")?;
@@ -127,6 +127,6 @@ pub fn idle_barrier(comm: &Comm) -> Result<()> {
         if patience.is_over() {
             patience.look_at_all(comm)?;
         }
-        std::thread::sleep(Duration::from_millis(1));
+        backoff.snooze();
     }
 }

@@ -1,9 +1,11 @@
 //! Requests, and the statuses of messages that have arrived.
 
 use std::mem::MaybeUninit;
+use std::time::Instant;
 
 use super::{MPI_Datatype, MPI_Request, MPI_Status, check};
 use crate::error::Result;
+use crate::util::backoff::{CANCELLED, CHECK, CLOCK};
 
 unsafe extern "C" {
     fn mpixn_packed() -> MPI_Datatype;
@@ -26,9 +28,62 @@ pub(super) fn is_complete(request: MPI_Request) -> bool {
     rc != super::success() || done != 0
 }
 
-/// How often a cancelled receive is tested before it counts as stuck: more often than one whose
-/// sender lives needs.
-pub const LAST_TESTS: u32 = 100_000;
+/// What became of a message that nobody waits for any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lost {
+    /// Nothing: it had arrived.
+    No,
+    /// It was cancelled, or has failed.
+    Gone,
+    /// MPI may still access its buffer, which must never be freed or reused.
+    Stuck,
+}
+
+/// Cancels a receive, and waits for the outcome with a bound: a message that has begun to arrive
+/// cannot be cancelled, and its sender may have died. There is no request afterwards.
+#[cold]
+pub(super) fn withdraw(request: &mut MPI_Request) -> Lost {
+    if *request == null() {
+        return Lost::Gone;
+    }
+    // SAFETY: a live request.
+    let cancelled = unsafe { mpi_sys::MPI_Cancel(request) } == super::success();
+    let begin = Instant::now();
+    for test in 1..=if cancelled { CANCELLED } else { 1 } {
+        match test_cancelled(request) {
+            Ok(None) => {}
+            Ok(Some(Cancelled::Came(_))) => return Lost::No,
+            Ok(Some(Cancelled::Back)) => return Lost::Gone,
+            Err(_) if *request == null() => return Lost::Gone,
+            Err(_) => break,
+        }
+        if test.is_multiple_of(CLOCK) && begin.elapsed() > CHECK {
+            break;
+        }
+    }
+    // a request that MPI still uses must not be freed
+    *request = null();
+    Lost::Stuck
+}
+
+/// Returns the outcome of cancelling a receive, if it is known.
+fn test_cancelled(request: &mut MPI_Request) -> Result<Option<Cancelled>> {
+    let mut status = MaybeUninit::<MPI_Status>::uninit();
+    let (mut done, mut cancelled) = (0, 0);
+    // SAFETY: a live request; the results are locals, and MPI writes the status if it says that the
+    // request is complete.
+    unsafe {
+        check(mpi_sys::MPI_Test(request, &mut done, status.as_mut_ptr()), "MPI_Test")?;
+        if done == 0 {
+            return Ok(None);
+        }
+        check(mpi_sys::MPI_Test_cancelled(status.as_ptr(), &mut cancelled), "MPI_Test_cancelled")?;
+        Ok(Some(match cancelled {
+            0 => Cancelled::Came(Status::of(status.assume_init_ref())?),
+            _ => Cancelled::Back,
+        }))
+    }
+}
 
 /// `MPI_PACKED`.
 pub fn packed() -> MPI_Datatype {
@@ -122,26 +177,12 @@ impl Request {
     /// begun to arrive cannot be canceled, and may never complete: then MPI keeps the buffer.
     #[cold]
     pub fn withdraw(&mut self) -> bool {
-        self.is_null() || (self.cancel().is_ok() && (0..LAST_TESTS).any(|_| !matches!(self.test_cancelled(), Ok(None))))
+        withdraw(&mut self.0) != Lost::Stuck
     }
 
     /// Returns the outcome of cancelling a receive, if it is known.
     pub fn test_cancelled(&mut self) -> Result<Option<Cancelled>> {
-        let mut status = MaybeUninit::<MPI_Status>::uninit();
-        let (mut done, mut cancelled) = (0, 0);
-        // SAFETY: a live request; the results are locals, and MPI writes the status if it says that
-        // the request is complete.
-        unsafe {
-            check(mpi_sys::MPI_Test(&mut self.0, &mut done, status.as_mut_ptr()), "MPI_Test")?;
-            if done == 0 {
-                return Ok(None);
-            }
-            check(mpi_sys::MPI_Test_cancelled(status.as_ptr(), &mut cancelled), "MPI_Test_cancelled")?;
-            Ok(Some(match cancelled {
-                0 => Cancelled::Came(Status::of(status.assume_init_ref())?),
-                _ => Cancelled::Back,
-            }))
-        }
+        test_cancelled(&mut self.0)
     }
 }
 

@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::record::{Medium, Observer, Record};
 use super::settings::{Output, STATS, lock, say};
@@ -18,10 +18,8 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::{comm, errors};
+use crate::util::backoff::{Backoff, Pace, REPORT};
 use crate::util::cast::to_usize;
-
-/// How long a process waits for another one that makes no progress.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Tag of these messages: programs are unlikely to use it, and every MPI allows it.
 const TAG: i32 = 31_013;
@@ -140,7 +138,8 @@ fn collect(me: u32, records: &[std::sync::Arc<Record>]) -> Result<(Table, BTreeS
     }
     let mut reported = BTreeSet::from([me]);
     let (mut progress, mut patience) = (Instant::now(), Patience::default());
-    while !(expected.is_empty() && sends.is_empty()) && progress.elapsed() < PATIENCE {
+    let mut backoff = Backoff::new(Pace::SLEEPING);
+    while !(expected.is_empty() && sends.is_empty()) && progress.elapsed() < REPORT {
         let before = expected.len() + sends.len();
         // a failed request is not tested again
         let pending = |request: &mut Request| matches!(request.test(), Ok(false));
@@ -171,7 +170,7 @@ fn collect(me: u32, records: &[std::sync::Arc<Record>]) -> Result<(Table, BTreeS
             let lost = sends.extract_if(.., |(.., leader)| dead.contains(leader));
             lost.for_each(|(_, letter, _)| std::mem::forget(letter));
         } else {
-            std::thread::sleep(Duration::from_micros(200));
+            backoff.snooze();
         }
     }
     // MPI may still read it
@@ -186,16 +185,16 @@ fn receive(source: u32, world: &Comm) -> Result<Option<String>> {
     // SAFETY: there is room for the message that has been found, and nobody touches the bytes until
     // it is complete.
     let mut request = unsafe { message::receive(bytes.as_mut_ptr(), bytes.len() as u64, Some(source), Some(TAG), world) }?;
-    let (begin, mut patience) = (Instant::now(), Patience::default());
+    let (begin, mut patience, mut backoff) = (Instant::now(), Patience::default(), Backoff::new(Pace::YIELDING));
     while !request.test()? {
         // SAFETY: the world is an intracommunicator.
         let mut died = || patience.is_over() && !unsafe { patience.look(world.raw(), [source].into_iter()) }.is_empty();
-        if begin.elapsed() > PATIENCE || died() {
+        if begin.elapsed() > REPORT || died() {
             // MPI may still write it
             std::mem::forget(bytes);
             return Ok(Some(String::new()));
         }
-        std::thread::yield_now();
+        backoff.snooze();
     }
     Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }

@@ -4,7 +4,7 @@
 //! Each process writes events to its own file next to the requested one, `FILE.RANK.part`: one JSON
 //! object a line, through a buffer of 64 KiB, so that one write serves some hundred events. When
 //! MPI is finalized, it renames the file to `FILE.RANK.done`. Process 0 waits for the others' files
-//! (at most `PATIENCE` without progress), and merges all of them into one array. The events of a
+//! (at most `REPORT` without progress), and merges all of them into one array. The events of a
 //! process that died are included up to its last write; half a line at the end is left out.
 //!
 //! Times are microseconds of the wall clock, which hosts share as far as they are synchronized;
@@ -22,14 +22,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::settings::{TRACE, lock, say};
+use crate::util::backoff::{Backoff, Pace, REPORT};
 use crate::util::cast::whole;
 
 /// Size of the write buffer in bytes.
 const BUFFER: usize = 1 << 16;
 /// Most events of a process. Further ones are counted, but not written.
 const MOST: u64 = 1 << 20;
-/// How long process 0 waits for unfinished parts without progress.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The file of a running process.
 pub fn part(file: &str, rank: u32) -> PathBuf {
@@ -199,9 +198,9 @@ impl Lane {
         // unfinished parts, with their last known lengths
         let mut open: Vec<(u32, u64)> = (0..processes).filter(|&r| part(&self.file, r).exists()).map(|r| (r, 0)).collect();
         open.retain(|&(rank, _)| Self::is_of_this_run(&part(&self.file, rank), since));
-        let mut progress = Instant::now();
-        while !open.is_empty() && progress.elapsed() < PATIENCE {
-            std::thread::sleep(Duration::from_millis(2));
+        let (mut progress, mut backoff) = (Instant::now(), Backoff::new(Pace::SLEEPING));
+        while !open.is_empty() && progress.elapsed() < REPORT {
+            backoff.snooze();
             let before = open.len();
             open.retain_mut(|(rank, length)| match std::fs::metadata(part(&self.file, *rank)) {
                 Ok(_) if !is_held(&part(&self.file, *rank)) => false,

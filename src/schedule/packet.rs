@@ -98,7 +98,7 @@ mod tests {
         write_lengths(&mut packet, [302, SAME, SAME]);
         assert_eq!(check(&packet, 3), Ok(()));
         // a lost block, and one that repeats it
-        write_lengths(&mut packet, [LOST | 40, SAME, 302]);
+        write_lengths(&mut packet, [LOST | 0x28, SAME, 302]);
         assert_eq!((check(&packet, 3), places(&packet, 3)), (Ok(()), vec![24..24, 24..24, 24..326]));
         let first = lost(&packet, 0, None);
         assert_eq!((first, lost(&packet, 1, first), lost(&packet, 2, first)), (Some(40), Some(40), None));

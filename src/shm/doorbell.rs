@@ -15,12 +15,9 @@
 #![cfg_attr(any(loom, not(feature = "mpi")), allow(dead_code))]
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
-use std::time::Duration;
 
+use crate::util::backoff::NAP;
 use crate::util::cast::{to_int, to_usize};
-
-/// The longest sleep. After it, the process lets MPI progress other messages.
-pub const NAP: Duration = Duration::from_micros(500);
 
 /// A process's doorbell. Ringing it wakes the process.
 #[derive(Debug, Clone, Copy)]

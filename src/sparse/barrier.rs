@@ -46,9 +46,9 @@ impl Barrier {
         Barrier { tag, rounds, at: None, largest: Stats::default() }
     }
 
-    /// Posts the receives of all rounds.
+    /// Posts the receives of all rounds, except those that an earlier attempt has posted.
     pub fn arm(&mut self, comm: &Comm) -> Result<()> {
-        for round in &mut self.rounds {
+        for round in self.rounds.iter_mut().filter(|round| round.receive.is_null()) {
             let at = (&raw mut *round.incoming).cast();
             // SAFETY: the boxed value does not move and is read only after the receive completes.
             round.receive = unsafe { message::receive(at, BYTES, Some(round.from), Some(self.tag), comm) }?;

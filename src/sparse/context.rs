@@ -19,6 +19,7 @@ use crate::model::{Load, Loggp, Protocol};
 use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::{self, Owned as Comm};
+use crate::mpi::of_process::OfProcess;
 use crate::mpi::{self, MPI_Comm, message, window};
 use crate::observe;
 use crate::progress::{self, Outstanding};
@@ -61,10 +62,13 @@ pub struct ExchangeContext {
     stats: Option<Stats>,
     /// What the duration of the last exchange will be recorded for.
     ticket: Option<(Class, usize)>,
-    /// True while an exchange is running, and for good after one has failed.
+    /// True while an exchange is running, and for good after one has failed whose messages may
+    /// still be in flight.
     pub(super) running: bool,
     pub(super) chooser: Chooser,
     pub(super) choice: Option<ProtocolChoice>,
+    /// The choice for an exchange that has failed on this process before its first message.
+    pub(super) next_choice: Option<ProtocolChoice>,
     /// Cached facts about the datatypes that recent calls sent.
     pub send: Known,
     /// Cached facts about the datatypes that recent calls received.
@@ -140,13 +144,10 @@ static CONTEXT: Key<CommAttr> = Key::new();
 /// The machine's parameters set on a communicator before its first exchange.
 static MACHINE: Key<Loggp> = Key::new();
 
-/// Attached to `MPI_COMM_SELF`, whose attributes MPI deletes first when it is finalized. Deleting
-/// it cancels the receives that are posted in advance and frees windows.
-static AT_FINALIZE: Key<Finalizer> = Key::new();
+/// Dropped when MPI is finalized.
+static AT_FINALIZE: OfProcess<Finalizer> = OfProcess::new();
 
-/// Held while a context is added to the finalizer.
-static REGISTERING: Mutex<()> = Mutex::new(());
-
+/// Cancels the receives that are posted in advance, and frees windows.
 #[derive(Default)]
 struct Finalizer {
     contexts: Mutex<Vec<Weak<Guarded>>>,
@@ -221,18 +222,11 @@ unsafe fn create(comm: MPI_Comm) -> Result<Shared> {
             return Err(Error::SparseIntercommunicator.into());
         }
         let shared = Arc::new(Guarded::new(ExchangeContext::new(comm)?));
-        let own = comm::itself();
         {
-            // other threads may do the same for other communicators
-            let _registering = REGISTERING.lock();
-            if AT_FINALIZE.get(own)?.is_null() {
-                AT_FINALIZE.set(own, Finalizer::default())?;
-            }
-            if let Some(finalizer) = AT_FINALIZE.get(own)?.as_ref() {
-                let mut all = lock(&finalizer.contexts);
-                all.retain(|w| w.strong_count() > 0);
-                all.push(Arc::downgrade(&shared));
-            }
+            let finalizer = AT_FINALIZE.get()?;
+            let mut all = lock(&finalizer.contexts);
+            all.retain(|w| w.strong_count() > 0);
+            all.push(Arc::downgrade(&shared));
         }
         CONTEXT.set(comm, CommAttr(Arc::clone(&shared)))?;
         Ok(shared)
@@ -288,6 +282,7 @@ impl ExchangeContext {
             running: false,
             chooser: Chooser::default(),
             choice: None,
+            next_choice: None,
             send: Known::default(),
             recv: Known::default(),
             plans: 0,
@@ -418,10 +413,9 @@ impl Drop for ExchangeContext {
     fn drop(&mut self) {
         self.resources.close();
         if let Some(sums) = self.resources.sums.take() {
-            // SAFETY: `MPI_COMM_SELF` is a communicator as long as MPI is usable.
-            let finalizer = if mpi::is_usable() { unsafe { AT_FINALIZE.get(comm::itself()) } } else { Ok(std::ptr::null_mut()) };
-            // SAFETY: the value of the attribute lives until MPI ends.
-            match finalizer.ok().and_then(|f| unsafe { f.as_ref() }) {
+            // none is made any more while MPI is finalized
+            let finalizer = if mpi::is_usable() { AT_FINALIZE.get_or_make(|| Ok(None)) } else { Ok(None) };
+            match finalizer.ok().flatten() {
                 Some(finalizer) if self.transport.comm.is_whole().is_ok() => lock(&finalizer.windows).push(sums),
                 // freeing a window takes all processes, and not all are alive
                 _ => std::mem::forget(sums),

@@ -77,14 +77,32 @@ pub enum Run {
 }
 
 impl Run {
-    /// Starts a protocol. `node_size` is the number of processes per node to assume in place of the
-    /// real nodes, if a hint gives one.
+    /// Makes what the first run of a protocol lacks. That takes all processes; `node_size` is the
+    /// number of processes per node to assume in place of the real nodes, if a hint gives one.
+    pub fn make(protocol: Protocol, node_size: Option<u32>, transport: &mut Transport, resources: &mut Resources) -> Result<()> {
+        match protocol {
+            Protocol::NbxNode => nbx_node::Run::make(transport, &mut resources.nodes, node_size)?,
+            Protocol::Rsx => rsx::Run::make(transport, &mut resources.sums)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Posts the receives of a protocol. If that fails, it may be done again.
+    pub fn arm(protocol: Protocol, transport: &mut Transport, resources: &mut Resources) -> Result<()> {
+        match protocol {
+            Protocol::Crystal => crystal::Run::arm(transport, &mut resources.router),
+            Protocol::Nbx | Protocol::NbxProbe | Protocol::NbxNode | Protocol::Rsx => transport.barrier.arm(&transport.comm),
+            _ => Ok(()),
+        }
+    }
+
+    /// Starts a protocol whose receives are posted.
     ///
     /// # Safety
     /// The blocks in `sends` must be readable, and must not be written, until the run is done.
     pub unsafe fn start(
         protocol: Protocol,
-        node_size: Option<u32>,
         transport: &mut Transport,
         resources: &mut Resources,
         sends: &Sends,
@@ -99,7 +117,7 @@ impl Run {
                     Run::Nbx(nbx::Run::start(transport, posted(receives), sends, mine, arrivals)?)
                 }
                 Protocol::NbxProbe => Run::NbxProbe(nbx_probe::Run::start(transport, sends)?),
-                Protocol::NbxNode => Run::NbxNode(nbx_node::Run::start(transport, posted(receives), nodes, node_size, sends)?),
+                Protocol::NbxNode => Run::NbxNode(nbx_node::Run::start(transport, posted(receives), nodes, sends)?),
                 Protocol::Pex => Run::Pex(pex::Run::start(transport, words, sends)?),
                 Protocol::Pcx => Run::Pcx(pcx::Run::start(transport, census, sends, pcx::Method::Own)?),
                 Protocol::PcxLibrary => Run::Pcx(pcx::Run::start(transport, census, sends, pcx::Method::Library)?),

@@ -15,6 +15,7 @@ use crate::observe;
 use crate::progress::Advance;
 use crate::select::hints::SparseHints;
 use crate::select::{UNMEASURED, time_code};
+use crate::util::backoff::{Backoff, Pace, Rest};
 
 /// An exchange in progress.
 pub struct Exchange {
@@ -68,12 +69,18 @@ impl Exchange {
         let hints = hints.unwrap_or(&context.hints).with_machine(context.machine);
         context.in_effect = hints;
         context.transport.matched = hints.matched_probe && message::has_matched_probe();
-        let choice = context.choose(&hints, form);
-        // no other exchange can start before this one has ended, even if something fails below
-        context.running = true;
-        context.transport.loss = None;
-        context.choice = Some(choice);
+        let choice = context.next_choice.take().unwrap_or_else(|| context.choose(&hints, form));
         let ExchangeContext { transport, resources, chooser, .. } = context;
+        if transport.size > 1 {
+            Run::make(choice.protocol, hints.node_size, transport, resources)?;
+            // the others may run this exchange already: the next call joins them
+            Run::arm(choice.protocol, transport, resources).inspect_err(|_| context.next_choice = Some(choice))?;
+        }
+        // messages travel from here on: no other exchange can start before this one has ended, even
+        // if something fails
+        context.running = true;
+        transport.loss = None;
+        context.choice = Some(choice);
         let observed = transport.observed.as_mut().map(|o| o.begin(choice.protocol.name(), || choice.why.to_string()));
         if let Some(observed) = &observed {
             let own = sends.list.iter().filter(|o| o.target == transport.rank);
@@ -95,7 +102,7 @@ impl Exchange {
         if transport.size > 1 {
             let (sends, arrivals) = (&exchange.sends, &mut exchange.arrivals);
             // SAFETY: the caller vouches for the blocks.
-            let run = unsafe { Run::start(choice.protocol, hints.node_size, transport, resources, sends, arrivals) };
+            let run = unsafe { Run::start(choice.protocol, transport, resources, sends, arrivals) };
             exchange.run = Some(run?);
         }
         // messages to oneself are copied while the first ones travel
@@ -184,15 +191,12 @@ impl Exchange {
     /// Waits until the exchange is done and passes messages to `each` as they arrive: those of
     /// [`Arrivals::messages`] in the given range are new.
     pub fn wait_with(&mut self, mut each: impl FnMut(&Arrivals, Range<usize>)) -> Result<()> {
-        /// Polls between two yields of the core.
-        const POLLS: u32 = 4;
-        /// Polls before the process sleeps, if something can wake it.
-        const AWAKE: u32 = 64;
         let (yields, oversubscribed, outstanding) = {
             let context = self.context.hold();
             (context.yields, context.oversubscribed, Arc::clone(&context.outstanding))
         };
-        let (mut polls, mut shown) = (0u32, 0);
+        let mut backoff = Backoff::new(if oversubscribed { Pace::EXCHANGE } else { Pace::POLLING });
+        let mut shown = 0;
         let waiting = self.observed.as_ref().map(|_| Instant::now());
         let begin = self.spent.map(|_| mpi::time());
         loop {
@@ -210,15 +214,12 @@ impl Exchange {
                 return self.end(begin);
             }
             outstanding.advance();
-            polls = polls.wrapping_add(1);
-            if !oversubscribed || polls % POLLS != 0 {
-                continue;
-            }
-            match &self.run {
-                Some(Run::Inbox(run)) if polls > AWAKE && outstanding.is_empty() => run.sleep(),
+            match (backoff.rest(), &self.run) {
+                (Rest::None | Rest::Pause, _) => {}
+                (Rest::Sleep, Some(Run::Inbox(run))) if outstanding.is_empty() => run.sleep(),
                 // this protocol rarely enters MPI, so that MPI does not yield the core
-                Some(Run::Inbox(_)) => std::thread::yield_now(),
-                _ if yields => std::thread::yield_now(),
+                (_, Some(Run::Inbox(_))) => Rest::Yield.take(),
+                _ if yields => Rest::Yield.take(),
                 _ => {}
             }
         }

@@ -1,4 +1,5 @@
 //! Utilities for every part of the library.
 
+pub mod backoff;
 pub mod cast;
 pub mod random;

@@ -41,15 +41,27 @@ fn modules_use_only_what_lies_below_them() {
             "select" => vec!["error", "model", "schedule", "topology", "util"],
             "environment" => vec![],
             "logging" => vec!["environment", "mpi", "select"],
-            "mpi" => vec!["error"],
+            "mpi" => vec!["error", "util"],
             "datatype" => vec!["error", "mpi", "topology"],
             "shm" => vec!["error", "mpi", "util"],
-            "exec" => vec!["datatype", "error", "mpi", "observe", "schedule", "shm", "topology"],
+            "exec" => vec!["datatype", "error", "mpi", "observe", "schedule", "shm", "topology", "util"],
             "observe" => vec!["environment", "error", "mpi", "util"],
-            "progress" => vec!["error", "mpi"],
+            "progress" => vec!["error", "mpi", "util"],
             "collective" => [&pure[..], &["datatype", "exec", "mpi", "observe", "progress", "shm"]].concat(),
             "sparse" => {
-                vec!["datatype", "environment", "error", "logging", "model", "mpi", "observe", "progress", "select", "shm"]
+                vec![
+                    "datatype",
+                    "environment",
+                    "error",
+                    "logging",
+                    "model",
+                    "mpi",
+                    "observe",
+                    "progress",
+                    "select",
+                    "shm",
+                    "util",
+                ]
             }
             "measure" => vec!["error", "model", "mpi", "select", "sparse", "util"],
             "capi" => {
@@ -160,6 +172,7 @@ fn the_environment_is_read_in_one_place() {
 fn pure_modules_forbid_unsafe_code() {
     for module in [
         "error",
+        "util/backoff",
         "util/random",
         "topology/neighborhood",
         "topology/cartesian",

@@ -13,6 +13,7 @@ use crate::schedule::{Algorithm, Build, Input, Schedule, Shares, node_aware, rou
 use crate::select::hints::Hints;
 use crate::topology::graph::Graph;
 use crate::topology::nodes::Locality;
+use crate::util::backoff::{Backoff, Pace};
 
 /// Tag of negotiation messages on the private communicator. No collective operation uses it.
 const TAG: i32 = 64;
@@ -108,6 +109,7 @@ fn negotiate(comm: &Comm, mut negotiation: Negotiation) -> Result<Schedule> {
         })?;
         patience.restart();
         // others may need this core to answer
+        let mut backoff = Backoff::new(Pace::YIELDING);
         while !requests.is_empty() && !requests.test().map_err(|(_, error)| error)? {
             if patience.is_over() {
                 patience.look_at_all(comm).inspect_err(|_| {
@@ -116,7 +118,7 @@ fn negotiate(comm: &Comm, mut negotiation: Negotiation) -> Result<Schedule> {
                     std::mem::forget((std::mem::take(&mut out), std::mem::take(&mut into)));
                 })?;
             }
-            std::thread::yield_now();
+            backoff.snooze();
         }
         for (exchange, words) in receives.iter().zip(&into) {
             negotiation.take(exchange.index, words);

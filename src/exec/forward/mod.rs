@@ -29,7 +29,9 @@ use crate::datatype::buffers::Buffers;
 use crate::error::Result;
 use crate::exec::executor::Executor;
 use crate::exec::post;
-use crate::exec::waiting::{POLLS, Waiting};
+use crate::exec::waiting::Waiting;
+use crate::mpi::p2p::Failure;
+use crate::util::backoff::{Backoff, Pace};
 
 impl Forward {
     /// Returns true if MPI may still access the bound buffers although no call is active.
@@ -56,6 +58,20 @@ impl Forward {
         })
     }
 
+    /// Waits for the messages of the posted round. Fails if a process has ended; the inner result
+    /// is that of the messages.
+    fn wait_round(&mut self) -> Result<std::result::Result<(), Failure>> {
+        while !self.requests.is_empty() {
+            while !self.requests.settle(&mut self.patience) {
+                self.look_for_dead()?;
+            }
+            if let Err(failure) = self.requests.test() {
+                return Ok(Err(failure));
+            }
+        }
+        Ok(Ok(()))
+    }
+
     fn block(&mut self) -> Result<()> {
         while self.round > 0 {
             while let Some(&(from, _)) = self.probed.get(self.found) {
@@ -63,10 +79,7 @@ impl Forward {
                     self.be_patient()?;
                 }
             }
-            while !self.requests.settle(&mut self.patience) {
-                self.look_for_dead()?;
-            }
-            let completed = if self.requests.is_empty() { Ok(()) } else { self.requests.wait() };
+            let completed = self.wait_round()?;
             self.advance(completed);
         }
         Ok(())
@@ -145,13 +158,9 @@ impl Executor for Forward {
             let ended = self.block();
             return self.end(ended);
         }
-        let mut polls = 0;
+        let mut backoff = Backoff::new(Pace::MESSAGES);
         while !self.test()? {
-            polls += 1;
-            if polls >= POLLS {
-                // SAFETY: takes nothing, touches nothing.
-                unsafe { libc::sched_yield() };
-            }
+            backoff.snooze();
         }
         Ok(())
     }

@@ -25,16 +25,22 @@ use crate::datatype::buffers::Buffers;
 use crate::error::{Error, Result};
 use crate::exec::executor::Executor;
 use crate::exec::post;
-use crate::exec::waiting::{POLLS, Waiting};
+use crate::exec::waiting::Waiting;
+use crate::mpi::p2p::Failure;
+use crate::util::backoff::{Backoff, Pace};
 
 impl P2p {
     /// Waits for the messages of the posted round.
     #[inline]
-    fn wait_round(&mut self) -> std::result::Result<(), (usize, Box<Error>)> {
-        while !self.requests.settle(&mut self.patience) {
-            self.look_for_dead(None);
+    fn wait_round(&mut self) -> std::result::Result<(), Failure> {
+        loop {
+            while !self.requests.settle(&mut self.patience) {
+                self.look_for_dead(None);
+            }
+            if self.requests.test()? {
+                return Ok(());
+            }
         }
-        self.requests.wait()
     }
 
     /// Waits inside MPI until the call is complete.
@@ -138,16 +144,13 @@ impl Executor for P2p {
             let ended = self.block();
             return self.end(ended);
         }
-        let (mut polls, mut round) = (0, self.round);
+        let (mut backoff, mut round) = (Backoff::new(Pace::MESSAGES), self.round);
         while !self.test()? {
             if self.round != round {
-                (polls, round) = (0, self.round);
+                round = self.round;
+                backoff.reset();
             }
-            polls += 1;
-            if polls >= POLLS {
-                // SAFETY: takes nothing, touches nothing.
-                unsafe { libc::sched_yield() };
-            }
+            backoff.snooze();
         }
         Ok(())
     }

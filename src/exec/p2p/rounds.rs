@@ -8,7 +8,7 @@ use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
 use crate::exec::post;
 use crate::mpi::op;
-use crate::observe::{Record, Medium};
+use crate::observe::{Medium, Record};
 use crate::schedule::Block;
 
 impl P2p {

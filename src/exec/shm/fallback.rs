@@ -4,7 +4,7 @@
 //! they have waited too long for room. The receiver learns of neither from the ring, and probes for
 //! both.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::blocks::{self, Loopback};
 use super::state::{OutMessage, RecvState, SendState, Shm};
@@ -14,9 +14,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::{finalize, guard, notice};
 use crate::observe::Medium;
-
-/// How long a message waits for room before it goes by MPI.
-const PATIENCE_FOR_ROOM: Duration = Duration::from_millis(2);
+use crate::util::backoff::ROOM;
 
 /// Posts a receive that a longer message cannot overrun.
 ///
@@ -157,7 +155,7 @@ impl Shm {
     pub(super) fn send_overdue(&mut self) {
         match self.waiting_since {
             None => self.waiting_since = Some(Instant::now()),
-            Some(since) if since.elapsed() > PATIENCE_FOR_ROOM => {
+            Some(since) if since.elapsed() > ROOM => {
                 for k in (0..self.sending.len()).rev() {
                     let i = self.sending[k] as usize;
                     if self.sends()[i].state == SendState::Waiting {
@@ -416,8 +414,11 @@ impl Shm {
     /// Withdraws a receive: the message is in the ring, as its sender takes it to be shorter.
     #[cold]
     pub(super) fn withdraw(&mut self, i: usize) -> Result<()> {
-        if let RecvState::Mpi { request, .. } = &mut self.recvs[i].state {
-            request.withdraw();
+        if let RecvState::Mpi { request, .. } = &mut self.recvs[i].state
+            && !request.withdraw()
+        {
+            // MPI may still write there
+            std::mem::forget(std::mem::take(&mut self.recvs[i].buffer));
         }
         self.recvs[i].state = RecvState::Waiting;
         self.step_recv(i)

@@ -48,7 +48,6 @@ mod send;
 mod state;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 pub use state::Shm;
 
@@ -66,14 +65,11 @@ use crate::observe::{Medium, Record};
 use crate::schedule::Schedule;
 use crate::schedule::{FoldOrder, Op};
 use crate::topology::neighborhood::Neighborhood;
+use crate::util::backoff::{Backoff, Pace};
 use blocks::MessageBlock;
 use channel::Channels;
 use fold::{Folding, Origin};
-use progress::PATIENCE;
 use state::{InMessage, OutMessage, RecvState};
-
-/// Unsuccessful tests of a request between two entries into MPI.
-const TESTS: u32 = 16;
 
 /// What an executor is made from.
 pub struct Parts<'a> {
@@ -169,10 +165,9 @@ impl Shm {
             guarded: guard::is_needed(),
             several,
             by_mpi: false,
-            polls: 0,
+            backoff: Backoff::new(Pace::TESTS),
             patience: Patience::default(),
             record: None,
-            since: Instant::now(),
             waiting_since: None,
         }
     }
@@ -227,7 +222,7 @@ impl Executor for Shm {
         self.tag = tag;
         self.number = self.channels.next_number();
         self.active = true;
-        self.polls = 0;
+        self.backoff.restart();
         self.sending.clear();
         self.receiving.clear();
         if let Some(remote) = &mut self.remote {
@@ -283,15 +278,11 @@ impl Executor for Shm {
         if self.poll() {
             return self.end().map(|()| true);
         }
-        self.polls = self.polls.wrapping_add(1);
-        if self.polls == TESTS {
-            self.since = Instant::now();
-        }
-        if self.polls.is_multiple_of(TESTS) {
+        let turn = self.backoff.turn();
+        if turn.enters_mpi {
             self.enter_mpi();
         }
-        if self.polls.is_multiple_of(TESTS << 8) && self.since.elapsed() > PATIENCE {
-            self.since = Instant::now();
+        if turn.checks {
             self.give_up_on_dead();
         }
         Ok(false)

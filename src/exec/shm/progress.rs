@@ -1,21 +1,11 @@
 //! Moves all messages of a call forward, and waits for them.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use super::state::{RecvState, SendState, Shm};
 use crate::exec::executor::Executor;
 use crate::shm::doorbell;
-
-/// Polls of a process with a core of its own before it also enters MPI.
-const SPINS: u32 = 2000;
-/// Polls between two entries into MPI after that.
-const ENTER: u32 = 64;
-/// Polls, then yields, of a process that shares its core, before it sleeps.
-const LOOKS: u32 = 20;
-const YIELDS: u32 = 16;
-/// How long a process waits between two checks that its peers are alive.
-pub(super) const PATIENCE: Duration = Duration::from_millis(100);
+use crate::util::backoff::{Backoff, Pace, Rest};
 
 impl Shm {
     /// Takes every step that can be taken without waiting, once. Returns true when the call is
@@ -155,9 +145,8 @@ impl Shm {
 
     /// Waits where processes share cores: polls, yields, then sleeps.
     pub(super) fn wait_oversubscribed(&mut self) {
-        let (mut looks, mut all) = (0, 0u32);
+        let mut backoff = Backoff::new(Pace::SHARED_CORE);
         let mut left = self.sending.len() + self.receiving.len();
-        let mut alive = Instant::now();
         loop {
             self.poll_remote();
             if self.poll() {
@@ -165,29 +154,27 @@ impl Shm {
             }
             let now_left = self.sending.len() + self.receiving.len();
             if now_left != left {
-                (looks, left) = (0, now_left);
+                left = now_left;
+                backoff.reset();
             }
-            (looks, all) = (looks + 1, all.wrapping_add(1));
-            if looks <= LOOKS {
-                std::hint::spin_loop();
-                continue;
-            }
-            if all.is_multiple_of(LOOKS) {
+            let turn = backoff.turn();
+            if turn.enters_mpi {
                 self.enter_mpi();
             }
-            if looks <= LOOKS + YIELDS || self.remote_runs || self.by_mpi {
-                // SAFETY: takes no arguments and touches no memory.
-                unsafe { libc::sched_yield() };
-            } else {
-                self.enter_mpi();
-                let channels = Arc::clone(&self.channels);
-                channels.doorbell.sleep(|| self.can_progress());
-                // a wake-up may have brought only part of what is missing
-                looks = LOOKS;
+            match turn.rest {
+                // MPI rings no doorbell
+                Rest::Sleep if self.remote_runs || self.by_mpi => Rest::Yield.take(),
+                Rest::Sleep => {
+                    self.enter_mpi();
+                    let channels = Arc::clone(&self.channels);
+                    channels.doorbell.sleep(|| self.can_progress());
+                    // a wake-up may have brought only part of what is missing
+                    backoff.wake();
+                }
+                rest => rest.take(),
             }
-            if all.is_multiple_of(64) && alive.elapsed() > PATIENCE {
+            if turn.checks {
                 self.give_up_on_dead();
-                alive = Instant::now();
             }
         }
     }
@@ -201,7 +188,7 @@ impl Shm {
     /// Waits where each process has a core of its own.
     #[inline(always)]
     pub(super) fn wait_on_own_core(&mut self) {
-        for _ in 0..SPINS {
+        for _ in 0..Pace::OWN_CORE.polls {
             self.poll_remote();
             if self.poll() {
                 return;
@@ -212,21 +199,19 @@ impl Shm {
 
     #[cold]
     fn wait_long(&mut self) {
-        let mut looks = 0u32;
-        let mut alive = Instant::now();
+        let mut backoff = Backoff::after_polls(Pace::OWN_CORE);
         loop {
             self.poll_remote();
             if self.poll() {
                 return;
             }
-            looks = looks.wrapping_add(1);
-            std::hint::spin_loop();
-            if looks.is_multiple_of(ENTER) {
+            let turn = backoff.turn();
+            turn.rest.take();
+            if turn.enters_mpi {
                 self.enter_mpi();
             }
-            if looks.is_multiple_of(ENTER << 8) && alive.elapsed() > PATIENCE {
+            if turn.checks {
                 self.give_up_on_dead();
-                alive = Instant::now();
             }
         }
     }

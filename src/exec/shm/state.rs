@@ -17,6 +17,7 @@ use crate::mpi::liveness::Patience;
 use crate::mpi::message::Request;
 use crate::observe::Record;
 use crate::shm::ring::WORDS;
+use crate::util::backoff::Backoff;
 
 /// State of a message that this process sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,12 +194,11 @@ pub struct Shm {
     pub(super) several: bool,
     /// True if part of what is sent went by MPI.
     pub(super) by_mpi: bool,
-    pub(super) polls: u32,
+    /// Of tests in vain.
+    pub(super) backoff: Backoff,
     pub(super) patience: Patience,
     /// Where messages are counted and traced, if the user asked for that.
     pub(super) record: Option<Arc<Record>>,
-    /// When this process last checked that its peers are alive.
-    pub(super) since: Instant,
     /// Since when messages have waited for room.
     pub(super) waiting_since: Option<Instant>,
 }

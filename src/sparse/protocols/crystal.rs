@@ -123,9 +123,9 @@ impl Router {
         Router { comm, tag, rounds: steps(rank, size).into_iter().map(round).collect() }
     }
 
-    /// Posts the receives of all steps.
+    /// Posts the receives of all steps, except those that an earlier attempt has posted.
     fn arm(&mut self) -> Result<()> {
-        for incoming in self.rounds.iter_mut().flat_map(|r| &mut r.incoming) {
+        for incoming in self.rounds.iter_mut().flat_map(|r| &mut r.incoming).filter(|i| i.receive.is_null()) {
             let at = incoming.head.as_mut_ptr().cast();
             incoming.begun = false;
             // SAFETY: the head does not move and is read only after the receive completes.
@@ -286,14 +286,19 @@ impl Routing {
 pub struct Run(Routing);
 
 impl Run {
+    /// Posts the receives. If that fails, it may be done again.
+    pub fn arm(transport: &Transport, router: &mut Option<Router>) -> Result<()> {
+        let Transport { comm, rank, size, .. } = transport;
+        router.get_or_insert_with(|| Router::new(Arc::clone(comm), *rank, *size, Tag::Router.number(0))).arm()
+    }
+
     /// Starts the protocol.
     ///
     /// # Safety
     /// As for `dispatch::Run::start`.
     pub unsafe fn start(transport: &mut Transport, router: &mut Option<Router>, sends: &Sends) -> Result<Run> {
-        let (rank, size, mine) = (transport.rank, transport.size, transport.stats(sends));
-        let comm = &transport.comm;
-        let router = router.get_or_insert_with(|| Router::new(Arc::clone(comm), rank, size, Tag::Router.number(0)));
+        let (rank, mine) = (transport.rank, transport.stats(sends));
+        let router = router.as_mut().expect("created by arm");
         let held = (sends.list.iter().enumerate())
             .filter(|(_, o)| o.target != rank)
             .map(|(i, o)| Packet { target: o.target, source: rank, bytes: o.bytes, body: Body::Own(i) })

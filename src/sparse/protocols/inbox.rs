@@ -16,7 +16,6 @@
 //! central counter.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use crate::error::Result;
 use crate::model::sparse::{INBOX_LONG, INBOX_ROOM};
@@ -28,6 +27,7 @@ use crate::shm::segment::Segment;
 use crate::sparse::messages::{Arrivals, PendingSends, Sends};
 use crate::sparse::stats::{STATS_BITS, Stats};
 use crate::sparse::transport::{Tag, Transport, lost};
+use crate::util::backoff::{Backoff, Pace};
 
 const _: () = assert!(STATS_BITS <= VALUE_BITS, "the barrier has room for the stats");
 
@@ -56,14 +56,6 @@ const FAILED: u32 = 3;
 const HALF: usize = (size_of::<Half>() + INBOX_ROOM as usize).next_multiple_of(128);
 
 const HEADER: u64 = size_of::<Header>() as u64;
-
-/// Polls between two entries into MPI, where other processes may need this one to make progress.
-const ENTER: u32 = 64;
-
-/// Polls between two looks at the clock, and how long a process waits before it checks whether the
-/// others are alive.
-const CLOCK: u32 = 256;
-const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The memory that all processes of the communicator share.
 struct Memory {
@@ -135,9 +127,8 @@ pub struct Run {
     /// After the barrier: how many messages that travel by MPI are still to be found.
     missing: Option<u32>,
     pending: PendingSends,
-    polls: u32,
-    /// When this process last checked whether the others are alive.
-    asked: Option<Instant>,
+    /// Of polls that find the barrier closed.
+    backoff: Backoff,
 }
 
 impl Run {
@@ -196,7 +187,7 @@ impl Run {
             fence_before_ring();
             memory.doorbell().ring();
         }
-        Ok(Run { memory, number, missing: None, pending, polls: 0, asked: None })
+        Ok(Run { memory, number, missing: None, pending, backoff: Backoff::new(Pace::INBOX) })
     }
 
     /// Advances the protocol. Returns true once it is done.
@@ -269,19 +260,12 @@ impl Run {
     /// Called for each poll that finds the barrier closed. Enters MPI now and then, so that other
     /// messages progress, and checks whether the other processes are alive.
     fn on_closed(&mut self, transport: &Transport) -> Result<()> {
-        self.polls = self.polls.wrapping_add(1);
-        if self.polls.is_multiple_of(ENTER) {
+        let turn = self.backoff.turn();
+        if turn.enters_mpi {
             // an unmatched probe: a message that it finds is left in place
             message::probe(None, transport.tag(Tag::Data), false, &transport.comm)?;
         }
-        if self.polls.is_multiple_of(CLOCK) {
-            let now = Instant::now();
-            if now.duration_since(*self.asked.get_or_insert(now)) > PATIENCE {
-                self.asked = Some(now);
-                self.look_for_dead(transport)?;
-            }
-        }
-        Ok(())
+        if turn.checks { self.look_for_dead(transport) } else { Ok(()) }
     }
 
     /// Fails if a process that has not arrived at the barrier has ended or finalized MPI. After the

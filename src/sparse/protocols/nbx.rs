@@ -138,7 +138,6 @@ impl Run {
         mine: Stats,
         arrivals: &mut Arrivals,
     ) -> Result<Run> {
-        transport.barrier.arm(&transport.comm)?;
         let (parity, rest) = (transport.parity, transport.tag(Tag::Rest));
         for early in std::mem::take(&mut ring.early) {
             enter(arrivals, early.source, early.kind, &early.bytes, rest, &transport.comm, &mut transport.loss)?;

@@ -92,6 +92,14 @@ pub struct Run {
 }
 
 impl Run {
+    /// Makes the map of nodes where there is none, which is collective.
+    pub fn make(transport: &Transport, nodes: &mut Option<Nodes>, node_size: Option<u32>) -> Result<()> {
+        if nodes.as_ref().is_none_or(|n| n.assumed != node_size) {
+            *nodes = Some(Nodes::new(&transport.comm, transport.rank, transport.size, node_size)?);
+        }
+        Ok(())
+    }
+
     /// Starts the protocol.
     ///
     /// # Safety
@@ -100,13 +108,9 @@ impl Run {
         transport: &mut Transport,
         ring: &mut ReceiveRing,
         nodes: &mut Option<Nodes>,
-        node_size: Option<u32>,
         sends: &Sends,
     ) -> Result<Run> {
-        if nodes.as_ref().is_none_or(|n| n.assumed != node_size) {
-            *nodes = Some(Nodes::new(&transport.comm, transport.rank, transport.size, node_size)?);
-        }
-        let Some(nodes) = nodes else { unreachable!("just created") };
+        let Some(nodes) = nodes else { unreachable!("created by make") };
         let mut order: Vec<&Outgoing> = sends.list.iter().filter(|o| o.target != transport.rank).collect();
         order.sort_by_key(|o| nodes.node_of[o.target as usize]);
         let (mut envelopes, mut outgoing) = (Vec::new(), Vec::new());

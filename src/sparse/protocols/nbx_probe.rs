@@ -24,7 +24,6 @@ impl Run {
     /// # Safety
     /// As for `dispatch::Run::start`.
     pub unsafe fn start(transport: &mut Transport, sends: &Sends) -> Result<Run> {
-        transport.barrier.arm(&transport.comm)?;
         // SAFETY: the caller vouches for the blocks.
         let pending = unsafe { transport.send_all(sends, Mode::Synchronous) }?;
         Ok(Run { mine: transport.stats(sends), pending, in_barrier: false, through: false })

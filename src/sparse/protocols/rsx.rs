@@ -47,16 +47,20 @@ pub struct Run {
 }
 
 impl Run {
+    /// Makes the window at the first call, which is collective.
+    pub fn make(transport: &Transport, sums: &mut Option<Sums>) -> Result<()> {
+        if sums.is_none() {
+            *sums = Some(Sums { counters: Counters::new(2, &transport.comm)?, seen: [0; 2], made: Instant::now() });
+        }
+        Ok(())
+    }
+
     /// Starts the protocol.
     ///
     /// # Safety
     /// As for `dispatch::Run::start`.
     pub unsafe fn start(transport: &mut Transport, sums: &mut Option<Sums>, sends: &Sends) -> Result<Run> {
-        transport.barrier.arm(&transport.comm)?;
-        if sums.is_none() {
-            *sums = Some(Sums { counters: Counters::new(2, &transport.comm)?, seen: [0; 2], made: Instant::now() });
-        }
-        let Some(Sums { counters, .. }) = sums else { unreachable!("just created") };
+        let Some(Sums { counters, .. }) = sums else { unreachable!("created by make") };
         let counter = transport.parity as usize;
         let (mut additions, mut found) = (PendingSends::default(), vec![0u64; sends.list.len()]);
         for (o, found) in sends.list.iter().zip(&mut found).filter(|(o, _)| o.target != transport.rank) {
@@ -86,7 +90,7 @@ impl Run {
             }
             // a completed request only says that the previous value has arrived; after that, there
             // is nothing left to wait for
-            let Some(Sums { counters, .. }) = sums else { unreachable!("created by start") };
+            let Some(Sums { counters, .. }) = sums else { unreachable!("created by make") };
             counters.complete()?;
             transport.barrier.enter(self.mine, &transport.comm)?;
             self.in_barrier = true;
@@ -96,7 +100,7 @@ impl Run {
                 return Ok(false);
             };
             transport.learn(largest);
-            let Some(Sums { counters, seen, .. }) = sums else { unreachable!("created by start") };
+            let Some(Sums { counters, seen, .. }) = sums else { unreachable!("created by make") };
             let now = counters.own(self.counter)?;
             self.missing = Some((now - std::mem::replace(&mut seen[self.counter], now)) as u32);
         }
