@@ -36,7 +36,7 @@ FORTRAN_LINK := -L$(BUILT) -lmpix_neighbor_fortran -lmpix_neighbor -Wl,-rpath,'$
 WITH_FORTRAN = $(shell $(MPIFC) --version >/dev/null 2>&1 && echo yes)
 
 C_TESTS := $(sort $(shell sed 's/|.*//; /^\#/d' c_tests/table)) leaks crash_peer statistics fuzz dead
-FORTRAN_TESTS := $(foreach t,$(wildcard c_tests/fortran_*.F90),$(basename $(notdir $t)).f08 $(basename $(notdir $t)).mpi) fortran_mpif
+FORTRAN_TESTS := $(foreach t,$(basename $(notdir $(wildcard c_tests/fortran/*.F90))),fortran_$t.f08 fortran_$t.mpi) fortran_mpif
 PRELOAD_TESTS := neighbor requests threads alltoallv quiet passed device
 PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody
@@ -133,18 +133,18 @@ help:
 # ---- programs
 
 # not linked to the library
-$(OUT)/preload_%: c_tests/preload_%.c c_tests/preload.h
+$(OUT)/preload_%: c_tests/preload/%.c c_tests/preload/preload.h
 	@mkdir -p $(OUT)
 	@echo $(MPICC) $<
-	@$(MPICC) $(CFLAGS) -pthread $< -o $@
+	@$(MPICC) $(CFLAGS) -Ic_tests/c -pthread $< -o $@
 
-$(OUT)/libpreload_tool.so: c_tests/preload_tool.c
+$(OUT)/libpreload_tool.so: c_tests/preload/tool.c
 	@mkdir -p $(OUT)
 	@$(MPICC) $(CFLAGS) -shared -fPIC $< -o $@
 
 # one source for all three ways to MPI; mpif.h passes buffers of different types to one procedure
 $(OUT)/preload_fortran_%: PERSISTENT = $(shell $(MPICC) -E -dM -include mpi.h -x c /dev/null | grep -q 'define MPI_VERSION 4' || echo -DMPIX_INIT)
-$(OUT)/preload_fortran_%: c_tests/preload_fortran.F90
+$(OUT)/preload_fortran_%: c_tests/preload/fortran.F90
 	@mkdir -p $(OUT)
 	@echo $(MPIFC) $< for $*
 	@$(MPIFC) -O1 -g -cpp -ffree-line-length-none -fallow-argument-mismatch -w -D$(shell echo $* | tr a-z A-Z) $(PERSISTENT) $< -o $@
@@ -161,22 +161,27 @@ $(OUT)/drivers/libcuda.so.1: DRIVER =
 $(OUT)/drivers/libamdhip64.so.5: DRIVER = -DHIP_VERSION=5
 $(OUT)/drivers/libamdhip64.so.6: DRIVER = -DHIP_VERSION=6
 
-$(DRIVERS): c_tests/device/driver.c
+$(DRIVERS): c_tests/c/device/driver.c
 	@mkdir -p $(OUT)/drivers
 	@$(MPICC) $(CFLAGS) $(DRIVER) -shared -fPIC $< -o $@
 
-$(OUT)/libdevice_mpi.so: c_tests/device/mpi.c
+$(OUT)/libdevice_mpi.so: c_tests/c/device/mpi.c
 	@mkdir -p $(OUT)
 	@$(MPICC) $(CFLAGS) -shared -fPIC $< -o $@ -ldl
 
-$(OUT)/preload_device: c_tests/device/device.h $(OUT)/libdevice_mpi.so $(DRIVERS)
-$(OUT)/device: c_tests/device/device.h $(OUT)/libdevice_mpi.so $(DRIVERS)
+$(OUT)/preload_device: c_tests/c/device/device.h $(OUT)/libdevice_mpi.so $(DRIVERS)
+$(OUT)/device: c_tests/c/device/device.h $(OUT)/libdevice_mpi.so $(DRIVERS)
 $(OUT)/device: LINK = -L$(BUILT) -L$(OUT) -ldevice_mpi -lmpix_neighbor -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../$(BUILT)' -ldl
 
-$(OUT)/%: c_tests/%.c $(wildcard c_tests/*.h) include/mpix_neighbor.h $(LIB)
+$(OUT)/%: c_tests/c/%.c $(wildcard c_tests/c/*.h) include/mpix_neighbor.h $(LIB)
 	@mkdir -p $(OUT)
 	@echo $(MPICC) $<
 	@$(MPICC) $(CFLAGS) $< -o $@ $(LINK)
+
+$(OUT)/%: c_tests/faults/%.c $(wildcard c_tests/c/*.h) include/mpix_neighbor.h $(LIB)
+	@mkdir -p $(OUT)
+	@echo $(MPICC) $<
+	@$(MPICC) $(CFLAGS) -Ic_tests/c $< -o $@ $(LINK)
 
 $(OUT)/%: examples/%.c $(wildcard examples/*.h) include/mpix_neighbor.h $(LIB)
 	@mkdir -p $(OUT)
@@ -184,18 +189,18 @@ $(OUT)/%: examples/%.c $(wildcard examples/*.h) include/mpix_neighbor.h $(LIB)
 	@$(MPICC) $(CFLAGS) $< -o $@ $(LINK) $(if $(findstring metis.h,$(shell cat $<)),-lmetis) -lm
 
 # each Fortran test for module mpi_f08 and for module mpi
-$(OUT)/%.f08: c_tests/%.F90 c_tests/fortran_test.h $(FORTRAN_LIB)
+$(OUT)/fortran_%.f08: c_tests/fortran/%.F90 c_tests/fortran/test.h $(FORTRAN_LIB)
 	@echo $(MPIFC) -DF08 $<
 	@mkdir -p $@.modules
 	@$(MPIFC) $(FFLAGS) -DF08 -I$(OUT)/fortran -J$@.modules $< -o $@ $(FORTRAN_LINK)
 
-$(OUT)/%.mpi: c_tests/%.F90 c_tests/fortran_test.h $(FORTRAN_LIB)
+$(OUT)/fortran_%.mpi: c_tests/fortran/%.F90 c_tests/fortran/test.h $(FORTRAN_LIB)
 	@echo $(MPIFC) $<
 	@mkdir -p $@.modules
 	@$(MPIFC) $(FFLAGS) -I$(OUT)/fortran -J$@.modules $< -o $@ $(FORTRAN_LINK)
 
 # mpif.h is of the language's older kind
-$(OUT)/fortran_mpif: c_tests/fortran_mpif.f $(FORTRAN_LIB)
+$(OUT)/fortran_mpif: c_tests/fortran/mpif.f $(FORTRAN_LIB)
 	@echo $(MPIFC) $<
 	@$(MPIFC) -std=legacy -O2 -g -Wall -Werror -I$(OUT)/fortran $< -o $@ $(FORTRAN_LINK)
 
@@ -242,7 +247,7 @@ test:
 	@$(MAKE) --no-print-directory test-preload MPICC=mpicc.openmpi MPIRUN=mpirun.openmpi
 	@$(MAKE) --no-print-directory test-c MPICC=mpicc.mpich MPICXX=mpicxx.mpich MPIRUN=mpirun.mpich
 	@$(MAKE) --no-print-directory test-preload MPICC=mpicc.mpich MPIRUN=mpirun.mpich
-	c_tests/wrong-mpi
+	c_tests/faults/wrong-mpi
 	c_tests/dist
 	@$(MAKE) --no-print-directory preloads
 	clients/run quick
@@ -293,8 +298,8 @@ test-unit:
 test-c:
 	cargo clippy --quiet --locked --all-targets --target-dir $(TARGET) -- -D warnings
 	@$(MAKE) --no-print-directory c-programs examples fortran-tests
-	$(MPICC) -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -c c_tests/header.c -o $(OUT)/header-c.o
-	$(MPICXX) -x c++ -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -std=c++17 -Wall -Wextra -Werror -Iinclude -c c_tests/header.c -o $(OUT)/header-cxx.o
+	$(MPICC) -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude -c c_tests/c/header.c -o $(OUT)/header-c.o
+	$(MPICXX) -x c++ -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -std=c++17 -Wall -Wextra -Werror -Iinclude -c c_tests/c/header.c -o $(OUT)/header-cxx.o
 	c_tests/names $(LIB)
 	c_tests/names $(FORTRAN_LIB)
 	c_tests/install
@@ -302,12 +307,12 @@ test-c:
 	c_tests/run
 	c_tests/fuzz 60
 	c_tests/examples
-	c_tests/fortran
+	c_tests/fortran/run
 	@$(MAKE) --no-print-directory tool-mpi
 	c_tests/docs
-	c_tests/crash
-	c_tests/dead
-	c_tests/privileged
+	c_tests/faults/crash
+	c_tests/faults/dead
+	c_tests/faults/privileged
 	c_tests/statistics
 	c_tests/loggp-tool
 	c_tests/sparse-tool
@@ -322,7 +327,7 @@ test-preload:
 	@scripts/deps test
 	@$(MAKE) --no-print-directory preload $(addprefix $(OUT)/preload_,$(PRELOAD_TESTS) $(PRELOAD_FORTRAN)) $(OUT)/libpreload_tool.so
 	cargo clippy --quiet --locked --package mpix-neighbor-preload --all-targets --target-dir $(TARGET) -- -D warnings
-	c_tests/preload
+	c_tests/preload/run
 
 SECONDS ?= 3600
 # random cases for an hour, or SECONDS: MPIs and numbers of processes in turn. A case that fails is
