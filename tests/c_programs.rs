@@ -20,7 +20,9 @@ fn the_table_or_a_script_runs_each_c_program() {
         .filter(|path| path.extension().is_none())
         .chain([&root.join("Makefile")])
         .map(|path| fs::read_to_string(path).unwrap())
-        .flat_map(|text| text.lines().filter(|line| !line.starts_with('#')).map(|line| line.to_owned() + "\n").collect::<Vec<_>>())
+        .flat_map(|text| {
+            text.lines().filter(|line| !line.starts_with('#')).map(|line| line.to_owned() + "\n").collect::<Vec<_>>()
+        })
         .collect();
     let idle: Vec<_> = common::files_below(&folder, &[".c"])
         .into_iter()
