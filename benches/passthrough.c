@@ -1,7 +1,11 @@
 /* What calls cost that the preload library passes on, in nanoseconds: compare a run under it with
-   one without. On one process: make preload build/mpicc/passthrough mpirun -n 1
-   build/mpicc/passthrough mpirun -n 1 -x
-   LD_PRELOAD=$PWD/target/mpicc/release/libmpix_neighbor_preload.so build/mpicc/passthrough
+   one without. On one process:
+
+     make preload build/mpicc/passthrough
+     mpirun -n 1 build/mpicc/passthrough
+     LIBRARY=$PWD/target/mpicc/release/libmpix_neighbor_preload.so
+     mpirun -n 1 -x LD_PRELOAD=$LIBRARY build/mpicc/passthrough
+
    Each line is the least of several batches. */
 #include <mpi.h>
 #include <stdio.h>

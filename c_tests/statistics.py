@@ -1,4 +1,4 @@
-"""Compares what the library has counted of c_tests/statistics.c with what that does; c_tests/statistics calls this."""
+"""Compares what the library has counted of c_tests/c/statistics.c with what that does; c_tests/statistics calls this."""
 
 import json
 import sys

@@ -1,6 +1,8 @@
 # For the suites of client programs: what they fetch, how a program is run natively and under the
 # preload library, and what is said of it. Sourced by clients/run, not run. Everything that is
-# fetched or built lies under $WORK. where make puts the library for the MPI in use
+# fetched or built lies under $WORK.
+
+# where make puts the library for the MPI in use
 PRELOAD_FILE='target/mpicc.%MPI%/release/libmpix_neighbor_preload.so'
 WORK=$PWD/build/clients
 LOGS=$WORK/logs
@@ -37,9 +39,10 @@ fail() {
   echo "FAILED   $1"
 }
 
-# debian_source PACKAGE DIRECTORY PATTERN...: the files that match, of the package's original
-# source, in a directory of their own. Asks for source packages with a list and a state of its own:
-# the machine's own configuration stays as it is.
+# debian_source PACKAGE DIRECTORY PATTERN...
+#   the files that match, of the package's original source, in a directory of their own
+# Asks for source packages with a list and a state of its own: the machine's own configuration stays
+# as it is.
 debian_source() {
   local package=$1 directory=$WORK/src/$2 apt=$WORK/apt
   shift 2
@@ -72,8 +75,9 @@ debian_source() {
   basename "$archive" | sed 's/\.orig.*//; s/_/ /' >"$directory/.complete"
 }
 
-# launch_native RANKS COMMAND..., launch_preload RANKS COMMAND...: standard output and error go
-# where the caller sends them
+# launch_native RANKS COMMAND...
+# launch_preload RANKS COMMAND...
+#   standard output and error go where the caller sends them
 launch_native() {
   launch "$@"
 }
@@ -94,8 +98,9 @@ calls_in() {
   sed -n 's/.*mpix-neighbor preload: \([0-9][0-9]*\) calls\{0,1\} taken over.*/\1/p' "$1" | awk '{ n += $1 } END { if (NR) print n }'
 }
 
-# one HOW RANKS COMMAND...: a run, natively or under the preload. Leaves $log.HOW.out, $log.HOW.err,
-# and the exit code in $code.
+# one HOW RANKS COMMAND...
+#   a run, natively or under the preload; leaves $log.HOW.out, $log.HOW.err, and the exit code in
+#   $code
 one() {
   local how=$1 ranks=$2 rank
   shift 2
@@ -107,10 +112,13 @@ one() {
   rm -f "$log.$how.launch" "$log.$how".err.*
 }
 
-# pair NAME RANKS NEED JUDGE COMMAND...: runs the command natively and under the preload and says
-# what came of it. NEED   calls: the preload must have taken over a call; topology: the program
-# makes topologies but calls no neighborhood collective; none JUDGE  a function that prints what
-# failed, a line each, given the log's name without .out and .err, the exit code and the ranks
+# pair NAME RANKS NEED JUDGE COMMAND...
+#   runs the command natively and under the preload and says what came of it
+#   NEED   calls: the preload must have taken over a call
+#          topology: the program makes topologies but calls no neighborhood collective
+#          none
+#   JUDGE  a function that prints what failed, a line each, given the log's name without .out and
+#          .err, the exit code and the ranks
 pair() {
   local name="$SUITE: $1, $MPI_NAME, $2 ranks" ranks=$2 need=$3 judge=$4 code start times
   local log

@@ -33,6 +33,20 @@ suite_mpich() {
 #define THREAD_PACKAGE_NAME THREAD_PACKAGE_POSIX
 END
   local mpi
+  # the programs of all MPIs are compiled side by side first: a pass in which none is run. What does
+  # not compile is compiled again below, and reported there
+  for mpi in $MPIS; do
+    (
+      pair() { :; }
+      skip() { :; }
+      fail() { :; }
+      LOGS=$LOGS/compile-$mpi
+      mkdir -p "$LOGS"
+      use_mpi "$mpi"
+      mpich_programs "$tests" "$config"
+    ) &
+  done
+  wait
   for mpi in $MPIS; do
     use_mpi "$mpi"
     mpich_programs "$tests" "$config"

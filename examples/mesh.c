@@ -2,7 +2,7 @@
  * sparse collectives.
  *
  *   mpirun -n 4 ./mesh FILE.graph [--svg FILE.svg] [--shift S] [--tolerance T] [--schedule NAME]
- *   [--seed N]
+ *                                 [--seed N]
  *
  * FILE.graph is a graph in METIS format. METIS splits its vertices among the processes. A process
  * then owns some vertices and needs copies of those that lie just beyond the cut: its ghost

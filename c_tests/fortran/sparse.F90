@@ -1,5 +1,5 @@
 ! Sparse exchanges: forms, results, callbacks, nonblocking ones, plans.
-#include "fortran_test.h"
+#include "test.h"
 
 module sparse
   use, intrinsic :: iso_c_binding

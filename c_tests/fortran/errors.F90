@@ -1,5 +1,5 @@
 ! Errors: codes in ierror, texts, the communicator's error handler.
-#include "fortran_test.h"
+#include "test.h"
 
 module errors
   use test

@@ -1,5 +1,5 @@
 ! Neighborhoods: set, asked for, described, freed.
-#include "fortran_test.h"
+#include "test.h"
 
 program neighborhood
   use test

@@ -1,6 +1,6 @@
 ! Nonblocking and persistent collectives, completion by request and by source, several fields in one
 ! exchange.
-#include "fortran_test.h"
+#include "test.h"
 
 module requests
   use test

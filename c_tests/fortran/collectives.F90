@@ -1,6 +1,6 @@
 ! The seven collectives and their large-count forms: whole arrays, arrays with gaps, datatypes,
 ! MPI_BOTTOM.
-#include "fortran_test.h"
+#include "test.h"
 
 module collectives
   use, intrinsic :: iso_c_binding

@@ -1,5 +1,5 @@
 ! Parameters of the machine.
-#include "fortran_test.h"
+#include "test.h"
 
 program loggp
   use, intrinsic :: iso_c_binding

@@ -1,6 +1,7 @@
 /* Makes one call and ignores what it returns, as many programs do: run with the library of another
-   MPI. Buffers lie in a file, so that they can be looked at when the program has ended. Usage:
-   wrong_mpi CALL FILE */
+   MPI. Buffers lie in a file, so that they can be looked at when the program has ended.
+
+     wrong_mpi CALL FILE */
 #include <mpix_neighbor.h>
 #include <fcntl.h>
 #include <stdio.h>

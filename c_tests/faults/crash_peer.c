@@ -1,7 +1,11 @@
-/* For the script `crash`: process 1 ends without a word while the others wait for it. TEST_END:
-   exit (without MPI_Finalize), kill (by a signal), finalize, all (all are killed, by the script).
-   TEST_OP: gather, reduce or alltoall. TEST_DELAY: process 1 takes part in the call and ends so
-   many microseconds after its start. TEST_NO_MEMFD: there are no files without names. */
+/* For the script `crash`: process 1 ends without a word while the others wait for it. Environment:
+
+     TEST_END       exit (without MPI_Finalize), kill (by a signal), finalize, all (all are killed,
+                    by the script)
+     TEST_OP        gather, reduce or alltoall
+     TEST_BYTES     the length of a block
+     TEST_DELAY     process 1 takes part in the call and ends that many microseconds after its start
+     TEST_NO_MEMFD  there are no files without names */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
