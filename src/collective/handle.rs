@@ -192,7 +192,7 @@ pub unsafe fn free(comm: MPI_Comm, operations: i32) -> Result<()> {
 pub fn no_buffers() -> Buffers<'static> {
     let nothing = |names| Blocks {
         base: std::ptr::null_mut(),
-        datatype: mpi::datatype::null(),
+        datatype: mpi::datatype::byte(),
         extent: 0,
         shape: Shape::Equal { count: 0 },
         names,
@@ -312,13 +312,9 @@ impl BoundNeighborhood {
 
     /// Lends a request an executor that is bound to nothing. `private`: the request's starts match
     /// only with one another.
-    ///
-    /// # Safety
-    /// The operator in `buffers` must be an operator.
-    pub unsafe fn lend(&self, buffers: &Buffers, private: bool) -> Result<Lease> {
+    pub fn lend(&self, buffers: &Buffers, private: bool) -> Result<Lease> {
         let runner = self.runner()?;
-        // SAFETY: the caller vouches for the operator.
-        let any_order = unsafe { runner.is_any_order(buffers) }?;
+        let any_order = runner.is_any_order(buffers)?;
         let fold = self.fold().map(|order| if any_order { FoldOrder::Any } else { order });
         // the first calls may still choose another schedule
         let settled = !self.timed.load(Ordering::Relaxed);

@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 
+use super::datatype::Datatype;
 use super::{MPI_Comm, MPI_Datatype, check};
 use crate::error::Result;
 
@@ -106,14 +107,11 @@ impl<T> TypeKey<T> {
     }
 
     /// Returns the datatype's value, null if it has none. Costs one call of MPI.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
-    pub unsafe fn get(&self, datatype: MPI_Datatype) -> Result<*const T> {
+    pub fn get(&self, datatype: Datatype) -> Result<*const T> {
         let keyval = self.keyval()?;
         let (mut value, mut found): (*const T, c_int) = (std::ptr::null(), 0);
-        // SAFETY: the caller vouches for the handle; MPI writes the pointer that `set` stored.
-        let rc = unsafe { mpi_sys::MPI_Type_get_attr(datatype, keyval, (&raw mut value).cast(), &mut found) };
+        // SAFETY: a live datatype; MPI writes the pointer that `set` stored.
+        let rc = unsafe { mpi_sys::MPI_Type_get_attr(datatype.raw(), keyval, (&raw mut value).cast(), &mut found) };
         check(rc, "MPI_Type_get_attr")?;
         Ok(if found != 0 { value } else { std::ptr::null() })
     }
@@ -121,12 +119,12 @@ impl<T> TypeKey<T> {
     /// Gives the datatype a value.
     ///
     /// # Safety
-    /// `datatype` must be a datatype; no reference to an earlier value may be alive.
-    pub unsafe fn set(&self, datatype: MPI_Datatype, value: T) -> Result<()> {
+    /// No reference to an earlier value may be alive.
+    pub unsafe fn set(&self, datatype: Datatype, value: T) -> Result<()> {
         let keyval = self.keyval()?;
         let value = Box::into_raw(Box::new(value));
         // SAFETY: the datatype now owns the box; `drop_value` takes it back.
-        let set = check(unsafe { mpi_sys::MPI_Type_set_attr(datatype, keyval, value.cast()) }, "MPI_Type_set_attr");
+        let set = check(unsafe { mpi_sys::MPI_Type_set_attr(datatype.raw(), keyval, value.cast()) }, "MPI_Type_set_attr");
         if set.is_err() {
             // SAFETY: MPI did not take it.
             drop(unsafe { Box::from_raw(value) });

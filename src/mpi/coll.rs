@@ -6,10 +6,12 @@
 //! process has ended, MPI may still access the buffers, which are then leaked.
 
 use super::comm::Owned;
+use super::constants::{RSMPI_BOR, RSMPI_MAX, RSMPI_MIN, RSMPI_SUM, RSMPI_UINT32_T, RSMPI_UINT64_T};
+use super::datatype::{self, Datatype};
 use super::liveness::Patience;
 use super::request::Request;
 use super::tally;
-use super::{MPI_Comm, MPI_Datatype, MPI_Op, check};
+use super::{MPI_Comm, MPI_Op, check};
 use crate::error::{Class, Error, Result};
 
 /// Waits for a collective on `raw`, and returns its buffers. `comm` owns `raw`, unless this is part
@@ -102,14 +104,11 @@ pub enum Reduction {
 
 impl Reduction {
     fn op(self) -> MPI_Op {
-        // SAFETY: constants of mpi-sys' C file.
-        unsafe {
-            match self {
-                Reduction::Min => mpi_sys::RSMPI_MIN,
-                Reduction::Max => mpi_sys::RSMPI_MAX,
-                Reduction::Sum => mpi_sys::RSMPI_SUM,
-                Reduction::Or => mpi_sys::RSMPI_BOR,
-            }
+        match self {
+            Reduction::Min => RSMPI_MIN,
+            Reduction::Max => RSMPI_MAX,
+            Reduction::Sum => RSMPI_SUM,
+            Reduction::Or => RSMPI_BOR,
         }
     }
 }
@@ -117,27 +116,24 @@ impl Reduction {
 /// 64-bit elements of reductions.
 pub trait Element: Copy + Default {
     /// Their datatype.
-    fn datatype() -> MPI_Datatype;
+    fn datatype() -> Datatype;
 }
 
 impl Element for f64 {
-    fn datatype() -> MPI_Datatype {
-        // SAFETY: a constant of mpi-sys' C file.
-        unsafe { mpi_sys::RSMPI_DOUBLE }
+    fn datatype() -> Datatype {
+        datatype::double()
     }
 }
 
 impl Element for i64 {
-    fn datatype() -> MPI_Datatype {
-        // SAFETY: a constant of mpi-sys' C file.
-        unsafe { mpi_sys::RSMPI_INT64_T }
+    fn datatype() -> Datatype {
+        datatype::int64()
     }
 }
 
 impl Element for u64 {
-    fn datatype() -> MPI_Datatype {
-        // SAFETY: a constant of mpi-sys' C file.
-        unsafe { mpi_sys::RSMPI_UINT64_T }
+    fn datatype() -> Datatype {
+        datatype::uint64()
     }
 }
 
@@ -155,7 +151,7 @@ pub fn allreduce_slice<T: Element>(comm: &Owned, values: &[T], result: &mut [T],
     let (_, reduced) = run(comm, "MPI_Iallreduce", size_of_val(values), buffers, |(send, recv), request| {
         let (from, into, count) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), send.len() as i32);
         // SAFETY: both buffers hold that many elements of this datatype.
-        unsafe { mpi_sys::MPI_Iallreduce(from, into, count, T::datatype(), with.op(), comm.raw(), request.raw_mut()) }
+        unsafe { mpi_sys::MPI_Iallreduce(from, into, count, T::datatype().raw(), with.op(), comm.raw(), request.raw_mut()) }
     })?;
     result.copy_from_slice(&reduced);
     Ok(())
@@ -169,7 +165,7 @@ pub fn alltoall(comm: &Owned, values: &[u32]) -> Result<Vec<u32>> {
         // SAFETY: both buffers hold one number for each process of the communicator, which is what
         // callers pass.
         unsafe {
-            let number = mpi_sys::RSMPI_UINT32_T;
+            let number = RSMPI_UINT32_T;
             mpi_sys::MPI_Ialltoall(from, 1, number, into, 1, number, comm.raw(), request.raw_mut())
         }
     })?;
@@ -191,7 +187,7 @@ pub fn allgather_words<const N: usize>(comm: &Owned, words: [u64; N], size: u32)
         // SAFETY: N words are sent; there is room for as many of each process, as callers say how
         // many there are.
         unsafe {
-            let word = mpi_sys::RSMPI_UINT64_T;
+            let word = RSMPI_UINT64_T;
             mpi_sys::MPI_Iallgather(from, count, word, into, count, word, comm.raw(), request.raw_mut())
         }
     })?;
@@ -206,7 +202,7 @@ pub fn gather(comm: &Owned, value: u32) -> Result<Vec<u32>> {
         let (from, into) = ((&raw const **send).cast(), recv.as_mut_ptr().cast());
         // SAFETY: one number is sent; on process 0 there is room for one of each process.
         unsafe {
-            let number = mpi_sys::RSMPI_UINT32_T;
+            let number = RSMPI_UINT32_T;
             mpi_sys::MPI_Igather(from, 1, number, into, 1, number, 0, comm.raw(), request.raw_mut())
         }
     })?;
@@ -224,7 +220,7 @@ pub fn gatherv(comm: &Owned, values: &[u32], counts: &[u32]) -> Result<Vec<u32>>
         // SAFETY: on process 0 the result has room for that many numbers, one process
         // after the other.
         unsafe {
-            let number = mpi_sys::RSMPI_UINT32_T;
+            let number = RSMPI_UINT32_T;
             let (counts, displs) = (counts.as_ptr(), displs.as_ptr());
             mpi_sys::MPI_Igatherv(from, count, number, into, counts, displs, number, 0, comm.raw(), request.raw_mut())
         }
@@ -241,7 +237,7 @@ pub fn scatter(comm: &Owned, values: &[u32]) -> Result<u32> {
             let (from, into) = (send.as_ptr().cast(), (&raw mut **recv).cast());
             // SAFETY: process 0 has a number for each process; there is room for one.
             unsafe {
-                let number = mpi_sys::RSMPI_UINT32_T;
+                let number = RSMPI_UINT32_T;
                 mpi_sys::MPI_Iscatter(from, 1, number, into, 1, number, 0, comm.raw(), request.raw_mut())
             }
         })?;
@@ -260,7 +256,7 @@ pub fn scatterv(comm: &Owned, values: &[u32], counts: &[u32], mine: u32) -> Resu
         // SAFETY: process 0 has that many numbers, one process after the other; there is
         // room for those that come.
         unsafe {
-            let number = mpi_sys::RSMPI_UINT32_T;
+            let number = RSMPI_UINT32_T;
             let (counts, displs) = (counts.as_ptr(), displs.as_ptr());
             mpi_sys::MPI_Iscatterv(from, counts, displs, number, into, room, number, 0, comm.raw(), request.raw_mut())
         }
@@ -289,7 +285,7 @@ pub fn broadcast(comm: &Owned, bytes: &mut [u8], root: u32) -> Result<()> {
     // SAFETY: a live communicator.
     let given = if unsafe { super::comm::rank(comm.raw()) }? == root { bytes.len() } else { 0 };
     let sent = run(comm, "MPI_Ibcast", given, bytes.to_vec(), |copy, request| {
-        let (at, count, byte) = (copy.as_mut_ptr().cast(), copy.len() as i32, super::datatype::byte());
+        let (at, count, byte) = (copy.as_mut_ptr().cast(), copy.len() as i32, datatype::byte().raw());
         // SAFETY: the buffer has the given length.
         unsafe { mpi_sys::MPI_Ibcast(at, count, byte, root as i32, comm.raw(), request.raw_mut()) }
     })?;

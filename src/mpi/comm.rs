@@ -4,26 +4,24 @@ use std::ffi::c_int;
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, OnceLock};
 
+use super::constants::{RSMPI_COMM_NULL, RSMPI_COMM_SELF, RSMPI_COMM_WORLD, RSMPI_GROUP_NULL, RSMPI_UNDEFINED};
 use super::tally::Tally;
 use super::{MPI_Comm, MPI_Group, check};
 use crate::error::{Error, Result};
 
 /// Returns true if a handle is `MPI_COMM_NULL`.
 pub fn is_null(comm: MPI_Comm) -> bool {
-    // SAFETY: a constant of mpi-sys' C file.
-    comm == unsafe { mpi_sys::RSMPI_COMM_NULL }
+    comm == RSMPI_COMM_NULL
 }
 
 /// Returns `MPI_COMM_WORLD`, for errors that belong to no communicator.
 pub fn world() -> MPI_Comm {
-    // SAFETY: a constant of mpi-sys' C file.
-    unsafe { mpi_sys::RSMPI_COMM_WORLD }
+    RSMPI_COMM_WORLD
 }
 
 /// Returns `MPI_COMM_SELF`, for state of the process that belongs to no communicator.
 pub fn itself() -> MPI_Comm {
-    // SAFETY: a constant of mpi-sys' C file.
-    unsafe { mpi_sys::RSMPI_COMM_SELF }
+    RSMPI_COMM_SELF
 }
 
 /// Returns the caller's rank.
@@ -138,8 +136,7 @@ impl Drop for Owned {
 
 /// Returns true if a handle is `MPI_GROUP_NULL`.
 pub fn is_null_group(group: MPI_Group) -> bool {
-    // SAFETY: a constant of mpi-sys' C file.
-    group == unsafe { mpi_sys::RSMPI_GROUP_NULL }
+    group == RSMPI_GROUP_NULL
 }
 
 /// Returns the ranks in `MPI_COMM_WORLD` of some processes of `comm`; `None` for processes of other
@@ -161,7 +158,7 @@ unsafe fn translate_ranks(comm: MPI_Comm, ranks: &[u32], other: MPI_Comm) -> Res
     // SAFETY: the caller vouches for the communicators; the arrays have the given lengths,
     // and the groups are freed.
     unsafe {
-        let mut groups: [MPI_Group; 2] = [mpi_sys::RSMPI_GROUP_NULL; 2];
+        let mut groups: [MPI_Group; 2] = [RSMPI_GROUP_NULL; 2];
         check(mpi_sys::MPI_Comm_group(comm, &mut groups[0]), "MPI_Comm_group")?;
         check(mpi_sys::MPI_Comm_group(other, &mut groups[1]), "MPI_Comm_group")?;
         let from: Vec<i32> = ranks.iter().map(|&rank| rank as i32).collect();
@@ -186,7 +183,7 @@ unsafe fn translate_ranks(comm: MPI_Comm, ranks: &[u32], other: MPI_Comm) -> Res
 pub unsafe fn members(comm: MPI_Comm) -> Result<Vec<Option<c_int>>> {
     // SAFETY: the caller vouches for `comm`; the group that is made is freed.
     unsafe {
-        let mut group = mpi_sys::RSMPI_GROUP_NULL;
+        let mut group = RSMPI_GROUP_NULL;
         check(mpi_sys::MPI_Comm_group(comm, &mut group), "MPI_Comm_group")?;
         let translated = translate(group, world());
         check(mpi_sys::MPI_Group_free(&mut group), "MPI_Group_free")?;
@@ -205,7 +202,7 @@ pub unsafe fn translate(group: MPI_Group, comm: MPI_Comm) -> Result<Vec<Option<c
     unsafe {
         let mut size = 0;
         check(mpi_sys::MPI_Group_size(group, &mut size), "MPI_Group_size")?;
-        let mut all = mpi_sys::RSMPI_GROUP_NULL;
+        let mut all = RSMPI_GROUP_NULL;
         check(mpi_sys::MPI_Comm_group(comm, &mut all), "MPI_Comm_group")?;
         let from: Vec<c_int> = (0..size).collect();
         let mut to = vec![0; size as usize];
@@ -215,6 +212,6 @@ pub unsafe fn translate(group: MPI_Group, comm: MPI_Comm) -> Result<Vec<Option<c
         );
         check(mpi_sys::MPI_Group_free(&mut all), "MPI_Group_free")?;
         translated?;
-        Ok(to.into_iter().map(|r| (r != mpi_sys::RSMPI_UNDEFINED).then_some(r)).collect())
+        Ok(to.into_iter().map(|r| (r != RSMPI_UNDEFINED).then_some(r)).collect())
     }
 }

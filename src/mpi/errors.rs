@@ -10,12 +10,13 @@ use std::ffi::{CString, c_int};
 use std::sync::OnceLock;
 
 use super::code::{class_of, string};
+use super::constants::{RSMPI_ERRORS_ARE_FATAL, RSMPI_ERRORS_RETURN};
 use super::{MPI_Comm, check};
 use crate::error::{Class, Error, Result};
 
 unsafe extern "C" {
-    static mpixn_max_error_string: c_int;
-    static mpixn_error_classes: [c_int; Class::ALL.len() - 2];
+    safe static mpixn_max_error_string: c_int;
+    safe static mpixn_error_classes: [c_int; Class::ALL.len() - 2];
 }
 
 /// The library's own two classes.
@@ -42,8 +43,7 @@ fn codes() -> &'static [Code; Class::ALL.len()] {
 /// Returns the code of a class that has none of its own. Our own classes have no number before they
 /// are added; "other" stands in for them.
 fn plain(class: Class) -> Code {
-    // SAFETY: constants of the C file.
-    let standard = unsafe { mpixn_error_classes };
+    let standard = mpixn_error_classes;
     let class = standard.get(number(class)).copied().unwrap_or(standard[number(Class::Other)]);
     Code { class, code: class, carries_text: false }
 }
@@ -71,8 +71,7 @@ fn make(class: Class) -> Result<Code> {
 }
 
 fn set_string(code: c_int, text: &str) -> Result<()> {
-    // SAFETY: a constant of the C file.
-    let limit = unsafe { mpixn_max_error_string } as usize - 1;
+    let limit = mpixn_max_error_string as usize - 1;
     let mut end = text.len().min(limit);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -118,11 +117,11 @@ pub fn code_for(error: &Error, text: &str) -> (c_int, bool) {
 pub unsafe fn is_fatal(comm: MPI_Comm) -> bool {
     // SAFETY: the caller vouches for `comm`; the handle is a local that is freed again.
     unsafe {
-        let mut handler = mpi_sys::RSMPI_ERRORS_RETURN;
+        let mut handler = RSMPI_ERRORS_RETURN;
         if mpi_sys::MPI_Comm_get_errhandler(comm, &mut handler) != super::success() {
             return false;
         }
-        let fatal = handler == mpi_sys::RSMPI_ERRORS_ARE_FATAL;
+        let fatal = handler == RSMPI_ERRORS_ARE_FATAL;
         mpi_sys::MPI_Errhandler_free(&mut handler);
         fatal
     }
@@ -135,9 +134,9 @@ pub unsafe fn is_fatal(comm: MPI_Comm) -> bool {
 pub unsafe fn returning<T>(comm: MPI_Comm, calls: impl FnOnce() -> Result<T>) -> Result<T> {
     // SAFETY: the caller vouches for `comm`; the handle is a local that is freed again.
     unsafe {
-        let mut handler = mpi_sys::RSMPI_ERRORS_RETURN;
+        let mut handler = RSMPI_ERRORS_RETURN;
         check(mpi_sys::MPI_Comm_get_errhandler(comm, &mut handler), "MPI_Comm_get_errhandler")?;
-        check(mpi_sys::MPI_Comm_set_errhandler(comm, mpi_sys::RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
+        check(mpi_sys::MPI_Comm_set_errhandler(comm, RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
         let done = calls();
         mpi_sys::MPI_Comm_set_errhandler(comm, handler);
         mpi_sys::MPI_Errhandler_free(&mut handler);

@@ -14,6 +14,7 @@ pub mod attribute;
 mod code;
 pub mod coll;
 pub mod comm;
+mod constants;
 pub mod datatype;
 pub mod device;
 pub mod envelope;
@@ -36,29 +37,29 @@ pub mod tally;
 pub mod topology;
 pub mod window;
 
+pub use datatype::Datatype;
+pub use op::Op;
+
 pub use code::{check, failed, success, text_of};
 pub use family::{is_open_mpi, wait_yields};
 
 unsafe extern "C" {
-    static mpixn_in_place: *const std::ffi::c_void;
+    safe static mpixn_in_place: *const std::ffi::c_void;
 }
 
 /// Returns true if a buffer is `MPI_IN_PLACE`.
 pub fn is_in_place(buffer: *const std::ffi::c_void) -> bool {
-    // SAFETY: a constant of the C file.
-    buffer == unsafe { mpixn_in_place }
+    buffer == mpixn_in_place
 }
 
 /// `MPI_PROC_NULL`.
 pub fn proc_null() -> c_int {
-    // SAFETY: a constant of mpi-sys' C file.
-    unsafe { mpi_sys::RSMPI_PROC_NULL }
+    constants::RSMPI_PROC_NULL
 }
 
 /// `MPI_UNDEFINED`.
 pub fn undefined() -> c_int {
-    // SAFETY: a constant of mpi-sys' C file.
-    unsafe { mpi_sys::RSMPI_UNDEFINED }
+    constants::RSMPI_UNDEFINED
 }
 
 /// Returns true if MPI can be called: initialized and not finalized.
@@ -74,8 +75,7 @@ pub fn is_usable() -> bool {
 
 /// `MPI_Wtime`, in seconds.
 pub fn time() -> f64 {
-    // SAFETY: may be called whenever MPI can be.
-    unsafe { mpi_sys::RSMPI_Wtime() }
+    constants::RSMPI_Wtime()
 }
 
 /// Returns the name and version of the running MPI library, first line only.

@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 
 use super::comm::{Owned, rank};
+use super::constants::{RSMPI_COMM_NULL, RSMPI_COMM_TYPE_SHARED, RSMPI_ERRORS_RETURN, RSMPI_INFO_NULL};
 use super::{MPI_Comm, check, coll};
 use crate::error::Result;
 
@@ -32,10 +33,10 @@ impl Owned {
         // SAFETY: the caller vouches for `comm`; the handles are constants and a local.
         unsafe {
             coll::count(None, 0);
-            let mut copy = mpi_sys::RSMPI_COMM_NULL;
-            check(mpi_sys::MPI_Comm_dup_with_info(comm, mpi_sys::RSMPI_INFO_NULL, &mut copy), "MPI_Comm_dup_with_info")?;
+            let mut copy = RSMPI_COMM_NULL;
+            check(mpi_sys::MPI_Comm_dup_with_info(comm, RSMPI_INFO_NULL, &mut copy), "MPI_Comm_dup_with_info")?;
             let copy = Owned::new(copy, copy);
-            check(mpi_sys::MPI_Comm_set_errhandler(copy.raw(), mpi_sys::RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
+            check(mpi_sys::MPI_Comm_set_errhandler(copy.raw(), RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
             Ok(copy)
         }
     }
@@ -47,12 +48,9 @@ impl Owned {
         // SAFETY: a live communicator; the other handles are constants and a local.
         unsafe {
             coll::count(None, 0);
-            let mut node = mpi_sys::RSMPI_COMM_NULL;
-            let shared = mpi_sys::RSMPI_COMM_TYPE_SHARED;
-            check(
-                mpi_sys::MPI_Comm_split_type(self.raw(), shared, 0, mpi_sys::RSMPI_INFO_NULL, &mut node),
-                "MPI_Comm_split_type",
-            )?;
+            let mut node = RSMPI_COMM_NULL;
+            let shared = RSMPI_COMM_TYPE_SHARED;
+            check(mpi_sys::MPI_Comm_split_type(self.raw(), shared, 0, RSMPI_INFO_NULL, &mut node), "MPI_Comm_split_type")?;
             Ok(Owned::new(node, self.whole()))
         }
     }
@@ -64,7 +62,7 @@ impl Owned {
         // SAFETY: a live communicator; the other handle is a local.
         unsafe {
             coll::count(None, 0);
-            let mut part = mpi_sys::RSMPI_COMM_NULL;
+            let mut part = RSMPI_COMM_NULL;
             check(mpi_sys::MPI_Comm_split(self.raw(), color as c_int, 0, &mut part), "MPI_Comm_split")?;
             Ok(Owned::new(part, self.whole()))
         }

@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 
+use super::constants::{RSMPI_CART, RSMPI_DIST_GRAPH, RSMPI_GRAPH, RSMPI_UNWEIGHTED};
 use super::{MPI_Comm, check};
 use crate::error::Result;
 
@@ -35,7 +36,7 @@ pub unsafe fn get(comm: MPI_Comm) -> Result<Topology> {
     // lengths.
     unsafe {
         check(mpi_sys::MPI_Topo_test(comm, &mut kind), "MPI_Topo_test")?;
-        if kind == mpi_sys::RSMPI_CART {
+        if kind == RSMPI_CART {
             let mut n = 0;
             check(mpi_sys::MPI_Cartdim_get(comm, &mut n), "MPI_Cartdim_get")?;
             let length = n as usize;
@@ -50,13 +51,13 @@ pub unsafe fn get(comm: MPI_Comm) -> Result<Topology> {
                 dims.iter().map(|&d: &c_int| d as u32).collect(),
                 periods.iter().map(|&p: &c_int| p != 0).collect(),
             ))
-        } else if kind == mpi_sys::RSMPI_GRAPH {
+        } else if kind == RSMPI_GRAPH {
             let (rank, mut n) = (super::comm::rank(comm)? as c_int, 0);
             check(mpi_sys::MPI_Graph_neighbors_count(comm, rank, &mut n), "MPI_Graph_neighbors_count")?;
             let mut neighbors = vec![0; n as usize];
             check(mpi_sys::MPI_Graph_neighbors(comm, rank, n, neighbors.as_mut_ptr()), "MPI_Graph_neighbors")?;
             Ok(Topology::Graph(neighbors))
-        } else if kind == mpi_sys::RSMPI_DIST_GRAPH {
+        } else if kind == RSMPI_DIST_GRAPH {
             let (mut n, mut m, mut weighted) = (0, 0, 0);
             check(
                 mpi_sys::MPI_Dist_graph_neighbors_count(comm, &mut n, &mut m, &mut weighted),
@@ -65,7 +66,7 @@ pub unsafe fn get(comm: MPI_Comm) -> Result<Topology> {
             // one spare entry: some versions require arrays even for degree 0
             let list = |n: c_int| vec![0; n as usize + 1];
             let (mut sources, mut targets, mut from, mut to) = (list(n), list(m), list(n), list(m));
-            let unweighted = mpi_sys::RSMPI_UNWEIGHTED();
+            let unweighted = RSMPI_UNWEIGHTED();
             let (at_from, at_to) = if weighted != 0 { (from.as_mut_ptr(), to.as_mut_ptr()) } else { (unweighted, unweighted) };
             check(
                 mpi_sys::MPI_Dist_graph_neighbors(comm, n, sources.as_mut_ptr(), at_from, m, targets.as_mut_ptr(), at_to),
@@ -83,8 +84,7 @@ pub unsafe fn get(comm: MPI_Comm) -> Result<Topology> {
 
 /// `MPI_UNWEIGHTED`.
 pub fn unweighted() -> *const c_int {
-    // SAFETY: returns a constant.
-    unsafe { mpi_sys::RSMPI_UNWEIGHTED() }.cast_const()
+    RSMPI_UNWEIGHTED().cast_const()
 }
 
 /// Returns true if a weights argument is `MPI_UNWEIGHTED`.

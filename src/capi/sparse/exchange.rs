@@ -161,8 +161,9 @@ pub unsafe extern "C" fn MPIX_Sparse_sources(
     comm: MPI_Comm,
     result: *mut MPIX_Sparse_result,
 ) -> c_int {
-    let send = SendSide { ntargets, targets, buffer: std::ptr::null(), counts: Counts::Equal(0), datatype: datatype::byte() };
-    let arguments = Arguments { send, recvtype: datatype::byte(), info, comm };
+    let send =
+        SendSide { ntargets, targets, buffer: std::ptr::null(), counts: Counts::Equal(0), datatype: datatype::byte().raw() };
+    let arguments = Arguments { send, recvtype: datatype::byte().raw(), info, comm };
     // SAFETY: the caller vouches for the arguments.
     unsafe { exchange("MPIX_Sparse_sources", &arguments, result) }
 }

@@ -158,8 +158,7 @@ impl State {
             None if lost => Err(Error::Lost.into()),
             None => Ok(&fields[..]),
         };
-        // SAFETY: the datatypes are alive, as the request keeps them.
-        let check = unsafe { Check::begin(bound.neighborhood(), fields, bound.operation() as usize, bound.comm()) }?;
+        let check = Check::begin(bound.neighborhood(), fields, bound.operation() as usize, bound.comm())?;
         verification.check = Some(check);
         verification.turn = Some(bound.tags().take_turn());
         Ok(())
