@@ -210,8 +210,7 @@ impl Check {
             self.sources.get(edge).unwrap_or_else(|| &self.targets[edge - self.sources.len()]).1
         };
         let pending: Vec<(usize, u32)> = self.requests.pending().into_iter().map(|p| (p, peer(p))).collect();
-        // SAFETY: a live communicator.
-        let dead = unsafe { self.patience.look(comm.raw(), pending.iter().map(|p| p.1)) };
+        let dead = self.patience.look(comm.view(), pending.iter().map(|p| p.1));
         for (position, _) in pending.into_iter().filter(|p| dead.contains(&p.1)) {
             let receives = position < edges;
             let lost = self.requests.give_up(position, receives);

@@ -6,7 +6,7 @@ use super::known::Known;
 use super::large::Large;
 use super::layout::Layout;
 use crate::error::{Argument, Result};
-use crate::mpi::comm::{self, Owned as Comm};
+use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype;
 use crate::mpi::message::{Message, exchange_with_self, packed};
 
@@ -181,7 +181,7 @@ fn fits_pack(block: &Located, bytes: usize) -> bool {
 pub unsafe fn pack_by_mpi(block: &Located, buffer: &mut [u8], on_device: bool, comm: &Comm) -> Result<()> {
     let packing = if fits_pack(block, buffer.len()) && !on_device { Packing::Pack } else { Packing::Message };
     // SAFETY: the caller vouches for the block.
-    unsafe { packing.pack(block, buffer, comm::rank(comm.raw())? as i32, OWN_TAG, comm) }
+    unsafe { packing.pack(block, buffer, comm.rank()? as i32, OWN_TAG, comm) }
 }
 
 /// Unpacks `bytes` bytes into a block of any datatype by MPI alone. A block `on_device` travels as
@@ -194,6 +194,6 @@ pub unsafe fn unpack_by_mpi(from: *const u8, bytes: u64, block: &Located, on_dev
     // SAFETY: the caller vouches for both ends. Unpacking only reads the buffer.
     unsafe {
         let buffer = std::slice::from_raw_parts_mut(from.cast_mut(), bytes as usize);
-        packing.unpack(buffer, block, comm::rank(comm.raw())? as i32, OWN_TAG, comm)
+        packing.unpack(buffer, block, comm.rank()? as i32, OWN_TAG, comm)
     }
 }

@@ -5,18 +5,18 @@
 //! machine that would cost a time slice per poll. An MPI that yields does so in each test. If a
 //! process has ended, MPI may still access the buffers, which are then leaked.
 
-use super::comm::Owned;
+use super::comm::{Communicator, Owned};
 use super::constants::{RSMPI_BOR, RSMPI_MAX, RSMPI_MIN, RSMPI_SUM, RSMPI_UINT32_T, RSMPI_UINT64_T};
 use super::datatype::{self, Datatype};
 use super::liveness::Patience;
 use super::request::Request;
 use super::tally;
-use super::{MPI_Comm, MPI_Op, check};
+use super::{MPI_Op, check};
 use crate::error::{Class, Error, Result};
 
 /// Waits for a collective on `raw`, and returns its buffers. `comm` owns `raw`, unless this is part
 /// of making such a communicator.
-fn complete<T>(raw: MPI_Comm, comm: Option<&Owned>, mut request: Request, buffers: T) -> Result<T> {
+fn complete<T>(raw: Communicator, comm: Option<&Owned>, mut request: Request, buffers: T) -> Result<T> {
     let mut patience = Patience::default();
     let mut wait = || -> Result<()> {
         while !request.test()? {
@@ -24,8 +24,7 @@ fn complete<T>(raw: MPI_Comm, comm: Option<&Owned>, mut request: Request, buffer
                 match comm {
                     Some(comm) => patience.look_at_all(comm)?,
                     None => {
-                        // SAFETY: callers pass a communicator.
-                        let dead = unsafe { patience.look(raw, 0..super::comm::size(raw)?) };
+                        let dead = patience.look(raw, 0..raw.size()?);
                         if let Some(&rank) = dead.first() {
                             return Err(Error::Gone { rank }.into());
                         }
@@ -67,19 +66,16 @@ fn run<T>(
     count(Some(comm), bytes);
     let mut request = Request::default();
     check(post(&mut buffers, &mut request), call)?;
-    complete(comm.raw(), Some(comm), request, buffers)
+    complete(comm.view(), Some(comm), request, buffers)
 }
 
 /// Runs a barrier on a communicator of the user's, before an operation that MPI offers only in
 /// blocking form.
-///
-/// # Safety
-/// `comm` must be an intracommunicator, and all its processes must call this.
-pub(super) unsafe fn meet(comm: MPI_Comm) -> Result<()> {
+pub(super) fn meet(comm: Communicator) -> Result<()> {
     count(None, 0);
     let mut request = Request::default();
-    // SAFETY: the caller vouches for `comm`; the request is a local.
-    check(unsafe { mpi_sys::MPI_Ibarrier(comm, request.raw_mut()) }, "MPI_Ibarrier")?;
+    // SAFETY: a live communicator; the request is a local.
+    check(unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), request.raw_mut()) }, "MPI_Ibarrier")?;
     complete(comm, None, request, ())
 }
 
@@ -266,9 +262,7 @@ pub fn scatterv(comm: &Owned, values: &[u32], counts: &[u32], mine: u32) -> Resu
 
 /// Returns the number of processes on process 0, and 0 on the others.
 fn at_root(comm: &Owned) -> Result<usize> {
-    // SAFETY: a live communicator.
-    let (rank, size) = unsafe { (super::comm::rank(comm.raw())?, super::comm::size(comm.raw())?) };
-    Ok(if rank == 0 { size as usize } else { 0 })
+    Ok(if comm.rank()? == 0 { comm.size()? as usize } else { 0 })
 }
 
 /// Returns counts and displacements for MPI, and the total number of elements.
@@ -282,8 +276,7 @@ fn layout(counts: &[u32]) -> (Vec<i32>, Vec<i32>, usize) {
 
 /// Broadcasts bytes (`MPI_Ibcast`); `bytes` has the same length on all processes. Collective.
 pub fn broadcast(comm: &Owned, bytes: &mut [u8], root: u32) -> Result<()> {
-    // SAFETY: a live communicator.
-    let given = if unsafe { super::comm::rank(comm.raw()) }? == root { bytes.len() } else { 0 };
+    let given = if comm.rank()? == root { bytes.len() } else { 0 };
     let sent = run(comm, "MPI_Ibcast", given, bytes.to_vec(), |copy, request| {
         let (at, count, byte) = (copy.as_mut_ptr().cast(), copy.len() as i32, datatype::byte().raw());
         // SAFETY: the buffer has the given length.
@@ -318,8 +311,7 @@ pub fn share_error(comm: &Owned, error: Option<&Error>, root: u32, me: u32) -> R
 /// Returns `mine` if all processes succeeded; otherwise an error on all of them. A process with an
 /// error of its own returns that one, the others that of the lowest rank. Collective.
 pub fn share_outcome<T>(comm: &Owned, mine: Result<T>) -> Result<T> {
-    // SAFETY: a live communicator.
-    let me = unsafe { super::comm::rank(comm.raw()) }?;
+    let me = comm.rank()?;
     let failed = if mine.is_err() { i64::from(me) } else { i64::MAX };
     let [lowest] = allreduce(comm, [failed], Reduction::Min)?;
     let Ok(root) = u32::try_from(lowest) else {

@@ -9,9 +9,10 @@
 use std::ffi::{CString, c_int};
 use std::sync::OnceLock;
 
+use super::check;
 use super::code::{class_of, string};
+use super::comm::Communicator;
 use super::constants::{RSMPI_ERRORS_ARE_FATAL, RSMPI_ERRORS_RETURN};
-use super::{MPI_Comm, check};
 use crate::error::{Class, Error, Result};
 
 unsafe extern "C" {
@@ -111,14 +112,11 @@ pub fn code_for(error: &Error, text: &str) -> (c_int, bool) {
 }
 
 /// Returns true if the communicator's error handler is `MPI_ERRORS_ARE_FATAL`.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn is_fatal(comm: MPI_Comm) -> bool {
-    // SAFETY: the caller vouches for `comm`; the handle is a local that is freed again.
+pub fn is_fatal(comm: Communicator) -> bool {
+    // SAFETY: a live communicator; the handle is a local that is freed again.
     unsafe {
         let mut handler = RSMPI_ERRORS_RETURN;
-        if mpi_sys::MPI_Comm_get_errhandler(comm, &mut handler) != super::success() {
+        if mpi_sys::MPI_Comm_get_errhandler(comm.raw(), &mut handler) != super::success() {
             return false;
         }
         let fatal = handler == RSMPI_ERRORS_ARE_FATAL;
@@ -128,29 +126,23 @@ pub unsafe fn is_fatal(comm: MPI_Comm) -> bool {
 }
 
 /// Runs `calls` with errors on the communicator returned as codes, and restores its error handler.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn returning<T>(comm: MPI_Comm, calls: impl FnOnce() -> Result<T>) -> Result<T> {
-    // SAFETY: the caller vouches for `comm`; the handle is a local that is freed again.
+pub fn returning<T>(comm: Communicator, calls: impl FnOnce() -> Result<T>) -> Result<T> {
+    // SAFETY: a live communicator; the handle is a local that is freed again.
     unsafe {
         let mut handler = RSMPI_ERRORS_RETURN;
-        check(mpi_sys::MPI_Comm_get_errhandler(comm, &mut handler), "MPI_Comm_get_errhandler")?;
-        check(mpi_sys::MPI_Comm_set_errhandler(comm, RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
+        check(mpi_sys::MPI_Comm_get_errhandler(comm.raw(), &mut handler), "MPI_Comm_get_errhandler")?;
+        check(mpi_sys::MPI_Comm_set_errhandler(comm.raw(), RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
         let done = calls();
-        mpi_sys::MPI_Comm_set_errhandler(comm, handler);
+        mpi_sys::MPI_Comm_set_errhandler(comm.raw(), handler);
         mpi_sys::MPI_Errhandler_free(&mut handler);
         done
     }
 }
 
 /// Calls the communicator's error handler.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn call_handler(comm: MPI_Comm, code: c_int) {
-    // SAFETY: the caller vouches for `comm`. What the handler returns cannot be reported.
-    unsafe { mpi_sys::MPI_Comm_call_errhandler(comm, code) };
+pub fn call_handler(comm: Communicator, code: c_int) {
+    // SAFETY: a live communicator. What the handler returns cannot be reported.
+    unsafe { mpi_sys::MPI_Comm_call_errhandler(comm.raw(), code) };
 }
 
 /// The code to return when MPI cannot be asked: `MPI_ERR_OTHER` in many MPIs, success in none.

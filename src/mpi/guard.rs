@@ -39,8 +39,7 @@ fn overruns() -> Result<bool> {
     /// Longer than all eager limits.
     const LONG: usize = 256 << 10;
     const SHORT: usize = 1 << 10;
-    // SAFETY: the communicator that there always is, of this process alone.
-    let alone = unsafe { Comm::duplicate(comm::itself()) }?;
+    let alone = Comm::duplicate(comm::itself())?;
     let (mut from, mut into) = (vec![1u8; LONG], vec![0u8; LONG]);
     let end =
         |at: &mut [u8], count: usize| Message { at: at.as_mut_ptr(), count: count as c_int, datatype: datatype::byte(), peer: 0 };

@@ -249,7 +249,7 @@ pub fn largest_tag() -> Result<i32> {
     // SAFETY: a live communicator; the attribute's value is a pointer to an int that lives as long
     // as MPI.
     unsafe {
-        let (world, key) = (super::comm::world(), mpixn_tag_ub());
+        let (world, key) = (super::comm::world().raw(), mpixn_tag_ub());
         check(mpi_sys::MPI_Comm_get_attr(world, key, (&raw mut value).cast(), &mut found), "MPI_Comm_get_attr")?;
         Ok(if found == 0 || value.is_null() { LEAST } else { *value })
     }

@@ -37,6 +37,7 @@ pub mod tally;
 pub mod topology;
 pub mod window;
 
+pub use comm::Communicator;
 pub use datatype::Datatype;
 pub use op::Op;
 

@@ -83,8 +83,7 @@ impl Peer<'_> {
     /// Fails if the process has ended. MPI may still access the buffers then.
     #[cold]
     fn look(self, patience: &mut Patience) -> Result<()> {
-        // SAFETY: a live communicator.
-        let dead = unsafe { patience.look(self.comm.raw(), std::iter::once(self.rank)) };
+        let dead = patience.look(self.comm.view(), std::iter::once(self.rank));
         dead.first().map_or(Ok(()), |&rank| Err(self.comm.lose(rank)))
     }
 

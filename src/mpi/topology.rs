@@ -2,8 +2,9 @@
 
 use std::ffi::c_int;
 
+use super::check;
+use super::comm::Communicator;
 use super::constants::{RSMPI_CART, RSMPI_DIST_GRAPH, RSMPI_GRAPH, RSMPI_UNWEIGHTED};
-use super::{MPI_Comm, check};
 use crate::error::Result;
 
 /// A communicator's topology.
@@ -27,12 +28,10 @@ pub enum Topology {
 }
 
 /// Returns the topology of a communicator.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn get(comm: MPI_Comm) -> Result<Topology> {
-    let mut kind = 0;
-    // SAFETY: the caller vouches for `comm`; results are locals, or vectors of the given
+pub fn get(comm: Communicator) -> Result<Topology> {
+    let (mut kind, communicator) = (0, comm);
+    let comm = comm.raw();
+    // SAFETY: a live communicator; results are locals, or vectors of the given
     // lengths.
     unsafe {
         check(mpi_sys::MPI_Topo_test(comm, &mut kind), "MPI_Topo_test")?;
@@ -52,7 +51,7 @@ pub unsafe fn get(comm: MPI_Comm) -> Result<Topology> {
                 periods.iter().map(|&p: &c_int| p != 0).collect(),
             ))
         } else if kind == RSMPI_GRAPH {
-            let (rank, mut n) = (super::comm::rank(comm)? as c_int, 0);
+            let (rank, mut n) = (communicator.rank()? as c_int, 0);
             check(mpi_sys::MPI_Graph_neighbors_count(comm, rank, &mut n), "MPI_Graph_neighbors_count")?;
             let mut neighbors = vec![0; n as usize];
             check(mpi_sys::MPI_Graph_neighbors(comm, rank, n, neighbors.as_mut_ptr()), "MPI_Graph_neighbors")?;

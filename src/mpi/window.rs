@@ -7,7 +7,7 @@ use super::comm::Owned as Comm;
 use super::constants::{RSMPI_ERRORS_RETURN, RSMPI_INFO_NULL, RSMPI_SUM, RSMPI_UINT64_T, RSMPI_UNEQUAL, RSMPI_WIN_NULL};
 use super::request::Request;
 use super::tally::Tally;
-use super::{MPI_Aint, MPI_Comm, check};
+use super::{MPI_Aint, check};
 use crate::error::{Error, Result};
 
 unsafe extern "C" {
@@ -17,19 +17,15 @@ unsafe extern "C" {
 /// Returns true if windows can be made on a communicator; the same on all processes. In Open MPI 4,
 /// two parts of `MPI_COMM_WORLD` that make windows at the same time can get the same file (seen in
 /// 4.1.4: `MPI_ERR_WIN` on some processes).
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn can_be_made(comm: MPI_Comm) -> Result<bool> {
-    // SAFETY: the caller vouches for `comm`; constants are of C files, the result is a local.
-    unsafe {
-        if mpixn_windows_of_parts != 0 {
-            return Ok(true);
-        }
-        let mut result = 0;
-        check(mpi_sys::MPI_Comm_compare(comm, super::comm::world(), &mut result), "MPI_Comm_compare")?;
-        Ok(result != RSMPI_UNEQUAL)
+pub fn can_be_made(comm: &Comm) -> Result<bool> {
+    if mpixn_windows_of_parts != 0 {
+        return Ok(true);
     }
+    let mut result = 0;
+    // SAFETY: live communicators; the result is a local.
+    let rc = unsafe { mpi_sys::MPI_Comm_compare(comm.raw(), super::comm::world().raw(), &mut result) };
+    check(rc, "MPI_Comm_compare")?;
+    Ok(result != RSMPI_UNEQUAL)
 }
 
 /// Counters on each process that all processes can add to; freed when dropped.
@@ -50,7 +46,7 @@ impl Counters {
         // SAFETY: a live communicator; results are locals. The memory is the window's, has the
         // given length, and is written before others can add to it.
         unsafe {
-            let me = super::comm::rank(comm.raw())?;
+            let me = comm.rank()?;
             coll::count(Some(comm), 0);
             let mut window = RSMPI_WIN_NULL;
             let (bytes, word) = ((count * size_of::<u64>()) as MPI_Aint, size_of::<u64>() as i32);

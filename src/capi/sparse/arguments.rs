@@ -11,7 +11,7 @@ use crate::logging;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Owned as OwnedDatatype;
 use crate::mpi::message::Block;
-use crate::mpi::{self, Datatype, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, device, info};
+use crate::mpi::{self, Communicator, Datatype, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, device, info};
 use crate::select::hints::SparseHints;
 use crate::sparse::messages::{Arrivals, Arrived, Layout, Outgoing, Sends};
 use crate::sparse::{self, Exchange, ExchangeContext, Form};
@@ -62,18 +62,18 @@ pub struct Started<D> {
 }
 
 impl Arguments {
-    /// Starts an exchange whose results go to `destination`. A process whose arguments are in
+    /// Starts an exchange on the checked communicator, whose results go to `destination`. A process whose arguments are in
     /// error, that one included, takes part with no messages, so that its peers do not wait for it,
     /// and gets the error when the exchange has ended.
     ///
     /// # Safety
     /// The handles must be valid, the arrays as long as said.
-    pub unsafe fn start<D>(&self, keep: Keep, destination: Result<D>) -> Result<Started<D>> {
+    pub unsafe fn start<D>(&self, comm: Communicator, keep: Keep, destination: Result<D>) -> Result<Started<D>> {
         let form = if keep == Keep::Request { Form::Nonblocking } else { Form::Blocking };
         // SAFETY: the caller vouches for handles and arrays.
         unsafe {
-            let context = sparse::context(self.comm)?;
-            logging::unknown_keys(self.info, self.comm);
+            let context = sparse::context(comm)?;
+            logging::unknown_keys(self.info, comm);
             let (hints, understood) = sparse_hints(self.info);
             let checked = understood.and(destination).and_then(|d| Ok((d, self.check(keep, &context.hold())?)));
             match checked {

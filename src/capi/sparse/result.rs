@@ -263,7 +263,7 @@ pub unsafe extern "C" fn MPIX_Sparse_copy(result: MPIX_Sparse_result, maxcount: 
 /// The result must not have been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Sparse_free(result: *mut MPIX_Sparse_result) -> c_int {
-    boundary::call("MPIX_Sparse_free", comm::world(), || {
+    boundary::call_on("MPIX_Sparse_free", comm::world(), || {
         // SAFETY: the caller vouches for the pointer; the result is a box that `finish` made.
         unsafe {
             let place = result.as_mut().ok_or(Error::NullResult { argument: Argument::new("result") })?;
@@ -278,7 +278,7 @@ pub unsafe extern "C" fn MPIX_Sparse_free(result: *mut MPIX_Sparse_result) -> c_
 }
 
 unsafe fn with(function: &str, result: MPIX_Sparse_result, body: impl FnOnce(&MPIX_Sparse_result_object) -> Result<()>) -> c_int {
-    boundary::call(function, comm::world(), || {
+    boundary::call_on(function, comm::world(), || {
         let null = Error::NullHandle { argument: Argument::new("result"), null: "NULL", class: Class::Arg };
         // SAFETY: the caller vouches for the result.
         body(unsafe { result.as_ref() }.ok_or(null)?)

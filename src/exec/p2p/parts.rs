@@ -218,10 +218,10 @@ impl Parts {
     /// Makes MPI pack blocks that lie on a device. Contiguous ones are sent from where they are.
     pub fn find_devices(&mut self, devices: &Devices) -> Result<()> {
         for bound in self.stages.iter_mut().filter_map(|stage| stage.bound.as_mut()) {
-            if let Bound { located, place: Place::Here { packing, .. }, .. } = bound {
-                if located.is_on_device(devices)? {
-                    *packing = Packing::Message;
-                }
+            if let Bound { located, place: Place::Here { packing, .. }, .. } = bound
+                && located.is_on_device(devices)?
+            {
+                *packing = Packing::Message;
             }
         }
         Ok(())
