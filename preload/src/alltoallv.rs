@@ -18,6 +18,7 @@ use mpi_sys::{MPI_Aint, MPI_Count};
 use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Group, MPI_Request, MPI_Status};
 
 use crate::blocks::{Block, Blocks, Ints, Sides};
+use crate::constants::RSMPI_COMM_NULL;
 use crate::errors::{self, SUCCESS};
 use crate::function::{Function, Mode};
 use crate::interpose::interpose;
@@ -154,8 +155,7 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
     let Some(fewest) = settings::get().alltoallv else {
         return native();
     };
-    // SAFETY: a constant of mpi-sys' C file.
-    if comm == unsafe { mpi_sys::RSMPI_COMM_NULL } {
+    if comm == RSMPI_COMM_NULL {
         passed::count(function, Mode::Blocking, || Why::Arguments);
         return native();
     }

@@ -8,6 +8,7 @@ use std::ffi::c_int;
 
 use mpi_sys::{MPI_Request, MPI_Status};
 
+use crate::constants::RSMPI_REQUEST_NULL;
 use crate::errors::{self, SUCCESS};
 use crate::interpose::interpose;
 use crate::next::next;
@@ -131,8 +132,7 @@ impl List {
 
 /// `MPI_REQUEST_NULL`.
 fn null() -> MPI_Request {
-    // SAFETY: a constant of mpi-sys' C file.
-    unsafe { mpi_sys::RSMPI_REQUEST_NULL }
+    RSMPI_REQUEST_NULL
 }
 
 unsafe fn set_error(status: *mut MPI_Status, code: c_int) {

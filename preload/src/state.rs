@@ -15,6 +15,7 @@ use mpix_neighbor::capi::{
     MPIX_Neighborhood_set_topology,
 };
 
+use crate::constants::RSMPI_COMM_NULL;
 use crate::errors::{self, SUCCESS};
 use crate::flaws::{self, Facts};
 use crate::passed;
@@ -127,8 +128,7 @@ pub unsafe fn keep(comm: MPI_Comm) -> Option<Arc<State>> {
 #[inline]
 unsafe fn pointer(comm: MPI_Comm) -> *const State {
     let keyval = KEYVAL.load(Ordering::Acquire);
-    // SAFETY: a constant of mpi-sys' C file.
-    if keyval == NONE || comm == unsafe { mpi_sys::RSMPI_COMM_NULL } {
+    if keyval == NONE || comm == RSMPI_COMM_NULL {
         return std::ptr::null();
     }
     let (mut value, mut found) = (std::ptr::null_mut::<c_void>(), 0);

@@ -149,9 +149,10 @@ pub fn freed_flag(comm: Communicator) -> Result<Arc<AtomicBool>> {
 /// The reference must not be alive when a neighborhood of the communicator is set or freed.
 #[inline]
 pub unsafe fn lookup<'a>(comm: Communicator<'a>, operation: Operation) -> Result<&'a Arc<BoundNeighborhood>> {
-    // SAFETY: the value lives as long as the attribute, as the caller vouches. MPI lets a program ask for a communicator's properties while a collective runs on it in another thread,
-    // so that nothing here is exclusive; what a collective changes is in a `RefCell` of its own,
-    // which queries leave alone, and collectives on one communicator do not run at the same time.
+    // SAFETY: the value lives as long as the attribute, as the caller vouches. MPI lets a program
+    // ask for a communicator's properties while a collective runs on it in another thread, so that
+    // nothing here is exclusive; what a collective changes is in a `RefCell` of its own, which
+    // queries leave alone, and collectives on one communicator do not run at the same time.
     let handle = unsafe { HANDLE.get(comm)?.as_ref() };
     (handle.and_then(|h| h.neighborhoods[operation as usize].as_ref()))
         .ok_or_else(|| Error::NoNeighborhood { operation: operation.name() }.into())

@@ -10,8 +10,8 @@ use super::tally::Tally;
 use super::{MPI_Comm, MPI_Group, check};
 use crate::error::{Error, Result};
 
-/// A communicator that someone else owns: a handle that is not null and valid for `'a`. Whoever makes
-/// one vouches for that, and everyone else may ask MPI about it.
+/// A communicator that someone else owns: a handle that is not null and valid for `'a`. Whoever
+/// makes one vouches for that, and everyone else may ask MPI about it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(transparent)]
 pub struct Communicator<'a>(MPI_Comm, PhantomData<&'a ()>);
@@ -80,7 +80,8 @@ impl<'a> Communicator<'a> {
         Ok(to.into_iter().map(|rank| u32::try_from(rank).ok().filter(|_| rank != super::undefined())).collect())
     }
 
-    /// Returns the ranks in `MPI_COMM_WORLD` of all processes; `None` for processes of other worlds.
+    /// Returns the ranks in `MPI_COMM_WORLD` of all processes; `None` for processes of other
+    /// worlds.
     pub fn members(self) -> Result<Vec<Option<c_int>>> {
         // SAFETY: live communicators; the group that is made is freed.
         unsafe {

@@ -1,5 +1,5 @@
-//! Constants of MPI that mpi-sys' C file defines. They are declared here once more, as safe to read:
-//! each is initialized before the program runs and never changes.
+//! Constants of MPI that mpi-sys' C file defines. They are declared here once more, as safe to
+//! read: each is initialized before the program runs and never changes.
 
 #![allow(missing_docs)]
 
@@ -9,7 +9,7 @@ use mpi_sys::{
     MPI_Comm, MPI_Datatype, MPI_Errhandler, MPI_Group, MPI_Info, MPI_Message, MPI_Op, MPI_Request, MPI_Status, MPI_Win,
 };
 
-// SAFETY: types and names are those of mpi-sys' `rsmpi.h`; the functions take nothing.
+// types and names are those of mpi-sys' `rsmpi.h`; the functions take nothing.
 unsafe extern "C" {
     pub safe static RSMPI_DATATYPE_NULL: MPI_Datatype;
     pub safe static RSMPI_DOUBLE: MPI_Datatype;

@@ -288,8 +288,7 @@ impl ExchangeContext {
 
     /// Creates a context that is attached to no communicator, for measurements. It may create a
     /// window even where other parts of the world could create one at the same time, which Open MPI
-    /// 4 cannot do. Collective.
-    /// No other part of the world may create a window meanwhile.
+    /// 4 cannot do: none may do so meanwhile. Collective over `comm`, an intracommunicator.
     pub fn detached(comm: Communicator) -> Result<Shared> {
         let mut context = ExchangeContext::new(comm)?;
         context.windows = true;

@@ -62,9 +62,9 @@ pub struct Started<D> {
 }
 
 impl Arguments {
-    /// Starts an exchange on the checked communicator, whose results go to `destination`. A process whose arguments are in
-    /// error, that one included, takes part with no messages, so that its peers do not wait for it,
-    /// and gets the error when the exchange has ended.
+    /// Starts an exchange on `comm`, the checked communicator, whose results go to `destination`. A
+    /// process whose arguments are in error, that one included, takes part with no messages, so
+    /// that its peers do not wait for it, and gets the error when the exchange has ended.
     ///
     /// # Safety
     /// The handles must be valid, the arrays as long as said.

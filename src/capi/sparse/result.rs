@@ -62,8 +62,8 @@ impl MPIX_Sparse_result_object {
         };
         for (from, into) in self.packed.messages.iter().zip(&typed.messages).filter(|(m, _)| m.bytes > 0) {
             let count = self.kind.layout.count(from.bytes).unwrap_or(0) as i64;
-            // SAFETY: the caller vouches for the lengths; there is room for the elements. The datatype
-            // stays.
+            // SAFETY: the caller vouches for the lengths; there is room for the elements, and the
+            // datatype stays.
             unsafe {
                 let block = Located { at: into.at, count, datatype: datatype.lend() };
                 unpack_by_mpi(from.at, from.bytes, &block, false, &self.comm)?;

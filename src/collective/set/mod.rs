@@ -43,7 +43,7 @@ pub use agree::SetCall;
 /// No reference to a neighborhood of the communicator may be alive.
 pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
     let began = observe::SetCall::begin();
-    // SAFETY: the caller vouches for `comm`.
+    // SAFETY: the value lives as long as the communicator.
     let (private, waiting, team, generation) = unsafe {
         match HANDLE.get(comm)?.as_ref() {
             Some(handle) => (Arc::clone(&handle.comm), handle.waiting, Arc::clone(&handle.team), handle.generation + 1),
@@ -72,7 +72,7 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
         alltoall: wanted(Operation::Alltoall),
         reduce: wanted(Operation::Reduce),
     };
-    // SAFETY: the caller vouches for `comm`; no neighborhood is in use during a set call.
+    // SAFETY: as above; the caller vouches that no neighborhood is in use.
     let known = unsafe { HANDLE.get(comm)?.as_ref() };
     let given = match known {
         Some(handle) => coll::allreduce(&private, [0, 1, 2].map(|k: usize| handle.tags[k].given()), Reduction::Max)?,
@@ -86,7 +86,7 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
     let mut links = share_memory(&team, &neighborhood, &request.hints, &wanted, processes, generation)?.into_iter();
     // from here on only MPI itself can fail on some processes and not on others
     let observed = began.map(|began| observe::Set::new(comm, began));
-    // SAFETY: the caller vouches for `comm`; no neighborhood is in use during a set call.
+    // SAFETY: as above; the caller vouches that no neighborhood is in use.
     let handle = unsafe {
         if HANDLE.get(comm)?.is_null() {
             let handle = Handle {

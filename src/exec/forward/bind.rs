@@ -18,7 +18,7 @@ impl Forward {
             let slot = own.block.slot();
             let located = side.locate(slot)?;
             let argument = || side.count_argument(slot);
-            // SAFETY: the caller of `bind` vouches for handles and buffers.
+            // SAFETY: `large` lives, and is cleared only by the next `bind`.
             unsafe {
                 accept(&mut own.accepted, located.datatype, side, slot, &self.comm)?;
                 refuse_null(&located, side)?;
