@@ -33,7 +33,7 @@ struct problem {
   char *send, *recv; /* may be the same */
   size_t room_out, room_in;
   MPI_Request *requests, *persistent; /* receives first */
-  /* slots 2 d and 2 d + 1 are the two directions of dimension d */
+  /* entries 2 d and 2 d + 1 are the two directions of dimension d */
   int cartesian;
   MPIX_Request plan;
   MPI_Request native_plan;
@@ -269,7 +269,7 @@ static inline void release(problem *p) {
   MPI_Comm_free(&p->comm);
 }
 
-/* ---- checking: MPIs' own collectives may put blocks of repeated edges in other slots */
+/* ---- checking: MPIs' own collectives may put blocks of repeated edges in other entries */
 
 /* Calls that are checked one right after the other, with other data each: what one leaves behind
    must not serve the next. */

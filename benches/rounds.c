@@ -146,7 +146,7 @@ static void check(const alternative *a, const edge *edges, int count) {
     if (edges[e].to != me) continue;
     for (int b = 0; b < p->counts_in[j]; b++) {
       if (p->recv[p->displs_in[j] + b] == expected(e, b)) continue;
-      fprintf(stderr, "rounds: %s: process %d, source slot %d (process %d): byte %d is wrong\n", a->name, me, j, p->sources[j], b);
+      fprintf(stderr, "rounds: %s: process %d, source entry %d (process %d): byte %d is wrong\n", a->name, me, j, p->sources[j], b);
       MPI_Abort(MPI_COMM_WORLD, 1);
     }
     j++;

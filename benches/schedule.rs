@@ -110,7 +110,7 @@ fn simulation(c: &mut Criterion) {
         ("rounds, rendezvous", &rounds, 1_000_000),
     ] {
         // messages differ in length by up to a half
-        let bytes = |p: u32, block: Block| bytes + bytes / 100 * (u64::from(p * 31 + block.slot() as u32 * 7) % 50);
+        let bytes = |p: u32, block: Block| bytes + bytes / 100 * (u64::from(p * 31 + block.index() as u32 * 7) % 50);
         group.bench_function(BenchmarkId::from_parameter(name), |b| {
             b.iter(|| simulate(schedules, &bytes, &params, &Options::default()).unwrap().total);
         });

@@ -11,7 +11,7 @@
  * and, between 2 processes,
  *   floor    the exchange written by hand over a window of MPI_Win_allocate_shared: up to 56 bytes
  *            in the cache line of the flag that announces them, up to 512 KiB one copy into one of
- *            two slots and one out of it, longer messages through a ring of 8 chunks of 128 KiB,
+ *            two halves and one out of it, longer messages through a ring of 8 chunks of 128 KiB,
  *            reads and writes in turn. All blocks for the other process are one message, a halo's
  *            are packed into it by loops; blocks for the process itself are copied.
  *   packing  the loops of the halo alone: into private memory and out of it.
@@ -23,7 +23,7 @@
  * receiver that copies from the sender's memory finds the unchanged bytes in its own cache from the
  * second call on, and seems up to four times as fast as it is. What writing and reading take
  * without an exchange, `touch`, is subtracted from the others' times. What each delivers is checked
- * before it is timed; where the MPI's own collective puts blocks of repeated edges in other slots,
+ * before it is timed; where the MPI's own collective puts blocks of repeated edges in other entries,
  * a note says so.
  *
  * Where processes share cores and the MPI's wait keeps the core, so that a call takes milliseconds,
@@ -39,7 +39,7 @@
 
 /* ---- the floor */
 
-enum { LINE_WORDS = 7, SLOT = 512 << 10, CHUNK = 128 << 10, CHUNKS = 8, APART = 128 };
+enum { LINE_WORDS = 7, HALF = 512 << 10, CHUNK = 128 << 10, CHUNKS = 8, APART = 128 };
 
 /* not moved by the compiler's knowledge of types */
 typedef uint64_t __attribute__((may_alias)) word;
@@ -50,18 +50,18 @@ typedef struct {
     _Alignas(APART) _Atomic uint64_t number;
     uint64_t words[LINE_WORDS];
   } lines[2];
-  _Alignas(APART) _Atomic uint64_t slots;
+  _Alignas(APART) _Atomic uint64_t halves;
   _Alignas(APART) _Atomic uint64_t put;
   _Alignas(APART) _Atomic uint64_t got;
   _Alignas(APART) char data[CHUNKS * CHUNK];
 } direction;
 
-_Static_assert(2 * SLOT <= CHUNKS * CHUNK, "two slots fit");
+_Static_assert(2 * HALF <= CHUNKS * CHUNK, "two halves fit");
 
 /* both directions, and how far they are; all cases use the same */
 static MPI_Win window = MPI_WIN_NULL;
 static direction *outward, *inward;
-static uint64_t lines_done, slots_done, chunks_put, chunks_got;
+static uint64_t lines_done, halves_done, chunks_put, chunks_got;
 
 static void open_floor(void) {
   if (!line) return;
@@ -217,7 +217,7 @@ static void await(_Atomic uint64_t *flag, uint64_t number) {
   while (atomic_load_explicit(flag, memory_order_acquire) < number) spin(&vain);
 }
 
-/* The next message's line or slot is the one of the message before the last, which the other
+/* The next message's line or half is the one of the message before the last, which the other
    process has taken: its last message came after that. */
 static void by_line(const problem *p) {
   const struct shared *s = p->peer;
@@ -233,13 +233,13 @@ static void by_line(const problem *p) {
     for (size_t w = 0; w < s->received[j].bytes / sizeof(word); w++) ((word *)(void *)s->received[j].at)[w] = *from++;
 }
 
-static void by_slot(const problem *p) {
-  const uint64_t number = ++slots_done;
-  put_all(p, outward->data + number % 2 * SLOT);
-  atomic_store_explicit(&outward->slots, number, memory_order_release);
+static void by_half(const problem *p) {
+  const uint64_t number = ++halves_done;
+  put_all(p, outward->data + number % 2 * HALF);
+  atomic_store_explicit(&outward->halves, number, memory_order_release);
   copy_own(p);
-  await(&inward->slots, number);
-  get_all(p, inward->data + number % 2 * SLOT);
+  await(&inward->halves, number);
+  get_all(p, inward->data + number % 2 * HALF);
 }
 
 /* where in a list of segments */
@@ -286,7 +286,7 @@ static void by_ring(const problem *p) {
 static void through_memory(problem *p) {
   const size_t bytes = p->peer->bytes;
   if (bytes <= LINE_WORDS * sizeof(word) && !p->boxes_out) by_line(p);
-  else if (bytes <= SLOT) by_slot(p);
+  else if (bytes <= HALF) by_half(p);
   else by_ring(p);
 }
 

@@ -7,10 +7,10 @@ enum { COUNT = 3, MAX_DIMS = 4 };
 
 static int value(int sender, int receiver, int edge, int k) { return ((sender * 64 + receiver) * 16 + edge) * 8 + k; }
 
-/* what must arrive in slot j: on Cartesian grids the block that was sent the other way, as the
+/* what must arrive in entry j: on Cartesian grids the block that was sent the other way, as the
    definition says */
 static void check_cartesian(MPI_Comm cart, int ndims, const char *name) {
-  int me, up, down, slots = 2 * ndims;
+  int me, up, down, entries = 2 * ndims;
   MPI_Comm_rank(cart, &me);
   int neighbors[2 * MAX_DIMS + 1];
   for (int d = 0; d < ndims; d++) {
@@ -20,16 +20,16 @@ static void check_cartesian(MPI_Comm cart, int ndims, const char *name) {
   }
   int in, out, weighted;
   OK(MPIX_Neighborhood_get_count(MPIX_NEIGHBOR_ALLTOALL, cart, &in, &out, &weighted));
-  CHECK(in == slots && out == slots && !weighted, "%s: degrees %d, %d", name, in, out);
+  CHECK(in == entries && out == entries && !weighted, "%s: degrees %d, %d", name, in, out);
   int sources[2 * MAX_DIMS + 1], targets[2 * MAX_DIMS + 1];
-  OK(MPIX_Neighborhood_get(MPIX_NEIGHBOR_ALLTOALL, cart, slots, sources, MPI_UNWEIGHTED, slots, targets, MPI_UNWEIGHTED));
-  for (int i = 0; i < slots; i++) CHECK(sources[i] == neighbors[i] && targets[i] == neighbors[i], "%s: slot %d", name, i);
+  OK(MPIX_Neighborhood_get(MPIX_NEIGHBOR_ALLTOALL, cart, entries, sources, MPI_UNWEIGHTED, entries, targets, MPI_UNWEIGHTED));
+  for (int i = 0; i < entries; i++) CHECK(sources[i] == neighbors[i] && targets[i] == neighbors[i], "%s: entry %d", name, i);
 
   int send[2 * MAX_DIMS * COUNT + 1], have[2 * MAX_DIMS * COUNT + 1], want[2 * MAX_DIMS * COUNT + 1], gathered[2 * MAX_DIMS * COUNT + 1];
   int counts[2 * MAX_DIMS + 1], displs[2 * MAX_DIMS + 1];
   MPI_Aint bytes[2 * MAX_DIMS + 1];
   MPI_Datatype types[2 * MAX_DIMS + 1];
-  for (int i = 0; i < slots; i++) {
+  for (int i = 0; i < entries; i++) {
     counts[i] = COUNT;
     displs[i] = i * COUNT;
     bytes[i] = displs[i] * (MPI_Aint)sizeof(int);
@@ -40,18 +40,18 @@ static void check_cartesian(MPI_Comm cart, int ndims, const char *name) {
     }
   }
   for (int form = 0; form < 3; form++) {
-    for (int i = 0; i < slots * COUNT; i++) have[i] = -1;
+    for (int i = 0; i < entries * COUNT; i++) have[i] = -1;
     if (form == 0) OK(MPIX_Neighbor_alltoall(send, COUNT, MPI_INT, have, COUNT, MPI_INT, cart));
     if (form == 1) OK(MPIX_Neighbor_alltoallv(send, counts, displs, MPI_INT, have, counts, displs, MPI_INT, cart));
     if (form == 2) OK(MPIX_Neighbor_alltoallw(send, counts, bytes, types, have, counts, bytes, types, cart));
-    for (int i = 0; i < slots * COUNT; i++)
-      CHECK(have[i] == want[i], "%s: form %d, slot %d: %d, not %d", name, form, i / COUNT, have[i], want[i]);
+    for (int i = 0; i < entries * COUNT; i++)
+      CHECK(have[i] == want[i], "%s: form %d, entry %d: %d, not %d", name, form, i / COUNT, have[i], want[i]);
   }
-  /* the same schedule, folded: the difference of sums names the slots' order only in reduce.c; here
+  /* the same schedule, folded: the difference of sums names the entries' order only in reduce.c; here
      the right blocks must be in */
   long sum = -1, sum_of_blocks = -1, mine = 1L << me, blocks[2 * MAX_DIMS + 1], want_sum = 0, want_blocks = 0;
   int ones[2 * MAX_DIMS + 1], at[2 * MAX_DIMS + 1];
-  for (int i = 0; i < slots; i++) {
+  for (int i = 0; i < entries; i++) {
     ones[i] = 1, at[i] = i;
     blocks[i] = value(me, me, i, 1);
     if (neighbors[i] == MPI_PROC_NULL) continue;
@@ -62,10 +62,10 @@ static void check_cartesian(MPI_Comm cart, int ndims, const char *name) {
   OK(MPIX_Neighbor_reducev(blocks, ones, at, MPI_LONG, &sum_of_blocks, 1, MPI_LONG, MPI_SUM, cart));
   CHECK(sum == (want_sum ? want_sum : -1), "%s: reduce: %ld, not %ld", name, sum, want_sum);
   CHECK(sum_of_blocks == (want_sum ? want_blocks : -1), "%s: reducev: %ld, not %ld", name, sum_of_blocks, want_blocks);
-  for (int i = 0; i < slots; i++) gathered[i] = -1;
+  for (int i = 0; i < entries; i++) gathered[i] = -1;
   OK(MPIX_Neighbor_gather(&me, 1, MPI_INT, gathered, 1, MPI_INT, cart));
-  for (int i = 0; i < slots; i++)
-    CHECK(gathered[i] == (neighbors[i] == MPI_PROC_NULL ? -1 : neighbors[i]), "%s: gather, slot %d: %d", name, i, gathered[i]);
+  for (int i = 0; i < entries; i++)
+    CHECK(gathered[i] == (neighbors[i] == MPI_PROC_NULL ? -1 : neighbors[i]), "%s: gather, entry %d: %d", name, i, gathered[i]);
 }
 
 /* all ways to write the number of processes as a product of up to MAX_DIMS sizes would be many:
@@ -124,7 +124,7 @@ static void weighted_lists(void) {
   OK(MPIX_Neighborhood_get_count(MPIX_NEIGHBOR_ALLTOALL, cart, &in, &out, &weighted));
   CHECK(weighted == 1, "weights are forgotten");
   OK(MPIX_Neighborhood_get(MPIX_NEIGHBOR_ALLTOALL, cart, 4, ranks, got, 0, NULL, NULL));
-  for (int i = 0; i < 4; i++) CHECK(got[i] == weights[i] && ranks[i] == lists[me][i], "slot %d: weight %d", i, got[i]);
+  for (int i = 0; i < 4; i++) CHECK(got[i] == weights[i] && ranks[i] == lists[me][i], "entry %d: weight %d", i, got[i]);
   int send[4], have[4];
   for (int i = 0; i < 4; i++) send[i] = value(me, lists[me][i], i, 0);
   OK(MPIX_Neighbor_alltoall(send, 1, MPI_INT, have, 1, MPI_INT, cart));
@@ -133,7 +133,7 @@ static void weighted_lists(void) {
     for (i = 0; i < j; i++) k += lists[me][i] == s;
     for (i = 0; i < 4; i++)
       if (lists[s][i] == me && k-- == 0) break;
-    CHECK(have[j] == value(s, me, i, 0), "weighted lists: slot %d: %d", j, have[j]);
+    CHECK(have[j] == value(s, me, i, 0), "weighted lists: entry %d: %d", j, have[j]);
   }
   char text[4000];
   int length;
@@ -167,7 +167,7 @@ static void graphs(void) {
     for (i = 0; i < j; i++) k += edges[4 * me + i] == s;
     for (i = 0; i < 4; i++)
       if (edges[4 * s + i] == me && k-- == 0) break;
-    CHECK(have[j] == value(s, me, i, 0), "graph: slot %d: %d", j, have[j]);
+    CHECK(have[j] == value(s, me, i, 0), "graph: entry %d: %d", j, have[j]);
   }
   MPI_Comm_free(&comm);
 
@@ -185,7 +185,7 @@ static void graphs(void) {
   int blocks[64], arrived[64], sum = -5, want = 0;
   for (int i = 0; i < out; i++) blocks[i] = value(me, me + 1, i % 16, i / 16);
   OK(MPIX_Neighbor_alltoall(blocks, 1, MPI_INT, arrived, 1, MPI_INT, comm));
-  for (int j = 0; j < in; j++) CHECK(arrived[j] == value(me - 1, me, j % 16, j / 16), "dist graph: slot %d", j);
+  for (int j = 0; j < in; j++) CHECK(arrived[j] == value(me - 1, me, j % 16, j / 16), "dist graph: entry %d", j);
   OK(MPIX_Neighbor_reduce(&me, 1, MPI_INT, &sum, 1, MPI_INT, MPI_SUM, comm));
   for (int j = 0; j < in; j++) want += me - 1;
   CHECK(sum == (in ? want : -5), "dist graph: sum %d", sum);
@@ -224,17 +224,17 @@ static void mismatch(void) {
   for (int d = 0; d < 2; d++) MPI_Cart_shift(cart, d, 1, &neighbors[2 * d], &neighbors[2 * d + 1]);
   OK(MPIX_Neighbor_error_class(MPIX_ERR_VERIFY, &verify));
   OK(MPIX_Neighborhood_set_topology(MPIX_NEIGHBOR_ALLTOALL, MPI_INFO_NULL, cart));
-  for (int slot = 0; slot < 4; slot++) {
+  for (int entry = 0; entry < 4; entry++) {
     int send[8], have[8], counts[4] = {1, 1, 1, 1}, displs[4] = {0, 2, 4, 6}, ones[4] = {1, 1, 1, 1};
     for (int i = 0; i < 4; i++) send[2 * i] = value(me, neighbors[i], i, 0), have[2 * i] = -1;
-    counts[slot] = me == 0 ? 2 : 1;
+    counts[entry] = me == 0 ? 2 : 1;
     int rc = MPIX_Neighbor_alltoallv(send, counts, displs, MPI_INT, have, ones, displs, MPI_INT, cart);
-    /* the receiver's slot on the other side */
-    int bad = neighbors[slot ^ 1] == 0 ? slot ^ 1 : -1;
+    /* the receiver's entry on the other side */
+    int bad = neighbors[entry ^ 1] == 0 ? entry ^ 1 : -1;
     MPI_Error_class(rc, &class);
-    CHECK(class == (me == 0 || bad >= 0 ? verify : MPI_SUCCESS), "mismatch in slot %d: class %d", slot, class);
+    CHECK(class == (me == 0 || bad >= 0 ? verify : MPI_SUCCESS), "mismatch in entry %d: class %d", entry, class);
     for (int j = 0; j < 4; j++)
-      CHECK(have[2 * j] == (j == bad ? -1 : value(neighbors[j], me, j ^ 1, 0)), "mismatch in slot %d: slot %d: %d", slot, j, have[2 * j]);
+      CHECK(have[2 * j] == (j == bad ? -1 : value(neighbors[j], me, j ^ 1, 0)), "mismatch in entry %d: entry %d: %d", entry, j, have[2 * j]);
   }
   MPI_Comm_free(&cart);
 }

@@ -40,7 +40,7 @@ enum { MARGIN = 16, SENTINEL = -77 };
 /* ints that a block of `count` elements may touch on either side of its first element */
 static int room(int count) { return count * 5 + MARGIN; }
 
-/* elements on the edge that leaves process s in target slot i */
+/* elements on the edge that leaves process s in target entry i */
 static int edge_count(uint64_t seed, int s, int i) { return mix3(seed, s, i) % 5; }
 
 static const graph *g;

@@ -32,7 +32,7 @@ static int neighbor(const int *offset, int times) {
   return rank;
 }
 
-/* edges in one order on all processes, with or without the slots that hold no process; of slot i of
+/* edges in one order on all processes, with or without the entries that hold no process; of entry i of
    a list the number of its offset */
 static int edges, offsets[MOST][D];
 static int indegree, outdegree, sources[MOST], targets[MOST], came[MOST], went[MOST];

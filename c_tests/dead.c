@@ -334,7 +334,7 @@ static void check_second_wait(void) {
    else's; later exchanges are as before */
 static int check_packing(void) {
   int next = (VICTIM + 1) % test_size, concerned = test_rank == VICTIM || test_rank == next;
-  /* elements that fit an inbox, a slot, a head, and such that do not */
+  /* elements that fit an inbox, a cell, a head, and such that do not */
   int lengths[] = {64, 6000, LONG};
   for (int round = 0; round < 6; round++) {
     int bytes = lengths[round % 3];

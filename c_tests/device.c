@@ -29,7 +29,7 @@ static void compare_memory(const char *what, const memory *have, const int *want
         bad < 0 ? 0 : want[bad]);
 }
 
-/* elements on the edge that leaves process s in target slot i: for a cell of a ring, an eager
+/* elements on the edge that leaves process s in target entry i: for a cell of a ring, an eager
    buffer, and none of these */
 static int edge_count(uint64_t seed, int s, int i) {
   static const int counts[] = {0, 1, 7, 11, 300, 2000, 9000, LONGEST};
@@ -201,9 +201,9 @@ static void test_reuse(MPI_Comm comm) {
    may be a device's or not */
 static void test_long(MPI_Comm comm) {
   enum { COUNT = 5000 };
-  /* where slots are longer than that it may */
+  /* where cells are longer than that it may */
   const char *shared = getenv("MPIX_SHARED_MEMORY");
-  int slots = shared && atoi(shared) > 200000;
+  int large_cells = shared && atoi(shared) > 200000;
   graph g = graph_new(size);
   for (int s = 0; s < size; s++)
     for (int t = 0; t < size; t++)
@@ -216,7 +216,7 @@ static void test_long(MPI_Comm comm) {
     if (round % 2) OK(MPIX_Neighbor_gather(send.at, COUNT, MPI_INT, recv.at, COUNT, MPI_INT, comm));
     else OK(MPIX_Neighbor_alltoall(send.at, COUNT, MPI_INT, recv.at, COUNT, MPI_INT, comm));
     if (size > 1) CHECK(recv.image[last] == (me == size - 1 ? size - 2 : size - 1) + round, "round %d: %d", round, recv.image[last]);
-    CHECK(standin_staged() == staged || slots, "round %d: %d of the messages went through the memory of the host", round, standin_staged() - staged);
+    CHECK(standin_staged() == staged || large_cells, "round %d: %d of the messages went through the memory of the host", round, standin_staged() - staged);
     memory_free(&send), memory_free(&recv);
   }
   memory_free(&first);

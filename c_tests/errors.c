@@ -39,8 +39,8 @@ static void still_works(int line) {
   for (int j = 0; j < 2; j++) {
     /* with one or two processes both neighbors are the same one, and the k-th edge meets the
        k-th */
-    int slot = n <= 2 ? j : 1 - j;
-    CHECK(have[j] == ring[j] * 10 + slot, "line %d: slot %d: %d", line, j, have[j]);
+    int entry = n <= 2 ? j : 1 - j;
+    CHECK(have[j] == ring[j] * 10 + entry, "line %d: entry %d: %d", line, j, have[j]);
   }
 }
 
@@ -166,7 +166,7 @@ static void groups(void) {
   MPI_Group_free(&all);
   int got[64];
   OK(MPIX_Neighbor_gather(&me, 1, MPI_INT, got, 1, MPI_INT, comm));
-  for (int j = 0; j < n; j++) CHECK(got[j] == j, "group: slot %d: %d", j, got[j]);
+  for (int j = 0; j < n; j++) CHECK(got[j] == j, "group: entry %d: %d", j, got[j]);
   OK(MPIX_Neighborhood_set_group(MPIX_NEIGHBOR_GATHER, MPI_GROUP_EMPTY, MPI_UNWEIGHTED, MPI_GROUP_EMPTY, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
   OK(MPIX_Neighbor_gather(NULL, 5, MPI_INT, NULL, 5, MPI_INT, comm));
   if (n > 1) {

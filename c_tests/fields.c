@@ -13,7 +13,7 @@ int MPI_Isend(const void *buf, int count, MPI_Datatype type, int dest, int tag, 
   return PMPI_Isend(buf, count, type, dest, tag, comm, request);
 }
 
-/* elements of field f on the edge that leaves process s in target slot i; some fields have none
+/* elements of field f on the edge that leaves process s in target entry i; some fields have none
    there; some blocks are so long that messages of both kinds are joined, short ones and long
    ones */
 static int edge_count(uint64_t seed, int s, int i, int f) {

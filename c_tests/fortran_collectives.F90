@@ -12,7 +12,7 @@ module collectives
 
 contains
 
-  ! what arrives in slot j when each process sends `n` elements on each edge
+  ! what arrives in entry j when each process sends `n` elements on each edge
   function arrives(j) result(block)
     integer, intent(in) :: j
     integer :: block(n), k

@@ -260,7 +260,7 @@ contains
     end do
   end subroutine persistent
 
-  ! the block of source slot j, as it came
+  ! the block of source entry j, as it came
   subroutine arrived(j, text)
     integer, intent(in) :: j
     character(len=*), intent(in) :: text

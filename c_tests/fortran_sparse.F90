@@ -165,14 +165,14 @@ contains
     integer(c_int) :: code
     type(record), pointer :: told
     integer, pointer :: message(:)
-    integer :: slot, k
+    integer :: edge, k
     call c_f_pointer(context, told)
     call c_f_pointer(data, message, [int(count)])
     told%calls = told%calls + 1
     told%elements = told%elements + int(count)
     do k = 1, int(count)
-      slot = mod(message(k) / 100, 100)
-      if (message(k) /= item(source, rank, slot, k)) told%wrong = told%wrong + 1
+      edge = mod(message(k) / 100, 100)
+      if (message(k) /= item(source, rank, edge, k)) told%wrong = told%wrong + 1
     end do
     code = merge(MPI_SUCCESS, MPI_ERR_OTHER, told%calls < told%stop_after)
   end function on_message

@@ -101,7 +101,7 @@ contains
     sources = [right, left, r, MPI_PROC_NULL, left, left]
   end subroutine lists
 
-  ! The target slot of the process in source slot j of process r whose block arrives there: repeated edges match k-th to k-th.
+  ! The target entry of the process in source entry j of process r whose block arrives there: repeated edges match k-th to k-th.
   integer function partner(r, j)
     integer, intent(in) :: r, j
     integer :: sources(degree), targets(degree), k
@@ -115,7 +115,7 @@ contains
     error stop 'the lists do not match'
   end function partner
 
-  ! element k of what process s sends to process r in target slot i
+  ! element k of what process s sends to process r in target entry i
   elemental integer function item(s, r, i, k)
     integer, intent(in) :: s, r, i, k
     item = 1000000 * (s + 1) + 10000 * (r + 1) + 100 * i + k
@@ -127,7 +127,7 @@ contains
     length = merge(0, 1 + mod(r, n), r == MPI_PROC_NULL)
   end function length
 
-  ! elements on the edge that leaves process s in target slot i
+  ! elements on the edge that leaves process s in target entry i
   elemental integer function edge(s, i)
     integer, intent(in) :: s, i
     edge = mod(s + i, n + 1)

@@ -212,11 +212,11 @@ static void step_set(world *w, random_stream *shared, random_stream *own) {
 /* ---- a case */
 
 static void step_call(world *w, random_stream *shared, random_stream *own) {
-  int operation = below(shared, OPERATIONS), mode = below(shared, 3), slot = 0;
+  int operation = below(shared, OPERATIONS), mode = below(shared, 3), number = 0;
   while (operation < 3 && !w->of[operation].set) operation++;
-  while (slot < MOST_CALLS && calls[slot].w) slot++;
-  if (operation == 3 || slot == MOST_CALLS) return;
-  call *c = &calls[slot];
+  while (number < MOST_CALLS && calls[number].w) number++;
+  if (operation == 3 || number == MOST_CALLS) return;
+  call *c = &calls[number];
   call_make(c, w, operation, mode, shared, own);
   tell("%s on communicator %d\n", c->text, (int)(w - worlds));
   MPI_Info info = MPI_INFO_NULL;
@@ -234,20 +234,20 @@ static void step_call(world *w, random_stream *shared, random_stream *own) {
 }
 
 /* starts a plan that is not running */
-static void step_start(int slot) {
-  call *c = &calls[slot];
+static void step_start(int number) {
+  call *c = &calls[number];
   if (!c->w || c->mode != PERSISTENT || c->active || c->runs == 4) return;
-  tell("start of call %d: %s\n", slot, c->text);
+  tell("start of call %d: %s\n", number, c->text);
   call_fill(c, ++c->runs);
   OK(MPIX_Request_start(&c->request));
   collectives_run++;
   c->active = 1;
 }
 
-static void step_complete(int slot, random_stream *own) {
-  call *c = &calls[slot];
+static void step_complete(int number, random_stream *own) {
+  call *c = &calls[number];
   if (!c->w || !c->active) return;
-  tell("completion of call %d: %s\n", slot, c->text);
+  tell("completion of call %d: %s\n", number, c->text);
   call_complete(c, own);
   if (c->mode == NONBLOCKING || c->stale) call_free(c);
 }

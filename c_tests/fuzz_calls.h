@@ -90,7 +90,7 @@ static inline void combine(int op, int32_t *into, const int32_t *next, size_t in
 
 /* ---- what all processes know */
 
-/* units of the block that process s sends in slot i to process t, by a key that is the same on
+/* units of the block that process s sends in entry i to process t, by a key that is the same on
    all */
 static inline long units_of(const call *c, int s, int i, int t, int f) {
   uint64_t h = mix(c->key);

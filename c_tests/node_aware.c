@@ -51,7 +51,7 @@ static int all_messages(void) {
   return all;
 }
 
-/* ints on the edge that leaves process s in target slot i; one number for all where they are
+/* ints on the edge that leaves process s in target entry i; one number for all where they are
    equal */
 static int ints(uint64_t seed, int equal, int longest, int s, int i) { return (int)((equal ? mix(seed) : mix3(seed, s, i)) % (longest + 1)); }
 
@@ -170,23 +170,23 @@ static void verified(int times) {
   int verify, degree = times * (n - 1);
   MPIX_Neighbor_error_class(MPIX_ERR_VERIFY, &verify);
   for (int wrong = 0; wrong < n && n > 1; wrong++)
-    for (int slot = wrong % 2; slot < degree; slot += n > 4 ? 5 : 1 + times) {
+    for (int entry = wrong % 2; entry < degree; entry += n > 4 ? 5 : 1 + times) {
       int send[degree], have[2 * degree], counts[degree], scounts[degree], displs[degree], sdispls[degree], class;
       for (int i = 0; i < degree; i++) {
         send[i] = test_value(me, i, 0), have[2 * i] = have[2 * i + 1] = SENTINEL;
         scounts[i] = counts[i] = 1, sdispls[i] = i, displs[i] = 2 * i;
       }
-      if (me == wrong) counts[slot] = 2;
-      int source = g.sources[wrong][slot], bad = me == wrong || me == source;
+      if (me == wrong) counts[entry] = 2;
+      int source = g.sources[wrong][entry], bad = me == wrong || me == source;
       int rc = MPIX_Neighbor_alltoallv(send, scounts, sdispls, MPI_INT, have, counts, displs, MPI_INT, comm);
       MPI_Error_class(rc, &class);
-      CHECK(bad ? class == verify : rc == MPI_SUCCESS, "process %d expects more in slot %d: %s", wrong, slot, test_message(rc));
+      CHECK(bad ? class == verify : rc == MPI_SUCCESS, "process %d expects more in entry %d: %s", wrong, entry, test_message(rc));
       for (int j = 0; j < degree; j++) {
-        int want = me == wrong && j == slot ? SENTINEL : test_value(g.sources[me][j], graph_partner(&g, me, j), 0);
-        CHECK(have[2 * j] == want && have[2 * j + 1] == SENTINEL, "process %d expects more in slot %d: %d in slot %d", wrong, slot, have[2 * j], j);
+        int want = me == wrong && j == entry ? SENTINEL : test_value(g.sources[me][j], graph_partner(&g, me, j), 0);
+        CHECK(have[2 * j] == want && have[2 * j + 1] == SENTINEL, "process %d expects more in entry %d: %d in entry %d", wrong, entry, have[2 * j], j);
       }
       /* arguments in error on one process: the others' blocks reach their targets */
-      if (slot > 1) continue;
+      if (entry > 1) continue;
       if (me == wrong) counts[0] = -1;
       rc = MPIX_Neighbor_alltoallv(send, scounts, sdispls, MPI_INT, have, counts, displs, MPI_INT, comm);
       MPI_Error_class(rc, &class);

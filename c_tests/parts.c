@@ -65,11 +65,11 @@ static int length(uint64_t h) {
 static int edge_length(uint64_t seed, int s, int i) { return length(mix3(seed, s, i)); }
 static const layout *pick(uint64_t seed, int what) { return &layouts[mix3(seed, me, what) % KINDS]; }
 
-static void fill(int *at, const layout *l, int ints, int slot) {
-  for (int k = 0; k < ints; k++) *place(at, l, k) = test_value(me, slot, k);
+static void fill(int *at, const layout *l, int ints, int entry) {
+  for (int k = 0; k < ints; k++) *place(at, l, k) = test_value(me, entry, k);
 }
-static void expect(int *at, const layout *l, int ints, int source, int slot) {
-  for (int k = 0; k < ints; k++) *place(at, l, k) = test_value(source, slot, k);
+static void expect(int *at, const layout *l, int ints, int source, int entry) {
+  for (int k = 0; k < ints; k++) *place(at, l, k) = test_value(source, entry, k);
 }
 
 static void test_gather(uint64_t seed) {

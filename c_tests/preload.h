@@ -38,7 +38,7 @@ static inline int test_finish(void) {
   return all[0] != 0 || all[1] == 0;
 }
 
-/* int `k` of what process `s` sends in target slot `i` */
+/* int `k` of what process `s` sends in target entry `i` */
 static inline int test_value(int s, int i, int k) {
   uint64_t z = ((uint64_t)s * 1000003 + i) * 1000033 + k + 1;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -46,18 +46,18 @@ static inline int test_value(int s, int i, int k) {
   return (int)((z ^ (z >> 31)) & 0x7fffffff);
 }
 
-/* a communicator with a topology, and what must arrive on it: the block in source slot j is what
-   `sources[j]` sends in its target slot `slots[j]` */
+/* a communicator with a topology, and what must arrive on it: the block in source entry j is what
+   `sources[j]` sends in its target entry `entries[j]` */
 typedef struct {
   MPI_Comm comm;
   const char *name;
-  int rank, indegree, outdegree, *sources, *targets, *slots;
+  int rank, indegree, outdegree, *sources, *targets, *entries;
 } topology;
 
 static inline void topology_free(topology *t) {
   free(t->sources);
   free(t->targets);
-  free(t->slots);
+  free(t->entries);
   if (t->comm != MPI_COMM_NULL) MPI_Comm_free(&t->comm);
 }
 
@@ -72,11 +72,11 @@ static inline topology of_cartesian(const char *name, MPI_Comm comm) {
   MPI_Comm_rank(comm, &t.rank);
   MPI_Cartdim_get(comm, &n);
   t.indegree = t.outdegree = 2 * n;
-  t.sources = ints(2 * n), t.targets = ints(2 * n), t.slots = ints(2 * n);
+  t.sources = ints(2 * n), t.targets = ints(2 * n), t.entries = ints(2 * n);
   for (int d = 0; d < n; d++) {
     MPI_Cart_shift(comm, d, 1, &t.sources[2 * d], &t.sources[2 * d + 1]);
-    t.slots[2 * d] = 2 * d + 1;
-    t.slots[2 * d + 1] = 2 * d;
+    t.entries[2 * d] = 2 * d + 1;
+    t.entries[2 * d + 1] = 2 * d;
   }
   memcpy(t.targets, t.sources, 2 * n * sizeof(int));
   return t;
@@ -92,13 +92,13 @@ static inline void match(topology *t) {
   int *mine = ints(longest), *all = ints(longest * size);
   for (int i = 0; i < longest; i++) mine[i] = i < t->outdegree ? t->targets[i] : -99;
   if (longest > 0) MPI_Allgather(mine, longest, MPI_INT, all, longest, MPI_INT, t->comm);
-  t->slots = ints(t->indegree);
+  t->entries = ints(t->indegree);
   for (int j = 0; j < t->indegree; j++) {
     int k = 0;
     for (int i = 0; i < j; i++) k += t->sources[i] == t->sources[j];
-    t->slots[j] = -1;
+    t->entries[j] = -1;
     for (int i = 0; i < longest && t->sources[j] >= 0; i++)
-      if (all[t->sources[j] * longest + i] == t->rank && k-- == 0) t->slots[j] = i;
+      if (all[t->sources[j] * longest + i] == t->rank && k-- == 0) t->entries[j] = i;
   }
   free(mine);
   free(all);

@@ -17,8 +17,8 @@ static void test(const topology *t, int count, int all, int round) {
     } else OK(MPI_Neighbor_allgather(out.at, count, MPI_INT, in.at, count, MPI_INT, t->comm));
     int gathers = form == 2 || (form == 1 && all), bad = 0;
     for (int i = 0; i < n; i++) {
-      int source = t->sources[i / count], slot = gathers ? 0 : t->slots[i / count];
-      bad += in.image[i] != (source < 0 ? -1 : test_value(source, slot, i % count + form));
+      int source = t->sources[i / count], entry = gathers ? 0 : t->entries[i / count];
+      bad += in.image[i] != (source < 0 ? -1 : test_value(source, entry, i % count + form));
     }
     CHECK(bad == 0, "form %d, %d ints: %d are wrong", form, count, bad);
   }

@@ -80,11 +80,11 @@ contains
     checks = checks + 1
     if (.not. good) then
       failures = failures + 1
-      if (failures <= 10) print '(a, i0, a, a, a, i0)', 'process ', rank, ': ', what, ' in slot ', which
+      if (failures <= 10) print '(a, i0, a, a, a, i0)', 'process ', rank, ': ', what, ' in entry ', which
     end if
   end subroutine
 
-  ! what process p sends in slot i
+  ! what process p sends in entry i
   integer function value(p, i, k)
     integer, intent(in) :: p, i, k
     value = 1 + k + 10 * i + 1000 * p
@@ -101,10 +101,10 @@ contains
     call MPI_Comm_rank(comm, me, ierr)
   end subroutine
 
-  ! the slot at the other end: what goes down comes from above
-  integer function slot(i)
+  ! the entry at the other end: what goes down comes from above
+  integer function opposite(i)
     integer, intent(in) :: i
-    slot = i - 1 + 2 * mod(i, 2)
+    opposite = i - 1 + 2 * mod(i, 2)
   end function
 
   subroutine blocking(comm, dims)
@@ -136,12 +136,12 @@ contains
     in = -1
     call MPI_Neighbor_alltoall(out, 2, MPI_INTEGER, in, 2, MPI_INTEGER, comm, ierr)
     do i = 1, n
-      call check(all_equal(in(2 * i - 1:2 * i), sources(i), slot(i)), 'alltoall', i)
+      call check(all_equal(in(2 * i - 1:2 * i), sources(i), opposite(i)), 'alltoall', i)
     end do
     in = -1
     call MPI_Neighbor_alltoallv(out, counts, (/ (2 * i, i = 0, n - 1) /), MPI_INTEGER, in, counts, displs, MPI_INTEGER, comm, ierr)
     do i = 1, n
-      call check(all_equal(in(displs(i) + 1:displs(i) + 2), sources(i), slot(i)), 'alltoallv', i)
+      call check(all_equal(in(displs(i) + 1:displs(i) + 2), sources(i), opposite(i)), 'alltoallv', i)
     end do
     types = MPI_INTEGER
     bytes = (/ (8 * (i - 1), i = 1, n) /)
@@ -150,7 +150,7 @@ contains
 #if !defined(NO_ALLTOALLW)
     call MPI_Neighbor_alltoallw(out, counts, bytes, types, in, counts, there, types, comm, ierr)
     do i = 1, n
-      call check(all_equal(in(displs(i) + 1:displs(i) + 2), sources(i), slot(i)), 'alltoallw', i)
+      call check(all_equal(in(displs(i) + 1:displs(i) + 2), sources(i), opposite(i)), 'alltoallw', i)
     end do
     call MPI_Get_address(out, from, ierr)
     call MPI_Get_address(in, to, ierr)
@@ -160,7 +160,7 @@ contains
     call MPI_Neighbor_alltoallw(MPI_BOTTOM, counts, absolute, types, MPI_BOTTOM, counts, there, types, comm, ierr)
     call keep(out, in)
     do i = 1, n
-      call check(all_equal(in(displs(i) + 1:displs(i) + 2), sources(i), slot(i)), 'alltoallw of addresses', i)
+      call check(all_equal(in(displs(i) + 1:displs(i) + 2), sources(i), opposite(i)), 'alltoallw of addresses', i)
     end do
 #endif
   end subroutine
@@ -230,7 +230,7 @@ contains
     call MPI_Wait(handle, MPI_STATUS_IGNORE, ierr)
     call check(handle == MPI_REQUEST_NULL, 'null after wait', 0)
     do i = 1, n
-      call check(all_equal(in(2 * i - 1:2 * i), sources(i), slot(i)), 'ialltoall', i)
+      call check(all_equal(in(2 * i - 1:2 * i), sources(i), opposite(i)), 'ialltoall', i)
     end do
     in = -1
     call MPI_Ineighbor_alltoallv(out, counts, displs, MPI_INTEGER, in, counts, displs, MPI_INTEGER, comm, handle IERROR)
@@ -245,14 +245,14 @@ contains
 #endif
     call check(source == MPI_ANY_SOURCE, 'status', 0)
     do i = 1, n
-      call check(all_equal(in(2 * i - 1:2 * i), sources(i), slot(i)), 'ialltoallv', i)
+      call check(all_equal(in(2 * i - 1:2 * i), sources(i), opposite(i)), 'ialltoallv', i)
     end do
 #if !defined(NO_ALLTOALLW)
     in = -1
     call MPI_Ineighbor_alltoallw(out, counts, bytes, types, in, counts, bytes, types, comm, handle, ierr)
     call MPI_Wait(handle, state, ierr)
     do i = 1, n
-      call check(all_equal(in(2 * i - 1:2 * i), sources(i), slot(i)), 'ialltoallw', i)
+      call check(all_equal(in(2 * i - 1:2 * i), sources(i), opposite(i)), 'ialltoallw', i)
     end do
 #endif
     in = -1
@@ -287,7 +287,7 @@ contains
     call check(got == 7 * sources(1), 'message beside', 0)
     do j = 1, 2
       do i = 1, 2
-        call check(all_equal(in(2 * i - 1:2 * i, j), sources(i), slot(i)), 'mixed', i)
+        call check(all_equal(in(2 * i - 1:2 * i, j), sources(i), opposite(i)), 'mixed', i)
       end do
     end do
     do i = 1, 4
@@ -330,9 +330,9 @@ contains
       end if
       do i = 1, 2
         ones = in(2 * i - 1:2 * i, 1) / round
-        call check(all_equal(ones, sources(i), slot(i)), 'persistent alltoall', i)
+        call check(all_equal(ones, sources(i), opposite(i)), 'persistent alltoall', i)
         ones = in(2 * i - 1:2 * i, 2) / round
-        call check(all_equal(ones, sources(i), slot(i)), 'persistent alltoallw', i)
+        call check(all_equal(ones, sources(i), opposite(i)), 'persistent alltoallw', i)
       end do
       call check(all(handles == kept), 'persistent handles', round)
     end do

@@ -16,13 +16,13 @@ enum { BLOCKING, NONBLOCKING, PERSISTENT, FORMS };
 /* one side of a call, in ints */
 typedef struct {
   int degree, *image, total;
-  int *counts, *displs, *peers, *slots;
+  int *counts, *displs, *peers, *entries;
   MPI_Aint *addresses;
   MPI_Datatype *types;
   MPI_Count *large;
 } side;
 
-/* elements that process `s` sends in slot `i` */
+/* elements that process `s` sends in entry `i` */
 static int count_of(int op, int s, int i, int round) {
   switch (op) {
     case ALLGATHER:
@@ -36,7 +36,7 @@ static int count_of(int op, int s, int i, int round) {
 static side make_side(const topology *t, int op, int sends, int round, int wide) {
   side s = {.degree = sends ? t->outdegree : t->indegree};
   int n = s.degree;
-  s.counts = ints(n), s.displs = ints(n), s.peers = ints(n), s.slots = ints(n);
+  s.counts = ints(n), s.displs = ints(n), s.peers = ints(n), s.entries = ints(n);
   s.addresses = malloc((n + 1) * sizeof(MPI_Aint));
   s.types = malloc((n + 1) * sizeof(MPI_Datatype));
   s.large = malloc((n + 1) * sizeof(MPI_Count));
@@ -46,8 +46,8 @@ static side make_side(const topology *t, int op, int sends, int round, int wide)
   for (int k = 0; k < n; k++) {
     int i = packed ? k : n - 1 - k;
     s.peers[i] = sends ? t->rank : t->sources[i];
-    s.slots[i] = op <= ALLGATHERV ? 0 : sends ? i : t->slots[i];
-    s.counts[i] = count_of(op, s.peers[i] < 0 ? 1 : s.peers[i], one || op <= ALLGATHERV ? 0 : s.slots[i] < 0 ? 0 : s.slots[i], round);
+    s.entries[i] = op <= ALLGATHERV ? 0 : sends ? i : t->entries[i];
+    s.counts[i] = count_of(op, s.peers[i] < 0 ? 1 : s.peers[i], one || op <= ALLGATHERV ? 0 : s.entries[i] < 0 ? 0 : s.entries[i], round);
     if (op == ALLGATHERV && s.peers[i] < 0) s.counts[i] = 2;
     s.displs[i] = one ? 0 : at;
     if (!one) at += wide ? 2 * s.counts[i] + 1 : s.counts[i] + !packed;
@@ -88,7 +88,7 @@ static void fill(const side *s, int sends, int one, int step, int salt) {
   }
   for (int i = 0; i < s->degree; i++)
     for (int k = 0; k < s->counts[i] && (sends || s->peers[i] >= 0); k++)
-      s->image[s->displs[i] + step * k] = test_value(s->peers[i], s->slots[i], k) ^ salt;
+      s->image[s->displs[i] + step * k] = test_value(s->peers[i], s->entries[i], k) ^ salt;
 }
 
 static void run(const topology *t, int op, int form, int large, int round, int bottom) {
@@ -201,7 +201,7 @@ static void run(const topology *t, int op, int form, int large, int round, int b
   free_arrays(&want, op, wide);
   free(copy.counts), free(copy.displs), free(large_displs[0]), free(large_displs[1]);
   free(out.image), free(in.image), free(want.image);
-  free(out.peers), free(out.slots), free(in.peers), free(in.slots), free(want.peers), free(want.slots);
+  free(out.peers), free(out.entries), free(in.peers), free(in.entries), free(want.peers), free(want.entries);
   test_rank = world;
 }
 

@@ -12,7 +12,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < 8; i++) out[i] = test_value(test_rank, i / 4, i + round), in[i] = -1;
     OK(MPI_Neighbor_alltoall(out, 4, MPI_INT, in, 4, MPI_INT, line.comm));
     for (int i = 0; i < 8; i++) {
-      int source = line.sources[i / 4], slot = line.slots[i / 4], want = source < 0 ? -1 : test_value(source, slot, 4 * slot + i % 4 + round);
+      int source = line.sources[i / 4], entry = line.entries[i / 4], want = source < 0 ? -1 : test_value(source, entry, 4 * entry + i % 4 + round);
       CHECK(in[i] == want, "round %d: int %d is %d, not %d", round, i, in[i], want);
     }
   }

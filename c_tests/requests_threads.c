@@ -10,9 +10,9 @@ enum { THREADS = 2, REPEATS = 60, COUNT = 300 };
 static MPI_Comm comms[THREADS + 1];
 static int wrong[THREADS];
 
-static int value(int source, int slot, int tag, int i) { return (int)(mix3(mix2(source, slot), tag, i) & 0x7fffffff); }
+static int value(int source, int entry, int tag, int i) { return (int)(mix3(mix2(source, entry), tag, i) & 0x7fffffff); }
 
-/* all to all: the block in slot k comes from process k, which sent it in its slot for this
+/* all to all: the block in entry k comes from process k, which sent it in its entry for this
    process */
 static void fill(int *send, int tag) {
   for (int k = 0; k < test_size; k++)

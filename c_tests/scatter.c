@@ -27,15 +27,15 @@ static int me, n, trees;
 /* int `k` of a block of a layout */
 static int *at(int *base, int kind, int k) { return base + (k / INTS) * layouts[kind].extent + layouts[kind].offset[k % INTS]; }
 
-/* the hub's targets, and the slot of each process there */
-static int hub, outdegree, targets[80], slot_of[80];
+/* the hub's targets, and the entry of each process there */
+static int hub, outdegree, targets[80], entry_of[80];
 
 static void clear(int from) {
   hub = from, outdegree = 0;
-  for (int r = 0; r < n; r++) slot_of[r] = -1;
+  for (int r = 0; r < n; r++) entry_of[r] = -1;
 }
 static void target(int r) {
-  if (r != MPI_PROC_NULL) slot_of[r] = outdegree;
+  if (r != MPI_PROC_NULL) entry_of[r] = outdegree;
   targets[outdegree++] = r;
 }
 
@@ -51,7 +51,7 @@ static int set(int operations, int weight, MPI_Info info, MPI_Comm comm) {
   int weights[80];
   for (int i = 0; i < 80; i++) weights[i] = weight;
   const int *w = weight ? weights : MPI_UNWEIGHTED;
-  return MPIX_Neighborhood_set(operations, slot_of[me] >= 0, &hub, w, me == hub ? outdegree : 0, targets, w, info, comm);
+  return MPIX_Neighborhood_set(operations, entry_of[me] >= 0, &hub, w, me == hub ? outdegree : 0, targets, w, info, comm);
 }
 
 static const char *described(MPI_Comm comm) {
@@ -88,12 +88,12 @@ static void exchange(uint64_t seed, int form, int longest, MPI_Comm comm) {
       if (form >= 4) *at(sendbuf + i * room, mix3(seed, 3, i) % KINDS, k) = test_value(hub, i, k);
       else *at(sendbuf + (equal ? i * counts[i] : displs[i]) * layouts[skind].extent, skind, k) = test_value(hub, i, k);
     }
-  int slot = slot_of[me], zero = 0;
+  int entry = entry_of[me], zero = 0;
   MPI_Count wmine;
   MPI_Aint wzero = 0;
-  if (slot >= 0) {
-    mine = counts[slot];
-    for (int k = 0; k < mine * INTS; k++) *at(want.image + room / 2, rkind, k) = test_value(hub, slot, k);
+  if (entry >= 0) {
+    mine = counts[entry];
+    for (int k = 0; k < mine * INTS; k++) *at(want.image + room / 2, rkind, k) = test_value(hub, entry, k);
   }
   wmine = mine;
   MPI_Datatype st = layouts[skind].type, rt = layouts[rkind].type;
@@ -183,7 +183,7 @@ static void simple(int line, int except) {
   int values[80], have = SENTINEL;
   for (int i = 0; i < outdegree; i++) values[i] = 100 * line + i;
   OK(MPIX_Neighbor_alltoall(values, 1, MPI_INT, &have, 1, MPI_INT, comm));
-  if (me != except) CHECK(have == (slot_of[me] >= 0 ? 100 * line + slot_of[me] : SENTINEL), "line %d: %d", line, have);
+  if (me != except) CHECK(have == (entry_of[me] >= 0 ? 100 * line + entry_of[me] : SENTINEL), "line %d: %d", line, have);
 }
 
 static void everyone(int from) {
@@ -242,12 +242,12 @@ static void other_lengths(void) {
     } else {
       CHECK(rc == MPI_SUCCESS, "%s", test_message(rc));
     }
-    int slot = slot_of[me];
+    int entry = entry_of[me];
     if (me == relay && expected >= 2) {
-      CHECK(have[0] == 3 * slot && have[2] == 3 * slot + 1 && have[4] == 3 * slot + 2, "%d %d %d", have[0], have[2], have[4]);
+      CHECK(have[0] == 3 * entry && have[2] == 3 * entry + 1 && have[4] == 3 * entry + 2, "%d %d %d", have[0], have[2], have[4]);
       CHECK(have[1] == SENTINEL && have[6] == SENTINEL, "%d %d", have[1], have[6]);
     }
-    if (me != relay && me != 0) CHECK(have[0] == 3 * slot && have[2] == 3 * slot + 2, "%d %d", have[0], have[2]);
+    if (me != relay && me != 0) CHECK(have[0] == 3 * entry && have[2] == 3 * entry + 2, "%d %d", have[0], have[2]);
     simple(__LINE__, -1);
   }
 }
@@ -275,7 +275,7 @@ static void verified(void) {
       else if (me == wrong) expect(__LINE__, rc, how == 1 ? MPI_ERR_COUNT : MPI_ERR_TYPE, how == 1 ? "= -1 is negative" : "MPI_DATATYPE_NULL");
       else if (me == hub || wrong == hub) expect(__LINE__, rc, verify, "as its arguments are in error");
       else CHECK(rc == MPI_SUCCESS, "%s", test_message(rc));
-      int want = me == hub || me == wrong || wrong == hub ? SENTINEL : slot_of[me] + 1;
+      int want = me == hub || me == wrong || wrong == hub ? SENTINEL : entry_of[me] + 1;
       CHECK(have[0] == want && have[1] == SENTINEL, "process %d wrong in way %d: %d instead of %d", wrong, how, have[0], want);
       simple(__LINE__, -1);
     }

@@ -1,5 +1,5 @@
 /* Collectives among processes that share memory: lengths around every limit of that (what lies in a
-   cache line, in a slot, comes in chunks), all operations, graphs of all kinds, and blocking,
+   cache line, in a cell, comes in chunks), all operations, graphs of all kinds, and blocking,
    nonblocking and persistent calls in one sequence, where each process takes another form for the
    same collective and completes what is under way in an order of its own. Values name sender, edge,
    run and element. */
@@ -17,7 +17,7 @@ enum { RUNS = 2, PENDING = 24 };
 enum { INT_SUM, LONG_BXOR, DOUBLE_MAX, FLOAT_SUM, SHORT_SUM, AFFINE, KINDS };
 
 static int me, n;
-static size_t slot, chunk;
+static size_t cell, chunk;
 static MPI_Datatype affine_type;
 static MPI_Op affine_op;
 
@@ -95,12 +95,12 @@ typedef struct {
 } call;
 
 static size_t lengths(uint64_t h) {
-  size_t all[] = {0, 1, 8, 39, 40, 41, 48, 64, 4096, slot - 1, slot, slot + 1, slot + chunk + 1, 2 * slot + 1, 8 * chunk + 1, 5 * slot + 3};
-  /* where slots are large, what is longer is seldom */
-  return all[h / 64 % (h % 64 < (slot > 65536 ? 3 : 24) ? 16 : 9)];
+  size_t all[] = {0, 1, 8, 39, 40, 41, 48, 64, 4096, cell - 1, cell, cell + 1, cell + chunk + 1, 2 * cell + 1, 8 * chunk + 1, 5 * cell + 3};
+  /* where cells are large, what is longer is seldom */
+  return all[h / 64 % (h % 64 < (cell > 65536 ? 3 : 24) ? 16 : 9)];
 }
 
-/* bytes from process `s`, target slot `i`; where all blocks are equal both are 0 */
+/* bytes from process `s`, target entry `i`; where all blocks are equal both are 0 */
 static size_t length_of(const call *c, int s, int i) {
   switch (c->operation) {
     case ALLTOALLV: return lengths(mix3(c->seed, s, i));
@@ -119,7 +119,7 @@ static uint64_t name_of(const call *c, int s, int i) { return mix3(mix2(c->seed,
 static unsigned char byte_of(uint64_t name, size_t k) { return (unsigned char)((name >> (k % 8 * 8)) + k / 8 * 5); }
 
 /* int k of a block of alltoallw lies at every second place if the block is strided */
-static int is_strided(const call *c, int side, int slot_number) { return mix3(c->seed, side + 7, slot_number + 31 * me) % 2; }
+static int is_strided(const call *c, int side, int entry) { return mix3(c->seed, side + 7, entry + 31 * me) % 2; }
 
 static void fill_block(const call *c, int s, int i, unsigned char *at, size_t bytes, int stride) {
   uint64_t name = name_of(c, s, i);
@@ -238,7 +238,7 @@ static void verify(call *c) {
         if (c->have[(size_t)c->wide[k] + e / 4 * 4 * (size_t)stride + e % 4] != byte_of(name, e) && bad++ == 0) first = e, worst = j;
     }
   }
-  CHECK(bad == 0, "%s of %d bytes, kind %d, form %d, run %d: %zu of %zu bytes are wrong, first byte %zu of source slot %d", names[c->operation],
+  CHECK(bad == 0, "%s of %d bytes, kind %d, form %d, run %d: %zu of %zu bytes are wrong, first byte %zu of source entry %d", names[c->operation],
         (int)c->base, c->kind, c->form, c->run, bad, all, first, worst);
 }
 
@@ -347,12 +347,12 @@ static void memory_of_all(uint64_t seed) {
     uint64_t first = seed, second;
     for (;; first++) {
       prepare(&c, &g, comm, first, BLOCKING);
-      if (c.operation == REDUCE && c.base >= 64 && c.base <= slot) break;
+      if (c.operation == REDUCE && c.base >= 64 && c.base <= cell) break;
       release(&c);
     }
     for (second = first + 1;; second++) {
       prepare(&d, &g, comm, second, BLOCKING);
-      if (d.operation == REDUCEV && d.base > slot) break;
+      if (d.operation == REDUCEV && d.base > cell) break;
       release(&d);
     }
     seed = second + 1;
@@ -370,7 +370,7 @@ int main(int argc, char **argv) {
   alarm(getenv("TEST_ALARM") ? (unsigned)atoi(getenv("TEST_ALARM")) : 100);
   const char *shared = getenv("MPIX_SHARED_MEMORY");
   size_t most = shared && atol(shared) > 0 ? (size_t)atol(shared) : 10 << 20;
-  slot = (most - (most > 32768 ? 32768 : 0)) / 8 / 4096 * 4096, chunk = slot < 131072 ? slot : 131072;
+  cell = (most - (most > 32768 ? 32768 : 0)) / 8 / 4096 * 4096, chunk = cell < 131072 ? cell : 131072;
   MPI_Type_contiguous(2, MPI_UNSIGNED, &affine_type);
   MPI_Type_commit(&affine_type);
   MPI_Op_create(compose, 0, &affine_op);

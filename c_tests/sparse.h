@@ -135,7 +135,7 @@ static inline void few_short(list *l, int s, int round, int size) {
 }
 static const pattern FEW_SHORT = {"few short", few_short, 0};
 
-/* as few_short, with lengths around the limits of slots (4096 bytes), of the router's heads (8192
+/* as few_short, with lengths around the limits of cells (4096 bytes), of the router's heads (8192
    with prefix and labels), of inboxes (32768) and of MPI's eager messages */
 static inline void mixed_lengths(list *l, int s, int round, int size) {
   static const int lengths[] = {0, 1, 4, 17, 400, 4088, 4095, 4096, 4097, 4100, 8143, 8144, 8145, 8152, 8160, 8161, 8168, 8176, 8192, 8193, 16384, 32768, 32769, 65536, 65537, 160000};

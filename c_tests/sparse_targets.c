@@ -21,12 +21,12 @@ static int targets_of(int s, int round, int *targets, int *weights) {
 }
 
 /* the sources that must be found: by rank, those of one rank in the order of its list */
-static int sources_of(int round, int *sources, int *weights, int *slots) {
+static int sources_of(int round, int *sources, int *weights, int *entries) {
   int count = 0, theirs[8], said[8];
   for (int s = 0; s < n; s++) {
     int k = targets_of(s, round, theirs, said);
     for (int i = 0; i < k; i++)
-      if (theirs[i] == me) sources[count] = s, slots[count] = i, weights[count++] = said[i];
+      if (theirs[i] == me) sources[count] = s, entries[count] = i, weights[count++] = said[i];
   }
   return count;
 }
@@ -46,14 +46,14 @@ static void lists(const char *protocol, int round, int weighted, MPI_Comm comm, 
   }
 }
 
-static void run(const char *protocol, int round, MPI_Comm comm, int in, const int *sources, const int *slots, int out) {
+static void run(const char *protocol, int round, MPI_Comm comm, int in, const int *sources, const int *entries, int out) {
   int mine = 1000 + me, have[MOST], send[MOST], sum = -1, want = 0, bad = 0;
   for (int i = 0; i < out; i++) send[i] = 100 * me + i;
   OK(MPIX_Neighbor_gather(&mine, 1, MPI_INT, have, 1, MPI_INT, comm));
   for (int j = 0; j < in; j++) bad += have[j] != 1000 + sources[j], want += 1000 + sources[j];
   CHECK(bad == 0, "%s, case %d: %d blocks of gather", protocol, round, bad);
   OK(MPIX_Neighbor_alltoall(send, 1, MPI_INT, have, 1, MPI_INT, comm));
-  for (int j = 0; j < in; j++) bad += have[j] != 100 * sources[j] + slots[j];
+  for (int j = 0; j < in; j++) bad += have[j] != 100 * sources[j] + entries[j];
   CHECK(bad == 0, "%s, case %d: %d blocks of alltoall", protocol, round, bad);
   OK(MPIX_Neighbor_reduce(&mine, 1, MPI_INT, &sum, 1, MPI_INT, MPI_SUM, comm));
   CHECK(sum == (in ? want : -1), "%s, case %d: sum %d, not %d", protocol, round, sum, want);
@@ -62,16 +62,16 @@ static void run(const char *protocol, int round, MPI_Comm comm, int in, const in
 static void cases(const char *protocol, MPI_Comm comm) {
   MPI_Info info = hint("mpix_sparse", protocol);
   for (int round = 0; round < 8; round++) {
-    int targets[8], tweights[8], sources[MOST], sweights[MOST], slots[MOST], weighted = round % 3;
-    int out = targets_of(me, round, targets, tweights), in = sources_of(round, sources, sweights, slots);
+    int targets[8], tweights[8], sources[MOST], sweights[MOST], entries[MOST], weighted = round % 3;
+    int out = targets_of(me, round, targets, tweights), in = sources_of(round, sources, sweights, entries);
     OK(MPIX_Neighborhood_set_targets(ALL_OPERATIONS, out, targets, weighted ? tweights : MPI_UNWEIGHTED, info, comm));
     lists(protocol, round, weighted, comm, in, sources, sweights, out, targets, tweights);
-    run(protocol, round, comm, in, sources, slots, out);
+    run(protocol, round, comm, in, sources, entries, out);
     /* what MPIX_Neighborhood_set makes of both lists */
     if (round == 3) {
       OK(MPIX_Neighborhood_set(ALL_OPERATIONS, in, sources, MPI_UNWEIGHTED, out, targets, MPI_UNWEIGHTED, info, comm));
       lists(protocol, round, 0, comm, in, sources, sweights, out, targets, tweights);
-      run(protocol, round, comm, in, sources, slots, out);
+      run(protocol, round, comm, in, sources, entries, out);
     }
   }
   MPI_Info_free(&info);

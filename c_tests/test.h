@@ -120,7 +120,7 @@ static inline graph graph_random(int n, int edges, uint64_t seed) {
   return g;
 }
 
-/* the target slot of the process `source` whose block must arrive in source slot `j` of process
+/* the target entry of the process `source` whose block must arrive in source entry `j` of process
    `r`: the definition of matching */
 static inline int graph_partner(const graph *g, int r, int j) {
   int source = g->sources[r][j], k = 0;
@@ -136,7 +136,7 @@ static inline void graph_set(const graph *g, int operations, MPI_Info info, MPI_
   OK(MPIX_Neighborhood_set(operations, g->indegree[r], g->sources[r], MPI_UNWEIGHTED, g->outdegree[r], g->targets[r], MPI_UNWEIGHTED, info, comm));
 }
 
-/* int `k` of what process `s` sends in target slot `i` */
+/* int `k` of what process `s` sends in target entry `i` */
 static inline int test_value(int s, int i, int k) { return (int)(mix3(s, i, k) & 0x7fffffff); }
 
 /* the bytes of a buffer, as ints */

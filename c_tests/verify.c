@@ -133,7 +133,7 @@ int main(int argc, char **argv) {
     reduction();
   }
   self_edge();
-  /* what stands in the slot of no process is not looked at */
+  /* what stands in the entry of no process is not looked at */
   int nobody = MPI_PROC_NULL, odd = -5, zero = 0;
   OK(MPIX_Neighbor_alltoall_set(1, &nobody, MPI_UNWEIGHTED, 1, &nobody, MPI_UNWEIGHTED, info, MPI_COMM_WORLD));
   OK(MPIX_Neighbor_alltoallv(&zero, &odd, &zero, MPI_INT, &zero, &odd, &zero, MPI_INT, MPI_COMM_WORLD));
@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
     graph_set(&g, MPIX_NEIGHBOR_GATHER, info, MPI_COMM_WORLD);
     int got[200];
     OK(MPIX_Neighbor_gather(&me, 1, MPI_INT, got, 1, MPI_INT, MPI_COMM_WORLD));
-    for (int j = 0; j < g.indegree[me]; j++) CHECK(g.sources[me][j] == MPI_PROC_NULL || got[j] == g.sources[me][j], "slot %d", j);
+    for (int j = 0; j < g.indegree[me]; j++) CHECK(g.sources[me][j] == MPI_PROC_NULL || got[j] == g.sources[me][j], "entry %d", j);
     graph_free(&g);
   }
   if (info != MPI_INFO_NULL) MPI_Info_free(&info);

@@ -7,8 +7,8 @@ from collections import defaultdict, deque
 
 
 def key(block):
-    ((kind, slot),) = block.items()
-    return kind, slot
+    ((kind, index),) = block.items()
+    return kind, index
 
 
 class Process:
@@ -20,18 +20,18 @@ class Process:
         self.parts = defaultdict(list)
 
     def read(self, block):
-        kind, slot = block
+        kind, index = block
         if kind == "input":
-            return (self.rank, slot)
+            return (self.rank, index)
         if kind == "packet":
-            return [self.read(b) for b in self.packets[slot]]
+            return [self.read(b) for b in self.packets[index]]
         return self.blocks[block]
 
     def write(self, block, content):
-        kind, slot = block
+        kind, index = block
         assert kind != "input", "an input block is written"
         if kind == "packet":
-            places = self.packets[slot]
+            places = self.packets[index]
             assert isinstance(content, list) and len(content) == len(places), "packets differ"
             for place, part in zip(places, content):
                 self.write(place, part)
@@ -72,8 +72,8 @@ def replay(neighborhoods, schedules):
         assert not any(wires.values()), "a message is not received"
     for p, lists in zip(world, neighborhoods):
         wanted = {
-            ("output", slot): (source["rank"], source["target_slot"])
-            for slot, source in enumerate(lists["sources"]) if source is not None
+            ("output", entry): (source["rank"], source["target_entry"])
+            for entry, source in enumerate(lists["sources"]) if source is not None
         }
         got = {block: content for block, content in p.blocks.items() if block[0] == "output"}
         assert got == wanted and not p.parts, f"process {p.rank}: {got}, not {wanted}"

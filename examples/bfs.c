@@ -397,11 +397,11 @@ typedef struct {
   int *there;    /* number of each ghost among its owner's vertices */
   /* processes that own ghosts, and the first ghost of each; one more as end */
   int owners, *owner, *owner_start;
-  int *slot;                        /* of each ghost: which of these owners it has */
+  int *owned_by;                    /* of each ghost: which of these owners it has */
 } graph;
 
 static void free_graph(graph *g) {
-  void *all[] = {g->start, g->adjacent, g->there, g->owner, g->owner_start, g->slot};
+  void *all[] = {g->start, g->adjacent, g->there, g->owner, g->owner_start, g->owned_by};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
 }
 
@@ -425,7 +425,7 @@ static void number_ghosts(graph *g, const edge_list *l, int P) {
   }
 
   g->there = ints(g->ghosts);
-  g->slot = ints(g->ghosts);
+  g->owned_by = ints(g->ghosts);
   g->owner = ints(g->ghosts < P ? g->ghosts : P);
   g->owner_start = ints((g->ghosts < P ? g->ghosts : P) + 1);
   for (int i = 0; i < g->ghosts; i++) {
@@ -434,7 +434,7 @@ static void number_ghosts(graph *g, const edge_list *l, int P) {
       g->owner[g->owners] = owner;
       g->owner_start[g->owners++] = i;
     }
-    g->slot[i] = g->owners - 1;
+    g->owned_by[i] = g->owners - 1;
     g->there[i] = ghost[i] - block_start(g->vertices, P, owner);
   }
   g->owner_start[g->owners] = g->ghosts;
@@ -559,10 +559,10 @@ static void expand(search *s, level *l) {
 static void pack(search *s) {
   const graph *g = s->g;
   for (int i = 0; i < g->owners; i++) s->counts[i] = 0;
-  for (int i = 0; i < s->outgoings; i++) s->counts[g->slot[s->outgoing[i]]]++;
+  for (int i = 0; i < s->outgoings; i++) s->counts[g->owned_by[s->outgoing[i]]]++;
   for (int i = 0, sum = 0; i < g->owners; sum += s->counts[i++]) s->displs[i] = sum;
   for (int i = 0; i < s->outgoings; i++)
-    s->packed[s->displs[g->slot[s->outgoing[i]]]++] = g->there[s->outgoing[i]];
+    s->packed[s->displs[g->owned_by[s->outgoing[i]]]++] = g->there[s->outgoing[i]];
   s->targets = 0;
   for (int i = 0; i < g->owners; i++) {
     if (s->counts[i] == 0) continue;

@@ -196,20 +196,20 @@ contains
     integer, intent(in) :: n(2)
     type(halo) :: h
     type(MPI_Info) :: info
-    integer :: d, side, slot, length(2), from(2)
+    integer :: d, side, edge, length(2), from(2)
     h%comm = cart
     do d = 1, 2
       do side = 0, 1
-        slot = 2 * d - 1 + side
+        edge = 2 * d - 1 + side
         length = n
         length(d) = 1
         from = 1
         from(d) = merge(1, n(d), side == 0)
-        call MPI_Type_create_subarray(2, n + 2, length, from, MPI_ORDER_FORTRAN, MPI_DOUBLE_PRECISION, h%sent(slot))
+        call MPI_Type_create_subarray(2, n + 2, length, from, MPI_ORDER_FORTRAN, MPI_DOUBLE_PRECISION, h%sent(edge))
         from(d) = merge(0, n(d) + 1, side == 0)
-        call MPI_Type_create_subarray(2, n + 2, length, from, MPI_ORDER_FORTRAN, MPI_DOUBLE_PRECISION, h%received(slot))
-        call MPI_Type_commit(h%sent(slot))
-        call MPI_Type_commit(h%received(slot))
+        call MPI_Type_create_subarray(2, n + 2, length, from, MPI_ORDER_FORTRAN, MPI_DOUBLE_PRECISION, h%received(edge))
+        call MPI_Type_commit(h%sent(edge))
+        call MPI_Type_commit(h%received(edge))
       end do
     end do
     call MPI_Info_create(info)
@@ -238,19 +238,19 @@ contains
     real(real64), intent(inout), contiguous, asynchronous :: u(0:, 0:)
     real(real64), intent(inout) :: next(0:, 0:)
     integer, intent(in) :: n(2)
-    integer :: slot, d, from(2), to(2), i, j
+    integer :: edge, d, from(2), to(2), i, j
     call MPIX_Request_start(plan)
     call advance(u, next, [2, 2], n - 1)
     do
-      call MPIX_Request_waitany_source(plan, slot)
-      if (slot == MPI_UNDEFINED) exit
+      call MPIX_Request_waitany_source(plan, edge)
+      if (edge == MPI_UNDEFINED) exit
       ! tells a compiler that does not know it yet that u is another one now
       if (.not. MPI_ASYNC_PROTECTS_NONBLOCKING) call MPI_F_sync_reg(u)
       ! the cells on that side, but the corners, which need ghost cells of two sides
-      d = (slot + 1) / 2
+      d = (edge + 1) / 2
       from = 2
       to = n - 1
-      from(d) = merge(1, n(d), mod(slot, 2) == 1)
+      from(d) = merge(1, n(d), mod(edge, 2) == 1)
       to(d) = from(d)
       call advance(u, next, from, to)
     end do
@@ -270,14 +270,14 @@ contains
     type(halo), intent(in) :: h
     real(real64), intent(inout), contiguous, asynchronous :: u(:, :)
     type(MPI_Request) :: requests(8)
-    integer :: d, low, high, slot
+    integer :: d, low, high, edge
     do d = 1, 2
       call MPI_Cart_shift(h%comm, d - 1, 1, low, high)
-      slot = 2 * d - 1
-      call MPI_Irecv(u, 1, h%received(slot), low, slot, h%comm, requests(4 * d - 3))
-      call MPI_Irecv(u, 1, h%received(slot + 1), high, slot - 1, h%comm, requests(4 * d - 2))
-      call MPI_Isend(u, 1, h%sent(slot), low, slot - 1, h%comm, requests(4 * d - 1))
-      call MPI_Isend(u, 1, h%sent(slot + 1), high, slot, h%comm, requests(4 * d))
+      edge = 2 * d - 1
+      call MPI_Irecv(u, 1, h%received(edge), low, edge, h%comm, requests(4 * d - 3))
+      call MPI_Irecv(u, 1, h%received(edge + 1), high, edge - 1, h%comm, requests(4 * d - 2))
+      call MPI_Isend(u, 1, h%sent(edge), low, edge - 1, h%comm, requests(4 * d - 1))
+      call MPI_Isend(u, 1, h%sent(edge + 1), high, edge, h%comm, requests(4 * d))
     end do
     call MPI_Waitall(8, requests, MPI_STATUSES_IGNORE)
   end subroutine exchange_by_hand
@@ -318,7 +318,7 @@ program halo2d
   real(real64), allocatable, asynchronous :: u(:, :), next(:, :)
   real(real64), allocatable :: whole(:, :), expected(:, :)
   real(real64) :: ours, by_hand, difference
-  integer :: rank, ranks, dims(2), coords(2), step, length, slot
+  integer :: rank, ranks, dims(2), coords(2), step, length, edge
   character(len=:), allocatable :: wrong
   character(len=1000) :: text
 
@@ -397,9 +397,9 @@ program halo2d
     end if
   end if
   call MPI_Bcast(difference, 1, MPI_DOUBLE_PRECISION, 0, cart)
-  do slot = 1, 4
-    call MPI_Type_free(h%sent(slot))
-    call MPI_Type_free(h%received(slot))
+  do edge = 1, 4
+    call MPI_Type_free(h%sent(edge))
+    call MPI_Type_free(h%received(edge))
   end do
   call MPI_Comm_free(cart)
   call MPI_Finalize()

@@ -190,7 +190,7 @@ static void step(const box *b, int stencil, const double *in, double *out) {
 
 /* --------------------------------------------------------------------------------- the exchange */
 
-/* Slot i sends one block and receives one. A side is -1, 0 or 1 in each dimension: where a block
+/* Entry i sends one block and receives one. A side is -1, 0 or 1 in each dimension: where a block
    lies in the box, and the direction in which it travels. */
 typedef struct {
   int degree;
@@ -203,7 +203,7 @@ typedef struct {
   MPI_Aint displs[MAX_DEGREE]; /* all 0: it also says where the block lies in the field */
   MPI_Comm comm;               /* Cartesian, with the library's neighborhood */
   MPI_Comm graph;              /* the same neighbors for MPI's own collectives */
-  /* a graph has no slots for MPI_PROC_NULL */
+  /* a graph has no entries for MPI_PROC_NULL */
   MPI_Datatype graph_sendtypes[MAX_DEGREE], graph_recvtypes[MAX_DEGREE];
 } halo;
 
@@ -242,9 +242,9 @@ static MPI_Datatype side_type(const box *b, const int side[DIMS], int ghost) {
    the neighbor at several sides. */
 static int direction_tag(const int d[DIMS], int sign) { return 13 + sign * (d[0] + 3 * d[1] + 9 * d[2]); }
 
-/* A slot that sends the block at side `to` to the process there, and receives from the process at
+/* An entry that sends the block at side `to` to the process there, and receives from the process at
    side `from`. */
-static void add_slot(halo *h, const box *b, const int to[DIMS], const int from[DIMS]) {
+static void add_entry(halo *h, const box *b, const int to[DIMS], const int from[DIMS]) {
   int i = h->degree++;
   h->targets[i] = process_at(h->comm, to);
   h->sources[i] = process_at(h->comm, from);
@@ -261,35 +261,35 @@ static void add_slot(halo *h, const box *b, const int to[DIMS], const int from[D
 
 /* 6 neighbors, in the order that the standard gives a Cartesian communicator: -x, +x, -y, +y, -z,
    +z, in both lists. The library knows the directions then: the block sent toward +x arrives in the
-   receiver's -x slot, also where a periodic dimension has one or two processes, so that the
+   receiver's -x entry, also where a periodic dimension has one or two processes, so that the
    neighbors at both sides are the same process. */
 static void make_faces(halo *h, const box *b, MPI_Info info) {
   for (int d = 0; d < DIMS; d++) {
     for (int s = -1; s <= 1; s += 2) {
       int side[DIMS] = {0};
       side[d] = s;
-      add_slot(h, b, side, side);
+      add_entry(h, b, side, side);
     }
   }
   MPIX_Neighborhood_set_topology(MPIX_NEIGHBOR_ALLTOALL, info, h->comm);
   h->graph = h->comm;
-  /* on a Cartesian communicator MPI has a slot for each side, open ends too */
+  /* on a Cartesian communicator MPI has an entry for each side, open ends too */
   memcpy(h->graph_sendtypes, h->sendtypes, sizeof h->sendtypes);
   memcpy(h->graph_recvtypes, h->recvtypes, sizeof h->recvtypes);
 }
 
 /* 26 neighbors, listed. Lists say nothing about directions; where a process stands in a list
-   several times, its k-th edge there meets the k-th edge of the other process's list. So slot i
+   several times, its k-th edge there meets the k-th edge of the other process's list. So entry i
    sends toward offset o_i and receives from the process at -o_i, whose block travels with the same
-   offset o_i: if this process is the target of slots i, j, ... of another one, that one is the
-   source of just these slots i, j, ... here, and k-th meets k-th. With the process at +o_i as i-th
+   offset o_i: if this process is the target of entries i, j, ... of another one, that one is the
+   source of just these entries i, j, ... here, and k-th meets k-th. With the process at +o_i as i-th
    source, the lists would hold the same processes, but blocks would land at the opposite side of
    the box wherever a periodic dimension has one or two processes. */
 static void make_faces_edges_corners(halo *h, const box *b, MPI_Info info) {
   for (int z = -1; z <= 1; z++)
     for (int y = -1; y <= 1; y++)
       for (int x = -1; x <= 1; x++)
-        if (x != 0 || y != 0 || z != 0) add_slot(h, b, (int[]){x, y, z}, (int[]){-x, -y, -z});
+        if (x != 0 || y != 0 || z != 0) add_entry(h, b, (int[]){x, y, z}, (int[]){-x, -y, -z});
 
   /* The weights tell the library that faces are heavier than edges and corners. Wrong ones would
      cost time, never correctness. */
@@ -326,16 +326,16 @@ static void free_halo(halo *h) {
 
 enum { SIDES = 27, SLABS = 4 };
 
-/* A part of the owned cells, and the slots that it waits for, as a set of bits. */
+/* A part of the owned cells, and the entries that it waits for, as a set of bits. */
 typedef struct {
   int low[DIMS], high[DIMS];
-  unsigned slots;
+  unsigned entries;
 } region;
 
 /* The cells at one side of the box; side (0, 0, 0) are those that need no ghost cells. Of a
    dimension of one cell, that cell lies at both sides; it is counted at -1. */
 static region make_region(const halo *h, const box *b, const int side[DIMS]) {
-  region r = {.slots = 0};
+  region r = {.entries = 0};
   for (int d = 0; d < DIMS; d++) {
     int n = b->n[d];
     r.low[d] = side[d] < 0 ? 1 : side[d] > 0 && n > 1 ? n : 2;
@@ -349,7 +349,7 @@ static region make_region(const halo *h, const box *b, const int side[DIMS]) {
       int from = h->from[i][d];
       next = next && (from == 0 || from == side[d] || (b->n[d] == 1 && side[d] < 0));
     }
-    if (next) r.slots |= 1u << i;
+    if (next) r.entries |= 1u << i;
   }
   return r;
 }
@@ -382,7 +382,7 @@ static void exchange_sparse(work *w) {
                           h->comm);
 }
 
-/* The MPI library's. Only timed: released versions put blocks in the wrong slots when a periodic
+/* The MPI library's. Only timed: released versions put blocks in the wrong entries when a periodic
    dimension has one or two processes, or when a process is listed several times. */
 static void exchange_native(work *w) {
   const halo *h = w->h;
@@ -420,7 +420,7 @@ static void exchange_then_step(work *w) {
   step_alone(w);
 }
 
-/* Computes what has waited for slot i alone. */
+/* Computes what has waited for entry i alone. */
 static void arrived(const work *w, int i, unsigned missing[SIDES]) {
   for (int k = 0; k < SIDES; k++) {
     if (!(missing[k] & 1u << i)) continue;
@@ -435,9 +435,9 @@ static void arrived(const work *w, int i, unsigned missing[SIDES]) {
    arrived. Last, what is sent may still be on its way. */
 static void overlapped_step(work *w) {
   unsigned missing[SIDES];
-  int slots[MAX_DEGREE], count, slot;
+  int entries[MAX_DEGREE], count, entry;
   MPIX_Request_start(&w->plan);
-  for (int k = 0; k < SIDES; k++) missing[k] = w->regions[k].slots;
+  for (int k = 0; k < SIDES; k++) missing[k] = w->regions[k].entries;
   const region *inner = &w->regions[SIDES / 2];
   for (int s = 0; s < SLABS; s++) {
     int depth = inner->high[2] - inner->low[2] + 1;
@@ -446,13 +446,13 @@ static void overlapped_step(work *w) {
     int high[DIMS] = {inner->high[0], inner->high[1], inner->low[2] + depth * (s + 1) / SLABS - 1};
     step_part(w->own, w->stencil, low, high, w->field, w->next);
     /* MPI_UNDEFINED, which is negative, when all have arrived */
-    MPIX_Request_testsome_source(w->plan, &count, slots);
-    for (int i = 0; i < count; i++) arrived(w, slots[i], missing);
+    MPIX_Request_testsome_source(w->plan, &count, entries);
+    for (int i = 0; i < count; i++) arrived(w, entries[i], missing);
   }
   for (;;) {
-    MPIX_Request_waitany_source(w->plan, &slot);
-    if (slot == MPI_UNDEFINED) break;
-    arrived(w, slot, missing);
+    MPIX_Request_waitany_source(w->plan, &entry);
+    if (entry == MPI_UNDEFINED) break;
+    arrived(w, entry, missing);
   }
   MPIX_Request_wait(&w->plan);
 }

@@ -206,12 +206,12 @@ pub enum Error {
         count: i64,
     },
     /// A block in device memory that the library would have to access.
-    #[error("{argument} has block {slot} in device memory, and {why}")]
+    #[error("{argument} has block {entry} in device memory, and {why}")]
     Device {
         /// Which buffer.
         argument: Argument,
         /// Which block.
-        slot: usize,
+        entry: usize,
         /// Why the library would access it, and what helps.
         why: String,
     },
@@ -345,7 +345,7 @@ pub enum Error {
     },
     /// A self edge whose two ends describe different amounts of data.
     #[error(
-        "the block to target {target} has {sent} bytes, but source {source_slot}, which is this process too, expects {expected} bytes"
+        "the block to target {target} has {sent} bytes, but source {source_entry}, which is this process too, expects {expected} bytes"
     )]
     SelfEdge {
         /// Index in the target list.
@@ -353,17 +353,17 @@ pub enum Error {
         /// Bytes in it.
         sent: i128,
         /// Index in the source list.
-        source_slot: usize,
+        source_entry: usize,
         /// Bytes expected.
         expected: i128,
     },
     /// Data from another process that is not as long as expected.
-    #[error("process {rank} sends {sent} bytes for the source entries {slots:?}, but {expected} bytes are expected")]
+    #[error("process {rank} sends {sent} bytes for the source entries {entries:?}, but {expected} bytes are expected")]
     Length {
         /// Which process.
         rank: u32,
         /// Its indices in the source list.
-        slots: Vec<u32>,
+        entries: Vec<u32>,
         /// Bytes sent.
         sent: u64,
         /// Bytes expected.
@@ -376,10 +376,10 @@ pub enum Error {
         rank: u32,
     },
     /// A forwarded block that is longer than its place.
-    #[error("source {source_slot} sends {sent} bytes, but this process expects {expected} bytes")]
+    #[error("source {source_entry} sends {sent} bytes, but this process expects {expected} bytes")]
     Truncated {
         /// Index in the source list.
-        source_slot: usize,
+        source_entry: usize,
         /// Bytes sent.
         sent: usize,
         /// Bytes expected.

@@ -170,7 +170,7 @@ fn each_error_text_is_explained() {
     let missing: Vec<&String> = texts.iter().filter(|text| !page.contains(&format!("- `{text}`\n\n    "))).collect();
     assert!(missing.is_empty(), "docs/faq.md has no entry for {missing:#?}");
     // entries with names in braces are those of the enum, or of texts that stand elsewhere
-    let elsewhere = ["process {source} lists ", "targets[{slot}], process {peer}, expects ..."];
+    let elsewhere = ["process {source} lists ", "targets[{entry}], process {peer}, expects ..."];
     let stale: Vec<&str> = (page.lines().filter_map(|l| l.strip_prefix("- `")))
         .map(|l| l.split('`').next().unwrap())
         .filter(|l| l.contains('{') && !texts.contains(*l) && !elsewhere.iter().any(|e| l.starts_with(e)))

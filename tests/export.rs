@@ -38,15 +38,15 @@ type Place = (String, u64);
 fn place(json: &Json) -> Place {
     let map = json.as_object().unwrap();
     assert_eq!(map.len(), 1, "{json}");
-    let (kind, slot) = map.iter().next().unwrap();
+    let (kind, index) = map.iter().next().unwrap();
     assert!(["input", "output", "scratch", "packet"].contains(&kind.as_str()), "{json}");
-    (kind.clone(), number(slot))
+    (kind.clone(), number(index))
 }
 
 /// What a place holds: an edge's block, or all that is in a packet.
 #[derive(Debug, Clone, PartialEq)]
 enum Content {
-    /// Source and its target slot.
+    /// Source and its target entry.
     Block(u64, u64),
     Packet(Vec<Content>),
 }
@@ -64,7 +64,7 @@ struct Process {
 impl Process {
     fn read(&self, rank: u64, place: &Place) -> Result<Content, String> {
         match (place.0.as_str(), place.1) {
-            ("input", slot) => Ok(Content::Block(rank, slot)),
+            ("input", entry) => Ok(Content::Block(rank, entry)),
             ("packet", k) => {
                 Ok(Content::Packet(self.packets[k as usize].iter().map(|p| self.read(rank, p)).collect::<Result<_, _>>()?))
             }
@@ -175,11 +175,11 @@ fn replay(neighborhoods: &[Json], world: &[Json]) -> Result<usize, String> {
             return Err(format!("{rank}: parts are missing: {:?}", process.arriving));
         }
         let mut outputs = 0;
-        for (slot, source) in list(&lists["sources"]).iter().enumerate().filter(|s| !s.1.is_null()) {
-            let wanted = Content::Block(number(&source["rank"]), number(&source["target_slot"]));
-            let got = process.places.get(&("output".into(), slot as u64));
+        for (entry, source) in list(&lists["sources"]).iter().enumerate().filter(|s| !s.1.is_null()) {
+            let wanted = Content::Block(number(&source["rank"]), number(&source["target_entry"]));
+            let got = process.places.get(&("output".into(), entry as u64));
             if got != Some(&wanted) {
-                return Err(format!("{rank}: output {slot} holds {got:?}, not {wanted:?}"));
+                return Err(format!("{rank}: output {entry} holds {got:?}, not {wanted:?}"));
             }
             outputs += 1;
         }
@@ -199,11 +199,11 @@ fn check(export: &Json) -> Vec<(String, usize)> {
     // each edge stands in both its lists, and says where in the other one
     for (rank, lists) in neighborhoods.iter().enumerate() {
         for (mine, theirs, there, back) in
-            [("targets", "sources", "source_slot", "target_slot"), ("sources", "targets", "target_slot", "source_slot")]
+            [("targets", "sources", "source_entry", "target_entry"), ("sources", "targets", "target_entry", "source_entry")]
         {
-            for (slot, entry) in list(&lists[mine]).iter().enumerate().filter(|e| !e.1.is_null()) {
+            for (i, entry) in list(&lists[mine]).iter().enumerate().filter(|e| !e.1.is_null()) {
                 let other = &neighborhoods[number(&entry["rank"]) as usize][theirs][number(&entry[there]) as usize];
-                assert_eq!((number(&other["rank"]), number(&other[back])), (rank as u64, slot as u64), "{rank} {mine} {slot}");
+                assert_eq!((number(&other["rank"]), number(&other[back])), (rank as u64, i as u64), "{rank} {mine} {i}");
             }
         }
     }
@@ -288,8 +288,8 @@ fn the_checker_checks() {
         let rounds = swapped[5]["rounds"].as_array_mut().unwrap();
         let place = rounds.iter_mut().flat_map(|r| r["operations"].as_array_mut().unwrap()).find(|o| o["op"] == op);
         let place = &mut place.unwrap()[key];
-        let (kind, slot) = self::place(place);
-        *place = serde_json::json!({ kind: slot ^ 1 });
+        let (kind, index) = self::place(place);
+        *place = serde_json::json!({ kind: index ^ 1 });
         assert!(replay(neighborhoods, &swapped).is_err(), "{op}");
         swapped = world();
     }

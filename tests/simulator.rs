@@ -304,7 +304,7 @@ fn sixty_four_processes() {
             let world = graph.neighborhoods();
             let schedules = world_schedules(Algorithm::Direct, &world, None, &Tuning::default()).unwrap();
             let bytes = |p: u32, block: Block| {
-                let weight = (p * 31 + block.slot() as u32 * 17 + seed as u32) % 12;
+                let weight = (p * 31 + block.index() as u32 * 17 + seed as u32) % 12;
                 u64::from(weight) * 80 + 1
             };
             let (run, (finish, messages)) = both(&schedules, &bytes, &params, &Options::default());
@@ -331,7 +331,7 @@ fn receives_that_are_posted_late_are_taken_as_they_arrived() {
     schedules[2].push_round_at(1, [Op::send(0, Block::Input(2))]);
     schedules[3].push_round_at(1, [Op::send(0, Block::Input(3))]);
     schedules[4].push_round_at(0, [Op::recv(1, Block::Output(0))]);
-    let (run, naive) = both(&schedules, &|_, block| lengths[block.slot()], &params, &Options::default());
+    let (run, naive) = both(&schedules, &|_, block| lengths[block.index()], &params, &Options::default());
     let received: Vec<f64> = run.trace.iter().flatten().map(|t| t.receive.end).collect();
     assert_eq!(received, [12.0, 14.0, 15.0, 16.0]);
     assert_eq!(times(&run), naive);
@@ -361,7 +361,7 @@ proptest! {
         let rounds: Vec<Vec<_>> = rounds.iter().map(|r| r.iter().map(message).collect()).collect();
         let (schedules, lengths) = made(n, &rounds);
         let options = Options { window, half_duplex, ..Options::default() };
-        let bytes = |_: u32, block: Block| lengths[block.slot()];
+        let bytes = |_: u32, block: Block| lengths[block.index()];
         let (run, naive) = both(&schedules, &bytes, &params, &options);
         prop_assert_eq!(times(&run), naive);
 

@@ -29,9 +29,9 @@ fn cost(graph: &Graph, schedules: &[Schedule], startup: f64) -> f64 {
     for (n, schedule) in world.iter().zip(schedules) {
         for r in 0..schedule.rounds() {
             for op in schedule.round(r) {
-                let Op::Send { block: Block::Input(slot), part, .. } = *op else { continue };
+                let Op::Send { block: Block::Input(entry), part, .. } = *op else { continue };
                 let (begin, end, of) = part.fraction();
-                let bytes = f64::from(n.targets()[slot as usize].weight) * f64::from(end - begin) / f64::from(of);
+                let bytes = f64::from(n.targets()[entry as usize].weight) * f64::from(end - begin) / f64::from(of);
                 let longest = longest.entry(schedule.number(r)).or_default();
                 *longest = longest.max(bytes);
             }

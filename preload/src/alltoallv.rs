@@ -22,7 +22,7 @@ use crate::constants::RSMPI_COMM_NULL;
 use crate::errors::{self, SUCCESS};
 use crate::function::{Function, Mode};
 use crate::interpose::interpose;
-use crate::reason::Why;
+use crate::reason::Reason;
 use crate::requests::Patience;
 use crate::{calls, guard, passed, settings, state};
 
@@ -156,7 +156,7 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
         return native();
     };
     if comm == RSMPI_COMM_NULL {
-        passed::count(function, Mode::Blocking, || Why::Arguments);
+        passed::count(function, Mode::Blocking, || Reason::Arguments);
         return native();
     }
     // SAFETY: the caller vouches for the arguments.
@@ -187,8 +187,8 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
     match code {
         None => {
             passed::count(function, Mode::Blocking, || match passed::refused(&Sides { send, recv }) {
-                Why::InPlace => Why::InPlace,
-                _ => Why::Dense,
+                Reason::InPlace => Reason::InPlace,
+                _ => Reason::Dense,
             });
             native()
         }
@@ -203,7 +203,7 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
 /// # Safety
 /// `comm` must be a communicator.
 #[cold]
-unsafe fn unlooked(comm: MPI_Comm, fewest: u32) -> Why {
+unsafe fn unlooked(comm: MPI_Comm, fewest: u32) -> Reason {
     let _inside = guard::enter();
     let (mut inter, mut processes) = (0, 0);
     // SAFETY: the caller vouches for the communicator; results are locals.
@@ -212,9 +212,9 @@ unsafe fn unlooked(comm: MPI_Comm, fewest: u32) -> Why {
         mpi_sys::MPI_Comm_size(comm, &mut processes);
     }
     match inter {
-        0 if (processes as u32) < fewest => Why::Small,
-        0 => Why::NotMade,
-        _ => Why::Intercommunicator,
+        0 if (processes as u32) < fewest => Reason::Small,
+        0 => Reason::NotMade,
+        _ => Reason::Intercommunicator,
     }
 }
 

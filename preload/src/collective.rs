@@ -13,7 +13,7 @@ use crate::errors::{SUCCESS, finish};
 use crate::function::{Function, Mode};
 use crate::interpose::interpose;
 use crate::next::next;
-use crate::reason::Why;
+use crate::reason::Reason;
 use crate::{calls, guard, passed, requests, settings, state};
 
 /// Runs a blocking collective. `ours` runs it on a shadow, `native` passes it on to the MPI, `twin`
@@ -69,7 +69,7 @@ pub unsafe fn request(
         return native();
     };
     let Some(shadow) = state.for_requests.filter(|_| !request.is_null()) else {
-        passed::count(function, mode, || if request.is_null() { Why::Arguments } else { Why::Rounds });
+        passed::count(function, mode, || if request.is_null() { Reason::Arguments } else { Reason::Rounds });
         return native();
     };
     let code = {

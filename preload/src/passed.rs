@@ -11,26 +11,26 @@ use crate::constants::RSMPI_COMM_NULL;
 use crate::counters::PASSED;
 use crate::errors::SUCCESS;
 use crate::function::{self, Function, Mode};
-use crate::reason::Why;
+use crate::reason::Reason;
 use crate::{ending, guard, settings};
 
 /// Counts a call that is passed on, if calls are counted.
 #[inline(always)]
-pub fn count(function: Function, mode: Mode, why: impl FnOnce() -> Why) {
+pub fn count(function: Function, mode: Mode, why: impl FnOnce() -> Reason) {
     if settings::get().counts {
         add(function, mode, why());
     }
 }
 
 #[cold]
-fn add(function: Function, mode: Mode, why: Why) {
+fn add(function: Function, mode: Mode, why: Reason) {
     ending::prepare();
     PASSED[function::index(function, mode)][why as usize].fetch_add(1, Ordering::Relaxed);
 }
 
 /// Why our own function refused the arguments of a call.
-pub fn refused(sides: &Sides) -> Why {
-    if is_in_place(sides.send.base) || is_in_place(sides.recv.base) { Why::InPlace } else { Why::Arguments }
+pub fn refused(sides: &Sides) -> Reason {
+    if is_in_place(sides.send.base) || is_in_place(sides.recv.base) { Reason::InPlace } else { Reason::Arguments }
 }
 
 /// A communicator's handle, for comparisons only.
@@ -67,28 +67,28 @@ pub fn seen(comm: MPI_Comm) {
 /// # Safety
 /// `comm` must be what the program takes for a communicator.
 #[cold]
-pub unsafe fn stateless(comm: MPI_Comm) -> Why {
+pub unsafe fn stateless(comm: MPI_Comm) -> Reason {
     if comm == RSMPI_COMM_NULL {
-        return Why::Arguments;
+        return Reason::Arguments;
     }
     let _inside = guard::enter();
     let (mut inter, mut topology) = (0, 0);
     // SAFETY: the caller vouches for `comm`; results are locals; a constant of mpi-sys' C file.
     unsafe {
         if mpi_sys::MPI_Comm_test_inter(comm, &mut inter) != SUCCESS {
-            return Why::Arguments;
+            return Reason::Arguments;
         }
         if inter != 0 {
-            return Why::Intercommunicator;
+            return Reason::Intercommunicator;
         }
         if let Some(why) = failed(comm) {
             return why;
         }
         if mpi_sys::MPI_Topo_test(comm, &mut topology) != SUCCESS || topology == mpi_sys::RSMPI_UNDEFINED {
-            return Why::NoTopology;
+            return Reason::NoTopology;
         }
     }
-    if idup().contains(&Handle(comm)) { Why::Idup } else { Why::Unseen }
+    if idup().contains(&Handle(comm)) { Reason::Idup } else { Reason::Unseen }
 }
 
 /// Key of the attribute that says why no state could be made for a communicator.
@@ -109,7 +109,7 @@ unsafe extern "C" fn nothing(_comm: MPI_Comm, _keyval: c_int, _value: *mut c_voi
 ///
 /// # Safety
 /// `comm` must be a communicator.
-pub unsafe fn failed(comm: MPI_Comm) -> Option<Why> {
+pub unsafe fn failed(comm: MPI_Comm) -> Option<Reason> {
     let keyval = KEYVAL.load(Ordering::Acquire);
     if keyval == c_int::MIN {
         return None;
@@ -117,15 +117,15 @@ pub unsafe fn failed(comm: MPI_Comm) -> Option<Why> {
     let (mut value, mut found) = (std::ptr::null_mut::<c_void>(), 0);
     // SAFETY: the caller vouches for `comm`; the results are locals.
     let code = unsafe { mpi_sys::MPI_Comm_get_attr(comm, keyval, (&raw mut value).cast(), &mut found) };
-    let is_hint = value as usize == Why::Hint as usize;
-    (code == SUCCESS && found != 0).then_some(if is_hint { Why::Hint } else { Why::NotMade })
+    let is_hint = value as usize == Reason::Hint as usize;
+    (code == SUCCESS && found != 0).then_some(if is_hint { Reason::Hint } else { Reason::NotMade })
 }
 
 /// Remembers why making a state failed.
 ///
 /// # Safety
 /// `comm` must be a communicator.
-pub unsafe fn fail(comm: MPI_Comm, why: Why) {
+pub unsafe fn fail(comm: MPI_Comm, why: Reason) {
     static MAKING: Mutex<()> = Mutex::new(());
     if !settings::get().counts {
         return;

@@ -2,7 +2,7 @@
 
 /// Why a call is not taken over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum Reason {
     /// The communicator connects two groups.
     Intercommunicator,
     /// The communicator has no topology.

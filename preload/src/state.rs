@@ -19,7 +19,7 @@ use crate::constants::RSMPI_COMM_NULL;
 use crate::errors::{self, SUCCESS};
 use crate::flaws::{self, Facts};
 use crate::passed;
-use crate::reason::Why;
+use crate::reason::Reason;
 use crate::{ending, guard, schedules, settings};
 
 type DeleteFn = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
@@ -150,7 +150,7 @@ pub unsafe fn attach(comm: MPI_Comm, from: MPI_Comm) {
     unsafe {
         ending::prepare();
         let Some((keyval, shadow)) = keyval().and_then(|keyval| Some((keyval, duplicate(from)?))) else {
-            passed::fail(comm, Why::NotMade);
+            passed::fail(comm, Reason::NotMade);
             return;
         };
         // frees the shadow again if it is dropped
@@ -194,7 +194,7 @@ unsafe fn refused(comm: MPI_Comm, shadow: MPI_Comm, code: c_int) {
     let is_hint = errors::class(code) == mpi_sys::MPI_ERR_INFO_VALUE as c_int;
     // SAFETY: the caller vouches for the communicators.
     let speaks = unsafe {
-        passed::fail(comm, if is_hint { Why::Hint } else { Why::NotMade });
+        passed::fail(comm, if is_hint { Reason::Hint } else { Reason::NotMade });
         speaks(shadow)
     };
     // once is enough: later communicators fail for the same reason

@@ -282,8 +282,8 @@ pub unsafe extern "C" fn MPIX_Neighborhood_describe(
     // SAFETY: the caller vouches for the arguments.
     unsafe {
         boundary::call("MPIX_Neighborhood_describe", comm, |comm| {
-            let slot = handle::lookup(comm, args::operation(operation)?)?;
-            args::text(&slot.describe(), length, string, resultlen)
+            let bound = handle::lookup(comm, args::operation(operation)?)?;
+            args::text(&bound.describe(), length, string, resultlen)
         })
     }
 }
@@ -321,8 +321,8 @@ impl Lists {
                     false if weights.is_null() && degree > 0 => return Err(null_weights(names[2], degree)),
                     false => Some(args::array(names[2], weights, degree)?),
                 };
-                let slots: Vec<Neighbor> = neighborhood::slots(ranks, weights, mpi::proc_null(), size, (names[1], names[2]))?;
-                Result::Ok((slots, weights.is_some() && degree > 0))
+                let entries: Vec<Neighbor> = neighborhood::entries(ranks, weights, mpi::proc_null(), size, (names[1], names[2]))?;
+                Result::Ok((entries, weights.is_some() && degree > 0))
             };
             let (sources, a) = list(self.indegree, ["indegree", "sources", "sourceweights"], self.sources, self.sourceweights)?;
             let (targets, b) = list(self.outdegree, ["outdegree", "targets", "targetweights"], self.targets, self.targetweights)?;
@@ -359,7 +359,7 @@ unsafe fn ranks_of(name: &'static str, group: MPI_Group, comm: Communicator) -> 
 fn topology_neighborhood(comm: Communicator) -> Result<Neighborhood> {
     let (rank, size, topology) = (comm.rank()?, comm.size()?, topology::get(comm)?);
     let list = |ranks: &[c_int], weights: Option<&[c_int]>| {
-        neighborhood::slots(ranks, weights, mpi::proc_null(), size, ("neighbors", "weights"))
+        neighborhood::entries(ranks, weights, mpi::proc_null(), size, ("neighbors", "weights"))
     };
     match topology {
         Topology::None => Err(Error::NoTopology.into()),

@@ -178,26 +178,26 @@ fn too_large(count: i64, extent: i64, argument: Argument) -> Box<Error> {
 }
 
 impl Blocks<'_> {
-    /// Returns the block of list entry `slot`.
+    /// Returns the block of list entry `entry`.
     #[inline]
-    pub fn locate(&self, slot: usize) -> Result<Located> {
+    pub fn locate(&self, entry: usize) -> Result<Located> {
         let (count, datatype, offset) = match self.shape {
             Shape::One { count } => (count, self.datatype, Some(0)),
             Shape::Equal { count } => {
-                (count, self.datatype, (slot as i64).checked_mul(count).and_then(|n| n.checked_mul(self.extent)))
+                (count, self.datatype, (entry as i64).checked_mul(count).and_then(|n| n.checked_mul(self.extent)))
             }
-            Shape::Vector { counts, displs } => (counts.get(slot), self.datatype, displs.get(slot).checked_mul(self.extent)),
+            Shape::Vector { counts, displs } => (counts.get(entry), self.datatype, displs.get(entry).checked_mul(self.extent)),
             Shape::General { counts, displs, datatypes } => {
-                let count = counts.get(slot);
-                let Some(datatype) = datatypes.of_block(slot, count.max(0)) else { return Err(self.null_datatype(slot)) };
-                (count, datatype, Some(displs.get(slot)))
+                let count = counts.get(entry);
+                let Some(datatype) = datatypes.of_block(entry, count.max(0)) else { return Err(self.null_datatype(entry)) };
+                (count, datatype, Some(displs.get(entry)))
             }
         };
         if count < 0 {
-            return Err(Error::NegativeCount { argument: self.count_argument(slot), value: count }.into());
+            return Err(Error::NegativeCount { argument: self.count_argument(entry), value: count }.into());
         }
         let Some(offset) = offset else {
-            return Err(Error::TooLarge { argument: self.count_argument(slot), count, extent: self.extent }.into());
+            return Err(Error::TooLarge { argument: self.count_argument(entry), count, extent: self.extent }.into());
         };
         // MPI_BOTTOM is address 0, and displacements may be negative: the sum is an address, not an
         // offset within an allocation
@@ -205,54 +205,54 @@ impl Blocks<'_> {
     }
 
     /// Finds the blocks of several list entries, for shapes with one datatype. `found` also gets
-    /// the position of each among `slots`.
+    /// the position of each among `entries`.
     #[inline]
     pub fn locate_all(
         &self,
-        slots: impl Iterator<Item = u32>,
+        entries: impl Iterator<Item = u32>,
         mut found: impl FnMut(usize, Located) -> Result<()>,
     ) -> Result<()> {
         // one loop per kind of array, free of decisions that do not depend on the entry
         match self.shape {
             Shape::Vector { counts: Ints::Narrow(counts), displs: Ints::Narrow(displs) } => {
-                for (k, slot) in slots.enumerate() {
-                    let (count, displ) = (counts[slot as usize], displs[slot as usize]);
+                for (k, entry) in entries.enumerate() {
+                    let (count, displ) = (counts[entry as usize], displs[entry as usize]);
                     let (false, Some(offset)) = (count < 0, i64::from(displ).checked_mul(self.extent)) else {
-                        return self.locate(slot as usize).map(|_| ());
+                        return self.locate(entry as usize).map(|_| ());
                     };
                     let at = self.base.wrapping_offset(offset as isize);
                     found(k, Located { at, count: count.into(), datatype: self.datatype })?;
                 }
             }
             _ => {
-                for (k, slot) in slots.enumerate() {
-                    found(k, self.locate(slot as usize)?)?;
+                for (k, entry) in entries.enumerate() {
+                    found(k, self.locate(entry as usize)?)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Returns the argument that holds the count of list entry `slot`.
+    /// Returns the argument that holds the count of list entry `entry`.
     #[cold]
-    pub fn count_argument(&self, slot: usize) -> Argument {
+    pub fn count_argument(&self, entry: usize) -> Argument {
         match self.shape {
             Shape::One { .. } | Shape::Equal { .. } => Argument::new(self.names.count),
-            _ => Argument::at(self.names.counts, slot),
+            _ => Argument::at(self.names.counts, entry),
         }
     }
 
     /// Returns the error of a block with data whose datatype is null.
     #[cold]
-    pub fn null_datatype(&self, slot: usize) -> Box<Error> {
-        Error::Datatype { argument: self.datatype_argument(slot), text: "it is MPI_DATATYPE_NULL".into() }.into()
+    pub fn null_datatype(&self, entry: usize) -> Box<Error> {
+        Error::Datatype { argument: self.datatype_argument(entry), text: "it is MPI_DATATYPE_NULL".into() }.into()
     }
 
-    /// Returns the argument that holds the datatype of list entry `slot`.
+    /// Returns the argument that holds the datatype of list entry `entry`.
     #[cold]
-    pub fn datatype_argument(&self, slot: usize) -> Argument {
+    pub fn datatype_argument(&self, entry: usize) -> Argument {
         match self.shape {
-            Shape::General { .. } => Argument::at(self.names.datatypes, slot),
+            Shape::General { .. } => Argument::at(self.names.datatypes, entry),
             _ => Argument::new(self.names.datatype),
         }
     }

@@ -64,7 +64,7 @@ struct Duplicates {
 }
 
 impl Duplicates {
-    fn of(&mut self, datatype: Datatype, side: &Blocks, slot: usize, comm: &Comm) -> Result<Datatype> {
+    fn of(&mut self, datatype: Datatype, side: &Blocks, entry: usize, comm: &Comm) -> Result<Datatype> {
         if !self.known.is_derived(datatype)? {
             return Ok(datatype);
         }
@@ -72,7 +72,7 @@ impl Duplicates {
             return Ok(copy);
         }
         // check first: MPICH commits duplicates of uncommitted datatypes (seen in 4.0.2)
-        accept(&mut None, datatype, side, slot, comm)?;
+        accept(&mut None, datatype, side, entry, comm)?;
         let own = Owned::duplicate(datatype)?;
         // SAFETY: it is kept beside its copies, in the captured arguments.
         let copy = unsafe { own.lend() };
@@ -100,11 +100,11 @@ impl Side {
             Shape::Vector { counts, displs } => Arrays::Vector(wide(counts), wide(displs)),
             Shape::General { counts, displs, datatypes } => {
                 let (counts, mut copies) = (wide(counts), vec![byte(); list.len()]);
-                for (slot, ((neighbor, &count), copy)) in list.iter().zip(&counts).zip(&mut copies).enumerate() {
+                for (entry, ((neighbor, &count), copy)) in list.iter().zip(&counts).zip(&mut copies).enumerate() {
                     // other entries are ignored
                     if neighbor.rank.is_some() && count > 0 {
-                        let datatype = datatypes.of_block(slot, count).ok_or_else(|| side.null_datatype(slot))?;
-                        *copy = duplicates.of(datatype, side, slot, comm)?;
+                        let datatype = datatypes.of_block(entry, count).ok_or_else(|| side.null_datatype(entry))?;
+                        *copy = duplicates.of(datatype, side, entry, comm)?;
                     }
                 }
                 Arrays::General(counts, wide(displs), copies)

@@ -8,11 +8,11 @@ use crate::mpi::{Datatype, text_of};
 
 /// Fails if MPI does not accept a datatype. `known` remembers the last one that it accepted.
 #[inline]
-pub fn accept(known: &mut Option<Datatype>, datatype: Datatype, side: &Blocks, slot: usize, comm: &Comm) -> Result<()> {
+pub fn accept(known: &mut Option<Datatype>, datatype: Datatype, side: &Blocks, entry: usize, comm: &Comm) -> Result<()> {
     if *known == Some(datatype) {
         return Ok(());
     }
-    datatype.check_committed(comm).map_err(|e| Error::Datatype { argument: side.datatype_argument(slot), text: text_of(*e) })?;
+    datatype.check_committed(comm).map_err(|e| Error::Datatype { argument: side.datatype_argument(entry), text: text_of(*e) })?;
     *known = Some(datatype);
     Ok(())
 }
@@ -35,5 +35,5 @@ pub fn refuse_null(block: &Located, side: &Blocks) -> Result<()> {
 #[cold]
 pub fn self_edge(target: usize, from: &Located, source: usize, into: &Located) -> Result<Error> {
     let (sent, expected) = (from.bytes()?, into.bytes()?);
-    Ok(Error::SelfEdge { target, sent, source_slot: source, expected })
+    Ok(Error::SelfEdge { target, sent, source_entry: source, expected })
 }

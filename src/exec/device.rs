@@ -26,8 +26,8 @@ pub fn refuse(devices: &Devices, buffers: &Buffers, blocks: impl Iterator<Item =
             Block::Output(_) => &buffers.output,
             Block::Scratch(_) | Block::Packet(_) => continue,
         };
-        if side.locate(block.slot())?.is_on_device(devices)? {
-            return Err(Error::Device { argument: Argument::new(side.names.buffer), slot: block.slot(), why: why() }.into());
+        if side.locate(block.index())?.is_on_device(devices)? {
+            return Err(Error::Device { argument: Argument::new(side.names.buffer), entry: block.index(), why: why() }.into());
         }
     }
     Ok(())

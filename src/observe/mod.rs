@@ -22,7 +22,7 @@ mod report;
 mod settings;
 mod trace;
 
-pub use record::{Call, Record, Way};
+pub use record::{Call, Medium, Record};
 use record::{Group, Observer};
 use settings::{Settings, TRACE, say};
 use trace::Lane;
@@ -184,12 +184,12 @@ impl Exchange {
 
     /// Ends the exchange.
     pub fn end(&self) {
-        for (way, (all, before)) in [Way::Mpi, Way::Shared].into_iter().zip(self.all.iter().zip(self.before)) {
+        for (medium, (all, before)) in [Medium::Mpi, Medium::Shared].into_iter().zip(self.all.iter().zip(self.before)) {
             let after = all.get();
-            self.record.sent(way, (after[0] - before[0]) as usize, after[1] - before[1]);
+            self.record.sent(medium, (after[0] - before[0]) as usize, after[1] - before[1]);
         }
         let operations = self.all[0].operations();
-        self.record.tally(Way::Mpi).operate(std::array::from_fn(|k| operations[k] - self.operations[k]));
+        self.record.tally(Medium::Mpi).operate(std::array::from_fn(|k| operations[k] - self.operations[k]));
         self.record.end(&self.call, None);
     }
 }

@@ -56,7 +56,7 @@ pub struct Record {
     /// Nanoseconds in calls that wait.
     pub(super) waited: AtomicU64,
     /// By shared memory, by MPI, and within the process.
-    pub(super) ways: [Arc<Tally>; 3],
+    pub(super) tallies: [Arc<Tally>; 3],
     /// Schedule or protocol, and why it was chosen.
     pub(super) text: Mutex<String>,
     pub(super) lane: Option<Arc<Lane>>,
@@ -64,7 +64,7 @@ pub struct Record {
 
 /// How a message travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum Medium {
     /// Through shared memory.
     Shared,
     /// By MPI.
@@ -96,7 +96,7 @@ impl Observer {
             name,
             calls: AtomicU64::new(0),
             waited: AtomicU64::new(0),
-            ways: [Arc::default(), mpi, Arc::default()],
+            tallies: [Arc::default(), mpi, Arc::default()],
             text: Mutex::default(),
             lane: self.lane.clone(),
         });
@@ -107,14 +107,14 @@ impl Observer {
 
 impl Record {
     /// The counters of messages that travel this way.
-    pub fn tally(&self, way: Way) -> &Arc<Tally> {
-        &self.ways[way as usize]
+    pub fn tally(&self, medium: Medium) -> &Arc<Tally> {
+        &self.tallies[medium as usize]
     }
 
     /// Counts messages that have been started.
     #[cold]
-    pub fn sent(&self, way: Way, messages: usize, bytes: u64) {
-        self.tally(way).add(messages as u64, bytes);
+    pub fn sent(&self, medium: Medium, messages: usize, bytes: u64) {
+        self.tally(medium).add(messages as u64, bytes);
     }
 
     /// Counts a call.
@@ -138,7 +138,7 @@ impl Record {
 
     /// Messages and bytes so far.
     fn totals(&self) -> [u64; 2] {
-        self.ways.iter().map(|tally| tally.get()).fold([0; 2], |a, b| [a[0] + b[0], a[1] + b[1]])
+        self.tallies.iter().map(|tally| tally.get()).fold([0; 2], |a, b| [a[0] + b[0], a[1] + b[1]])
     }
 
     /// Begins a blocking call, or the start of a nonblocking one.

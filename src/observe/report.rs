@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::record::{Observer, Record, Way};
+use super::record::{Medium, Observer, Record};
 use super::settings::{Output, STATS, lock, say};
 use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
@@ -50,10 +50,10 @@ impl Row {
         let waited = record.waited.load(Ordering::Relaxed);
         let mut sums = [0; NUMBERS];
         (sums[0], sums[1]) = (record.calls.load(Ordering::Relaxed), waited);
-        for (i, way) in record.ways.iter().enumerate() {
-            [sums[2 + 2 * i], sums[3 + 2 * i]] = way.get();
+        for (i, tally) in record.tallies.iter().enumerate() {
+            [sums[2 + 2 * i], sums[3 + 2 * i]] = medium.get();
         }
-        sums[8..].copy_from_slice(&record.tally(Way::Mpi).operations());
+        sums[8..].copy_from_slice(&record.tally(Medium::Mpi).operations());
         let text = lock(&record.text).clone();
         Row { number: record.group.number, name: record.name.to_owned(), sums, most: waited, processes: 1, text }
     }
@@ -319,15 +319,15 @@ mod tests {
                 name: "gather",
                 calls: 4.into(),
                 waited: 2_500_000.into(),
-                ways: Default::default(),
+                tallies: Default::default(),
                 text: std::sync::Mutex::new("schedule direct: why".into()),
                 lane: None,
             })
         };
         let records = [record(group(9, &[2, 1, 5])), record(group(8, &[3]))];
-        records[0].sent(Way::Shared, 6, 48);
-        records[0].sent(Way::Own, 1, 8);
-        records[0].tally(Way::Mpi).operate([1, 8, 0, 0]);
+        records[0].sent(Medium::Shared, 6, 48);
+        records[0].sent(Medium::Own, 1, 8);
+        records[0].tally(Medium::Mpi).operate([1, 8, 0, 0]);
         assert_eq!(groups(&records, 1), BTreeSet::from([9]));
         let mut table = Table::new();
         records.iter().for_each(|record| enter(&mut table, record.group.hash, Row::of(record)));

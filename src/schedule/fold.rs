@@ -32,20 +32,20 @@ impl Schedule {
         let arrivals = self.arrivals();
         let mut chain = arrivals.clone();
         if order == FoldOrder::Source {
-            chain.sort_by_key(|&(slot, _)| slot);
+            chain.sort_by_key(|&(entry, _)| entry);
         }
-        let last = arrivals.iter().map(|&(slot, _)| slot).max();
+        let last = arrivals.iter().map(|&(entry, _)| entry).max();
         let mut moved = vec![Block::Output(0); last.map_or(0, |l| l as usize + 1)];
-        for (k, &(slot, _)) in chain.iter().enumerate().take(chain.len().saturating_sub(1)) {
-            moved[slot as usize] = Block::Scratch(self.scratch_blocks() + k as u32);
+        for (k, &(entry, _)) in chain.iter().enumerate().take(chain.len().saturating_sub(1)) {
+            moved[entry as usize] = Block::Scratch(self.scratch_blocks() + k as u32);
         }
         let redirect = |block: Block| match block {
-            Block::Output(slot) => moved[slot as usize],
+            Block::Output(entry) => moved[entry as usize],
             other => other,
         };
         let mut folded = Schedule::new(self.algorithm());
         let mut homes = vec![None; moved.len()];
-        arrivals.iter().for_each(|&(slot, _)| homes[slot as usize] = Some(moved[slot as usize]));
+        arrivals.iter().for_each(|&(entry, _)| homes[entry as usize] = Some(moved[entry as usize]));
         folded.homes = Some(homes);
         let mut next = 0;
         for r in 0..self.rounds() {
@@ -75,9 +75,9 @@ impl Schedule {
         for r in 0..self.rounds() {
             for op in self.round(r) {
                 if let Op::Recv { into, .. } | Op::Copy { into, .. } = op
-                    && let Block::Output(slot) = into
+                    && let Block::Output(entry) = into
                 {
-                    arrivals.push((*slot, r));
+                    arrivals.push((*entry, r));
                 }
             }
         }

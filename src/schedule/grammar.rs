@@ -21,9 +21,9 @@ pub enum Block {
 
 impl Block {
     /// The block's number among the blocks of its variant.
-    pub fn slot(self) -> usize {
+    pub fn index(self) -> usize {
         match self {
-            Block::Input(slot) | Block::Output(slot) | Block::Scratch(slot) | Block::Packet(slot) => slot as usize,
+            Block::Input(entry) | Block::Output(entry) | Block::Scratch(entry) | Block::Packet(entry) => entry as usize,
         }
     }
 }
@@ -261,9 +261,9 @@ impl Schedule {
     /// For each entry of the source list that receives something, in no particular order, the block
     /// that receives it: its output block, or in a folded schedule the block that replaces it.
     pub fn homes(&self) -> Vec<(u32, Block)> {
-        let output = |block: Block| if let Block::Output(slot) = block { Some((slot, block)) } else { None };
+        let output = |block: Block| if let Block::Output(entry) = block { Some((entry, block)) } else { None };
         match &self.homes {
-            Some(homes) => (0..).zip(homes).filter_map(|(slot, home)| Some((slot, (*home)?))).collect(),
+            Some(homes) => (0..).zip(homes).filter_map(|(entry, home)| Some((entry, (*home)?))).collect(),
             None => {
                 let written = self.ops.iter().filter_map(|op| match *op {
                     Op::Recv { into, .. } | Op::Copy { into, .. } => Some(into),

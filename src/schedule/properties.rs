@@ -12,11 +12,11 @@ use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 use crate::topology::nodes::Locality;
 
-/// Contents of block `slot` of process `p`; contents and length identify both.
-fn block(p: u32, slot: u32) -> Vec<u8> {
+/// Contents of block `entry` of process `p`; contents and length identify both.
+fn block(p: u32, entry: u32) -> Vec<u8> {
     // some blocks are too short to be cut, some can be cut in many places
-    let length = (p * 7 + slot * 3) as usize % 5 * 97;
-    let mut bytes = [p.to_le_bytes(), slot.to_le_bytes()].concat();
+    let length = (p * 7 + entry * 3) as usize % 5 * 97;
+    let mut bytes = [p.to_le_bytes(), entry.to_le_bytes()].concat();
     bytes.extend(std::iter::repeat_n(0xa5, length));
     bytes
 }
@@ -26,10 +26,10 @@ fn block(p: u32, slot: u32) -> Vec<u8> {
 fn oracle(world: &[Neighborhood], p: usize) -> Vec<(u32, Vec<u8>)> {
     let me = &world[p];
     let mut expected: Vec<(u32, Vec<u8>)> = Vec::new();
-    for (position, (slot, source)) in me.sources_in_order().into_iter().enumerate() {
+    for (position, (entry, source)) in me.sources_in_order().into_iter().enumerate() {
         let k = (me.sources_in_order()[..position].iter()).filter(|e| e.1 == source).count();
         let sent: Vec<_> = (world[source as usize].targets_in_order().into_iter()).filter(|e| e.1 as usize == p).collect();
-        expected.push((slot, block(source, sent[k].0)));
+        expected.push((entry, block(source, sent[k].0)));
     }
     expected.sort();
     expected
@@ -37,7 +37,7 @@ fn oracle(world: &[Neighborhood], p: usize) -> Vec<(u32, Vec<u8>)> {
 
 fn outputs(blocks: &world::Blocks) -> Vec<(u32, Vec<u8>)> {
     let output =
-        |(block, bytes): (&Block, &Vec<u8>)| if let Block::Output(slot) = block { Some((*slot, bytes.clone())) } else { None };
+        |(block, bytes): (&Block, &Vec<u8>)| if let Block::Output(entry) = block { Some((*entry, bytes.clone())) } else { None };
     blocks.iter().filter_map(output).collect()
 }
 
@@ -62,7 +62,7 @@ fn check(entry: &Entry, world: &[Neighborhood], schedules: &[Schedule], seed: u6
         let same: Vec<_> = inputs.iter().map(same).collect();
         let gathered = world::run(schedules, &same, |_, _| unreachable!(), seed)?;
         for (n, blocks) in world.iter().zip(&gathered) {
-            let mut expected: Vec<_> = n.sources_in_order().into_iter().map(|(slot, from)| (slot, block(from, 0))).collect();
+            let mut expected: Vec<_> = n.sources_in_order().into_iter().map(|(entry, from)| (entry, block(from, 0))).collect();
             expected.sort();
             if outputs(blocks) != expected {
                 return Err(format!("process {}: wrong bytes gathered", n.rank()));
@@ -228,9 +228,9 @@ proptest! {
         // definition of the Cartesian case: data sent in direction +d is received from -d, however
         // small the dimension
         for n in &world {
-            for (slot, target) in n.targets().iter().enumerate() {
+            for (entry, target) in n.targets().iter().enumerate() {
                 if let Some(to) = target.rank {
-                    let arrives = world[to as usize].sources()[slot ^ 1];
+                    let arrives = world[to as usize].sources()[entry ^ 1];
                     prop_assert_eq!(arrives.rank, Some(n.rank()));
                     prop_assert_eq!(arrives.direction, target.direction);
                 }

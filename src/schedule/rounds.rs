@@ -154,11 +154,11 @@ pub fn schedule(algorithm: Algorithm, n: &Neighborhood, share: &[u32]) -> Schedu
             let part = Part::new(step[2], step[3], step[4]);
             let edge = step[1] as usize / 2;
             let op = if step[1] % 2 == 0 {
-                let (slot, to) = targets[edge];
-                Op::Send { to, block: Block::Input(slot), part }
+                let (entry, to) = targets[edge];
+                Op::Send { to, block: Block::Input(entry), part }
             } else {
-                let (slot, from) = sources[edge];
-                Op::Recv { from, into: Block::Output(slot), part }
+                let (entry, from) = sources[edge];
+                Op::Recv { from, into: Block::Output(entry), part }
             };
             (step[0], op)
         })

@@ -65,9 +65,9 @@ pub(super) fn schedule(algorithm: Algorithm, input: &Input, splits: &[u32]) -> S
     if let Some(star) = input.star {
         let all = Share { first: 0, count: star.targets.len() as u32 + 1 };
         if n.rank() == star.hub {
-            let slots: Vec<u32> = n.targets_in_order().into_iter().filter(|t| t.1 != n.rank()).map(|t| t.0).collect();
+            let entries: Vec<u32> = n.targets_in_order().into_iter().filter(|t| t.1 != n.rank()).map(|t| t.0).collect();
             for (round, share) in (0..).zip(all.sent(splits)) {
-                let block = pack(share, splits, &slots, &mut packets);
+                let block = pack(share, splits, &entries, &mut packets);
                 ops.push((round, Op::send(star.rank(share.first), block)));
             }
         } else if let Some(place) = star.targets.iter().position(|&r| r == n.rank()) {
@@ -111,8 +111,8 @@ fn way(place: u32, all: Share, splits: &[u32]) -> (u32, u32, Share) {
 
 /// Returns the block that the source sends for a range: an input block, or a packet of nested
 /// packets, each with what its receiver forwards.
-fn pack(share: Share, splits: &[u32], slots: &[u32], packets: &mut Vec<Vec<Block>>) -> Block {
-    let input = |place: u32| Block::Input(slots[place as usize - 1]);
+fn pack(share: Share, splits: &[u32], entries: &[u32], packets: &mut Vec<Vec<Block>>) -> Block {
+    let input = |place: u32| Block::Input(entries[place as usize - 1]);
     if share.count == 1 {
         return input(share.first);
     }

@@ -193,7 +193,7 @@ fn place(offset: &[i32], reach: &[i64]) -> usize {
 
 /// List entries and offsets of the edges to other processes, in matching order.
 pub(super) fn edges<'a>(grid: &'a Grid, n: &'a Neighborhood) -> impl Iterator<Item = (u32, Offset)> + 'a {
-    others(n.targets_in_order(), n.rank()).map(|(slot, to)| (slot, grid.offset(n.rank(), to)))
+    others(n.targets_in_order(), n.rank()).map(|(entry, to)| (entry, grid.offset(n.rank(), to)))
 }
 
 pub(super) fn others(list: Vec<(u32, Rank)>, me: Rank) -> impl Iterator<Item = (u32, Rank)> {

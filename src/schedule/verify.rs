@@ -46,8 +46,8 @@ type Message = (Value, Part);
 /// # Errors
 /// A sentence that names the process, the round and the defect.
 pub fn verify(neighborhoods: &[Neighborhood], schedules: &[Schedule], goal: Goal, single_port: bool) -> Result<(), String> {
-    let mut world =
-        World { schedules, blocks: vec![HashMap::new(); schedules.len()], parts: HashMap::new(), wires: HashMap::new() };
+    let mut replay =
+        Replay { schedules, blocks: vec![HashMap::new(); schedules.len()], parts: HashMap::new(), wires: HashMap::new() };
     for (p, schedule) in schedules.iter().enumerate() {
         check_packets(schedule).map_err(|e| format!("process {p}: {e}"))?;
     }
@@ -65,22 +65,22 @@ pub fn verify(neighborhoods: &[Neighborhood], schedules: &[Schedule], goal: Goal
             }
         }
         for (p, round) in active() {
-            world.send(p as Rank, round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
+            replay.send(p as Rank, round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
         }
         for (p, round) in active() {
-            world.finish(p as Rank, round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
+            replay.finish(p as Rank, round).map_err(|e| format!("process {p}, round {r}: {e}"))?;
         }
-        if let Some(((from, to), _)) = world.wires.iter().find(|(_, q)| !q.is_empty()) {
+        if let Some(((from, to), _)) = replay.wires.iter().find(|(_, q)| !q.is_empty()) {
             return Err(format!("round {r}: a message from {from} to {to} is received in no receive of this round"));
         }
     }
-    if let Some((p, block)) = world.parts.keys().next() {
+    if let Some((p, block)) = replay.parts.keys().next() {
         return Err(format!("process {p}: of {block:?} some parts are never received"));
     }
-    world.check(neighborhoods, goal)
+    replay.check(neighborhoods, goal)
 }
 
-struct World<'a> {
+struct Replay<'a> {
     schedules: &'a [Schedule],
     blocks: Vec<HashMap<Block, Value>>,
     /// Blocks that have arrived in part: the parts, and the contents of the whole.
@@ -88,10 +88,10 @@ struct World<'a> {
     wires: HashMap<(Rank, Rank), VecDeque<Message>>,
 }
 
-impl World<'_> {
+impl Replay<'_> {
     fn read(&self, p: Rank, block: Block) -> Result<Value, String> {
         match block {
-            Block::Input(slot) => Ok(Value::Block(vec![(p, slot)])),
+            Block::Input(entry) => Ok(Value::Block(vec![(p, entry)])),
             Block::Packet(k) => {
                 let read = |&block: &Block| match block {
                     Block::Output(_) => Err(format!("{block:?} is sent in a packet")),
@@ -204,21 +204,21 @@ impl World<'_> {
         for (p, n) in neighborhoods.iter().enumerate() {
             let mut expected: Vec<(u32, Symbol)> = Vec::new();
             let mut seen: HashMap<Rank, usize> = HashMap::new();
-            for (slot, source) in n.sources_in_order() {
+            for (entry, source) in n.sources_in_order() {
                 let k = seen.entry(source).or_default();
                 let sender = &neighborhoods[source as usize];
-                let (target_slot, _) = (sender.targets_in_order().into_iter())
+                let (target_entry, _) = (sender.targets_in_order().into_iter())
                     .filter(|&(_, to)| to as usize == p)
                     .nth(*k)
                     .ok_or_else(|| format!("lists of {source} and {p} do not match"))?;
                 *k += 1;
-                expected.push((slot, (source, target_slot)));
+                expected.push((entry, (source, target_entry)));
             }
             expected.sort_unstable();
             let mut outputs: HashMap<u32, &Vec<Symbol>> = HashMap::new();
             for (block, value) in &self.blocks[p] {
                 match (block, value) {
-                    (Block::Output(slot), Value::Block(value)) => drop(outputs.insert(*slot, value)),
+                    (Block::Output(entry), Value::Block(value)) => drop(outputs.insert(*entry, value)),
                     (Block::Output(_), Value::Packet(_)) => return Err(format!("process {p}: {block:?} holds a packet")),
                     _ => {}
                 }
@@ -231,14 +231,14 @@ impl World<'_> {
             if outputs.len() != wanted.len() {
                 return Err(format!("process {p}: {} output blocks are written, not {}", outputs.len(), wanted.len()));
             }
-            for (slot, mut want) in wanted {
-                let mut have = outputs.get(&slot).copied().cloned().unwrap_or_default();
+            for (entry, mut want) in wanted {
+                let mut have = outputs.get(&entry).copied().cloned().unwrap_or_default();
                 if goal == Goal::Fold(FoldOrder::Any) {
                     have.sort_unstable();
                     want.sort_unstable();
                 }
                 if have != want {
-                    return Err(format!("process {p}: Output({slot}) holds {have:?}, not {want:?}"));
+                    return Err(format!("process {p}: Output({entry}) holds {have:?}, not {want:?}"));
                 }
             }
         }

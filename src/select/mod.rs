@@ -17,7 +17,7 @@ use crate::topology::nodes::Locality;
 pub mod hints;
 mod protocol;
 
-pub use protocol::{Chooser, Class, Likeness, ProtocolChoice, UNMEASURED, WhyProtocol, time_code};
+pub use protocol::{Chooser, Class, Likeness, ProtocolChoice, ProtocolReason, UNMEASURED, time_code};
 
 /// Time to copy a byte into or out of a packet, in microseconds: 10 GB/s, typical of caches and
 /// memory of cluster nodes.
@@ -28,7 +28,7 @@ const MOST_SIMULATED: u64 = 1 << 16;
 
 /// Why an algorithm was chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Why {
+pub enum Reason {
     /// A hint asks for it.
     Asked,
     /// A hint asks for `edge_coloring`, but the graph is too large to gather; with its number of
@@ -56,24 +56,26 @@ pub struct Choice {
     /// The algorithm.
     pub algorithm: Algorithm,
     /// The reason.
-    pub why: Why,
+    pub why: Reason,
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Why::Asked => write!(f, "the hint mpix_schedule asks for it"),
-            Why::Negotiated(edges) => {
+            Reason::Asked => write!(f, "the hint mpix_schedule asks for it"),
+            Reason::Negotiated(edges) => {
                 write!(f, "mpix_schedule asks for edge_coloring, and the graph of {edges} edges is above mpix_graph_limit")
             }
-            Why::Unweighted => write!(f, "no weights tell what messages cost, so that one round is the best guess"),
-            Why::Eager(bytes) => write!(f, "by the model no message waits for its receiver, as all have at most {bytes} bytes"),
-            Why::OneNode => {
+            Reason::Unweighted => write!(f, "no weights tell what messages cost, so that one round is the best guess"),
+            Reason::Eager(bytes) => {
+                write!(f, "by the model no message waits for its receiver, as all have at most {bytes} bytes")
+            }
+            Reason::OneNode => {
                 write!(f, "all processes share a node, where messages meet in no network (mpix_loggp can say otherwise)")
             }
-            Why::Large(edges) => write!(f, "the {edges} edges of all processes are too many to compare schedules"),
-            Why::Predicted(time, direct) => write!(f, "by the model {time:.2} us, against {direct:.2} us for direct"),
-            Why::Measured(time, direct) => write!(f, "the first calls took {time:.2} us with it, {direct:.2} us with direct"),
+            Reason::Large(edges) => write!(f, "the {edges} edges of all processes are too many to compare schedules"),
+            Reason::Predicted(time, direct) => write!(f, "by the model {time:.2} us, against {direct:.2} us for direct"),
+            Reason::Measured(time, direct) => write!(f, "the first calls took {time:.2} us with it, {direct:.2} us with direct"),
         }
     }
 }
@@ -113,17 +115,17 @@ pub struct Outline {
 pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
     match hints.schedule {
         ScheduleHint::Only(Algorithm::EdgeColoring) if outline.edges > hints.graph_limit.min(MOST_EDGES) => {
-            let why = Why::Negotiated(outline.edges);
+            let why = Reason::Negotiated(outline.edges);
             Ok(Next::Take(Choice { algorithm: Algorithm::DistributedColoring, why }))
         }
         ScheduleHint::Only(algorithm) => match unfit(algorithm, hints, input, outline) {
-            None => Ok(Next::Take(Choice { algorithm, why: Why::Asked })),
+            None => Ok(Next::Take(Choice { algorithm, why: Reason::Asked })),
             Some(reason) => Err(Error::Schedule { schedule: algorithm.name(), reason }.into()),
         },
         // verification changes the times
         ScheduleHint::Measure if !hints.verify => Ok(Next::Try),
         _ if !outline.weighted && hints.weight_unit.is_none() => {
-            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Unweighted }))
+            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Reason::Unweighted }))
         }
         // no sender waits for eager messages, so rounds could only add delays; but a tree shares
         // the work of a star's hub, and combining messages, on a grid or between nodes, makes them
@@ -133,14 +135,14 @@ pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
             && !gathers(input.processes, outline.nodes)
             && outline.heaviest.saturating_mul(hints.weight_unit.unwrap_or(1).into()) <= hints.machine().eager =>
         {
-            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Eager(hints.machine().eager) }))
+            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Reason::Eager(hints.machine().eager) }))
         }
         // in shared memory, only parameters of this machine give correct predictions
         _ if outline.one_node && hints.loggp.is_none() => {
-            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::OneNode }))
+            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Reason::OneNode }))
         }
         _ if outline.edges > hints.graph_limit.min(MOST_SIMULATED) => {
-            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Why::Large(outline.edges) }))
+            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Reason::Large(outline.edges) }))
         }
         _ => Ok(Next::Compare),
     }
@@ -264,7 +266,7 @@ pub fn compare(
         }
     }
     let (algorithm, time, direct) = lowest(&times, 1.0);
-    Ok(Choice { algorithm, why: Why::Predicted(time, direct) })
+    Ok(Choice { algorithm, why: Reason::Predicted(time, direct) })
 }
 
 /// Returns the algorithm with the lowest time, its time, and that of `direct`; `direct` unless
@@ -279,7 +281,7 @@ fn lowest(times: &[(Algorithm, f64)], clearly: f64) -> (Algorithm, f64, f64) {
 /// clearly faster than `direct`.
 pub fn fastest(times: &[(Algorithm, f64)]) -> Choice {
     let (algorithm, time, direct) = lowest(times, 0.95);
-    Choice { algorithm, why: Why::Measured(time, direct) }
+    Choice { algorithm, why: Reason::Measured(time, direct) }
 }
 
 #[cfg(test)]
@@ -302,13 +304,13 @@ mod tests {
         assert!(e.to_string().contains("dimension_order cannot be used: it needs a Cartesian"));
         assert!(!candidates(&Hints::default(), &input, FEW).contains(&Algorithm::DimensionOrder));
         input.directions = Some(&[0, 1]);
-        let asked = |algorithm| Next::Take(Choice { algorithm, why: Why::Asked });
+        let asked = |algorithm| Next::Take(Choice { algorithm, why: Reason::Asked });
         assert_eq!(select(&only(Algorithm::DimensionOrder), &input, FEW).unwrap(), asked(Algorithm::DimensionOrder));
         let few = Hints { graph_limit: 9, ..only(Algorithm::RandomRounds) };
         let e = select(&few, &input, FEW).unwrap_err().to_string();
         assert!(e.contains("10 edges are more than mpix_graph_limit = 9"), "{e}");
         assert!(!candidates(&few, &input, FEW).contains(&Algorithm::EdgeColoring));
-        let negotiated = Choice { algorithm: Algorithm::DistributedColoring, why: Why::Negotiated(10) };
+        let negotiated = Choice { algorithm: Algorithm::DistributedColoring, why: Reason::Negotiated(10) };
         let few = Hints { graph_limit: 9, ..only(Algorithm::EdgeColoring) };
         assert_eq!(select(&few, &input, FEW).unwrap(), Next::Take(negotiated));
     }
@@ -328,7 +330,7 @@ mod tests {
         assert!(reason(&asked, None, alone).contains("mpix_whole_communicator=true must promise"));
         assert!(reason(&promised, Some(&star), both).contains("serves MPIX_NEIGHBOR_ALLTOALL only"));
         assert!(reason(&promised, None, alone).contains("only one process sends"));
-        let choice = Choice { algorithm: Algorithm::ScatterOptimal, why: Why::Asked };
+        let choice = Choice { algorithm: Algorithm::ScatterOptimal, why: Reason::Asked };
         assert_eq!(select(&promised, &input(Some(&star)), alone).unwrap(), Next::Take(choice));
         assert!(candidates(&promised, &input(Some(&star)), alone).contains(&Algorithm::ScatterBinomial));
         assert!(!candidates(&promised, &input(None), alone).contains(&Algorithm::ScatterBinomial));
@@ -393,7 +395,7 @@ mod tests {
         assert!(reason(&promised, FEW).contains("set MPIX_NEIGHBOR_REDUCE by another call"));
         assert!(reason(&Hints { graph_limit: 9, ..promised.clone() }, on(4)).contains("more than mpix_graph_limit = 9"));
         for nodes in [1, 4, 32] {
-            let choice = Choice { algorithm: Algorithm::NodeAware, why: Why::Asked };
+            let choice = Choice { algorithm: Algorithm::NodeAware, why: Reason::Asked };
             assert_eq!(select(&promised, &input, on(nodes)).unwrap(), Next::Take(choice));
         }
         let auto = Hints { whole_communicator: true, ..Hints::default() };
@@ -453,7 +455,7 @@ mod tests {
         let reason = |hints: &Hints, stencil, outline| select(hints, &input(stencil), outline).unwrap_err().to_string();
         assert!(reason(&asked, Some(&stencil), FEW).contains("set MPIX_NEIGHBOR_REDUCE by another call"));
         assert!(reason(&asked, None, alltoall).contains("neighbors at the same offsets"));
-        let choice = Next::Take(Choice { algorithm: Algorithm::Combining, why: Why::Asked });
+        let choice = Next::Take(Choice { algorithm: Algorithm::Combining, why: Reason::Asked });
         assert_eq!(select(&asked, &input(Some(&stencil)), alltoall).unwrap(), choice);
         let diagonal = |from: u32| (from, from / 4 % 4 * 4 + from / 16 * 16 + (from + 1) % 4, 8);
         let diagonals: Vec<_> = (0..64).map(diagonal).map(|(from, to, weight)| (from, (to + 16) % 64, weight)).collect();
@@ -489,22 +491,22 @@ mod tests {
         let n = Neighborhood::from_ranks(0, &[0], &[0]);
         let input = Input { neighborhood: &n, processes: 1, directions: None, star: None, stencil: None };
         let direct = |why| Next::Take(Choice { algorithm: Algorithm::Direct, why });
-        assert_eq!(select(&Hints::default(), &input, FEW).unwrap(), direct(Why::Unweighted));
+        assert_eq!(select(&Hints::default(), &input, FEW).unwrap(), direct(Reason::Unweighted));
         let weighted = Outline { weighted: true, heaviest: 1 << 20, ..FEW };
         assert_eq!(select(&Hints::default(), &input, weighted).unwrap(), Next::Compare);
         let near = Outline { one_node: true, ..weighted };
-        assert_eq!(select(&Hints::default(), &input, near).unwrap(), direct(Why::OneNode));
+        assert_eq!(select(&Hints::default(), &input, near).unwrap(), direct(Reason::OneNode));
         let known = Hints { loggp: Loggp::preset("jaguar"), ..Hints::default() };
         assert_eq!(select(&known, &input, near).unwrap(), Next::Compare);
         let unit = Hints { weight_unit: Some(1 << 20), ..Hints::default() };
         assert_eq!(select(&unit, &input, FEW).unwrap(), Next::Compare);
         let small = Outline { weighted: true, ..FEW };
-        assert_eq!(select(&Hints::default(), &input, small).unwrap(), direct(Why::Eager(Loggp::default().eager)));
+        assert_eq!(select(&Hints::default(), &input, small).unwrap(), direct(Reason::Eager(Loggp::default().eager)));
         let large = Outline { edges: 1 << 40, heaviest: 5, ..weighted };
-        assert_eq!(select(&unit, &input, large).unwrap(), direct(Why::Large(1 << 40)));
+        assert_eq!(select(&unit, &input, large).unwrap(), direct(Reason::Large(1 << 40)));
         let measure = Hints { schedule: ScheduleHint::Measure, ..Hints::default() };
         assert_eq!(select(&measure, &input, large).unwrap(), Next::Try);
-        assert_eq!(select(&Hints { verify: true, ..measure }, &input, FEW).unwrap(), direct(Why::Unweighted));
+        assert_eq!(select(&Hints { verify: true, ..measure }, &input, FEW).unwrap(), direct(Reason::Unweighted));
     }
 
     /// Many large messages that meet at the same processes in the same order: rounds avoid that.
@@ -518,12 +520,12 @@ mod tests {
         let compare_all = |graph: &Graph| compare(&Hints::default(), graph, None, None, None, FEW.operations);
         let choice = compare_all(&edges(1_000_000)).unwrap();
         assert_ne!(choice.algorithm, Algorithm::Direct);
-        let Why::Predicted(time, direct) = choice.why else { panic!("{choice:?}") };
+        let Reason::Predicted(time, direct) = choice.why else { panic!("{choice:?}") };
         assert!(time < direct);
         assert!(choice.why.to_string().contains("against"));
         assert_eq!(compare_all(&edges(8)).unwrap().algorithm, Algorithm::Direct);
         for weight in [1, 1000, 30_000, 200_000] {
-            let Why::Predicted(time, direct) = compare_all(&edges(weight)).unwrap().why else { panic!() };
+            let Reason::Predicted(time, direct) = compare_all(&edges(weight)).unwrap().why else { panic!() };
             assert!(time <= direct);
         }
     }
@@ -531,8 +533,8 @@ mod tests {
     #[test]
     fn measured_times_must_differ_clearly() {
         let times = |other| [(Algorithm::Direct, 100.0), (Algorithm::RandomRounds, other), (Algorithm::EdgeColoring, 99.0)];
-        assert_eq!(fastest(&times(97.0)), Choice { algorithm: Algorithm::Direct, why: Why::Measured(100.0, 100.0) });
-        assert_eq!(fastest(&times(90.0)), Choice { algorithm: Algorithm::RandomRounds, why: Why::Measured(90.0, 100.0) });
+        assert_eq!(fastest(&times(97.0)), Choice { algorithm: Algorithm::Direct, why: Reason::Measured(100.0, 100.0) });
+        assert_eq!(fastest(&times(90.0)), Choice { algorithm: Algorithm::RandomRounds, why: Reason::Measured(90.0, 100.0) });
     }
 
     /// With directions, `dimension_order` is among the candidates.
@@ -554,7 +556,7 @@ mod tests {
         assert_eq!(of_edges.len(), graph.edges());
         let directions = Directions { of_edges: &of_edges, order: &[1, 0] };
         let time = |directions| match compare(&Hints::default(), &graph, directions, None, None, FEW.operations).unwrap().why {
-            Why::Predicted(time, _) => time,
+            Reason::Predicted(time, _) => time,
             why => panic!("{why}"),
         };
         assert!(time(Some(directions)) <= time(None));

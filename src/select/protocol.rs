@@ -16,12 +16,12 @@ pub struct ProtocolChoice {
     /// The protocol.
     pub protocol: Protocol,
     /// The reason.
-    pub why: WhyProtocol,
+    pub why: ProtocolReason,
 }
 
 /// Why a protocol was chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum WhyProtocol {
+pub enum ProtocolReason {
     /// A hint asks for it.
     Asked,
     /// The model, for this load; predicted time in microseconds.
@@ -38,20 +38,20 @@ pub enum WhyProtocol {
     Measured(f64, f64),
 }
 
-impl fmt::Display for WhyProtocol {
+impl fmt::Display for ProtocolReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WhyProtocol::Asked => write!(f, "the hint mpix_sparse asks for it"),
-            WhyProtocol::Predicted(load, time) => {
+            ProtocolReason::Asked => write!(f, "the hint mpix_sparse asks for it"),
+            ProtocolReason::Predicted(load, time) => {
                 write!(f, "by the model {time:.2} us for about {} messages of {} bytes a process", load.messages, load.bytes)
             }
-            WhyProtocol::NoWindow => {
+            ProtocolReason::NoWindow => {
                 write!(f, "instead of rsx: windows on parts of MPI_COMM_WORLD are not safe in Open MPI before version 5")
             }
-            WhyProtocol::NoMemory => write!(f, "instead of inbox: not all processes share memory"),
-            WhyProtocol::Local => write!(f, "a nonblocking exchange does not make a window or a map of nodes"),
-            WhyProtocol::Tried => write!(f, "it has its turn, as protocols are being compared"),
-            WhyProtocol::Measured(time, model) => {
+            ProtocolReason::NoMemory => write!(f, "instead of inbox: not all processes share memory"),
+            ProtocolReason::Local => write!(f, "a nonblocking exchange does not make a window or a map of nodes"),
+            ProtocolReason::Tried => write!(f, "it has its turn, as protocols are being compared"),
+            ProtocolReason::Measured(time, model) => {
                 write!(f, "exchanges like the last one took {time:.2} us with it, {model:.2} us with the model's choice")
             }
         }
@@ -136,7 +136,7 @@ impl Chooser {
     pub fn choose(&mut self, hints: &SparseHints, load: &Load, like: Option<Likeness>, shares: bool) -> ProtocolChoice {
         self.timed = None;
         if let Some(protocol) = hints.protocol {
-            return ProtocolChoice { protocol, why: WhyProtocol::Asked };
+            return ProtocolChoice { protocol, why: ProtocolReason::Asked };
         }
         let mut load = *load;
         if like.is_none() {
@@ -147,7 +147,7 @@ impl Chooser {
         }
         let by_model = || {
             let (protocol, time) = candidates(hints, &load, shares)[0];
-            ProtocolChoice { protocol, why: WhyProtocol::Predicted(load, time) }
+            ProtocolChoice { protocol, why: ProtocolReason::Predicted(load, time) }
         };
         let Some(class) = like.and_then(|like| self.class(like)) else {
             return by_model();
@@ -169,14 +169,14 @@ impl Chooser {
         if turn < TURNS * trial.candidates.len() && trial.candidates.len() > 1 {
             let candidate = turn % trial.candidates.len();
             self.timed = Some((class, candidate, !nth.is_multiple_of(IN_A_ROW)));
-            return ProtocolChoice { protocol: trial.candidates[candidate], why: WhyProtocol::Tried };
+            return ProtocolChoice { protocol: trial.candidates[candidate], why: ProtocolReason::Tried };
         }
         let medians: Vec<u16> = trial.times.iter_mut().map(|t| median(t)).collect();
         let (winner, least) = (medians.iter().copied().enumerate()).min_by_key(|m| m.1).expect("there are candidates");
         let outcome = if least == UNMEASURED {
             by_model()
         } else {
-            let why = WhyProtocol::Measured(microseconds(least), microseconds(medians[0]));
+            let why = ProtocolReason::Measured(microseconds(least), microseconds(medians[0]));
             ProtocolChoice { protocol: trial.candidates[winner], why }
         };
         trial.outcome = Some(outcome);
@@ -300,11 +300,11 @@ mod tests {
     fn hints_decide_and_the_model_begins() {
         let hints = SparseHints { protocol: Some(Protocol::Rsx), ..SparseHints::default() };
         let choice = Chooser::default().choose(&hints, &LOAD, None, false);
-        assert_eq!((choice.protocol, choice.why), (Protocol::Rsx, WhyProtocol::Asked));
+        assert_eq!((choice.protocol, choice.why), (Protocol::Rsx, ProtocolReason::Asked));
         let mut chooser = Chooser::default();
         let taken = run(&mut chooser, (3, 6), BEFORE_TRIAL as usize, |_| 1.0);
         let best = candidates(&SparseHints::default(), &LOAD, false)[0].0;
-        assert!(taken.iter().all(|c| c.protocol == best && matches!(c.why, WhyProtocol::Predicted(..))));
+        assert!(taken.iter().all(|c| c.protocol == best && matches!(c.why, ProtocolReason::Predicted(..))));
     }
 
     #[test]
@@ -315,16 +315,16 @@ mod tests {
         for &fastest in &worth {
             let mut chooser = Chooser::default();
             let taken = run(&mut chooser, (3, 12), 600, |p| if p == fastest { 10.0 } else { 12.0 });
-            let trial: Vec<Protocol> = taken.iter().filter(|c| c.why == WhyProtocol::Tried).map(|c| c.protocol).collect();
+            let trial: Vec<Protocol> = taken.iter().filter(|c| c.why == ProtocolReason::Tried).map(|c| c.protocol).collect();
             for p in &worth {
                 assert_eq!(trial.iter().filter(|q| *q == p).count(), TURNS * IN_A_ROW);
             }
             let last = taken.last().unwrap();
             assert_eq!(last.protocol, fastest);
-            assert!(matches!(last.why, WhyProtocol::Measured(..)), "{}", last.why);
+            assert!(matches!(last.why, ProtocolReason::Measured(..)), "{}", last.why);
             // another class starts from scratch
             let other = chooser.choose(&SparseHints::default(), &LOAD, Some((9, 12)), false);
-            assert!(matches!(other.why, WhyProtocol::Predicted(..)));
+            assert!(matches!(other.why, ProtocolReason::Predicted(..)));
         }
     }
 
@@ -344,7 +344,7 @@ mod tests {
             }
         }
         let choice = Chooser::default().choose(&SparseHints::default(), &LOAD, None, true);
-        assert!(choice.protocol == Protocol::Inbox && matches!(choice.why, WhyProtocol::Predicted(..)), "{}", choice.why);
+        assert!(choice.protocol == Protocol::Inbox && matches!(choice.why, ProtocolReason::Predicted(..)), "{}", choice.why);
     }
 
     /// The first candidate has its turns even if another is predicted to be much faster, and so has
@@ -363,7 +363,7 @@ mod tests {
             if let Some(ticket) = chooser.ticket() {
                 chooser.enter(ticket, UNMEASURED);
             }
-            assert!(!matches!(choice.why, WhyProtocol::Measured(..)));
+            assert!(!matches!(choice.why, ProtocolReason::Measured(..)));
         }
     }
 

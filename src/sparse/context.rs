@@ -24,7 +24,7 @@ use crate::observe;
 use crate::progress::{self, Outstanding};
 use crate::select::hints::origins::Origin;
 use crate::select::hints::{SparseHints, site_loggp};
-use crate::select::{Chooser, Class, ProtocolChoice, UNMEASURED, WhyProtocol};
+use crate::select::{Chooser, Class, ProtocolChoice, ProtocolReason, UNMEASURED};
 use crate::shm::node;
 
 /// How an exchange is called. All processes must use the same form.
@@ -348,11 +348,11 @@ impl ExchangeContext {
         let shares = self.shares_memory(hints);
         let choice = self.chooser.choose(hints, &load, like, shares);
         let unable = if choice.protocol == Protocol::Inbox && !shares && size > 1 {
-            WhyProtocol::NoMemory
+            ProtocolReason::NoMemory
         } else if choice.protocol == Protocol::Rsx && !self.windows {
-            WhyProtocol::NoWindow
+            ProtocolReason::NoWindow
         } else if form == Form::Nonblocking && self.resources.lacks(choice.protocol) && hints.protocol.is_none() {
-            WhyProtocol::Local
+            ProtocolReason::Local
         } else {
             return choice;
         };

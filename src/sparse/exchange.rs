@@ -77,7 +77,7 @@ impl Exchange {
         let observed = transport.observed.as_mut().map(|o| o.begin(choice.protocol.name(), || choice.why.to_string()));
         if let Some(observed) = &observed {
             let own = sends.list.iter().filter(|o| o.target == transport.rank);
-            own.for_each(|o| observed.record().sent(observe::Way::Own, 1, o.bytes));
+            own.for_each(|o| observed.record().sent(observe::Medium::Own, 1, o.bytes));
         }
         let mut exchange = Exchange {
             context: Arc::clone(shared),

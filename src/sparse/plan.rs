@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::persistent::Persistent;
-use crate::observe::{Call, Record, Way};
+use crate::observe::{Call, Medium, Record};
 use crate::progress::Outstanding;
 
 /// A persistent exchange.
@@ -104,8 +104,8 @@ impl Plan {
     fn observe(&self, record: &Record, call: &Call) {
         let all: u64 = self.sends.list.iter().map(|o| o.bytes).sum();
         let own: u64 = self.own.iter().map(|&(i, _)| self.sends.list[i].bytes).sum();
-        record.sent(Way::Mpi, self.sends.list.len() - self.own.len(), all - own);
-        record.sent(Way::Own, self.own.len(), own);
+        record.sent(Medium::Mpi, self.sends.list.len() - self.own.len(), all - own);
+        record.sent(Medium::Own, self.own.len(), own);
         record.end(call, None);
     }
 

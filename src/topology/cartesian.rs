@@ -107,11 +107,11 @@ impl Grid {
         let directions = 0..2 * self.dims.len() as u32;
         let list = |travels: fn(u32) -> u32| {
             (directions.clone())
-                .map(|slot| Neighbor { rank: self.neighbor(rank, slot), weight: 1, direction: travels(slot) })
+                .map(|entry| Neighbor { rank: self.neighbor(rank, entry), weight: 1, direction: travels(entry) })
                 .collect()
         };
         // data from the lower neighbor travels up
-        Neighborhood::new(rank, list(|slot| slot ^ 1), list(|slot| slot), false)
+        Neighborhood::new(rank, list(|entry| entry ^ 1), list(|entry| entry), false)
     }
 
     /// Assigns directions to the edges of a neighborhood whose neighbors are all one step away in
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn block_sent_up_arrives_in_the_lower_slot() {
+    fn block_sent_up_arrives_in_the_lower_entry() {
         // sizes 1 and 2: all edges lead to one process, only the direction distinguishes them
         for n in [1, 2] {
             let g = Grid::new(vec![n], vec![true]);
@@ -225,13 +225,13 @@ mod tests {
                     assert_eq!(out, into, "{dims:?}");
                 }
                 // k-th stays k-th
-                let slots = |n: &Neighborhood, peer| -> Vec<u32> {
+                let entries = |n: &Neighborhood, peer| -> Vec<u32> {
                     let mut v = n.targets_in_order();
                     v.retain(|e| e.1 == peer);
                     v.iter().map(|e| e.0).collect()
                 };
                 for peer in 0..g.size() {
-                    assert_eq!(slots(a, peer), slots(before, peer));
+                    assert_eq!(entries(a, peer), entries(before, peer));
                 }
             }
         }

@@ -70,7 +70,7 @@ impl Graph {
     fn edges_in_order(neighborhood: &Neighborhood) -> impl Iterator<Item = &Neighbor> {
         (neighborhood.targets_in_order().into_iter())
             .filter(|&(_, to)| to != neighborhood.rank())
-            .map(|(slot, _)| &neighborhood.targets()[slot as usize])
+            .map(|(entry, _)| &neighborhood.targets()[entry as usize])
     }
 
     /// The neighborhoods of all processes, with each process's sources in the order of their ranks.

@@ -103,7 +103,7 @@ impl Neighborhood {
     /// The self edges as (target entry, source entry). Self edges in only one of the lists match
     /// nothing and are left out.
     pub fn self_edges(&self) -> Vec<(u32, u32)> {
-        let own = |list: Vec<(u32, Rank)>| list.into_iter().filter(|&(_, r)| r == self.rank).map(|(slot, _)| slot);
+        let own = |list: Vec<(u32, Rank)>| list.into_iter().filter(|&(_, r)| r == self.rank).map(|(entry, _)| entry);
         own(self.targets_in_order()).zip(own(self.sources_in_order())).collect()
     }
 
@@ -134,9 +134,9 @@ impl Neighborhood {
 }
 
 fn in_order(list: &[Neighbor]) -> Vec<(u32, Rank)> {
-    let mut slots: Vec<u32> = (0..list.len() as u32).collect();
-    slots.sort_by_key(|&s| list[s as usize].direction);
-    slots.into_iter().filter_map(|s| Some((s, list[s as usize].rank?))).collect()
+    let mut entries: Vec<u32> = (0..list.len() as u32).collect();
+    entries.sort_by_key(|&s| list[s as usize].direction);
+    entries.into_iter().filter_map(|s| Some((s, list[s as usize].rank?))).collect()
 }
 
 /// Two independent 64-bit hashes of "`times` edges from `source` to `target`".
@@ -150,7 +150,7 @@ fn edges_hash(source: Rank, target: Rank, times: u32) -> [u64; 2] {
 ///
 /// `proc_null` is the MPI library's `MPI_PROC_NULL`, `size` the size of the communicator, and
 /// `names` are the names of the two arrays in errors.
-pub fn slots(
+pub fn entries(
     ranks: &[i32],
     weights: Option<&[i32]>,
     proc_null: i32,
@@ -222,16 +222,16 @@ mod tests {
     }
 
     #[test]
-    fn slots_reject_what_is_no_rank_and_keep_proc_null() {
+    fn entries_reject_what_is_no_rank_and_keep_proc_null() {
         let names = ("sources", "sourceweights");
-        let ok = slots(&[0, -2, 3], Some(&[1, 2, 0]), -2, 4, names).unwrap();
+        let ok = entries(&[0, -2, 3], Some(&[1, 2, 0]), -2, 4, names).unwrap();
         assert_eq!(ok[1].rank, None);
         assert_eq!(ok[2].weight, 0);
         for bad in [-1, 4, i32::MAX, i32::MIN] {
-            let e = slots(&[0, bad], None, -2, 4, names).unwrap_err();
+            let e = entries(&[0, bad], None, -2, 4, names).unwrap_err();
             assert!(e.to_string().starts_with(&format!("sources[1] = {bad}")));
         }
-        let e = slots(&[0], Some(&[-7]), -2, 4, names).unwrap_err();
+        let e = entries(&[0], Some(&[-7]), -2, 4, names).unwrap_err();
         assert_eq!(e.to_string(), "sourceweights[0] = -7 is negative");
     }
 

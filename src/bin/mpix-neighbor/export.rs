@@ -44,14 +44,14 @@ struct Lists {
 #[derive(Serialize)]
 struct Source {
     rank: Rank,
-    target_slot: u32,
+    target_entry: u32,
 }
 
 #[derive(Serialize)]
 struct Target {
     rank: Rank,
     weight: u32,
-    source_slot: u32,
+    source_entry: u32,
 }
 
 #[derive(Serialize)]
@@ -94,10 +94,10 @@ enum Operation {
 impl From<Block> for Place {
     fn from(block: Block) -> Place {
         match block {
-            Block::Input(slot) => Place::Input(slot),
-            Block::Output(slot) => Place::Output(slot),
-            Block::Scratch(slot) => Place::Scratch(slot),
-            Block::Packet(slot) => Place::Packet(slot),
+            Block::Input(entry) => Place::Input(entry),
+            Block::Output(entry) => Place::Output(entry),
+            Block::Scratch(k) => Place::Scratch(k),
+            Block::Packet(k) => Place::Packet(k),
         }
     }
 }
@@ -128,18 +128,18 @@ impl From<&Schedule> for Process {
 /// The lists of all processes, each entry with the matching entry at the other end: the k-th edge
 /// from the source to the target matches the k-th edge of the target from the source.
 fn lists(world: &[Neighborhood]) -> Vec<Lists> {
-    let mut slots: HashMap<(Rank, Rank), Vec<[u32; 2]>> = HashMap::new();
+    let mut entries: HashMap<(Rank, Rank), Vec<[u32; 2]>> = HashMap::new();
     for n in world {
-        for (slot, to) in n.targets_in_order() {
-            slots.entry((n.rank(), to)).or_default().push([slot, 0]);
+        for (entry, to) in n.targets_in_order() {
+            entries.entry((n.rank(), to)).or_default().push([entry, 0]);
         }
     }
     for n in world {
         let mut met: HashMap<Rank, usize> = HashMap::new();
-        for (slot, from) in n.sources_in_order() {
+        for (entry, from) in n.sources_in_order() {
             let k = met.entry(from).or_default();
-            if let Some(edge) = slots.get_mut(&(from, n.rank())).and_then(|edges| edges.get_mut(*k)) {
-                edge[1] = slot;
+            if let Some(edge) = entries.get_mut(&(from, n.rank())).and_then(|edges| edges.get_mut(*k)) {
+                edge[1] = entry;
             }
             *k += 1;
         }
@@ -150,11 +150,11 @@ fn lists(world: &[Neighborhood]) -> Vec<Lists> {
             targets: n.targets().iter().map(|_| None).collect(),
         })
         .collect();
-    for ((from, to), edges) in slots {
-        for [target_slot, source_slot] in edges {
-            let weight = world[from as usize].targets()[target_slot as usize].weight;
-            lists[from as usize].targets[target_slot as usize] = Some(Target { rank: to, weight, source_slot });
-            lists[to as usize].sources[source_slot as usize] = Some(Source { rank: from, target_slot });
+    for ((from, to), edges) in entries {
+        for [target_entry, source_entry] in edges {
+            let weight = world[from as usize].targets()[target_entry as usize].weight;
+            lists[from as usize].targets[target_entry as usize] = Some(Target { rank: to, weight, source_entry });
+            lists[to as usize].sources[source_entry as usize] = Some(Source { rank: from, target_entry });
         }
     }
     lists

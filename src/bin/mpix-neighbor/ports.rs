@@ -113,9 +113,9 @@ pub fn of_schedules(world: &[Neighborhood], schedules: &[Schedule]) -> Option<Ve
         for r in 0..schedule.rounds() {
             for op in schedule.round(r) {
                 let Op::Send { to, block, part } = *op else { continue };
-                let Block::Input(slot) = block else { return None };
+                let Block::Input(entry) = block else { return None };
                 let (begin, end, of) = part.fraction();
-                let length = length(n.targets()[slot as usize].weight, 1) as f64 * f64::from(end - begin) / f64::from(of);
+                let length = length(n.targets()[entry as usize].weight, 1) as f64 * f64::from(end - begin) / f64::from(of);
                 messages.push(Message { round: schedule.number(r), source: n.rank(), target: to, length });
             }
         }

@@ -187,7 +187,7 @@ impl SendSide {
         // SAFETY: the caller vouches for arrays and handles.
         unsafe {
             let ranks = args::array("targets", self.targets, n)?;
-            let targets = neighborhood::slots(ranks, None, mpi::proc_null(), context.size(), LISTS)?;
+            let targets = neighborhood::entries(ranks, None, mpi::proc_null(), context.size(), LISTS)?;
             if mpi::is_in_place(self.buffer) {
                 return Err(Error::InPlace { argument: Argument::new(SEND.buffer) }.into());
             }

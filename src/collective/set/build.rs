@@ -1,6 +1,6 @@
 //! Builds the schedule that was chosen: locally, from a plan of process 0, or by negotiation.
 
-use crate::collective::set::world::World;
+use crate::collective::set::world::GatheredGraph;
 use crate::error::{Error, Result, catch};
 use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
@@ -18,7 +18,7 @@ use crate::topology::nodes::Locality;
 const TAG: i32 = 64;
 
 /// Builds this process's schedule. Collective.
-pub fn build(world: &mut World, algorithm: Algorithm, hints: &Hints, input: &Input) -> Result<Schedule> {
+pub fn build(world: &mut GatheredGraph, algorithm: Algorithm, hints: &Hints, input: &Input) -> Result<Schedule> {
     match algorithm.entry().build {
         Build::Local(build) | Build::Stencil(build) => Ok(build(input)),
         Build::Scatter(rule) => Ok(crate::schedule::scatter(algorithm, rule, input, &hints.tuning())),
@@ -38,7 +38,7 @@ pub fn build(world: &mut World, algorithm: Algorithm, hints: &Hints, input: &Inp
 }
 
 /// Lets process 0 make a plan from the graph, and returns this process's share of it. Collective.
-fn share(world: &mut World, make: impl FnOnce(&Graph, Option<&Locality>) -> Shares) -> Result<Vec<u32>> {
+fn share(world: &mut GatheredGraph, make: impl FnOnce(&Graph, Option<&Locality>) -> Shares) -> Result<Vec<u32>> {
     world.graph()?;
     let shares = world.graph.as_ref().map(|graph| {
         catch(|| {

@@ -1,12 +1,12 @@
 //! Chooses the schedule of a neighborhood, the same one on all processes.
 
-use crate::collective::set::world::World;
+use crate::collective::set::world::GatheredGraph;
 use crate::error::{Error, Result, catch};
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::schedule::{Algorithm, Input, Operations, Star, Stencil};
 use crate::select::hints::Hints;
-use crate::select::{self, Choice, Directions, Outline, Why};
+use crate::select::{self, Choice, Directions, Outline, Reason};
 use crate::shm::node;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::Neighborhood;
@@ -84,7 +84,7 @@ pub fn find_stencil(comm: &Comm, neighborhood: &Neighborhood, grid: &Grid) -> Re
 }
 
 /// Lets process 0 compare predicted times, and broadcasts its choice. Collective.
-pub fn compare(world: &mut World, hints: &Hints, input: &Input, operations: Operations) -> Result<Choice> {
+pub fn compare(world: &mut GatheredGraph, hints: &Hints, input: &Input, operations: Operations) -> Result<Choice> {
     let (comm, directions, stencil) = (world.comm, input.directions, input.stencil);
     // all processes have directions, or none has
     let of_edges = directions.map(|_| world.directions()).transpose()?;
@@ -95,7 +95,7 @@ pub fn compare(world: &mut World, hints: &Hints, input: &Input, operations: Oper
         (world.graph.as_ref()).map(|graph| catch(|| select::compare(hints, graph, directions, stencil, nodes, operations)));
     // an error must not keep the others waiting: 255 stands for it
     let mut message = [u8::MAX; 17];
-    if let Some(Ok(Choice { algorithm, why: Why::Predicted(time, direct) })) = compared {
+    if let Some(Ok(Choice { algorithm, why: Reason::Predicted(time, direct) })) = compared {
         message[0] = algorithm as u8;
         message[1..9].copy_from_slice(&time.to_le_bytes());
         message[9..].copy_from_slice(&direct.to_le_bytes());
@@ -107,5 +107,5 @@ pub fn compare(world: &mut World, hints: &Hints, input: &Input, operations: Oper
     let number = |at: usize| f64::from_le_bytes(std::array::from_fn(|i| message[at + i]));
     let entry = crate::schedule::ALGORITHMS.get(message[0] as usize);
     let algorithm = entry.map(|e| e.algorithm).ok_or_else(|| Error::Internal("process 0 could not compare schedules".into()))?;
-    Ok(Choice { algorithm, why: Why::Predicted(number(1), number(9)) })
+    Ok(Choice { algorithm, why: Reason::Predicted(number(1), number(9)) })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::collective::executors::{ExecutorPool, Parts};
 use crate::collective::handle::{BoundNeighborhood, HANDLE, Handle, Settings, freed_flag};
-use crate::collective::set::world::World;
+use crate::collective::set::world::GatheredGraph;
 use crate::collective::tags::{self, Tags};
 use crate::collective::{Operation, Selected};
 use crate::error::Result;
@@ -17,7 +17,7 @@ use crate::mpi::topology::{self, Topology};
 use crate::mpi::{self, Communicator, device};
 use crate::schedule::{Input, Operations};
 use crate::select::hints::{self, Hints};
-use crate::select::{self, Choice, Next, Outline, Why};
+use crate::select::{self, Choice, Next, Outline, Reason};
 use crate::shm::node::Team;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::Neighborhood;
@@ -179,7 +179,7 @@ fn select_schedules(
         _ => None,
     };
     let input = &Input { star: star.as_ref(), stencil: stencil.as_ref(), ..*input };
-    let mut world = World { comm, neighborhood: input.neighborhood, gathered: false, graph: None, nodes: None };
+    let mut world = GatheredGraph { comm, neighborhood: input.neighborhood, gathered: false, graph: None, nodes: None };
     if select::asks_for_nodes(hints, outline) {
         (outline.nodes, world.nodes) = choose::find_nodes(comm, hints, input)?;
     }
@@ -187,7 +187,7 @@ fn select_schedules(
         Next::Take(choice) => vec![choice],
         Next::Compare => vec![choose::compare(&mut world, hints, input, operations)?],
         Next::Try => (select::candidates(hints, input, outline).into_iter())
-            .map(|algorithm| Choice { algorithm, why: Why::Asked })
+            .map(|algorithm| Choice { algorithm, why: Reason::Asked })
             .collect(),
     };
     (chosen.into_iter())

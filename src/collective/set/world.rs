@@ -8,7 +8,7 @@ use crate::topology::neighborhood::Neighborhood;
 use crate::topology::nodes::Locality;
 
 /// The graph of all processes, gathered when first needed.
-pub struct World<'a> {
+pub struct GatheredGraph<'a> {
     /// The private communicator.
     pub comm: &'a Comm,
     /// This process's lists.
@@ -21,7 +21,7 @@ pub struct World<'a> {
     pub nodes: Option<Locality>,
 }
 
-impl World<'_> {
+impl GatheredGraph<'_> {
     /// The graph, on process 0. Collective the first time.
     pub fn graph(&mut self) -> Result<Option<&Graph>> {
         if !self.gathered {

@@ -15,12 +15,12 @@ impl Forward {
     pub(super) fn bind_blocks(&mut self, buffers: &Buffers) -> Result<()> {
         for own in &mut self.own {
             let side = if let Block::Input(_) = own.block { &buffers.input } else { &buffers.output };
-            let slot = own.block.slot();
-            let located = side.locate(slot)?;
-            let argument = || side.count_argument(slot);
+            let entry = own.block.index();
+            let located = side.locate(entry)?;
+            let argument = || side.count_argument(entry);
             // SAFETY: `large` lives, and is cleared only by the next `bind`.
             unsafe {
-                accept(&mut own.accepted, located.datatype, side, slot, &self.comm)?;
+                accept(&mut own.accepted, located.datatype, side, entry, &self.comm)?;
                 refuse_null(&located, side)?;
                 let (packing, size) = Packing::of(&located, &own.known, &self.comm)?;
                 own.length = buffers::length(located.count, size, argument)?;
@@ -51,7 +51,7 @@ impl Forward {
             let Op::Copy { from, into } = *op else { continue };
             let (source, target) = (self.own(from).located, self.own(into).located);
             let Some(copy) = BlockCopy::prepare(source, target, &self.known, &self.comm)? else {
-                return Err(self_edge(from.slot(), &source, into.slot(), &target)?.into());
+                return Err(self_edge(from.index(), &source, into.index(), &target)?.into());
             };
             enlarge(&mut self.pack, copy.buffer())?;
             self.copies.push(copy);

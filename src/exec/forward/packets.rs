@@ -120,7 +120,7 @@ impl Forward {
         let mut buffer = std::mem::take(&mut self.buffers[k]);
         let (own, from) = (self.own(block), &mut buffer[range]);
         let taken = if from.len() > own.length {
-            Err(Error::Truncated { source_slot: block.slot(), sent: from.len(), expected: own.length }.into())
+            Err(Error::Truncated { source_entry: block.index(), sent: from.len(), expected: own.length }.into())
         } else {
             // SAFETY: the caller of `bind` vouches for the block, of which as many bytes at least
             // lie there; the buffer is ours.

@@ -51,7 +51,7 @@ impl Forward {
                 match self.schedule.round(r)[i] {
                     Op::Recv { from, into: block @ Block::Output(_), .. } => {
                         let mut message = Message { peer: from as i32, ..self.own(block).message };
-                        let k = self.outputs[block.slot()] as usize;
+                        let k = self.outputs[block.index()] as usize;
                         if let Some(guards) = &mut self.guards {
                             guards.apply(k, &mut message)?;
                         }
@@ -86,7 +86,7 @@ impl Forward {
         }
         if let Some(record) = &self.record {
             let copies = &self.copies[self.first_copies[r]..self.first_copies[r + 1]];
-            record.sent(observe::Way::Own, copies.len(), copies.iter().map(BlockCopy::bytes).sum());
+            record.sent(observe::Medium::Own, copies.len(), copies.iter().map(BlockCopy::bytes).sum());
             record.round(self.round);
         }
         Ok(())
@@ -98,7 +98,7 @@ impl Forward {
         // probe for the length first: there must be room before the message leaves MPI's queue
         let Some(found) = message::probe(Some(from), self.tag, false, &self.comm)? else { return Ok(false) };
         let into = self.probed[self.found].1;
-        let buffer = if let Block::Packet(k) = into { k as usize } else { self.schedule.packets() + into.slot() };
+        let buffer = if let Block::Packet(k) = into { k as usize } else { self.schedule.packets() + into.index() };
         let mut length = usize::try_from(found.status.bytes).unwrap_or(usize::MAX);
         let message = match enlarge(&mut self.buffers[buffer], length).and_then(|()| self.bytes(buffer, 0..length, from)) {
             Ok(message) => message,
@@ -113,7 +113,7 @@ impl Forward {
         if let Block::Packet(k) = into {
             self.packets[k as usize] = 0..length;
         } else {
-            self.scratch[into.slot()] = (buffer, 0..length);
+            self.scratch[into.index()] = (buffer, 0..length);
         }
         // no other receive matches this tag, so the second probe finds the same message
         let matched = message::has_matched_probe();

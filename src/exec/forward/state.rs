@@ -185,18 +185,18 @@ impl Forward {
 
     /// Counts and traces this executor from now on.
     pub fn observe(&mut self, record: &Arc<observe::Record>) {
-        self.requests.count(record.tally(observe::Way::Mpi));
+        self.requests.count(record.tally(observe::Medium::Mpi));
         self.record = Some(Arc::clone(record));
     }
 
     /// Notes in which round an output block arrives.
     pub(super) fn note_source(&mut self, block: Block, r: usize, copied: bool) {
-        if let Block::Output(slot) = block {
-            let slot = slot as usize;
-            if self.sources.len() <= slot {
-                self.sources.resize(slot + 1, None);
+        if let Block::Output(entry) = block {
+            let entry = entry as usize;
+            if self.sources.len() <= entry {
+                self.sources.resize(entry + 1, None);
             }
-            self.sources[slot] = Some((r, copied));
+            self.sources[entry] = Some((r, copied));
         }
     }
 
@@ -207,10 +207,10 @@ impl Forward {
             Block::Output(_) => &mut self.outputs,
             Block::Scratch(_) | Block::Packet(_) => return,
         };
-        if list.len() <= block.slot() {
-            list.resize(block.slot() + 1, NONE);
+        if list.len() <= block.index() {
+            list.resize(block.index() + 1, NONE);
         }
-        let at = &mut list[block.slot()];
+        let at = &mut list[block.index()];
         if *at == NONE {
             *at = self.own.len() as u32;
             let (nowhere, datatype) = (std::ptr::null_mut(), datatype::byte());
@@ -231,7 +231,7 @@ impl Forward {
     /// Returns a block of the caller's that the schedule uses.
     pub(super) fn own(&self, block: Block) -> &Own {
         let list = if let Block::Input(_) = block { &self.inputs } else { &self.outputs };
-        &self.own[list[block.slot()] as usize]
+        &self.own[list[block.index()] as usize]
     }
 
     /// Records a failure, if it is the first. All rounds still run, because other processes wait

@@ -23,20 +23,20 @@ impl P2p {
         };
         if let Shape::General { .. } = side.shape {
             for place in places {
-                let (block, i) = (side.locate(place.slot as usize)?, place.message as usize);
+                let (block, i) = (side.locate(place.entry as usize)?, place.message as usize);
                 // SAFETY: as for `bind`.
                 unsafe {
-                    accept(&mut self.accepted.messages[i], block.datatype, side, place.slot as usize, &self.comm)?;
+                    accept(&mut self.accepted.messages[i], block.datatype, side, place.entry as usize, &self.comm)?;
                     refuse_null(&block, side)?;
-                    self.large.fill(&mut self.messages[i], &block, || side.count_argument(place.slot as usize))?;
+                    self.large.fill(&mut self.messages[i], &block, || side.count_argument(place.entry as usize))?;
                 }
             }
             return Ok(());
         }
         let known = if input { &mut self.accepted.input } else { &mut self.accepted.output };
-        accept(known, side.datatype, side, first.slot as usize, &self.comm)?;
-        side.locate_all(places.iter().map(|p| p.slot), |k, block| {
-            let argument = || side.count_argument(places[k].slot as usize);
+        accept(known, side.datatype, side, first.entry as usize, &self.comm)?;
+        side.locate_all(places.iter().map(|p| p.entry), |k, block| {
+            let argument = || side.count_argument(places[k].entry as usize);
             // SAFETY: as for `bind`; the type has been accepted.
             unsafe {
                 refuse_null(&block, side)?;
@@ -77,7 +77,7 @@ impl P2p {
                 let (from, into) = self.sorted.copies[k];
                 let (source, target) = (self.locate(from, buffers, scratch)?, self.locate(into, buffers, scratch)?);
                 let Some(copy) = BlockCopy::prepare(source, target, &self.known, &self.comm)? else {
-                    return Err(self_edge(from.slot(), &source, into.slot(), &target)?.into());
+                    return Err(self_edge(from.index(), &source, into.index(), &target)?.into());
                 };
                 enlarge(&mut self.pack, copy.buffer())?;
                 self.copies.push(copy);
@@ -142,15 +142,15 @@ impl P2p {
 
 /// Finds and checks a block of any kind; `known` is a datatype that MPI has accepted.
 fn locate(block: Block, buffers: &Buffers, scratch: &Scratch, known: &mut Option<Datatype>, comm: &Comm) -> Result<Located> {
-    let (side, slot) = match block {
-        Block::Input(slot) => (&buffers.input, slot as usize),
-        Block::Output(slot) => (&buffers.output, slot as usize),
+    let (side, entry) = match block {
+        Block::Input(entry) => (&buffers.input, entry as usize),
+        Block::Output(entry) => (&buffers.output, entry as usize),
         // scratch blocks are laid out like the result
         Block::Scratch(_) => (&buffers.output, 0),
         Block::Packet(_) => return Err(Error::Internal("this executor has no packets".into()).into()),
     };
-    let mut located = side.locate(slot)?;
-    accept(known, located.datatype, side, slot, comm)?;
+    let mut located = side.locate(entry)?;
+    accept(known, located.datatype, side, entry, comm)?;
     refuse_null(&located, side)?;
     if let Block::Scratch(k) = block {
         located.at = scratch.at(k);

@@ -15,7 +15,7 @@ pub(super) struct Place {
     /// Index among all messages.
     pub(super) message: u32,
     /// Entry of the list of sources or targets.
-    pub(super) slot: u32,
+    pub(super) entry: u32,
 }
 
 /// A round, as ranges of messages and local operations.
@@ -117,7 +117,7 @@ impl Sorted {
                                     sorted.unpacks.push(stage);
                                 }
                             }
-                            Block::Output(slot) => sorted.outputs.push(Place { message, slot }),
+                            Block::Output(entry) => sorted.outputs.push(Place { message, entry }),
                             _ => sorted.others.push(message),
                         }
                     }
@@ -125,7 +125,7 @@ impl Sorted {
                         sorted.messages.push((to, block));
                         match block {
                             _ if !part.is_whole() => sorted.packs.extend(finder.send(message, to, block, part)),
-                            Block::Input(slot) => sorted.inputs.push(Place { message, slot }),
+                            Block::Input(entry) => sorted.inputs.push(Place { message, entry }),
                             _ => sorted.others.push(message),
                         }
                     }

@@ -27,7 +27,7 @@ const LINE: u64 = 64;
 
 /// A message that carries a part of a block.
 #[derive(Debug)]
-struct Piece {
+struct PartMessage {
     /// Index among all messages.
     message: u32,
     /// The process at the other end.
@@ -71,7 +71,7 @@ enum Place {
 #[derive(Debug, Default)]
 pub struct Parts {
     stages: Vec<Stage>,
-    pieces: Vec<Piece>,
+    messages: Vec<PartMessage>,
     buffer: Vec<u8>,
 }
 
@@ -89,7 +89,7 @@ impl Finder {
         if stage as usize == self.parts.stages.len() {
             self.parts.stages.push(Stage { block, known: Known::default(), accepted: None, bound: None });
         }
-        self.parts.pieces.push(Piece { message, peer, stage, part });
+        self.parts.messages.push(PartMessage { message, peer, stage, part });
     }
 
     /// Adds a part that is received. Returns the stage if it is the block's last part.
@@ -129,7 +129,7 @@ impl Parts {
     /// Returns true if no block travels in parts.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.pieces.is_empty()
+        self.messages.is_empty()
     }
 
     /// Leaks the buffer, which MPI may still access.
@@ -165,10 +165,10 @@ impl Parts {
             let located = locate(stage.block, &mut stage.accepted)?;
             let side = side_of(stage.block, buffers);
             let too_large =
-                |extent| Error::TooLarge { argument: side.count_argument(stage.block.slot()), count: located.count, extent };
+                |extent| Error::TooLarge { argument: side.count_argument(stage.block.index()), count: located.count, extent };
             let bound = {
                 let (packing, size) = Packing::of(&located, &stage.known, comm)?;
-                let length = buffers::length(located.count, size, || side.count_argument(stage.block.slot()))? as u64;
+                let length = buffers::length(located.count, size, || side.count_argument(stage.block.index()))? as u64;
                 let place = match packing {
                     Packing::InPlace(at) => Place::There(at),
                     packing => {
@@ -193,7 +193,7 @@ impl Parts {
         }
         enlarge(&mut self.buffer, needed as usize)?;
         let (byte, nobody) = (datatype::byte(), mpi::proc_null());
-        for piece in &self.pieces {
+        for piece in &self.messages {
             let stage = &self.stages[piece.stage as usize];
             let Some(bound) = &stage.bound else {
                 continue;
@@ -209,7 +209,7 @@ impl Parts {
                 Located { at: first.wrapping_add(range.start as usize), count: (range.end - range.start) as i64, datatype: byte };
             // SAFETY: bytes are a committed type.
             unsafe {
-                large.fill(message, &bytes, || side_of(stage.block, buffers).count_argument(stage.block.slot()))?;
+                large.fill(message, &bytes, || side_of(stage.block, buffers).count_argument(stage.block.index()))?;
             }
         }
         Ok(())

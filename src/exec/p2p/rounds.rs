@@ -7,7 +7,7 @@ use super::state::P2p;
 use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
 use crate::mpi::op;
-use crate::observe::{Record, Way};
+use crate::observe::{Medium, Record};
 
 impl P2p {
     /// Posts all operations of the next round.
@@ -53,7 +53,7 @@ impl P2p {
     #[cold]
     pub(super) fn observe_round(&self, record: &Record) {
         let Round { copies, .. } = self.sorted.rounds[self.round - 1].clone();
-        record.sent(Way::Own, copies.len(), self.copies[copies].iter().map(BlockCopy::bytes).sum());
+        record.sent(Medium::Own, copies.len(), self.copies[copies].iter().map(BlockCopy::bytes).sum());
         record.round(self.round);
     }
 

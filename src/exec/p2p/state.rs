@@ -15,7 +15,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::{Datatype, Op, datatype};
-use crate::observe::{Record, Way};
+use crate::observe::{Medium, Record};
 use crate::schedule::{Block, Schedule};
 use crate::topology::neighborhood::Rank;
 
@@ -168,7 +168,7 @@ impl P2p {
 
     /// Counts and traces this executor from now on.
     pub fn observe(&mut self, record: &Arc<Record>) {
-        self.requests.count(record.tally(Way::Mpi));
+        self.requests.count(record.tally(Medium::Mpi));
         self.record = Some(Arc::clone(record));
     }
 
@@ -190,8 +190,8 @@ impl P2p {
         let i = first + position;
         if let (Error::Mpi { text, .. }, Some((peer, block))) = (&mut *error, self.sorted.messages.get(i)) {
             let received = self.sorted.rounds.iter().any(|round| round.recvs.contains(&i));
-            let (way, block) = (if received { "from" } else { "to" }, block.slot());
-            *text = format!("the message {way} process {peer} (slot {block}): {text}");
+            let (way, block) = (if received { "from" } else { "to" }, block.index());
+            *text = format!("the message {way} process {peer} (block {block}): {text}");
         }
         error
     }

@@ -61,7 +61,7 @@ impl Shm {
                 refuse_null(&into, &field.output)?;
                 let Some(copy) = BlockCopy::prepare(from, into, &known[0], &self.comm)? else {
                     let (from_block, into_block) = (Block::Input(target), Block::Output(source));
-                    return Err(self_edge(from_block.slot(), &from, into_block.slot(), &into)?.into());
+                    return Err(self_edge(from_block.index(), &from, into_block.index(), &into)?.into());
                 };
                 enlarge(&mut self.pack, copy.buffer())?;
                 self.copies.push(copy);

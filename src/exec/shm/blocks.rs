@@ -200,7 +200,7 @@ impl MessageBlock {
     #[cold]
     pub unsafe fn unpack_short(&self, from: *const u8, bytes: usize, loopback: Loopback) -> Result<()> {
         if bytes > self.bytes {
-            return Err(Error::Truncated { source_slot: self.entry as usize, sent: bytes, expected: self.bytes }.into());
+            return Err(Error::Truncated { source_entry: self.entry as usize, sent: bytes, expected: self.bytes }.into());
         }
         // SAFETY: the caller vouches for both ends.
         unsafe {

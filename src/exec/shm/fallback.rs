@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::{finalize, guard};
-use crate::observe::Way;
+use crate::observe::Medium;
 
 /// How long a message waits for room before it goes by MPI.
 const PATIENCE_FOR_ROOM: Duration = Duration::from_millis(2);
@@ -52,7 +52,7 @@ impl Shm {
         unsafe {
             let send_from = |at: *const u8, bytes: usize, rank, tag| {
                 if let Some(record) = &*record {
-                    record.sent(Way::Mpi, 1, bytes as u64);
+                    record.sent(Medium::Mpi, 1, bytes as u64);
                 }
                 message::send(Mode::Standard, &bytes_at(at, bytes as u64), rank, tag, comm)
             };
@@ -85,7 +85,7 @@ impl Shm {
                 if let Some(on_device) = block.on_device() {
                     for o in send.targets.clone().filter(living) {
                         if let Some(record) = &*record {
-                            record.sent(Way::Mpi, 1, block.bytes as u64);
+                            record.sent(Medium::Mpi, 1, block.bytes as u64);
                         }
                         let request = message::send(Mode::Standard, &on_device, channels.outbound[o].rank, tag, comm)?;
                         send.requests.push((o as u32, request));
@@ -265,9 +265,9 @@ impl Shm {
                     let recv = &self.recvs[i];
                     let expected = self.outputs[recv.blocks.start + k].bytes as u64;
                     if status.bytes != expected {
-                        let slots = self.outputs[recv.blocks.clone()].iter().map(|p| p.entry).collect();
+                        let entries = self.outputs[recv.blocks.clone()].iter().map(|p| p.entry).collect();
                         self.note(
-                            Error::Length { rank: self.channels.inbound[i].rank, slots, sent: status.bytes, expected }.into(),
+                            Error::Length { rank: self.channels.inbound[i].rank, entries, sent: status.bytes, expected }.into(),
                         );
                     }
                 }

@@ -154,8 +154,8 @@ impl Folding {
         let sent = i128::from(size) * i128::from(block.count);
         if sent != self.bytes as i128 {
             let source = self.chain.iter().find(|c| matches!(c.1, Origin::Own(t, _) if t == target));
-            let (source_slot, expected) = (source.map_or(0, |s| s.0 as usize), self.bytes as i128);
-            return Err(Error::SelfEdge { target: target as usize, sent, source_slot, expected }.into());
+            let (source_entry, expected) = (source.map_or(0, |s| s.0 as usize), self.bytes as i128);
+            return Err(Error::SelfEdge { target: target as usize, sent, source_entry, expected }.into());
         }
         let mut packed = Vec::new();
         if !way.is_in_place() {

@@ -62,7 +62,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::guard;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message;
-use crate::observe::{Record, Way};
+use crate::observe::{Medium, Record};
 use crate::schedule::Schedule;
 use crate::schedule::{FoldOrder, Op};
 use crate::topology::neighborhood::Neighborhood;
@@ -96,8 +96,8 @@ impl Shm {
         let n = parts.neighborhood;
         let (targets, sources, self_edges) = (n.targets_in_order(), n.sources_in_order(), n.self_edges());
         let mut origins = vec![Origin::Nowhere; n.sources().len()];
-        for &(slot, _) in &sources {
-            origins[slot as usize] = Origin::Remote;
+        for &(entry, _) in &sources {
+            origins[entry as usize] = Origin::Remote;
         }
         for (k, &(target, source)) in self_edges.iter().enumerate() {
             origins[source as usize] = Origin::Own(target, k as u32);
@@ -181,8 +181,8 @@ impl Shm {
     #[cold]
     fn observe_own(&self, record: &Record) {
         match &self.folding {
-            Some(folding) => record.sent(Way::Own, self.self_edges.len(), (self.self_edges.len() * folding.bytes()) as u64),
-            None => record.sent(Way::Own, self.copies.len(), self.copies.iter().map(BlockCopy::bytes).sum()),
+            Some(folding) => record.sent(Medium::Own, self.self_edges.len(), (self.self_edges.len() * folding.bytes()) as u64),
+            None => record.sent(Medium::Own, self.copies.len(), self.copies.iter().map(BlockCopy::bytes).sum()),
         }
     }
 

@@ -116,8 +116,8 @@ impl Shm {
         if sent == expected || (sent < expected && one) {
             return Ok(());
         }
-        let slots = self.outputs[recv.blocks.clone()].iter().map(|p| p.entry).collect();
-        Err(Error::Length { rank: self.channels.inbound[i].rank, slots, sent, expected }.into())
+        let entries = self.outputs[recv.blocks.clone()].iter().map(|p| p.entry).collect();
+        Err(Error::Length { rank: self.channels.inbound[i].rank, entries, sent, expected }.into())
     }
 
     /// Completes a message that cannot be used, with an error.

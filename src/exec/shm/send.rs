@@ -8,7 +8,7 @@ use super::channel::{CHUNKS, EagerBuffer};
 use super::state::{OutMessage, SendState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::error::Result;
-use crate::observe::Way;
+use crate::observe::Medium;
 use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, INLINE, WORDS};
 
 /// A step that a message can take now.
@@ -46,7 +46,7 @@ impl Shm {
     #[inline(always)]
     fn put(&self, send: &OutMessage, bytes: u32, location: u32, words: &[u64]) {
         if let Some(record) = &self.record {
-            record.sent(Way::Shared, send.targets.len(), bytes as u64 * send.targets.len() as u64);
+            record.sent(Medium::Shared, send.targets.len(), bytes as u64 * send.targets.len() as u64);
         }
         for out in &self.channels.outbound[send.targets.clone()] {
             let acks = out.back.map_or(0, |back| self.channels.inbound[back].ring().acks());
@@ -147,7 +147,7 @@ impl Shm {
         let Self { channels, all, each, inputs, to_all, comm, me, tag, record, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
         if let Some(record) = record {
-            record.sent(Way::Shared, send.targets.len(), (send.bytes * send.targets.len()) as u64);
+            record.sent(Medium::Shared, send.targets.len(), (send.bytes * send.targets.len()) as u64);
         }
         let blocks = &inputs[send.blocks.clone()];
         let count = send.bytes.div_ceil(chunk) as u64;

@@ -131,6 +131,6 @@ pub fn predict(
 /// Returns the number of bytes that a process sends in an input block, if an edge carries
 /// `bytes_per_weight` bytes per unit of weight.
 pub fn bytes_of(world: &[Neighborhood], bytes_per_weight: u64, p: Rank, block: Block) -> u64 {
-    let target = world.get(p as usize).and_then(|n| n.targets().get(block.slot()));
+    let target = world.get(p as usize).and_then(|n| n.targets().get(block.index()));
     target.map_or(0, |n| length(n.weight, bytes_per_weight))
 }

@@ -209,7 +209,7 @@ fn star(processes: u32, edges: &[(u32, u32)]) -> Vec<Neighborhood> {
 fn on_star(algorithm: Algorithm, world: &[Neighborhood], params: &Loggp) -> f64 {
     let tuning = Tuning { costs: params.costs(1), ..Tuning::default() };
     let schedules = world_schedules(algorithm, world, None, &tuning).unwrap();
-    let bytes = |p: Rank, block: Block| u64::from(world[p as usize].targets()[block.slot()].weight);
+    let bytes = |p: Rank, block: Block| u64::from(world[p as usize].targets()[block.index()].weight);
     let run = simulate(&schedules, &bytes, params, &Options { trace: true, ..Options::default() }).unwrap();
     check(&run, params);
     run.total
@@ -271,7 +271,7 @@ fn packets_have_the_lengths_of_their_blocks() {
     let schedules = world_schedules(Algorithm::ScatterBinomial, &world, None, &Tuning::default()).unwrap();
     let bytes = |p: Rank, block: Block| {
         assert_eq!(p, 0);
-        u64::from(weights[block.slot()])
+        u64::from(weights[block.index()])
     };
     let options = Options { trace: true, ..Options::default() };
     let run = simulate(&schedules, &bytes, &Loggp::default(), &options).unwrap();
@@ -300,7 +300,7 @@ fn collected_packets_have_the_lengths_of_their_blocks() {
     schedules[2].push_round([Op::send(3, packet(1))]);
     schedules[3].push_round_at(1, [Op::recv(2, packet(0))]);
     schedules[3].push_packet([Block::Output(0), Block::Output(1), Block::Output(2)]);
-    let bytes = |p: Rank, block: Block| [[200, 40], [1000, 0], [5, 0], [0, 0]][p as usize][block.slot()];
+    let bytes = |p: Rank, block: Block| [[200, 40], [1000, 0], [5, 0], [0, 0]][p as usize][block.index()];
     let p = loggp(5.0, 2.0, 9.0, 0.5);
     let run = simulate(&schedules, &bytes, &p, &Options { trace: true, ..Options::default() }).unwrap();
     let sent: Vec<_> = run.trace.unwrap().iter().map(|t| (t.source, t.target, t.round, t.bytes)).collect();
@@ -565,7 +565,7 @@ proptest! {
     ) {
         let edges: Vec<_> = edges.iter().map(|e| (e.0 % n, e.1 % n, e.2)).collect();
         let world = crate::topology::graph::Graph::from_edges(n, &edges).neighborhoods();
-        let bytes = |p: Rank, block: Block| u64::from(world[p as usize].targets()[block.slot()].weight) * 100;
+        let bytes = |p: Rank, block: Block| u64::from(world[p as usize].targets()[block.index()].weight) * 100;
         let options = Options { window, half_duplex, trace: true, ..Options::default() };
         for entry in ALGORITHMS.iter().filter(|e| !e.forwards()) {
             let tuning = Tuning { seed, startup: 2.0, half_duplex, ..Tuning::default() };

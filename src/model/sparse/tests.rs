@@ -96,7 +96,7 @@ impl Script {
     }
 
     fn total(&self, machine: &Loggp, window: u32) -> f64 {
-        let bytes = |_, block: Block| self.lengths[block.slot()];
+        let bytes = |_, block: Block| self.lengths[block.index()];
         let options = Options { window, ..Options::default() };
         simulate(&self.schedules, &bytes, machine, &options).unwrap().total
     }

@@ -38,9 +38,9 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
         let grid = &stencil.grid;
         let by_offset = |edges: &mut dyn Iterator<Item = (u32, Offset)>, block: fn(u32) -> Block| {
             let mut blocks: Vec<Vec<Block>> = vec![Vec::new(); stencil.offsets.len()];
-            for (slot, offset) in edges {
+            for (entry, offset) in edges {
                 if let Ok(i) = stencil.offsets.binary_search_by(|o| o.0.cmp(&offset)) {
-                    blocks[i].push(block(slot));
+                    blocks[i].push(block(entry));
                 }
             }
             blocks
@@ -48,7 +48,7 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
         // for each offset, the blocks in transit that this process holds, in the order of their
         // edges
         let mut held = by_offset(&mut edges(grid, n), Block::Input);
-        let mut sources = others(n.sources_in_order(), n.rank()).map(|(slot, from)| (slot, grid.offset(from, n.rank())));
+        let mut sources = others(n.sources_in_order(), n.rank()).map(|(entry, from)| (entry, grid.offset(from, n.rank())));
         let outputs = by_offset(&mut sources, Block::Output);
         let coords = grid.coords(n.rank());
         let mut scratch = 0;

@@ -26,15 +26,15 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
     let mut schedule = Schedule::new(Algorithm::DimensionOrder);
     // list entry and process of the edge with this direction; each process has at most one per side
     let edge = |list: &[Neighbor], direction: u32| -> Option<(u32, Rank)> {
-        let slot = list.iter().position(|e| e.direction == direction && e.rank.is_some())?;
-        let rank = list[slot].rank?;
-        (rank != n.rank()).then_some((slot as u32, rank))
+        let entry = list.iter().position(|e| e.direction == direction && e.rank.is_some())?;
+        let rank = list[entry].rank?;
+        (rank != n.rank()).then_some((entry as u32, rank))
     };
     // self edges are copied while the messages of the first round travel
     let mut copies = crate::schedule::grammar::self_copies(n);
     for &direction in input.directions.unwrap_or_default() {
-        let recv = edge(n.sources(), direction).map(|(slot, from)| Op::recv(from, Block::Output(slot)));
-        let send = edge(n.targets(), direction).map(|(slot, to)| Op::send(to, Block::Input(slot)));
+        let recv = edge(n.sources(), direction).map(|(entry, from)| Op::recv(from, Block::Output(entry)));
+        let send = edge(n.targets(), direction).map(|(entry, to)| Op::send(to, Block::Input(entry)));
         let copies = std::mem::take(&mut copies);
         schedule.push_round(recv.into_iter().chain(send).chain(copies));
     }

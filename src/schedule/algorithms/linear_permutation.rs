@@ -33,11 +33,11 @@ pub(in crate::schedule) fn build(input: &Input) -> Schedule {
         u32::try_from(number).unwrap_or(u32::MAX)
     };
     let mut ops: Vec<(u32, Op)> = Vec::with_capacity(n.sources().len() + n.targets().len());
-    for (slot, from, repetition) in repetitions(n.sources_in_order(), me) {
-        ops.push((round(from, me, repetition), Op::recv(from, Block::Output(slot))));
+    for (entry, from, repetition) in repetitions(n.sources_in_order(), me) {
+        ops.push((round(from, me, repetition), Op::recv(from, Block::Output(entry))));
     }
-    for (slot, to, repetition) in repetitions(n.targets_in_order(), me) {
-        ops.push((round(me, to, repetition), Op::send(to, Block::Input(slot))));
+    for (entry, to, repetition) in repetitions(n.targets_in_order(), me) {
+        ops.push((round(me, to, repetition), Op::send(to, Block::Input(entry))));
     }
     Schedule::from_numbered(Algorithm::LinearPermutation, ops, crate::schedule::grammar::self_copies(n))
 }
@@ -47,7 +47,7 @@ fn repetitions(mut edges: Vec<(u32, Rank)>, me: Rank) -> Vec<(u32, Rank, u64)> {
     edges.retain(|e| e.1 != me);
     edges.sort_by_key(|e| e.1);
     (edges.chunk_by(|a, b| a.1 == b.1))
-        .flat_map(|same| same.iter().enumerate().map(|(m, &(slot, process))| (slot, process, m as u64)))
+        .flat_map(|same| same.iter().enumerate().map(|(m, &(entry, process))| (entry, process, m as u64)))
         .collect()
 }
 

@@ -185,13 +185,13 @@ impl Written {
 
 /// Encodes a block for a share: its variant and its number.
 fn to_word(block: Block) -> u32 {
-    let slot = block.slot() as u32;
-    assert!(slot < 1 << 30, "a number of a block is too large to be sent");
+    let entry = block.index() as u32;
+    assert!(entry < 1 << 30, "a number of a block is too large to be sent");
     match block {
-        Block::Input(_) => 4 * slot,
-        Block::Output(_) => 4 * slot + 1,
-        Block::Scratch(_) => 4 * slot + 2,
-        Block::Packet(_) => 4 * slot + 3,
+        Block::Input(_) => 4 * entry,
+        Block::Output(_) => 4 * entry + 1,
+        Block::Scratch(_) => 4 * entry + 2,
+        Block::Packet(_) => 4 * entry + 3,
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Peer {
 
 #[derive(Debug, Clone)]
 pub(super) struct Edge {
-    pub(super) slot: u32,
+    pub(super) entry: u32,
     /// Order of magnitude of the weight; larger for heavier edges.
     pub(super) class: u32,
     /// Number of heavier classes, at most `LAST_STAGE`; for outgoing edges, the maximum over both
@@ -65,9 +65,9 @@ pub(super) fn peers(me: Rank, list: &[Neighbor], mut order: Vec<(u32, Rank)>) ->
         })
         .collect();
     let edges = (order.iter())
-        .map(|&(slot, _)| {
-            let class = class(list[slot as usize].weight);
-            Edge { slot, class, stage: 0, rivals: 0, color: NONE, proposal: NONE }
+        .map(|&(entry, _)| {
+            let class = class(list[entry as usize].weight);
+            Edge { entry, class, stage: 0, rivals: 0, color: NONE, proposal: NONE }
         })
         .collect();
     (peers, edges)

@@ -237,10 +237,10 @@ impl Negotiation {
         assert!(self.done(), "process {} has edges without a color", self.rank);
         let mut ops: Vec<(u32, Op)> = Vec::with_capacity(self.outgoing.len() + self.incoming.len());
         for p in &self.targets {
-            ops.extend(self.outgoing[p.range()].iter().map(|e| (e.color, Op::send(p.rank, Block::Input(e.slot)))));
+            ops.extend(self.outgoing[p.range()].iter().map(|e| (e.color, Op::send(p.rank, Block::Input(e.entry)))));
         }
         for p in &self.sources {
-            ops.extend(self.incoming[p.range()].iter().map(|e| (e.color, Op::recv(p.rank, Block::Output(e.slot)))));
+            ops.extend(self.incoming[p.range()].iter().map(|e| (e.color, Op::recv(p.rank, Block::Output(e.entry)))));
         }
         Schedule::from_numbered(Algorithm::DistributedColoring, ops, self.copies)
     }

@@ -110,7 +110,7 @@ fn heavy_edges_share_rounds() {
     let mut heavy = std::collections::BTreeSet::new();
     for (s, n) in schedules.iter().zip(&world) {
         for r in 0..s.rounds() {
-            let is_heavy = |op: &Op| matches!(*op, Op::Send { block, .. } if n.targets()[block.slot()].weight == 1000);
+            let is_heavy = |op: &Op| matches!(*op, Op::Send { block, .. } if n.targets()[block.index()].weight == 1000);
             heavy.extend(s.round(r).iter().any(is_heavy).then_some(s.number(r)));
         }
     }

@@ -117,9 +117,9 @@ fn swap(ends: &[(u32, u32)], colors: &mut [u32], at: &mut [Vec<u32>; 2], degree:
     for &e in component {
         let (l, r) = ends[e as usize];
         for (side, port) in [(0, l), (1, r)] {
-            let slot = &mut at[side][port as usize * degree + colors[e as usize] as usize];
-            if *slot == e {
-                *slot = NONE;
+            let held = &mut at[side][port as usize * degree + colors[e as usize] as usize];
+            if *held == e {
+                *held = NONE;
             }
         }
         let color = &mut colors[e as usize];
