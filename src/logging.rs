@@ -61,8 +61,7 @@ fn line(text: &str) {
 
 /// This process's rank in `MPI_COMM_WORLD`, while MPI can be called.
 fn rank() -> Option<u32> {
-    // SAFETY: a communicator that exists as long as MPI can be called.
-    mpi::is_usable().then(|| unsafe { comm::rank(comm::world()) }.ok()).flatten()
+    mpi::is_usable().then(|| comm::world().rank().ok()).flatten()
 }
 
 /// Reads the variable at the first call. Call it before anything is logged, when the MPI is known
@@ -93,14 +92,14 @@ pub fn start() {
 /// the communicator, at level `debug` on the others, which usually have the same keys.
 ///
 /// # Safety
-/// `info` must be an info object or `MPI_INFO_NULL`, `comm` a communicator.
-pub unsafe fn unknown_keys(info: MPI_Info, comm: mpi::MPI_Comm) {
+/// `info` must be an info object or `MPI_INFO_NULL`.
+pub unsafe fn unknown_keys(info: MPI_Info, comm: mpi::Communicator) {
     if !log::log_enabled!(log::Level::Warn) {
         return;
     }
-    // SAFETY: the caller vouches for the handles.
-    let (keys, rank) = unsafe { (info::keys(info), comm::rank(comm)) };
-    let level = if matches!(rank, Ok(0)) { log::Level::Warn } else { log::Level::Debug };
+    // SAFETY: the caller vouches for the handle.
+    let keys = unsafe { info::keys(info) };
+    let level = if matches!(comm.rank(), Ok(0)) { log::Level::Warn } else { log::Level::Debug };
     // if the info object cannot be read, the call itself returns an error
     for text in keys.unwrap_or_default().iter().filter_map(|key| unknown::key(key)) {
         if first_time(&text) {
@@ -117,15 +116,11 @@ fn first_time(text: &str) -> bool {
 
 /// Logs what a call has made: at level `info` on process 0 of the communicator, at level `debug` on
 /// the others. `text` has several lines.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn made(comm: mpi::MPI_Comm, text: impl FnOnce() -> String) {
+pub fn made(comm: mpi::Communicator, text: impl FnOnce() -> String) {
     if !log::log_enabled!(log::Level::Info) {
         return;
     }
-    // SAFETY: the caller vouches for `comm`.
-    let level = if matches!(unsafe { comm::rank(comm) }, Ok(0)) { log::Level::Info } else { log::Level::Debug };
+    let level = if matches!(comm.rank(), Ok(0)) { log::Level::Info } else { log::Level::Debug };
     if log::log_enabled!(level) {
         text().lines().for_each(|line| log::log!(level, "{line}"));
     }

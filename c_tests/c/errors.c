@@ -58,7 +58,7 @@ static void collective_arguments(void) {
   FAILS(MPIX_Neighbor_alltoallv(buffer, NULL, displs, MPI_INT, result, one, displs, MPI_INT, comm), MPI_ERR_ARG, "sendcounts is NULL, but 2 entries are needed");
   FAILS(MPIX_Neighbor_alltoallv(buffer, one, displs, MPI_INT, result, one, NULL, MPI_INT, comm), MPI_ERR_ARG, "recvdispls is NULL");
   FAILS(MPIX_Neighbor_alltoallw(buffer, one, bytes, NULL, result, one, bytes, types, comm), MPI_ERR_ARG, "sendtypes is NULL");
-  FAILS(MPIX_Neighbor_alltoallw(buffer, one, bytes, types, result, one, bytes, half, comm), MPI_ERR_TYPE, "recvtypes[1] cannot be used");
+  FAILS(MPIX_Neighbor_alltoallw(buffer, one, bytes, types, result, one, bytes, half, comm), MPI_ERR_TYPE, "recvtypes[1] cannot be used for communication: it is MPI_DATATYPE_NULL");
   FAILS(MPIX_Neighbor_alltoallw(buffer, one, bytes, raw, result, one, bytes, types, comm), MPI_ERR_TYPE, "sendtypes[1] cannot be used");
   FAILS(MPIX_Neighbor_gather(buffer, 1, MPI_DATATYPE_NULL, result, 1, MPI_INT, comm), MPI_ERR_TYPE, "sendtype is MPI_DATATYPE_NULL");
   FAILS(MPIX_Neighbor_gather(buffer, 1, uncommitted, result, 1, MPI_INT, comm), MPI_ERR_TYPE, "sendtype cannot be used");

@@ -21,6 +21,7 @@ use mpix_neighbor::util::backoff::{Backoff, Pace};
 
 use crate::attribute::Key;
 use crate::blocks::{Block, Blocks, Ints, Sides};
+use crate::constants::RSMPI_COMM_NULL;
 use crate::errors::{self, SUCCESS};
 use crate::function::{Function, Mode};
 use crate::interpose::interpose;
@@ -133,8 +134,7 @@ pub unsafe fn run(function: Function, comm: MPI_Comm, send: Blocks, recv: Blocks
     let Some(fewest) = settings::get().alltoallv else {
         return native();
     };
-    // SAFETY: a constant of mpi-sys' C file.
-    if comm == unsafe { mpi_sys::RSMPI_COMM_NULL } {
+    if comm == RSMPI_COMM_NULL {
         passed::count(function, Mode::Blocking, || Reason::Arguments);
         return native();
     }

@@ -6,16 +6,12 @@ use mpix_neighbor::util::cast::to_int;
 
 use mpi_sys::{MPI_Aint, MPI_Count, MPI_Datatype};
 
+use crate::constants::{RSMPI_DATATYPE_NULL, mpixp_in_place};
 use crate::errors::SUCCESS;
-
-unsafe extern "C" {
-    static mpixp_in_place: *const c_void;
-}
 
 /// True if a buffer is `MPI_IN_PLACE`.
 pub fn is_in_place(buffer: *const c_void) -> bool {
-    // SAFETY: a constant of the C file.
-    buffer == unsafe { mpixp_in_place }
+    buffer == mpixp_in_place
 }
 
 /// An array of counts or displacements, in any of the widths that MPI has.
@@ -131,7 +127,7 @@ impl Blocks {
     /// Blocks with counts, displacements in bytes and datatypes.
     pub fn general(base: *const c_void, counts: Ints, displs: Ints, datatypes: *const MPI_Datatype) -> Blocks {
         // SAFETY: a constant of mpi-sys' C file.
-        Blocks { base, shape: Shape::General(counts, displs, datatypes), datatype: unsafe { mpi_sys::RSMPI_DATATYPE_NULL } }
+        Blocks { base, shape: Shape::General(counts, displs, datatypes), datatype: RSMPI_DATATYPE_NULL }
     }
 
     /// The counts, if each block has its own.

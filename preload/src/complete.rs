@@ -11,6 +11,7 @@ use mpix_neighbor::util::cast::{to_int, to_usize};
 use mpi_sys::{MPI_Request, MPI_Status};
 use mpix_neighbor::util::backoff::{Backoff, Pace};
 
+use crate::constants::RSMPI_REQUEST_NULL;
 use crate::errors::{self, SUCCESS};
 use crate::interpose::interpose;
 use crate::next::next;
@@ -134,8 +135,7 @@ impl List {
 
 /// `MPI_REQUEST_NULL`.
 fn null() -> MPI_Request {
-    // SAFETY: a constant of mpi-sys' C file.
-    unsafe { mpi_sys::RSMPI_REQUEST_NULL }
+    RSMPI_REQUEST_NULL
 }
 
 unsafe fn set_error(status: *mut MPI_Status, code: c_int) {

@@ -32,6 +32,7 @@ mod calls;
 mod collective;
 mod compare;
 mod complete;
+mod constants;
 mod counters;
 mod create;
 mod ending;

@@ -8,6 +8,7 @@ use mpi_sys::MPI_Comm;
 
 use crate::attribute::Key;
 use crate::blocks::{Sides, is_in_place};
+use crate::constants::RSMPI_COMM_NULL;
 use crate::counters::PASSED;
 use crate::errors::SUCCESS;
 use crate::function::{self, Function, Mode};
@@ -68,8 +69,7 @@ pub fn seen(comm: MPI_Comm) {
 /// `comm` must be what the program takes for a communicator.
 #[cold]
 pub unsafe fn stateless(comm: MPI_Comm) -> Reason {
-    // SAFETY: a constant of mpi-sys' C file.
-    if comm == unsafe { mpi_sys::RSMPI_COMM_NULL } {
+    if comm == RSMPI_COMM_NULL {
         return Reason::Arguments;
     }
     let _inside = guard::enter();

@@ -14,6 +14,7 @@ use std::time::Instant;
 use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Request};
 use mpix_neighbor::capi::{MPIX_Request, MPIX_Request_free, MPIX_Request_start, MPIX_Request_test};
 
+use crate::constants::RSMPI_COMM_WORLD;
 use crate::errors::{self, SUCCESS};
 use crate::function::{Function, Mode};
 use crate::state::State;
@@ -227,6 +228,5 @@ impl Table {
 
 /// `MPI_COMM_WORLD`.
 fn world() -> MPI_Comm {
-    // SAFETY: a constant of mpi-sys' C file.
-    unsafe { mpi_sys::RSMPI_COMM_WORLD }
+    RSMPI_COMM_WORLD
 }

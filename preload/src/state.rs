@@ -17,6 +17,7 @@ use mpix_neighbor::capi::{
 use mpix_neighbor::util::cast::{to_int, to_usize};
 
 use crate::attribute::Key;
+use crate::constants::RSMPI_COMM_NULL;
 use crate::errors::{self, SUCCESS};
 use crate::flaws::{self, Facts};
 use crate::passed;
@@ -121,8 +122,7 @@ pub unsafe fn keep(comm: MPI_Comm) -> Option<Arc<State>> {
 
 #[inline]
 unsafe fn pointer(comm: MPI_Comm) -> *const State {
-    // SAFETY: a constant of mpi-sys' C file.
-    if comm == unsafe { mpi_sys::RSMPI_COMM_NULL } {
+    if comm == RSMPI_COMM_NULL {
         return std::ptr::null();
     }
     // SAFETY: the caller vouches for `comm`.

@@ -7,7 +7,8 @@ use crate::collective::handle::Extents;
 use crate::datatype::buffers::{Blocks, Ints, Names, RECV, SEND, Shape};
 use crate::datatype::known::Known;
 use crate::error::{Argument, Class, Error, Result};
-use crate::mpi::{self, MPI_Datatype, MPI_Op, datatype, op};
+use crate::mpi::datatype::{self, Datatypes};
+use crate::mpi::{self, Datatype, MPI_Datatype, MPI_Op, Op};
 
 /// Checks a caller's array of `length` entries. It may be null if `length` is 0.
 ///
@@ -111,11 +112,24 @@ pub fn operation(name: &'static str, value: c_int) -> Result<Operation> {
 }
 
 /// Checks an operator.
-pub fn operator(op: MPI_Op) -> Result<MPI_Op> {
-    if op::is_null(op) {
-        return Err(Error::NullHandle { argument: Argument::new("op"), null: "MPI_OP_NULL", class: Class::Op }.into());
-    }
-    Ok(op)
+///
+/// # Safety
+/// As for [`Op::from_raw`].
+pub unsafe fn operator(op: MPI_Op) -> Result<Op> {
+    let null = || Error::NullHandle { argument: Argument::new("op"), null: "MPI_OP_NULL", class: Class::Op };
+    // SAFETY: the caller vouches for the handle.
+    unsafe { Op::from_raw(op) }.ok_or_else(|| null().into())
+}
+
+/// Checks a datatype.
+///
+/// # Safety
+/// As for [`Datatype::from_raw`].
+#[inline(always)]
+pub unsafe fn datatype(name: &'static str, datatype: MPI_Datatype) -> Result<Datatype> {
+    let null = || Error::NullHandle { argument: Argument::new(name), null: "MPI_DATATYPE_NULL", class: Class::Type };
+    // SAFETY: the caller vouches for the handle.
+    unsafe { Datatype::from_raw(datatype) }.ok_or_else(|| null().into())
 }
 
 /// Entries of count and displacement arrays: `int`, or `MPI_Count` and `MPI_Aint`.
@@ -192,32 +206,25 @@ impl<'k> Sides<'k> {
 
 impl Side<'_> {
     #[inline(always)]
-    fn blocks<'a>(&self, datatype: MPI_Datatype, extent: i64, shape: Shape<'a>) -> Result<Blocks<'a>> {
+    fn blocks<'a>(&self, (datatype, extent): (Datatype, i64), shape: Shape<'a>) -> Result<Blocks<'a>> {
         if self.degree > 0 && mpi::is_in_place(self.base) {
             return Err(Error::InPlace { argument: Argument::new(self.names.buffer) }.into());
         }
         Ok(Blocks { base: self.base.cast(), datatype, extent, shape, names: self.names })
     }
 
-    /// Returns the datatype's extent, without looking at the arguments of a side without blocks.
+    /// Returns the datatype and its extent. On a side without blocks, neither is looked at.
     ///
     /// # Safety
-    /// `datatype` must be a datatype or null.
+    /// As for [`Datatype::from_raw`], unless there are no blocks.
     #[inline(always)]
-    unsafe fn extent(&self, datatype: MPI_Datatype) -> Result<i64> {
+    unsafe fn datatype(&self, raw: MPI_Datatype) -> Result<(Datatype, i64)> {
         if self.degree == 0 {
-            return Ok(0);
+            return Ok((datatype::byte(), 0));
         }
-        if datatype::is_null(datatype) {
-            return Err(Error::NullHandle {
-                argument: Argument::new(self.names.datatype),
-                null: "MPI_DATATYPE_NULL",
-                class: Class::Type,
-            }
-            .into());
-        }
-        // SAFETY: the caller vouches for the datatype.
-        unsafe { self.known.extent(datatype) }
+        // SAFETY: the caller vouches for the handle.
+        let datatype = unsafe { datatype(self.names.datatype, raw) }?;
+        Ok((datatype, self.known.extent(datatype)?))
     }
 
     #[inline(always)]
@@ -235,7 +242,7 @@ impl Side<'_> {
     #[inline(always)]
     pub unsafe fn one<'a>(self, count: i64, datatype: MPI_Datatype) -> Result<Blocks<'a>> {
         // SAFETY: the caller vouches for the datatype.
-        self.blocks(datatype, unsafe { self.extent(datatype) }?, Shape::One { count: self.count(count)? })
+        self.blocks(unsafe { self.datatype(datatype) }?, Shape::One { count: self.count(count)? })
     }
 
     /// Describes consecutive blocks of one size.
@@ -245,7 +252,7 @@ impl Side<'_> {
     #[inline(always)]
     pub unsafe fn equal<'a>(self, count: i64, datatype: MPI_Datatype) -> Result<Blocks<'a>> {
         // SAFETY: the caller vouches for the datatype.
-        self.blocks(datatype, unsafe { self.extent(datatype) }?, Shape::Equal { count: self.count(count)? })
+        self.blocks(unsafe { self.datatype(datatype) }?, Shape::Equal { count: self.count(count)? })
     }
 
     /// Describes blocks by counts, and displacements in extents.
@@ -264,14 +271,15 @@ impl Side<'_> {
         unsafe {
             let counts = C::ints(array(self.names.counts, counts, self.degree)?);
             let displs = D::ints(array(self.names.displs, displs, self.degree)?);
-            self.blocks(datatype, self.extent(datatype)?, Shape::Vector { counts, displs })
+            self.blocks(self.datatype(datatype)?, Shape::Vector { counts, displs })
         }
     }
 
     /// Describes blocks by counts, displacements in bytes, and datatypes.
     ///
     /// # Safety
-    /// The arrays must be null or valid for an entry of each neighbor.
+    /// The arrays must be null or valid for an entry of each neighbor, the datatypes of blocks with
+    /// data as for [`Datatype::from_raw`].
     #[inline(always)]
     pub unsafe fn general<'a, C: Entry + 'a, D: Entry + 'a>(
         self,
@@ -283,8 +291,8 @@ impl Side<'_> {
         unsafe {
             let counts = C::ints(array(self.names.counts, counts, self.degree)?);
             let displs = D::ints(array(self.names.displs, displs, self.degree)?);
-            let datatypes = array(self.names.datatypes, datatypes, self.degree)?;
-            self.blocks(datatype::null(), 0, Shape::General { counts, displs, datatypes })
+            let datatypes = Datatypes::from_raw(array(self.names.datatypes, datatypes, self.degree)?);
+            self.blocks((datatype::byte(), 0), Shape::General { counts, displs, datatypes })
         }
     }
 }

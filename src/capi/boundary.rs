@@ -6,16 +6,31 @@ use std::ffi::c_int;
 use crate::error::{Argument, Class, Error, Result, catch};
 use crate::logging;
 use crate::mpi::attribute::Key;
-use crate::mpi::{self, MPI_Comm, comm, errors};
+use crate::mpi::{self, Communicator, MPI_Comm, comm, errors};
 
 /// Text of the last error reported on a communicator.
 static LAST_ERROR: Key<String> = Key::new();
 
-/// Runs the body of a function that works on a communicator.
+/// Runs the body of a function that works on a communicator of the caller's.
+///
+/// # Safety
+/// As for [`Communicator::from_raw`].
 #[inline(always)]
-pub fn call(function: &str, comm: MPI_Comm, body: impl FnOnce() -> Result<()>) -> c_int {
+pub unsafe fn call<'a>(function: &str, comm: MPI_Comm, body: impl FnOnce(Communicator<'a>) -> Result<()>) -> c_int {
     mpi::family::require(function);
-    match catch(|| if comm::is_null(comm) { Err(null_comm().into()) } else { body() }) {
+    // SAFETY: the caller vouches for the handle.
+    let comm = unsafe { Communicator::from_raw(comm) };
+    match catch(|| comm.map_or_else(|| Err(null_comm().into()), body)) {
+        Ok(()) => mpi::success(),
+        // MPI calls the handler of MPI_COMM_WORLD for errors that belong to no communicator
+        Err(error) => fail(function, comm.unwrap_or_else(comm::world), error),
+    }
+}
+
+/// Runs the body of a function whose errors go to `comm`.
+pub fn call_on(function: &str, comm: Communicator, body: impl FnOnce() -> Result<()>) -> c_int {
+    mpi::family::require(function);
+    match catch(body) {
         Ok(()) => mpi::success(),
         Err(error) => fail(function, comm, error),
     }
@@ -23,7 +38,10 @@ pub fn call(function: &str, comm: MPI_Comm, body: impl FnOnce() -> Result<()>) -
 
 /// Runs the body of a function that works on requests of different communicators. With an error,
 /// the body returns the communicator to report it on.
-pub fn call_requests(function: &str, body: impl FnOnce() -> std::result::Result<(), (MPI_Comm, Box<Error>)>) -> c_int {
+pub fn call_requests(
+    function: &str,
+    body: impl FnOnce() -> std::result::Result<(), (Communicator<'static>, Box<Error>)>,
+) -> c_int {
     mpi::family::require(function);
     match catch(|| Ok(body())) {
         Ok(Ok(())) => mpi::success(),
@@ -34,23 +52,22 @@ pub fn call_requests(function: &str, body: impl FnOnce() -> std::result::Result<
 
 /// Reports an error and returns its code.
 #[cold]
-fn fail(function: &str, comm: MPI_Comm, error: Box<Error>) -> c_int {
+fn fail(function: &str, comm: Communicator, error: Box<Error>) -> c_int {
     let failed = report(function, comm, error);
     // The handler may jump out of this function (longjmp), so nothing that needs dropping is alive
     // here.
     if let Some(handled_by) = failed.handler_of {
-        // SAFETY: it is a communicator, as the C function requires.
-        unsafe { errors::call_handler(handled_by, failed.code) };
+        errors::call_handler(handled_by, failed.code);
     }
     failed.code
 }
 
 /// An error that has been reported.
 #[derive(Clone, Copy)]
-struct Failed {
+struct Failed<'a> {
     code: c_int,
     /// The communicator whose error handler is still to be called, if one can be.
-    handler_of: Option<MPI_Comm>,
+    handler_of: Option<Communicator<'a>>,
 }
 
 #[cold]
@@ -67,7 +84,7 @@ fn print(text: &str) {
 
 /// Makes an error's code, and keeps its text for `MPIX_Neighbor_error_string`. Drops the error.
 #[cold]
-fn report(function: &str, comm: MPI_Comm, error: Box<Error>) -> Failed {
+fn report<'a>(function: &str, comm: Communicator<'a>, error: Box<Error>) -> Failed<'a> {
     let mut failed = Failed { code: errors::OTHER_THAN_SUCCESS, handler_of: None };
     let reported = catch(|| {
         let text = format!("{function}: {error}");
@@ -77,19 +94,15 @@ fn report(function: &str, comm: MPI_Comm, error: Box<Error>) -> Failed {
             return Ok(());
         }
         let (code, carries_text) = errors::code_for(&error, &text);
-        // MPI calls the handler of MPI_COMM_WORLD for errors that belong to no communicator
-        let comm = if comm::is_null(comm) { comm::world() } else { comm };
         failed = Failed { code, handler_of: Some(comm) };
-        // SAFETY: `comm` is a communicator, as the C function requires. It owns the text.
-        unsafe {
-            logging::start();
-            if !carries_text && errors::is_fatal(comm) {
-                print(&text);
-            } else {
-                log::error!("{text}");
-            }
-            LAST_ERROR.set(comm, text)
+        logging::start();
+        if !carries_text && errors::is_fatal(comm) {
+            print(&text);
+        } else {
+            log::error!("{text}");
         }
+        // SAFETY: nobody refers to the last one while the caller is in this function.
+        unsafe { LAST_ERROR.set(comm, text) }
     });
     // the caller gets the same code after a panic, or if the text cannot be kept
     drop(reported);
@@ -99,8 +112,8 @@ fn report(function: &str, comm: MPI_Comm, error: Box<Error>) -> Failed {
 /// Returns the text of the last error reported on a communicator, empty if there was none.
 ///
 /// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn last_error<'a>(comm: MPI_Comm) -> Result<&'a str> {
-    // SAFETY: the caller vouches for `comm`; the string lives until the next error on it.
+/// The text must not be used after the next error on it.
+pub unsafe fn last_error(comm: Communicator<'_>) -> Result<&str> {
+    // SAFETY: the string lives until the next error on it.
     Ok(unsafe { LAST_ERROR.get(comm)?.as_ref() }.map_or("", |s| s.as_str()))
 }

@@ -14,7 +14,7 @@ pub use crate::datatype::buffers::Buffers;
 use crate::environment;
 use crate::error::Result;
 use crate::logging;
-use crate::mpi::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Info, info};
+use crate::mpi::{Communicator, MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Info, info};
 use crate::select::hints;
 
 /// How a collective is called.
@@ -40,21 +40,20 @@ pub unsafe fn collective<'a>(
     mode: Mode,
     buffers: impl FnOnce(Sides) -> Result<Buffers<'a>>,
 ) -> c_int {
-    call(function, comm, || {
-        // SAFETY: the caller vouches for `comm`; collectives on one communicator are called one
-        // after the other.
-        let bound = unsafe { handle::lookup(comm, operation) }?;
-        let n = bound.neighborhood();
-        let sides = Sides::new(n.sources().len(), n.targets().len(), bound.extents());
-        let buffers = buffers(sides);
-        // SAFETY: the caller vouches for the buffers.
-        unsafe {
+    // SAFETY: the caller vouches for `comm` and the buffers; collectives on one communicator are
+    // called one after the other.
+    unsafe {
+        call(function, comm, |comm| {
+            let bound = handle::lookup(comm, operation)?;
+            let n = bound.neighborhood();
+            let sides = Sides::new(n.sources().len(), n.targets().len(), bound.extents());
+            let buffers = buffers(sides);
             match mode {
                 Mode::Blocking if !bound.verifies() => bound.run(&buffers?),
                 _ => other_than_run(bound, comm, mode, buffers.as_ref().map(std::slice::from_ref).map_err(Clone::clone), 1),
             }
-        }
-    })
+        })
+    }
 }
 
 /// Runs, starts or plans an all-to-all of fields that `field` describes.
@@ -68,22 +67,23 @@ unsafe fn several<'a>(
     mode: Mode,
     field: impl Fn(Sides, usize) -> Result<Buffers<'a>>,
 ) -> c_int {
-    call(function, comm, || {
-        // SAFETY: as for `collective`.
-        let bound = unsafe { handle::lookup(comm, Operation::Alltoall) }?;
-        let n = bound.neighborhood();
-        let sides = Sides::new(n.sources().len(), n.targets().len(), bound.extents());
-        let count = args::length("nfields", nfields);
-        let fields: Result<Vec<Buffers>> = count.clone().and_then(|count| (0..count).map(|f| field(sides, f)).collect());
-        // SAFETY: as for `collective`.
-        unsafe { other_than_run(bound, comm, mode, fields.as_deref().map_err(Clone::clone), count.unwrap_or(1)) }
-    })
+    // SAFETY: as for `collective`.
+    unsafe {
+        call(function, comm, |comm| {
+            let bound = handle::lookup(comm, Operation::Alltoall)?;
+            let n = bound.neighborhood();
+            let sides = Sides::new(n.sources().len(), n.targets().len(), bound.extents());
+            let count = args::length("nfields", nfields);
+            let fields: Result<Vec<Buffers>> = count.clone().and_then(|count| (0..count).map(|f| field(sides, f)).collect());
+            other_than_run(bound, comm, mode, fields.as_deref().map_err(Clone::clone), count.unwrap_or(1))
+        })
+    }
 }
 
 /// All but the blocking form of one field without verification.
 unsafe fn other_than_run(
     bound: &Arc<BoundNeighborhood>,
-    comm: MPI_Comm,
+    comm: Communicator,
     mode: Mode,
     fields: Result<&[Buffers]>,
     count: usize,
@@ -96,22 +96,22 @@ unsafe fn other_than_run(
     // SAFETY: the caller vouches for buffers and pointers.
     unsafe {
         match mode {
-            Mode::Blocking if bound.verifies() => Request::verified(bound, comm, fields, count),
+            Mode::Blocking if bound.verifies() => Request::verified(bound, comm.raw(), fields, count),
             Mode::Blocking => {
-                let mut request = Request::new(bound, comm, fields?, rule(bound.hints().fuse), Lifetime::Once)?;
+                let mut request = Request::new(bound, comm.raw(), fields?, rule(bound.hints().fuse), Lifetime::Once)?;
                 request.begin()?;
                 request.wait()
             }
             Mode::Nonblocking(place) => {
                 let made = Results::one("request", place).and_then(|place| {
-                    let mut request = Request::new(bound, comm, fields?, rule(bound.hints().fuse), Lifetime::Once)?;
+                    let mut request = Request::new(bound, comm.raw(), fields?, rule(bound.hints().fuse), Lifetime::Once)?;
                     request.begin()?;
                     Ok((place, request))
                 });
                 match made {
                     Ok((place, request)) => place.write([MPIX_Request_object::hand_out(request)]),
                     // verification reports it to the neighbors, and waits for what they report
-                    Err(e) if bound.verifies() => Request::verified(bound, comm, Err(e), count)?,
+                    Err(e) if bound.verifies() => Request::verified(bound, comm.raw(), Err(e), count)?,
                     Err(e) => return Err(e),
                 }
                 Ok(())
@@ -122,7 +122,7 @@ unsafe fn other_than_run(
                 let from_info = |key: &str| if info::is_null(info) { Ok(None) } else { info::get(info, key) };
                 let fuse = hints::fuse(from_info, environment::variable)?.unwrap_or(bound.hints().fuse);
                 let kind = if hints::matches_alone(from_info)? { Lifetime::PrivateMatching } else { Lifetime::Persistent };
-                let request = Request::new(bound, comm, fields?, rule(fuse), kind)?;
+                let request = Request::new(bound, comm.raw(), fields?, rule(fuse), kind)?;
                 place.write([MPIX_Request_object::hand_out(request)]);
                 Ok(())
             }

@@ -10,8 +10,8 @@ use crate::logging;
 use crate::measure;
 use crate::model::{Loggp, Parameters};
 use crate::mpi::coll;
-use crate::mpi::comm::{self, Owned};
-use crate::mpi::{MPI_Comm, MPI_Count, MPI_Info, info};
+use crate::mpi::comm::Owned;
+use crate::mpi::{Communicator, MPI_Comm, MPI_Count, MPI_Info, info};
 use crate::select::hints::{Hints, Measuring};
 use crate::sparse;
 
@@ -94,9 +94,9 @@ impl MPIX_Loggp {
 /// `info` and `comm` must be valid handles, `parameters` writable or null (an error).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Loggp_measure(info: MPI_Info, comm: MPI_Comm, parameters: *mut MPIX_Loggp) -> c_int {
-    boundary::call("MPIX_Loggp_measure", comm, || {
-        // SAFETY: the caller vouches for the arguments.
-        unsafe {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        boundary::call("MPIX_Loggp_measure", comm, |comm| {
             intracommunicator(comm)?;
             logging::start();
             logging::unknown_keys(info, comm);
@@ -107,9 +107,9 @@ pub unsafe extern "C" fn MPIX_Loggp_measure(info: MPI_Info, comm: MPI_Comm, para
             let private = Owned::duplicate(comm)?;
             let (place, measuring) = coll::share_outcome(&private, arguments)?;
             place.write([measure::loggp::measure(&private, measuring, |_| ())?.parameters.into()]);
-        }
-        Ok(())
-    })
+            Ok(())
+        })
+    }
 }
 
 /// Sets the LogGP parameters of a communicator.
@@ -118,17 +118,17 @@ pub unsafe extern "C" fn MPIX_Loggp_measure(info: MPI_Info, comm: MPI_Comm, para
 /// `comm` must be a communicator, `parameters` readable or null (an error).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Loggp_set(parameters: *const MPIX_Loggp, comm: MPI_Comm) -> c_int {
-    boundary::call("MPIX_Loggp_set", comm, || {
-        // SAFETY: the caller vouches for the arguments.
-        unsafe {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        boundary::call("MPIX_Loggp_set", comm, |comm| {
             intracommunicator(comm)?;
             let null = || Error::NullResult { argument: Argument::new("parameters") };
             let parameters = parameters.as_ref().ok_or_else(|| null().into()).and_then(MPIX_Loggp::check);
             let loggp = parameters.as_ref().ok().map(|p| p.loggp);
             measure::loggp::hang(comm, parameters)?;
             loggp.map_or(Ok(()), |loggp| sparse::set_machine(comm, loggp))
-        }
-    })
+        })
+    }
 }
 
 /// Returns the LogGP parameters that are in effect on a communicator where no info key says
@@ -138,9 +138,9 @@ pub unsafe extern "C" fn MPIX_Loggp_set(parameters: *const MPIX_Loggp, comm: MPI
 /// `comm` must be a communicator, `parameters` writable or null (an error).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Loggp_get(comm: MPI_Comm, parameters: *mut MPIX_Loggp) -> c_int {
-    boundary::call("MPIX_Loggp_get", comm, || {
-        // SAFETY: the caller vouches for the arguments.
-        unsafe {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        boundary::call("MPIX_Loggp_get", comm, |comm| {
             let place = Results::one("parameters", parameters)?;
             let hints = read(|_| Ok(None))?;
             let known = measure::loggp::known(comm)?.filter(|_| hints.loggp.is_none());
@@ -149,18 +149,18 @@ pub unsafe extern "C" fn MPIX_Loggp_get(comm: MPI_Comm, parameters: *mut MPIX_Lo
                 None => with_machine(hints, None)?.machine().into(),
             };
             place.write([counts.into()]);
-        }
-        Ok(())
-    })
+            Ok(())
+        })
+    }
 }
 
 /// Reads the hints of a call on a communicator, with the LogGP parameters in effect there.
 ///
 /// # Safety
-/// The handles must be valid.
-pub(super) unsafe fn hints(info: MPI_Info, comm: MPI_Comm) -> Result<Hints> {
-    // SAFETY: the caller vouches for the handles.
-    unsafe { with_machine(read(|key| info::get(info, key))?, measure::loggp::known(comm)?) }
+/// `info` must be an info object or `MPI_INFO_NULL`.
+pub(super) unsafe fn hints(info: MPI_Info, comm: Communicator) -> Result<Hints> {
+    // SAFETY: the caller vouches for the handle.
+    with_machine(read(|key| unsafe { info::get(info, key) })?, measure::loggp::known(comm)?)
 }
 
 fn read(info: impl Fn(&str) -> Result<Option<String>>) -> Result<Hints> {
@@ -172,7 +172,6 @@ fn with_machine(hints: Hints, known: Option<Parameters>) -> Result<Hints> {
 }
 
 /// Returns an error if `comm` is an intercommunicator.
-unsafe fn intracommunicator(comm: MPI_Comm) -> Result<()> {
-    // SAFETY: the caller vouches for `comm`.
-    if unsafe { comm::is_inter(comm) }? { Err(Error::Intercommunicator.into()) } else { Ok(()) }
+pub(super) fn intracommunicator(comm: Communicator) -> Result<()> {
+    if comm.is_inter()? { Err(Error::Intercommunicator.into()) } else { Ok(()) }
 }

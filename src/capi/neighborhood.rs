@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_int};
 
 use super::args::Results;
+use super::loggp::{self, intracommunicator};
 use super::sparse::sparse_hints;
 use super::{args, boundary};
 use crate::collective::set::{self, SetCall};
@@ -11,7 +12,7 @@ use crate::error::{Argument, Class, Error, Result};
 use crate::logging;
 use crate::mpi::message::bytes_at;
 use crate::mpi::topology::{self, Topology};
-use crate::mpi::{self, MPI_Comm, MPI_Group, MPI_Info, comm};
+use crate::mpi::{self, Communicator, MPI_Comm, MPI_Group, MPI_Info, comm};
 use crate::sparse::messages::{Outgoing, Sends};
 use crate::sparse::{self, Exchange, Form};
 use crate::topology::cartesian::Grid;
@@ -44,7 +45,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set(
 ) -> c_int {
     let lists = Lists { indegree, sources, sourceweights, outdegree, targets, targetweights };
     // SAFETY: the caller vouches for the arguments.
-    unsafe { set("MPIX_Neighborhood_set", ("operations", operations), comm, info, || lists.neighborhood(comm)) }
+    unsafe { set("MPIX_Neighborhood_set", ("operations", operations), comm, info, |comm| lists.neighborhood(comm)) }
 }
 
 /// Sets a communicator's neighborhood for `MPIX_NEIGHBOR_GATHER` alone.
@@ -64,7 +65,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_gather_set(
 ) -> c_int {
     let lists = Lists { indegree, sources, sourceweights, outdegree, targets, targetweights };
     // SAFETY: the caller vouches for the arguments.
-    unsafe { set("MPIX_Neighbor_gather_set", ("operations", MPIX_NEIGHBOR_GATHER), comm, info, || lists.neighborhood(comm)) }
+    unsafe { set("MPIX_Neighbor_gather_set", ("operations", MPIX_NEIGHBOR_GATHER), comm, info, |comm| lists.neighborhood(comm)) }
 }
 
 /// Sets a communicator's neighborhood for `MPIX_NEIGHBOR_ALLTOALL` alone.
@@ -84,7 +85,9 @@ pub unsafe extern "C" fn MPIX_Neighbor_alltoall_set(
 ) -> c_int {
     let lists = Lists { indegree, sources, sourceweights, outdegree, targets, targetweights };
     // SAFETY: the caller vouches for the arguments.
-    unsafe { set("MPIX_Neighbor_alltoall_set", ("operations", MPIX_NEIGHBOR_ALLTOALL), comm, info, || lists.neighborhood(comm)) }
+    unsafe {
+        set("MPIX_Neighbor_alltoall_set", ("operations", MPIX_NEIGHBOR_ALLTOALL), comm, info, |comm| lists.neighborhood(comm))
+    }
 }
 
 /// Sets a communicator's neighborhood for `MPIX_NEIGHBOR_REDUCE` alone.
@@ -104,7 +107,7 @@ pub unsafe extern "C" fn MPIX_Neighbor_reduce_set(
 ) -> c_int {
     let lists = Lists { indegree, sources, sourceweights, outdegree, targets, targetweights };
     // SAFETY: the caller vouches for the arguments.
-    unsafe { set("MPIX_Neighbor_reduce_set", ("operations", MPIX_NEIGHBOR_REDUCE), comm, info, || lists.neighborhood(comm)) }
+    unsafe { set("MPIX_Neighbor_reduce_set", ("operations", MPIX_NEIGHBOR_REDUCE), comm, info, |comm| lists.neighborhood(comm)) }
 }
 
 /// Sets a communicator's neighborhood from process groups instead of lists of ranks.
@@ -123,7 +126,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set_group(
 ) -> c_int {
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        set("MPIX_Neighborhood_set_group", ("operations", operations), comm, info, || {
+        set("MPIX_Neighborhood_set_group", ("operations", operations), comm, info, |comm| {
             let sources = ranks_of("sourcegroup", sourcegroup, comm)?;
             let targets = ranks_of("targetgroup", targetgroup, comm)?;
             let lists = Lists {
@@ -146,7 +149,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set_group(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Neighborhood_set_topology(operations: c_int, info: MPI_Info, comm: MPI_Comm) -> c_int {
     // SAFETY: the caller vouches for the arguments.
-    unsafe { set("MPIX_Neighborhood_set_topology", ("operations", operations), comm, info, || topology_neighborhood(comm)) }
+    unsafe { set("MPIX_Neighborhood_set_topology", ("operations", operations), comm, info, topology_neighborhood) }
 }
 
 /// Sets a communicator's neighborhood from the targets alone: a sparse exchange finds the sources.
@@ -166,7 +169,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set_targets(
     let lists = Lists { indegree: 0, sources: std::ptr::null(), sourceweights: unweighted, outdegree, targets, targetweights };
     // SAFETY: the caller vouches for the arguments.
     unsafe {
-        set("MPIX_Neighborhood_set_targets", ("operations", operations), comm, info, || {
+        set("MPIX_Neighborhood_set_targets", ("operations", operations), comm, info, |comm| {
             with_sources(lists.neighborhood(comm), info, comm)
         })
     }
@@ -180,7 +183,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set_targets(
 pub unsafe extern "C" fn MPIX_Neighborhood_reverse(from: c_int, to: c_int, info: MPI_Info, comm: MPI_Comm) -> c_int {
     // SAFETY: the caller vouches for the arguments; the neighborhood found is not kept.
     unsafe {
-        set("MPIX_Neighborhood_reverse", ("to", to), comm, info, || {
+        set("MPIX_Neighborhood_reverse", ("to", to), comm, info, |comm| {
             Ok(handle::lookup(comm, args::operation("from", from)?)?.reversed())
         })
     }
@@ -188,7 +191,7 @@ pub unsafe extern "C" fn MPIX_Neighborhood_reverse(from: c_int, to: c_int, info:
 
 /// Finds the sources of a neighborhood whose targets are known, by a sparse exchange. Collective,
 /// also for a process whose arguments are in error.
-unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: MPI_Comm) -> Result<Neighborhood> {
+unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: Communicator) -> Result<Neighborhood> {
     /// Weight of an edge, and 1 if weights were given.
     type Edge = [u32; 2];
     let targets = known.as_ref().map_or(&[][..], |n| n.targets());
@@ -235,9 +238,9 @@ pub unsafe extern "C" fn MPIX_Neighborhood_get_count(
     outdegree: *mut c_int,
     weighted: *mut c_int,
 ) -> c_int {
-    boundary::call("MPIX_Neighborhood_get_count", comm, || {
-        // SAFETY: the caller vouches for the arguments.
-        unsafe {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        boundary::call("MPIX_Neighborhood_get_count", comm, |comm| {
             let n = handle::lookup(comm, args::operation("operation", operation)?)?.neighborhood();
             let into = Results::one("indegree", indegree)?;
             let out = Results::one("outdegree", outdegree)?;
@@ -245,9 +248,9 @@ pub unsafe extern "C" fn MPIX_Neighborhood_get_count(
             into.write([n.sources().len() as c_int]);
             out.write([n.targets().len() as c_int]);
             with_weights.write([n.weighted().into()]);
-        }
-        Ok(())
-    })
+            Ok(())
+        })
+    }
 }
 
 /// Returns the lists of a communicator's neighborhood for an operation, as they were given.
@@ -265,9 +268,9 @@ pub unsafe extern "C" fn MPIX_Neighborhood_get(
     targets: *mut c_int,
     targetweights: *mut c_int,
 ) -> c_int {
-    boundary::call("MPIX_Neighborhood_get", comm, || {
-        // SAFETY: the caller vouches for the arguments.
-        unsafe {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        boundary::call("MPIX_Neighborhood_get", comm, |comm| {
             let n = handle::lookup(comm, args::operation("operation", operation)?)?.neighborhood();
             let room_in = args::length("maxindegree", maxindegree)?.min(n.sources().len());
             let room_out = args::length("maxoutdegree", maxoutdegree)?.min(n.targets().len());
@@ -277,9 +280,9 @@ pub unsafe extern "C" fn MPIX_Neighborhood_get(
                 ranks.write(list.iter().map(|n| n.rank.map_or(mpi::proc_null(), |r| r as c_int)));
                 weights.write(list.iter().map(|n| n.weight as c_int));
             }
-        }
-        Ok(())
-    })
+            Ok(())
+        })
+    }
 }
 
 /// Describes a communicator's neighborhood for an operation in a few lines of text.
@@ -294,13 +297,13 @@ pub unsafe extern "C" fn MPIX_Neighborhood_describe(
     string: *mut c_char,
     resultlen: *mut c_int,
 ) -> c_int {
-    boundary::call("MPIX_Neighborhood_describe", comm, || {
-        // SAFETY: the caller vouches for the arguments.
-        unsafe {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        boundary::call("MPIX_Neighborhood_describe", comm, |comm| {
             let bound = handle::lookup(comm, args::operation("operation", operation)?)?;
             args::text(&bound.describe(), length, string, resultlen)
-        }
-    })
+        })
+    }
 }
 
 /// Removes a communicator's neighborhoods for one or more operations.
@@ -309,10 +312,10 @@ pub unsafe extern "C" fn MPIX_Neighborhood_describe(
 /// `comm` must be a communicator.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Neighborhood_free(operations: c_int, comm: MPI_Comm) -> c_int {
-    boundary::call("MPIX_Neighborhood_free", comm, || {
-        // SAFETY: the caller vouches for `comm`.
-        unsafe { handle::free(comm, args::operations("operations", operations)?) }
-    })
+    // SAFETY: the caller vouches for `comm`, and uses no neighborhood meanwhile.
+    unsafe {
+        boundary::call("MPIX_Neighborhood_free", comm, |comm| handle::free(comm, args::operations("operations", operations)?))
+    }
 }
 
 /// The list arguments of a set call.
@@ -326,10 +329,10 @@ struct Lists {
 }
 
 impl Lists {
-    unsafe fn neighborhood(&self, comm: MPI_Comm) -> Result<Neighborhood> {
-        // SAFETY: the caller vouches for the arrays and `comm`.
+    unsafe fn neighborhood(&self, comm: Communicator) -> Result<Neighborhood> {
+        // SAFETY: the caller vouches for the arrays.
         unsafe {
-            let size = comm::size(comm)?;
+            let size = comm.size()?;
             let list = |degree: c_int, names: [&'static str; 3], ranks, weights: *const c_int| {
                 let degree = args::length(names[0], degree)?;
                 let ranks = args::array(names[1], ranks, degree)?;
@@ -343,7 +346,7 @@ impl Lists {
             };
             let (sources, a) = list(self.indegree, ["indegree", "sources", "sourceweights"], self.sources, self.sourceweights)?;
             let (targets, b) = list(self.outdegree, ["outdegree", "targets", "targetweights"], self.targets, self.targetweights)?;
-            Ok(Neighborhood::new(comm::rank(comm)?, sources, targets, a || b))
+            Ok(Neighborhood::new(comm.rank()?, sources, targets, a || b))
         }
     }
 }
@@ -363,19 +366,18 @@ unsafe fn weights(name: &'static str, pointer: *mut c_int, room: usize) -> Resul
     unsafe { Results::array(name, pointer, wanted) }
 }
 
-unsafe fn ranks_of(name: &'static str, group: MPI_Group, comm: MPI_Comm) -> Result<Vec<c_int>> {
+unsafe fn ranks_of(name: &'static str, group: MPI_Group, comm: Communicator) -> Result<Vec<c_int>> {
     let argument = Argument::new(name);
     if comm::is_null_group(group) {
         return Err(Error::NullHandle { argument, null: "MPI_GROUP_NULL", class: Class::Group }.into());
     }
-    // SAFETY: the caller vouches for the handles.
+    // SAFETY: the caller vouches for the group.
     let ranks = unsafe { comm::translate(group, comm) }?;
     ranks.into_iter().enumerate().map(|(index, r)| r.ok_or_else(|| Error::NotInCommunicator { argument, index }.into())).collect()
 }
 
-unsafe fn topology_neighborhood(comm: MPI_Comm) -> Result<Neighborhood> {
-    // SAFETY: the caller vouches for `comm`.
-    let (rank, size, topology) = unsafe { (comm::rank(comm)?, comm::size(comm)?, topology::get(comm)?) };
+fn topology_neighborhood(comm: Communicator) -> Result<Neighborhood> {
+    let (rank, size, topology) = (comm.rank()?, comm.size()?, topology::get(comm)?);
     let list = |ranks: &[c_int], weights: Option<&[c_int]>| {
         neighborhood::entries(ranks, weights, mpi::proc_null(), size, ("neighbors", "weights"))
     };
@@ -401,36 +403,31 @@ unsafe fn set(
     operations: (&'static str, c_int),
     comm: MPI_Comm,
     info: MPI_Info,
-    neighborhood: impl FnOnce() -> Result<Neighborhood>,
+    neighborhood: impl FnOnce(Communicator) -> Result<Neighborhood>,
 ) -> c_int {
-    boundary::call(function, comm, || {
-        // SAFETY: the caller vouches for `comm`.
-        if unsafe { comm::is_inter(comm) }? {
-            return Err(Error::Intercommunicator.into());
-        }
-        logging::start();
-        // SAFETY: the caller vouches for the handles.
-        unsafe { logging::unknown_keys(info, comm) };
-        // it may be collective, so it comes before anything else can fail
-        let neighborhood = neighborhood();
-        let request = (|| {
-            Ok(SetCall {
-                operations: args::operations(operations.0, operations.1)?,
-                neighborhood: neighborhood?,
-                // SAFETY: the caller vouches for the handles.
-                hints: unsafe { super::loggp::hints(info, comm) }?,
-            })
-        })();
-        // SAFETY: as above.
-        unsafe {
+    // SAFETY: the caller vouches for the handles; no neighborhood is in use during a set call.
+    unsafe {
+        boundary::call(function, comm, |comm| {
+            intracommunicator(comm)?;
+            logging::start();
+            logging::unknown_keys(info, comm);
+            // it may be collective, so it comes before anything else can fail
+            let neighborhood = neighborhood(comm);
+            let request = (|| {
+                Ok(SetCall {
+                    operations: args::operations(operations.0, operations.1)?,
+                    neighborhood: neighborhood?,
+                    hints: loggp::hints(info, comm)?,
+                })
+            })();
             set::set(comm, request)?;
             for operation in Operation::ALL.into_iter().filter(|operation| operations.1 & operation.bit() != 0) {
                 let set = handle::lookup(comm, operation)?;
                 logging::made(comm, || set.describe());
             }
-        }
-        Ok(())
-    })
+            Ok(())
+        })
+    }
 }
 
 const _: () = {

@@ -6,7 +6,7 @@ use super::args::{self, Results};
 use super::boundary;
 use crate::collective::request::{Arrived, Request};
 use crate::error::{Argument, Class, Error, Result};
-use crate::mpi::{self, MPI_Comm, comm};
+use crate::mpi::{self, Communicator, comm};
 
 /// A neighborhood collective that one call starts and another completes.
 pub struct MPIX_Request_object {
@@ -24,12 +24,13 @@ impl MPIX_Request_object {
 }
 
 /// An error, and the communicator on which it is reported.
-type Failure = (MPI_Comm, Box<Error>);
+type Failure = (Communicator<'static>, Box<Error>);
 
 /// The communicator on which errors of a request are reported: its own, or `MPI_COMM_WORLD` once
 /// that has been freed.
-fn on(request: &Request) -> MPI_Comm {
-    request.user().unwrap_or(comm::world())
+fn on(request: &Request) -> Communicator<'static> {
+    // SAFETY: it has not been freed.
+    request.user().and_then(|user| unsafe { Communicator::from_raw(user) }).unwrap_or_else(comm::world)
 }
 
 fn on_world(error: impl Into<Box<Error>>) -> Failure {

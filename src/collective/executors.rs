@@ -13,7 +13,6 @@ use crate::exec::shm::channel::Channels;
 use crate::exec::shm::{self, Shm};
 use crate::exec::waiting::Waiting;
 use crate::exec::{Any, Executor};
-use crate::mpi;
 use crate::mpi::comm::Owned as Comm;
 use crate::observe::Record;
 use crate::schedule::{Block, FoldOrder, Op, Schedule};
@@ -254,26 +253,18 @@ impl Runner {
     }
 
     /// True if a call with these buffers reduces in any order.
-    ///
-    /// # Safety
-    /// The operator in `buffers` must be an operator.
-    pub unsafe fn is_any_order(&self, buffers: &Buffers) -> Result<bool> {
+    pub fn is_any_order(&self, buffers: &Buffers) -> Result<bool> {
         match (&self.any_order, buffers.op) {
-            // SAFETY: the caller vouches for the operator.
-            (Some(_), Some(op)) => unsafe { mpi::op::commutes(op) },
+            (Some(_), Some(op)) => op.commutes(),
             _ => Ok(false),
         }
     }
 
     /// The executor for a call.
-    ///
-    /// # Safety
-    /// The operator in `buffers` must be an operator.
     #[inline]
-    pub unsafe fn executor_for(&mut self, buffers: &Buffers) -> Result<&mut Any> {
+    pub fn executor_for(&mut self, buffers: &Buffers) -> Result<&mut Any> {
         Ok(match (&mut self.any_order, buffers.op) {
-            // SAFETY: the caller vouches for the operator.
-            (Some(any), Some(op)) if unsafe { mpi::op::commutes(op) }? => any,
+            (Some(any), Some(op)) if op.commutes()? => any,
             _ => &mut self.executor,
         })
     }

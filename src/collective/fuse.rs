@@ -20,7 +20,7 @@ use crate::datatype::check::{accept, refuse_null};
 use crate::datatype::known::Known;
 use crate::datatype::pack::Packing;
 use crate::error::{Error, Result};
-use crate::mpi::MPI_Datatype;
+use crate::mpi::Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self, Owned};
 use crate::mpi::device::{Devices, devices};
@@ -75,7 +75,7 @@ struct JoinedBlock {
 struct JoinedSide {
     counts: Vec<i64>,
     addresses: Vec<i64>,
-    datatypes: Vec<MPI_Datatype>,
+    datatypes: Vec<Datatype>,
     joined: Vec<bool>,
     /// The blocks of short messages, and for each list entry the range of its blocks.
     members: Vec<JoinedBlock>,
@@ -105,10 +105,7 @@ unsafe impl Send for Joined {}
 impl Joined {
     /// Joins the blocks of `fields`. `tag` is for messages to this process itself. Blocks of `near`
     /// processes are left to another executor.
-    ///
-    /// # Safety
-    /// The datatypes must be datatypes.
-    pub unsafe fn of(
+    pub fn of(
         fields: &[Buffers],
         n: &Neighborhood,
         rule: Rule,
@@ -119,13 +116,10 @@ impl Joined {
         let mut own = Vec::new();
         let inputs: Vec<&Blocks> = fields.iter().map(|f| &f.input).collect();
         let outputs: Vec<&Blocks> = fields.iter().map(|f| &f.output).collect();
-        // SAFETY: the caller vouches for the datatypes.
-        unsafe {
-            let input = JoinedSide::of(&inputs, n.targets(), (n.rank(), near), rule, comm, &mut own)?;
-            let output = JoinedSide::of(&outputs, n.sources(), (n.rank(), near), rule, comm, &mut own)?;
-            let (taken, me) = (vec![false; n.sources().len()], n.rank() as i32);
-            Ok(Joined { input, output, taken, me, comm: Arc::clone(comm), tag, stuck: false, _own: own })
-        }
+        let input = JoinedSide::of(&inputs, n.targets(), (n.rank(), near), rule, comm, &mut own)?;
+        let output = JoinedSide::of(&outputs, n.sources(), (n.rank(), near), rule, comm, &mut own)?;
+        let (taken, me) = (vec![false; n.sources().len()], n.rank() as i32);
+        Ok(Joined { input, output, taken, me, comm: Arc::clone(comm), tag, stuck: false, _own: own })
     }
 
     /// Notes that MPI may still access the buffers on behalf of a process that has died: they are
@@ -173,12 +167,12 @@ impl Joined {
     pub fn buffers<'a>(&'a self, first: &Buffers<'a>) -> Buffers<'a> {
         let blocks = |side: &'a JoinedSide, like: &Blocks<'a>| Blocks {
             base: std::ptr::null_mut(),
-            datatype: datatype::null(),
+            datatype: datatype::byte(),
             extent: 0,
             shape: Shape::General {
                 counts: Ints::Wide(&side.counts),
                 displs: Ints::Wide(&side.addresses),
-                datatypes: &side.datatypes,
+                datatypes: side.datatypes[..].into(),
             },
             names: like.names,
         };
@@ -214,8 +208,7 @@ impl Drop for Joined {
 fn any_on_device(devices: &Option<Devices>, blocks: &[(Located, i64)]) -> Result<bool> {
     let Some(devices) = devices else { return Ok(false) };
     for (block, _) in blocks {
-        // SAFETY: the datatype has been accepted.
-        if unsafe { block.is_on_device(devices) }? {
+        if block.is_on_device(devices)? {
             return Ok(true);
         }
     }
@@ -223,7 +216,7 @@ fn any_on_device(devices: &Option<Devices>, blocks: &[(Located, i64)]) -> Result
 }
 
 impl JoinedSide {
-    unsafe fn of(
+    fn of(
         fields: &[&Blocks],
         list: &[Neighbor],
         (me, near): (Rank, &dyn Fn(Rank) -> bool),
@@ -247,11 +240,10 @@ impl JoinedSide {
             let (mut blocks, mut bytes) = (Vec::new(), 0i64);
             for field in fields {
                 let block = field.locate(entry)?;
-                // SAFETY: the caller of `Joined::of` vouches for the datatypes.
-                let length = unsafe {
+                let length = {
                     accept(&mut accepted, block.datatype, field, entry, comm)?;
                     refuse_null(&block, field)?;
-                    block.count.saturating_mul(datatype::size(block.datatype)?)
+                    block.count.saturating_mul(block.datatype.size()?)
                 };
                 if length > 0 {
                     blocks.push((block, length));
@@ -268,8 +260,7 @@ impl JoinedSide {
                 for (block, length) in blocks {
                     let bytes = at..at + length as usize;
                     at = bytes.end;
-                    // SAFETY: as above.
-                    let (packing, _) = unsafe { Packing::of(&block, &known, comm) }?;
+                    let (packing, _) = Packing::of(&block, &known, comm)?;
                     let packing = if on_device { Packing::Message } else { packing };
                     side.members.push(JoinedBlock { block, bytes, packing });
                 }
@@ -282,9 +273,9 @@ impl JoinedSide {
                 // the length of a message fits in an int, and so do counts of nonempty elements
                 let count = |block: &Located| i32::try_from(block.count).unwrap_or(i32::MAX);
                 let blocks: Vec<_> = blocks.iter().map(|(block, _)| (block.at, count(block), block.datatype)).collect();
-                // SAFETY: as above.
-                let joined = unsafe { Owned::joined(&blocks) }?;
-                side.push(1, 0, joined.raw(), true);
+                let joined = Owned::joined(&blocks)?;
+                // SAFETY: kept beside its copies.
+                side.push(1, 0, unsafe { joined.lend() }, true);
                 own.push(joined);
             }
         }
@@ -295,7 +286,7 @@ impl JoinedSide {
         Ok(side)
     }
 
-    fn push(&mut self, count: i64, address: i64, datatype: MPI_Datatype, joined: bool) {
+    fn push(&mut self, count: i64, address: i64, datatype: Datatype, joined: bool) {
         self.counts.push(count);
         self.addresses.push(address);
         self.datatypes.push(datatype);

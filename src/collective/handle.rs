@@ -23,7 +23,7 @@ use crate::exec::waiting::Waiting;
 use crate::exec::{Any, Executor};
 use crate::mpi::attribute::Key;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::{self, MPI_Comm, device};
+use crate::mpi::{self, Communicator, device};
 use crate::observe::Record;
 use crate::progress::Outstanding;
 use crate::schedule::{Algorithm, FoldOrder, Schedule};
@@ -136,11 +136,8 @@ static FREE_NOTICE: Key<FreeNotice> = Key::new();
 pub static HANDLE: Key<Handle> = Key::new();
 
 /// A flag that becomes true when the communicator is freed.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn freed_flag(comm: MPI_Comm) -> Result<Arc<AtomicBool>> {
-    // SAFETY: the caller vouches for `comm`; the value is not replaced.
+pub fn freed_flag(comm: Communicator) -> Result<Arc<AtomicBool>> {
+    // SAFETY: the value is set once, and lives as long as the communicator.
     unsafe {
         if FREE_NOTICE.get(comm)?.is_null() {
             FREE_NOTICE.set(comm, FreeNotice(Arc::default()))?;
@@ -152,14 +149,13 @@ pub unsafe fn freed_flag(comm: MPI_Comm) -> Result<Arc<AtomicBool>> {
 /// The neighborhood of a communicator for an operation.
 ///
 /// # Safety
-/// `comm` must be a communicator. The reference must not be alive when a neighborhood of the
-/// communicator is set or freed.
+/// The reference must not be alive when a neighborhood of the communicator is set or freed.
 #[inline]
-pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Arc<BoundNeighborhood>> {
-    // SAFETY: the caller vouches for `comm`; the value lives as long as the attribute. MPI lets a
-    // program ask for a communicator's properties while a collective runs on it in another thread,
-    // so that nothing here is exclusive; what a collective changes is in a `RefCell` of its own,
-    // which queries leave alone, and collectives on one communicator do not run at the same time.
+pub unsafe fn lookup<'a>(comm: Communicator<'a>, operation: Operation) -> Result<&'a Arc<BoundNeighborhood>> {
+    // SAFETY: the value lives as long as the attribute, as the caller vouches. MPI lets a program
+    // ask for a communicator's properties while a collective runs on it in another thread, so that
+    // nothing here is exclusive; what a collective changes is in a `RefCell` of its own, which
+    // queries leave alone, and collectives on one communicator do not run at the same time.
     let handle = unsafe { HANDLE.get(comm)?.as_ref() };
     (handle.and_then(|h| h.neighborhoods[operation as usize].as_ref()))
         .ok_or_else(|| Error::NoNeighborhood { operation: operation.name() }.into())
@@ -169,10 +165,10 @@ pub unsafe fn lookup<'a>(comm: MPI_Comm, operation: Operation) -> Result<&'a Arc
 /// communicator. Collective over `comm`.
 ///
 /// # Safety
-/// `comm` must be an intracommunicator.
-pub unsafe fn free(comm: MPI_Comm, operations: i32) -> Result<()> {
+/// No reference to a neighborhood of the communicator may be alive.
+pub unsafe fn free(comm: Communicator, operations: i32) -> Result<()> {
     let selected = |operation: &Operation| operations & operation.bit() != 0;
-    // SAFETY: the caller vouches for `comm`; no neighborhood is in use during a free call.
+    // SAFETY: the caller vouches that no neighborhood is in use.
     unsafe {
         let Some(handle) = HANDLE.get(comm)?.as_mut() else {
             let operation = Operation::ALL.into_iter().find(selected).unwrap_or(Operation::Gather);
@@ -195,7 +191,7 @@ pub unsafe fn free(comm: MPI_Comm, operations: i32) -> Result<()> {
 pub fn no_buffers() -> Buffers<'static> {
     let nothing = |names| Blocks {
         base: std::ptr::null_mut(),
-        datatype: mpi::datatype::null(),
+        datatype: mpi::datatype::byte(),
         extent: 0,
         shape: Shape::Equal { count: 0 },
         names,
@@ -321,13 +317,9 @@ impl BoundNeighborhood {
 
     /// Lends a request an executor that is bound to nothing. `private`: the request's starts match
     /// only with one another.
-    ///
-    /// # Safety
-    /// The operator in `buffers` must be an operator.
-    pub unsafe fn lend(&self, buffers: &Buffers, private: bool) -> Result<Lease> {
+    pub fn lend(&self, buffers: &Buffers, private: bool) -> Result<Lease> {
         let runner = self.runner()?;
-        // SAFETY: the caller vouches for the operator.
-        let any_order = unsafe { runner.is_any_order(buffers) }?;
+        let any_order = runner.is_any_order(buffers)?;
         let fold = self.fold().map(|order| if any_order { FoldOrder::Any } else { order });
         // the first calls may still choose another schedule
         let settled = !self.timed.load(Ordering::Relaxed);

@@ -12,10 +12,10 @@ use std::fmt::Write as _;
 
 use crate::datatype::buffers::{Blocks, Buffers};
 use crate::error::{Error, Result};
+use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::p2p::{Lost, Message, Requests};
-use crate::mpi::{coll, datatype};
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 
 /// Tags of the messages between the ends of an edge.
@@ -71,7 +71,7 @@ pub struct Findings {
     pub text: Option<String>,
 }
 
-unsafe fn intents(list: &[Neighbor], fields: &[&Blocks], operation: usize) -> Result<Vec<Intent>> {
+fn intents(list: &[Neighbor], fields: &[&Blocks], operation: usize) -> Result<Vec<Intent>> {
     (list.iter().enumerate())
         .map(|(entry, neighbor)| {
             // both ends must have as many fields: each has a tag of its own
@@ -80,12 +80,7 @@ unsafe fn intents(list: &[Neighbor], fields: &[&Blocks], operation: usize) -> Re
             // an entry without a process is not read
             for side in fields.iter().filter(|_| neighbor.rank.is_some()) {
                 let block = side.locate(entry)?;
-                if datatype::is_null(block.datatype) {
-                    let argument = side.datatype_argument(entry);
-                    return Err(Error::Datatype { argument, text: "it is MPI_DATATYPE_NULL".into() }.into());
-                }
-                // SAFETY: the caller vouches for the datatypes.
-                let (bytes, element) = unsafe { (block.bytes()?, datatype::size(block.datatype)?) };
+                let (bytes, element) = (block.bytes()?, block.datatype.size()?);
                 let length = i64::try_from(bytes).unwrap_or(i64::MAX);
                 intent.bytes = intent.bytes.saturating_add(length);
                 intent.digest = intent.digest.wrapping_mul(MULTIPLIER).wrapping_add(length);
@@ -125,18 +120,12 @@ impl Check {
     ///
     /// If this process's own arguments are in error, the other ends hear of it: they find that the
     /// edge does not match and go on without it.
-    ///
-    /// # Safety
-    /// The datatypes in `fields`, which are exchanged together, must be datatypes.
-    pub unsafe fn begin(neighborhood: &Neighborhood, fields: Result<&[Buffers]>, operation: usize, comm: &Comm) -> Result<Check> {
+    pub fn begin(neighborhood: &Neighborhood, fields: Result<&[Buffers]>, operation: usize, comm: &Comm) -> Result<Check> {
         let me = neighborhood.rank();
         let mine = fields.and_then(|fields| {
             let inputs: Vec<&Blocks> = fields.iter().map(|f| &f.input).collect();
             let outputs: Vec<&Blocks> = fields.iter().map(|f| &f.output).collect();
-            // SAFETY: the caller vouches for the datatypes.
-            unsafe {
-                Ok((intents(neighborhood.targets(), &inputs, operation)?, intents(neighborhood.sources(), &outputs, operation)?))
-            }
+            Ok((intents(neighborhood.targets(), &inputs, operation)?, intents(neighborhood.sources(), &outputs, operation)?))
         });
         let (mine_out, mine_in, error) = match mine {
             Ok((out, into)) => (out, into, None),
@@ -221,8 +210,7 @@ impl Check {
             self.sources.get(edge).unwrap_or_else(|| &self.targets[edge - self.sources.len()]).1
         };
         let pending: Vec<(usize, u32)> = self.requests.pending().into_iter().map(|p| (p, peer(p))).collect();
-        // SAFETY: a live communicator.
-        let dead = unsafe { self.patience.look(comm.raw(), pending.iter().map(|p| p.1)) };
+        let dead = self.patience.look(comm.view(), pending.iter().map(|p| p.1));
         for (position, _) in pending.into_iter().filter(|p| dead.contains(&p.1)) {
             let receives = position < edges;
             let lost = self.requests.give_up(position, receives);

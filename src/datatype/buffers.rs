@@ -1,8 +1,8 @@
 //! The caller's buffers: the address, element count and datatype of each block.
 
 use crate::error::{Argument, Error, Result};
+use crate::mpi::datatype::{Datatype, Datatypes};
 use crate::mpi::device::Devices;
-use crate::mpi::{MPI_Datatype, datatype};
 
 /// An array of counts or displacements, in any of MPI's integer widths.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ pub enum Shape<'a> {
         /// Displacements, one per list entry.
         displs: Ints<'a>,
         /// Datatypes, one per list entry.
-        datatypes: &'a [MPI_Datatype],
+        datatypes: Datatypes<'a>,
     },
 }
 
@@ -101,7 +101,7 @@ pub struct Blocks<'a> {
     /// Start of the buffer.
     pub base: *mut u8,
     /// Datatype of all blocks, unless the shape has its own.
-    pub datatype: MPI_Datatype,
+    pub datatype: Datatype,
     /// Extent of that datatype in bytes.
     pub extent: i64,
     /// The blocks.
@@ -118,26 +118,18 @@ pub struct Located {
     /// Elements, not negative.
     pub count: i64,
     /// Their datatype.
-    pub datatype: MPI_Datatype,
+    pub datatype: Datatype,
 }
 
 impl Located {
     /// Returns the bytes of data.
-    ///
-    /// # Safety
-    /// The datatype must be a datatype.
-    pub unsafe fn bytes(&self) -> Result<i128> {
-        // SAFETY: the caller vouches for the datatype.
-        Ok(i128::from(self.count) * i128::from(unsafe { datatype::size(self.datatype) }?))
+    pub fn bytes(&self) -> Result<i128> {
+        Ok(i128::from(self.count) * i128::from(self.datatype.size()?))
     }
 
     /// Returns true if the data lies in device memory.
-    ///
-    /// # Safety
-    /// The datatype must be a datatype.
-    pub unsafe fn is_on_device(&self, devices: &Devices) -> Result<bool> {
-        // SAFETY: the caller vouches for the datatype.
-        unsafe { devices.hold(self.at, self.count, self.datatype) }
+    pub fn is_on_device(&self, devices: &Devices) -> Result<bool> {
+        devices.hold(self.at, self.count, self.datatype)
     }
 }
 
@@ -198,9 +190,7 @@ impl Blocks<'_> {
             Shape::Vector { counts, displs } => (counts.get(entry), self.datatype, displs.get(entry).checked_mul(self.extent)),
             Shape::General { counts, displs, datatypes } => {
                 let count = counts.get(entry);
-                // the datatype of an empty block is ignored: it may be null, which not every MPI
-                // accepts
-                let datatype = if count == 0 { datatype::byte() } else { datatypes[entry] };
+                let Some(datatype) = datatypes.of_block(entry, count.max(0)) else { return Err(self.null_datatype(entry)) };
                 (count, datatype, Some(displs.get(entry)))
             }
         };
@@ -253,6 +243,12 @@ impl Blocks<'_> {
         }
     }
 
+    /// Returns the error of a block with data whose datatype is null.
+    #[cold]
+    pub fn null_datatype(&self, entry: usize) -> Box<Error> {
+        Error::Datatype { argument: self.datatype_argument(entry), text: "it is MPI_DATATYPE_NULL".into() }.into()
+    }
+
     /// Returns the argument that holds the datatype of list entry `entry`.
     #[cold]
     pub fn datatype_argument(&self, entry: usize) -> Argument {
@@ -271,5 +267,5 @@ pub struct Buffers<'a> {
     /// What is received.
     pub output: Blocks<'a>,
     /// The operator.
-    pub op: Option<crate::mpi::MPI_Op>,
+    pub op: Option<crate::mpi::Op>,
 }

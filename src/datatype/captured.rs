@@ -10,20 +10,20 @@ use super::check::accept;
 use super::known::Known;
 use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::{self, Owned};
-use crate::mpi::{MPI_Datatype, MPI_Op};
+use crate::mpi::datatype::{Owned, byte};
+use crate::mpi::{Datatype, Op};
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 
 /// The arguments of both sides of a call.
 pub struct CapturedArguments {
     input: Side,
     output: Side,
-    op: Option<MPI_Op>,
+    op: Option<Op>,
 }
 
 struct Side {
     base: *mut u8,
-    datatype: MPI_Datatype,
+    datatype: Datatype,
     extent: i64,
     blocks: Arrays,
     names: &'static Names,
@@ -35,7 +35,7 @@ enum Arrays {
     One(i64),
     Equal(i64),
     Vector(Vec<i64>, Vec<i64>),
-    General(Vec<i64>, Vec<i64>, Vec<MPI_Datatype>),
+    General(Vec<i64>, Vec<i64>, Vec<Datatype>),
 }
 
 // SAFETY: addresses of the caller's, at which whoever completes the call may look, and handles,
@@ -44,15 +44,9 @@ unsafe impl Send for CapturedArguments {}
 
 impl CapturedArguments {
     /// Captures the arguments of a call on a neighborhood.
-    ///
-    /// # Safety
-    /// The datatypes must be datatypes.
-    pub unsafe fn of(buffers: &Buffers, n: &Neighborhood, comm: &Comm) -> Result<CapturedArguments> {
-        // SAFETY: the caller vouches for the datatypes.
-        unsafe {
-            let (input, output) = (Side::of(&buffers.input, n.targets(), comm)?, Side::of(&buffers.output, n.sources(), comm)?);
-            Ok(CapturedArguments { input, output, op: buffers.op })
-        }
+    pub fn of(buffers: &Buffers, n: &Neighborhood, comm: &Comm) -> Result<CapturedArguments> {
+        let (input, output) = (Side::of(&buffers.input, n.targets(), comm)?, Side::of(&buffers.output, n.sources(), comm)?);
+        Ok(CapturedArguments { input, output, op: buffers.op })
     }
 
     /// Returns the captured arguments.
@@ -65,28 +59,26 @@ impl CapturedArguments {
 #[derive(Default)]
 struct Duplicates {
     known: Known,
-    made: Vec<(MPI_Datatype, MPI_Datatype)>,
+    made: Vec<(Datatype, Datatype)>,
     own: Vec<Owned>,
 }
 
 impl Duplicates {
-    unsafe fn of(&mut self, datatype: MPI_Datatype, side: &Blocks, entry: usize, comm: &Comm) -> Result<MPI_Datatype> {
-        // SAFETY: the caller of `CapturedArguments::of` vouches for the handle.
-        unsafe {
-            if datatype::is_null(datatype) || !self.known.is_derived(datatype)? {
-                return Ok(datatype);
-            }
-            if let Some(&(_, copy)) = self.made.iter().find(|(original, _)| *original == datatype) {
-                return Ok(copy);
-            }
-            // check first: MPICH commits duplicates of uncommitted datatypes (seen in 4.0.2)
-            accept(&mut None, datatype, side, entry, comm)?;
-            let copy = Owned::duplicate(datatype)?;
-            let handle = copy.raw();
-            self.made.push((datatype, handle));
-            self.own.push(copy);
-            Ok(handle)
+    fn of(&mut self, datatype: Datatype, side: &Blocks, entry: usize, comm: &Comm) -> Result<Datatype> {
+        if !self.known.is_derived(datatype)? {
+            return Ok(datatype);
         }
+        if let Some(&(_, copy)) = self.made.iter().find(|(original, _)| *original == datatype) {
+            return Ok(copy);
+        }
+        // check first: MPICH commits duplicates of uncommitted datatypes (seen in 4.0.2)
+        accept(&mut None, datatype, side, entry, comm)?;
+        let own = Owned::duplicate(datatype)?;
+        // SAFETY: it is kept beside its copies, in the captured arguments.
+        let copy = unsafe { own.lend() };
+        self.made.push((datatype, copy));
+        self.own.push(own);
+        Ok(copy)
     }
 }
 
@@ -99,7 +91,7 @@ fn wide(ints: &Ints) -> Vec<i64> {
 }
 
 impl Side {
-    unsafe fn of(side: &Blocks, list: &[Neighbor], comm: &Comm) -> Result<Side> {
+    fn of(side: &Blocks, list: &[Neighbor], comm: &Comm) -> Result<Side> {
         let mut duplicates = Duplicates::default();
         let mut datatype = side.datatype;
         let blocks = match &side.shape {
@@ -107,20 +99,19 @@ impl Side {
             Shape::Equal { count } => Arrays::Equal(*count),
             Shape::Vector { counts, displs } => Arrays::Vector(wide(counts), wide(displs)),
             Shape::General { counts, displs, datatypes } => {
-                let (counts, mut copies) = (wide(counts), datatypes.to_vec());
+                let (counts, mut copies) = (wide(counts), vec![byte(); list.len()]);
                 for (entry, ((neighbor, &count), copy)) in list.iter().zip(&counts).zip(&mut copies).enumerate() {
                     // other entries are ignored
                     if neighbor.rank.is_some() && count > 0 {
-                        // SAFETY: the caller vouches for the datatypes.
-                        *copy = unsafe { duplicates.of(*copy, side, entry, comm) }?;
+                        let datatype = datatypes.of_block(entry, count).ok_or_else(|| side.null_datatype(entry))?;
+                        *copy = duplicates.of(datatype, side, entry, comm)?;
                     }
                 }
                 Arrays::General(counts, wide(displs), copies)
             }
         };
         if list.iter().any(|n| n.rank.is_some()) && !matches!(side.shape, Shape::General { .. }) {
-            // SAFETY: as above.
-            datatype = unsafe { duplicates.of(datatype, side, 0, comm) }?;
+            datatype = duplicates.of(datatype, side, 0, comm)?;
         }
         let (base, extent, names) = (side.base, side.extent, side.names);
         Ok(Side { base, datatype, extent, blocks, names, _own: duplicates.own })
@@ -132,7 +123,7 @@ impl Side {
             Arrays::Equal(count) => Shape::Equal { count: *count },
             Arrays::Vector(counts, displs) => Shape::Vector { counts: Ints::Wide(counts), displs: Ints::Wide(displs) },
             Arrays::General(counts, displs, datatypes) => {
-                Shape::General { counts: Ints::Wide(counts), displs: Ints::Wide(displs), datatypes }
+                Shape::General { counts: Ints::Wide(counts), displs: Ints::Wide(displs), datatypes: datatypes[..].into() }
             }
         };
         Blocks { base: self.base, datatype: self.datatype, extent: self.extent, shape, names: self.names }

@@ -40,61 +40,48 @@ enum Means {
 impl BlockCopy {
     /// Prepares a copy; `known` remembers datatypes between calls. Returns `None` if the two blocks
     /// carry different numbers of bytes.
-    ///
-    /// # Safety
-    /// Both datatypes must be committed.
-    pub unsafe fn prepare(from: Located, into: Located, known: &Known, comm: &Comm) -> Result<Option<BlockCopy>> {
-        if from.datatype == into.datatype && from.count == into.count {
-            // SAFETY: the caller vouches for the datatypes.
-            if let Some(size) = unsafe { known.dense(from.datatype) }? {
-                let bytes = buffers::length(from.count, size, || Argument::new(buffers::SEND.count))?;
-                return Ok(Some(BlockCopy { from, into, means: Means::Bytes(bytes) }));
-            }
+    pub fn prepare(from: Located, into: Located, known: &Known, comm: &Comm) -> Result<Option<BlockCopy>> {
+        if from.datatype == into.datatype
+            && from.count == into.count
+            && let Some(size) = known.dense(from.datatype)?
+        {
+            let bytes = buffers::length(from.count, size, || Argument::new(buffers::SEND.count))?;
+            return Ok(Some(BlockCopy { from, into, means: Means::Bytes(bytes) }));
         }
-        // SAFETY: the caller vouches for the datatypes.
-        unsafe {
-            if let (Some(a), Some(b)) = (layout(&from, known)?, layout(&into, known)?) {
-                let equal = a.bytes() == b.bytes();
-                return Ok(equal.then_some(BlockCopy { from, into, means: Means::Layouts(a, b) }));
-            }
-            let (length, expected) = (from.bytes()?, into.bytes()?);
-            if length != expected {
-                return Ok(None);
-            }
-            let bytes = buffers::length(from.count, datatype::size(from.datatype)?, || Argument::new(buffers::SEND.count))?;
-            if length == 0 {
-                return Ok(Some(BlockCopy { from, into, means: Means::Nothing }));
-            }
-            let packed = datatype::pack_size(from.count, from.datatype, comm)?;
-            let other = datatype::pack_size(into.count, into.datatype, comm)?;
-            let means = match (packed, other) {
-                // an absolute datatype at MPI_BOTTOM: MPICH takes no null address for packing
-                _ if from.at.is_null() || into.at.is_null() => Means::Message,
-                (Some(room), Some(_)) => Means::Pack { bytes, room },
-                _ => Means::Message,
-            };
-            Ok(Some(BlockCopy { from, into, means }))
+        if let (Some(a), Some(b)) = (layout(&from, known)?, layout(&into, known)?) {
+            let equal = a.bytes() == b.bytes();
+            return Ok(equal.then_some(BlockCopy { from, into, means: Means::Layouts(a, b) }));
         }
+        let (length, expected) = (from.bytes()?, into.bytes()?);
+        if length != expected {
+            return Ok(None);
+        }
+        let bytes = buffers::length(from.count, from.datatype.size()?, || Argument::new(buffers::SEND.count))?;
+        if length == 0 {
+            return Ok(Some(BlockCopy { from, into, means: Means::Nothing }));
+        }
+        let packed = from.datatype.pack_size(from.count, comm)?;
+        let other = into.datatype.pack_size(into.count, comm)?;
+        let means = match (packed, other) {
+            // an absolute datatype at MPI_BOTTOM: MPICH takes no null address for packing
+            _ if from.at.is_null() || into.at.is_null() => Means::Message,
+            (Some(room), Some(_)) => Means::Pack { bytes, room },
+            _ => Means::Message,
+        };
+        Ok(Some(BlockCopy { from, into, means }))
     }
 
     /// Hands a prepared copy to MPI if one of its ends lies on a device.
-    ///
-    /// # Safety
-    /// As for `prepare`.
-    pub unsafe fn find_devices(&mut self, devices: &Devices) -> Result<()> {
-        // SAFETY: the caller vouches for the datatypes.
-        unsafe {
-            if self.from.is_on_device(devices)? || self.into.is_on_device(devices)? {
-                self.means = Means::Message;
-            }
+    pub fn find_devices(&mut self, devices: &Devices) -> Result<()> {
+        if self.from.is_on_device(devices)? || self.into.is_on_device(devices)? {
+            self.means = Means::Message;
         }
         Ok(())
     }
 
     /// Returns the bytes that it copies, for statistics.
     pub fn bytes(&self) -> u64 {
-        // SAFETY: `prepare` was given datatypes; they are asked for while the call runs.
-        unsafe { self.from.bytes() }.map_or(0, |bytes| bytes as u64)
+        self.from.bytes().map_or(0, |bytes| bytes as u64)
     }
 
     /// Returns the bytes of buffer that it needs.

@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::datatype::typemap::{MOST_PIECES, Pieces, Typemap};
 use crate::error::Result;
+use crate::mpi::Datatype;
 use crate::mpi::attribute::TypeKey;
 use crate::mpi::envelope::{Combiner, Envelope, distributions, order_fortran};
 use crate::mpi::of_process::OfProcess;
-use crate::mpi::{MPI_Datatype, datatype};
 
 /// Counts the decoded datatypes that have been freed.
 #[derive(Debug, Default)]
@@ -24,18 +24,11 @@ pub struct Freed {
     count: AtomicU64,
     /// Predefined datatypes that have been decoded. They are kept here because not all of them can
     /// have attributes.
-    predefined: Mutex<Vec<(Handle, Option<Arc<Typemap>>)>>,
+    predefined: Mutex<Vec<(Datatype, Option<Arc<Typemap>>)>>,
     /// Held while a datatype is decoded: of two threads that use it for the first time at once, one
     /// would free the attribute that the other reads.
     decoding: Mutex<()>,
 }
-
-/// The handle of a predefined datatype; it is only compared.
-#[derive(Debug)]
-struct Handle(MPI_Datatype);
-
-// SAFETY: handles may be used in any thread that may call MPI.
-unsafe impl Send for Handle {}
 
 static FREED: OfProcess<Freed> = OfProcess::new();
 
@@ -53,65 +46,55 @@ impl Freed {
 
     /// Returns the typemap of one element, or `None` if the datatype has too many irregular pieces
     /// or is of an unknown kind.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
-    pub unsafe fn typemap(self: &Arc<Freed>, datatype: MPI_Datatype) -> Result<Option<Arc<Typemap>>> {
+    pub fn typemap(self: &Arc<Freed>, datatype: Datatype) -> Result<Option<Arc<Typemap>>> {
         if let Some(map) = self.predefined(datatype) {
             return Ok(map);
         }
-        // SAFETY: the caller vouches for the handle; what is kept is read before the datatype can
-        // be freed.
-        unsafe {
-            if let Some(kept) = KEPT.get(datatype)?.as_ref() {
-                return Ok(kept.map.clone());
-            }
-            let _decoding = self.decoding.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(kept) = KEPT.get(datatype)?.as_ref() {
-                return Ok(kept.map.clone());
-            }
-            let envelope = Envelope::of(datatype)?;
-            let map = decode(&envelope, datatype)?.map(Arc::new);
-            if envelope.is_predefined() {
-                return Ok(self.remember(datatype, map));
-            }
-            KEPT.set(datatype, Kept { map: map.clone(), freed: Arc::clone(self) })?;
-            Ok(map)
+        // SAFETY: what is kept is read before the datatype can be freed.
+        if let Some(kept) = unsafe { KEPT.get(datatype)?.as_ref() } {
+            return Ok(kept.map.clone());
         }
+        let _decoding = self.decoding.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: as above.
+        if let Some(kept) = unsafe { KEPT.get(datatype)?.as_ref() } {
+            return Ok(kept.map.clone());
+        }
+        let envelope = Envelope::of(datatype)?;
+        let map = decode(&envelope, datatype)?.map(Arc::new);
+        if envelope.is_predefined() {
+            return Ok(self.remember(datatype, map));
+        }
+        // SAFETY: the datatype has no earlier value.
+        unsafe { KEPT.set(datatype, Kept { map: map.clone(), freed: Arc::clone(self) })? };
+        Ok(map)
     }
 
     /// Returns true if the datatype is predefined, so that nobody frees it. Does not decode derived
     /// datatypes.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
-    pub unsafe fn is_predefined(self: &Arc<Freed>, datatype: MPI_Datatype) -> Result<bool> {
+    pub fn is_predefined(self: &Arc<Freed>, datatype: Datatype) -> Result<bool> {
         if self.predefined(datatype).is_some() {
             return Ok(true);
         }
-        // SAFETY: the caller vouches for the handle.
-        unsafe {
-            if !KEPT.get(datatype)?.is_null() {
-                return Ok(false);
-            }
-            let envelope = Envelope::of(datatype)?;
-            if envelope.is_predefined() {
-                self.remember(datatype, decode(&envelope, datatype)?.map(Arc::new));
-            }
-            Ok(envelope.is_predefined())
+        if !KEPT.get(datatype)?.is_null() {
+            return Ok(false);
         }
+        let envelope = Envelope::of(datatype)?;
+        if envelope.is_predefined() {
+            self.remember(datatype, decode(&envelope, datatype)?.map(Arc::new));
+        }
+        Ok(envelope.is_predefined())
     }
 
     /// Returns the typemap of a predefined datatype that has been decoded.
-    fn predefined(&self, datatype: MPI_Datatype) -> Option<Option<Arc<Typemap>>> {
+    fn predefined(&self, datatype: Datatype) -> Option<Option<Arc<Typemap>>> {
         let list = self.predefined.lock().unwrap_or_else(PoisonError::into_inner);
-        list.iter().find(|(handle, _)| handle.0 == datatype).map(|(_, map)| map.clone())
+        list.iter().find(|(handle, _)| *handle == datatype).map(|(_, map)| map.clone())
     }
 
-    fn remember(&self, datatype: MPI_Datatype, map: Option<Arc<Typemap>>) -> Option<Arc<Typemap>> {
+    fn remember(&self, datatype: Datatype, map: Option<Arc<Typemap>>) -> Option<Arc<Typemap>> {
         let mut list = self.predefined.lock().unwrap_or_else(PoisonError::into_inner);
-        if list.iter().all(|(handle, _)| handle.0 != datatype) {
-            list.push((Handle(datatype), map.clone()));
+        if list.iter().all(|(known, _)| *known != datatype) {
+            list.push((datatype, map.clone()));
         }
         map
     }
@@ -132,41 +115,36 @@ impl Drop for Kept {
 }
 
 /// Returns the typemap of an element, if it agrees with what MPI says of size and bounds.
-unsafe fn decode(envelope: &Envelope, datatype: MPI_Datatype) -> Result<Option<Typemap>> {
-    // SAFETY: the caller vouches for the handle.
-    unsafe {
-        let Some(pieces) = pieces_of(envelope, datatype)? else { return Ok(None) };
-        let (size, extent) = (datatype::size(datatype)?, datatype::extent(datatype)?);
-        let (true_lb, true_extent) = datatype::true_extent(datatype)?;
-        let (low, high) = (i128::from(true_lb), i128::from(true_lb) + i128::from(true_extent));
-        let fits =
-            |map: &Typemap| i64::try_from(map.size()) == Ok(size) && map.bounds().is_none_or(|bounds| bounds == (low, high));
-        Ok(Typemap::new(pieces, extent).filter(fits))
-    }
+fn decode(envelope: &Envelope, datatype: Datatype) -> Result<Option<Typemap>> {
+    let Some(pieces) = pieces_of(envelope, datatype)? else { return Ok(None) };
+    let (size, extent) = (datatype.size()?, datatype.extent()?);
+    let (true_lb, true_extent) = datatype.true_extent()?;
+    let (low, high) = (i128::from(true_lb), i128::from(true_lb) + i128::from(true_extent));
+    let fits = |map: &Typemap| i64::try_from(map.size()) == Ok(size) && map.bounds().is_none_or(|bounds| bounds == (low, high));
+    Ok(Typemap::new(pieces, extent).filter(fits))
 }
 
 /// Returns the pieces of an element.
-unsafe fn pieces_of(envelope: &Envelope, datatype: MPI_Datatype) -> Result<Option<Pieces>> {
+fn pieces_of(envelope: &Envelope, datatype: Datatype) -> Result<Option<Pieces>> {
     let Some(combiner) = envelope.combiner else { return Ok(None) };
-    // SAFETY: the caller vouches for the handle.
-    unsafe {
-        if combiner.is_predefined() {
-            let (size, (true_lb, true_extent)) = (datatype::size(datatype)?, datatype::true_extent(datatype)?);
-            // datatypes of pairs may have holes
-            let dense = size == 0 || (true_lb == 0 && true_extent == size);
-            return Ok(usize::try_from(size).ok().filter(|_| dense).map(Pieces::bytes));
-        }
-        if envelope.longest() > 4 * MOST_PIECES as i64 {
-            return Ok(None);
-        }
-        let (contents, parts) = envelope.contents(datatype)?;
-        let mut elements = Vec::with_capacity(parts.0.len());
-        for &part in &parts.0 {
-            let pieces = pieces_of(&Envelope::of(part)?, part)?;
-            elements.push((pieces, datatype::extent(part)?));
-        }
-        Ok(flatten(combiner, &contents, elements))
+    if combiner.is_predefined() {
+        let (size, (true_lb, true_extent)) = (datatype.size()?, datatype.true_extent()?);
+        // datatypes of pairs may have holes
+        let dense = size == 0 || (true_lb == 0 && true_extent == size);
+        return Ok(usize::try_from(size).ok().filter(|_| dense).map(Pieces::bytes));
     }
+    if envelope.longest() > 4 * MOST_PIECES as i64 {
+        return Ok(None);
+    }
+    let (contents, parts) = envelope.contents()?;
+    // SAFETY: they are used while `parts` lives.
+    let parts_now = unsafe { parts.lend() };
+    let mut elements = Vec::with_capacity(parts_now.len());
+    for part in parts_now {
+        let pieces = pieces_of(&Envelope::of(part)?, part)?;
+        elements.push((pieces, part.extent()?));
+    }
+    Ok(flatten(combiner, &contents, elements))
 }
 
 /// Returns the pieces of a datatype that `combiner` made of `elements`, each with its extent, and

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use super::decode::Freed;
 use super::typemap::Typemap;
 use crate::error::Result;
-use crate::mpi::MPI_Datatype;
-use crate::mpi::datatype::{extent, size, true_extent};
+use crate::mpi::Datatype;
 
 /// Facts about the datatypes that were looked up last.
 ///
@@ -16,7 +15,7 @@ use crate::mpi::datatype::{extent, size, true_extent};
 /// until a datatype is freed.
 #[derive(Debug, Default)]
 pub struct Known {
-    last: Cell<Option<(MPI_Datatype, Kind)>>,
+    last: Cell<Option<(Datatype, Kind)>>,
     recent: Recent,
 }
 
@@ -32,39 +31,26 @@ enum Kind {
 
 impl Known {
     /// Returns the extent: the bytes from one element to the next.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
     #[inline(always)]
-    pub unsafe fn extent(&self, datatype: MPI_Datatype) -> Result<i64> {
-        // SAFETY: the caller vouches for the handle.
-        match unsafe { self.kind(datatype) }? {
+    pub fn extent(&self, datatype: Datatype) -> Result<i64> {
+        match self.kind(datatype)? {
             Kind::Predefined { extent, .. } => Ok(extent),
-            // SAFETY: as above.
-            Kind::Derived => unsafe { extent(datatype) },
+            Kind::Derived => datatype.extent(),
         }
     }
 
     /// Returns the size of a predefined datatype without holes; `None` for all others.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
     #[inline]
-    pub unsafe fn dense(&self, datatype: MPI_Datatype) -> Result<Option<i64>> {
-        // SAFETY: the caller vouches for the handle.
-        match unsafe { self.kind(datatype) }? {
+    pub fn dense(&self, datatype: Datatype) -> Result<Option<i64>> {
+        match self.kind(datatype)? {
             Kind::Predefined { extent, dense: true } => Ok(Some(extent)),
             _ => Ok(None),
         }
     }
 
     /// Returns true if the datatype is derived, so that its owner may free it.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
-    pub unsafe fn is_derived(&self, datatype: MPI_Datatype) -> Result<bool> {
-        // SAFETY: the caller vouches for the handle.
-        Ok(matches!(unsafe { self.kind(datatype) }?, Kind::Derived))
+    pub fn is_derived(&self, datatype: Datatype) -> Result<bool> {
+        Ok(matches!(self.kind(datatype)?, Kind::Derived))
     }
 
     /// Returns how many decoded datatypes have been freed. While this number stays, equal handles
@@ -74,32 +60,24 @@ impl Known {
     }
 
     /// Returns the typemap of an element (see [`Freed::typemap`]).
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
-    pub unsafe fn typemap(&self, datatype: MPI_Datatype) -> Result<Option<Arc<Typemap>>> {
-        // SAFETY: the caller vouches for the handle.
-        unsafe { self.recent.typemap(datatype) }
+    pub fn typemap(&self, datatype: Datatype) -> Result<Option<Arc<Typemap>>> {
+        self.recent.typemap(datatype)
     }
 
     #[inline(always)]
-    unsafe fn kind(&self, datatype: MPI_Datatype) -> Result<Kind> {
+    fn kind(&self, datatype: Datatype) -> Result<Kind> {
         match self.last.get() {
             Some((known, kind)) if known == datatype => Ok(kind),
-            // SAFETY: the callers of the above vouch for the handle.
-            _ => unsafe { self.ask(datatype) },
+            _ => self.ask(datatype),
         }
     }
 
-    unsafe fn ask(&self, datatype: MPI_Datatype) -> Result<Kind> {
-        // SAFETY: the callers of the above vouch for the handle.
-        let kind = unsafe {
-            if self.recent.freed()?.is_predefined(datatype)? {
-                let extent = extent(datatype)?;
-                Kind::Predefined { extent, dense: size(datatype)? == extent && true_extent(datatype)? == (0, extent) }
-            } else {
-                Kind::Derived
-            }
+    fn ask(&self, datatype: Datatype) -> Result<Kind> {
+        let kind = if self.recent.freed()?.is_predefined(datatype)? {
+            let extent = datatype.extent()?;
+            Kind::Predefined { extent, dense: datatype.size()? == extent && datatype.true_extent()? == (0, extent) }
+        } else {
+            Kind::Derived
         };
         self.last.set(Some((datatype, kind)));
         Ok(kind)
@@ -112,7 +90,7 @@ struct Recent {
     freed: OnceCell<Arc<Freed>>,
     /// The count of `freed` when the list was begun.
     count: Cell<u64>,
-    list: RefCell<Vec<(MPI_Datatype, Option<Arc<Typemap>>)>>,
+    list: RefCell<Vec<(Datatype, Option<Arc<Typemap>>)>>,
     /// The entry to replace next.
     next: Cell<usize>,
 }
@@ -123,10 +101,7 @@ impl Recent {
 
     /// Returns the typemap of one element (see [`Freed::typemap`]). Calls no MPI for a datatype in
     /// the list.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
-    pub unsafe fn typemap(&self, datatype: MPI_Datatype) -> Result<Option<Arc<Typemap>>> {
+    pub fn typemap(&self, datatype: Datatype) -> Result<Option<Arc<Typemap>>> {
         let freed = self.freed()?;
         let mut list = self.list.borrow_mut();
         if self.count.get() != freed.count() {
@@ -136,8 +111,7 @@ impl Recent {
         if let Some((_, map)) = list.iter().find(|(handle, _)| *handle == datatype) {
             return Ok(map.clone());
         }
-        // SAFETY: the caller vouches for the handle.
-        let map = unsafe { freed.typemap(datatype) }?;
+        let map = freed.typemap(datatype)?;
         if list.len() < Recent::MOST {
             list.push((datatype, map.clone()));
         } else {

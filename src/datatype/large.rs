@@ -13,8 +13,7 @@ impl Large {
     /// Describes a block in a message, whose peer stays. `argument` names the count in an error.
     ///
     /// # Safety
-    /// The block's datatype must be committed. `self` must live, and not be cleared, until the
-    /// message is complete.
+    /// `self` must live, and not be cleared, until the message is complete.
     #[inline]
     pub unsafe fn fill(&mut self, message: &mut Message, block: &Located, argument: impl FnOnce() -> Argument) -> Result<()> {
         message.at = block.at;
@@ -24,24 +23,22 @@ impl Large {
                 message.count = count;
                 Ok(())
             }
-            // SAFETY: the caller vouches for the datatype; the count does not fit in int.
-            Err(_) => unsafe { self.repeat(message, block, argument()) },
+            Err(_) => self.repeat(message, block, argument()),
         }
     }
 
     #[cold]
-    unsafe fn repeat(&mut self, message: &mut Message, block: &Located, argument: Argument) -> Result<()> {
-        // SAFETY: as for `fill`.
-        let (extent, size) = unsafe { (datatype::extent(block.datatype)?, datatype::size(block.datatype)?) };
+    fn repeat(&mut self, message: &mut Message, block: &Located, argument: Argument) -> Result<()> {
+        let (extent, size) = (block.datatype.extent()?, block.datatype.size()?);
         buffers::length(block.count, size, || argument)?;
         // a vector repeats a datatype at most INT_MAX times INT_MAX times
         let most = i64::from(i32::MAX) * i64::from(i32::MAX);
         if block.count > most || block.count.checked_mul(extent).is_none() {
             return Err(Error::TooLarge { argument, count: block.count, extent }.into());
         }
-        // SAFETY: as for `fill`.
-        let all = unsafe { datatype::Owned::repeated(block.count, block.datatype) }?;
-        (message.count, message.datatype) = (1, all.raw());
+        let all = datatype::Owned::repeated(block.count, block.datatype)?;
+        // SAFETY: kept here, as the caller of `fill` vouches, until the message is complete.
+        (message.count, message.datatype) = (1, unsafe { all.lend() });
         self.0.push(all);
         Ok(())
     }

@@ -26,37 +26,27 @@ pub enum Packing {
 
 impl Packing {
     /// Returns the packing of a block, and how many bytes each of its elements carries.
-    ///
-    /// # Safety
-    /// The block's datatype must be committed.
-    pub unsafe fn of(block: &Located, known: &Known, comm: &Comm) -> Result<(Packing, i64)> {
-        // SAFETY: the caller vouches for the datatype.
-        unsafe {
-            if let Some(size) = known.dense(block.datatype)? {
-                return Ok((Packing::InPlace(block.at), size));
-            }
-            let size = datatype::size(block.datatype)?;
-            if size == 0 || block.count == 0 {
-                return Ok((Packing::InPlace(block.at), size));
-            }
-            let packing = match layout(block, known)? {
-                Some(layout) => match layout.contiguous() {
-                    Some(offset) => Packing::InPlace(block.at.wrapping_offset(offset as isize)),
-                    None => Packing::Layout(layout),
-                },
-                None => Packing::without_layout(block, comm)?,
-            };
-            Ok((packing, size))
+    pub fn of(block: &Located, known: &Known, comm: &Comm) -> Result<(Packing, i64)> {
+        if let Some(size) = known.dense(block.datatype)? {
+            return Ok((Packing::InPlace(block.at), size));
         }
+        let size = block.datatype.size()?;
+        if size == 0 || block.count == 0 {
+            return Ok((Packing::InPlace(block.at), size));
+        }
+        let packing = match layout(block, known)? {
+            Some(layout) => match layout.contiguous() {
+                Some(offset) => Packing::InPlace(block.at.wrapping_offset(offset as isize)),
+                None => Packing::Layout(layout),
+            },
+            None => Packing::without_layout(block, comm)?,
+        };
+        Ok((packing, size))
     }
 
     /// Returns the packing of a block whose datatype has no typemap.
-    ///
-    /// # Safety
-    /// The block's datatype must be committed.
-    pub unsafe fn without_layout(block: &Located, comm: &Comm) -> Result<Packing> {
-        // SAFETY: the caller vouches for the datatype.
-        let fits = !block.at.is_null() && unsafe { datatype::pack_size(block.count, block.datatype, comm) }?.is_some();
+    pub fn without_layout(block: &Located, comm: &Comm) -> Result<Packing> {
+        let fits = !block.at.is_null() && block.datatype.pack_size(block.count, comm)?.is_some();
         Ok(if fits { Packing::Pack } else { Packing::Message })
     }
 
@@ -148,12 +138,8 @@ impl Packing {
 }
 
 /// Returns a block's layout, if its datatype has a typemap.
-///
-/// # Safety
-/// The block's datatype must be a datatype.
-pub unsafe fn layout(block: &Located, known: &Known) -> Result<Option<Layout>> {
-    // SAFETY: the caller vouches for the datatype.
-    let map = unsafe { known.typemap(block.datatype) }?;
+pub fn layout(block: &Located, known: &Known) -> Result<Option<Layout>> {
+    let map = known.typemap(block.datatype)?;
     Ok(map.and_then(|map| Layout::new(map, usize::try_from(block.count).ok()?)))
 }
 

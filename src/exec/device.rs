@@ -18,24 +18,15 @@ pub fn no_reduction() -> String {
 }
 
 /// Fails if any of a schedule's blocks has data in device memory; `why` completes the error text.
-///
-/// # Safety
-/// The datatypes of the blocks must be datatypes.
 #[cold]
-pub unsafe fn refuse(
-    devices: &Devices,
-    buffers: &Buffers,
-    blocks: impl Iterator<Item = Block>,
-    why: impl Fn() -> String,
-) -> Result<()> {
+pub fn refuse(devices: &Devices, buffers: &Buffers, blocks: impl Iterator<Item = Block>, why: impl Fn() -> String) -> Result<()> {
     for block in blocks {
         let side: &Blocks = match block {
             Block::Input(_) => &buffers.input,
             Block::Output(_) => &buffers.output,
             Block::Scratch(_) | Block::Packet(_) => continue,
         };
-        // SAFETY: the caller vouches for the datatypes.
-        if unsafe { side.locate(block.index())?.is_on_device(devices) }? {
+        if side.locate(block.index())?.is_on_device(devices)? {
             return Err(Error::Device { argument: Argument::new(side.names.buffer), entry: block.index(), why: why() }.into());
         }
     }

@@ -7,19 +7,19 @@
 
 use crate::datatype::known::Known;
 use crate::error::Result;
-use crate::mpi::datatype::{Owned, size};
+use crate::mpi::datatype::Owned;
 use crate::mpi::device::Devices;
 use crate::mpi::p2p::Message;
-use crate::mpi::{MPI_Datatype, guard, proc_null};
+use crate::mpi::{Datatype, guard, proc_null};
 
 /// The guard of one receive.
 #[derive(Debug, Default)]
 struct Guard {
     /// What the datatype was made for, if it can be reused.
-    made_for: Option<(*mut u8, i32, MPI_Datatype)>,
+    made_for: Option<(*mut u8, i32, Datatype)>,
     datatype: Option<Owned>,
     /// Count and datatype of the unguarded message.
-    plain: Option<(i32, MPI_Datatype)>,
+    plain: Option<(i32, Datatype)>,
 }
 
 /// The guards of an executor's receives.
@@ -43,8 +43,8 @@ impl Guards {
     /// Guards the receive of message `i`.
     ///
     /// # Safety
-    /// The message's datatype must be a committed datatype. No receive of the message may be under
-    /// way.
+    /// No receive of the message may be under way, and `self` must live until the last one is
+    /// complete.
     pub unsafe fn apply(&mut self, i: usize, message: &mut Message) -> Result<()> {
         if message.peer == proc_null() {
             self.limits[i] = u64::MAX;
@@ -56,32 +56,26 @@ impl Guards {
         guard.plain = Some((message.count, message.datatype));
         if guard.made_for != Some(wanted) || guard.datatype.is_none() {
             guard.made_for = None;
-            // SAFETY: the caller vouches for the datatype.
-            unsafe {
-                self.limits[i] = message.count as u64 * size(message.datatype)? as u64;
-                guard.datatype = Some(guard::around(message.at, message.count, message.datatype)?);
-                if !self.known.is_derived(message.datatype)? {
-                    guard.made_for = Some(wanted);
-                }
+            self.limits[i] = message.count as u64 * message.datatype.size()? as u64;
+            guard.datatype = Some(guard::around(message.at, message.count, message.datatype)?);
+            if !self.known.is_derived(message.datatype)? {
+                guard.made_for = Some(wanted);
             }
         }
         if let Some(datatype) = &guard.datatype {
-            (message.count, message.datatype) = (1, datatype.raw());
+            // SAFETY: kept here as long as the message has it.
+            (message.count, message.datatype) = (1, unsafe { datatype.lend() });
         }
         Ok(())
     }
 
     /// Removes the guard of message `i` if it receives into device memory: an MPI that supports
     /// device buffers takes no datatype that spans device and host memory.
-    ///
-    /// # Safety
-    /// As for `apply`.
     #[cold]
-    pub unsafe fn spare_device(&mut self, i: usize, message: &mut Message, devices: &Devices) -> Result<()> {
+    pub fn spare_device(&mut self, i: usize, message: &mut Message, devices: &Devices) -> Result<()> {
         let guard = &mut self.list[i];
         let Some((count, datatype)) = guard.plain.filter(|_| message.peer != proc_null()) else { return Ok(()) };
-        // SAFETY: the caller vouches for the datatype.
-        if unsafe { devices.hold(message.at, count.into(), datatype) }? {
+        if devices.hold(message.at, count.into(), datatype)? {
             (message.count, message.datatype) = (count, datatype);
             guard.made_for = None;
             self.limits[i] = u64::MAX;

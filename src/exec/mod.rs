@@ -84,18 +84,12 @@ impl Any {
 
 impl Any {
     /// Hands blocks that were just bound to MPI, where they lie on a device.
-    ///
-    /// # Safety
-    /// As for `Executor::bind`.
     #[cold]
-    pub unsafe fn find_devices(&mut self, buffers: &Buffers, devices: &Devices) -> Result<()> {
-        // SAFETY: the caller vouches for the buffers.
-        unsafe {
-            match self {
-                Any::P2p(executor) => executor.find_devices(buffers, devices),
-                Any::Shm(executor) => executor.find_devices(std::slice::from_ref(buffers), devices),
-                Any::Forward(executor) => executor.refuse_devices(buffers, devices),
-            }
+    pub fn find_devices(&mut self, buffers: &Buffers, devices: &Devices) -> Result<()> {
+        match self {
+            Any::P2p(executor) => executor.find_devices(buffers, devices),
+            Any::Shm(executor) => executor.find_devices(std::slice::from_ref(buffers), devices),
+            Any::Forward(executor) => executor.refuse_devices(buffers, devices),
         }
     }
 }

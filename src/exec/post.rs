@@ -8,7 +8,7 @@
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::p2p::{Message, Requests};
-use crate::mpi::{datatype, notice, proc_null};
+use crate::mpi::{notice, proc_null};
 
 /// Fails if an earlier call could not keep messages matched with a process other than `gone`, a
 /// dead one.
@@ -117,8 +117,7 @@ unsafe fn other_sends(
                 continue;
             }
             None if spoiled(k) => {
-                // SAFETY: a bound message has a datatype.
-                unsafe { replace(requests, message, tag, comm) };
+                replace(requests, message, tag, comm);
                 continue;
             }
             // SAFETY: the caller vouches for the buffers.
@@ -126,8 +125,7 @@ unsafe fn other_sends(
         };
         if let Err(e) = posted {
             first.get_or_insert(e);
-            // SAFETY: a bound message has a datatype.
-            unsafe { replace(requests, message, tag, comm) };
+            replace(requests, message, tag, comm);
         }
     }
     first
@@ -153,13 +151,9 @@ pub unsafe fn send_or(requests: &mut Requests, message: Message, other: Message,
 }
 
 /// Posts a notice in place of a message.
-///
-/// # Safety
-/// The message's datatype must be a datatype.
 #[cold]
-unsafe fn replace(requests: &mut Requests, message: &Message, tag: i32, comm: &Comm) {
-    // SAFETY: the caller vouches for the datatype.
-    let size = unsafe { datatype::size(message.datatype) }.unwrap_or(0);
+fn replace(requests: &mut Requests, message: &Message, tag: i32, comm: &Comm) {
+    let size = message.datatype.size().unwrap_or(0);
     notify(requests, size as u64 * message.count as u64, message.peer, tag, comm);
 }
 

@@ -22,10 +22,10 @@
 
 use crate::error::{Error, Result};
 use crate::model::fit::{Measurement, Parameters, SEVERAL, Sample, Samples, median, sizes};
-use crate::mpi::MPI_Comm;
+use crate::mpi::Communicator;
 use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction, share_outcome};
-use crate::mpi::comm::{self, Owned as Comm};
+use crate::mpi::comm::Owned as Comm;
 use crate::mpi::peer::{Peer, idle_barrier, now};
 use crate::select::hints::Measuring;
 use crate::util::cast::{to_u32, to_usize};
@@ -45,11 +45,8 @@ const ENOUGH: usize = 2000;
 static PARAMETERS: Key<Parameters> = Key::new();
 
 /// Returns the parameters that were set on a communicator. Local.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn known(comm: MPI_Comm) -> Result<Option<Parameters>> {
-    // SAFETY: the caller vouches for `comm`; the value is copied before anyone can replace it.
+pub fn known(comm: Communicator) -> Result<Option<Parameters>> {
+    // SAFETY: the value is copied before anyone can replace it.
     Ok(unsafe { PARAMETERS.get(comm)?.as_ref() }.copied())
 }
 
@@ -59,12 +56,8 @@ pub unsafe fn known(comm: MPI_Comm) -> Result<Option<Parameters>> {
 /// # Errors
 /// The arguments of a process are invalid, or the parameters differ. Then nothing is changed on any
 /// process.
-///
-/// # Safety
-/// `comm` must be an intracommunicator.
-pub unsafe fn hang(comm: MPI_Comm, parameters: Result<Parameters>) -> Result<()> {
-    // SAFETY: the caller vouches for `comm`.
-    let private = unsafe { Comm::duplicate(comm) }?;
+pub fn hang(comm: Communicator, parameters: Result<Parameters>) -> Result<()> {
+    let private = Comm::duplicate(comm)?;
     let parameters = share_outcome(&private, parameters)?;
     let words = parameters_to_words(&parameters);
     let other: [u64; WORDS] = words.map(|w| !w);
@@ -73,7 +66,7 @@ pub unsafe fn hang(comm: MPI_Comm, parameters: Result<Parameters>) -> Result<()>
     if lowest != highest.map(|w| !w) {
         return Err(Error::Disagreement { what: "parameters" }.into());
     }
-    // SAFETY: the caller vouches for `comm`; `known` returns no reference.
+    // SAFETY: `known` returns no reference.
     unsafe { PARAMETERS.set(comm, parameters) }
 }
 
@@ -114,8 +107,7 @@ pub struct Found {
 /// # Errors
 /// There is only one process, or too little memory; reported on all processes.
 pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -> Result<Found> {
-    // SAFETY: a live communicator.
-    let (me, size) = unsafe { (comm::rank(comm.raw())?, comm::size(comm.raw())?) };
+    let (me, size) = (comm.rank()?, comm.size()?);
     if size < 2 {
         return Err(Error::Alone.into());
     }

@@ -28,10 +28,8 @@ impl Session {
     pub fn init() -> Result<Session> {
         mpi::family::check()?;
         start::init()?;
-        // SAFETY: the world is an intracommunicator, and all of its processes call this.
-        let comm = unsafe { Comm::duplicate(comm::world()) }?;
-        // SAFETY: a live communicator.
-        let (rank, size) = unsafe { (comm::rank(comm.raw())?, comm::size(comm.raw())?) };
+        let comm = Comm::duplicate(comm::world())?;
+        let (rank, size) = (comm.rank()?, comm.size()?);
         Ok(Session { comm: Some(comm), rank, size })
     }
 
@@ -47,7 +45,7 @@ impl Session {
 
     /// Returns `MPI_COMM_WORLD`, for calls of the C ABI.
     pub fn world(&self) -> MPI_Comm {
-        comm::world()
+        comm::world().raw()
     }
 
     /// Returns the name and version of the MPI library, in one line.

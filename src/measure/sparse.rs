@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::model::fit::median;
 use crate::model::{Load, PROTOCOLS, Protocol};
 use crate::mpi::coll::{self, Reduction, share_outcome};
-use crate::mpi::comm::{self, Owned as Comm};
+use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::bytes_at;
 use crate::mpi::peer::{idle_barrier, now};
 use crate::mpi::start;
@@ -60,8 +60,7 @@ pub struct Timed {
 /// There is only one process, too little memory, or the hints of the environment are invalid or
 /// differ: reported on all processes. Errors of MPI.
 pub fn times(comm: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<Option<Timed>> {
-    // SAFETY: a live communicator.
-    let (me, size) = unsafe { (comm::rank(comm.raw())?, comm::size(comm.raw())?) };
+    let (me, size) = (comm.rank()?, comm.size()?);
     if size < 2 {
         return Err(Error::Alone.into());
     }
@@ -82,13 +81,10 @@ struct Lane {
 }
 
 fn run(part: &Comm, timing: &Timing, progress: impl FnMut(f64)) -> Result<Timed> {
-    // SAFETY: a live communicator.
-    let size = unsafe { comm::size(part.raw()) }?;
+    let size = part.size()?;
     let messages = timing.messages.min(size - 1);
     let lane = |protocol| {
-        // SAFETY: an intracommunicator, all of whose processes create the same contexts in the same
-        // order. The processes that take no part sleep, so that they create no window.
-        let context = unsafe { ExchangeContext::detached(part.raw()) }?;
+        let context = ExchangeContext::detached(part.view())?;
         let (hints, runs) = {
             let context = context.hold();
             // everything else is as for any exchange
@@ -133,8 +129,7 @@ fn batches(
     lanes: &mut [Lane],
     mut progress: impl FnMut(f64),
 ) -> Result<()> {
-    // SAFETY: a live communicator.
-    let (me, size) = unsafe { (comm::rank(part.raw())?, comm::size(part.raw())?) };
+    let (me, size) = (part.rank()?, part.size()?);
     let (exchanges, count) = (timing.exchanges.max(1), timing.batches.max(1));
     let warm = (exchanges / 10).max(1) as usize;
     let mut random = Random::new(me.into());

@@ -3,6 +3,8 @@
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 
+use super::comm::Communicator;
+use super::datatype::Datatype;
 use super::{MPI_Comm, MPI_Datatype, check};
 use crate::error::Result;
 
@@ -37,30 +39,28 @@ impl<T> Key<T> {
     }
 
     /// Returns the communicator's value, null if it has none. Costs one call of MPI.
-    ///
-    /// # Safety
-    /// `comm` must be a communicator.
     #[inline]
-    pub unsafe fn get(&self, comm: MPI_Comm) -> Result<*mut T> {
+    pub fn get(&self, comm: Communicator) -> Result<*mut T> {
         let Some(&keyval) = self.keyval.get() else {
             return Ok(std::ptr::null_mut());
         };
         let mut value: *mut T = std::ptr::null_mut();
         let mut found = 0;
-        // SAFETY: the caller vouches for `comm`; MPI writes the pointer that `set` stored.
-        check(unsafe { mpi_sys::MPI_Comm_get_attr(comm, keyval, (&raw mut value).cast(), &mut found) }, "MPI_Comm_get_attr")?;
+        // SAFETY: a live communicator; MPI writes the pointer that `set` stored.
+        let rc = unsafe { mpi_sys::MPI_Comm_get_attr(comm.raw(), keyval, (&raw mut value).cast(), &mut found) };
+        check(rc, "MPI_Comm_get_attr")?;
         Ok(if found != 0 { value } else { std::ptr::null_mut() })
     }
 
     /// Gives the communicator a value, and drops an earlier one.
     ///
     /// # Safety
-    /// `comm` must be a communicator; no reference to an earlier value may be alive.
-    pub unsafe fn set(&self, comm: MPI_Comm, value: T) -> Result<()> {
+    /// No reference to an earlier value may be alive.
+    pub unsafe fn set(&self, comm: Communicator, value: T) -> Result<()> {
         let keyval = self.keyval()?;
         let value = Box::into_raw(Box::new(value));
         // SAFETY: the communicator now owns the box; `drop_value` takes it back.
-        let set = check(unsafe { mpi_sys::MPI_Comm_set_attr(comm, keyval, value.cast()) }, "MPI_Comm_set_attr");
+        let set = check(unsafe { mpi_sys::MPI_Comm_set_attr(comm.raw(), keyval, value.cast()) }, "MPI_Comm_set_attr");
         if set.is_err() {
             // SAFETY: MPI did not take it.
             drop(unsafe { Box::from_raw(value) });
@@ -72,13 +72,12 @@ impl<T> Key<T> {
     ///
     /// # Safety
     /// As for `set`.
-    pub unsafe fn remove(&self, comm: MPI_Comm) -> Result<()> {
-        // SAFETY: the caller vouches for `comm`.
-        if unsafe { self.get(comm) }?.is_null() {
+    pub unsafe fn remove(&self, comm: Communicator) -> Result<()> {
+        if self.get(comm)?.is_null() {
             return Ok(());
         }
-        // SAFETY: as above; the attribute exists.
-        check(unsafe { mpi_sys::MPI_Comm_delete_attr(comm, self.keyval()?) }, "MPI_Comm_delete_attr")
+        // SAFETY: a live communicator; the attribute exists, and nobody refers to its value.
+        check(unsafe { mpi_sys::MPI_Comm_delete_attr(comm.raw(), self.keyval()?) }, "MPI_Comm_delete_attr")
     }
 }
 
@@ -106,14 +105,11 @@ impl<T> TypeKey<T> {
     }
 
     /// Returns the datatype's value, null if it has none. Costs one call of MPI.
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
-    pub unsafe fn get(&self, datatype: MPI_Datatype) -> Result<*const T> {
+    pub fn get(&self, datatype: Datatype) -> Result<*const T> {
         let keyval = self.keyval()?;
         let (mut value, mut found): (*const T, c_int) = (std::ptr::null(), 0);
-        // SAFETY: the caller vouches for the handle; MPI writes the pointer that `set` stored.
-        let rc = unsafe { mpi_sys::MPI_Type_get_attr(datatype, keyval, (&raw mut value).cast(), &mut found) };
+        // SAFETY: a live datatype; MPI writes the pointer that `set` stored.
+        let rc = unsafe { mpi_sys::MPI_Type_get_attr(datatype.raw(), keyval, (&raw mut value).cast(), &mut found) };
         check(rc, "MPI_Type_get_attr")?;
         Ok(if found != 0 { value } else { std::ptr::null() })
     }
@@ -121,12 +117,12 @@ impl<T> TypeKey<T> {
     /// Gives the datatype, which has no value, one. Threads must not do so at the same time.
     ///
     /// # Safety
-    /// `datatype` must be a datatype; no reference to an earlier value may be alive.
-    pub unsafe fn set(&self, datatype: MPI_Datatype, value: T) -> Result<()> {
+    /// No reference to an earlier value may be alive.
+    pub unsafe fn set(&self, datatype: Datatype, value: T) -> Result<()> {
         let keyval = self.keyval()?;
         let value = Box::into_raw(Box::new(value));
         // SAFETY: the datatype now owns the box; `drop_value` takes it back.
-        let set = check(unsafe { mpi_sys::MPI_Type_set_attr(datatype, keyval, value.cast()) }, "MPI_Type_set_attr");
+        let set = check(unsafe { mpi_sys::MPI_Type_set_attr(datatype.raw(), keyval, value.cast()) }, "MPI_Type_set_attr");
         if set.is_err() {
             // SAFETY: MPI did not take it.
             drop(unsafe { Box::from_raw(value) });

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use crate::error::{Error, Result};
 
 unsafe extern "C" {
-    static mpixn_max_error_string: c_int;
+    safe static mpixn_max_error_string: c_int;
 }
 
 /// `MPI_SUCCESS`.

@@ -5,16 +5,18 @@
 //! machine that would cost a time slice per poll. An MPI that yields does so in each test. If a
 //! process has ended, MPI may still access the buffers, which are then leaked.
 
-use super::comm::Owned;
+use super::comm::{Communicator, Owned};
+use super::constants::{RSMPI_BOR, RSMPI_MAX, RSMPI_MIN, RSMPI_SUM, RSMPI_UINT32_T, RSMPI_UINT64_T};
+use super::datatype::{self, Datatype};
 use super::liveness::Patience;
 use super::request::Request;
 use super::tally;
-use super::{MPI_Comm, MPI_Datatype, MPI_Op, check};
+use super::{MPI_Op, check};
 use crate::error::{Class, Error, Result};
 
 /// Waits for a collective on `raw`, and returns its buffers. `comm` owns `raw`, unless this is part
 /// of making such a communicator.
-fn complete<T>(raw: MPI_Comm, comm: Option<&Owned>, mut request: Request, buffers: T) -> Result<T> {
+fn complete<T>(raw: Communicator, comm: Option<&Owned>, mut request: Request, buffers: T) -> Result<T> {
     let mut patience = Patience::default();
     let mut wait = || -> Result<()> {
         while !request.test()? {
@@ -22,8 +24,7 @@ fn complete<T>(raw: MPI_Comm, comm: Option<&Owned>, mut request: Request, buffer
                 match comm {
                     Some(comm) => patience.look_at_all(comm)?,
                     None => {
-                        // SAFETY: callers pass a communicator.
-                        let dead = unsafe { patience.look(raw, 0..super::comm::size(raw)?) };
+                        let dead = patience.look(raw, 0..raw.size()?);
                         if let Some(&rank) = dead.first() {
                             return Err(Error::Gone { rank }.into());
                         }
@@ -65,19 +66,16 @@ fn run<T>(
     count(Some(comm), bytes);
     let mut request = Request::default();
     check(post(&mut buffers, &mut request), call)?;
-    complete(comm.raw(), Some(comm), request, buffers)
+    complete(comm.view(), Some(comm), request, buffers)
 }
 
 /// Runs a barrier on a communicator of the user's, before an operation that MPI offers only in
 /// blocking form.
-///
-/// # Safety
-/// `comm` must be an intracommunicator, and all its processes must call this.
-pub(super) unsafe fn meet(comm: MPI_Comm) -> Result<()> {
+pub(super) fn meet(comm: Communicator) -> Result<()> {
     count(None, 0);
     let mut request = Request::default();
-    // SAFETY: the caller vouches for `comm`; the request is a local.
-    check(unsafe { mpi_sys::MPI_Ibarrier(comm, request.raw_mut()) }, "MPI_Ibarrier")?;
+    // SAFETY: a live communicator; the request is a local.
+    check(unsafe { mpi_sys::MPI_Ibarrier(comm.raw(), request.raw_mut()) }, "MPI_Ibarrier")?;
     complete(comm, None, request, ())
 }
 
@@ -102,14 +100,11 @@ pub enum Reduction {
 
 impl Reduction {
     fn op(self) -> MPI_Op {
-        // SAFETY: constants of mpi-sys' C file.
-        unsafe {
-            match self {
-                Reduction::Min => mpi_sys::RSMPI_MIN,
-                Reduction::Max => mpi_sys::RSMPI_MAX,
-                Reduction::Sum => mpi_sys::RSMPI_SUM,
-                Reduction::Or => mpi_sys::RSMPI_BOR,
-            }
+        match self {
+            Reduction::Min => RSMPI_MIN,
+            Reduction::Max => RSMPI_MAX,
+            Reduction::Sum => RSMPI_SUM,
+            Reduction::Or => RSMPI_BOR,
         }
     }
 }
@@ -117,27 +112,24 @@ impl Reduction {
 /// 64-bit elements of reductions.
 pub trait Element: Copy + Default {
     /// Their datatype.
-    fn datatype() -> MPI_Datatype;
+    fn datatype() -> Datatype;
 }
 
 impl Element for f64 {
-    fn datatype() -> MPI_Datatype {
-        // SAFETY: a constant of mpi-sys' C file.
-        unsafe { mpi_sys::RSMPI_DOUBLE }
+    fn datatype() -> Datatype {
+        datatype::double()
     }
 }
 
 impl Element for i64 {
-    fn datatype() -> MPI_Datatype {
-        // SAFETY: a constant of mpi-sys' C file.
-        unsafe { mpi_sys::RSMPI_INT64_T }
+    fn datatype() -> Datatype {
+        datatype::int64()
     }
 }
 
 impl Element for u64 {
-    fn datatype() -> MPI_Datatype {
-        // SAFETY: a constant of mpi-sys' C file.
-        unsafe { mpi_sys::RSMPI_UINT64_T }
+    fn datatype() -> Datatype {
+        datatype::uint64()
     }
 }
 
@@ -155,7 +147,7 @@ pub fn allreduce_slice<T: Element>(comm: &Owned, values: &[T], result: &mut [T],
     let (_, reduced) = run(comm, "MPI_Iallreduce", size_of_val(values), buffers, |(send, recv), request| {
         let (from, into, count) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), send.len() as i32);
         // SAFETY: both buffers hold that many elements of this datatype.
-        unsafe { mpi_sys::MPI_Iallreduce(from, into, count, T::datatype(), with.op(), comm.raw(), request.raw_mut()) }
+        unsafe { mpi_sys::MPI_Iallreduce(from, into, count, T::datatype().raw(), with.op(), comm.raw(), request.raw_mut()) }
     })?;
     result.copy_from_slice(&reduced);
     Ok(())
@@ -169,7 +161,7 @@ pub fn alltoall(comm: &Owned, values: &[u32]) -> Result<Vec<u32>> {
         // SAFETY: both buffers hold one number for each process of the communicator, which is what
         // callers pass.
         unsafe {
-            let number = mpi_sys::RSMPI_UINT32_T;
+            let number = RSMPI_UINT32_T;
             mpi_sys::MPI_Ialltoall(from, 1, number, into, 1, number, comm.raw(), request.raw_mut())
         }
     })?;
@@ -191,7 +183,7 @@ pub fn allgather_words<const N: usize>(comm: &Owned, words: [u64; N], size: u32)
         // SAFETY: N words are sent; there is room for as many of each process, as callers say how
         // many there are.
         unsafe {
-            let word = mpi_sys::RSMPI_UINT64_T;
+            let word = RSMPI_UINT64_T;
             mpi_sys::MPI_Iallgather(from, count, word, into, count, word, comm.raw(), request.raw_mut())
         }
     })?;
@@ -206,7 +198,7 @@ pub fn gather(comm: &Owned, value: u32) -> Result<Vec<u32>> {
         let (from, into) = ((&raw const **send).cast(), recv.as_mut_ptr().cast());
         // SAFETY: one number is sent; on process 0 there is room for one of each process.
         unsafe {
-            let number = mpi_sys::RSMPI_UINT32_T;
+            let number = RSMPI_UINT32_T;
             mpi_sys::MPI_Igather(from, 1, number, into, 1, number, 0, comm.raw(), request.raw_mut())
         }
     })?;
@@ -224,7 +216,7 @@ pub fn gatherv(comm: &Owned, values: &[u32], counts: &[u32]) -> Result<Vec<u32>>
         // SAFETY: on process 0 the result has room for that many numbers, one process
         // after the other.
         unsafe {
-            let number = mpi_sys::RSMPI_UINT32_T;
+            let number = RSMPI_UINT32_T;
             let (counts, displs) = (counts.as_ptr(), displs.as_ptr());
             mpi_sys::MPI_Igatherv(from, count, number, into, counts, displs, number, 0, comm.raw(), request.raw_mut())
         }
@@ -241,7 +233,7 @@ pub fn scatter(comm: &Owned, values: &[u32]) -> Result<u32> {
             let (from, into) = (send.as_ptr().cast(), (&raw mut **recv).cast());
             // SAFETY: process 0 has a number for each process; there is room for one.
             unsafe {
-                let number = mpi_sys::RSMPI_UINT32_T;
+                let number = RSMPI_UINT32_T;
                 mpi_sys::MPI_Iscatter(from, 1, number, into, 1, number, 0, comm.raw(), request.raw_mut())
             }
         })?;
@@ -260,7 +252,7 @@ pub fn scatterv(comm: &Owned, values: &[u32], counts: &[u32], mine: u32) -> Resu
         // SAFETY: process 0 has that many numbers, one process after the other; there is
         // room for those that come.
         unsafe {
-            let number = mpi_sys::RSMPI_UINT32_T;
+            let number = RSMPI_UINT32_T;
             let (counts, displs) = (counts.as_ptr(), displs.as_ptr());
             mpi_sys::MPI_Iscatterv(from, counts, displs, number, into, room, number, 0, comm.raw(), request.raw_mut())
         }
@@ -270,9 +262,7 @@ pub fn scatterv(comm: &Owned, values: &[u32], counts: &[u32], mine: u32) -> Resu
 
 /// Returns the number of processes on process 0, and 0 on the others.
 fn at_root(comm: &Owned) -> Result<usize> {
-    // SAFETY: a live communicator.
-    let (rank, size) = unsafe { (super::comm::rank(comm.raw())?, super::comm::size(comm.raw())?) };
-    Ok(if rank == 0 { size as usize } else { 0 })
+    Ok(if comm.rank()? == 0 { comm.size()? as usize } else { 0 })
 }
 
 /// Returns counts and displacements for MPI, and the total number of elements.
@@ -286,10 +276,9 @@ fn layout(counts: &[u32]) -> (Vec<i32>, Vec<i32>, usize) {
 
 /// Broadcasts bytes (`MPI_Ibcast`); `bytes` has the same length on all processes. Collective.
 pub fn broadcast(comm: &Owned, bytes: &mut [u8], root: u32) -> Result<()> {
-    // SAFETY: a live communicator.
-    let given = if unsafe { super::comm::rank(comm.raw()) }? == root { bytes.len() } else { 0 };
+    let given = if comm.rank()? == root { bytes.len() } else { 0 };
     let sent = run(comm, "MPI_Ibcast", given, bytes.to_vec(), |copy, request| {
-        let (at, count, byte) = (copy.as_mut_ptr().cast(), copy.len() as i32, super::datatype::byte());
+        let (at, count, byte) = (copy.as_mut_ptr().cast(), copy.len() as i32, datatype::byte().raw());
         // SAFETY: the buffer has the given length.
         unsafe { mpi_sys::MPI_Ibcast(at, count, byte, root as i32, comm.raw(), request.raw_mut()) }
     })?;
@@ -322,8 +311,7 @@ pub fn share_error(comm: &Owned, error: Option<&Error>, root: u32, me: u32) -> R
 /// Returns `mine` if all processes succeeded; otherwise an error on all of them. A process with an
 /// error of its own returns that one, the others that of the lowest rank. Collective.
 pub fn share_outcome<T>(comm: &Owned, mine: Result<T>) -> Result<T> {
-    // SAFETY: a live communicator.
-    let me = unsafe { super::comm::rank(comm.raw()) }?;
+    let me = comm.rank()?;
     let failed = if mine.is_err() { i64::from(me) } else { i64::MAX };
     let [lowest] = allreduce(comm, [failed], Reduction::Min)?;
     let Ok(root) = u32::try_from(lowest) else {

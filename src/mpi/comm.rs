@@ -1,63 +1,98 @@
 //! Communicators and process groups.
 
 use std::ffi::c_int;
+use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::constants::{RSMPI_COMM_NULL, RSMPI_COMM_SELF, RSMPI_COMM_WORLD, RSMPI_GROUP_NULL, RSMPI_UNDEFINED};
 use super::tally::Tally;
 use super::{MPI_Comm, MPI_Group, check};
 use crate::error::{Error, Result};
 
-/// Returns true if a handle is `MPI_COMM_NULL`.
-pub fn is_null(comm: MPI_Comm) -> bool {
-    // SAFETY: a constant of mpi-sys' C file.
-    comm == unsafe { mpi_sys::RSMPI_COMM_NULL }
+/// A communicator that someone else owns: a handle that is not null and valid for `'a`. Whoever
+/// makes one vouches for that, and everyone else may ask MPI about it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(transparent)]
+pub struct Communicator<'a>(MPI_Comm, PhantomData<&'a ()>);
+
+// SAFETY: a handle, which may be used in any thread that may call MPI.
+unsafe impl Send for Communicator<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Communicator<'_> {}
+
+/// Returns `MPI_COMM_WORLD`, for errors that belong to no communicator. It exists as long as MPI is
+/// usable.
+pub fn world() -> Communicator<'static> {
+    Communicator(RSMPI_COMM_WORLD, PhantomData)
 }
 
-/// Returns `MPI_COMM_WORLD`, for errors that belong to no communicator.
-pub fn world() -> MPI_Comm {
-    // SAFETY: a constant of mpi-sys' C file.
-    unsafe { mpi_sys::RSMPI_COMM_WORLD }
+/// Returns `MPI_COMM_SELF`, for state of the process that belongs to no communicator. It exists as
+/// long as MPI is usable.
+pub fn itself() -> Communicator<'static> {
+    Communicator(RSMPI_COMM_SELF, PhantomData)
 }
 
-/// Returns `MPI_COMM_SELF`, for state of the process that belongs to no communicator.
-pub fn itself() -> MPI_Comm {
-    // SAFETY: a constant of mpi-sys' C file.
-    unsafe { mpi_sys::RSMPI_COMM_SELF }
-}
+impl<'a> Communicator<'a> {
+    /// Takes a caller's handle; `None` if it is `MPI_COMM_NULL`.
+    ///
+    /// # Safety
+    /// `raw` must be null or a communicator that is not freed during `'a`.
+    #[inline(always)]
+    pub unsafe fn from_raw(raw: MPI_Comm) -> Option<Communicator<'a>> {
+        if raw == RSMPI_COMM_NULL { None } else { Some(Communicator(raw, PhantomData)) }
+    }
 
-/// Returns the caller's rank.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn rank(comm: MPI_Comm) -> Result<u32> {
-    let mut rank = 0;
-    // SAFETY: the caller vouches for `comm`; the result is a local.
-    check(unsafe { mpi_sys::MPI_Comm_rank(comm, &mut rank) }, "MPI_Comm_rank")?;
-    Ok(rank as u32)
-}
+    /// Returns the handle.
+    #[inline(always)]
+    pub fn raw(self) -> MPI_Comm {
+        self.0
+    }
 
-/// Returns the number of processes.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn size(comm: MPI_Comm) -> Result<u32> {
-    let mut size = 0;
-    // SAFETY: the caller vouches for `comm`; the result is a local.
-    check(unsafe { mpi_sys::MPI_Comm_size(comm, &mut size) }, "MPI_Comm_size")?;
-    Ok(size as u32)
-}
+    /// Returns the caller's rank.
+    pub fn rank(self) -> Result<u32> {
+        let mut rank = 0;
+        // SAFETY: a live communicator; the result is a local.
+        check(unsafe { mpi_sys::MPI_Comm_rank(self.0, &mut rank) }, "MPI_Comm_rank")?;
+        Ok(rank as u32)
+    }
 
-/// Returns true if `comm` is an intercommunicator.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn is_inter(comm: MPI_Comm) -> Result<bool> {
-    let mut inter = 0;
-    // SAFETY: the caller vouches for `comm`; the result is a local.
-    check(unsafe { mpi_sys::MPI_Comm_test_inter(comm, &mut inter) }, "MPI_Comm_test_inter")?;
-    Ok(inter != 0)
+    /// Returns the number of processes.
+    pub fn size(self) -> Result<u32> {
+        let mut size = 0;
+        // SAFETY: a live communicator; the result is a local.
+        check(unsafe { mpi_sys::MPI_Comm_size(self.0, &mut size) }, "MPI_Comm_size")?;
+        Ok(size as u32)
+    }
+
+    /// Returns true for an intercommunicator.
+    pub fn is_inter(self) -> Result<bool> {
+        let mut inter = 0;
+        // SAFETY: a live communicator; the result is a local.
+        check(unsafe { mpi_sys::MPI_Comm_test_inter(self.0, &mut inter) }, "MPI_Comm_test_inter")?;
+        Ok(inter != 0)
+    }
+
+    /// Returns the ranks in `MPI_COMM_WORLD` of some processes; `None` for processes of other
+    /// worlds.
+    pub fn world_ranks(self, ranks: &[u32]) -> Result<Vec<Option<u32>>> {
+        let to = translate_ranks(self, ranks, world())?;
+        Ok(to.into_iter().map(|rank| u32::try_from(rank).ok().filter(|_| rank != super::undefined())).collect())
+    }
+
+    /// Returns the ranks in `MPI_COMM_WORLD` of all processes; `None` for processes of other
+    /// worlds.
+    pub fn members(self) -> Result<Vec<Option<c_int>>> {
+        // SAFETY: live communicators; the group that is made is freed.
+        unsafe {
+            let mut group = RSMPI_GROUP_NULL;
+            check(mpi_sys::MPI_Comm_group(self.0, &mut group), "MPI_Comm_group")?;
+            let translated = translate(group, world());
+            check(mpi_sys::MPI_Group_free(&mut group), "MPI_Group_free")?;
+            translated
+        }
+    }
 }
 
 /// A communicator that the library owns; freed when dropped.
@@ -95,8 +130,8 @@ impl Owned {
     /// fail from then on. MPI may still be running one on the communicator, which is therefore
     /// never freed.
     pub fn lose(&self, rank: u32) -> Box<Error> {
-        // SAFETY: live communicators; a part does not outlive the whole.
-        let named = unsafe { translate_ranks(self.comm, &[rank], self.whole) };
+        // a part does not outlive the whole
+        let named = translate_ranks(self.view(), &[rank], Communicator(self.whole, PhantomData));
         let named = named.ok().and_then(|ranks| u32::try_from(*ranks.first()?).ok()).unwrap_or(rank);
         Error::Gone { rank: *self.lost.get_or_init(|| named) }.into()
     }
@@ -135,14 +170,13 @@ impl Owned {
         if let Some(&rank) = self.rank.get() {
             return Ok(rank);
         }
-        // SAFETY: a live communicator.
-        let rank = unsafe { rank(self.comm) }?;
+        let rank = self.view().rank()?;
         Ok(*self.rank.get_or_init(|| rank))
     }
 
     /// Returns `MPI_COMM_WORLD`, which is not freed.
     pub fn world() -> ManuallyDrop<Owned> {
-        let world = world();
+        let world = world().0;
         ManuallyDrop::new(Owned::new(world, world))
     }
 
@@ -167,6 +201,17 @@ impl Owned {
     pub fn raw(&self) -> MPI_Comm {
         self.comm
     }
+
+    /// Returns the communicator, for what works on any.
+    #[inline(always)]
+    pub fn view(&self) -> Communicator<'_> {
+        Communicator(self.comm, PhantomData)
+    }
+
+    /// Returns the number of processes.
+    pub fn size(&self) -> Result<u32> {
+        self.view().size()
+    }
 }
 
 impl Drop for Owned {
@@ -180,32 +225,16 @@ impl Drop for Owned {
 
 /// Returns true if a handle is `MPI_GROUP_NULL`.
 pub fn is_null_group(group: MPI_Group) -> bool {
-    // SAFETY: a constant of mpi-sys' C file.
-    group == unsafe { mpi_sys::RSMPI_GROUP_NULL }
-}
-
-/// Returns the ranks in `MPI_COMM_WORLD` of some processes of `comm`; `None` for processes of other
-/// worlds.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn world_ranks(comm: MPI_Comm, ranks: &[u32]) -> Result<Vec<Option<u32>>> {
-    // SAFETY: the caller vouches for `comm`; the world is a communicator.
-    let to = unsafe { translate_ranks(comm, ranks, world()) }?;
-    Ok(to.into_iter().map(|rank| u32::try_from(rank).ok().filter(|_| rank != super::undefined())).collect())
+    group == RSMPI_GROUP_NULL
 }
 
 /// Returns the ranks in `other` of some processes of `comm`.
-///
-/// # Safety
-/// Both must be communicators.
-unsafe fn translate_ranks(comm: MPI_Comm, ranks: &[u32], other: MPI_Comm) -> Result<Vec<i32>> {
-    // SAFETY: the caller vouches for the communicators; the arrays have the given lengths,
-    // and the groups are freed.
+fn translate_ranks(comm: Communicator, ranks: &[u32], other: Communicator) -> Result<Vec<i32>> {
+    // SAFETY: live communicators; the arrays have the given lengths, and the groups are freed.
     unsafe {
-        let mut groups: [MPI_Group; 2] = [mpi_sys::RSMPI_GROUP_NULL; 2];
-        check(mpi_sys::MPI_Comm_group(comm, &mut groups[0]), "MPI_Comm_group")?;
-        check(mpi_sys::MPI_Comm_group(other, &mut groups[1]), "MPI_Comm_group")?;
+        let mut groups: [MPI_Group; 2] = [RSMPI_GROUP_NULL; 2];
+        check(mpi_sys::MPI_Comm_group(comm.0, &mut groups[0]), "MPI_Comm_group")?;
+        check(mpi_sys::MPI_Comm_group(other.0, &mut groups[1]), "MPI_Comm_group")?;
         let from: Vec<i32> = ranks.iter().map(|&rank| rank as i32).collect();
         let mut to = vec![super::undefined(); from.len()];
         let (count, at) = (from.len() as i32, to.as_mut_ptr());
@@ -220,35 +249,19 @@ unsafe fn translate_ranks(comm: MPI_Comm, ranks: &[u32], other: MPI_Comm) -> Res
     }
 }
 
-/// Returns the ranks in `MPI_COMM_WORLD` of all processes of `comm`; `None` for processes of other
-/// worlds.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn members(comm: MPI_Comm) -> Result<Vec<Option<c_int>>> {
-    // SAFETY: the caller vouches for `comm`; the group that is made is freed.
-    unsafe {
-        let mut group = mpi_sys::RSMPI_GROUP_NULL;
-        check(mpi_sys::MPI_Comm_group(comm, &mut group), "MPI_Comm_group")?;
-        let translated = translate(group, world());
-        check(mpi_sys::MPI_Group_free(&mut group), "MPI_Group_free")?;
-        translated
-    }
-}
-
 /// Returns the ranks in `comm` of the processes of `group`, in the group's order; `None` for a
 /// process that is not in `comm`.
 ///
 /// # Safety
-/// `group` must be a group, `comm` a communicator.
-pub unsafe fn translate(group: MPI_Group, comm: MPI_Comm) -> Result<Vec<Option<c_int>>> {
-    // SAFETY: the caller vouches for the handles; the arrays have the given lengths, and
-    // the group that is made is freed.
+/// `group` must be a group.
+pub unsafe fn translate(group: MPI_Group, comm: Communicator) -> Result<Vec<Option<c_int>>> {
+    // SAFETY: the caller vouches for the group; the arrays have the given lengths, and the
+    // group that is made is freed.
     unsafe {
         let mut size = 0;
         check(mpi_sys::MPI_Group_size(group, &mut size), "MPI_Group_size")?;
-        let mut all = mpi_sys::RSMPI_GROUP_NULL;
-        check(mpi_sys::MPI_Comm_group(comm, &mut all), "MPI_Comm_group")?;
+        let mut all = RSMPI_GROUP_NULL;
+        check(mpi_sys::MPI_Comm_group(comm.0, &mut all), "MPI_Comm_group")?;
         let from: Vec<c_int> = (0..size).collect();
         let mut to = vec![0; size as usize];
         let translated = check(
@@ -257,6 +270,6 @@ pub unsafe fn translate(group: MPI_Group, comm: MPI_Comm) -> Result<Vec<Option<c
         );
         check(mpi_sys::MPI_Group_free(&mut all), "MPI_Group_free")?;
         translated?;
-        Ok(to.into_iter().map(|r| (r != mpi_sys::RSMPI_UNDEFINED).then_some(r)).collect())
+        Ok(to.into_iter().map(|r| (r != RSMPI_UNDEFINED).then_some(r)).collect())
     }
 }

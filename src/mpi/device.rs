@@ -17,8 +17,8 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::datatype::Datatype;
 use super::message::Block;
-use super::{MPI_Datatype, datatype};
 use crate::error::Result;
 
 /// The drivers' code for success: `CUDA_SUCCESS`, `hipSuccess`.
@@ -286,25 +286,17 @@ pub struct Devices {
 
 impl Devices {
     /// Returns true if the data of a block lies in device memory. Checks only the first byte.
-    ///
-    /// # Safety
-    /// The datatype must be a datatype.
-    pub unsafe fn hold(&self, at: *const u8, count: i64, datatype: MPI_Datatype) -> Result<bool> {
+    pub fn hold(&self, at: *const u8, count: i64, datatype: Datatype) -> Result<bool> {
         if count == 0 {
             return Ok(false);
         }
-        // SAFETY: the caller vouches for the datatype.
-        let (size, (first, _)) = unsafe { (datatype::size(datatype)?, datatype::true_extent(datatype)?) };
+        let (size, (first, _)) = (datatype.size()?, datatype.true_extent()?);
         Ok(size > 0 && self.holds_byte(at.wrapping_offset(first as isize).addr()))
     }
 
     /// Like [`hold`](Devices::hold), for the block of a message.
-    ///
-    /// # Safety
-    /// The datatype must be a datatype.
-    pub unsafe fn hold_block(&self, block: &Block) -> Result<bool> {
-        // SAFETY: the caller vouches for the datatype.
-        unsafe { self.hold(block.at, block.count, block.datatype) }
+    pub fn hold_block(&self, block: &Block) -> Result<bool> {
+        self.hold(block.at, block.count, block.datatype)
     }
 
     /// Returns true if a byte lies in device memory.

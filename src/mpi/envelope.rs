@@ -2,13 +2,15 @@
 
 use std::ffi::c_int;
 
-use super::{MPI_Aint, MPI_Count, MPI_Datatype, check, datatype};
+use super::constants::RSMPI_DATATYPE_NULL;
+use super::datatype::Datatype;
+use super::{MPI_Aint, MPI_Count, MPI_Datatype, check};
 use crate::error::Result;
 
 unsafe extern "C" {
-    static mpixn_combiners: [c_int; Combiner::ALL.len()];
-    static mpixn_order_fortran: c_int;
-    static mpixn_distribute: [c_int; 4];
+    safe static mpixn_combiners: [c_int; Combiner::ALL.len()];
+    safe static mpixn_order_fortran: c_int;
+    safe static mpixn_distribute: [c_int; 4];
     fn mpixn_type_envelope(datatype: MPI_Datatype, numbers: *mut [MPI_Count; 4], combiner: *mut c_int) -> c_int;
     fn mpixn_type_contents(
         datatype: MPI_Datatype,
@@ -76,6 +78,7 @@ impl Combiner {
 
 /// The envelope of a datatype: how it was made, and how many arguments describe it.
 pub struct Envelope {
+    datatype: Datatype,
     /// How many integers, addresses, large counts and datatypes describe it.
     numbers: [MPI_Count; 4],
     /// The constructor; `None` if it is unknown.
@@ -84,18 +87,12 @@ pub struct Envelope {
 
 impl Envelope {
     /// Asks MPI how a datatype was made (`MPI_Type_get_envelope`).
-    ///
-    /// # Safety
-    /// `datatype` must be a datatype.
-    pub unsafe fn of(datatype: MPI_Datatype) -> Result<Envelope> {
+    pub fn of(datatype: Datatype) -> Result<Envelope> {
         let (mut numbers, mut combiner) = ([0; 4], 0);
-        // SAFETY: the caller vouches for the handle; results are locals, the others constants of
-        // the C file.
-        unsafe {
-            check(mpixn_type_envelope(datatype, &mut numbers, &mut combiner), "MPI_Type_get_envelope")?;
-            let combiner = (mpixn_combiners.iter()).position(|&known| known == combiner).map(|k| Combiner::ALL[k]);
-            Ok(Envelope { numbers, combiner })
-        }
+        // SAFETY: a live datatype; the results are locals.
+        check(unsafe { mpixn_type_envelope(datatype.raw(), &mut numbers, &mut combiner) }, "MPI_Type_get_envelope")?;
+        let combiner = (mpixn_combiners.iter()).position(|&known| known == combiner).map(|k| Combiner::ALL[k]);
+        Ok(Envelope { datatype, numbers, combiner })
     }
 
     /// Returns true if the datatype cannot be freed.
@@ -110,19 +107,16 @@ impl Envelope {
 
     /// Returns the arguments of the constructor: counts, displacements and so on in one list, in
     /// the standard's order for large counts, and the datatypes.
-    ///
-    /// # Safety
-    /// `datatype` must be the datatype that was asked about.
-    pub unsafe fn contents(&self, datatype: MPI_Datatype) -> Result<(Vec<i64>, Parts)> {
+    pub fn contents(&self) -> Result<(Vec<i64>, Parts)> {
         let [integers, addresses, counts, datatypes] = self.numbers.map(|n| n as usize);
         let mut integers = vec![0; integers];
         let mut addresses: Vec<MPI_Aint> = vec![0; addresses];
         let mut counts: Vec<MPI_Count> = vec![0; counts];
-        let mut parts = Parts(vec![datatype::null(); datatypes]);
-        // SAFETY: the caller vouches for the handle; the arrays are as long as MPI has said.
+        let mut parts = Parts(vec![RSMPI_DATATYPE_NULL; datatypes]);
+        // SAFETY: a live datatype; the arrays are as long as MPI has said.
         let rc = unsafe {
             mpixn_type_contents(
-                datatype,
+                self.datatype.raw(),
                 &self.numbers,
                 integers.as_mut_ptr(),
                 addresses.as_mut_ptr(),
@@ -147,18 +141,27 @@ impl Envelope {
 }
 
 /// Datatypes that `MPI_Type_get_contents` returned; derived ones are freed when dropped.
-pub struct Parts(pub Vec<MPI_Datatype>);
+pub struct Parts(Vec<MPI_Datatype>);
+
+impl Parts {
+    /// Returns the datatypes.
+    ///
+    /// # Safety
+    /// They must not be used after `self` is dropped.
+    pub unsafe fn lend(&self) -> impl ExactSizeIterator<Item = Datatype> + '_ {
+        // SAFETY: MPI has returned datatypes, which live as long as `self`.
+        self.0.iter().map(|&part| unsafe { Datatype::from_raw(part) }.unwrap_or_else(super::datatype::byte))
+    }
+}
 
 impl Drop for Parts {
     fn drop(&mut self) {
         for part in &mut self.0 {
-            if datatype::is_null(*part) {
-                continue;
-            }
-            // SAFETY: handles that are ours; predefined ones are nobody's. Errors cannot be
-            // reported.
+            // SAFETY: null, or a datatype that is ours; predefined ones are nobody's. Errors cannot
+            // be reported.
             unsafe {
-                if Envelope::of(*part).is_ok_and(|envelope| !envelope.is_predefined()) {
+                let Some(datatype) = Datatype::from_raw(*part) else { continue };
+                if Envelope::of(datatype).is_ok_and(|envelope| !envelope.is_predefined()) {
                     mpi_sys::MPI_Type_free(part);
                 }
             }
@@ -168,12 +171,10 @@ impl Drop for Parts {
 
 /// `MPI_ORDER_FORTRAN`.
 pub fn order_fortran() -> i64 {
-    // SAFETY: a constant of the C file.
-    unsafe { mpixn_order_fortran }.into()
+    mpixn_order_fortran.into()
 }
 
 /// `MPI_DISTRIBUTE_BLOCK`, `_CYCLIC`, `_NONE` and `_DFLT_DARG`.
 pub fn distributions() -> [i64; 4] {
-    // SAFETY: constants of the C file.
-    unsafe { mpixn_distribute }.map(i64::from)
+    mpixn_distribute.map(i64::from)
 }

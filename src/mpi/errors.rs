@@ -9,13 +9,15 @@
 use std::ffi::{CString, c_int};
 use std::sync::OnceLock;
 
+use super::check;
 use super::code::{class_of, string};
-use super::{MPI_Comm, check};
+use super::comm::Communicator;
+use super::constants::{RSMPI_ERRORS_ARE_FATAL, RSMPI_ERRORS_RETURN};
 use crate::error::{Class, Error, Result};
 
 unsafe extern "C" {
-    static mpixn_max_error_string: c_int;
-    static mpixn_error_classes: [c_int; Class::ALL.len() - 2];
+    safe static mpixn_max_error_string: c_int;
+    safe static mpixn_error_classes: [c_int; Class::ALL.len() - 2];
 }
 
 /// The library's own two classes.
@@ -42,8 +44,7 @@ fn codes() -> &'static [Code; Class::ALL.len()] {
 /// Returns the code of a class that has none of its own. Our own classes have no number before they
 /// are added; "other" stands in for them.
 fn plain(class: Class) -> Code {
-    // SAFETY: constants of the C file.
-    let standard = unsafe { mpixn_error_classes };
+    let standard = mpixn_error_classes;
     let class = standard.get(number(class)).copied().unwrap_or(standard[number(Class::Other)]);
     Code { class, code: class, carries_text: false }
 }
@@ -71,8 +72,7 @@ fn make(class: Class) -> Result<Code> {
 }
 
 fn set_string(code: c_int, text: &str) -> Result<()> {
-    // SAFETY: a constant of the C file.
-    let limit = unsafe { mpixn_max_error_string } as usize - 1;
+    let limit = mpixn_max_error_string as usize - 1;
     let mut end = text.len().min(limit);
     while !text.is_char_boundary(end) {
         end -= 1;
@@ -112,46 +112,37 @@ pub fn code_for(error: &Error, text: &str) -> (c_int, bool) {
 }
 
 /// Returns true if the communicator's error handler is `MPI_ERRORS_ARE_FATAL`.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn is_fatal(comm: MPI_Comm) -> bool {
-    // SAFETY: the caller vouches for `comm`; the handle is a local that is freed again.
+pub fn is_fatal(comm: Communicator) -> bool {
+    // SAFETY: a live communicator; the handle is a local that is freed again.
     unsafe {
-        let mut handler = mpi_sys::RSMPI_ERRORS_RETURN;
-        if mpi_sys::MPI_Comm_get_errhandler(comm, &mut handler) != super::success() {
+        let mut handler = RSMPI_ERRORS_RETURN;
+        if mpi_sys::MPI_Comm_get_errhandler(comm.raw(), &mut handler) != super::success() {
             return false;
         }
-        let fatal = handler == mpi_sys::RSMPI_ERRORS_ARE_FATAL;
+        let fatal = handler == RSMPI_ERRORS_ARE_FATAL;
         mpi_sys::MPI_Errhandler_free(&mut handler);
         fatal
     }
 }
 
 /// Runs `calls` with errors on the communicator returned as codes, and restores its error handler.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn returning<T>(comm: MPI_Comm, calls: impl FnOnce() -> Result<T>) -> Result<T> {
-    // SAFETY: the caller vouches for `comm`; the handle is a local that is freed again.
+pub fn returning<T>(comm: Communicator, calls: impl FnOnce() -> Result<T>) -> Result<T> {
+    // SAFETY: a live communicator; the handle is a local that is freed again.
     unsafe {
-        let mut handler = mpi_sys::RSMPI_ERRORS_RETURN;
-        check(mpi_sys::MPI_Comm_get_errhandler(comm, &mut handler), "MPI_Comm_get_errhandler")?;
-        check(mpi_sys::MPI_Comm_set_errhandler(comm, mpi_sys::RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
+        let mut handler = RSMPI_ERRORS_RETURN;
+        check(mpi_sys::MPI_Comm_get_errhandler(comm.raw(), &mut handler), "MPI_Comm_get_errhandler")?;
+        check(mpi_sys::MPI_Comm_set_errhandler(comm.raw(), RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
         let done = calls();
-        mpi_sys::MPI_Comm_set_errhandler(comm, handler);
+        mpi_sys::MPI_Comm_set_errhandler(comm.raw(), handler);
         mpi_sys::MPI_Errhandler_free(&mut handler);
         done
     }
 }
 
 /// Calls the communicator's error handler.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn call_handler(comm: MPI_Comm, code: c_int) {
-    // SAFETY: the caller vouches for `comm`. What the handler returns cannot be reported.
-    unsafe { mpi_sys::MPI_Comm_call_errhandler(comm, code) };
+pub fn call_handler(comm: Communicator, code: c_int) {
+    // SAFETY: a live communicator. What the handler returns cannot be reported.
+    unsafe { mpi_sys::MPI_Comm_call_errhandler(comm.raw(), code) };
 }
 
 /// The code to return when MPI cannot be asked: `MPI_ERR_OTHER` in many MPIs, success in none.

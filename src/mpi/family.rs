@@ -117,8 +117,7 @@ fn fits(built: &str, running: &str, exports_open_mpi: impl FnOnce() -> bool) -> 
 
 /// Returns true if the library that provides MPI's functions descends from Open MPI.
 fn exports_open_mpi() -> bool {
-    // SAFETY: the address of a function.
-    unsafe { family_of(mpi_sys::MPI_Get_library_version as *const c_void) == Some(OPEN_MPI) }
+    family_of(mpi_sys::MPI_Get_library_version as *const c_void) == Some(OPEN_MPI)
 }
 
 /// Returns the other family if the program has also loaded an MPI of it. The loader searches the
@@ -136,10 +135,7 @@ fn beside() -> Option<&'static str> {
 
 /// Returns the family of the library that contains an address, identified by a symbol that it or
 /// one of its dependencies exports.
-///
-/// # Safety
-/// None but that of an address: it is not followed.
-unsafe fn family_of(address: *const c_void) -> Option<&'static str> {
+fn family_of(address: *const c_void) -> Option<&'static str> {
     // SAFETY: a structure of integers and pointers, which the call fills; symbols are looked up in
     // the object that it names, and nothing new is loaded.
     unsafe {

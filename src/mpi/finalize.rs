@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use super::comm::{self, Communicator};
 use super::liveness::{self, Patience};
 use super::of_process::OfProcess;
 use super::request::Request;
-use super::{MPI_Comm, comm};
 use crate::util::backoff::{Backoff, Pace, UNRECEIVED};
 
 /// A message in flight.
@@ -93,10 +93,9 @@ fn give_up(messages: Vec<Message>) {
 
 /// Drops messages to processes that have died: nobody ever receives them.
 #[cold]
-fn drop_dead(messages: &mut Vec<Message>, patience: &mut Patience, world: MPI_Comm) {
+fn drop_dead(messages: &mut Vec<Message>, patience: &mut Patience, world: Communicator) {
     let receivers = messages.iter().filter_map(|message| message.receiver);
-    // SAFETY: the world is an intracommunicator.
-    let dead = unsafe { patience.look(world, receivers) };
+    let dead = patience.look(world, receivers);
     for message in messages.extract_if(.., |message| message.receiver.is_some_and(|rank| dead.contains(&rank))) {
         // MPI may still read it
         std::mem::forget(message.memory);

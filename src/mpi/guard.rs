@@ -18,10 +18,10 @@ use std::ffi::c_int;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU8;
 
+use super::MPI_Aint;
 use super::comm::{self, Owned as Comm};
-use super::datatype::{self, Owned as Datatype};
+use super::datatype::{self, Datatype, Owned as OwnedDatatype};
 use super::message::{Message, Request, exchange_with_self, receive_typed};
-use super::{MPI_Aint, MPI_Datatype};
 use crate::error::{Error, Result};
 
 /// The spare bytes, which MPI overwrites with the excess of messages that are too long.
@@ -39,8 +39,7 @@ fn overruns() -> Result<bool> {
     /// Longer than all eager limits.
     const LONG: usize = 256 << 10;
     const SHORT: usize = 1 << 10;
-    // SAFETY: the communicator that there always is, of this process alone.
-    let alone = unsafe { Comm::duplicate(comm::itself()) }?;
+    let alone = Comm::duplicate(comm::itself())?;
     let (mut from, mut into) = (vec![1u8; LONG], vec![0u8; LONG]);
     let end =
         |at: &mut [u8], count: usize| Message { at: at.as_mut_ptr(), count: count as c_int, datatype: datatype::byte(), peer: 0 };
@@ -52,19 +51,9 @@ fn overruns() -> Result<bool> {
 
 /// Makes a committed datatype whose one element at `at` is `count` elements of `datatype` there,
 /// followed by the spare bytes.
-///
-/// # Safety
-/// `datatype` must be a committed datatype.
-pub unsafe fn around(at: *const u8, count: c_int, datatype: MPI_Datatype) -> Result<Datatype> {
-    let spare = |k: usize| SPARE[k].as_ptr().addr().wrapping_sub(at.addr()) as isize;
-    // SAFETY: the caller vouches for the datatype.
-    unsafe {
-        Datatype::structure(
-            &[count, 1, 1],
-            &[0, spare(0) as MPI_Aint, spare(2) as MPI_Aint],
-            &[datatype, datatype::byte(), datatype::byte()],
-        )
-    }
+pub fn around(at: *const u8, count: c_int, datatype: Datatype) -> Result<OwnedDatatype> {
+    let spare = |k: usize| SPARE[k].as_ptr().addr().wrapping_sub(at.addr()) as MPI_Aint;
+    OwnedDatatype::with_bytes(count, datatype, [spare(0), spare(2)])
 }
 
 /// Starts a guarded `MPI_Irecv` of at most `bytes` bytes. A longer message is reported with up to
@@ -77,7 +66,7 @@ pub unsafe fn receive(at: *mut u8, bytes: u64, source: u32, tag: i32, comm: &Com
     unsafe {
         let (count, datatype, _large) = super::message::bytes_at(at, bytes).narrow()?;
         let all = around(at, count, datatype)?;
-        receive_typed(at, 1, all.raw(), source, tag, comm)
+        receive_typed(at, 1, all.lend(), source, tag, comm)
     }
 }
 

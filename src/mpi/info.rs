@@ -2,18 +2,18 @@
 
 use std::ffi::CString;
 
+use super::constants::RSMPI_INFO_NULL;
 use super::{MPI_Info, check};
 use crate::error::Result;
 
 unsafe extern "C" {
-    static mpixn_max_info_val: std::ffi::c_int;
-    static mpixn_max_info_key: std::ffi::c_int;
+    safe static mpixn_max_info_val: std::ffi::c_int;
+    safe static mpixn_max_info_key: std::ffi::c_int;
 }
 
 /// Returns true if a handle is `MPI_INFO_NULL`.
 pub fn is_null(info: MPI_Info) -> bool {
-    // SAFETY: a constant of mpi-sys' C file.
-    info == unsafe { mpi_sys::RSMPI_INFO_NULL }
+    info == RSMPI_INFO_NULL
 }
 
 /// Returns the keys of an info object; none if it is null.

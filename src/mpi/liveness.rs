@@ -23,8 +23,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use super::MPI_Comm;
-use super::comm::{self, Owned as Comm};
+use super::comm::{self, Communicator, Owned as Comm};
 use super::of_process::OfProcess;
 use crate::error::Result;
 use crate::util::backoff::{Alarm, CHECK};
@@ -55,13 +54,10 @@ impl Patience {
     }
 
     /// Returns those of `wanted`, ranks of `comm`, that this check and the one before found dead.
-    ///
-    /// # Safety
-    /// `comm` must be an intracommunicator.
     #[cold]
-    pub unsafe fn look(&mut self, comm: MPI_Comm, wanted: impl Iterator<Item = u32>) -> Vec<u32> {
-        // SAFETY: the caller vouches for `comm`. A failure to find out says nothing about anybody.
-        let found = unsafe { ended(comm, wanted) }.unwrap_or_default();
+    pub fn look(&mut self, comm: Communicator, wanted: impl Iterator<Item = u32>) -> Vec<u32> {
+        // a failure to find out says nothing about anybody
+        let found = ended(comm, wanted).unwrap_or_default();
         let confirmed: Vec<u32> = found.iter().copied().filter(|rank| self.hurries || self.suspects.contains(rank)).collect();
         self.hurries |= !confirmed.is_empty();
         self.suspects = found;
@@ -72,8 +68,7 @@ impl Patience {
     /// collective on `comm` can complete from then on.
     #[cold]
     pub fn look_at_all(&mut self, comm: &Comm) -> Result<()> {
-        // SAFETY: a live communicator.
-        let dead = unsafe { self.look(comm.raw(), 0..comm::size(comm.raw())?) };
+        let dead = self.look(comm.view(), 0..comm.size()?);
         dead.first().map_or(Ok(()), |&rank| Err(comm.lose(rank)))
     }
 }
@@ -143,9 +138,8 @@ fn read_card() -> Card {
 /// Records the identities of a node's processes: `cards` has one for each process of `node`, by
 /// rank.
 pub fn introduce(node: &Comm, cards: &[Card]) -> Result<()> {
-    // SAFETY: a live communicator.
-    let (me, worlds) =
-        unsafe { (comm::rank(node.raw())?, comm::world_ranks(node.raw(), &(0..cards.len() as u32).collect::<Vec<_>>())?) };
+    let all: Vec<u32> = (0..cards.len() as u32).collect();
+    let (me, worlds) = (node.rank()?, node.view().world_ranks(&all)?);
     with_known(|known| {
         let own = cards[me as usize][2];
         for (&[number, start, spaces], world) in cards.iter().zip(worlds) {
@@ -192,17 +186,11 @@ fn with_known<T>(run: impl FnOnce(&mut Known) -> T) -> Result<T> {
 }
 
 /// Returns those of `wanted`, ranks of `comm`, that have ended.
-///
-/// # Safety
-/// `comm` must be an intracommunicator.
-unsafe fn ended(comm: MPI_Comm, wanted: impl Iterator<Item = u32>) -> Result<Vec<u32>> {
-    // SAFETY: the caller vouches for `comm`; the world is a communicator.
-    let (ranks, worlds, me, size) = unsafe {
-        let me = comm::rank(comm)?;
-        let ranks: Vec<u32> = wanted.filter(|&rank| rank != me).collect();
-        let worlds = comm::world_ranks(comm, &ranks)?;
-        (ranks, worlds, comm::rank(comm::world())?, comm::size(comm::world())?)
-    };
+fn ended(comm: Communicator, wanted: impl Iterator<Item = u32>) -> Result<Vec<u32>> {
+    let own = comm.rank()?;
+    let ranks: Vec<u32> = wanted.filter(|&rank| rank != own).collect();
+    let worlds = comm.world_ranks(&ranks)?;
+    let (me, size) = (comm::world().rank()?, comm::world().size()?);
     with_known(|known| {
         let mut missing = Vec::new();
         if !known.read && worlds.iter().flatten().any(|world| !known.processes.contains_key(world)) {

@@ -8,14 +8,16 @@ use std::mem::MaybeUninit;
 use std::sync::{Mutex, PoisonError};
 
 use super::comm::Owned as Comm;
-use super::datatype::Owned as Datatype;
-pub use super::request::{Cancelled, Request, Status, packed};
-use super::{MPI_Datatype, MPI_Status, check, coll};
+use super::constants::{RSMPI_ANY_SOURCE, RSMPI_ANY_TAG, RSMPI_MESSAGE_NULL, RSMPI_SUM, RSMPI_UINT32_T, RSMPI_UINT64_T};
+pub use super::datatype::packed;
+use super::datatype::{Datatype, Owned as OwnedDatatype};
+pub use super::request::{Cancelled, Request, Status};
+use super::{MPI_Status, check, coll};
 use crate::error::Result;
 
 unsafe extern "C" {
-    static mpixn_matched_probe: c_int;
-    fn mpixn_tag_ub() -> c_int;
+    safe static mpixn_matched_probe: c_int;
+    safe fn mpixn_tag_ub() -> c_int;
 }
 
 /// How a send completes.
@@ -35,7 +37,7 @@ pub struct Block {
     /// Elements.
     pub count: i64,
     /// Their datatype.
-    pub datatype: MPI_Datatype,
+    pub datatype: Datatype,
 }
 
 /// Returns bytes as a block.
@@ -44,18 +46,17 @@ pub fn bytes_at(at: *const u8, bytes: u64) -> Block {
 }
 
 impl Block {
-    /// Returns count and datatype for MPI, whose counts are `int`. The third value must outlive the
-    /// call of MPI.
+    /// Returns count and datatype for MPI, whose counts are `int`.
     ///
     /// # Safety
-    /// The datatype must be a committed datatype.
-    pub(super) unsafe fn narrow(&self) -> Result<(c_int, MPI_Datatype, Option<Datatype>)> {
+    /// The third value must outlive the call of MPI.
+    pub(super) unsafe fn narrow(&self) -> Result<(c_int, Datatype, Option<OwnedDatatype>)> {
         match c_int::try_from(self.count) {
             Ok(count) => Ok((count, self.datatype, None)),
             Err(_) => {
-                // SAFETY: the caller vouches for the datatype; the count is above INT_MAX.
-                let large = unsafe { Datatype::repeated(self.count, self.datatype) }?;
-                Ok((1, large.raw(), Some(large)))
+                let large = OwnedDatatype::repeated(self.count, self.datatype)?;
+                // SAFETY: the caller vouches for it.
+                Ok((1, unsafe { large.lend() }, Some(large)))
             }
         }
     }
@@ -74,14 +75,14 @@ pub unsafe fn send(mode: Mode, block: &Block, target: u32, tag: i32, comm: &Comm
         let (at, target) = (block.at.cast(), target as c_int);
         match mode {
             Mode::Standard => {
-                check(mpi_sys::MPI_Isend(at, count, datatype, target, tag, comm.raw(), request.raw_mut()), "MPI_Isend")
+                check(mpi_sys::MPI_Isend(at, count, datatype.raw(), target, tag, comm.raw(), request.raw_mut()), "MPI_Isend")
             }
             Mode::Synchronous => {
-                check(mpi_sys::MPI_Issend(at, count, datatype, target, tag, comm.raw(), request.raw_mut()), "MPI_Issend")
+                check(mpi_sys::MPI_Issend(at, count, datatype.raw(), target, tag, comm.raw(), request.raw_mut()), "MPI_Issend")
             }
         }?;
         if let Some(tally) = comm.tally() {
-            tally.add(1, (i64::from(count) * super::datatype::size(datatype).unwrap_or(0)) as u64);
+            tally.add(1, (block.count * block.datatype.size().unwrap_or(0)) as u64);
         }
     }
     Ok(request)
@@ -95,13 +96,12 @@ pub unsafe fn send(mode: Mode, block: &Block, target: u32, tag: i32, comm: &Comm
 #[inline]
 pub unsafe fn receive(at: *mut u8, bytes: u64, source: Option<u32>, tag: Option<i32>, comm: &Comm) -> Result<Request> {
     let mut request = Request::default();
-    // SAFETY: the caller vouches for the bytes; constants are of mpi-sys' C file, the request is a
-    // local.
+    // SAFETY: the caller vouches for the bytes; the request is a local.
     unsafe {
         let (count, datatype, _large) = bytes_at(at, bytes).narrow()?;
-        let source = source.map_or(mpi_sys::RSMPI_ANY_SOURCE, |s| s as c_int);
-        let tag = tag.unwrap_or(mpi_sys::RSMPI_ANY_TAG);
-        check(mpi_sys::MPI_Irecv(at.cast(), count, datatype, source, tag, comm.raw(), request.raw_mut()), "MPI_Irecv")?;
+        let source = source.map_or(RSMPI_ANY_SOURCE, |s| s as c_int);
+        let tag = tag.unwrap_or(RSMPI_ANY_TAG);
+        check(mpi_sys::MPI_Irecv(at.cast(), count, datatype.raw(), source, tag, comm.raw(), request.raw_mut()), "MPI_Irecv")?;
     }
     Ok(request)
 }
@@ -121,19 +121,18 @@ pub unsafe fn receive_block(block: &Block, source: u32, tag: i32, comm: &Comm) -
 /// Starts a receive of elements of a datatype (`MPI_Irecv`).
 ///
 /// # Safety
-/// The elements must be writable, and be left alone, until the request is complete; the datatype
-/// must be committed.
+/// The elements must be writable, and be left alone, until the request is complete.
 pub(super) unsafe fn receive_typed(
     at: *mut u8,
     count: c_int,
-    datatype: MPI_Datatype,
+    datatype: Datatype,
     source: u32,
     tag: i32,
     comm: &Comm,
 ) -> Result<Request> {
     let mut request = Request::default();
     // SAFETY: the caller vouches for the elements; the request is a local.
-    let rc = unsafe { mpi_sys::MPI_Irecv(at.cast(), count, datatype, source as c_int, tag, comm.raw(), request.raw_mut()) };
+    let rc = unsafe { mpi_sys::MPI_Irecv(at.cast(), count, datatype.raw(), source as c_int, tag, comm.raw(), request.raw_mut()) };
     check(rc, "MPI_Irecv").map(|()| request)
 }
 
@@ -145,7 +144,7 @@ pub struct Message {
     /// Elements.
     pub count: c_int,
     /// Their datatype.
-    pub datatype: MPI_Datatype,
+    pub datatype: Datatype,
     /// The process at the other end.
     pub peer: c_int,
 }
@@ -165,12 +164,12 @@ pub unsafe fn exchange_with_self(send: &Message, recv: &Message, tag: c_int, com
             mpi_sys::MPI_Sendrecv(
                 send.at.cast(),
                 send.count,
-                send.datatype,
+                send.datatype.raw(),
                 send.peer,
                 tag,
                 recv.at.cast(),
                 recv.count,
-                recv.datatype,
+                recv.datatype.raw(),
                 recv.peer,
                 tag,
                 comm.raw(),
@@ -192,8 +191,7 @@ pub struct Probed {
 
 /// Returns true if the MPI has matched probes.
 pub fn has_matched_probe() -> bool {
-    // SAFETY: a constant of the C file.
-    unsafe { mpixn_matched_probe != 0 }
+    mpixn_matched_probe != 0
 }
 
 /// Looks for a message; without a source, from any process. Uses `MPI_Improbe` if `matched`, else
@@ -202,12 +200,11 @@ pub fn has_matched_probe() -> bool {
 pub fn probe(source: Option<u32>, tag: i32, matched: bool, comm: &Comm) -> Result<Option<Probed>> {
     let mut status = MaybeUninit::<MPI_Status>::uninit();
     let mut found = 0;
-    // SAFETY: results are locals, which MPI writes if it found a message; constants are of mpi-sys'
-    // C file.
+    // SAFETY: results are locals, which MPI writes if it found a message.
     unsafe {
-        let source = source.map_or(mpi_sys::RSMPI_ANY_SOURCE, |s| s as c_int);
+        let source = source.map_or(RSMPI_ANY_SOURCE, |s| s as c_int);
         if matched {
-            let mut message = mpi_sys::RSMPI_MESSAGE_NULL;
+            let mut message = RSMPI_MESSAGE_NULL;
             check(mpi_sys::MPI_Improbe(source, tag, comm.raw(), &mut found, &mut message, status.as_mut_ptr()), "MPI_Improbe")?;
             if found == 0 {
                 return Ok(None);
@@ -237,7 +234,7 @@ impl Probed {
             };
             let mut request = Request::default();
             let (count, datatype, _large) = bytes_at(into, self.status.bytes).narrow()?;
-            check(mpi_sys::MPI_Imrecv(into.cast(), count, datatype, &mut message, request.raw_mut()), "MPI_Imrecv")?;
+            check(mpi_sys::MPI_Imrecv(into.cast(), count, datatype.raw(), &mut message, request.raw_mut()), "MPI_Imrecv")?;
             Ok(request)
         }
     }
@@ -252,7 +249,7 @@ pub fn largest_tag() -> Result<i32> {
     // SAFETY: a live communicator; the attribute's value is a pointer to an int that lives as long
     // as MPI.
     unsafe {
-        let (world, key) = (super::comm::world(), mpixn_tag_ub());
+        let (world, key) = (super::comm::world().raw(), mpixn_tag_ub());
         check(mpi_sys::MPI_Comm_get_attr(world, key, (&raw mut value).cast(), &mut found), "MPI_Comm_get_attr")?;
         Ok(if found == 0 || value.is_null() { LEAST } else { *value })
     }
@@ -269,10 +266,10 @@ pub mod collective {
     /// complete.
     pub unsafe fn alltoall(send: &[u64], recv: &mut [u64], comm: &Comm) -> Result<Request> {
         let mut request = Request::default();
-        // SAFETY: the caller vouches for the slices; constants are of mpi-sys' C file.
+        // SAFETY: the caller vouches for the slices; the request is a local.
         unsafe {
             coll::count(Some(comm), size_of_val(send));
-            let word = mpi_sys::RSMPI_UINT64_T;
+            let word = RSMPI_UINT64_T;
             let (from, into) = (send.as_ptr().cast(), recv.as_mut_ptr().cast());
             check(mpi_sys::MPI_Ialltoall(from, 1, word, into, 1, word, comm.raw(), request.raw_mut()), "MPI_Ialltoall")?;
         }
@@ -285,9 +282,9 @@ pub mod collective {
     /// `send` has one entry for each process; both are left alone until the request is complete.
     pub unsafe fn sum_scatter(send: &[u32], recv: *mut u32, comm: &Comm) -> Result<Request> {
         let mut request = Request::default();
-        // SAFETY: the caller vouches for both; constants are of mpi-sys' C file.
+        // SAFETY: the caller vouches for both; the request is a local.
         unsafe {
-            let (number, sum) = (mpi_sys::RSMPI_UINT32_T, mpi_sys::RSMPI_SUM);
+            let (number, sum) = (RSMPI_UINT32_T, RSMPI_SUM);
             coll::count(Some(comm), size_of_val(send));
             let from = send.as_ptr().cast();
             check(

@@ -1,7 +1,9 @@
 //! Thin layer over the MPI library: the only module that touches `mpi_sys`.
 //!
-//! Every return code becomes a [`Result`](crate::error::Result). Functions that take pointers or
-//! handles from a caller are `unsafe`: MPI checks what it can, the caller vouches for the rest.
+//! Every return code becomes a [`Result`](crate::error::Result). [`Datatype`], [`Op`] and
+//! [`Communicator`] are handles that someone has vouched for: what needs no more than a live handle
+//! is safe on them. Functions that take pointers from a caller are `unsafe`: MPI checks what it
+//! can, the caller vouches for the rest.
 
 // MPI_Aint and MPI_Count are different integer types in each MPI
 #![allow(clippy::unnecessary_cast)]
@@ -14,6 +16,7 @@ pub mod attribute;
 mod code;
 pub mod coll;
 pub mod comm;
+mod constants;
 pub mod datatype;
 pub mod device;
 pub mod envelope;
@@ -37,29 +40,30 @@ pub mod tally;
 pub mod topology;
 pub mod window;
 
+pub use comm::Communicator;
+pub use datatype::Datatype;
+pub use op::Op;
+
 pub use code::{check, failed, success, text_of};
 pub use family::{is_open_mpi, wait_yields};
 
 unsafe extern "C" {
-    static mpixn_in_place: *const std::ffi::c_void;
+    safe static mpixn_in_place: *const std::ffi::c_void;
 }
 
 /// Returns true if a buffer is `MPI_IN_PLACE`.
 pub fn is_in_place(buffer: *const std::ffi::c_void) -> bool {
-    // SAFETY: a constant of the C file.
-    buffer == unsafe { mpixn_in_place }
+    buffer == mpixn_in_place
 }
 
 /// `MPI_PROC_NULL`.
 pub fn proc_null() -> c_int {
-    // SAFETY: a constant of mpi-sys' C file.
-    unsafe { mpi_sys::RSMPI_PROC_NULL }
+    constants::RSMPI_PROC_NULL
 }
 
 /// `MPI_UNDEFINED`.
 pub fn undefined() -> c_int {
-    // SAFETY: a constant of mpi-sys' C file.
-    unsafe { mpi_sys::RSMPI_UNDEFINED }
+    constants::RSMPI_UNDEFINED
 }
 
 /// Returns true if MPI can be called: initialized and not finalized.
@@ -75,8 +79,7 @@ pub fn is_usable() -> bool {
 
 /// `MPI_Wtime`, in seconds.
 pub fn time() -> f64 {
-    // SAFETY: may be called whenever MPI can be.
-    unsafe { mpi_sys::RSMPI_Wtime() }
+    constants::RSMPI_Wtime()
 }
 
 /// Returns the name and version of the running MPI library, first line only.

@@ -21,7 +21,9 @@ pub fn longer_than(bytes: u64, peer: i32) -> Result<(Message, Option<Datatype>)>
         return Ok((Message { at, count: bytes as i32 + 1, datatype: datatype::byte(), peer }, None));
     }
     let all = Datatype::again(bytes / PIECE.len() as u64 + 1, PIECE.len() as i32)?;
-    Ok((Message { at, count: 1, datatype: all.raw(), peer }, Some(all)))
+    // SAFETY: whoever uses the message keeps the datatype.
+    let datatype = unsafe { all.lend() };
+    Ok((Message { at, count: 1, datatype, peer }, Some(all)))
 }
 
 /// Sends a notice in place of a message of `bytes` bytes.

@@ -27,7 +27,7 @@ impl<T> OfProcess<T> {
     pub fn get_or_make(&self, make: impl FnOnce() -> Result<Option<T>>) -> Result<Option<Arc<T>>> {
         let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         let own = comm::itself();
-        // SAFETY: a communicator that exists as long as MPI is usable; the value is never replaced.
+        // SAFETY: the value is never replaced.
         unsafe {
             if let Some(value) = self.key.get(own)?.as_ref() {
                 return Ok(Some(Arc::clone(value)));

@@ -4,13 +4,60 @@ use std::ffi::c_int;
 use std::sync::{Mutex, PoisonError};
 
 use super::comm::Owned as Comm;
+use super::datatype::Datatype;
 use super::{MPI_Datatype, MPI_Op, check};
 use crate::error::Result;
 
 unsafe extern "C" {
-    fn mpixn_op_null() -> MPI_Op;
-    fn mpixn_element(datatype: MPI_Datatype) -> c_int;
-    fn mpixn_operator(op: MPI_Op) -> c_int;
+    safe fn mpixn_op_null() -> MPI_Op;
+    // both only compare handles
+    safe fn mpixn_element(datatype: MPI_Datatype) -> c_int;
+    safe fn mpixn_operator(op: MPI_Op) -> c_int;
+}
+
+/// An operator: a handle that is not null and stays valid as long as MPI is given this value or a
+/// copy of it. Whoever makes one vouches for that.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(transparent)]
+pub struct Op(MPI_Op);
+
+// SAFETY: a handle, which may be used in any thread that may call MPI.
+unsafe impl Send for Op {}
+// SAFETY: as above.
+unsafe impl Sync for Op {}
+
+impl Op {
+    /// Takes a caller's handle; `None` if it is `MPI_OP_NULL`.
+    ///
+    /// # Safety
+    /// `raw` must be null or an operator that is not freed while this value or a copy of it is
+    /// used: until the call ends, or its operation is complete.
+    pub unsafe fn from_raw(raw: MPI_Op) -> Option<Op> {
+        if raw == mpixn_op_null() { None } else { Some(Op(raw)) }
+    }
+
+    /// Returns true if the operator commutes.
+    pub fn commutes(self) -> Result<bool> {
+        let mut commutes = 0;
+        // SAFETY: a live operator; the result is a local.
+        check(unsafe { mpi_sys::MPI_Op_commutative(self.0, &mut commutes) }, "MPI_Op_commutative")?;
+        Ok(commutes != 0)
+    }
+
+    /// Fails if the operator does not work on the datatype: a reduction of no elements makes MPI
+    /// check it. `self_comm` must hold only this process. (`MPI_Reduce_local` has no communicator
+    /// and would call the error handler of `MPI_COMM_WORLD`.)
+    pub fn check_type(self, datatype: Datatype, self_comm: &Comm) -> Result<()> {
+        // a communicator takes one collective at a time, and several threads may get here
+        static CHECKING: Mutex<()> = Mutex::new(());
+        let _checking = CHECKING.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut nothing = 0u64;
+        let at: *mut std::ffi::c_void = (&raw mut nothing).cast();
+        let (into, datatype) = (at.wrapping_byte_add(4), datatype.raw());
+        // SAFETY: live handles; no element is read or written.
+        let rc = unsafe { mpi_sys::MPI_Allreduce(at, into, 0, datatype, self.0, self_comm.raw()) };
+        check(rc, "MPI_Allreduce")
+    }
 }
 
 /// Elements of predefined datatypes that the library reduces itself.
@@ -44,55 +91,20 @@ pub enum Operator {
 
 /// Returns the predefined operator and elements that these handles stand for, if they do. The
 /// operator need not fit the elements.
-pub fn predefined(op: MPI_Op, datatype: MPI_Datatype) -> Option<(Operator, Element)> {
+pub fn predefined(op: Op, datatype: Datatype) -> Option<(Operator, Element)> {
     use Operator::{BitAnd, BitOr, BitXor, LogicalAnd, LogicalOr, LogicalXor, Max, Min, Product, Sum};
     const ELEMENTS: [Element; 4] = [Element::Int, Element::Long, Element::Float, Element::Double];
     const OPERATORS: [Operator; 10] = [Sum, Product, Min, Max, LogicalAnd, BitAnd, LogicalOr, BitOr, LogicalXor, BitXor];
-    // SAFETY: only compares handles.
-    let (operator, element) = unsafe { (mpixn_operator(op), mpixn_element(datatype)) };
+    let (operator, element) = (mpixn_operator(op.0), mpixn_element(datatype.raw()));
     let position = |counted: c_int| usize::try_from(counted - 1).ok();
     Some((*OPERATORS.get(position(operator)?)?, *ELEMENTS.get(position(element)?)?))
-}
-
-/// Returns true if a handle is `MPI_OP_NULL`.
-pub fn is_null(op: MPI_Op) -> bool {
-    // SAFETY: a constant of the C file.
-    op == unsafe { mpixn_op_null() }
-}
-
-/// Returns true if the operator commutes.
-///
-/// # Safety
-/// `op` must be an operator.
-pub unsafe fn commutes(op: MPI_Op) -> Result<bool> {
-    let mut commutes = 0;
-    // SAFETY: the caller vouches for the handle; the result is a local.
-    check(unsafe { mpi_sys::MPI_Op_commutative(op, &mut commutes) }, "MPI_Op_commutative")?;
-    Ok(commutes != 0)
-}
-
-/// Fails if the operator does not work on the datatype: a reduction of no elements makes MPI check
-/// it. `self_comm` must hold only this process. (`MPI_Reduce_local` has no communicator and would
-/// call the error handler of `MPI_COMM_WORLD`.)
-///
-/// # Safety
-/// The handles must be an operator and a datatype.
-pub unsafe fn check_type(op: MPI_Op, datatype: MPI_Datatype, self_comm: &Comm) -> Result<()> {
-    // a communicator takes one collective at a time, and several threads may get here
-    static CHECKING: Mutex<()> = Mutex::new(());
-    let _checking = CHECKING.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut nothing = 0u64;
-    let at: *mut std::ffi::c_void = (&raw mut nothing).cast();
-    // SAFETY: no element is read or written.
-    let rc = unsafe { mpi_sys::MPI_Allreduce(at, at.wrapping_byte_add(4), 0, datatype, op, self_comm.raw()) };
-    check(rc, "MPI_Allreduce")
 }
 
 /// Computes `into[i] = from[i] op into[i]` for `count` elements that are `extent` bytes apart.
 ///
 /// # Safety
 /// Both must be valid for `count` elements of the datatype and must not overlap.
-pub unsafe fn reduce(from: *mut u8, into: *mut u8, count: i64, extent: i64, datatype: MPI_Datatype, op: MPI_Op) -> Result<()> {
+pub unsafe fn reduce(from: *mut u8, into: *mut u8, count: i64, extent: i64, datatype: Datatype, op: Op) -> Result<()> {
     let mut done = 0;
     while done < count {
         let now = (count - done).min(i64::from(c_int::MAX));
@@ -104,8 +116,8 @@ pub unsafe fn reduce(from: *mut u8, into: *mut u8, count: i64, extent: i64, data
                     from.wrapping_offset(offset).cast(),
                     into.wrapping_offset(offset).cast(),
                     now as c_int,
-                    datatype,
-                    op,
+                    datatype.raw(),
+                    op.0,
                 )
             },
             "MPI_Reduce_local",

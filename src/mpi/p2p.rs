@@ -10,22 +10,18 @@ use super::message::Probed;
 pub use super::request::Lost;
 use super::request::{Status, is_complete, null, withdraw};
 use super::tally::Tally;
-use super::{MPI_Request, MPI_Status, check, datatype, failed, guard};
+use super::{MPI_Request, MPI_Status, check, failed, guard};
 use crate::error::{Error, Result};
 
 unsafe extern "C" {
-    static mpixn_err_in_status: c_int;
-    static mpixn_err_pending: c_int;
+    safe static mpixn_err_in_status: c_int;
+    safe static mpixn_err_pending: c_int;
 }
 
 /// Counts messages that were sent.
-///
-/// # Safety
-/// Their datatypes must be datatypes.
 #[cold]
-unsafe fn count(tally: &Tally, messages: &[Message]) {
-    // SAFETY: the caller vouches for the datatypes.
-    let bytes = |m: &Message| i64::from(m.count) * unsafe { datatype::size(m.datatype) }.unwrap_or(0);
+fn count(tally: &Tally, messages: &[Message]) {
+    let bytes = |m: &Message| i64::from(m.count) * m.datatype.size().unwrap_or(0);
     let there = || messages.iter().filter(|m| m.peer != super::proc_null());
     tally.add(there().count() as u64, there().map(|m| bytes(m) as u64).sum());
 }
@@ -95,7 +91,7 @@ impl Requests {
         debug_assert!(messages.len() <= self.requests.len() - self.used);
         for (m, request) in messages.iter().zip(&mut self.requests[self.used..]) {
             // SAFETY: the caller vouches for the buffer.
-            let rc = unsafe { mpi_sys::MPI_Irecv(m.at.cast(), m.count, m.datatype, m.peer, tag, comm.raw(), request) };
+            let rc = unsafe { mpi_sys::MPI_Irecv(m.at.cast(), m.count, m.datatype.raw(), m.peer, tag, comm.raw(), request) };
             check(rc, "MPI_Irecv")?;
             self.used += 1;
         }
@@ -112,13 +108,12 @@ impl Requests {
         debug_assert!(messages.len() <= self.requests.len() - self.used);
         for (m, request) in messages.iter().zip(&mut self.requests[self.used..]) {
             // SAFETY: the caller vouches for the buffer.
-            let rc = unsafe { mpi_sys::MPI_Isend(m.at.cast(), m.count, m.datatype, m.peer, tag, comm.raw(), request) };
+            let rc = unsafe { mpi_sys::MPI_Isend(m.at.cast(), m.count, m.datatype.raw(), m.peer, tag, comm.raw(), request) };
             check(rc, "MPI_Isend")?;
             self.used += 1;
         }
         if let Some(tally) = &self.tally {
-            // SAFETY: MPI has just taken these datatypes.
-            unsafe { count(tally, messages) };
+            count(tally, messages);
         }
         Ok(())
     }
@@ -191,8 +186,7 @@ impl Requests {
 
     #[cold]
     fn first_failure(&self, rc: c_int, call: &'static str) -> Failure {
-        // SAFETY: constants of the C file.
-        let (in_status, pending) = unsafe { (mpixn_err_in_status, mpixn_err_pending) };
+        let (in_status, pending) = (mpixn_err_in_status, mpixn_err_pending);
         if super::code::class_of(rc) == in_status {
             for (i, status) in self.statuses[..self.used].iter().enumerate() {
                 let code = status.MPI_ERROR;
@@ -316,7 +310,7 @@ impl Requests {
         let request = &mut self.requests[self.used];
         // SAFETY: the caller vouches for the buffer; the handle is of a message that no one else
         // has.
-        let rc = unsafe { mpi_sys::MPI_Imrecv(message.at.cast(), message.count, message.datatype, &mut handle, request) };
+        let rc = unsafe { mpi_sys::MPI_Imrecv(message.at.cast(), message.count, message.datatype.raw(), &mut handle, request) };
         check(rc, "MPI_Imrecv")?;
         self.used += 1;
         Ok(())

@@ -37,8 +37,9 @@ impl Peer<'_> {
         let (at, length) = (bytes.as_ptr().cast(), bytes.len() as c_int);
         // SAFETY: the buffer has the given length, and is borrowed until the request is
         // complete.
-        let rc =
-            unsafe { mpi_sys::MPI_Isend(at, length, datatype::byte(), self.rank as c_int, tag, self.comm.raw(), &mut request) };
+        let rc = unsafe {
+            mpi_sys::MPI_Isend(at, length, datatype::byte().raw(), self.rank as c_int, tag, self.comm.raw(), &mut request)
+        };
         check(rc, "MPI_Isend")?;
         self.finish(request, false)
     }
@@ -51,7 +52,7 @@ impl Peer<'_> {
         // complete.
         let rc = unsafe {
             let (at, length) = (bytes.as_mut_ptr().cast(), bytes.len() as c_int);
-            mpi_sys::MPI_Irecv(at, length, datatype::byte(), rank, tag, self.comm.raw(), &mut request)
+            mpi_sys::MPI_Irecv(at, length, datatype::byte().raw(), rank, tag, self.comm.raw(), &mut request)
         };
         check(rc, "MPI_Irecv")?;
         self.finish(request, true)
@@ -82,8 +83,7 @@ impl Peer<'_> {
     /// Fails if the process has ended. MPI may still access the buffers then.
     #[cold]
     fn look(self, patience: &mut Patience) -> Result<()> {
-        // SAFETY: a live communicator.
-        let dead = unsafe { patience.look(self.comm.raw(), std::iter::once(self.rank)) };
+        let dead = patience.look(self.comm.view(), std::iter::once(self.rank));
         dead.first().map_or(Ok(()), |&rank| Err(self.comm.lose(rank)))
     }
 
@@ -94,8 +94,9 @@ impl Peer<'_> {
         let (at, length) = (bytes.as_ptr().cast(), bytes.len() as c_int);
         // SAFETY: the buffer has the given length, and is borrowed until the request is
         // complete.
-        let rc =
-            unsafe { mpi_sys::MPI_Isend(at, length, datatype::byte(), self.rank as c_int, tag, self.comm.raw(), &mut request) };
+        let rc = unsafe {
+            mpi_sys::MPI_Isend(at, length, datatype::byte().raw(), self.rank as c_int, tag, self.comm.raw(), &mut request)
+        };
         check(rc, "MPI_Isend")?;
         let (begin, mut backoff) = (now(), Backoff::new(Pace::YIELDING));
         while done == 0 && now() - begin <= patience {

@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 
 use super::comm::Owned as Comm;
+use super::constants::RSMPI_STATUS_IGNORE;
 use super::message::{Block, bytes_at};
 use super::{MPI_Request, check, request};
 use crate::error::Result;
@@ -29,7 +30,7 @@ impl Persistent {
         unsafe {
             let (count, datatype, _large) = block.narrow()?;
             let (at, target) = (block.at.cast(), target as c_int);
-            check(mpi_sys::MPI_Send_init(at, count, datatype, target, tag, comm.raw(), &mut request), "MPI_Send_init")?;
+            check(mpi_sys::MPI_Send_init(at, count, datatype.raw(), target, tag, comm.raw(), &mut request), "MPI_Send_init")?;
         }
         self.requests.push(request);
         self.peers.push(target as u32);
@@ -46,7 +47,7 @@ impl Persistent {
         unsafe {
             let (count, datatype, _large) = bytes_at(at, bytes).narrow()?;
             let (at, source) = (at.cast(), source as c_int);
-            check(mpi_sys::MPI_Recv_init(at, count, datatype, source, tag, comm.raw(), &mut request), "MPI_Recv_init")?;
+            check(mpi_sys::MPI_Recv_init(at, count, datatype.raw(), source, tag, comm.raw(), &mut request), "MPI_Recv_init")?;
         }
         self.requests.push(request);
         self.peers.push(source as u32);
@@ -75,7 +76,7 @@ impl Persistent {
         while let Some(request) = self.requests.get_mut(self.next) {
             let mut done = 0;
             // SAFETY: a persistent request; the result is a local.
-            check(unsafe { mpi_sys::MPI_Test(request, &mut done, mpi_sys::RSMPI_STATUS_IGNORE) }, "MPI_Test")?;
+            check(unsafe { mpi_sys::MPI_Test(request, &mut done, RSMPI_STATUS_IGNORE) }, "MPI_Test")?;
             if done == 0 {
                 return Ok(false);
             }

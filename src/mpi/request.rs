@@ -3,18 +3,15 @@
 use std::mem::MaybeUninit;
 use std::time::Instant;
 
-use super::{MPI_Datatype, MPI_Request, MPI_Status, check};
+use super::constants::{RSMPI_REQUEST_NULL, RSMPI_STATUS_IGNORE, RSMPI_UNDEFINED};
+use super::datatype::packed;
+use super::{MPI_Request, MPI_Status, check};
 use crate::error::Result;
 use crate::util::backoff::{CANCELLED, CHECK, CLOCK};
 
-unsafe extern "C" {
-    fn mpixn_packed() -> MPI_Datatype;
-}
-
 /// `MPI_REQUEST_NULL`.
 pub fn null() -> MPI_Request {
-    // SAFETY: a constant of mpi-sys' C file.
-    unsafe { mpi_sys::RSMPI_REQUEST_NULL }
+    RSMPI_REQUEST_NULL
 }
 
 /// Returns true if a request is complete or null, and leaves it as it is. Otherwise MPI makes
@@ -23,7 +20,7 @@ pub fn null() -> MPI_Request {
 pub(super) fn is_complete(request: MPI_Request) -> bool {
     let mut done = 0;
     // SAFETY: a live request or null; the result is a local, and no status is wanted.
-    let rc = unsafe { mpi_sys::MPI_Request_get_status(request, &mut done, mpi_sys::RSMPI_STATUS_IGNORE) };
+    let rc = unsafe { mpi_sys::MPI_Request_get_status(request, &mut done, RSMPI_STATUS_IGNORE) };
     // leave a failed request to be completed elsewhere
     rc != super::success() || done != 0
 }
@@ -85,12 +82,6 @@ fn test_cancelled(request: &mut MPI_Request) -> Result<Option<Cancelled>> {
     }
 }
 
-/// `MPI_PACKED`.
-pub fn packed() -> MPI_Datatype {
-    // SAFETY: a constant of the C file.
-    unsafe { mpixn_packed() }
-}
-
 /// The status of a message that has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status {
@@ -106,12 +97,11 @@ impl Status {
     pub(super) fn of(status: &MPI_Status) -> Result<Status> {
         let mut count = 0;
         // SAFETY: a status that MPI wrote; the result is a local.
-        check(unsafe { mpi_sys::MPI_Get_count(status, packed(), &mut count) }, "MPI_Get_count")?;
-        // SAFETY: a constant of mpi-sys' C file.
-        let bytes = if count == unsafe { mpi_sys::RSMPI_UNDEFINED } {
+        check(unsafe { mpi_sys::MPI_Get_count(status, packed().raw(), &mut count) }, "MPI_Get_count")?;
+        let bytes = if count == RSMPI_UNDEFINED {
             let mut elements: mpi_sys::MPI_Count = 0;
             // SAFETY: as above.
-            check(unsafe { mpi_sys::MPI_Get_elements_x(status, packed(), &mut elements) }, "MPI_Get_elements_x")?;
+            check(unsafe { mpi_sys::MPI_Get_elements_x(status, packed().raw(), &mut elements) }, "MPI_Get_elements_x")?;
             elements as u64
         } else {
             count as u64
@@ -150,7 +140,7 @@ impl Request {
         }
         let mut done = 0;
         // SAFETY: a live request; the result is a local.
-        check(unsafe { mpi_sys::MPI_Test(&mut self.0, &mut done, mpi_sys::RSMPI_STATUS_IGNORE) }, "MPI_Test")?;
+        check(unsafe { mpi_sys::MPI_Test(&mut self.0, &mut done, RSMPI_STATUS_IGNORE) }, "MPI_Test")?;
         Ok(done != 0)
     }
 

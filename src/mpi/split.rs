@@ -2,40 +2,34 @@
 
 use std::ffi::c_int;
 
-use super::comm::{Owned, rank};
-use super::{MPI_Comm, check, coll};
+use super::comm::{Communicator, Owned};
+use super::constants::{RSMPI_COMM_NULL, RSMPI_COMM_TYPE_SHARED, RSMPI_ERRORS_RETURN, RSMPI_INFO_NULL};
+use super::{check, coll};
 use crate::error::Result;
 
 impl Owned {
     /// Duplicates `comm` without its info hints, which may promise what the library does not keep.
-    /// Errors on the duplicate are returned as codes. Collective over `comm`.
-    ///
-    /// # Safety
-    /// `comm` must be an intracommunicator, and all its processes must call this.
-    pub unsafe fn duplicate(comm: MPI_Comm) -> Result<Owned> {
+    /// Errors on the duplicate are returned as codes. Collective over `comm`, an intracommunicator.
+    pub fn duplicate(comm: Communicator) -> Result<Owned> {
         // duplicating blocks inside MPI; the barrier before it detects processes that have ended
-        // SAFETY: the caller vouches for `comm`.
-        unsafe {
-            coll::meet(comm)?;
-            Owned::copy(comm)
-        }
+        coll::meet(comm)?;
+        Owned::copy(comm)
     }
 
     /// Makes another communicator of the same processes. Collective over `self`.
     pub fn again(&self) -> Result<Owned> {
         coll::barrier(self)?;
-        // SAFETY: a live communicator.
-        unsafe { Owned::copy(self.raw()) }
+        Owned::copy(self.view())
     }
 
-    unsafe fn copy(comm: MPI_Comm) -> Result<Owned> {
-        // SAFETY: the caller vouches for `comm`; the handles are constants and a local.
+    fn copy(comm: Communicator) -> Result<Owned> {
+        // SAFETY: a live communicator; the other handles are constants and a local.
         unsafe {
             coll::count(None, 0);
-            let mut copy = mpi_sys::RSMPI_COMM_NULL;
-            check(mpi_sys::MPI_Comm_dup_with_info(comm, mpi_sys::RSMPI_INFO_NULL, &mut copy), "MPI_Comm_dup_with_info")?;
+            let mut copy = RSMPI_COMM_NULL;
+            check(mpi_sys::MPI_Comm_dup_with_info(comm.raw(), RSMPI_INFO_NULL, &mut copy), "MPI_Comm_dup_with_info")?;
             let copy = Owned::new(copy, copy);
-            check(mpi_sys::MPI_Comm_set_errhandler(copy.raw(), mpi_sys::RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
+            check(mpi_sys::MPI_Comm_set_errhandler(copy.raw(), RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")?;
             Ok(copy)
         }
     }
@@ -47,12 +41,9 @@ impl Owned {
         // SAFETY: a live communicator; the other handles are constants and a local.
         unsafe {
             coll::count(None, 0);
-            let mut node = mpi_sys::RSMPI_COMM_NULL;
-            let shared = mpi_sys::RSMPI_COMM_TYPE_SHARED;
-            check(
-                mpi_sys::MPI_Comm_split_type(self.raw(), shared, 0, mpi_sys::RSMPI_INFO_NULL, &mut node),
-                "MPI_Comm_split_type",
-            )?;
+            let mut node = RSMPI_COMM_NULL;
+            let shared = RSMPI_COMM_TYPE_SHARED;
+            check(mpi_sys::MPI_Comm_split_type(self.raw(), shared, 0, RSMPI_INFO_NULL, &mut node), "MPI_Comm_split_type")?;
             Ok(Owned::new(node, self.whole()))
         }
     }
@@ -64,7 +55,7 @@ impl Owned {
         // SAFETY: a live communicator; the other handle is a local.
         unsafe {
             coll::count(None, 0);
-            let mut part = mpi_sys::RSMPI_COMM_NULL;
+            let mut part = RSMPI_COMM_NULL;
             check(mpi_sys::MPI_Comm_split(self.raw(), color as c_int, 0, &mut part), "MPI_Comm_split")?;
             Ok(Owned::new(part, self.whole()))
         }
@@ -72,7 +63,6 @@ impl Owned {
 
     /// Makes a communicator that holds only the caller. Collective over `self`.
     pub fn self_comm(&self) -> Result<Owned> {
-        // SAFETY: a live communicator.
-        self.split(unsafe { rank(self.raw()) }?)
+        self.split(self.rank()?)
     }
 }

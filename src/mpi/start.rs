@@ -4,6 +4,7 @@ use std::ffi::c_int;
 
 use super::check;
 use super::comm::{Owned as Comm, world};
+use super::constants::RSMPI_ERRORS_RETURN;
 use crate::error::Result;
 
 /// Initializes MPI (`MPI_Init`). Errors on `MPI_COMM_WORLD` are returned as codes from then on.
@@ -11,7 +12,7 @@ pub fn init() -> Result<()> {
     // SAFETY: both pointers may be null; the handles are constants.
     unsafe {
         check(mpi_sys::MPI_Init(std::ptr::null_mut(), std::ptr::null_mut()), "MPI_Init")?;
-        check(mpi_sys::MPI_Comm_set_errhandler(world(), mpi_sys::RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")
+        check(mpi_sys::MPI_Comm_set_errhandler(world().raw(), RSMPI_ERRORS_RETURN), "MPI_Comm_set_errhandler")
     }
 }
 
@@ -28,7 +29,7 @@ pub fn finalize() -> Result<()> {
 pub fn abort(code: c_int) {
     // SAFETY: a constant handle; callers have initialized MPI. If it returns, there is nothing more
     // to do.
-    unsafe { mpi_sys::MPI_Abort(world(), code) };
+    unsafe { mpi_sys::MPI_Abort(world().raw(), code) };
 }
 
 /// Runs a barrier. Collective.

@@ -2,7 +2,9 @@
 
 use std::ffi::c_int;
 
-use super::{MPI_Comm, check};
+use super::check;
+use super::comm::Communicator;
+use super::constants::{RSMPI_CART, RSMPI_DIST_GRAPH, RSMPI_GRAPH, RSMPI_UNWEIGHTED};
 use crate::error::Result;
 
 /// A communicator's topology.
@@ -26,16 +28,14 @@ pub enum Topology {
 }
 
 /// Returns the topology of a communicator.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn get(comm: MPI_Comm) -> Result<Topology> {
-    let mut kind = 0;
-    // SAFETY: the caller vouches for `comm`; results are locals, or vectors of the given
+pub fn get(comm: Communicator) -> Result<Topology> {
+    let (mut kind, communicator) = (0, comm);
+    let comm = comm.raw();
+    // SAFETY: a live communicator; results are locals, or vectors of the given
     // lengths.
     unsafe {
         check(mpi_sys::MPI_Topo_test(comm, &mut kind), "MPI_Topo_test")?;
-        if kind == mpi_sys::RSMPI_CART {
+        if kind == RSMPI_CART {
             let mut n = 0;
             check(mpi_sys::MPI_Cartdim_get(comm, &mut n), "MPI_Cartdim_get")?;
             let length = n as usize;
@@ -50,13 +50,13 @@ pub unsafe fn get(comm: MPI_Comm) -> Result<Topology> {
                 dims.iter().map(|&d: &c_int| d as u32).collect(),
                 periods.iter().map(|&p: &c_int| p != 0).collect(),
             ))
-        } else if kind == mpi_sys::RSMPI_GRAPH {
-            let (rank, mut n) = (super::comm::rank(comm)? as c_int, 0);
+        } else if kind == RSMPI_GRAPH {
+            let (rank, mut n) = (communicator.rank()? as c_int, 0);
             check(mpi_sys::MPI_Graph_neighbors_count(comm, rank, &mut n), "MPI_Graph_neighbors_count")?;
             let mut neighbors = vec![0; n as usize];
             check(mpi_sys::MPI_Graph_neighbors(comm, rank, n, neighbors.as_mut_ptr()), "MPI_Graph_neighbors")?;
             Ok(Topology::Graph(neighbors))
-        } else if kind == mpi_sys::RSMPI_DIST_GRAPH {
+        } else if kind == RSMPI_DIST_GRAPH {
             let (mut n, mut m, mut weighted) = (0, 0, 0);
             check(
                 mpi_sys::MPI_Dist_graph_neighbors_count(comm, &mut n, &mut m, &mut weighted),
@@ -65,7 +65,7 @@ pub unsafe fn get(comm: MPI_Comm) -> Result<Topology> {
             // one spare entry: some versions require arrays even for degree 0
             let list = |n: c_int| vec![0; n as usize + 1];
             let (mut sources, mut targets, mut from, mut to) = (list(n), list(m), list(n), list(m));
-            let unweighted = mpi_sys::RSMPI_UNWEIGHTED();
+            let unweighted = RSMPI_UNWEIGHTED();
             let (at_from, at_to) = if weighted != 0 { (from.as_mut_ptr(), to.as_mut_ptr()) } else { (unweighted, unweighted) };
             check(
                 mpi_sys::MPI_Dist_graph_neighbors(comm, n, sources.as_mut_ptr(), at_from, m, targets.as_mut_ptr(), at_to),
@@ -83,8 +83,7 @@ pub unsafe fn get(comm: MPI_Comm) -> Result<Topology> {
 
 /// `MPI_UNWEIGHTED`.
 pub fn unweighted() -> *const c_int {
-    // SAFETY: returns a constant.
-    unsafe { mpi_sys::RSMPI_UNWEIGHTED() }.cast_const()
+    RSMPI_UNWEIGHTED().cast_const()
 }
 
 /// Returns true if a weights argument is `MPI_UNWEIGHTED`.

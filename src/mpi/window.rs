@@ -4,31 +4,28 @@ use std::sync::Arc;
 
 use super::coll::{self, Reduction};
 use super::comm::Owned as Comm;
+use super::constants::{RSMPI_ERRORS_RETURN, RSMPI_INFO_NULL, RSMPI_SUM, RSMPI_UINT64_T, RSMPI_UNEQUAL, RSMPI_WIN_NULL};
 use super::request::Request;
 use super::tally::Tally;
-use super::{MPI_Aint, MPI_Comm, check};
+use super::{MPI_Aint, check};
 use crate::error::{Error, Result};
 
 unsafe extern "C" {
-    static mpixn_windows_of_parts: i32;
+    safe static mpixn_windows_of_parts: i32;
 }
 
 /// Returns true if windows can be made on a communicator; the same on all processes. In Open MPI 4,
 /// two parts of `MPI_COMM_WORLD` that make windows at the same time can get the same file (seen in
 /// 4.1.4: `MPI_ERR_WIN` on some processes).
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn can_be_made(comm: MPI_Comm) -> Result<bool> {
-    // SAFETY: the caller vouches for `comm`; constants are of C files, the result is a local.
-    unsafe {
-        if mpixn_windows_of_parts != 0 {
-            return Ok(true);
-        }
-        let mut result = 0;
-        check(mpi_sys::MPI_Comm_compare(comm, super::comm::world(), &mut result), "MPI_Comm_compare")?;
-        Ok(result != mpi_sys::RSMPI_UNEQUAL)
+pub fn can_be_made(comm: &Comm) -> Result<bool> {
+    if mpixn_windows_of_parts != 0 {
+        return Ok(true);
     }
+    let mut result = 0;
+    // SAFETY: live communicators; the result is a local.
+    let rc = unsafe { mpi_sys::MPI_Comm_compare(comm.raw(), super::comm::world().raw(), &mut result) };
+    check(rc, "MPI_Comm_compare")?;
+    Ok(result != RSMPI_UNEQUAL)
 }
 
 /// Counters on each process that all processes can add to; freed when dropped.
@@ -49,12 +46,12 @@ impl Counters {
         // SAFETY: a live communicator; results are locals. The memory is the window's, has the
         // given length, and is written before others can add to it.
         unsafe {
-            let me = super::comm::rank(comm.raw())?;
+            let me = comm.rank()?;
             coll::count(Some(comm), 0);
-            let mut window = mpi_sys::RSMPI_WIN_NULL;
+            let mut window = RSMPI_WIN_NULL;
             let (bytes, word) = ((count * size_of::<u64>()) as MPI_Aint, size_of::<u64>() as i32);
             let mut memory: *mut u64 = std::ptr::null_mut();
-            let (info, at) = (mpi_sys::RSMPI_INFO_NULL, (&raw mut memory).cast());
+            let (info, at) = (RSMPI_INFO_NULL, (&raw mut memory).cast());
             // MPI allocates the memory so that a node shares it: in Open MPI 4, additions to other
             // memory block until the target responds, which may have ended
             let made = check(mpi_sys::MPI_Win_allocate(bytes, word, info, comm.raw(), at, &mut window), "MPI_Win_allocate");
@@ -68,7 +65,7 @@ impl Counters {
                 return Err(Error::Internal("MPI_Win_allocate failed on another process".into()).into());
             }
             let counters = Counters { window, me, tally: comm.tally().cloned() };
-            check(mpi_sys::MPI_Win_set_errhandler(window, mpi_sys::RSMPI_ERRORS_RETURN), "MPI_Win_set_errhandler")?;
+            check(mpi_sys::MPI_Win_set_errhandler(window, RSMPI_ERRORS_RETURN), "MPI_Win_set_errhandler")?;
             check(mpi_sys::MPI_Win_lock_all(0, window), "MPI_Win_lock_all")?;
             Ok(counters)
         }
@@ -99,7 +96,7 @@ impl Counters {
         self.tally();
         // SAFETY: the caller vouches for `found`; constants live forever, the request is a local.
         unsafe {
-            let (word, sum) = (mpi_sys::RSMPI_UINT64_T, mpi_sys::RSMPI_SUM);
+            let (word, sum) = (RSMPI_UINT64_T, RSMPI_SUM);
             let (target, at) = (target as i32, counter as MPI_Aint);
             let (from, into) = ((&raw const ONE).cast(), (&raw mut *found).cast());
             check(
@@ -131,7 +128,7 @@ impl Counters {
         // SAFETY: results are locals that live until the flush; adding 0 is atomic with the
         // additions of others.
         unsafe {
-            let (word, sum) = (mpi_sys::RSMPI_UINT64_T, mpi_sys::RSMPI_SUM);
+            let (word, sum) = (RSMPI_UINT64_T, RSMPI_SUM);
             let at = counter as MPI_Aint;
             let (from, into) = ((&raw const zero).cast(), (&raw mut value).cast());
             check(mpi_sys::MPI_Fetch_and_op(from, into, word, self.me as i32, at, sum, self.window), "MPI_Fetch_and_op")?;

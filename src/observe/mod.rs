@@ -15,7 +15,7 @@ use std::time::Instant;
 use crate::environment;
 use crate::mpi::of_process::OfProcess;
 use crate::mpi::tally::{Scope, Tally};
-use crate::mpi::{MPI_Comm, comm, liveness};
+use crate::mpi::{Communicator, comm, liveness};
 use crate::util::cast::{to_int, to_usize};
 
 mod record;
@@ -37,9 +37,7 @@ impl Drop for AtEnd {
     fn drop(&mut self) {
         report::finish(&self.0);
         if let Some(lane) = &self.0.lane {
-            // SAFETY: `MPI_COMM_WORLD` is a communicator as long as MPI is usable, as it is in this
-            // callback.
-            let size = unsafe { comm::size(comm::world()) }.unwrap_or(1);
+            let size = comm::world().size().unwrap_or(1);
             lane.finish(size);
         }
     }
@@ -52,8 +50,7 @@ pub fn of_process() -> Option<Arc<Observer>> {
         if settings.stats.is_none() && settings.trace.is_none() {
             return Ok(None);
         }
-        // SAFETY: `MPI_COMM_WORLD` is a communicator as long as MPI is usable.
-        let rank = unsafe { comm::rank(comm::world()) }?;
+        let rank = comm::world().rank()?;
         let lane = settings.trace.and_then(|file| match Lane::open(&file, rank) {
             Ok(lane) => Some(Arc::new(lane)),
             Err(e) => {
@@ -95,12 +92,8 @@ pub struct Set {
 
 impl Set {
     /// Begins the records of neighborhoods on a communicator.
-    ///
-    /// # Safety
-    /// `comm` must be a communicator.
-    pub unsafe fn new(comm: MPI_Comm, call: SetCall) -> Set {
-        // SAFETY: the caller vouches for it.
-        let group = unsafe { call.observer.group(comm) };
+    pub fn new(comm: Communicator, call: SetCall) -> Set {
+        let group = call.observer.group(comm);
         Set { call, group }
     }
 
@@ -135,13 +128,9 @@ pub struct Sparse {
 
 impl Sparse {
     /// Begins the records of a communicator; `None` if nothing is observed.
-    ///
-    /// # Safety
-    /// `comm` must be a communicator.
-    pub unsafe fn new(comm: MPI_Comm) -> Option<Sparse> {
+    pub fn new(comm: Communicator) -> Option<Sparse> {
         let observer = of_process()?;
-        // SAFETY: the caller vouches for it.
-        let group = unsafe { observer.group(comm) };
+        let group = observer.group(comm);
         Some(Sparse { observer, group, all: Default::default(), records: Vec::new() })
     }
 

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use super::settings::{Output, lock};
 use super::trace::Lane;
+use crate::mpi::Communicator;
 use crate::mpi::tally::Tally;
-use crate::mpi::{MPI_Comm, comm};
 use crate::util::cast::{to_int, to_u32};
 
 /// The records of a process, and where they go.
@@ -76,12 +76,8 @@ pub enum Medium {
 
 impl Observer {
     /// The group of a communicator's processes, with its next number.
-    ///
-    /// # Safety
-    /// `comm` must be a communicator.
-    pub(super) unsafe fn group(&self, comm: MPI_Comm) -> Arc<Group> {
-        // SAFETY: the caller vouches for it.
-        let all = unsafe { comm::members(comm) }.unwrap_or_default();
+    pub(super) fn group(&self, comm: Communicator) -> Arc<Group> {
+        let all = comm.members().unwrap_or_default();
         let mut hash = 0xcbf2_9ce4_8422_2325u64;
         for &member in &all {
             let word = member.map_or(u64::MAX, |m| to_int::<u64>(m));

@@ -95,9 +95,7 @@ pub fn finish(observer: &Observer) {
     let Some(output) = &observer.stats else { return };
     let records = lock(&observer.seen).records.clone();
     // errors of this must not end the program
-    // SAFETY: `MPI_COMM_WORLD` is a communicator as long as
-    // MPI is usable, as it is in this callback.
-    let collected = unsafe { errors::returning(comm::world(), || collect(observer.rank, &records)) };
+    let collected = errors::returning(comm::world(), || collect(observer.rank, &records));
     match collected {
         Ok((table, reported)) if !table.is_empty() => {
             for group in groups(&records, observer.rank) {
@@ -164,8 +162,7 @@ fn collect(me: u32, records: &[std::sync::Arc<Record>]) -> Result<(Table, BTreeS
             progress = Instant::now();
         } else if patience.is_over() {
             let wanted = expected.iter().copied().chain(sends.iter().map(|send| send.2));
-            // SAFETY: the world is an intracommunicator.
-            let dead = unsafe { patience.look(world.raw(), wanted) };
+            let dead = patience.look(world.view(), wanted);
             expected.retain(|source| !dead.contains(source));
             let lost = sends.extract_if(.., |(.., leader)| dead.contains(leader));
             lost.for_each(|(_, letter, _)| std::mem::forget(letter));
@@ -187,8 +184,7 @@ fn receive(source: u32, world: &Comm) -> Result<Option<String>> {
     let mut request = unsafe { message::receive(bytes.as_mut_ptr(), bytes.len() as u64, Some(source), Some(TAG), world) }?;
     let (begin, mut patience, mut backoff) = (Instant::now(), Patience::default(), Backoff::new(Pace::YIELDING));
     while !request.test()? {
-        // SAFETY: the world is an intracommunicator.
-        let mut died = || patience.is_over() && !unsafe { patience.look(world.raw(), [source].into_iter()) }.is_empty();
+        let mut died = || patience.is_over() && !patience.look(world.view(), [source].into_iter()).is_empty();
         if begin.elapsed() > REPORT || died() {
             // MPI may still write it
             std::mem::forget(bytes);

@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 use crate::mpi::coll::{self, Reduction};
-use crate::mpi::comm::{self, Owned as Comm};
+use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness;
 use crate::util::cast::to_u32;
 
@@ -19,8 +19,7 @@ pub struct Node {
 /// Returns the name of the node, which is the lowest rank there. Collective.
 pub fn name(comm: &Comm) -> Result<u32> {
     let node = comm.node()?;
-    // SAFETY: a live communicator.
-    let mut lowest = unsafe { comm::rank(comm.raw()) }?.to_ne_bytes();
+    let mut lowest = comm.rank()?.to_ne_bytes();
     coll::broadcast(&node, &mut lowest, 0)?;
     Ok(u32::from_ne_bytes(lowest))
 }
@@ -28,8 +27,7 @@ pub fn name(comm: &Comm) -> Result<u32> {
 /// Looks at the node of the caller. Collective.
 pub fn look_around(comm: &Comm) -> Result<Node> {
     let node = comm.node()?;
-    // SAFETY: a live communicator.
-    let processes = unsafe { comm::size(node.raw()) }?;
+    let processes = node.size()?;
     let cards = coll::allgather_words(&node, liveness::card()?, processes)?;
     liveness::introduce(&node, &cards)?;
     Ok(Node { processes, oversubscribed: oversubscribed(&node)? })
@@ -48,8 +46,7 @@ fn oversubscribed(node: &Comm) -> Result<bool> {
     // has
     let usable = coll::allreduce(node, mask, Reduction::Or)?;
     let cores: u32 = usable.iter().map(|w| w.count_ones()).sum();
-    // SAFETY: a live communicator.
-    let processes = unsafe { comm::size(node.raw()) }?;
+    let processes = node.size()?;
     Ok(cores > 0 && processes > cores)
 }
 
@@ -68,8 +65,7 @@ impl Team {
     pub fn new(comm: &Comm) -> Result<Team> {
         let node = comm.node()?;
         let oversubscribed = oversubscribed(&node)?;
-        // SAFETY: a live communicator.
-        Team::of(node, unsafe { comm::rank(comm.raw()) }?, oversubscribed)
+        Team::of(node, comm.rank()?, oversubscribed)
     }
 
     /// Returns the members that pass the same `color`; `rank` is the caller's in the communicator.
@@ -79,8 +75,7 @@ impl Team {
     }
 
     fn of(node: Comm, rank: u32, oversubscribed: bool) -> Result<Team> {
-        // SAFETY: a live communicator.
-        let (me, size) = unsafe { (comm::rank(node.raw())?, comm::size(node.raw())?) };
+        let (me, size) = (node.rank()?, node.size()?);
         let [number, start, spaces] = liveness::card()?;
         let all = coll::allgather_words(&node, [rank.into(), number, start, spaces], size)?;
         let cards: Vec<liveness::Card> = all.iter().map(|&[_, number, start, spaces]| [number, start, spaces]).collect();

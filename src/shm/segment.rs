@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::error::Result;
 use crate::mpi::coll::{self, Reduction};
-use crate::mpi::comm::{self, Owned as Comm};
+use crate::mpi::comm::Owned as Comm;
 use crate::mpi::of_process::OfProcess;
 use crate::util::cast::to_int;
 
@@ -61,8 +61,7 @@ impl Segment {
     /// nobody wants a part, if all parts together exceed `most` bytes, or if the segment cannot be
     /// made. O(processes of the node) memory.
     pub fn new(bytes: usize, most: usize, node: &Comm) -> Result<Option<Segment>> {
-        // SAFETY: a live communicator.
-        let (me, size) = unsafe { (comm::rank(node.raw())?, comm::size(node.raw())?) };
+        let (me, size) = (node.rank()?, node.size()?);
         // a part whose number of pages does not fit is more than any memory
         let pages = u32::try_from(bytes.div_ceil(PAGE)).unwrap_or(u32::MAX);
         let all = coll::allgather(node, pages, size)?;

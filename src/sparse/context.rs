@@ -18,9 +18,9 @@ use crate::logging;
 use crate::model::{Load, Loggp, Protocol};
 use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction};
-use crate::mpi::comm::{self, Owned as Comm};
+use crate::mpi::comm::Owned as Comm;
 use crate::mpi::of_process::OfProcess;
-use crate::mpi::{self, MPI_Comm, message, window};
+use crate::mpi::{self, Communicator, message, window};
 use crate::observe;
 use crate::progress::{self, Outstanding};
 use crate::select::hints::origins::Origin;
@@ -179,27 +179,19 @@ impl Drop for Finalizer {
 /// Returns the context of a communicator. The first call on a communicator is collective: it makes
 /// two duplicates, a split by nodes and two reductions of a few words, and, if all processes are on
 /// one node, memory that they share.
-///
-/// # Safety
-/// `comm` must be a communicator.
 #[inline]
-pub unsafe fn context(comm: MPI_Comm) -> Result<Shared> {
-    // SAFETY: the caller vouches for `comm`.
-    unsafe {
-        match CONTEXT.get(comm)?.as_ref() {
-            Some(CommAttr(shared)) => Ok(Arc::clone(shared)),
-            None => create(comm),
-        }
+pub fn context(comm: Communicator) -> Result<Shared> {
+    // SAFETY: the value lives as long as the communicator.
+    match unsafe { CONTEXT.get(comm)?.as_ref() } {
+        Some(CommAttr(shared)) => Ok(Arc::clone(shared)),
+        None => create(comm),
     }
 }
 
 /// Sets the machine's parameters for the exchanges of a communicator. All of its processes call
 /// this with the same parameters.
-///
-/// # Safety
-/// `comm` must be a communicator.
-pub unsafe fn set_machine(comm: MPI_Comm, machine: Loggp) -> Result<()> {
-    // SAFETY: the caller vouches for `comm`; no reference to an earlier value is kept.
+pub fn set_machine(comm: Communicator, machine: Loggp) -> Result<()> {
+    // SAFETY: the value lives as long as the communicator; no reference to an earlier one is kept.
     unsafe {
         match CONTEXT.get(comm)?.as_ref() {
             Some(CommAttr(shared)) => {
@@ -214,13 +206,13 @@ pub unsafe fn set_machine(comm: MPI_Comm, machine: Loggp) -> Result<()> {
 }
 
 #[cold]
-unsafe fn create(comm: MPI_Comm) -> Result<Shared> {
+fn create(comm: Communicator) -> Result<Shared> {
     logging::start();
-    // SAFETY: the caller vouches for `comm`.
+    if comm.is_inter()? {
+        return Err(Error::SparseIntercommunicator.into());
+    }
+    // SAFETY: neither attribute is replaced while someone refers to it.
     unsafe {
-        if comm::is_inter(comm)? {
-            return Err(Error::SparseIntercommunicator.into());
-        }
         let shared = Arc::new(Guarded::new(ExchangeContext::new(comm)?));
         {
             let finalizer = AT_FINALIZE.get()?;
@@ -234,10 +226,9 @@ unsafe fn create(comm: MPI_Comm) -> Result<Shared> {
 }
 
 impl ExchangeContext {
-    unsafe fn new(user: MPI_Comm) -> Result<ExchangeContext> {
-        // SAFETY: the caller vouches for `user`.
-        let comm = unsafe { Comm::duplicate(user) }?;
-        // SAFETY: the caller vouches for `user`; the value is copied.
+    fn new(user: Communicator) -> Result<ExchangeContext> {
+        let comm = Comm::duplicate(user)?;
+        // SAFETY: the value is copied.
         let set = unsafe { MACHINE.get(user)?.as_ref() }.copied();
         let hints = SparseHints::from_environment(environment::variable, environment::text).and_then(|hints| {
             let machine = match set {
@@ -246,8 +237,7 @@ impl ExchangeContext {
             };
             Ok((hints, machine))
         });
-        // SAFETY: a live communicator.
-        let (rank, size) = unsafe { (comm::rank(comm.raw())?, comm::size(comm.raw())?) };
+        let (rank, size) = (comm.rank()?, comm.size()?);
         let node = node::look_around(&comm)?;
         // the machine's parameters in effect must agree as well
         let in_effect = |(hints, machine): &(SparseHints, Option<(Loggp, Origin)>)| hints.with_machine(*machine);
@@ -262,8 +252,7 @@ impl ExchangeContext {
         // branch: either every process sees all of them on its node, or none does.
         let inboxes = if size > 1 && node.processes == size { inbox::Inboxes::new(&comm, size)? } else { None };
         let receives = nbx::ReceiveRing::new(&comm)?;
-        // SAFETY: the caller vouches for `user`.
-        let observed = unsafe { observe::Sparse::new(user) };
+        let observed = observe::Sparse::new(user);
         if let Some(observed) = &observed {
             comm.count(observed.tally());
             receives.count(observed.tally());
@@ -271,8 +260,7 @@ impl ExchangeContext {
         Ok(ExchangeContext {
             yields: node.oversubscribed && !mpi::wait_yields(),
             oversubscribed: node.oversubscribed,
-            // SAFETY: a live communicator.
-            windows: unsafe { window::can_be_made(comm.raw()) }?,
+            windows: window::can_be_made(&comm)?,
             per_node: u32::try_from(-nodes).unwrap_or(1),
             hints,
             machine,
@@ -295,14 +283,9 @@ impl ExchangeContext {
 
     /// Creates a context that is attached to no communicator, for measurements. It may create a
     /// window even where other parts of the world could create one at the same time, which Open MPI
-    /// 4 cannot do. Collective.
-    ///
-    /// # Safety
-    /// `comm` must be an intracommunicator. No other part of the world may create a window
-    /// meanwhile.
-    pub unsafe fn detached(comm: MPI_Comm) -> Result<Shared> {
-        // SAFETY: the caller vouches for `comm`.
-        let mut context = unsafe { ExchangeContext::new(comm) }?;
+    /// 4 cannot do: none may do so meanwhile. Collective over `comm`, an intracommunicator.
+    pub fn detached(comm: Communicator) -> Result<Shared> {
+        let mut context = ExchangeContext::new(comm)?;
         context.windows = true;
         Ok(Arc::new(Guarded::new(context)))
     }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use crate::datatype::buffers::Located;
 use crate::datatype::pack::{pack_by_mpi, unpack_by_mpi};
 use crate::error::{Error, Result};
-use crate::mpi::MPI_Datatype;
+use crate::mpi::Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Block, Probed, Request};
 
@@ -233,7 +233,7 @@ impl Arrivals {
     /// # Safety
     /// `datatype` must be a committed datatype; each message must hold a whole number of its
     /// elements.
-    pub unsafe fn unpacked(&self, layout: &Layout, datatype: MPI_Datatype, comm: &Comm) -> Result<Arrivals> {
+    pub unsafe fn unpacked(&self, layout: &Layout, datatype: Datatype, comm: &Comm) -> Result<Arrivals> {
         let mut typed = Arrivals::default();
         for m in &self.messages {
             let count = layout.count(m.bytes).unwrap_or(0);

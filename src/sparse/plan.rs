@@ -126,8 +126,7 @@ impl Plan {
             self.loss.take().map_or(Ok(()), Err)?;
         }
         if self.active && self.patience.is_over() {
-            // SAFETY: a live communicator.
-            let dead = unsafe { self.patience.look(self.comm.raw(), self.requests.pending().into_iter()) };
+            let dead = self.patience.look(self.comm.view(), self.requests.pending().into_iter());
             if let Some(&rank) = dead.first() {
                 return Err(Error::Gone { rank }.into());
             }

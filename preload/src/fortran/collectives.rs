@@ -11,14 +11,10 @@ use mpi_sys::{MPI_Aint, MPI_Comm, MPI_Datatype, RSMPI_Info_f2c as info_of, RSMPI
 use super::export::*;
 use crate::blocks::{Blocks, Ints};
 use crate::collective::narrow::inner;
+use crate::constants::{mpixp_bottom, mpixp_in_place};
 use crate::errors::SUCCESS;
 use crate::function::Function;
 use crate::state;
-
-unsafe extern "C" {
-    static mpixp_in_place: *const c_void;
-    static mpixp_bottom: *const c_void;
-}
 
 /// A C buffer address: Fortran's constants are variables with addresses of their own.
 fn buffer(buffer: *mut c_void) -> *mut c_void {
@@ -31,15 +27,12 @@ fn buffer(buffer: *mut c_void) -> *mut c_void {
     let names = || (Address(address(c"mpi_fortran_bottom_")), Address(address(c"mpi_fortran_in_place_")));
     let (bottom, in_place) = CONSTANTS.get_or_init(names);
     let buffer = buffer.cast_const();
-    // SAFETY: constants of the C file.
-    unsafe {
-        if buffer == bottom.0 {
-            mpixp_bottom.cast_mut()
-        } else if buffer == in_place.0 {
-            mpixp_in_place.cast_mut()
-        } else {
-            buffer.cast_mut()
-        }
+    if buffer == bottom.0 {
+        mpixp_bottom.cast_mut()
+    } else if buffer == in_place.0 {
+        mpixp_in_place.cast_mut()
+    } else {
+        buffer.cast_mut()
     }
 }
 

@@ -10,12 +10,8 @@ use mpi_sys::{MPI_Aint, MPI_Datatype, RSMPI_Comm_f2c as comm_of, RSMPI_Info_f2c 
 
 use super::export::*;
 use crate::collective::narrow::inner;
+use crate::constants::{mpixp_bottom, mpixp_in_place};
 use crate::state::{self, State};
-
-unsafe extern "C" {
-    static mpixp_in_place: *const c_void;
-    static mpixp_bottom: *const c_void;
-}
 
 /// A dimension in gfortran's array descriptor.
 #[repr(C)]

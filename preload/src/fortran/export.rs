@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_int, c_void};
 
 use mpi_sys::{MPI_Request, RSMPI_Request_c2f as integer_of};
 
+use crate::constants::RSMPI_REQUEST_NULL;
 use crate::errors::SUCCESS;
 use crate::next::symbol;
 
@@ -88,8 +89,7 @@ pub unsafe fn with_request(
     on: &dyn Fn() -> c_int,
     call: impl FnOnce(*mut MPI_Request, &dyn Fn() -> c_int) -> c_int,
 ) -> c_int {
-    // SAFETY: a constant of mpi-sys' C file.
-    let mut made = unsafe { mpi_sys::RSMPI_REQUEST_NULL };
+    let mut made = RSMPI_REQUEST_NULL;
     let passed = Cell::new(false);
     let pass = || {
         passed.set(true);

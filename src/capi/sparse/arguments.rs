@@ -6,12 +6,12 @@ use crate::capi::args::{self, Entry};
 use crate::datatype::buffers::{Blocks, Names, RECV, SEND, Shape, length};
 use crate::datatype::known::Known;
 use crate::environment;
-use crate::error::{Argument, Class, Error, Result};
+use crate::error::{Argument, Error, Result};
 use crate::logging;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::{self, Owned as Datatype};
+use crate::mpi::datatype::Owned as OwnedDatatype;
 use crate::mpi::message::Block;
-use crate::mpi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, device, info};
+use crate::mpi::{self, Communicator, Datatype, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, device, info};
 use crate::select::hints::SparseHints;
 use crate::sparse::messages::{Arrivals, Arrived, Layout, Outgoing, Sends};
 use crate::sparse::{self, Exchange, ExchangeContext, Form};
@@ -44,7 +44,7 @@ pub enum Keep {
 struct Checked {
     sends: Sends,
     kind: ReceiveType,
-    sendtype: Option<Datatype>,
+    sendtype: Option<OwnedDatatype>,
 }
 
 /// An exchange that has been started, and what its call needs of the arguments.
@@ -56,24 +56,24 @@ pub struct Started<D> {
     /// What messages are received as.
     pub kind: ReceiveType,
     /// Keeps the send type alive, where that outlives the call.
-    pub sendtype: Option<Datatype>,
+    pub sendtype: Option<OwnedDatatype>,
     /// For a plan, what the exchange sends; otherwise nothing.
     pub sends: Sends,
 }
 
 impl Arguments {
-    /// Starts an exchange whose results go to `destination`. A process whose arguments are in
-    /// error, that one included, takes part with no messages, so that its peers do not wait for it,
-    /// and gets the error when the exchange has ended.
+    /// Starts an exchange on `comm`, the checked communicator, whose results go to `destination`. A
+    /// process whose arguments are in error, that one included, takes part with no messages, so
+    /// that its peers do not wait for it, and gets the error when the exchange has ended.
     ///
     /// # Safety
     /// The handles must be valid, the arrays as long as said.
-    pub unsafe fn start<D>(&self, keep: Keep, destination: Result<D>) -> Result<Started<D>> {
+    pub unsafe fn start<D>(&self, comm: Communicator, keep: Keep, destination: Result<D>) -> Result<Started<D>> {
         let form = if keep == Keep::Request { Form::Nonblocking } else { Form::Blocking };
         // SAFETY: the caller vouches for handles and arrays.
         unsafe {
-            let context = sparse::context(self.comm)?;
-            logging::unknown_keys(self.info, self.comm);
+            let context = sparse::context(comm)?;
+            logging::unknown_keys(self.info, comm);
             let (hints, understood) = sparse_hints(self.info);
             let checked = understood.and(destination).and_then(|d| Ok((d, self.check(keep, &context.hold())?)));
             match checked {
@@ -101,9 +101,10 @@ impl Arguments {
             let mut sends = self.send.read(context)?;
             let kind = ReceiveType::of(self.recvtype, context)?;
             let mut sendtype = None;
-            if keep != Keep::Call && !sends.list.is_empty() && !sends.dense {
-                let own = Datatype::duplicate(self.send.datatype)?;
-                sends.list.iter_mut().for_each(|o| o.block.datatype = own.raw());
+            if let (false, Some(first)) = (keep == Keep::Call || sends.dense, sends.list.first()) {
+                let own = OwnedDatatype::duplicate(first.block.datatype)?;
+                let lent = own.lend();
+                sends.list.iter_mut().for_each(|o| o.block.datatype = lent);
                 sendtype = Some(own);
             }
             Ok(Checked { sends, kind, sendtype })
@@ -163,24 +164,14 @@ const LISTS: (&str, &str) = ("targets", "targets");
 
 /// Returns the extent of a datatype, and true if its elements are sent as they are in memory. An
 /// error if it cannot be used for communication.
-///
-/// # Safety
-/// The handle must be a datatype or null.
-unsafe fn examine(names: &'static Names, datatype: MPI_Datatype, known: &Known, comm: &Comm) -> Result<(i64, bool)> {
-    let argument = Argument::new(names.datatype);
-    if datatype::is_null(datatype) {
-        return Err(Error::NullHandle { argument, null: "MPI_DATATYPE_NULL", class: Class::Type }.into());
+fn examine(names: &'static Names, datatype: Datatype, known: &Known, comm: &Comm) -> Result<(i64, bool)> {
+    if let Some(extent) = known.dense(datatype)? {
+        return Ok((extent, true));
     }
-    // SAFETY: the caller vouches for the handle.
-    unsafe {
-        if let Some(extent) = known.dense(datatype)? {
-            return Ok((extent, true));
-        }
-        if let Err(e) = datatype::check_committed(datatype, comm) {
-            return Err(Error::Datatype { argument, text: e.to_string() }.into());
-        }
-        Ok((known.extent(datatype)?, false))
+    if let Err(e) = datatype.check_committed(comm) {
+        return Err(Error::Datatype { argument: Argument::new(names.datatype), text: e.to_string() }.into());
     }
+    Ok((known.extent(datatype)?, false))
 }
 
 impl SendSide {
@@ -200,12 +191,13 @@ impl SendSide {
             if mpi::is_in_place(self.buffer) {
                 return Err(Error::InPlace { argument: Argument::new(SEND.buffer) }.into());
             }
-            let (extent, dense) = examine(&SEND, self.datatype, &context.send, context.comm())?;
-            let size = if dense { extent } else { datatype::size(self.datatype)? };
+            let datatype = args::datatype(SEND.datatype, self.datatype)?;
+            let (extent, dense) = examine(&SEND, datatype, &context.send, context.comm())?;
+            let size = if dense { extent } else { datatype.size()? };
             let shape = self.counts.shape(n)?;
             device::look();
             let devices = device::devices();
-            let blocks = Blocks { base: self.buffer.cast_mut().cast(), datatype: self.datatype, extent, shape, names: &SEND };
+            let blocks = Blocks { base: self.buffer.cast_mut().cast(), datatype, extent, shape, names: &SEND };
             let mut list = Vec::with_capacity(n);
             for (i, target) in targets.iter().enumerate() {
                 let at = blocks.locate(i)?;
@@ -228,7 +220,7 @@ pub struct ReceiveType {
     /// Sizes of an element.
     pub layout: Layout,
     /// A duplicate of the datatype, if messages must be unpacked.
-    pub derived: Option<Datatype>,
+    pub derived: Option<OwnedDatatype>,
 }
 
 impl ReceiveType {
@@ -238,15 +230,14 @@ impl ReceiveType {
     /// The handle must be a datatype or null.
     unsafe fn of(datatype: MPI_Datatype, context: &ExchangeContext) -> Result<ReceiveType> {
         // SAFETY: the caller vouches for the handle.
-        unsafe {
-            let (extent, dense) = examine(&RECV, datatype, &context.recv, context.comm())?;
-            if dense {
-                let layout = Layout { size: extent as u64, extent, bounds: (0, extent) };
-                return Ok(ReceiveType { layout, derived: None });
-            }
-            let layout = Layout { size: datatype::size(datatype)? as u64, extent, bounds: datatype::bounds(datatype)? };
-            Ok(ReceiveType { layout, derived: Some(Datatype::duplicate(datatype)?) })
+        let datatype = unsafe { args::datatype(RECV.datatype, datatype) }?;
+        let (extent, dense) = examine(&RECV, datatype, &context.recv, context.comm())?;
+        if dense {
+            let layout = Layout { size: extent as u64, extent, bounds: (0, extent) };
+            return Ok(ReceiveType { layout, derived: None });
         }
+        let layout = Layout { size: datatype.size()? as u64, extent, bounds: datatype.bounds()? };
+        Ok(ReceiveType { layout, derived: Some(OwnedDatatype::duplicate(datatype)?) })
     }
 
     /// Bytes.
@@ -268,7 +259,7 @@ impl ReceiveType {
         match &self.derived {
             None => Ok(None),
             // SAFETY: a datatype of our own; the callers have checked the lengths.
-            Some(datatype) => unsafe { packed.unpacked(&self.layout, datatype.raw(), comm) }.map(Some),
+            Some(datatype) => unsafe { packed.unpacked(&self.layout, datatype.lend(), comm) }.map(Some),
         }
     }
 }

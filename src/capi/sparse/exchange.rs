@@ -9,7 +9,7 @@ use crate::capi::args::{self, Results};
 use crate::capi::boundary;
 use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::datatype::{self, Owned as Datatype};
-use crate::mpi::{self, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, comm};
+use crate::mpi::{self, Communicator, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, comm};
 use crate::sparse::messages::{Arrivals, Arrived};
 use crate::sparse::{self, Exchange, Shared};
 
@@ -35,12 +35,14 @@ pub type MPIX_Sparse_function =
 
 /// Runs an exchange that makes a result.
 unsafe fn exchange(function: &str, arguments: &Arguments, result: *mut MPIX_Sparse_result) -> c_int {
-    boundary::call(function, arguments.comm, || {
-        // SAFETY: the caller vouches for the arguments.
-        let mut started = unsafe { arguments.start(Keep::Call, Results::one("result", result)) }?;
-        started.exchange.wait()?;
-        finish(&mut started.exchange, started.kind, started.destination)
-    })
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        boundary::call(function, arguments.comm, |comm| {
+            let mut started = arguments.start(comm, Keep::Call, Results::one("result", result))?;
+            started.exchange.wait()?;
+            finish(&mut started.exchange, started.kind, started.destination)
+        })
+    }
 }
 
 /// Makes a result of an exchange that is complete.
@@ -161,8 +163,9 @@ pub unsafe extern "C" fn MPIX_Sparse_sources(
     comm: MPI_Comm,
     result: *mut MPIX_Sparse_result,
 ) -> c_int {
-    let send = SendSide { ntargets, targets, buffer: std::ptr::null(), counts: Counts::Equal(0), datatype: datatype::byte() };
-    let arguments = Arguments { send, recvtype: datatype::byte(), info, comm };
+    let send =
+        SendSide { ntargets, targets, buffer: std::ptr::null(), counts: Counts::Equal(0), datatype: datatype::byte().raw() };
+    let arguments = Arguments { send, recvtype: datatype::byte().raw(), info, comm };
     // SAFETY: the caller vouches for the arguments.
     unsafe { exchange("MPIX_Sparse_sources", &arguments, result) }
 }
@@ -223,11 +226,11 @@ pub unsafe extern "C" fn MPIX_Sparse_exchange_each_c(
 
 /// Runs an exchange that calls `function` for each message.
 unsafe fn each(name: &str, arguments: &Arguments, function: MPIX_Sparse_function, context: *mut c_void) -> c_int {
-    boundary::call(name, arguments.comm, || {
-        // SAFETY: the caller vouches for the arguments.
-        unsafe {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        boundary::call(name, arguments.comm, |comm| {
             let function = function.ok_or_else(|| Error::NullResult { argument: Argument::new("function") }.into());
-            let Started { mut exchange, destination: function, kind, .. } = arguments.start(Keep::Call, function)?;
+            let Started { mut exchange, destination: function, kind, .. } = arguments.start(comm, Keep::Call, function)?;
             let private = exchange.comm()?;
             let mut failed = Ok(());
             let deliver = |m: &Arrived| -> Result<()> {
@@ -245,8 +248,8 @@ unsafe fn each(name: &str, arguments: &Arguments, function: MPIX_Sparse_function
                 }
             })?;
             failed
-        }
-    })
+        })
+    }
 }
 
 /// Starts `MPIX_Sparse_exchange` and returns; `MPIX_Sparse_test` and `MPIX_Sparse_wait` complete
@@ -302,18 +305,20 @@ pub unsafe extern "C" fn MPIX_Isparse_exchange_c(
 
 /// Starts an exchange and makes its request.
 unsafe fn start(function: &str, arguments: &Arguments, request: *mut MPIX_Sparse_request) -> c_int {
-    boundary::call(function, arguments.comm, || {
-        // SAFETY: the caller vouches for the arguments.
-        let started = unsafe { arguments.start(Keep::Request, Results::one("request", request)) }?;
-        let Started { exchange, destination, kind, sendtype: _sendtype, .. } = started;
-        let context = Arc::clone(exchange.context());
-        let outstanding = Arc::clone(&context.hold().outstanding);
-        let exchange = Arc::new(Mutex::new(exchange));
-        outstanding.add(Arc::clone(&exchange) as _);
-        let request = MPIX_Sparse_request_object { exchange, context, kind, _sendtype, user: arguments.comm };
-        destination.write([Box::into_raw(Box::new(request))]);
-        Ok(())
-    })
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        boundary::call(function, arguments.comm, |comm| {
+            let started = arguments.start(comm, Keep::Request, Results::one("request", request))?;
+            let Started { exchange, destination, kind, sendtype: _sendtype, .. } = started;
+            let context = Arc::clone(exchange.context());
+            let outstanding = Arc::clone(&context.hold().outstanding);
+            let exchange = Arc::new(Mutex::new(exchange));
+            outstanding.add(Arc::clone(&exchange) as _);
+            let request = MPIX_Sparse_request_object { exchange, context, kind, _sendtype, user: arguments.comm };
+            destination.write([Box::into_raw(Box::new(request))]);
+            Ok(())
+        })
+    }
 }
 
 /// Tests whether a nonblocking sparse exchange is complete, and completes it if so.
@@ -349,8 +354,10 @@ pub unsafe extern "C" fn MPIX_Sparse_wait(request: *mut MPIX_Sparse_request, res
 
 /// The communicator on which errors are reported: `MPI_COMM_WORLD` once the caller's has been
 /// freed.
-pub(super) fn handler_of(context: &Shared, user: MPI_Comm) -> MPI_Comm {
-    if context.is_orphaned() { comm::world() } else { user }
+pub(super) fn handler_of(context: &Shared, user: MPI_Comm) -> Communicator<'static> {
+    // SAFETY: it has not been freed.
+    let user = if context.is_orphaned() { None } else { unsafe { Communicator::from_raw(user) } };
+    user.unwrap_or_else(comm::world)
 }
 
 /// Completes an exchange if `progress` says that it has ended.
@@ -364,7 +371,7 @@ unsafe fn complete(
     unsafe {
         let live = request.as_mut().and_then(|r| r.as_mut());
         let user = live.as_ref().map_or(comm::world(), |r| handler_of(&r.context, r.user));
-        boundary::call(function, user, || {
+        boundary::call_on(function, user, || {
             let null = Error::NullHandle { argument: Argument::new("request"), null: "NULL", class: Class::Arg };
             let live = live.ok_or(null)?;
             let place = Results::one("result", result)?;
@@ -395,12 +402,12 @@ pub unsafe extern "C" fn MPIX_Sparse_describe(
     string: *mut c_char,
     resultlen: *mut c_int,
 ) -> c_int {
-    boundary::call("MPIX_Sparse_describe", comm, || {
-        // SAFETY: the caller vouches for the arguments.
-        unsafe {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        boundary::call("MPIX_Sparse_describe", comm, |comm| {
             let shared = sparse::context(comm)?;
             let text = shared.hold().describe();
             args::text(&text, length, string, resultlen)
-        }
-    })
+        })
+    }
 }

@@ -80,13 +80,13 @@ pub unsafe extern "C" fn MPIX_Sparse_plan_create_c(
 
 /// Runs an exchange and makes a plan of it.
 unsafe fn make_plan(function: &str, arguments: &Arguments, plan: *mut MPIX_Sparse_plan) -> c_int {
-    boundary::call(function, arguments.comm, || {
-        // SAFETY: the caller vouches for the arguments; the result's memory lives as long as the
-        // plan.
-        unsafe {
+    // SAFETY: the caller vouches for the arguments; the result's memory lives as long as the
+    // plan.
+    unsafe {
+        boundary::call(function, arguments.comm, |comm| {
             // first of all: every process counts its plans, also one whose arguments are in error
-            let tag = sparse::context(arguments.comm)?.hold().next_plan();
-            let mut started = arguments.start(Keep::Plan, Results::one("plan", plan))?;
+            let tag = sparse::context(comm)?.hold().next_plan();
+            let mut started = arguments.start(comm, Keep::Plan, Results::one("plan", plan))?;
             let exchange = &mut started.exchange;
             exchange.wait()?;
             let (private, inbox) = (exchange.comm()?, exchange.take());
@@ -101,8 +101,8 @@ unsafe fn make_plan(function: &str, arguments: &Arguments, plan: *mut MPIX_Spars
                 user: arguments.comm,
             }))]);
             Ok(())
-        }
-    })
+        })
+    }
 }
 
 /// Runs the body of a function that works on a plan.
@@ -114,7 +114,7 @@ unsafe fn with_plan(
     // SAFETY: the caller vouches for the plan.
     let plan = unsafe { plan.as_mut() };
     let user = plan.as_ref().map_or(comm::world(), |p| handler_of(&p.context, p.user));
-    boundary::call(function, user, || {
+    boundary::call_on(function, user, || {
         let null = Error::NullHandle { argument: Argument::new("plan"), null: "NULL", class: Class::Arg };
         body(plan.ok_or(null)?)
     })
@@ -196,7 +196,7 @@ pub unsafe extern "C" fn MPIX_Sparse_plan_result(plan: MPIX_Sparse_plan, result:
 /// The plan must not have been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Sparse_plan_free(plan: *mut MPIX_Sparse_plan) -> c_int {
-    boundary::call("MPIX_Sparse_plan_free", comm::world(), || {
+    boundary::call_on("MPIX_Sparse_plan_free", comm::world(), || {
         // SAFETY: the caller vouches for the pointer; the plan is a box that `make_plan` made.
         unsafe {
             let place = plan.as_mut().ok_or(Error::NullResult { argument: Argument::new("plan") })?;

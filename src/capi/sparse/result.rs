@@ -10,7 +10,6 @@ use crate::datatype::buffers::Located;
 use crate::datatype::pack::unpack_by_mpi;
 use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::Owned as Datatype;
 use crate::mpi::{self, MPI_Aint, MPI_Count, comm, device};
 use crate::sparse::messages::{Arrivals, Arrived};
 
@@ -63,9 +62,12 @@ impl MPIX_Sparse_result_object {
         };
         for (from, into) in self.packed.messages.iter().zip(&typed.messages).filter(|(m, _)| m.bytes > 0) {
             let count = self.kind.layout.count(from.bytes).unwrap_or(0) as i64;
-            let block = Located { at: into.at, count, datatype: datatype.raw() };
-            // SAFETY: the caller vouches for the lengths; there is room for the elements.
-            unsafe { unpack_by_mpi(from.at, from.bytes, &block, false, &self.comm) }?;
+            // SAFETY: the caller vouches for the lengths; there is room for the elements, and the
+            // datatype stays.
+            unsafe {
+                let block = Located { at: into.at, count, datatype: datatype.lend() };
+                unpack_by_mpi(from.at, from.bytes, &block, false, &self.comm)?;
+            }
         }
         Ok(())
     }
@@ -231,7 +233,7 @@ pub unsafe extern "C" fn MPIX_Sparse_copy(result: MPIX_Sparse_result, maxcount: 
             }
             device::look();
             let devices = device::devices();
-            let datatype = result.kind.derived.as_ref().map_or(mpi::message::packed(), Datatype::raw);
+            let datatype = result.kind.derived.as_ref().map_or(mpi::message::packed(), |own| own.lend());
             let mut at: *mut u8 = recvbuf.cast();
             for m in &result.packed.messages {
                 let count = result.count(m);
@@ -243,8 +245,8 @@ pub unsafe extern "C" fn MPIX_Sparse_copy(result: MPIX_Sparse_result, maxcount: 
                         unpack_by_mpi(m.at, m.bytes, &block, true, &result.comm)?;
                     }
                     None => std::ptr::copy_nonoverlapping(m.at, at, m.bytes as usize),
-                    Some(datatype) => {
-                        let block = Located { at, count: count as i64, datatype: datatype.raw() };
+                    Some(_) => {
+                        let block = Located { at, count: count as i64, datatype };
                         unpack_by_mpi(m.at, m.bytes, &block, false, &result.comm)?;
                     }
                 }
@@ -261,7 +263,7 @@ pub unsafe extern "C" fn MPIX_Sparse_copy(result: MPIX_Sparse_result, maxcount: 
 /// The result must not have been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Sparse_free(result: *mut MPIX_Sparse_result) -> c_int {
-    boundary::call("MPIX_Sparse_free", comm::world(), || {
+    boundary::call_on("MPIX_Sparse_free", comm::world(), || {
         // SAFETY: the caller vouches for the pointer; the result is a box that `finish` made.
         unsafe {
             let place = result.as_mut().ok_or(Error::NullResult { argument: Argument::new("result") })?;
@@ -276,7 +278,7 @@ pub unsafe extern "C" fn MPIX_Sparse_free(result: *mut MPIX_Sparse_result) -> c_
 }
 
 unsafe fn with(function: &str, result: MPIX_Sparse_result, body: impl FnOnce(&MPIX_Sparse_result_object) -> Result<()>) -> c_int {
-    boundary::call(function, comm::world(), || {
+    boundary::call_on(function, comm::world(), || {
         let null = Error::NullHandle { argument: Argument::new("result"), null: "NULL", class: Class::Arg };
         // SAFETY: the caller vouches for the result.
         body(unsafe { result.as_ref() }.ok_or(null)?)

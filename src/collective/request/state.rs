@@ -145,8 +145,7 @@ impl State {
             Some(e) => Err(e.clone()),
             None => matches.map(|()| &fields[..]),
         };
-        // SAFETY: the datatypes are alive, as the request keeps them.
-        let check = unsafe { Check::begin(bound.neighborhood(), fields, bound.operation() as usize, bound.comm()) }?;
+        let check = Check::begin(bound.neighborhood(), fields, bound.operation() as usize, bound.comm())?;
         verification.check = Some(check);
         verification.turn = Some(bound.tags().take_turn());
         Ok(())

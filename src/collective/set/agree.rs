@@ -4,7 +4,7 @@
 use crate::error::{Error, Result};
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::{self, device};
+use crate::mpi::device;
 use crate::select::hints::Hints;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{self, Neighborhood};
@@ -21,8 +21,7 @@ pub struct SetCall {
 
 /// Lets all processes know whether all arguments are in order and equal where they must be.
 pub fn agree(comm: &Comm, request: Result<SetCall>) -> Result<SetCall> {
-    // SAFETY: a live communicator.
-    let me = unsafe { mpi::comm::rank(comm.raw()) }?;
+    let me = comm.rank()?;
     let (operations, hints) = match &request {
         Ok(r) => (i64::from(r.operations), r.hints.agreed()),
         Err(_) => (0, 0),
@@ -50,8 +49,7 @@ pub fn match_lists(comm: &Comm, neighborhood: &Neighborhood) -> Result<()> {
     if coll::allreduce(comm, neighborhood.fingerprint(), Reduction::Sum)? == [0, 0] {
         return Ok(());
     }
-    // SAFETY: a live communicator.
-    let size = unsafe { mpi::comm::size(comm.raw()) }?;
+    let size = comm.size()?;
     let mut listed = vec![0u32; size as usize];
     for (rank, times) in Neighborhood::multiplicities(neighborhood.targets()) {
         listed[rank as usize] = times;

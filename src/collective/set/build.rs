@@ -60,8 +60,7 @@ fn scatter(comm: &Comm, shares: Option<Result<Shares>>) -> Result<Vec<u32>> {
     let (shares, words, error) = match shares {
         Some(Ok((shares, words))) => (shares, words, None),
         Some(Err(error)) => {
-            // SAFETY: a live communicator.
-            let processes = unsafe { crate::mpi::comm::size(comm.raw()) }?;
+            let processes = comm.size()?;
             (Vec::new(), vec![FAILED; processes as usize], Some(error))
         }
         None => (Vec::new(), Vec::new(), None),

@@ -14,7 +14,7 @@ use crate::exec::waiting::Waiting;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::topology::{self, Topology};
-use crate::mpi::{self, MPI_Comm, device};
+use crate::mpi::{self, Communicator, device};
 use crate::schedule::{Input, Operations};
 use crate::select::hints::{self, Hints};
 use crate::select::{self, Choice, Next, Outline, Reason};
@@ -40,10 +40,10 @@ pub use agree::SetCall;
 /// pair.
 ///
 /// # Safety
-/// `comm` must be an intracommunicator.
-pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
+/// No reference to a neighborhood of the communicator may be alive.
+pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
     let began = observe::SetCall::begin();
-    // SAFETY: the caller vouches for `comm`.
+    // SAFETY: the value lives as long as the communicator.
     let (private, waiting, team, generation) = unsafe {
         match HANDLE.get(comm)?.as_ref() {
             Some(handle) => (Arc::clone(&handle.comm), handle.waiting, Arc::clone(&handle.team), handle.generation + 1),
@@ -57,15 +57,13 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
             }
         }
     };
-    // SAFETY: as above.
-    let grid = unsafe { grid(comm) };
+    let grid = grid(comm);
     device::look();
     let request = agree::agree(&private, request)?;
     agree::match_lists(&private, &request.neighborhood)?;
     let (neighborhood, directions) = agree::find_directions(&private, request.neighborhood, grid.as_ref())?;
     let neighborhood = Arc::new(neighborhood);
-    // SAFETY: a live communicator.
-    let processes = unsafe { mpi::comm::size(private.raw()) }?;
+    let processes = private.size()?;
     let one_node = team.size() == processes as usize;
     let input = Input { neighborhood: &neighborhood, processes, directions: directions.as_deref(), star: None, stencil: None };
     let wanted = |operation: Operation| request.operations & operation.bit() != 0;
@@ -74,7 +72,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
         alltoall: wanted(Operation::Alltoall),
         reduce: wanted(Operation::Reduce),
     };
-    // SAFETY: the caller vouches for `comm`; no neighborhood is in use during a set call.
+    // SAFETY: as above; the caller vouches that no neighborhood is in use.
     let known = unsafe { HANDLE.get(comm)?.as_ref() };
     let given = match known {
         Some(handle) => coll::allreduce(&private, [0, 1, 2].map(|k: usize| handle.tags[k].given()), Reduction::Max)?,
@@ -87,9 +85,8 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
     let mut links = share_memory(&team, &neighborhood, &request.hints, &wanted, processes, generation)?.into_iter();
     // from here on only MPI itself can fail on some processes and not on others
-    // SAFETY: the caller vouches for `comm`.
-    let observed = began.map(|began| unsafe { observe::Set::new(comm, began) });
-    // SAFETY: the caller vouches for `comm`; no neighborhood is in use during a set call.
+    let observed = began.map(|began| observe::Set::new(comm, began));
+    // SAFETY: as above; the caller vouches that no neighborhood is in use.
     let handle = unsafe {
         if HANDLE.get(comm)?.is_null() {
             let handle = Handle {
@@ -110,8 +107,7 @@ pub unsafe fn set(comm: MPI_Comm, request: Result<SetCall>) -> Result<()> {
     if request.operations & Operation::Reduce.bit() != 0 && handle.self_comm.is_none() {
         handle.self_comm = Some(Arc::new(private.self_comm()?));
     }
-    // SAFETY: the caller vouches for `comm`.
-    let orphaned = unsafe { freed_flag(comm) }?;
+    let orphaned = freed_flag(comm)?;
     for operation in wanted {
         let pool = ExecutorPool::new(Parts {
             comm: Arc::clone(&private),
@@ -239,12 +235,8 @@ fn share_memory(
 }
 
 /// The grid of a Cartesian communicator. `None` also if the MPI has no such query.
-///
-/// # Safety
-/// `comm` must be a communicator.
-unsafe fn grid(comm: MPI_Comm) -> Option<Grid> {
-    // SAFETY: the caller vouches for `comm`.
-    match unsafe { topology::get(comm) } {
+fn grid(comm: Communicator) -> Option<Grid> {
+    match topology::get(comm) {
         Ok(Topology::Cartesian(dims, periodic)) => Some(Grid::new(dims, periodic)),
         _ => None,
     }

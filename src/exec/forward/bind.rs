@@ -12,13 +12,13 @@ use crate::schedule::{Block, Op};
 
 impl Forward {
     /// Finds and checks all of the caller's blocks.
-    pub(super) unsafe fn bind_blocks(&mut self, buffers: &Buffers) -> Result<()> {
+    pub(super) fn bind_blocks(&mut self, buffers: &Buffers) -> Result<()> {
         for own in &mut self.own {
             let side = if let Block::Input(_) = own.block { &buffers.input } else { &buffers.output };
             let entry = own.block.index();
             let located = side.locate(entry)?;
             let argument = || side.count_argument(entry);
-            // SAFETY: the caller of `bind` vouches for handles and buffers.
+            // SAFETY: `large` lives, and is cleared only by the next `bind`.
             unsafe {
                 accept(&mut own.accepted, located.datatype, side, entry, &self.comm)?;
                 refuse_null(&located, side)?;
@@ -35,29 +35,23 @@ impl Forward {
     }
 
     /// Fails if a block that was just bound lies in device memory.
-    ///
-    /// # Safety
-    /// As for `Executor::bind`.
     #[cold]
-    pub unsafe fn refuse_devices(&self, buffers: &Buffers, devices: &Devices) -> Result<()> {
+    pub fn refuse_devices(&self, buffers: &Buffers, devices: &Devices) -> Result<()> {
         let why = || {
             let name = self.schedule.algorithm().name();
             format!(
                 "the schedule {name} passes blocks on in the memory of the host; mpix_schedule=direct sends them from where they are"
             )
         };
-        // SAFETY: the datatypes have been accepted.
-        unsafe { refuse(devices, buffers, self.own.iter().map(|own| own.block), why) }
+        refuse(devices, buffers, self.own.iter().map(|own| own.block), why)
     }
 
-    pub(super) unsafe fn bind_copies(&mut self) -> Result<()> {
+    pub(super) fn bind_copies(&mut self) -> Result<()> {
         for op in self.schedule.ops() {
             let Op::Copy { from, into } = *op else { continue };
             let (source, target) = (self.own(from).located, self.own(into).located);
-            // SAFETY: both datatypes have been accepted.
-            let Some(copy) = unsafe { BlockCopy::prepare(source, target, &self.known, &self.comm) }? else {
-                // SAFETY: as above.
-                return Err(unsafe { self_edge(from.index(), &source, into.index(), &target) }?.into());
+            let Some(copy) = BlockCopy::prepare(source, target, &self.known, &self.comm)? else {
+                return Err(self_edge(from.index(), &source, into.index(), &target)?.into());
             };
             enlarge(&mut self.pack, copy.buffer())?;
             self.copies.push(copy);

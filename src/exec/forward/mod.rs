@@ -117,8 +117,7 @@ impl Executor for Forward {
         self.copies.clear();
         self.large.clear();
         self.lost = false;
-        // SAFETY: the caller vouches for the buffers.
-        unsafe { self.bind_blocks(buffers).and_then(|()| self.bind_copies()) }?;
+        self.bind_blocks(buffers).and_then(|()| self.bind_copies())?;
         for outer in 0..self.members.len() {
             // skip packets inside others, received ones, and those whose length is known only in
             // the call

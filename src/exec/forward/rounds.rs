@@ -174,9 +174,10 @@ impl Forward {
         let mut blocks = Vec::new();
         blocks.try_reserve_exact(parts).map_err(|_| Error::NoMemory { bytes: length })?;
         blocks.extend((0..parts).map(|k| (at, (length - k * ROOM).min(ROOM) as i32, datatype::byte())));
-        // SAFETY: bytes are a committed type.
-        let all = unsafe { datatype::Owned::joined(&blocks) }?;
-        let message = Message { at: std::ptr::null_mut(), count: 1, datatype: all.raw(), peer: from as i32 };
+        let all = datatype::Owned::joined(&blocks)?;
+        // SAFETY: kept until the round is complete.
+        let datatype = unsafe { all.lend() };
+        let message = Message { at: std::ptr::null_mut(), count: 1, datatype, peer: from as i32 };
         self.large_packets.keep(all);
         Ok(message)
     }

@@ -14,7 +14,7 @@ use crate::exec::waiting::Waiting;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::p2p::{Message, Requests};
-use crate::mpi::{self, MPI_Datatype, datatype};
+use crate::mpi::{self, Datatype, datatype};
 use crate::observe;
 use crate::schedule::{Block, Op, Schedule};
 use crate::topology::neighborhood::Rank;
@@ -26,7 +26,7 @@ pub(super) struct Own {
     pub(super) direct: bool,
     /// Facts about its datatype, and the last datatype that MPI accepted for it.
     pub(super) known: Known,
-    pub(super) accepted: Option<MPI_Datatype>,
+    pub(super) accepted: Option<Datatype>,
     /// In the bound call: where it is, its bytes of data, and how they are packed.
     pub(super) located: Located,
     pub(super) length: usize,
@@ -231,7 +231,7 @@ impl Forward {
         let at = &mut list[block.index()];
         if *at == NONE {
             *at = self.own.len() as u32;
-            let (nowhere, datatype) = (std::ptr::null_mut(), datatype::null());
+            let (nowhere, datatype) = (std::ptr::null_mut(), datatype::byte());
             self.own.push(Own {
                 block,
                 direct: false,

@@ -6,7 +6,7 @@ use crate::datatype::check::{accept, refuse_null, self_edge};
 use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::{MPI_Datatype, MPI_Op, datatype, op, text_of};
+use crate::mpi::{Datatype, Op, text_of};
 use crate::schedule::Block;
 
 /// Alignment of scratch blocks in bytes: a cache line.
@@ -16,7 +16,7 @@ impl P2p {
     /// Binds the messages of one side. The shape is matched once, not per message: this loop is all
     /// that a call costs beyond MPI.
     #[inline]
-    pub(super) unsafe fn bind_side(&mut self, side: &Blocks, input: bool) -> Result<()> {
+    pub(super) fn bind_side(&mut self, side: &Blocks, input: bool) -> Result<()> {
         let places = if input { &self.sorted.inputs } else { &self.sorted.outputs };
         let Some(first) = places.first() else {
             return Ok(());
@@ -34,8 +34,7 @@ impl P2p {
             return Ok(());
         }
         let known = if input { &mut self.accepted.input } else { &mut self.accepted.output };
-        // SAFETY: as for `bind`.
-        unsafe { accept(known, side.datatype, side, first.entry as usize, &self.comm) }?;
+        accept(known, side.datatype, side, first.entry as usize, &self.comm)?;
         side.locate_all(places.iter().map(|p| p.entry), |k, block| {
             let argument = || side.count_argument(places[k].entry as usize);
             // SAFETY: as for `bind`; the type has been accepted.
@@ -47,24 +46,22 @@ impl P2p {
     }
 
     /// Finds a block of any kind. Most messages do not need this.
-    pub(super) unsafe fn locate(&mut self, block: Block, buffers: &Buffers, scratch: &Scratch) -> Result<Located> {
+    pub(super) fn locate(&mut self, block: Block, buffers: &Buffers, scratch: &Scratch) -> Result<Located> {
         let known = if let Block::Input(_) = block { &mut self.accepted.input } else { &mut self.accepted.output };
-        // SAFETY: as for `bind`.
-        unsafe { locate(block, buffers, scratch, known, &self.comm) }
+        locate(block, buffers, scratch, known, &self.comm)
     }
 
     /// Binds all operations but messages of whole input or output blocks.
     #[inline]
-    pub(super) unsafe fn bind_others(&mut self, buffers: &Buffers, scratch: &Scratch) -> Result<()> {
+    pub(super) fn bind_others(&mut self, buffers: &Buffers, scratch: &Scratch) -> Result<()> {
         let none = self.sorted.others.is_empty() && self.sorted.copies.is_empty() && self.sorted.reduces.is_empty();
         if none && self.parts.is_empty() {
             return Ok(());
         }
-        // SAFETY: as for `bind`.
-        unsafe { self.bind_each(buffers, scratch) }
+        self.bind_each(buffers, scratch)
     }
 
-    pub(super) unsafe fn bind_each(&mut self, buffers: &Buffers, scratch: &Scratch) -> Result<()> {
+    pub(super) fn bind_each(&mut self, buffers: &Buffers, scratch: &Scratch) -> Result<()> {
         // SAFETY: as for `bind`, in all of the calls.
         unsafe {
             if !self.parts.is_empty() {
@@ -107,54 +104,44 @@ impl P2p {
 
     /// Checks the operator and lays out the scratch blocks.
     #[inline]
-    pub(super) unsafe fn prepare_fold(&mut self, buffers: &Buffers) -> Result<Scratch> {
+    pub(super) fn prepare_fold(&mut self, buffers: &Buffers) -> Result<Scratch> {
         self.fold = None;
         match buffers.op {
-            // SAFETY: as for `bind`.
-            Some(op) => unsafe { self.lay_out_fold(op, buffers) },
+            Some(op) => self.lay_out_fold(op, buffers),
             None => Ok(Scratch::NONE),
         }
     }
 
-    pub(super) unsafe fn lay_out_fold(&mut self, op: MPI_Op, buffers: &Buffers) -> Result<Scratch> {
+    pub(super) fn lay_out_fold(&mut self, op: Op, buffers: &Buffers) -> Result<Scratch> {
         let result = buffers.output.locate(0)?;
-        // SAFETY: the caller of `bind` vouches for the handles.
-        unsafe {
-            if self.accepted.op != Some((op, result.datatype)) {
-                op::check_type(op, result.datatype, self.self_comm()?).map_err(|e| Error::Operator { text: text_of(*e) })?;
-                self.accepted.op = Some((op, result.datatype));
-            }
-            let extent = buffers.output.extent;
-            self.fold = Some(Fold { op, datatype: result.datatype, count: result.count, extent });
-            if self.scratch_blocks == 0 {
-                return Ok(Scratch::NONE);
-            }
-            let (true_lb, true_extent) = datatype::true_extent(result.datatype)?;
-            let argument = || buffers.output.count_argument(0);
-            let too_large = || Error::TooLarge { argument: argument(), count: result.count, extent };
-            // from the lowest to the highest byte of all elements
-            let steps = buffers::steps(result.count, extent, argument)?;
-            let length = steps.unsigned_abs() as usize + buffers::length(1, true_extent, argument)?;
-            let stride = length.next_multiple_of(LINE);
-            let needed = stride.checked_mul(self.scratch_blocks).and_then(|n| n.checked_add(2 * LINE)).ok_or_else(too_large)?;
-            enlarge(&mut self.scratch, needed)?;
-            // align the address that the operator gets, not the beginning of the allocation
-            let aligned = self.scratch.as_ptr().align_offset(LINE);
-            let lowest = true_lb + steps.min(0);
-            let before = lowest.rem_euclid(LINE as i64) - lowest;
-            Ok(Scratch { first: self.scratch.as_mut_ptr().wrapping_add(aligned).wrapping_offset(before as isize), stride })
+        if self.accepted.op != Some((op, result.datatype)) {
+            op.check_type(result.datatype, self.self_comm()?).map_err(|e| Error::Operator { text: text_of(*e) })?;
+            self.accepted.op = Some((op, result.datatype));
         }
+        let extent = buffers.output.extent;
+        self.fold = Some(Fold { op, datatype: result.datatype, count: result.count, extent });
+        if self.scratch_blocks == 0 {
+            return Ok(Scratch::NONE);
+        }
+        let (true_lb, true_extent) = result.datatype.true_extent()?;
+        let argument = || buffers.output.count_argument(0);
+        let too_large = || Error::TooLarge { argument: argument(), count: result.count, extent };
+        // from the lowest to the highest byte of all elements
+        let steps = buffers::steps(result.count, extent, argument)?;
+        let length = steps.unsigned_abs() as usize + buffers::length(1, true_extent, argument)?;
+        let stride = length.next_multiple_of(LINE);
+        let needed = stride.checked_mul(self.scratch_blocks).and_then(|n| n.checked_add(2 * LINE)).ok_or_else(too_large)?;
+        enlarge(&mut self.scratch, needed)?;
+        // align the address that the operator gets, not the beginning of the allocation
+        let aligned = self.scratch.as_ptr().align_offset(LINE);
+        let lowest = true_lb + steps.min(0);
+        let before = lowest.rem_euclid(LINE as i64) - lowest;
+        Ok(Scratch { first: self.scratch.as_mut_ptr().wrapping_add(aligned).wrapping_offset(before as isize), stride })
     }
 }
 
 /// Finds and checks a block of any kind; `known` is a datatype that MPI has accepted.
-unsafe fn locate(
-    block: Block,
-    buffers: &Buffers,
-    scratch: &Scratch,
-    known: &mut Option<MPI_Datatype>,
-    comm: &Comm,
-) -> Result<Located> {
+fn locate(block: Block, buffers: &Buffers, scratch: &Scratch, known: &mut Option<Datatype>, comm: &Comm) -> Result<Located> {
     let (side, entry) = match block {
         Block::Input(entry) => (&buffers.input, entry as usize),
         Block::Output(entry) => (&buffers.output, entry as usize),
@@ -163,11 +150,8 @@ unsafe fn locate(
         Block::Packet(_) => return Err(Error::Internal("this executor has no packets".into()).into()),
     };
     let mut located = side.locate(entry)?;
-    // SAFETY: as for `bind`.
-    unsafe {
-        accept(known, located.datatype, side, entry, comm)?;
-        refuse_null(&located, side)?;
-    }
+    accept(known, located.datatype, side, entry, comm)?;
+    refuse_null(&located, side)?;
     if let Block::Scratch(k) = block {
         located.at = scratch.at(k);
     }

@@ -11,26 +11,20 @@ use crate::schedule::Block;
 impl P2p {
     /// Hands what was just bound to MPI, where it lies on a device. Parts of a contiguous block are
     /// sent directly from the device.
-    ///
-    /// # Safety
-    /// As for `Executor::bind`.
     #[cold]
-    pub unsafe fn find_devices(&mut self, buffers: &Buffers, devices: &Devices) -> Result<()> {
-        // SAFETY: the caller vouches for the buffers, whose datatypes have been accepted.
-        unsafe {
-            if self.fold.is_some() {
-                return refuse(devices, buffers, self.blocks(), no_reduction);
-            }
-            for copy in &mut self.copies {
-                copy.find_devices(devices)?;
-            }
-            if let Some(guards) = &mut self.guards {
-                for i in self.sorted.rounds.iter().flat_map(|round| round.recvs.clone()) {
-                    guards.spare_device(i, &mut self.messages[i], devices)?;
-                }
-            }
-            self.parts.find_devices(devices)
+    pub fn find_devices(&mut self, buffers: &Buffers, devices: &Devices) -> Result<()> {
+        if self.fold.is_some() {
+            return refuse(devices, buffers, self.blocks(), no_reduction);
         }
+        for copy in &mut self.copies {
+            copy.find_devices(devices)?;
+        }
+        if let Some(guards) = &mut self.guards {
+            for i in self.sorted.rounds.iter().flat_map(|round| round.recvs.clone()) {
+                guards.spare_device(i, &mut self.messages[i], devices)?;
+            }
+        }
+        self.parts.find_devices(devices)
     }
 
     /// Returns all blocks that the schedule uses.

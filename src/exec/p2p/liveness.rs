@@ -28,8 +28,7 @@ impl P2p {
         let pending: Vec<Vec<usize>> = lists.iter().map(|(.., requests)| requests.pending()).collect();
         let peer = |message: usize| self.sorted.messages[message].0;
         let wanted = lists.iter().zip(&pending).flat_map(|((first, ..), list)| list.iter().map(|k| peer(*first + k)));
-        // SAFETY: a live communicator.
-        let dead = unsafe { self.patience.look(self.comm.raw(), wanted) };
+        let dead = self.patience.look(self.comm.view(), wanted);
         let mut gone = None;
         for ((first, receives, requests), list) in lists.into_iter().zip(pending) {
             for position in list.into_iter().filter(|k| dead.contains(&peer(first + k))) {

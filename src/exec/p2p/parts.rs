@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::device::Devices;
 use crate::mpi::p2p::Message;
-use crate::mpi::{self, MPI_Datatype, datatype};
+use crate::mpi::{self, Datatype, datatype};
 use crate::schedule::{Block, Part};
 use crate::topology::neighborhood::Rank;
 
@@ -44,7 +44,7 @@ struct Stage {
     /// Facts about its datatype.
     known: Known,
     /// The last datatype that MPI accepted for it.
-    accepted: Option<MPI_Datatype>,
+    accepted: Option<Datatype>,
     bound: Option<Bound>,
 }
 
@@ -157,13 +157,10 @@ impl Parts {
 
     /// Finds the data of each block and fills in the messages. `locate` finds and checks a block;
     /// its last argument holds the datatype that MPI accepted last.
-    ///
-    /// # Safety
-    /// The buffers must be what the C prototype asks for.
-    pub unsafe fn bind(
+    pub fn bind(
         &mut self,
         buffers: &Buffers,
-        mut locate: impl FnMut(Block, &mut Option<MPI_Datatype>) -> Result<Located>,
+        mut locate: impl FnMut(Block, &mut Option<Datatype>) -> Result<Located>,
         messages: &mut [Message],
         large: &mut Large,
         comm: &Comm,
@@ -181,8 +178,7 @@ impl Parts {
             let side = side_of(stage.block, buffers);
             let too_large =
                 |extent| Error::TooLarge { argument: side.count_argument(stage.block.index()), count: located.count, extent };
-            // SAFETY: `locate` has had the datatype accepted.
-            let bound = unsafe {
+            let bound = {
                 let (packing, size) = Packing::of(&located, &stage.known, comm)?;
                 let length = buffers::length(located.count, size, || side.count_argument(stage.block.index()))? as u64;
                 let place = match packing {
@@ -232,16 +228,12 @@ impl Parts {
     }
 
     /// Makes MPI pack blocks that lie on a device. Contiguous ones are sent from where they are.
-    ///
-    /// # Safety
-    /// As for `bind`, which has been called.
-    pub unsafe fn find_devices(&mut self, devices: &Devices) -> Result<()> {
+    pub fn find_devices(&mut self, devices: &Devices) -> Result<()> {
         for bound in self.stages.iter_mut().filter_map(|stage| stage.bound.as_mut()) {
-            if let Bound { located, place: Place::Here { packing, .. }, .. } = bound {
-                // SAFETY: the datatype has been accepted.
-                if unsafe { located.is_on_device(devices) }? {
-                    *packing = Packing::Message;
-                }
+            if let Bound { located, place: Place::Here { packing, .. }, .. } = bound
+                && located.is_on_device(devices)?
+            {
+                *packing = Packing::Message;
             }
         }
         Ok(())

@@ -14,7 +14,7 @@ use crate::exec::waiting::Waiting;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::p2p::{Message, Requests};
-use crate::mpi::{MPI_Datatype, MPI_Op, datatype};
+use crate::mpi::{Datatype, Op, datatype};
 use crate::observe::{Medium, Record};
 use crate::schedule::{Block, Schedule};
 use crate::topology::neighborhood::Rank;
@@ -22,8 +22,8 @@ use crate::topology::neighborhood::Rank;
 /// The operator and elements of a call's reductions.
 #[derive(Clone, Copy)]
 pub(super) struct Fold {
-    pub(super) op: MPI_Op,
-    pub(super) datatype: MPI_Datatype,
+    pub(super) op: Op,
+    pub(super) datatype: Datatype,
     pub(super) count: i64,
     pub(super) extent: i64,
 }
@@ -80,11 +80,11 @@ pub struct P2p {
 pub(super) struct Accepted {
     /// The datatype of all input and of all output blocks; if blocks have their own, the last one
     /// of a self edge.
-    pub(super) input: Option<MPI_Datatype>,
-    pub(super) output: Option<MPI_Datatype>,
+    pub(super) input: Option<Datatype>,
+    pub(super) output: Option<Datatype>,
     /// By message, if each block has a datatype of its own.
-    pub(super) messages: Vec<Option<MPI_Datatype>>,
-    pub(super) op: Option<(MPI_Op, MPI_Datatype)>,
+    pub(super) messages: Vec<Option<Datatype>>,
+    pub(super) op: Option<(Op, Datatype)>,
 }
 
 impl P2p {
@@ -105,7 +105,7 @@ impl P2p {
         let nothing = |&(peer, _): &(Rank, Block)| Message {
             at: std::ptr::null_mut(),
             count: 0,
-            datatype: datatype::null(),
+            datatype: datatype::byte(),
             peer: peer as i32,
         };
         P2p {

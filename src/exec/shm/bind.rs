@@ -8,7 +8,7 @@ use crate::datatype::check::{accept, refuse_null, self_edge};
 use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
 use crate::exec::executor::Executor;
-use crate::mpi::MPI_Op;
+use crate::mpi::Op;
 use crate::mpi::message;
 use crate::schedule::Block;
 
@@ -22,24 +22,21 @@ impl Shm {
         let Some(first) = fields.first() else { return Ok(()) };
         self.to_all = blocks::is_one(&first.input);
         let freed = self.known[0][0].freed()?;
-        // SAFETY: the caller vouches for the buffers.
-        unsafe {
-            if let Some(op) = first.op {
-                self.bind_fold(op, first)?;
-            } else {
-                for block in &mut self.outputs {
-                    let (side, known) = (&fields[block.field as usize].output, &self.known[block.field as usize][1]);
-                    block.bind(side, known, freed, &self.comm)?;
-                }
-                if !self.self_edges.is_empty() {
-                    self.bind_copies(fields)?;
-                }
-            }
-            let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
-            for block in &mut self.inputs[..own] {
-                let (side, known) = (&fields[block.field as usize].input, &self.known[block.field as usize][0]);
+        if let Some(op) = first.op {
+            self.bind_fold(op, first)?;
+        } else {
+            for block in &mut self.outputs {
+                let (side, known) = (&fields[block.field as usize].output, &self.known[block.field as usize][1]);
                 block.bind(side, known, freed, &self.comm)?;
             }
+            if !self.self_edges.is_empty() {
+                self.bind_copies(fields)?;
+            }
+        }
+        let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
+        for block in &mut self.inputs[..own] {
+            let (side, known) = (&fields[block.field as usize].input, &self.known[block.field as usize][0]);
+            block.bind(side, known, freed, &self.comm)?;
         }
         for send in if self.to_all { &mut self.all } else { &mut self.each } {
             send.bytes = blocks::total(&self.inputs[send.blocks.clone()])?;
@@ -54,46 +51,40 @@ impl Shm {
         Ok(())
     }
 
-    unsafe fn bind_copies(&mut self, fields: &[Buffers]) -> Result<()> {
+    fn bind_copies(&mut self, fields: &[Buffers]) -> Result<()> {
         for (field, known) in fields.iter().zip(&self.known) {
             for &(target, source) in &self.self_edges {
                 let (from, into) = (field.input.locate(target as usize)?, field.output.locate(source as usize)?);
-                // SAFETY: as for `bind_fields`.
-                unsafe {
-                    accept(&mut self.accepted[0], from.datatype, &field.input, target as usize, &self.comm)?;
-                    accept(&mut self.accepted[1], into.datatype, &field.output, source as usize, &self.comm)?;
-                    refuse_null(&from, &field.input)?;
-                    refuse_null(&into, &field.output)?;
-                    let Some(copy) = BlockCopy::prepare(from, into, &known[0], &self.comm)? else {
-                        let (from_block, into_block) = (Block::Input(target), Block::Output(source));
-                        return Err(self_edge(from_block.index(), &from, into_block.index(), &into)?.into());
-                    };
-                    enlarge(&mut self.pack, copy.buffer())?;
-                    self.copies.push(copy);
-                }
+                accept(&mut self.accepted[0], from.datatype, &field.input, target as usize, &self.comm)?;
+                accept(&mut self.accepted[1], into.datatype, &field.output, source as usize, &self.comm)?;
+                refuse_null(&from, &field.input)?;
+                refuse_null(&into, &field.output)?;
+                let Some(copy) = BlockCopy::prepare(from, into, &known[0], &self.comm)? else {
+                    let (from_block, into_block) = (Block::Input(target), Block::Output(source));
+                    return Err(self_edge(from_block.index(), &from, into_block.index(), &into)?.into());
+                };
+                enlarge(&mut self.pack, copy.buffer())?;
+                self.copies.push(copy);
             }
         }
         Ok(())
     }
 
     /// Binds a reduction, except for what is sent.
-    unsafe fn bind_fold(&mut self, op: MPI_Op, buffers: &Buffers) -> Result<()> {
+    fn bind_fold(&mut self, op: Op, buffers: &Buffers) -> Result<()> {
         let Some(folding) = &mut self.folding else {
             return Err(Error::Internal("an executor that does not reduce got an operator".into()).into());
         };
         let Some(self_comm) = self.self_comm.as_deref() else {
             return Err(Error::Internal("an executor that does not reduce got an operator".into()).into());
         };
-        // SAFETY: as for `bind_fields`.
-        unsafe {
-            let known = &self.known[0][1];
-            folding.bind(op, &buffers.output, known, &self.comm, self_comm)?;
-            for &(target, _) in &self.self_edges {
-                let from = buffers.input.locate(target as usize)?;
-                accept(&mut self.accepted[0], from.datatype, &buffers.input, target as usize, &self.comm)?;
-                refuse_null(&from, &buffers.input)?;
-                folding.bind_own(target, from, &self.known[0][0], &self.comm)?;
-            }
+        let known = &self.known[0][1];
+        folding.bind(op, &buffers.output, known, &self.comm, self_comm)?;
+        for &(target, _) in &self.self_edges {
+            let from = buffers.input.locate(target as usize)?;
+            accept(&mut self.accepted[0], from.datatype, &buffers.input, target as usize, &self.comm)?;
+            refuse_null(&from, &buffers.input)?;
+            folding.bind_own(target, from, &self.known[0][0], &self.comm)?;
         }
         for recv in &mut self.recvs {
             // a block that goes to all targets travels once
@@ -123,7 +114,7 @@ impl Shm {
                 self.remote_displs[source as usize] = (place * bytes) as i64;
             }
             let (counts, displs) = (Ints::Wide(&self.remote_counts), Ints::Wide(&self.remote_displs));
-            let shape = Shape::General { counts, displs, datatypes: &self.remote_datatypes };
+            let shape = Shape::General { counts, displs, datatypes: self.remote_datatypes[..].into() };
             let output = Blocks {
                 base: self.scratch.as_mut_ptr(),
                 datatype: message::packed(),

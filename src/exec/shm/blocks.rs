@@ -8,7 +8,7 @@ use crate::datatype::known::Known;
 use crate::datatype::layout::Layout;
 use crate::datatype::pack::{self, layout};
 use crate::error::{Error, Result};
-use crate::mpi::MPI_Datatype;
+use crate::mpi::Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self};
 use crate::mpi::device::Devices;
@@ -44,7 +44,7 @@ pub struct MessageBlock {
     pub bytes: usize,
     count: i64,
     packing: Packing,
-    accepted: Option<MPI_Datatype>,
+    accepted: Option<Datatype>,
     /// Count of freed datatypes up to which the rest is valid: a handle may come back as another
     /// datatype.
     freed: u64,
@@ -59,21 +59,15 @@ impl MessageBlock {
     }
 
     /// Hands a block that was just bound over to MPI, if it lies on a device.
-    ///
-    /// # Safety
-    /// As for `bind`.
-    pub unsafe fn find_device(&mut self, devices: &Devices, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
-        // SAFETY: the caller vouches for the datatype, which has been accepted.
-        unsafe {
-            let is = self.located().is_on_device(devices)?;
-            let was = std::mem::replace(&mut self.device, is);
-            if self.device {
-                self.packing = Packing::Mpi(pack::Packing::Message);
-            } else if was {
-                // `packing` holds for the address of the previous call only
-                self.forget();
-                self.bind(side, known, freed, comm)?;
-            }
+    pub fn find_device(&mut self, devices: &Devices, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
+        let is = self.located().is_on_device(devices)?;
+        let was = std::mem::replace(&mut self.device, is);
+        if self.device {
+            self.packing = Packing::Mpi(pack::Packing::Message);
+        } else if was {
+            // `packing` holds for the address of the previous call only
+            self.forget();
+            self.bind(side, known, freed, comm)?;
         }
         Ok(())
     }
@@ -91,11 +85,8 @@ impl MessageBlock {
 
     /// Locates the block. Neither asks MPI nor allocates if datatype and count are those of the
     /// previous call.
-    ///
-    /// # Safety
-    /// The datatype must be a datatype; `known` belongs to the same side, and is valid at `freed`.
     #[inline(always)]
-    pub unsafe fn bind(&mut self, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
+    pub fn bind(&mut self, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
         let located = side.locate(self.entry as usize)?;
         self.at = located.at;
         if self.accepted == Some(located.datatype)
@@ -105,41 +96,33 @@ impl MessageBlock {
         {
             return Ok(());
         }
-        // SAFETY: the caller vouches for the datatype. An error invalidates what was known.
-        unsafe { self.look_at(&located, side, known, freed, comm).inspect_err(|_| self.accepted = None) }
+        self.look_at(&located, side, known, freed, comm).inspect_err(|_| self.accepted = None)
     }
 
-    unsafe fn look_at(&mut self, located: &Located, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
-        // SAFETY: as for `bind`.
-        unsafe {
-            if self.accepted != Some(located.datatype) || self.freed != freed {
-                accept(&mut self.accepted, located.datatype, side, self.entry as usize, comm)?;
-            }
-            refuse_null(located, side)?;
-            (self.count, self.freed) = (located.count, freed);
-            if let Some(size) = known.dense(located.datatype)? {
-                self.bytes = buffers::length(located.count, size, || side.count_argument(self.entry as usize))?;
-                self.packing = Packing::Contiguous(0);
-                return Ok(());
-            }
-            self.bytes =
-                buffers::length(located.count, datatype::size(located.datatype)?, || side.count_argument(self.entry as usize))?;
-            self.bind_derived(located, known, comm)
+    fn look_at(&mut self, located: &Located, side: &Blocks, known: &Known, freed: u64, comm: &Comm) -> Result<()> {
+        if self.accepted != Some(located.datatype) || self.freed != freed {
+            accept(&mut self.accepted, located.datatype, side, self.entry as usize, comm)?;
         }
+        refuse_null(located, side)?;
+        (self.count, self.freed) = (located.count, freed);
+        if let Some(size) = known.dense(located.datatype)? {
+            self.bytes = buffers::length(located.count, size, || side.count_argument(self.entry as usize))?;
+            self.packing = Packing::Contiguous(0);
+            return Ok(());
+        }
+        self.bytes = buffers::length(located.count, located.datatype.size()?, || side.count_argument(self.entry as usize))?;
+        self.bind_derived(located, known, comm)
     }
 
-    unsafe fn bind_derived(&mut self, located: &Located, known: &Known, comm: &Comm) -> Result<()> {
-        // SAFETY: as for `bind`.
-        unsafe {
-            self.packing = match layout(located, known)? {
-                _ if self.bytes == 0 => Packing::Contiguous(0),
-                Some(layout) => match layout.contiguous() {
-                    Some(offset) => Packing::Contiguous(offset as isize),
-                    None => Packing::Layout(layout),
-                },
-                None => Packing::Mpi(pack::Packing::without_layout(located, comm)?),
-            };
-        }
+    fn bind_derived(&mut self, located: &Located, known: &Known, comm: &Comm) -> Result<()> {
+        self.packing = match layout(located, known)? {
+            _ if self.bytes == 0 => Packing::Contiguous(0),
+            Some(layout) => match layout.contiguous() {
+                Some(offset) => Packing::Contiguous(offset as isize),
+                None => Packing::Layout(layout),
+            },
+            None => Packing::Mpi(pack::Packing::without_layout(located, comm)?),
+        };
         Ok(())
     }
 
@@ -226,7 +209,7 @@ impl MessageBlock {
                 return Ok(());
             };
             let located = self.located();
-            let size = (datatype::size(located.datatype)? as usize).max(1);
+            let size = (located.datatype.size()? as usize).max(1);
             let short = Located { count: (bytes / size) as i64, ..located };
             let from = std::slice::from_raw_parts_mut(from.cast_mut(), bytes / size * size);
             passage.unpack(from, &short, loopback.me, loopback.tag, loopback.comm)

@@ -13,7 +13,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Result;
 use crate::mpi::coll;
-use crate::mpi::comm;
 use crate::mpi::finalize;
 use crate::shm::doorbell::Doorbell;
 use crate::shm::node::Team;
@@ -238,8 +237,7 @@ pub fn make(
         return Ok(None);
     }
     let members: Vec<u32> = targets.iter().map(|target| target.1).collect();
-    // SAFETY: a live communicator.
-    let worlds = unsafe { comm::world_ranks(team.comm().raw(), &members) }?;
+    let worlds = team.comm().view().world_ranks(&members)?;
     let doorbell = |member: usize| Doorbell::at(segment.part(member as u32));
     let mut next = segment.part(team.me()).wrapping_add(rings);
     let channels = common.iter().enumerate().map(|(operation, &common)| {

@@ -23,8 +23,7 @@ impl Shm {
         let senders =
             found.filter(|&i| !self.channels.lives(self.channels.inbound[i].member)).map(|i| self.channels.inbound[i].rank);
         let senders: Vec<u32> = senders.collect();
-        // SAFETY: a live communicator.
-        let dead = unsafe { self.patience.look(self.comm.raw(), senders.into_iter()) };
+        let dead = self.patience.look(self.comm.view(), senders.into_iter());
         for k in (0..self.receiving.len()).rev() {
             let i = self.receiving[k] as usize;
             let found = self.is_found(i);

@@ -13,9 +13,8 @@ use crate::datatype::known::Known;
 use crate::datatype::pack::Packing;
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype::{self};
 use crate::mpi::op::{self, Element, Operator};
-use crate::mpi::{MPI_Datatype, MPI_Op};
+use crate::mpi::{Datatype, Op};
 use crate::schedule::FoldOrder;
 
 /// Alignment of the kept blocks in bytes.
@@ -55,8 +54,8 @@ pub struct Folding {
     next: usize,
     /// By source, its position in `chain`.
     of_source: Vec<Option<u32>>,
-    op: Option<MPI_Op>,
-    accepted: Option<(MPI_Op, MPI_Datatype)>,
+    op: Option<Op>,
+    accepted: Option<(Op, Datatype)>,
     predefined: Option<(Operator, Element)>,
     result: Option<Located>,
     extent: i64,
@@ -111,68 +110,58 @@ impl Folding {
     }
 
     /// Binds the result, and checks the operator.
-    ///
-    /// # Safety
-    /// Handles must be valid, and the result as large as the arguments say.
-    pub unsafe fn bind(&mut self, op: MPI_Op, side: &Blocks, known: &Known, comm: &Comm, self_comm: &Comm) -> Result<()> {
+    pub fn bind(&mut self, op: Op, side: &Blocks, known: &Known, comm: &Comm, self_comm: &Comm) -> Result<()> {
         self.own.clear();
         if self.chain.is_empty() {
             // without sources, the arguments are not significant
             return Ok(());
         }
         let result = side.locate(0)?;
-        // SAFETY: the caller vouches for handles and memory.
-        unsafe {
-            if self.accepted != Some((op, result.datatype)) {
-                datatype::check_committed(result.datatype, comm)
-                    .map_err(|e| Error::Datatype { argument: side.datatype_argument(0), text: said(*e) })?;
-                op::check_type(op, result.datatype, self_comm).map_err(|e| Error::Operator { text: said(*e) })?;
-                self.accepted = Some((op, result.datatype));
-                self.predefined = op::predefined(op, result.datatype);
-            }
-            refuse_null(&result, side)?;
-            let (way, size) = Packing::of(&result, known, comm)?;
-            let argument = || side.count_argument(0);
-            let bytes = buffers::length(result.count, size, argument)?;
-            (self.op, self.extent, self.bytes) = (Some(op), side.extent, bytes);
-            self.in_place = if let Packing::InPlace(at) = way { Some(at) } else { None };
-            self.way = way;
-            if self.predefined.is_none() && self.chain.len() > 1 {
-                let (true_lb, true_extent) = datatype::true_extent(result.datatype)?;
-                // from the lowest to the highest byte of all elements
-                let steps = buffers::steps(result.count, side.extent, argument)?;
-                let length = steps.unsigned_abs() as usize + buffers::length(1, true_extent, argument)?;
-                self.stride = length.next_multiple_of(LINE) + LINE;
-                enlarge(&mut self.kept, 2 * self.stride + LINE)?;
-                let lowest = true_lb + steps.min(0);
-                self.before = lowest.rem_euclid(LINE as i64) - lowest;
-            }
-            self.result = Some(result);
+        if self.accepted != Some((op, result.datatype)) {
+            result
+                .datatype
+                .check_committed(comm)
+                .map_err(|e| Error::Datatype { argument: side.datatype_argument(0), text: said(*e) })?;
+            op.check_type(result.datatype, self_comm).map_err(|e| Error::Operator { text: said(*e) })?;
+            self.accepted = Some((op, result.datatype));
+            self.predefined = op::predefined(op, result.datatype);
         }
+        refuse_null(&result, side)?;
+        let (way, size) = Packing::of(&result, known, comm)?;
+        let argument = || side.count_argument(0);
+        let bytes = buffers::length(result.count, size, argument)?;
+        (self.op, self.extent, self.bytes) = (Some(op), side.extent, bytes);
+        self.in_place = if let Packing::InPlace(at) = way { Some(at) } else { None };
+        self.way = way;
+        if self.predefined.is_none() && self.chain.len() > 1 {
+            let (true_lb, true_extent) = result.datatype.true_extent()?;
+            // from the lowest to the highest byte of all elements
+            let steps = buffers::steps(result.count, side.extent, argument)?;
+            let length = steps.unsigned_abs() as usize + buffers::length(1, true_extent, argument)?;
+            self.stride = length.next_multiple_of(LINE) + LINE;
+            enlarge(&mut self.kept, 2 * self.stride + LINE)?;
+            let lowest = true_lb + steps.min(0);
+            self.before = lowest.rem_euclid(LINE as i64) - lowest;
+        }
+        self.result = Some(result);
         Ok(())
     }
 
     /// Binds the block that the process sends to itself along the self edge from entry `target` of
     /// its list of targets.
-    ///
-    /// # Safety
-    /// The block's datatype must be committed.
-    pub unsafe fn bind_own(&mut self, target: u32, block: Located, known: &Known, comm: &Comm) -> Result<()> {
-        // SAFETY: the caller vouches for the datatype.
-        unsafe {
-            let (way, size) = Packing::of(&block, known, comm)?;
-            let sent = i128::from(size) * i128::from(block.count);
-            if sent != self.bytes as i128 {
-                let source = self.chain.iter().find(|c| matches!(c.1, Origin::Own(t, _) if t == target));
-                let (source_entry, expected) = (source.map_or(0, |s| s.0 as usize), self.bytes as i128);
-                return Err(Error::SelfEdge { target: target as usize, sent, source_entry, expected }.into());
-            }
-            let mut packed = Vec::new();
-            if !way.is_in_place() {
-                enlarge(&mut packed, self.bytes)?;
-            }
-            self.own.push(OwnBlock { target, way, block, packed });
+    pub fn bind_own(&mut self, target: u32, block: Located, known: &Known, comm: &Comm) -> Result<()> {
+        let (way, size) = Packing::of(&block, known, comm)?;
+        let sent = i128::from(size) * i128::from(block.count);
+        if sent != self.bytes as i128 {
+            let source = self.chain.iter().find(|c| matches!(c.1, Origin::Own(t, _) if t == target));
+            let (source_entry, expected) = (source.map_or(0, |s| s.0 as usize), self.bytes as i128);
+            return Err(Error::SelfEdge { target: target as usize, sent, source_entry, expected }.into());
         }
+        let mut packed = Vec::new();
+        if !way.is_in_place() {
+            enlarge(&mut packed, self.bytes)?;
+        }
+        self.own.push(OwnBlock { target, way, block, packed });
         Ok(())
     }
 

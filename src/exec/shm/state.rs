@@ -11,7 +11,7 @@ use crate::datatype::copy::BlockCopy;
 use crate::datatype::known::Known;
 use crate::error::{Error, Result};
 use crate::exec::p2p::P2p;
-use crate::mpi::MPI_Datatype;
+use crate::mpi::Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message::Request;
@@ -173,7 +173,7 @@ pub struct Shm {
     pub(super) receiving: Vec<u32>,
     pub(super) self_edges: Vec<(u32, u32)>,
     pub(super) copies: Vec<BlockCopy>,
-    pub(super) accepted: [Option<MPI_Datatype>; 2],
+    pub(super) accepted: [Option<Datatype>; 2],
     pub(super) pack: Vec<u8>,
     pub(super) remote: Option<Box<P2p>>,
     pub(super) remote_runs: bool,
@@ -185,7 +185,7 @@ pub struct Shm {
     pub(super) remote_entries: Vec<u32>,
     pub(super) remote_counts: Vec<i64>,
     pub(super) remote_displs: Vec<i64>,
-    pub(super) remote_datatypes: Vec<MPI_Datatype>,
+    pub(super) remote_datatypes: Vec<Datatype>,
     pub(super) failure: Option<Box<Error>>,
     /// True if MPI writes messages that are too long past the end of their receives
     /// (`mpi/guard.rs`).

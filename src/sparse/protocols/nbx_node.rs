@@ -16,7 +16,7 @@ use super::crystal::{self, LOST, Packet, Router, Routing};
 use super::nbx::{self, ReceiveRing};
 use crate::error::Result;
 use crate::mpi::coll;
-use crate::mpi::comm::{self, Owned as Comm};
+use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::bytes_at;
 use crate::sparse::messages::{Arrivals, Outgoing, Sends};
 use crate::sparse::stats::Stats;
@@ -45,8 +45,7 @@ impl Nodes {
             Some(processes) => comm.split(rank / processes)?,
             None => comm.node()?,
         };
-        // SAFETY: a live communicator.
-        let (place, processes) = unsafe { (comm::rank(node.raw())?, comm::size(node.raw())?) };
+        let (place, processes) = (node.rank()?, node.size()?);
         let mut lowest = rank.to_ne_bytes();
         coll::broadcast(&node, &mut lowest, 0)?;
         let node_of = coll::allgather(comm, u32::from_ne_bytes(lowest), size)?;
