@@ -434,8 +434,8 @@ static void environment(MPI_Errhandler errhandler) {
   MPI_Comm_free(&fresh);
 }
 
-/* an exchange that fails before its first message is over: the next one runs. Where only one process
-   has failed, its next call joins the exchange that the others are in */
+/* an exchange that fails before its first message is over: the next one runs. Where only one
+   process has failed, its next call joins the exchange that the others are in */
 static void failed_starts(void) {
   if (n == 1) return;
   static const char *const armed[] = {"nbx", "nbx_probe", "crystal"};

@@ -46,8 +46,8 @@ impl Any {
         }
     }
 
-    /// Sends a notice in place of each message of input block `entry`, which could not be packed, in
-    /// the call that starts next. For executors that take joined fields.
+    /// Sends a notice in place of each message of input block `entry`, which could not be packed,
+    /// in the call that starts next. For executors that take joined fields.
     #[cold]
     pub fn spoil(&mut self, entry: u32, error: Box<Error>) {
         if let Any::P2p(executor) = self {

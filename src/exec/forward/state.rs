@@ -99,7 +99,8 @@ pub struct Forward {
     pub(super) lost: bool,
     /// True if a packet of the last call was laid out anew, without what could not be packed.
     pub(super) spoiled: bool,
-    /// The bytes that arrived for each packet of unknown length, also if there was no room for them.
+    /// The bytes that arrived for each packet of unknown length, even if there was no room for
+    /// them.
     pub(super) arrived: Vec<usize>,
     /// Receives messages that there is no memory for.
     pub(super) sink: Vec<u8>,

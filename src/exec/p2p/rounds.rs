@@ -71,8 +71,8 @@ impl P2p {
         }
     }
 
-    /// Sends a notice in place of each message of input block `entry`, which could not be packed, in
-    /// the call that starts next.
+    /// Sends a notice in place of each message of input block `entry`, which could not be packed,
+    /// in the call that starts next.
     #[cold]
     pub fn spoil(&mut self, entry: u32, error: Box<Error>) {
         let messages = (0..).zip(&self.sorted.messages);
