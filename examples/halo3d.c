@@ -283,8 +283,8 @@ static void make_faces(halo *h, const box *b, MPI_Info info) {
    sends toward offset o_i and receives from the process at -o_i, whose block travels with the same
    offset o_i: if this process is the target of entries i, j, ... of another one, that one is the
    source of just these entries i, j, ... here, and k-th meets k-th. With the process at +o_i as
-   i-th source, the lists would hold the same processes, but blocks would land at the opposite side of
-   the box wherever a periodic dimension has one or two processes. */
+   i-th source, the lists would hold the same processes, but blocks would land at the opposite side
+   of the box wherever a periodic dimension has one or two processes. */
 static void make_faces_edges_corners(halo *h, const box *b, MPI_Info info) {
   for (int z = -1; z <= 1; z++)
     for (int y = -1; y <= 1; y++)

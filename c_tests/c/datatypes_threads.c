@@ -1,5 +1,5 @@
-/* Threads that use a datatype for the first time at once: it is decoded once. MPI frees an attribute
-   that is set again, which another thread may be reading. */
+/* Threads that use a datatype for the first time at once: it is decoded once. MPI frees an
+   attribute that is set again, which another thread may be reading. */
 #define _GNU_SOURCE
 #include "test.h"
 #include <pthread.h>

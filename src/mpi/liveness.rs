@@ -1,7 +1,7 @@
 //! Finds out which processes of this node have ended.
 //!
-//! A waiting process checks after [`CHECK`](crate::util::backoff::CHECK), never before: a wait that
-//! ends sooner only reads the clock now and then. A process counts as ended when two checks in a row find it so;
+//! A waiting process checks after [`CHECK`], never before: a wait that ends sooner only reads the
+//! clock now and then. A process counts as ended when two checks in a row find it so;
 //! in between, MPI delivers what the process sent before it ended.
 //!
 //! Processes are known by number and start time, from one of two sources:

@@ -13,8 +13,8 @@
 //! ```
 //!
 //! A loop that has its own way to sleep, or that polls memory and must enter MPI now and then, acts
-//! on [`Backoff::turn`] instead. A [`Pace`] says how soon a process rests; which one applies depends
-//! on what is polled, and on whether the process has a core of its own.
+//! on [`Backoff::turn`] instead. A [`Pace`] says how soon a process rests; which one applies
+//! depends on what is polled, and on whether the process has a core of its own.
 
 #![forbid(unsafe_code)]
 
