@@ -81,7 +81,9 @@ unsafe fn private<'a>(comm: MPI_Comm, fewest: u32) -> Option<&'a Private> {
             return value.cast::<Private>().as_ref();
         }
         let (mut inter, mut processes) = (0, 0);
-        mpi_sys::MPI_Comm_test_inter(comm, &mut inter);
+        if mpi_sys::MPI_Comm_test_inter(comm, &mut inter) != SUCCESS {
+            return None;
+        }
         mpi_sys::MPI_Comm_size(comm, &mut processes);
         if inter != 0 || to_u32(processes) < fewest {
             return None;

@@ -56,6 +56,7 @@ unsafe fn other_receives(
             Some(e) => Err(e),
             None if is_cut_off(message, comm) => {
                 requests.skip();
+                first.get_or_insert_with(|| unmatched(message));
                 continue;
             }
             // SAFETY: the caller vouches for the buffers.
@@ -112,8 +113,13 @@ unsafe fn other_sends(
     for (k, message) in messages.iter().enumerate() {
         let posted = match failed.take() {
             Some(e) => Err(e),
-            None if message.peer == proc_null() || is_cut_off(message, comm) => {
+            None if message.peer == proc_null() => {
                 requests.skip();
+                continue;
+            }
+            None if is_cut_off(message, comm) => {
+                requests.skip();
+                first.get_or_insert_with(|| unmatched(message));
                 continue;
             }
             None if spoiled(k) => {
@@ -138,7 +144,7 @@ unsafe fn other_sends(
 pub unsafe fn send_or(requests: &mut Requests, message: Message, other: Message, tag: i32, comm: &Comm) -> Option<Box<Error>> {
     if is_cut_off(&message, comm) {
         requests.skip();
-        return None;
+        return Some(unmatched(&message));
     }
     // SAFETY: the caller vouches for the buffers.
     let error = unsafe { requests.post_sends(&[message], tag, comm) }.err()?;
@@ -160,13 +166,20 @@ fn replace(requests: &mut Requests, message: &Message, tag: i32, comm: &Comm) {
 /// Posts a notice in place of a message of up to `bytes` bytes to `peer`.
 #[cold]
 pub fn notify(requests: &mut Requests, bytes: u64, peer: i32, tag: i32, comm: &Comm) {
-    // SAFETY: notices lie in memory that is never written.
+    // SAFETY: notices lie in memory that is never written; the datatype is dropped after the
+    // message is posted.
     let posted =
-        notice::longer_than(bytes, peer).and_then(|(notice, _datatype)| unsafe { requests.post_sends(&[notice], tag, comm) });
+        unsafe { notice::longer_than(bytes, peer).and_then(|(notice, _datatype)| requests.post_sends(&[notice], tag, comm)) };
     if posted.is_err() {
         requests.skip();
         comm.mismatch(peer as u32);
     }
+}
+
+/// The error of a message to or from a process with which nothing is exchanged any more.
+#[cold]
+fn unmatched(message: &Message) -> Box<Error> {
+    Error::Unmatched { rank: message.peer as u32 }.into()
 }
 
 /// True if nothing is exchanged with the process at the other end any more.

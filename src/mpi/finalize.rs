@@ -67,7 +67,7 @@ impl Drop for Leftovers {
             }
             if patience.is_over() {
                 drop_dead(&mut messages, &mut patience, comm::world());
-                if progress.elapsed() > UNRECEIVED {
+                if !messages.is_empty() && progress.elapsed() > UNRECEIVED {
                     return give_up(messages);
                 }
             }

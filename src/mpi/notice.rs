@@ -10,12 +10,15 @@ use super::datatype::{self, Owned as Datatype};
 use super::message::{Block, Message, Mode, Request, send as send_block};
 use crate::error::Result;
 
-/// What is sent, again and again.
-static PIECE: [u8; 4096] = [0; 4096];
+/// What is sent, again and again. No packet of blocks begins so (`schedule::packet`), so that a
+/// process that passes blocks on takes a notice for no packet.
+static PIECE: [u8; 4096] = [0xff; 4096];
 
-/// Returns a message to `peer` that is longer than `bytes` bytes. The datatype must live until the
-/// message is posted.
-pub fn longer_than(bytes: u64, peer: i32) -> Result<(Message, Option<Datatype>)> {
+/// Returns a message to `peer` that is longer than `bytes` bytes, and the datatype that it uses.
+///
+/// # Safety
+/// The message must be posted before the datatype is dropped, and not be used after that.
+pub unsafe fn longer_than(bytes: u64, peer: i32) -> Result<(Message, Option<Datatype>)> {
     let at = PIECE.as_ptr().cast_mut();
     if bytes < PIECE.len() as u64 {
         return Ok((Message { at, count: bytes as i32 + 1, datatype: datatype::byte(), peer }, None));
@@ -28,7 +31,8 @@ pub fn longer_than(bytes: u64, peer: i32) -> Result<(Message, Option<Datatype>)>
 
 /// Sends a notice in place of a message of `bytes` bytes.
 pub fn send(bytes: u64, target: u32, tag: i32, comm: &Comm) -> Result<Request> {
-    let (message, _datatype) = longer_than(bytes, target as i32)?;
+    // SAFETY: the datatype is dropped after the message is posted.
+    let (message, _datatype) = unsafe { longer_than(bytes, target as i32) }?;
     let Message { at, count, datatype, .. } = message;
     // SAFETY: the piece is never written.
     unsafe { send_block(Mode::Standard, &Block { at, count: count.into(), datatype }, target, tag, comm) }

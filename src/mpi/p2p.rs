@@ -166,11 +166,16 @@ impl Requests {
     /// Returns true if the request at `position` is complete; it is then no longer waited for.
     ///
     /// # Errors
-    /// Its message failed; it is then complete.
-    pub fn test_one(&mut self, position: usize) -> Result<bool> {
-        if let Some((_, error)) = self.failed.as_ref().filter(|failure| failure.0 == position) {
-            return Err(error.clone());
+    /// Its message failed, and it is complete; or another one of the list did, and whether this one
+    /// did too is not known.
+    pub fn test_one(&mut self, position: usize) -> std::result::Result<bool, Failure> {
+        if let Some(failure) = &self.failed {
+            return Err(failure.clone());
         }
+        self.test_request(position).map_err(|error| (position, error))
+    }
+
+    fn test_request(&mut self, position: usize) -> Result<bool> {
         let request = &mut self.requests[..self.used][position];
         if *request == null() {
             return Ok(true);

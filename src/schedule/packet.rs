@@ -64,6 +64,12 @@ pub fn check(packet: &[u8], blocks: usize) -> Result<(), String> {
     }
 }
 
+/// True if this is no packet but says that one is lost: it begins with [`SAME`], or as much of it
+/// as there is.
+pub fn is_notice(packet: &[u8]) -> bool {
+    !packet.is_empty() && packet.iter().take(WORD).all(|&byte| byte == 0xff)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,6 +103,12 @@ mod tests {
         }
         write_lengths(&mut packet, [302, SAME, SAME]);
         assert_eq!(check(&packet, 3), Ok(()));
+        // a notice in place of a packet is none, whatever its length
+        for length in [1, WORD, 3 * WORD, 3 * WORD + 302] {
+            let notice = vec![0xff; length];
+            assert!(is_notice(&notice) && (1..4).all(|blocks| check(&notice, blocks).is_err()), "{length}");
+        }
+        assert!(!is_notice(&packet) && !is_notice(&[]));
         // a lost block, and one that repeats it
         write_lengths(&mut packet, [LOST | 0x28, SAME, 302]);
         assert_eq!((check(&packet, 3), places(&packet, 3)), (Ok(()), vec![24..24, 24..24, 24..326]));

@@ -33,7 +33,8 @@ impl Star {
     /// star. If no process sends, process 0 is the hub.
     pub fn from_shares(sum: [u64; 4]) -> Option<(Rank, usize)> {
         let [senders, hub, targets, repeats] = sum;
-        (senders <= 1 && repeats == 0).then_some((to_u32(hub), to_usize(targets)))
+        // of several senders the sums mean nothing, and need not fit
+        (senders <= 1 && repeats == 0).then(|| (to_u32(hub), to_usize(targets)))
     }
 
     /// Returns the star whose hub is `n`.
@@ -65,4 +66,17 @@ impl Star {
 /// The targets without the process itself, in matching order.
 fn others(n: &Neighborhood) -> Vec<Rank> {
     n.targets_in_order().into_iter().map(|t| t.1).filter(|&r| r != n.rank()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sum_of_many_hubs_is_no_rank() {
+        let many = 100_000u64;
+        assert_eq!(Star::from_shares([many, many * (many - 1) / 2, many, 0]), None);
+        assert_eq!(Star::from_shares([1, 7, 3, 0]), Some((7, 3)));
+        assert_eq!(Star::from_shares([1, 7, 3, 1]), None);
+    }
 }

@@ -404,8 +404,9 @@ impl Drop for ExchangeContext {
                 _ => std::mem::forget(sums),
             }
         }
-        if self.running {
-            // messages of a failed exchange may still be in flight in these buffers
+        if self.running || self.next_choice.is_some() {
+            // messages of an exchange that has failed, or whose start has, may still be in flight
+            // in these buffers
             std::mem::forget(std::mem::replace(&mut self.transport.barrier, Barrier::new(0, 1, 0)));
             self.resources.leak_buffers();
         }

@@ -228,7 +228,8 @@ impl Backoff {
     pub fn rest(&mut self) -> Rest {
         let Pace { polls, pauses, yields, stride, .. } = self.pace;
         let paused = polls.saturating_add(pauses);
-        self.polls = self.polls.saturating_add(1);
+        // from the end on it repeats the last stride
+        self.polls = self.polls.checked_add(1).unwrap_or(ALWAYS - (stride - 1));
         match self.polls {
             n if n <= polls => Rest::None,
             n if n <= paused => Rest::Pause,

@@ -6,6 +6,8 @@
 
 use std::ffi::{c_int, c_void};
 
+use mpix_neighbor::util::cast::{to_int, to_usize};
+
 use mpi_sys::{MPI_Aint, MPI_Datatype, RSMPI_Comm_f2c as comm_of, RSMPI_Info_f2c as info_of, RSMPI_Type_f2c as type_of};
 
 use super::export::*;
@@ -47,8 +49,8 @@ unsafe fn buffer(descriptor: *const Descriptor) -> Option<*mut c_void> {
             return Some(mpixp_in_place.cast_mut());
         }
         let dimensions = (&raw const (*descriptor).dimensions).cast::<Dimension>();
-        let mut bytes = (*descriptor).element as isize;
-        for i in 0..(*descriptor).rank.max(0) as usize {
+        let mut bytes: isize = to_int((*descriptor).element);
+        for i in 0..to_usize((*descriptor).rank.max(0)) {
             let dimension = dimensions.add(i);
             // the last dimension of an assumed-size array is negative
             if (*dimension).extent != 1 && (*dimension).stride != bytes {

@@ -354,8 +354,11 @@ pub unsafe extern "C" fn MPIX_Sparse_wait(request: *mut MPIX_Sparse_request, res
 
 /// The communicator on which errors are reported: `MPI_COMM_WORLD` once the caller's has been
 /// freed.
-pub(super) fn handler_of(context: &Shared, user: MPI_Comm) -> Communicator<'static> {
-    // SAFETY: it has not been freed.
+///
+/// # Safety
+/// `user` must be the communicator of `context`, or null.
+pub(super) unsafe fn handler_of(context: &Shared, user: MPI_Comm) -> Communicator<'static> {
+    // SAFETY: the caller vouches for the handle, and it has not been freed.
     let user = if context.is_orphaned() { None } else { unsafe { Communicator::from_raw(user) } };
     user.unwrap_or_else(comm::world)
 }

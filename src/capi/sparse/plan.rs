@@ -111,9 +111,12 @@ unsafe fn with_plan(
     plan: MPIX_Sparse_plan,
     body: impl FnOnce(&mut MPIX_Sparse_plan_object) -> Result<()>,
 ) -> c_int {
-    // SAFETY: the caller vouches for the plan.
-    let plan = unsafe { plan.as_mut() };
-    let user = plan.as_ref().map_or(comm::world(), |p| handler_of(&p.context, p.user));
+    // SAFETY: the caller vouches for the plan, which keeps its communicator beside its context.
+    let (plan, user) = unsafe {
+        let plan = plan.as_mut();
+        let user = plan.as_ref().map_or(comm::world(), |p| handler_of(&p.context, p.user));
+        (plan, user)
+    };
     boundary::call_on(function, user, || {
         let null = Error::NullHandle { argument: Argument::new("plan"), null: "NULL", class: Class::Arg };
         body(plan.ok_or(null)?)

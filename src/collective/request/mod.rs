@@ -50,7 +50,7 @@ impl Request {
     ///
     /// # Safety
     /// The buffers must be what the C prototypes ask for until the request is complete or, if it is
-    /// persistent, freed.
+    /// persistent, freed. `user` must be the communicator of `bound`.
     pub unsafe fn new(
         bound: &Arc<BoundNeighborhood>,
         user: MPI_Comm,

@@ -158,8 +158,10 @@ impl Forward {
     pub(super) unsafe fn take(&mut self, k: usize, length: usize) -> Result<()> {
         let blocks = self.schedule.packet(k).len();
         let whole = packet::check(&self.buffers[k][..length], blocks);
-        // its sender, or this process, says by an empty one that it is lost
-        let mut done = if length == 0 { Ok(()) } else { whole.clone().map_err(|text| Error::Internal(text).into()) };
+        // its sender, or this process, says by an empty one that it is lost; a process that lost it
+        // on the way, by a notice
+        let is_told = length == 0 || packet::is_notice(&self.buffers[k][..length]);
+        let mut done = if is_told { Ok(()) } else { whole.clone().map_err(|text| Error::Internal(text).into()) };
         let whole = whole.is_ok();
         // processes that wait for a lost block hear of it
         let (mut range, mut lost) = if whole { (packet::front(blocks), None) } else { (0..0, Some(self.arrived[k])) };

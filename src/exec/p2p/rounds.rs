@@ -157,13 +157,14 @@ impl P2p {
     /// Returns true if a message that is received has arrived.
     pub(super) fn received(&mut self, message: usize) -> Result<bool> {
         let r = self.sorted.rounds.partition_point(|round| round.sends.end <= message);
-        let position = message - self.sorted.rounds[r].recvs.start;
+        let first = self.sorted.rounds[r].recvs.start;
+        let position = message - first;
         let tested = match &mut self.window {
             Some(window) => window.received(r, position),
             None if r + 1 != self.round => return Ok(r + 1 < self.round),
             None => self.requests.test_one(position),
         };
-        tested.map_err(|error| self.name_edge(message, (0, error)))
+        tested.map_err(|failure| self.name_edge(first, failure))
     }
 
     /// Does what remains of round `r` when its messages are complete or have failed.

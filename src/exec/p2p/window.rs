@@ -15,8 +15,7 @@
 //!
 //! Cost: a request and a status for every received message of the schedule instead of one round's.
 
-use crate::error::Result;
-use crate::mpi::p2p::Requests;
+use crate::mpi::p2p::{Failure, Requests};
 use crate::schedule::overlap::may_overlap;
 use crate::schedule::{Op, Schedule};
 
@@ -54,7 +53,7 @@ impl Window {
     }
 
     /// Returns true if the receive at `position` of round `r` is complete.
-    pub(super) fn received(&mut self, r: usize, position: usize) -> Result<bool> {
+    pub(super) fn received(&mut self, r: usize, position: usize) -> std::result::Result<bool, Failure> {
         if r < self.finished || r >= self.posted {
             return Ok(r < self.finished);
         }

@@ -18,7 +18,11 @@ impl Shm {
             let i = self.sending[k] as usize;
             match self.step_send(i) {
                 Ok(stepped) => changed |= stepped,
-                Err(e) => self.note(e),
+                Err(e) => {
+                    // its receiver may sleep until it hears of that
+                    changed = true;
+                    self.note(e);
+                }
             }
             match self.sends()[i].state {
                 SendState::Done => drop(self.sending.swap_remove(k)),
