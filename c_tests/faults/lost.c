@@ -56,6 +56,13 @@ int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int target, int 
   return MPI_SUCCESS;
 }
 
+/* how many receives there are until one is refused; none is when negative */
+static int receives_left = -1;
+int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request) {
+  if (receives_left >= 0 && receives_left-- == 0) return failed++, MPI_ERR_OTHER;
+  return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+}
+
 /* memory that has been freed is another's */
 static void scribble(void) {
   void *blocks[2000];
@@ -174,10 +181,47 @@ static void no_memory(void) {
   MPI_Comm_free(&comm);
 }
 
+/* process 0 sends three blocks to process 1, one a round; the second receive of the first of two
+   requests is refused. Messages between the two no longer match: the other request, which is under
+   way, must not succeed without its blocks, and later calls say so */
+static void refused_receive(void) {
+  int peers[3] = {1 - test_rank, 1 - test_rank, 1 - test_rank}, out = test_rank == 0 ? 3 : 0, in = test_rank == 1 ? 3 : 0;
+  MPI_Comm comm = set("edge_coloring", NULL, in, peers, out, peers);
+  char text[2000];
+  int length, from[2][3], into[2][3], code[2];
+  OK(MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, comm, sizeof text, text, &length));
+  CHECK(test_rank > 1 || strstr(text, "edge_coloring: 3 rounds"), "%s", text);
+  MPIX_Request request[2];
+  failed = 0;
+  if (test_rank == 1) receives_left = 2;
+  for (int k = 0; k < 2; k++) {
+    for (int i = 0; i < 3; i++) from[k][i] = test_value(k, i, 0), into[k][i] = -1;
+    OK(MPIX_Ineighbor_alltoall(from[k], 1, MPI_INT, into[k], 1, MPI_INT, comm, &request[k]));
+  }
+  for (int k = 0; k < 2; k++) code[k] = MPIX_Request_wait(&request[k]);
+  receives_left = -1;
+  if (test_rank == 1) {
+    CHECK(failed == 1, "%d receives refused", failed);
+    for (int k = 0; k < 2; k++) {
+      int same = 0;
+      for (int i = 0; i < 3; i++) same += into[k][i] == test_value(k, i, 0);
+      CHECK(code[k] != MPI_SUCCESS && same < 3, "request %d: %s, %d blocks", k, test_message(code[k]), same);
+    }
+    code[0] = MPIX_Neighbor_alltoall(from[0], 1, MPI_INT, into[0], 1, MPI_INT, comm);
+    CHECK(code[0] != MPI_SUCCESS && strstr(test_message(code[0]), "process 0"), "later call: %s", test_message(code[0]));
+  } else {
+    CHECK(code[0] == MPI_SUCCESS && code[1] == MPI_SUCCESS, "sender: %s", test_message(code[code[0] == MPI_SUCCESS]));
+  }
+  failed = 0;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   if (test_size >= 2) fused(0), fused(1);
   packets();
   no_memory();
+  if (test_size >= 2) refused_receive();
   return test_finish();
 }
