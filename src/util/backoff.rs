@@ -286,6 +286,14 @@ mod tests {
     }
 
     #[test]
+    fn a_very_long_wait_still_rests() {
+        let mut backoff = Backoff::new(Pace::EXCHANGE);
+        backoff.polls = u32::MAX - 5;
+        let rests: Vec<Rest> = (0..40).map(|_| backoff.rest()).collect();
+        assert!(rests[20..].iter().filter(|&&rest| rest == Rest::Sleep).count() >= 5, "{rests:?}");
+    }
+
+    #[test]
     fn progress_begins_anew_and_a_wake_up_does_not() {
         let mut backoff = Backoff::new(Pace::SHARED_CORE);
         let next = |n: usize, backoff: &mut Backoff| (0..n).map(|_| backoff.turn().rest).last();
