@@ -71,17 +71,21 @@ impl Exchange {
         context.transport.matched = hints.matched_probe && message::has_matched_probe();
         let choice = context.next_choice.take().unwrap_or_else(|| context.choose(&hints, form));
         let ExchangeContext { transport, resources, chooser, .. } = context;
+        let observed = transport.observed.as_mut().map(|o| o.begin(choice.protocol.name(), || choice.why.to_string()));
         if transport.size > 1 {
-            Run::make(choice.protocol, hints.node_size, transport, resources)?;
+            let made = Run::make(choice.protocol, hints.node_size, transport, resources);
             // the others may run this exchange already: the next call joins them
-            Run::arm(choice.protocol, transport, resources).inspect_err(|_| context.next_choice = Some(choice))?;
+            let armed = |_| Run::arm(choice.protocol, transport, resources).inspect_err(|_| context.next_choice = Some(choice));
+            if let Err(error) = made.and_then(armed) {
+                observed.iter().for_each(observe::Exchange::end);
+                return Err(error);
+            }
         }
         // messages travel from here on: no other exchange can start before this one has ended, even
         // if something fails
         context.running = true;
         transport.loss = None;
         context.choice = Some(choice);
-        let observed = transport.observed.as_mut().map(|o| o.begin(choice.protocol.name(), || choice.why.to_string()));
         if let Some(observed) = &observed {
             let own = sends.list.iter().filter(|o| o.target == transport.rank);
             own.for_each(|o| observed.record().sent(observe::Medium::Own, 1, o.bytes));
