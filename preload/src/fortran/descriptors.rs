@@ -6,7 +6,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use mpix_neighbor::util::cast::{to_int, to_usize};
+use mpix_neighbor::util::cast::to_usize;
 
 use mpi_sys::{MPI_Aint, MPI_Datatype, RSMPI_Comm_f2c as comm_of, RSMPI_Info_f2c as info_of, RSMPI_Type_f2c as type_of};
 
@@ -49,7 +49,8 @@ unsafe fn buffer(descriptor: *const Descriptor) -> Option<*mut c_void> {
             return Some(mpixp_in_place.cast_mut());
         }
         let dimensions = (&raw const (*descriptor).dimensions).cast::<Dimension>();
-        let mut bytes: isize = to_int((*descriptor).element);
+        // not a length in every descriptor: -1 has been seen
+        let mut bytes = (*descriptor).element.cast_signed();
         for i in 0..to_usize((*descriptor).rank.max(0)) {
             let dimension = dimensions.add(i);
             // the last dimension of an assumed-size array is negative
