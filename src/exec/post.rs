@@ -54,13 +54,14 @@ unsafe fn other_receives(
     for message in messages {
         let posted = match failed.take() {
             Some(e) => Err(e),
-            None if is_cut_off(message, comm) => {
-                requests.skip();
-                first.get_or_insert_with(|| unmatched(message));
-                continue;
-            }
-            // SAFETY: the caller vouches for the buffers.
-            None => unsafe { requests.post_receives(std::slice::from_ref(message), tag, comm) },
+            None => match skip_cut_off(requests, message, comm) {
+                Some(e) => {
+                    first.get_or_insert(e);
+                    continue;
+                }
+                // SAFETY: the caller vouches for the buffers.
+                None => unsafe { requests.post_receives(std::slice::from_ref(message), tag, comm) },
+            },
         };
         if let Err(e) = posted {
             first.get_or_insert(e);
@@ -117,17 +118,18 @@ unsafe fn other_sends(
                 requests.skip();
                 continue;
             }
-            None if is_cut_off(message, comm) => {
-                requests.skip();
-                first.get_or_insert_with(|| unmatched(message));
-                continue;
-            }
-            None if spoiled(k) => {
-                replace(requests, message, tag, comm);
-                continue;
-            }
-            // SAFETY: the caller vouches for the buffers.
-            None => unsafe { requests.post_sends(std::slice::from_ref(message), tag, comm) },
+            None => match skip_cut_off(requests, message, comm) {
+                Some(e) => {
+                    first.get_or_insert(e);
+                    continue;
+                }
+                None if spoiled(k) => {
+                    replace(requests, message, tag, comm);
+                    continue;
+                }
+                // SAFETY: the caller vouches for the buffers.
+                None => unsafe { requests.post_sends(std::slice::from_ref(message), tag, comm) },
+            },
         };
         if let Err(e) = posted {
             first.get_or_insert(e);
@@ -142,9 +144,8 @@ unsafe fn other_sends(
 /// # Safety
 /// As for [`Requests::post_sends`].
 pub unsafe fn send_or(requests: &mut Requests, message: Message, other: Message, tag: i32, comm: &Comm) -> Option<Box<Error>> {
-    if is_cut_off(&message, comm) {
-        requests.skip();
-        return Some(unmatched(&message));
+    if let Some(error) = skip_cut_off(requests, &message, comm) {
+        return Some(error);
     }
     // SAFETY: the caller vouches for the buffers.
     let error = unsafe { requests.post_sends(&[message], tag, comm) }.err()?;
@@ -176,13 +177,12 @@ pub fn notify(requests: &mut Requests, bytes: u64, peer: i32, tag: i32, comm: &C
     }
 }
 
-/// The error of a message to or from a process with which nothing is exchanged any more.
-#[cold]
-fn unmatched(message: &Message) -> Box<Error> {
-    Error::Unmatched { rank: message.peer as u32 }.into()
-}
-
-/// True if nothing is exchanged with the process at the other end any more.
-fn is_cut_off(message: &Message, comm: &Comm) -> bool {
-    comm.unmatched().is_some() && comm.is_unmatched(message.peer as u32)
+/// If nothing is exchanged any more with the process at the other end, skips the message and
+/// returns its error.
+fn skip_cut_off(requests: &mut Requests, message: &Message, comm: &Comm) -> Option<Box<Error>> {
+    let rank = message.peer as u32;
+    (comm.unmatched().is_some() && comm.is_unmatched(rank)).then(|| {
+        requests.skip();
+        Error::Unmatched { rank }.into()
+    })
 }

@@ -68,7 +68,7 @@ impl Requests {
 
     /// Compares the received lengths with the limits.
     #[cold]
-    fn check_lengths(&mut self, call: &'static str) -> std::result::Result<(), (usize, Box<Error>)> {
+    fn check_lengths(&mut self, call: &'static str) -> std::result::Result<(), Failure> {
         let limits = std::mem::take(&mut self.limits);
         let expected = limits.iter().zip(&self.statuses).enumerate().filter(|(_, (limit, _))| **limit < u64::MAX);
         let mut checked = Ok(());

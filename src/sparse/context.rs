@@ -67,7 +67,8 @@ pub struct ExchangeContext {
     pub(super) running: bool,
     pub(super) chooser: Chooser,
     pub(super) choice: Option<ProtocolChoice>,
-    /// The choice for an exchange that has failed on this process before its first message.
+    /// The choice for an exchange that has failed on this process before its first message. The
+    /// others may run it: until this process joins them, their messages may arrive in its buffers.
     pub(super) next_choice: Option<ProtocolChoice>,
     /// Cached facts about the datatypes that recent calls sent.
     pub send: Known,

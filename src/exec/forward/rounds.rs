@@ -10,6 +10,7 @@ use crate::error::{Argument, Error, Result};
 use crate::exec::post;
 use crate::mpi::datatype;
 use crate::mpi::message::{self, Message, Probed};
+use crate::mpi::p2p::Failure;
 use crate::observe;
 use crate::schedule::{Block, Op};
 use crate::topology::neighborhood::Rank;
@@ -192,7 +193,7 @@ impl Forward {
     }
 
     /// Finishes the posted round, whose messages are complete, and posts the next one, if any.
-    pub(super) fn advance(&mut self, completed: std::result::Result<(), (usize, Box<Error>)>) {
+    pub(super) fn advance(&mut self, completed: std::result::Result<(), Failure>) {
         if let Err((position, mut error)) = completed {
             if let (Error::Mpi { text, .. }, Some(&(receives, peer))) = (&mut *error, self.peers.get(position)) {
                 *text = format!("the message {} process {peer}: {text}", if receives { "from" } else { "to" });

@@ -8,6 +8,7 @@ use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
 use crate::exec::post;
 use crate::mpi::op;
+use crate::mpi::p2p::Failure;
 use crate::observe::{Medium, Record};
 use crate::schedule::Block;
 
@@ -186,7 +187,7 @@ impl P2p {
 
     /// Finishes the posted round, whose messages are complete, and posts the next one, if any.
     #[inline(always)]
-    pub(super) fn advance(&mut self, completed: std::result::Result<(), (usize, Box<Error>)>) {
+    pub(super) fn advance(&mut self, completed: std::result::Result<(), Failure>) {
         let r = self.round - 1;
         let completed = completed.map_err(|failure| self.name_edge(self.sorted.rounds[r].recvs.start, failure));
         self.finish_round(r, completed);

@@ -13,7 +13,7 @@ use crate::exec::guards::Guards;
 use crate::exec::waiting::Waiting;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
-use crate::mpi::p2p::{Message, Requests};
+use crate::mpi::p2p::{Failure, Message, Requests};
 use crate::mpi::{Datatype, Op, datatype};
 use crate::observe::{Medium, Record};
 use crate::schedule::{Block, Schedule};
@@ -179,7 +179,7 @@ impl P2p {
     /// Names the process at the other end in the error of a message. `first` is the message of the
     /// first request.
     #[cold]
-    pub(super) fn name_edge(&self, first: usize, (position, mut error): (usize, Box<Error>)) -> Box<Error> {
+    pub(super) fn name_edge(&self, first: usize, (position, mut error): Failure) -> Box<Error> {
         let i = first + position;
         if let (Error::Mpi { text, .. }, Some((peer, block))) = (&mut *error, self.sorted.messages.get(i)) {
             let received = self.sorted.rounds.iter().any(|round| round.recvs.contains(&i));
