@@ -4,12 +4,15 @@
 //! `p2p` moves blocks by messages alone, `shm` through shared memory within a node, and `forward`
 //! through other processes, in packets.
 
+pub mod accumulate;
 pub mod device;
+pub mod elements;
 pub mod executor;
 pub mod forward;
 pub mod guards;
 pub mod p2p;
 pub mod post;
+pub mod scratch;
 pub mod shm;
 pub mod waiting;
 

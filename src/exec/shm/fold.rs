@@ -13,6 +13,7 @@ use crate::datatype::known::Known;
 use crate::datatype::pack::Packing;
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
+use crate::exec::elements::fold_in_place;
 use crate::mpi::op::{self, Element, Operator};
 use crate::mpi::{Datatype, Op};
 use crate::schedule::FoldOrder;
@@ -299,104 +300,5 @@ fn said(e: Error) -> String {
     match e {
         Error::Mpi { text, .. } => text,
         other => other.to_string(),
-    }
-}
-
-/// Computes `into[i] = into[i] op from[i]`.
-///
-/// # Safety
-/// Both must be valid for `bytes` bytes, a multiple of the element's size, and must not overlap.
-unsafe fn fold_in_place(operator: Operator, element: Element, into: *mut u8, from: *const u8, bytes: usize) {
-    // SAFETY: the caller vouches for both.
-    unsafe {
-        match element {
-            Element::Int => integers::<i32>(operator, into.cast(), from.cast(), bytes / 4),
-            Element::Long => integers::<i64>(operator, into.cast(), from.cast(), bytes / 8),
-            Element::Float => reals::<f32>(operator, into.cast(), from.cast(), bytes / 4),
-            Element::Double => reals::<f64>(operator, into.cast(), from.cast(), bytes / 8),
-        }
-    }
-}
-
-/// Combines elements in a loop that the compiler can vectorize.
-///
-/// # Safety
-/// As for `fold_in_place`, for `count` elements.
-#[inline(always)]
-unsafe fn each<T: Copy>(into: *mut T, from: *const T, count: usize, op: impl Fn(T, T) -> T) {
-    for i in 0..count {
-        // SAFETY: the caller vouches for both.
-        unsafe {
-            let at = into.add(i);
-            at.write_unaligned(op(at.read_unaligned(), from.add(i).read_unaligned()));
-        }
-    }
-}
-
-trait Integer: Copy + Ord {
-    fn sum(self, other: Self) -> Self;
-    fn product(self, other: Self) -> Self;
-    fn bits(self, operator: Operator, other: Self) -> Self;
-}
-
-macro_rules! integer {
-    ($type:ty) => {
-        impl Integer for $type {
-            #[inline(always)]
-            fn sum(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-            #[inline(always)]
-            fn product(self, other: Self) -> Self {
-                self.wrapping_mul(other)
-            }
-            #[inline(always)]
-            fn bits(self, operator: Operator, other: Self) -> Self {
-                match operator {
-                    Operator::BitAnd => self & other,
-                    Operator::BitOr => self | other,
-                    Operator::BitXor => self ^ other,
-                    Operator::LogicalAnd => (self != 0 && other != 0).into(),
-                    Operator::LogicalOr => (self != 0 || other != 0).into(),
-                    _ => ((self != 0) != (other != 0)).into(),
-                }
-            }
-        }
-    };
-}
-
-integer!(i32);
-integer!(i64);
-
-unsafe fn integers<T: Integer>(operator: Operator, into: *mut T, from: *const T, count: usize) {
-    // SAFETY: as for `fold_in_place`.
-    unsafe {
-        match operator {
-            Operator::Sum => each(into, from, count, T::sum),
-            Operator::Product => each(into, from, count, T::product),
-            Operator::Min => each(into, from, count, T::min),
-            Operator::Max => each(into, from, count, T::max),
-            Operator::BitAnd => each(into, from, count, |a, b| a.bits(Operator::BitAnd, b)),
-            Operator::BitOr => each(into, from, count, |a, b| a.bits(Operator::BitOr, b)),
-            Operator::BitXor => each(into, from, count, |a, b| a.bits(Operator::BitXor, b)),
-            Operator::LogicalAnd => each(into, from, count, |a, b| a.bits(Operator::LogicalAnd, b)),
-            Operator::LogicalOr => each(into, from, count, |a, b| a.bits(Operator::LogicalOr, b)),
-            Operator::LogicalXor => each(into, from, count, |a, b| a.bits(Operator::LogicalXor, b)),
-        }
-    }
-}
-
-unsafe fn reals<T>(operator: Operator, into: *mut T, from: *const T, count: usize)
-where
-    T: Copy + PartialOrd + std::ops::Add<Output = T> + std::ops::Mul<Output = T>,
-{
-    // SAFETY: as for `fold_in_place`. MPI has accepted the operator, so no other one occurs.
-    unsafe {
-        match operator {
-            Operator::Sum => each(into, from, count, |a, b| a + b),
-            Operator::Product => each(into, from, count, |a, b| a * b),
-            Operator::Min => each(into, from, count, |a, b| if a < b { a } else { b }),
-            _ => each(into, from, count, |a, b| if a > b { a } else { b }),
-        }
     }
 }

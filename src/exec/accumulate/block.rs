@@ -1,0 +1,259 @@
+//! One received block: how its data is combined with what is in the caller's buffer.
+//!
+//! A predefined operator combines the elements of one predefined datatype, however the block's
+//! datatype spreads them; a user-defined operator combines elements of the block's datatype.
+
+use crate::datatype::buffers::{self, Blocks, Located};
+use crate::datatype::check::{accept, refuse_null};
+use crate::datatype::decode;
+use crate::datatype::known::Known;
+use crate::datatype::pack::Packing;
+use crate::error::{Error, Result};
+use crate::exec::elements::Elements;
+use crate::exec::scratch::{Room, Scratch};
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::{Datatype, Op, op, text_of};
+use crate::util::cast::{to_int, to_usize};
+
+/// Bytes that are packed, combined and unpacked at a time: they stay in the first cache.
+const STRETCH: usize = 8192;
+
+/// What the operator works on.
+#[derive(Clone, Copy)]
+enum Operands {
+    /// Elements without holes.
+    Dense(Elements),
+    /// Elements of a predefined datatype with holes: a pair of numbers of different lengths.
+    Spread {
+        /// The datatype.
+        datatype: Datatype,
+        /// Bytes of its data.
+        size: i64,
+        /// Bytes from one element to the next.
+        extent: i64,
+    },
+    /// Elements of the block's datatype.
+    Whole {
+        /// True if the operator commutes.
+        commutes: bool,
+    },
+}
+
+/// A block as bound.
+struct Bound {
+    op: Op,
+    located: Located,
+    /// Bytes from one element of the block to the next.
+    extent: i64,
+    bytes: usize,
+    packing: Packing,
+    operands: Operands,
+    /// Where operands lie that the operator cannot take from the caller's buffer, if it needs some.
+    room: Option<Room>,
+}
+
+/// A block that is received from a source.
+pub struct Block {
+    /// The entry in the list of sources.
+    pub source: u32,
+    /// The last operator and datatype that MPI has accepted, and how many datatypes had been freed
+    /// then.
+    accepted: Option<(Op, Datatype, u64, Operands)>,
+    bound: Option<Bound>,
+}
+
+/// What combining a block takes beside its data.
+pub struct Tools<'a> {
+    /// Memory for operands.
+    pub scratch: &'a mut Scratch,
+    /// Memory for a block's packed data.
+    pub packed: &'a mut [u8],
+    /// Facts about datatypes.
+    pub known: &'a Known,
+    /// The process's rank on `comm`.
+    pub me: i32,
+    /// The call's tag.
+    pub tag: i32,
+    /// The private communicator.
+    pub comm: &'a Comm,
+}
+
+impl Block {
+    /// The block of an entry in the list of sources; not bound.
+    pub fn new(source: u32) -> Block {
+        Block { source, accepted: None, bound: None }
+    }
+
+    /// Binds the block, and checks operator and datatype. Returns the bytes of its data.
+    pub fn bind(&mut self, op: Op, side: &Blocks, known: &Known, comm: &Comm, self_comm: &Comm) -> Result<usize> {
+        let entry = to_usize(self.source);
+        let located = side.locate(entry)?;
+        refuse_null(&located, side)?;
+        let argument = || side.count_argument(entry);
+        self.bound = None;
+        if located.count == 0 && side.has_datatypes() {
+            // the datatype of an empty block is not looked at
+            return Ok(0);
+        }
+        let operands = match self.accepted {
+            Some((o, d, freed, operands)) if (o, d) == (op, located.datatype) && freed == known.freed()? => operands,
+            _ => {
+                accept(&mut None, located.datatype, side, entry, comm)?;
+                let operands = operands(op, located.datatype, known, self_comm)
+                    .map_err(|e| Error::Operator { argument: side.datatype_argument(entry), text: text_of(*e) })?;
+                self.accepted = Some((op, located.datatype, known.freed()?, operands));
+                operands
+            }
+        };
+        let (packing, size) = Packing::of(&located, known, comm)?;
+        let bytes = buffers::length(located.count, size, argument)?;
+        let extent = if side.has_datatypes() { known.extent(located.datatype)? } else { side.extent };
+        let room = match operands {
+            Operands::Dense(_) => None,
+            Operands::Spread { datatype, size, extent } => {
+                let count = to_int::<i64>(bytes) / size;
+                Some(Room::of(&Located { count, datatype, ..located }, extent, argument)?)
+            }
+            Operands::Whole { .. } => Some(Room::of(&located, extent, argument)?),
+        };
+        self.bound = Some(Bound { op, located, extent, bytes, packing, operands, room });
+        Ok(bytes)
+    }
+
+    /// Returns the bytes of the packed data and the room for operands that combining needs.
+    pub fn needs(&self) -> (usize, Option<Room>) {
+        match &self.bound {
+            None => (0, None),
+            Some(bound) => {
+                let packed = match (&bound.operands, &bound.packing) {
+                    (Operands::Whole { .. }, _) | (Operands::Dense(_), Packing::InPlace(_)) => 0,
+                    (Operands::Dense(elements), Packing::Layout(_)) => elements.whole(STRETCH).min(bound.bytes),
+                    _ => bound.bytes,
+                };
+                (packed, bound.room)
+            }
+        }
+    }
+
+    /// Forgets which operator and datatype MPI has accepted.
+    pub fn forget_datatypes(&mut self) {
+        self.accepted = None;
+    }
+
+    /// Combines the received data with the block.
+    ///
+    /// # Safety
+    /// The block must be writable as bound; `data` is its data.
+    pub unsafe fn combine(&self, data: &mut [u8], tools: &mut Tools) -> Result<()> {
+        let Some(bound) = self.bound.as_ref().filter(|bound| bound.bytes > 0) else { return Ok(()) };
+        // SAFETY: the caller vouches for the block; `needs` has told how much memory there must be.
+        unsafe {
+            match bound.operands {
+                Operands::Dense(elements) => bound.combine_dense(elements, data, tools),
+                Operands::Spread { datatype, size, extent } => bound.combine_spread((datatype, size, extent), data, tools),
+                Operands::Whole { commutes } => bound.combine_whole(commutes, data, tools),
+            }
+        }
+    }
+}
+
+impl Bound {
+    unsafe fn combine_dense(&self, elements: Elements, data: &mut [u8], tools: &mut Tools) -> Result<()> {
+        // SAFETY: as for `Block::combine`.
+        unsafe {
+            match &self.packing {
+                Packing::InPlace(at) => elements.combine(*at, data.as_mut_ptr(), data.len()),
+                Packing::Layout(layout) => {
+                    let packed = tools.packed.as_mut_ptr();
+                    let mut begin = 0;
+                    for stretch in data.chunks_mut(elements.whole(STRETCH)) {
+                        let end = begin + stretch.len();
+                        layout.pack_part(self.located.at, begin, end, packed);
+                        elements.combine(packed, stretch.as_mut_ptr(), stretch.len())?;
+                        layout.unpack_part(packed, begin, end, self.located.at);
+                        begin = end;
+                    }
+                    Ok(())
+                }
+                packing => {
+                    let (me, tag, comm) = (tools.me, tools.tag, tools.comm);
+                    let packed = &mut tools.packed[..data.len()];
+                    packing.pack(&self.located, packed, me, tag, comm)?;
+                    elements.combine(packed.as_mut_ptr(), data.as_mut_ptr(), data.len())?;
+                    packing.unpack(packed, &self.located, me, tag, comm)
+                }
+            }
+        }
+    }
+
+    unsafe fn combine_spread(
+        &self,
+        (datatype, size, extent): (Datatype, i64, i64),
+        data: &mut [u8],
+        tools: &mut Tools,
+    ) -> Result<()> {
+        let Some(room) = self.room else { return Ok(()) };
+        let (me, tag, comm) = (tools.me, tools.tag, tools.comm);
+        let count = to_int::<i64>(data.len()) / size;
+        let operand = |at: *mut u8| Located { at, count, datatype };
+        let (received, so_far) = (operand(tools.scratch.at(0, room)), operand(tools.scratch.at(1, room)));
+        let packed = &mut tools.packed[..data.len()];
+        // SAFETY: as for `Block::combine`.
+        unsafe {
+            let (of_received, _) = Packing::of(&received, tools.known, comm)?;
+            let (of_so_far, _) = Packing::of(&so_far, tools.known, comm)?;
+            of_received.unpack(data, &received, me, tag, comm)?;
+            self.packing.pack(&self.located, packed, me, tag, comm)?;
+            of_so_far.unpack(packed, &so_far, me, tag, comm)?;
+            op::reduce(received.at, so_far.at, count, extent, datatype, self.op)?;
+            of_so_far.pack(&so_far, packed, me, tag, comm)?;
+            self.packing.unpack(packed, &self.located, me, tag, comm)
+        }
+    }
+
+    unsafe fn combine_whole(&self, commutes: bool, data: &mut [u8], tools: &mut Tools) -> Result<()> {
+        let Some(room) = self.room else { return Ok(()) };
+        let (me, tag, comm) = (tools.me, tools.tag, tools.comm);
+        let located = &self.located;
+        let received = Located { at: tools.scratch.at(0, room), ..*located };
+        let of_received = match &self.packing {
+            Packing::InPlace(at) => {
+                Packing::InPlace(received.at.wrapping_add(at.addr().wrapping_sub(located.at.addr())))
+            }
+            packing => packing.clone(),
+        };
+        // SAFETY: as for `Block::combine`.
+        unsafe {
+            of_received.unpack(data, &received, me, tag, comm)?;
+            if commutes {
+                return op::reduce(received.at, located.at, located.count, self.extent, located.datatype, self.op);
+            }
+            // what was there is the left operand, and the result is in the place of the right one
+            op::reduce(located.at, received.at, located.count, self.extent, located.datatype, self.op)?;
+            of_received.pack(&received, data, me, tag, comm)?;
+            self.packing.unpack(data, located, me, tag, comm)
+        }
+    }
+}
+
+/// Returns what an operator works on in blocks of a datatype.
+///
+/// # Errors
+/// It does not work on them.
+fn operands(op: Op, datatype: Datatype, known: &Known, self_comm: &Comm) -> Result<Operands> {
+    // what has a typemap is counted when it is freed
+    known.typemap(datatype)?;
+    if !op.is_predefined() {
+        op.check_type(datatype, self_comm)?;
+        return Ok(Operands::Whole { commutes: op.commutes()? });
+    }
+    let basic = if known.is_derived(datatype)? { decode::basic(datatype)? } else { Some(datatype) };
+    let Some(basic) = basic else {
+        return Err(Error::SeveralTypes.into());
+    };
+    op.check_type(basic, self_comm)?;
+    Ok(match known.dense(basic)? {
+        Some(size) => Operands::Dense(Elements::new(op, basic, to_usize(size))),
+        None => Operands::Spread { datatype: basic, size: basic.size()?, extent: basic.extent()? },
+    })
+}

@@ -1,0 +1,243 @@
+//! The executor of collectives that combine each received block with what is in the caller's
+//! buffer.
+//!
+//! Another executor receives the blocks as bytes in memory of this one; when a block is complete,
+//! it is combined in its place. Blocks are combined in the order of the list of sources, so that
+//! results are the same in each run and places may overlap, or as they arrive.
+//!
+//! Cost beyond the other executor's: one pass over each block, and memory for the data of all
+//! blocks. Nothing is allocated once the longest blocks have been seen.
+
+mod block;
+
+use std::sync::Arc;
+
+use self::block::{Block, Tools};
+use crate::datatype::buffers::{Blocks, Buffers, Ints, Shape, enlarge};
+use crate::datatype::known::Known;
+use crate::error::{Error, Result};
+use crate::exec::device::{no_reduction, refuse};
+use crate::exec::executor::Executor;
+use crate::exec::scratch::Scratch;
+use crate::exec::Any;
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::datatype;
+use crate::mpi::device::Devices;
+use crate::observe::Record;
+use crate::schedule::{self, FoldOrder, Schedule};
+use crate::util::cast::{to_int, to_u32, to_usize};
+
+/// Alignment of each block's data: a cache line.
+const LINE: usize = 64;
+
+/// Executes one schedule, and combines what it delivers.
+pub struct Accumulate {
+    /// Delivers the blocks.
+    inner: Any,
+    order: FoldOrder,
+    comm: Arc<Comm>,
+    /// A communicator that holds only this process.
+    self_comm: Arc<Comm>,
+    me: i32,
+    tag: i32,
+    /// The blocks that the schedule delivers, in the order of their sources.
+    blocks: Vec<Block>,
+    /// By source, its position among the blocks.
+    of_source: Vec<Option<u32>>,
+    /// By source, bytes of its block, and where they begin in `data`.
+    counts: Vec<i64>,
+    displs: Vec<i64>,
+    /// The received data.
+    data: Vec<u8>,
+    packed: Vec<u8>,
+    scratch: Scratch,
+    known: Known,
+    /// True for each block that has been combined.
+    done: Vec<bool>,
+    running: bool,
+    /// The first block that could not be combined.
+    failure: Option<Box<Error>>,
+}
+
+impl Accumulate {
+    /// Makes an executor of what `inner` delivers, which executes `schedule`, on a neighborhood
+    /// with so many sources.
+    pub fn new(inner: Any, order: FoldOrder, schedule: &Schedule, sources: usize, me: u32, comms: [Arc<Comm>; 2]) -> Accumulate {
+        let mut of_source = vec![None; sources];
+        for (source, _) in schedule.homes() {
+            of_source[to_usize(source)] = Some(0);
+        }
+        let mut blocks = Vec::new();
+        for (source, position) in (0u32..).zip(&mut of_source).filter(|(_, position)| position.is_some()) {
+            *position = Some(to_u32(blocks.len()));
+            blocks.push(Block::new(source));
+        }
+        let [comm, self_comm] = comms;
+        Accumulate {
+            inner,
+            order,
+            comm,
+            self_comm,
+            me: to_int(me),
+            tag: 0,
+            done: vec![false; blocks.len()],
+            blocks,
+            of_source,
+            counts: vec![0; sources],
+            displs: vec![0; sources],
+            data: Vec::new(),
+            packed: Vec::new(),
+            scratch: Scratch::default(),
+            known: Known::default(),
+            running: false,
+            failure: None,
+        }
+    }
+
+    /// Counts and traces this executor from now on.
+    pub fn observe(&mut self, record: &Arc<Record>) {
+        self.inner.observe(record);
+    }
+
+    /// Returns true if MPI may still access the bound buffers although no call is active.
+    pub fn is_stuck(&self) -> bool {
+        self.inner.is_stuck()
+    }
+
+    /// Fails if a block would be combined in device memory. Blocks that are sent are found by the
+    /// executor that sends them.
+    #[cold]
+    pub fn refuse_devices(&self, buffers: &Buffers, devices: &Devices) -> Result<()> {
+        let outputs = self.blocks.iter().map(|block| schedule::Block::Output(block.source));
+        refuse(devices, buffers, outputs, no_reduction)
+    }
+
+    /// Leaks the received data if MPI may still write it.
+    fn leave_memory(&mut self) {
+        if self.inner.is_stuck() {
+            std::mem::forget(std::mem::take(&mut self.data));
+        }
+    }
+
+    /// Combines the block at a position, unless that is done.
+    fn combine(&mut self, position: usize) {
+        if std::mem::replace(&mut self.done[position], true) {
+            return;
+        }
+        let block = &self.blocks[position];
+        let source = to_usize(block.source);
+        let begin = to_usize(self.displs[source]);
+        let data = &mut self.data[begin..][..to_usize(self.counts[source])];
+        let mut tools = Tools {
+            scratch: &mut self.scratch,
+            packed: &mut self.packed,
+            known: &self.known,
+            me: self.me,
+            tag: self.tag,
+            comm: &self.comm,
+        };
+        // SAFETY: the caller of `bind` vouches for the buffers until the call is complete.
+        if let Err(error) = unsafe { block.combine(data, &mut tools) } {
+            self.failure.get_or_insert(error);
+        }
+    }
+
+    /// Ends a call: combines what is left, unless blocks are missing.
+    fn end(&mut self, delivered: Result<()>) -> Result<()> {
+        if std::mem::take(&mut self.running) && delivered.is_ok() {
+            (0..self.blocks.len()).for_each(|position| self.combine(position));
+        }
+        delivered.and(self.failure.take().map_or(Ok(()), Err))
+    }
+}
+
+impl Executor for Accumulate {
+    unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
+        self.leave_memory();
+        let (mut length, mut packed) = (0usize, 0);
+        for block in &mut self.blocks {
+            let op = buffers.op.ok_or_else(|| Error::Internal("a call that accumulates has no operator".into()))?;
+            let bytes = block.bind(op, &buffers.output, &self.known, &self.comm, &self.self_comm)?;
+            let source = to_usize(block.source);
+            (self.counts[source], self.displs[source]) = (to_int(bytes), to_int(length));
+            length = length.checked_add(bytes).and_then(|n| n.checked_next_multiple_of(LINE)).ok_or(Error::NoMemory { bytes })?;
+            let (room_packed, room) = block.needs();
+            packed = packed.max(room_packed);
+            if let Some(room) = room {
+                self.scratch.hold(room, 2)?;
+            }
+        }
+        enlarge(&mut self.data, length + LINE)?;
+        enlarge(&mut self.packed, packed)?;
+        let aligned = self.data.as_ptr().align_offset(LINE);
+        self.displs.iter_mut().for_each(|displ| *displ += to_int::<i64>(aligned));
+        let shape = Shape::Vector { counts: Ints::Wide(&self.counts), displs: Ints::Wide(&self.displs) };
+        let names = buffers.output.names;
+        let output = Blocks { base: self.data.as_mut_ptr(), datatype: datatype::byte(), extent: 1, shape, names };
+        // SAFETY: the caller vouches for what is sent; what is received goes to memory of our own.
+        unsafe { self.inner.bind(&Buffers { input: buffers.input, output, op: None }) }
+    }
+
+    fn start(&mut self, tag: i32) -> Result<()> {
+        self.done.fill(false);
+        (self.tag, self.running, self.failure) = (tag, false, None);
+        self.inner.start(tag)?;
+        self.running = true;
+        Ok(())
+    }
+
+    fn test(&mut self) -> Result<bool> {
+        match self.inner.test() {
+            Ok(false) => Ok(false),
+            ended => self.end(ended.map(|_| ())).map(|()| true),
+        }
+    }
+
+    fn wait(&mut self) -> Result<()> {
+        let delivered = self.inner.wait();
+        self.end(delivered)
+    }
+
+    fn posts_at_once(&self) -> bool {
+        self.inner.posts_at_once()
+    }
+
+    fn can_start(&self) -> Result<()> {
+        self.inner.can_start()
+    }
+
+    fn forget_datatypes(&mut self) {
+        self.blocks.iter_mut().for_each(Block::forget_datatypes);
+        self.inner.forget_datatypes();
+    }
+
+    fn keeps_datatypes(&self) -> bool {
+        true
+    }
+
+    fn arrived(&mut self, source: usize) -> Result<bool> {
+        let Some(position) = self.of_source.get(source).copied().flatten().map(to_usize) else { return Ok(true) };
+        if !self.running || self.done[position] {
+            return Ok(true);
+        }
+        let first = if self.order == FoldOrder::Source { 0 } else { position };
+        for position in first..=position {
+            if !self.done[position] {
+                if !self.inner.arrived(to_usize(self.blocks[position].source))? {
+                    return Ok(false);
+                }
+                self.combine(position);
+            }
+        }
+        match &self.failure {
+            Some(error) => Err(error.clone()),
+            None => Ok(true),
+        }
+    }
+}
+
+impl Drop for Accumulate {
+    fn drop(&mut self) {
+        self.leave_memory();
+    }
+}
