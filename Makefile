@@ -264,6 +264,7 @@ check:
 	@echo "make check: all passed"
 
 # everything, on Open MPI and on MPICH
+test: export CARGO_INCREMENTAL := 0
 test:
 	@scripts/deps test
 	@$(MAKE) test-rust
