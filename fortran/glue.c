@@ -915,6 +915,298 @@ MPIXF_API void mpixf_Neighbor_reducev_plan_c(const CFI_cdesc_t *sendbuf, const M
   mpixf_end(ierror, code);
 }
 
+MPIXF_API void mpixf_Neighbor_accumulate(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  int code = MPIX_Neighbor_accumulate(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm));
+  mpixf_drop(&sendbuf_);
+  mpixf_give_back(&recvbuf_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_accumulate_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  int code = MPIX_Neighbor_accumulate_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm));
+  mpixf_drop(&sendbuf_);
+  mpixf_give_back(&recvbuf_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_accumulate(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Ineighbor_accumulate(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_accumulate_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *op, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Ineighbor_accumulate_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_accumulate_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Neighbor_accumulate_plan(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_accumulate_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcount,
+    const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcount, const MPI_Fint *recvtype,
+    const MPI_Fint *op, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Neighbor_accumulate_plan_c(sendbuf_.address, *sendcount, MPI_Type_f2c(*sendtype), recvbuf_.address,
+      *recvcount, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_accumulatev(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  int code = MPIX_Neighbor_accumulatev(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
+      recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm));
+  mpixf_drop(&sendbuf_);
+  mpixf_give_back(&recvbuf_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_accumulatev_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Aint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  int code = MPIX_Neighbor_accumulatev_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
+      recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm));
+  mpixf_drop(&sendbuf_);
+  mpixf_give_back(&recvbuf_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_accumulatev(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm,
+    MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Ineighbor_accumulatev(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
+      recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_accumulatev_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Aint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm,
+    MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Ineighbor_accumulatev_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
+      recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_accumulatev_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Fint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Fint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm,
+    const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Neighbor_accumulatev_plan(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
+      recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm),
+      MPI_Info_f2c(*info), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_accumulatev_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtype, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Aint *recvdispls, const MPI_Fint *recvtype, const MPI_Fint *op, const MPI_Fint *comm,
+    const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  int code = MPIX_Neighbor_accumulatev_plan_c(sendbuf_.address, sendcounts, senddispls, MPI_Type_f2c(*sendtype),
+      recvbuf_.address, recvcounts, recvdispls, MPI_Type_f2c(*recvtype), MPI_Op_f2c(*op), MPI_Comm_f2c(*comm),
+      MPI_Info_f2c(*info), request);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_accumulatew(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
+  int indegree_ = 0, outdegree_ = 0;
+  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  if (code != MPI_SUCCESS) {
+    mpixf_end(ierror, code);
+    return;
+  }
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_types sendtypes_;
+  mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_types recvtypes_;
+  mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
+  code = MPIX_Neighbor_accumulatew(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
+      recvcounts, recvdispls, recvtypes_.types, MPI_Op_f2c(*op), MPI_Comm_f2c(*comm));
+  mpixf_drop(&sendbuf_);
+  mpixf_types_end(&sendtypes_);
+  mpixf_give_back(&recvbuf_);
+  mpixf_types_end(&recvtypes_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_accumulatew_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
+  mpixf_begin();
+  int indegree_ = 0, outdegree_ = 0;
+  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  if (code != MPI_SUCCESS) {
+    mpixf_end(ierror, code);
+    return;
+  }
+  mpixf_buffer sendbuf_ = mpixf_copied(sendbuf, MPI_IN_PLACE);
+  mpixf_types sendtypes_;
+  mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
+  mpixf_buffer recvbuf_ = mpixf_copied(recvbuf, MPI_IN_PLACE);
+  mpixf_types recvtypes_;
+  mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
+  code = MPIX_Neighbor_accumulatew_c(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
+      recvcounts, recvdispls, recvtypes_.types, MPI_Op_f2c(*op), MPI_Comm_f2c(*comm));
+  mpixf_drop(&sendbuf_);
+  mpixf_types_end(&sendtypes_);
+  mpixf_give_back(&recvbuf_);
+  mpixf_types_end(&recvtypes_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_accumulatew(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *op, const MPI_Fint *comm,
+    MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  int indegree_ = 0, outdegree_ = 0;
+  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  if (code != MPI_SUCCESS) {
+    mpixf_end(ierror, code);
+    return;
+  }
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_types sendtypes_;
+  mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  mpixf_types recvtypes_;
+  mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
+  code = MPIX_Ineighbor_accumulatew(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
+      recvcounts, recvdispls, recvtypes_.types, MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), request);
+  mpixf_types_end(&sendtypes_);
+  mpixf_types_end(&recvtypes_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Ineighbor_accumulatew_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *op, const MPI_Fint *comm,
+    MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  int indegree_ = 0, outdegree_ = 0;
+  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  if (code != MPI_SUCCESS) {
+    mpixf_end(ierror, code);
+    return;
+  }
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_types sendtypes_;
+  mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  mpixf_types recvtypes_;
+  mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
+  code = MPIX_Ineighbor_accumulatew_c(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
+      recvcounts, recvdispls, recvtypes_.types, MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), request);
+  mpixf_types_end(&sendtypes_);
+  mpixf_types_end(&recvtypes_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_accumulatew_plan(const CFI_cdesc_t *sendbuf, const MPI_Fint *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Fint *recvcounts,
+    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *op, const MPI_Fint *comm,
+    const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  int indegree_ = 0, outdegree_ = 0;
+  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  if (code != MPI_SUCCESS) {
+    mpixf_end(ierror, code);
+    return;
+  }
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_types sendtypes_;
+  mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  mpixf_types recvtypes_;
+  mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
+  code = MPIX_Neighbor_accumulatew_plan(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
+      recvcounts, recvdispls, recvtypes_.types, MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
+  mpixf_types_end(&sendtypes_);
+  mpixf_types_end(&recvtypes_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Neighbor_accumulatew_plan_c(const CFI_cdesc_t *sendbuf, const MPI_Count *sendcounts,
+    const MPI_Aint *senddispls, const MPI_Fint *sendtypes, const CFI_cdesc_t *recvbuf, const MPI_Count *recvcounts,
+    const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *op, const MPI_Fint *comm,
+    const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
+  mpixf_begin();
+  int indegree_ = 0, outdegree_ = 0;
+  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  if (code != MPI_SUCCESS) {
+    mpixf_end(ierror, code);
+    return;
+  }
+  mpixf_buffer sendbuf_ = mpixf_direct(sendbuf);
+  mpixf_types sendtypes_;
+  mpixf_types_of(&sendtypes_, sendtypes, outdegree_, 1);
+  mpixf_buffer recvbuf_ = mpixf_direct(recvbuf);
+  mpixf_types recvtypes_;
+  mpixf_types_of(&recvtypes_, recvtypes, indegree_, 1);
+  code = MPIX_Neighbor_accumulatew_plan_c(sendbuf_.address, sendcounts, senddispls, sendtypes_.types, recvbuf_.address,
+      recvcounts, recvdispls, recvtypes_.types, MPI_Op_f2c(*op), MPI_Comm_f2c(*comm), MPI_Info_f2c(*info), request);
+  mpixf_types_end(&sendtypes_);
+  mpixf_types_end(&recvtypes_);
+  mpixf_end(ierror, code);
+}
+
 MPIXF_API void mpixf_Request_start(MPIX_Request *request, MPI_Fint *ierror) {
   mpixf_begin();
   int code = MPIX_Request_start(request);

@@ -20,6 +20,7 @@ module mpix_neighbor
   integer, parameter, public :: MPIX_FOR_GATHER = 1
   integer, parameter, public :: MPIX_FOR_ALLTOALL = 2
   integer, parameter, public :: MPIX_FOR_REDUCE = 4
+  integer, parameter, public :: MPIX_FOR_ACCUMULATE = 8
 
   type, bind(C), public :: MPIX_Loggp
     real(c_double) :: latency
@@ -2228,6 +2229,723 @@ module mpix_neighbor
       integer(c_int), intent(out), optional :: ierror
     end subroutine MPIX_Neighbor_reducev_plan_c_int
   end interface MPIX_Neighbor_reducev_plan_c
+
+  ! Sends a block of its own to each target and combines each source's block with what is in its
+  ! place.
+  public :: MPIX_Neighbor_accumulate
+  interface MPIX_Neighbor_accumulate
+    subroutine MPIX_Neighbor_accumulate_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+        ierror) &
+        bind(C, name="mpixf_Neighbor_accumulate")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulate_f08
+    subroutine MPIX_Neighbor_accumulate_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+        ierror) &
+        bind(C, name="mpixf_Neighbor_accumulate")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulate_int
+  end interface MPIX_Neighbor_accumulate
+
+  ! MPIX_Neighbor_accumulate with large counts.
+  public :: MPIX_Neighbor_accumulate_c
+  interface MPIX_Neighbor_accumulate_c
+    subroutine MPIX_Neighbor_accumulate_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+        ierror) &
+        bind(C, name="mpixf_Neighbor_accumulate_c")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulate_c_f08
+    subroutine MPIX_Neighbor_accumulate_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+        ierror) &
+        bind(C, name="mpixf_Neighbor_accumulate_c")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulate_c_int
+  end interface MPIX_Neighbor_accumulate_c
+
+  ! Starts MPIX_Neighbor_accumulate and returns once its messages are posted.
+  public :: MPIX_Ineighbor_accumulate
+  interface MPIX_Ineighbor_accumulate
+    subroutine MPIX_Ineighbor_accumulate_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+        request, ierror) &
+        bind(C, name="mpixf_Ineighbor_accumulate")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_accumulate_f08
+    subroutine MPIX_Ineighbor_accumulate_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+        request, ierror) &
+        bind(C, name="mpixf_Ineighbor_accumulate")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_accumulate_int
+  end interface MPIX_Ineighbor_accumulate
+
+  ! MPIX_Ineighbor_accumulate with large counts.
+  public :: MPIX_Ineighbor_accumulate_c
+  interface MPIX_Ineighbor_accumulate_c
+    subroutine MPIX_Ineighbor_accumulate_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+        request, ierror) &
+        bind(C, name="mpixf_Ineighbor_accumulate_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_accumulate_c_f08
+    subroutine MPIX_Ineighbor_accumulate_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+        request, ierror) &
+        bind(C, name="mpixf_Ineighbor_accumulate_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_accumulate_c_int
+  end interface MPIX_Ineighbor_accumulate_c
+
+  ! Makes a persistent MPIX_Neighbor_accumulate, which MPIX_Request_start runs any number of times.
+  public :: MPIX_Neighbor_accumulate_plan
+  interface MPIX_Neighbor_accumulate_plan
+    subroutine MPIX_Neighbor_accumulate_plan_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+        info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulate_plan")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      type(MPI_Info), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulate_plan_f08
+    subroutine MPIX_Neighbor_accumulate_plan_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, comm, &
+        info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulate_plan")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulate_plan_int
+  end interface MPIX_Neighbor_accumulate_plan
+
+  ! MPIX_Neighbor_accumulate_plan with large counts.
+  public :: MPIX_Neighbor_accumulate_plan_c
+  interface MPIX_Neighbor_accumulate_plan_c
+    subroutine MPIX_Neighbor_accumulate_plan_c_f08(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, &
+        comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulate_plan_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      type(MPI_Info), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulate_plan_c_f08
+    subroutine MPIX_Neighbor_accumulate_plan_c_int(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, op, &
+        comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulate_plan_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcount
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcount
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulate_plan_c_int
+  end interface MPIX_Neighbor_accumulate_plan_c
+
+  ! Sends a block of its own size to each target and combines each source's block with what is in
+  ! its place.
+  public :: MPIX_Neighbor_accumulatev
+  interface MPIX_Neighbor_accumulatev
+    subroutine MPIX_Neighbor_accumulatev_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, op, comm, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulatev")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(c_int), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(c_int), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulatev_f08
+    subroutine MPIX_Neighbor_accumulatev_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, op, comm, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulatev")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(c_int), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(c_int), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulatev_int
+  end interface MPIX_Neighbor_accumulatev
+
+  ! MPIX_Neighbor_accumulatev with large counts.
+  public :: MPIX_Neighbor_accumulatev_c
+  interface MPIX_Neighbor_accumulatev_c
+    subroutine MPIX_Neighbor_accumulatev_c_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, op, comm, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulatev_c")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulatev_c_f08
+    subroutine MPIX_Neighbor_accumulatev_c_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, op, comm, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulatev_c")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtype
+      type(*) :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulatev_c_int
+  end interface MPIX_Neighbor_accumulatev_c
+
+  ! Starts MPIX_Neighbor_accumulatev and returns once its messages are posted.
+  public :: MPIX_Ineighbor_accumulatev
+  interface MPIX_Ineighbor_accumulatev
+    subroutine MPIX_Ineighbor_accumulatev_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, op, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_accumulatev")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(c_int), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(c_int), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_accumulatev_f08
+    subroutine MPIX_Ineighbor_accumulatev_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, op, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_accumulatev")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(c_int), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(c_int), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_accumulatev_int
+  end interface MPIX_Ineighbor_accumulatev
+
+  ! MPIX_Ineighbor_accumulatev with large counts.
+  public :: MPIX_Ineighbor_accumulatev_c
+  interface MPIX_Ineighbor_accumulatev_c
+    subroutine MPIX_Ineighbor_accumulatev_c_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, op, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_accumulatev_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_accumulatev_c_f08
+    subroutine MPIX_Ineighbor_accumulatev_c_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, op, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_accumulatev_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_accumulatev_c_int
+  end interface MPIX_Ineighbor_accumulatev_c
+
+  ! Makes a persistent MPIX_Neighbor_accumulatev, which MPIX_Request_start runs any number of times.
+  public :: MPIX_Neighbor_accumulatev_plan
+  interface MPIX_Neighbor_accumulatev_plan
+    subroutine MPIX_Neighbor_accumulatev_plan_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, op, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulatev_plan")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(c_int), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(c_int), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      type(MPI_Info), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulatev_plan_f08
+    subroutine MPIX_Neighbor_accumulatev_plan_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, op, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulatev_plan")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(c_int), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(c_int), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulatev_plan_int
+  end interface MPIX_Neighbor_accumulatev_plan
+
+  ! MPIX_Neighbor_accumulatev_plan with large counts.
+  public :: MPIX_Neighbor_accumulatev_plan_c
+  interface MPIX_Neighbor_accumulatev_plan_c
+    subroutine MPIX_Neighbor_accumulatev_plan_c_f08(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, op, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulatev_plan_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtype
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      type(MPI_Info), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulatev_plan_c_f08
+    subroutine MPIX_Neighbor_accumulatev_plan_c_int(sendbuf, sendcounts, senddispls, sendtype, recvbuf, recvcounts, &
+        recvdispls, recvtype, op, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulatev_plan_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtype
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtype
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulatev_plan_c_int
+  end interface MPIX_Neighbor_accumulatev_plan_c
+
+  ! Sends a block of its own size and layout to each target and combines each source's block with
+  ! what is in its place.
+  public :: MPIX_Neighbor_accumulatew
+  interface MPIX_Neighbor_accumulatew
+    subroutine MPIX_Neighbor_accumulatew_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, op, comm, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulatew")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      type(*) :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulatew_f08
+    subroutine MPIX_Neighbor_accumulatew_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, op, comm, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulatew")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtypes(*)
+      type(*) :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtypes(*)
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulatew_int
+  end interface MPIX_Neighbor_accumulatew
+
+  ! MPIX_Neighbor_accumulatew with large counts.
+  public :: MPIX_Neighbor_accumulatew_c
+  interface MPIX_Neighbor_accumulatew_c
+    subroutine MPIX_Neighbor_accumulatew_c_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, op, comm, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulatew_c")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      type(*) :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulatew_c_f08
+    subroutine MPIX_Neighbor_accumulatew_c_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, op, comm, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulatew_c")
+      import
+      implicit none
+      type(*), intent(in) :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtypes(*)
+      type(*) :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtypes(*)
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulatew_c_int
+  end interface MPIX_Neighbor_accumulatew_c
+
+  ! Starts MPIX_Neighbor_accumulatew and returns once its messages are posted.
+  public :: MPIX_Ineighbor_accumulatew
+  interface MPIX_Ineighbor_accumulatew
+    subroutine MPIX_Ineighbor_accumulatew_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, op, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_accumulatew")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_accumulatew_f08
+    subroutine MPIX_Ineighbor_accumulatew_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, op, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_accumulatew")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtypes(*)
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtypes(*)
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_accumulatew_int
+  end interface MPIX_Ineighbor_accumulatew
+
+  ! MPIX_Ineighbor_accumulatew with large counts.
+  public :: MPIX_Ineighbor_accumulatew_c
+  interface MPIX_Ineighbor_accumulatew_c
+    subroutine MPIX_Ineighbor_accumulatew_c_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, op, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_accumulatew_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_accumulatew_c_f08
+    subroutine MPIX_Ineighbor_accumulatew_c_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, op, comm, request, ierror) &
+        bind(C, name="mpixf_Ineighbor_accumulatew_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtypes(*)
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtypes(*)
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Ineighbor_accumulatew_c_int
+  end interface MPIX_Ineighbor_accumulatew_c
+
+  ! Makes a persistent MPIX_Neighbor_accumulatew, which MPIX_Request_start runs any number of times.
+  public :: MPIX_Neighbor_accumulatew_plan
+  interface MPIX_Neighbor_accumulatew_plan
+    subroutine MPIX_Neighbor_accumulatew_plan_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, op, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulatew_plan")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      type(MPI_Info), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulatew_plan_f08
+    subroutine MPIX_Neighbor_accumulatew_plan_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, op, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulatew_plan")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(c_int), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtypes(*)
+      type(*), asynchronous :: recvbuf(..)
+      integer(c_int), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtypes(*)
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulatew_plan_int
+  end interface MPIX_Neighbor_accumulatew_plan
+
+  ! MPIX_Neighbor_accumulatew_plan with large counts.
+  public :: MPIX_Neighbor_accumulatew_plan_c
+  interface MPIX_Neighbor_accumulatew_plan_c
+    subroutine MPIX_Neighbor_accumulatew_plan_c_f08(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, op, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulatew_plan_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      type(MPI_Datatype), intent(in) :: sendtypes(*)
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      type(MPI_Datatype), intent(in) :: recvtypes(*)
+      type(MPI_Op), intent(in) :: op
+      type(MPI_Comm), intent(in) :: comm
+      type(MPI_Info), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulatew_plan_c_f08
+    subroutine MPIX_Neighbor_accumulatew_plan_c_int(sendbuf, sendcounts, senddispls, sendtypes, recvbuf, recvcounts, &
+        recvdispls, recvtypes, op, comm, info, request, ierror) &
+        bind(C, name="mpixf_Neighbor_accumulatew_plan_c")
+      import
+      implicit none
+      type(*), intent(in), asynchronous :: sendbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: sendcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: senddispls(*)
+      integer(c_int), intent(in) :: sendtypes(*)
+      type(*), asynchronous :: recvbuf(..)
+      integer(MPI_COUNT_KIND), intent(in) :: recvcounts(*)
+      integer(MPI_ADDRESS_KIND), intent(in) :: recvdispls(*)
+      integer(c_int), intent(in) :: recvtypes(*)
+      integer(c_int), intent(in) :: op
+      integer(c_int), intent(in) :: comm
+      integer(c_int), intent(in) :: info
+      type(MPIX_Request), intent(inout) :: request
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Neighbor_accumulatew_plan_c_int
+  end interface MPIX_Neighbor_accumulatew_plan_c
 
   ! Starts a persistent collective and returns once its messages are posted.
   public :: MPIX_Request_start

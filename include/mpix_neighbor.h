@@ -39,6 +39,10 @@
 // Operation: `MPIX_Neighbor_reduce` and `MPIX_Neighbor_reducev`.
 #define MPIX_NEIGHBOR_REDUCE 4
 
+// Operation: `MPIX_Neighbor_accumulate`, `MPIX_Neighbor_accumulatev` and
+// `MPIX_Neighbor_accumulatew`.
+#define MPIX_NEIGHBOR_ACCUMULATE 8
+
 // A neighborhood collective that one call starts and another completes.
 typedef struct MPIX_Request_object MPIX_Request_object;
 
@@ -101,9 +105,9 @@ extern "C" {
 // Sets a communicator's neighborhood for one or more operations, and builds the schedule that runs
 // them.
 //
-// - `operations`: `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL` and `MPIX_NEIGHBOR_REDUCE`, in
-//   any combination (`|`), the same on all processes. Replaces the neighborhood that an operation
-//   had.
+// - `operations`: `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL`, `MPIX_NEIGHBOR_REDUCE` and
+//   `MPIX_NEIGHBOR_ACCUMULATE`, in any combination (`|`), the same on all processes. Replaces the
+//   neighborhood that an operation had.
 // - `indegree`: Number of sources. May be 0, and larger than the communicator.
 // - `sources` (`indegree` entries): Ranks of the processes that send to the caller, in the order of
 //   the blocks in the receive buffers of later calls. They may repeat, include the caller, and be
@@ -313,8 +317,8 @@ int MPIX_Neighborhood_set_targets(int operations,
 
 // Sets a communicator's neighborhood to the edges of another operation, the other way round.
 //
-// - `from`: One of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL` and `MPIX_NEIGHBOR_REDUCE`: the
-//   operation whose edges are taken. The same on all processes.
+// - `from`: One of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL`, `MPIX_NEIGHBOR_REDUCE` and
+//   `MPIX_NEIGHBOR_ACCUMULATE`: the operation whose edges are taken. The same on all processes.
 // - `to`: The operations that get them, in any combination (`|`), the same on all processes. May
 //   contain `from`, whose neighborhood is then replaced.
 // - `info`: Hints as for `MPIX_Neighborhood_set`, or `MPI_INFO_NULL`. Those of `from` do not carry
@@ -325,7 +329,8 @@ int MPIX_Neighborhood_set_targets(int operations,
 // in which they stood and with its weight. Block `i` sent travels to the process from which block
 // `i` of `from` came, and arrives there as the block in whose place `from` sends. A reverse halo,
 // which returns what was computed on ghost cells to their owners, uses the counts, displacements
-// and datatypes of the halo with the two sides exchanged.
+// and datatypes of the halo with the two sides exchanged; with `to` = `MPIX_NEIGHBOR_ACCUMULATE`,
+// it adds what returns to what the owners have.
 //
 // Collective over `comm`.
 //
@@ -341,8 +346,8 @@ int MPIX_Neighborhood_reverse(int from, int to, MPI_Info info, MPI_Comm comm);
 
 // Returns the degrees of a communicator's neighborhood for an operation.
 //
-// - `operation`: One of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL` and
-//   `MPIX_NEIGHBOR_REDUCE`.
+// - `operation`: One of `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL`, `MPIX_NEIGHBOR_REDUCE`
+//   and `MPIX_NEIGHBOR_ACCUMULATE`.
 // - `comm`: A communicator with a neighborhood for it.
 // - `indegree`: Number of sources.
 // - `outdegree`: Number of targets.
@@ -401,8 +406,8 @@ int MPIX_Neighborhood_describe(int operation,
 
 // Removes a communicator's neighborhoods for one or more operations.
 //
-// - `operations`: `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL` and `MPIX_NEIGHBOR_REDUCE`, in
-//   any combination (`|`), the same on all processes.
+// - `operations`: `MPIX_NEIGHBOR_GATHER`, `MPIX_NEIGHBOR_ALLTOALL`, `MPIX_NEIGHBOR_REDUCE` and
+//   `MPIX_NEIGHBOR_ACCUMULATE`, in any combination (`|`), the same on all processes.
 // - `comm`: The communicator.
 //
 // Not needed before `MPI_Comm_free`, which removes them too.
@@ -489,7 +494,7 @@ int MPIX_Neighbor_gather_c(const void *sendbuf,
 //
 // If the schedule has several rounds, each waiting or testing function of this library moves every
 // collective of the process forward, and nothing else does: neighbors may have to wait for the next
-// such call. Among such collectives, the oldest one under way must not be more than 10,000
+// such call. Among such collectives, the oldest one under way must not be more than 7,500
 // collectives old; otherwise the call returns `MPI_ERR_REQUEST`.
 //
 // Errors in the arguments are reported here, and nothing is started. With verification
@@ -1183,9 +1188,8 @@ int MPIX_Neighbor_reduce_plan_c(const void *sendbuf,
 // - `recvcount`: Elements of the result, and of each source's block.
 //
 // All sources of a process send it blocks of one signature. If each contributes to another part of
-// the target's data, as in the reverse of an irregular halo exchange, each block must cover
-// everything that any source contributes to (neutral elements elsewhere); `MPIX_Neighbor_alltoallv`
-// and a loop may then serve better.
+// the target's data, as in the reverse of an irregular halo exchange, `MPIX_Neighbor_accumulatev`
+// serves better.
 //
 // All else is as for `MPIX_Neighbor_reduce`.
 //
@@ -1264,6 +1268,333 @@ int MPIX_Neighbor_reducev_plan_c(const void *sendbuf,
                                  MPI_Comm comm,
                                  MPI_Info info,
                                  MPIX_Request *request);
+
+// Sends a block of its own to each target and combines each source's block with what is in its
+// place.
+//
+// - `sendbuf`: `outdegree` consecutive blocks; block i goes to target i.
+// - `sendcount`: Elements of each block sent.
+// - `sendtype`: Datatype of the elements sent.
+// - `recvbuf`: `indegree` consecutive blocks, each combined with the one that comes from its
+//   source; left alone where the source is `MPI_PROC_NULL`.
+// - `recvcount`: Elements of each block received.
+// - `recvtype`: Datatype of the elements received.
+// - `op`: A predefined or user-defined operator.
+// - `comm`: A communicator with a neighborhood for `MPIX_NEIGHBOR_ACCUMULATE`.
+//
+// Each element of the block from source j becomes `old op received`. Blocks are combined in the
+// order of the source list, so that the result is the same in each run. If the operator commutes
+// and `mpix_reduce_order` = `any` was given, they are combined as they arrive.
+//
+// A predefined operator combines elements of one predefined datatype: `recvtype` is one, or is made
+// of one alone. A user-defined operator is given elements of `recvtype`.
+//
+// The receive buffer must not overlap the send buffer. After an error, some blocks may have been
+// combined and others not.
+//
+// The type signatures at the two ends of an edge must be equal. Where a degree is 0, the arguments
+// of that side are not looked at.
+//
+// Every process that has an edge calls it, and so do all its neighbors. Processes that no path of
+// edges connects need not call equally often, unless `mpix_whole_communicator` promises that every
+// process of the communicator calls.
+//
+// Errors:
+//
+// - `MPI_ERR_OP`: `op` is `MPI_OP_NULL`, or does not work on a datatype received.
+// - `MPI_ERR_NO_MEM`: There is no memory for the blocks to be combined.
+// - `MPI_ERR_COMM`: `comm` is `MPI_COMM_NULL`.
+// - `MPI_ERR_TOPOLOGY`: `comm` has no neighborhood for the operation.
+// - `MPI_ERR_COUNT`: A count is negative, or a block exceeds the address range.
+// - `MPI_ERR_TYPE`: A datatype is `MPI_DATATYPE_NULL` or not committed.
+// - `MPI_ERR_BUFFER`: A buffer is `MPI_IN_PLACE`, NULL where a block of elements lies, or in device
+//   memory that the library would have to touch (docs/device-buffers.md).
+// - `MPI_ERR_ARG`: An array is NULL where it has entries.
+// - `MPI_ERR_TRUNCATE`: A self edge, or a message, brings more than the receiver expects.
+// - `MPI_ERR_OTHER`: Another collective is still running on the neighborhood, or a process has
+//   ended before it took part.
+// - `MPIX_ERR_VERIFY`: With `mpix_verify`, the two ends of an edge do not match. See
+//   `MPIX_Neighbor_error_class`.
+//
+// Errors in the arguments are found before anything is sent. What only the other end can show
+// (`MPI_ERR_TRUNCATE` of a message) is reported while the call waits.
+//
+// Cost: That of `MPIX_Neighbor_alltoall`, one pass over each block received, and memory for the
+// data of all sources, which is kept for the next call.
+int MPIX_Neighbor_accumulate(const void *sendbuf,
+                             int sendcount,
+                             MPI_Datatype sendtype,
+                             void *recvbuf,
+                             int recvcount,
+                             MPI_Datatype recvtype,
+                             MPI_Op op,
+                             MPI_Comm comm);
+
+// `MPIX_Neighbor_accumulate` with large counts.
+int MPIX_Neighbor_accumulate_c(const void *sendbuf,
+                               MPI_Count sendcount,
+                               MPI_Datatype sendtype,
+                               void *recvbuf,
+                               MPI_Count recvcount,
+                               MPI_Datatype recvtype,
+                               MPI_Op op,
+                               MPI_Comm comm);
+
+// Starts `MPIX_Neighbor_accumulate` and returns once its messages are posted.
+//
+// The operator must not be freed before the request is complete. A user-defined operator is passed
+// a duplicate of a derived datatype.
+//
+// All else is as for `MPIX_Neighbor_accumulate` and `MPIX_Ineighbor_gather`.
+int MPIX_Ineighbor_accumulate(const void *sendbuf,
+                              int sendcount,
+                              MPI_Datatype sendtype,
+                              void *recvbuf,
+                              int recvcount,
+                              MPI_Datatype recvtype,
+                              MPI_Op op,
+                              MPI_Comm comm,
+                              MPIX_Request *request);
+
+// `MPIX_Ineighbor_accumulate` with large counts.
+int MPIX_Ineighbor_accumulate_c(const void *sendbuf,
+                                MPI_Count sendcount,
+                                MPI_Datatype sendtype,
+                                void *recvbuf,
+                                MPI_Count recvcount,
+                                MPI_Datatype recvtype,
+                                MPI_Op op,
+                                MPI_Comm comm,
+                                MPIX_Request *request);
+
+// Makes a persistent `MPIX_Neighbor_accumulate`, which `MPIX_Request_start` runs any number of
+// times.
+//
+// The operator must not be freed before the request. A user-defined operator is passed a duplicate
+// of a derived datatype.
+//
+// All else is as for `MPIX_Neighbor_accumulate` and `MPIX_Neighbor_gather_plan`.
+int MPIX_Neighbor_accumulate_plan(const void *sendbuf,
+                                  int sendcount,
+                                  MPI_Datatype sendtype,
+                                  void *recvbuf,
+                                  int recvcount,
+                                  MPI_Datatype recvtype,
+                                  MPI_Op op,
+                                  MPI_Comm comm,
+                                  MPI_Info info,
+                                  MPIX_Request *request);
+
+// `MPIX_Neighbor_accumulate_plan` with large counts.
+int MPIX_Neighbor_accumulate_plan_c(const void *sendbuf,
+                                    MPI_Count sendcount,
+                                    MPI_Datatype sendtype,
+                                    void *recvbuf,
+                                    MPI_Count recvcount,
+                                    MPI_Datatype recvtype,
+                                    MPI_Op op,
+                                    MPI_Comm comm,
+                                    MPI_Info info,
+                                    MPIX_Request *request);
+
+// Sends a block of its own size to each target and combines each source's block with what is in its
+// place.
+//
+// - `sendbuf`: Holds `sendcounts[i]` elements for target i at `sendbuf + senddispls[i] *
+//   extent(sendtype)`.
+// - `sendcounts` (`outdegree` entries): Elements of each block sent.
+// - `senddispls` (`outdegree` entries): Where each block sent begins, in extents of `sendtype` from
+//   `sendbuf`.
+// - `recvbuf`: Holds `recvcounts[j]` elements at `recvbuf + recvdispls[j] * extent(recvtype)`, with
+//   which the block of source j is combined.
+// - `recvcounts` (`indegree` entries): Elements of each block received.
+// - `recvdispls` (`indegree` entries): Where each block received begins, in extents of `recvtype`
+//   from `recvbuf`.
+//
+// The places of several sources may overlap, and may hold the same elements.
+//
+// All else is as for `MPIX_Neighbor_accumulate`.
+int MPIX_Neighbor_accumulatev(const void *sendbuf,
+                              const int *sendcounts,
+                              const int *senddispls,
+                              MPI_Datatype sendtype,
+                              void *recvbuf,
+                              const int *recvcounts,
+                              const int *recvdispls,
+                              MPI_Datatype recvtype,
+                              MPI_Op op,
+                              MPI_Comm comm);
+
+// `MPIX_Neighbor_accumulatev` with large counts.
+int MPIX_Neighbor_accumulatev_c(const void *sendbuf,
+                                const MPI_Count *sendcounts,
+                                const MPI_Aint *senddispls,
+                                MPI_Datatype sendtype,
+                                void *recvbuf,
+                                const MPI_Count *recvcounts,
+                                const MPI_Aint *recvdispls,
+                                MPI_Datatype recvtype,
+                                MPI_Op op,
+                                MPI_Comm comm);
+
+// Starts `MPIX_Neighbor_accumulatev` and returns once its messages are posted.
+//
+// All else is as for `MPIX_Neighbor_accumulatev` and `MPIX_Ineighbor_gather`.
+int MPIX_Ineighbor_accumulatev(const void *sendbuf,
+                               const int *sendcounts,
+                               const int *senddispls,
+                               MPI_Datatype sendtype,
+                               void *recvbuf,
+                               const int *recvcounts,
+                               const int *recvdispls,
+                               MPI_Datatype recvtype,
+                               MPI_Op op,
+                               MPI_Comm comm,
+                               MPIX_Request *request);
+
+// `MPIX_Ineighbor_accumulatev` with large counts.
+int MPIX_Ineighbor_accumulatev_c(const void *sendbuf,
+                                 const MPI_Count *sendcounts,
+                                 const MPI_Aint *senddispls,
+                                 MPI_Datatype sendtype,
+                                 void *recvbuf,
+                                 const MPI_Count *recvcounts,
+                                 const MPI_Aint *recvdispls,
+                                 MPI_Datatype recvtype,
+                                 MPI_Op op,
+                                 MPI_Comm comm,
+                                 MPIX_Request *request);
+
+// Makes a persistent `MPIX_Neighbor_accumulatev`, which `MPIX_Request_start` runs any number of
+// times.
+//
+// All else is as for `MPIX_Neighbor_accumulatev` and `MPIX_Neighbor_gather_plan`.
+int MPIX_Neighbor_accumulatev_plan(const void *sendbuf,
+                                   const int *sendcounts,
+                                   const int *senddispls,
+                                   MPI_Datatype sendtype,
+                                   void *recvbuf,
+                                   const int *recvcounts,
+                                   const int *recvdispls,
+                                   MPI_Datatype recvtype,
+                                   MPI_Op op,
+                                   MPI_Comm comm,
+                                   MPI_Info info,
+                                   MPIX_Request *request);
+
+// `MPIX_Neighbor_accumulatev_plan` with large counts.
+int MPIX_Neighbor_accumulatev_plan_c(const void *sendbuf,
+                                     const MPI_Count *sendcounts,
+                                     const MPI_Aint *senddispls,
+                                     MPI_Datatype sendtype,
+                                     void *recvbuf,
+                                     const MPI_Count *recvcounts,
+                                     const MPI_Aint *recvdispls,
+                                     MPI_Datatype recvtype,
+                                     MPI_Op op,
+                                     MPI_Comm comm,
+                                     MPI_Info info,
+                                     MPIX_Request *request);
+
+// Sends a block of its own size and layout to each target and combines each source's block with
+// what is in its place.
+//
+// - `sendbuf`: Holds `sendcounts[i]` elements of `sendtypes[i]` for target i at `sendbuf +
+//   senddispls[i]` bytes.
+// - `sendcounts` (`outdegree` entries): Elements of each block sent.
+// - `senddispls` (`outdegree` entries): Where each block sent begins, in bytes from `sendbuf`.
+// - `sendtypes` (`outdegree` entries): Datatype of each block sent.
+// - `recvbuf`: Holds `recvcounts[j]` elements of `recvtypes[j]` at `recvbuf + recvdispls[j]` bytes,
+//   with which the block of source j is combined.
+// - `recvcounts` (`indegree` entries): Elements of each block received.
+// - `recvdispls` (`indegree` entries): Where each block's place begins, in bytes from `recvbuf`.
+// - `recvtypes` (`indegree` entries): Datatype of each block received.
+//
+// The places of several sources may overlap, and may hold the same elements: corners of a reverse
+// halo.
+//
+// All else is as for `MPIX_Neighbor_accumulate`.
+int MPIX_Neighbor_accumulatew(const void *sendbuf,
+                              const int *sendcounts,
+                              const MPI_Aint *senddispls,
+                              const MPI_Datatype *sendtypes,
+                              void *recvbuf,
+                              const int *recvcounts,
+                              const MPI_Aint *recvdispls,
+                              const MPI_Datatype *recvtypes,
+                              MPI_Op op,
+                              MPI_Comm comm);
+
+// `MPIX_Neighbor_accumulatew` with large counts.
+int MPIX_Neighbor_accumulatew_c(const void *sendbuf,
+                                const MPI_Count *sendcounts,
+                                const MPI_Aint *senddispls,
+                                const MPI_Datatype *sendtypes,
+                                void *recvbuf,
+                                const MPI_Count *recvcounts,
+                                const MPI_Aint *recvdispls,
+                                const MPI_Datatype *recvtypes,
+                                MPI_Op op,
+                                MPI_Comm comm);
+
+// Starts `MPIX_Neighbor_accumulatew` and returns once its messages are posted.
+//
+// All else is as for `MPIX_Neighbor_accumulatew` and `MPIX_Ineighbor_gather`.
+int MPIX_Ineighbor_accumulatew(const void *sendbuf,
+                               const int *sendcounts,
+                               const MPI_Aint *senddispls,
+                               const MPI_Datatype *sendtypes,
+                               void *recvbuf,
+                               const int *recvcounts,
+                               const MPI_Aint *recvdispls,
+                               const MPI_Datatype *recvtypes,
+                               MPI_Op op,
+                               MPI_Comm comm,
+                               MPIX_Request *request);
+
+// `MPIX_Ineighbor_accumulatew` with large counts.
+int MPIX_Ineighbor_accumulatew_c(const void *sendbuf,
+                                 const MPI_Count *sendcounts,
+                                 const MPI_Aint *senddispls,
+                                 const MPI_Datatype *sendtypes,
+                                 void *recvbuf,
+                                 const MPI_Count *recvcounts,
+                                 const MPI_Aint *recvdispls,
+                                 const MPI_Datatype *recvtypes,
+                                 MPI_Op op,
+                                 MPI_Comm comm,
+                                 MPIX_Request *request);
+
+// Makes a persistent `MPIX_Neighbor_accumulatew`, which `MPIX_Request_start` runs any number of
+// times.
+//
+// All else is as for `MPIX_Neighbor_accumulatew` and `MPIX_Neighbor_gather_plan`.
+int MPIX_Neighbor_accumulatew_plan(const void *sendbuf,
+                                   const int *sendcounts,
+                                   const MPI_Aint *senddispls,
+                                   const MPI_Datatype *sendtypes,
+                                   void *recvbuf,
+                                   const int *recvcounts,
+                                   const MPI_Aint *recvdispls,
+                                   const MPI_Datatype *recvtypes,
+                                   MPI_Op op,
+                                   MPI_Comm comm,
+                                   MPI_Info info,
+                                   MPIX_Request *request);
+
+// `MPIX_Neighbor_accumulatew_plan` with large counts.
+int MPIX_Neighbor_accumulatew_plan_c(const void *sendbuf,
+                                     const MPI_Count *sendcounts,
+                                     const MPI_Aint *senddispls,
+                                     const MPI_Datatype *sendtypes,
+                                     void *recvbuf,
+                                     const MPI_Count *recvcounts,
+                                     const MPI_Aint *recvdispls,
+                                     const MPI_Datatype *recvtypes,
+                                     MPI_Op op,
+                                     MPI_Comm comm,
+                                     MPI_Info info,
+                                     MPIX_Request *request);
 
 // ---- Requests
 //

@@ -224,8 +224,10 @@ pub enum Error {
         text: String,
     },
     /// An operator that does not work on the datatype.
-    #[error("op does not work on recvtype: {text}")]
+    #[error("op does not work on {argument}: {text}")]
     Operator {
+        /// Which datatype.
+        argument: Argument,
         /// The MPI library's text.
         text: String,
     },
@@ -240,7 +242,9 @@ pub enum Error {
         extent: i64,
     },
     /// A set of operations that is empty or has unknown members.
-    #[error("{argument} = {value} is not {wanted} of MPIX_NEIGHBOR_GATHER, MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_REDUCE")]
+    #[error(
+        "{argument} = {value} is not {wanted} of MPIX_NEIGHBOR_GATHER, MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_REDUCE, MPIX_NEIGHBOR_ACCUMULATE"
+    )]
     Operations {
         /// The argument.
         argument: Argument,

@@ -122,7 +122,7 @@ static void errors(MPI_Comm comm) {
   int next = (test_rank + 1) % test_size, previous = (test_rank + test_size - 1) % test_size, got = -1;
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, &previous, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
   FAILS(MPIX_Neighborhood_reverse(3, MPIX_NEIGHBOR_REDUCE, MPI_INFO_NULL, comm), MPI_ERR_ARG, "MPIX_Neighborhood_reverse: from = 3");
-  FAILS(MPIX_Neighborhood_reverse(MPIX_NEIGHBOR_ALLTOALL, 8, MPI_INFO_NULL, comm), MPI_ERR_ARG, "MPIX_Neighborhood_reverse: to = 8");
+  FAILS(MPIX_Neighborhood_reverse(MPIX_NEIGHBOR_ALLTOALL, 16, MPI_INFO_NULL, comm), MPI_ERR_ARG, "MPIX_Neighborhood_reverse: to = 16");
   /* an argument in error on one process is an error on all */
   int from = test_rank == test_size - 1 ? 0 : MPIX_NEIGHBOR_ALLTOALL;
   FAILS(MPIX_Neighborhood_reverse(from, MPIX_NEIGHBOR_ALLTOALL, MPI_INFO_NULL, comm), MPI_ERR_ARG, "from = 0");

@@ -25,6 +25,9 @@ pub const MPIX_NEIGHBOR_GATHER: c_int = 1;
 pub const MPIX_NEIGHBOR_ALLTOALL: c_int = 2;
 /// Operation: `MPIX_Neighbor_reduce` and `MPIX_Neighbor_reducev`.
 pub const MPIX_NEIGHBOR_REDUCE: c_int = 4;
+/// Operation: `MPIX_Neighbor_accumulate`, `MPIX_Neighbor_accumulatev` and
+/// `MPIX_Neighbor_accumulatew`.
+pub const MPIX_NEIGHBOR_ACCUMULATE: c_int = 8;
 
 /// Sets a communicator's neighborhood for one or more operations, and builds the schedule that runs
 /// them.
@@ -435,4 +438,5 @@ const _: () = {
     assert!(MPIX_NEIGHBOR_GATHER == 1 << Operation::Gather as c_int);
     assert!(MPIX_NEIGHBOR_ALLTOALL == 1 << Operation::Alltoall as c_int);
     assert!(MPIX_NEIGHBOR_REDUCE == 1 << Operation::Reduce as c_int);
+    assert!(MPIX_NEIGHBOR_ACCUMULATE == 1 << Operation::Accumulate as c_int);
 };

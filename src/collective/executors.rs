@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::collective::fuse::Joined;
 use crate::collective::verify::Findings;
-use crate::collective::{Operation, Purpose, Selected};
+use crate::collective::{Combine, Operation, Purpose, Selected};
 use crate::datatype::buffers::Buffers;
 use crate::error::Result;
+use crate::exec::accumulate::Accumulate;
 use crate::exec::forward::Forward;
 use crate::exec::p2p::P2p;
 use crate::exec::shm::channel::Channels;
@@ -15,14 +16,14 @@ use crate::exec::waiting::Waiting;
 use crate::exec::{Any, Executor};
 use crate::mpi::comm::Owned as Comm;
 use crate::observe::Record;
-use crate::schedule::{Block, FoldOrder, Op, Schedule};
+use crate::schedule::{Block, Op, Schedule};
 use crate::select::Choice;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
 /// Makes the executors of a neighborhood, and keeps those that requests have given back.
 pub struct ExecutorPool {
     comm: Arc<Comm>,
-    /// A communicator of this process alone, for executors that reduce.
+    /// A communicator of this process alone, for executors that combine blocks.
     self_comm: Option<Arc<Comm>>,
     neighborhood: Arc<Neighborhood>,
     waiting: Waiting,
@@ -38,7 +39,7 @@ pub struct ExecutorPool {
 pub struct Parts {
     /// The private communicator.
     pub comm: Arc<Comm>,
-    /// A communicator of this process alone, for executors that reduce.
+    /// A communicator of this process alone, for executors that combine blocks.
     pub self_comm: Option<Arc<Comm>>,
     /// The lists.
     pub neighborhood: Arc<Neighborhood>,
@@ -128,6 +129,15 @@ impl ExecutorPool {
 
     fn unobserved(&self, schedule: &Schedule, purpose: Purpose) -> Any {
         let (comm, me) = (Arc::clone(&self.comm), self.neighborhood.rank());
+        let fold = match (purpose.combine, &self.self_comm) {
+            (Some(Combine::Accumulate(order)), Some(self_comm)) => {
+                let inner = self.unobserved(schedule, Purpose { combine: None, ..purpose });
+                let (sources, comms) = (self.neighborhood.sources().len(), [comm, Arc::clone(self_comm)]);
+                return Any::Accumulate(Box::new(Accumulate::new(inner, order, schedule, sources, me, comms)));
+            }
+            (Some(Combine::Reduce(order)), _) => Some(order),
+            _ => None,
+        };
         if schedule.algorithm().entry().forwards() {
             return Any::Forward(Box::new(Forward::new(comm, me, self.waiting, schedule)));
         }
@@ -135,7 +145,7 @@ impl ExecutorPool {
             let parts = shm::Parts {
                 schedule,
                 neighborhood: &self.neighborhood,
-                fold: purpose.fold,
+                fold,
                 started_only: purpose.request,
                 fields: purpose.fields,
                 waiting: self.waiting,
@@ -143,20 +153,20 @@ impl ExecutorPool {
             };
             return Any::Shm(Box::new(Shm::new(link, comm, self.self_comm.clone(), &parts)));
         }
-        match purpose.fold {
+        match fold {
             Some(order) => P2p::new(comm, self.self_comm.clone(), me, self.waiting, self.window, &schedule.folded(order)).into(),
             None => P2p::new(comm, None, me, self.waiting, self.window, schedule).into(),
         }
     }
 
     /// Lends an executor that is bound to nothing; one that an earlier request has given back, if
-    /// there is one. `fold` is the order in which it reduces, if it does.
+    /// there is one. `combine` tells how it combines blocks, if it does.
     ///
     /// `private`: the request's starts match only with one another, and so have no place in rings
     /// that other calls use too. `settled`: the schedule is final, so that the executor can be used
     /// again.
-    pub fn lend(&self, schedule: &Schedule, fold: Option<FoldOrder>, private: bool, settled: bool) -> Lease {
-        let any_order = fold == Some(FoldOrder::Any);
+    pub fn lend(&self, schedule: &Schedule, combine: Option<Combine>, private: bool, settled: bool) -> Lease {
+        let any_order = combine.is_some_and(Combine::is_any_order);
         let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         if !private && let Some(position) = spare.iter().position(|lease| lease.any_order == any_order) {
             let mut lease = spare.swap_remove(position);
@@ -164,7 +174,7 @@ impl ExecutorPool {
             lease.executor.forget_datatypes();
             return lease;
         }
-        let executor = self.executor(schedule, Purpose { fold, request: true, fields: 1, shares: !private });
+        let executor = self.executor(schedule, Purpose { combine, request: true, fields: 1, shares: !private });
         Lease { executor: Box::new(executor), tag: 0, any_order, reusable: !private && settled }
     }
 
@@ -172,7 +182,7 @@ impl ExecutorPool {
     /// is shared. For operations that do not reduce.
     pub fn lend_near(&self, schedule: &Schedule, fields: usize) -> Option<Lease> {
         self.link.as_ref()?;
-        let purpose = Purpose { fold: None, request: true, fields, shares: true };
+        let purpose = Purpose { combine: None, request: true, fields, shares: true };
         Some(Lease::once(self.executor(&schedule.retained(|_| false), purpose)))
     }
 
@@ -187,7 +197,7 @@ impl ExecutorPool {
             Op::Send { to, .. } => !near(to),
             Op::Copy { .. } | Op::Reduce { .. } => !near(self.neighborhood.rank()),
         });
-        let purpose = Purpose { fold: None, request: true, fields: 1, shares: false };
+        let purpose = Purpose { combine: None, request: true, fields: 1, shares: false };
         (!schedule.ops().is_empty()).then(|| Lease::once(self.executor(&schedule, purpose)))
     }
 
@@ -196,8 +206,8 @@ impl ExecutorPool {
     ///
     /// `None` as findings: this process's own arguments are in error. It then serves processes that
     /// count on what it forwards, if the schedule forwards anything.
-    pub fn lend_for_good(&self, schedule: &Schedule, fold: Option<FoldOrder>, findings: Option<&Findings>) -> Option<Lease> {
-        let purpose = Purpose { fold, request: true, fields: 1, shares: false };
+    pub fn lend_for_good(&self, schedule: &Schedule, combine: Option<Combine>, findings: Option<&Findings>) -> Option<Lease> {
+        let purpose = Purpose { combine, request: true, fields: 1, shares: false };
         let lease = |schedule: &Schedule| Lease::once(self.executor(schedule, purpose));
         let forwards = schedule.algorithm().entry().forwards();
         let Some(findings) = findings else {
@@ -242,12 +252,12 @@ impl Runner {
     /// Makes the executors of a schedule. `any_order`: reductions may combine blocks in any order.
     pub fn new(selected: Selected, operation: Operation, any_order: bool, pool: &ExecutorPool) -> Runner {
         let Selected { choice, schedule } = selected;
-        let folds = operation == Operation::Reduce;
-        let executor = |fold| pool.executor(&schedule, Purpose { fold, request: false, fields: 1, shares: true });
+        let combine = operation.combines();
+        let executor = |combine| pool.executor(&schedule, Purpose { combine, request: false, fields: 1, shares: true });
         Runner {
             choice,
-            executor: executor(folds.then_some(FoldOrder::Source)),
-            any_order: (folds && any_order).then(|| executor(Some(FoldOrder::Any))),
+            executor: executor(combine),
+            any_order: combine.filter(|_| any_order).map(|combine| executor(Some(combine.in_any_order()))),
             schedule,
         }
     }

@@ -15,7 +15,7 @@ use crate::collective::executors::{ExecutorPool, Lease, Runner};
 use crate::collective::fuse::Joined;
 use crate::collective::tags::Tags;
 use crate::collective::verify::Findings;
-use crate::collective::{Operation, Selected};
+use crate::collective::{OPERATIONS, Operation, Selected};
 use crate::datatype::buffers::{Blocks, Buffers, RECV, SEND, Shape};
 use crate::datatype::known::Known;
 use crate::error::{Error, Result};
@@ -96,7 +96,8 @@ pub struct Extents {
 pub struct Handle {
     /// The private communicator.
     pub comm: Arc<Comm>,
-    /// A communicator of this process alone, made with the first neighborhood that reduces.
+    /// A communicator of this process alone, made with the first neighborhood whose operation combines
+    /// blocks.
     pub self_comm: Option<Arc<Comm>>,
     /// How the process waits.
     pub waiting: Waiting,
@@ -105,9 +106,9 @@ pub struct Handle {
     /// Number of neighborhoods that have been set.
     pub generation: u64,
     /// By operation.
-    pub neighborhoods: [Option<Arc<BoundNeighborhood>>; 3],
+    pub neighborhoods: [Option<Arc<BoundNeighborhood>>; OPERATIONS],
     /// By operation.
-    pub tags: [Arc<Tags>; 3],
+    pub tags: [Arc<Tags>; OPERATIONS],
     /// The process's requests that must be moved forward.
     pub outstanding: Arc<Outstanding>,
 }
@@ -320,10 +321,10 @@ impl BoundNeighborhood {
     pub fn lend(&self, buffers: &Buffers, private: bool) -> Result<Lease> {
         let runner = self.runner()?;
         let any_order = runner.is_any_order(buffers)?;
-        let fold = self.fold().map(|order| if any_order { FoldOrder::Any } else { order });
+        let combine = self.operation.combines().map(|combine| if any_order { combine.in_any_order() } else { combine });
         // the first calls may still choose another schedule
         let settled = !self.timed.load(Ordering::Relaxed);
-        Ok(self.pool.lend(&runner.schedule, fold, private, settled))
+        Ok(self.pool.lend(&runner.schedule, combine, private, settled))
     }
 
     /// See [`ExecutorPool::lend_near`].
@@ -338,7 +339,7 @@ impl BoundNeighborhood {
 
     /// See [`ExecutorPool::lend_for_good`].
     pub fn lend_for_good(&self, schedule: &Schedule, findings: Option<&Findings>) -> Option<Lease> {
-        self.pool.lend_for_good(schedule, self.fold(), findings)
+        self.pool.lend_for_good(schedule, self.operation.combines(), findings)
     }
 
     /// Takes back an executor that is not running.
@@ -349,11 +350,6 @@ impl BoundNeighborhood {
     /// True if edges to this process bypass MPI in executors that may share memory.
     pub fn is_near(&self, rank: Rank) -> bool {
         self.pool.is_near(rank)
-    }
-
-    /// The order in which blocks are reduced, if they are.
-    fn fold(&self) -> Option<FoldOrder> {
-        (self.operation == Operation::Reduce).then_some(FoldOrder::Source)
     }
 
     /// Binds an executor to buffers and runs it to completion.

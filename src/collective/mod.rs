@@ -30,36 +30,75 @@ pub enum Operation {
     Alltoall,
     /// `MPIX_Neighbor_reduce`, `reducev`
     Reduce,
+    /// `MPIX_Neighbor_accumulate`, `accumulatev`, `accumulatew`
+    Accumulate,
 }
+
+/// Number of operations.
+pub const OPERATIONS: usize = Operation::ALL.len();
 
 impl Operation {
     /// All operations, in the order of their bits.
-    pub const ALL: [Operation; 3] = [Operation::Gather, Operation::Alltoall, Operation::Reduce];
+    pub const ALL: [Operation; 4] = [Operation::Gather, Operation::Alltoall, Operation::Reduce, Operation::Accumulate];
 
     /// Its bit in a set of operations.
     pub fn bit(self) -> i32 {
         1 << self as i32
     }
 
+    /// What it does with the blocks received, in the order of the sources.
+    pub fn combines(self) -> Option<Combine> {
+        match self {
+            Operation::Gather | Operation::Alltoall => None,
+            Operation::Reduce => Some(Combine::Reduce(FoldOrder::Source)),
+            Operation::Accumulate => Some(Combine::Accumulate(FoldOrder::Source)),
+        }
+    }
+
     /// One lowercase word for it.
     pub fn word(self) -> &'static str {
-        ["gather", "alltoall", "reduce"][self as usize]
+        ["gather", "alltoall", "reduce", "accumulate"][self as usize]
     }
 
     /// Name of its C constant.
     pub fn name(self) -> &'static str {
-        ["MPIX_NEIGHBOR_GATHER", "MPIX_NEIGHBOR_ALLTOALL", "MPIX_NEIGHBOR_REDUCE"][self as usize]
+        ["MPIX_NEIGHBOR_GATHER", "MPIX_NEIGHBOR_ALLTOALL", "MPIX_NEIGHBOR_REDUCE", "MPIX_NEIGHBOR_ACCUMULATE"][self as usize]
     }
 }
 
 /// The collectives as verification messages call them, by operation.
-pub const COLLECTIVES: [&str; 3] = ["a gather", "an alltoall", "a reduce"];
+pub const COLLECTIVES: [&str; OPERATIONS] = ["a gather", "an alltoall", "a reduce", "an accumulate"];
+
+/// How an operator combines the blocks received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Combine {
+    /// All of them with one another, into one result.
+    Reduce(FoldOrder),
+    /// Each with what is in its place.
+    Accumulate(FoldOrder),
+}
+
+impl Combine {
+    /// The same in any order.
+    #[must_use]
+    pub fn in_any_order(self) -> Combine {
+        match self {
+            Combine::Reduce(_) => Combine::Reduce(FoldOrder::Any),
+            Combine::Accumulate(_) => Combine::Accumulate(FoldOrder::Any),
+        }
+    }
+
+    /// True if the order of the sources does not matter.
+    pub fn is_any_order(self) -> bool {
+        matches!(self, Combine::Reduce(FoldOrder::Any) | Combine::Accumulate(FoldOrder::Any))
+    }
+}
 
 /// The use that an executor is made for.
 #[derive(Clone, Copy)]
 pub struct Purpose {
-    /// The order in which it reduces; `None` if it does not reduce.
-    pub fold: Option<FoldOrder>,
+    /// How it combines blocks; `None` if it places each where it belongs.
+    pub combine: Option<Combine>,
     /// True if it serves requests rather than blocking calls.
     pub request: bool,
     /// Number of fields that it exchanges together over shared memory.

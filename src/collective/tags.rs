@@ -17,22 +17,25 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::collective::OPERATIONS;
 use crate::error::{Error, Result};
 
-/// Tags from here on go by number. Those below: 1 to 3 of operations, 4 to 6 of verified ones
+/// Tags from here on go by number. Those below: 1 to 4 of operations, 5 to 8 of verified ones
 /// (their first fields), 64 of negotiations, 101 and 102 of verification.
 const FIRST: u32 = 128;
 
 /// So many collectives of an operation have different tags: the least `MPI_TAG_UB` that the
-/// standard allows is 32767, for three operations.
-pub const NUMBERS: u32 = 10_000;
+/// standard allows is 32767, for all operations.
+pub const NUMBERS: u32 = 7_500;
+
+const COUNT: u32 = OPERATIONS as u32;
 
 /// Tags of the other fields of verified collectives, up to `FIRST_SHARED`.
-const FIRST_FIELD: u32 = FIRST + 3 * NUMBERS;
+const FIRST_FIELD: u32 = FIRST + COUNT * NUMBERS;
 
 /// Most fields of a verified collective: each has a tag below the least `MPI_TAG_UB` that the
 /// standard allows.
-pub const MOST_FIELDS: usize = 1 + (FIRST_SHARED as usize - FIRST_FIELD as usize) / 3;
+pub const MOST_FIELDS: usize = 1 + (FIRST_SHARED as usize - FIRST_FIELD as usize) / OPERATIONS;
 
 /// Tags from here on belong to messages that were meant for shared memory, half of all that there
 /// are at the most; those of persistent collectives that match alone follow.
@@ -61,7 +64,7 @@ pub struct Tags {
 }
 
 impl Tags {
-    /// For operation number `operation` of three.
+    /// For operation number `operation`.
     pub fn new(operation: u32) -> Tags {
         Tags {
             operation,
@@ -110,7 +113,7 @@ impl Tags {
     /// are in error, and send nothing.
     pub fn verified(&self, tags: &mut [i32]) {
         for (field, tag) in (0u32..).zip(tags.iter_mut().take(MOST_FIELDS)) {
-            *tag = (field.checked_sub(1).map_or(4, |others| FIRST_FIELD + 3 * others) + self.operation) as i32;
+            *tag = (field.checked_sub(1).map_or(1 + COUNT, |others| FIRST_FIELD + COUNT * others) + self.operation) as i32;
         }
     }
 
@@ -124,7 +127,7 @@ impl Tags {
         // collectives on a communicator are started one after the other
         let given = self.next.load(Ordering::Relaxed);
         for (number, tag) in (given..).zip(tags.iter_mut()) {
-            *tag = (u64::from(FIRST) + 3 * (number % u64::from(NUMBERS)) + u64::from(self.operation)) as i32;
+            *tag = (u64::from(FIRST) + u64::from(COUNT) * (number % u64::from(NUMBERS)) + u64::from(self.operation)) as i32;
         }
         if self.holding.load(Ordering::Relaxed) > 0 {
             let held = self.lock();
@@ -144,13 +147,13 @@ impl Tags {
     pub fn private_matching(&self, tags: &mut [i32], largest: i32) -> Result<()> {
         let (begin, count) = shared(largest);
         let first_private = begin + count;
-        let numbers = (u64::from(largest.unsigned_abs()) + 1).saturating_sub(first_private) / 3;
+        let numbers = (u64::from(largest.unsigned_abs()) + 1).saturating_sub(first_private) / u64::from(COUNT);
         if numbers == 0 {
             return Err(Error::NoTags.into());
         }
         let first = self.private.fetch_add(tags.len() as u64, Ordering::Relaxed);
         for (number, tag) in (first..).zip(tags) {
-            *tag = (first_private + 3 * (number % numbers) + u64::from(self.operation)) as i32;
+            *tag = (first_private + u64::from(COUNT) * (number % numbers) + u64::from(self.operation)) as i32;
         }
         Ok(())
     }
@@ -185,7 +188,7 @@ mod tests {
 
     #[test]
     fn tags_differ_as_long_as_they_must() {
-        let all = [Tags::new(0), Tags::new(1), Tags::new(2)];
+        let all = [0, 1, 2, 3].map(Tags::new);
         let mut seen = std::collections::HashSet::new();
         for tags in &all {
             assert!(seen.insert(tags.one()));
@@ -205,8 +208,8 @@ mod tests {
                 tags.private_matching(&mut own, i32::MAX).unwrap();
                 assert!(own.into_iter().all(|tag| tag > 32767 && seen.insert(tag)));
             }
-            tags.private_matching(&mut own, 32773).unwrap();
-            assert!(own.into_iter().all(|tag| tag > 32770 && tag <= 32773));
+            tags.private_matching(&mut own, 32775).unwrap();
+            assert!(own.into_iter().all(|tag| tag > 32771 && tag <= 32775));
         }
         // one that is held is not given out again
         let tags = &all[1];

@@ -234,6 +234,11 @@ impl Blocks<'_> {
         Ok(())
     }
 
+    /// Returns true if each block has a datatype of its own.
+    pub fn has_datatypes(&self) -> bool {
+        matches!(self.shape, Shape::General { .. })
+    }
+
     /// Returns the argument that holds the count of list entry `entry`.
     #[cold]
     pub fn count_argument(&self, entry: usize) -> Argument {

@@ -147,6 +147,32 @@ fn pieces_of(envelope: &Envelope, datatype: Datatype) -> Result<Option<Pieces>> 
     Ok(flatten(combiner, &contents, elements))
 }
 
+/// Returns the predefined datatype that all data of a datatype is of; `None` if it is of several, or
+/// if MPI does not tell.
+pub fn basic(datatype: Datatype) -> Result<Option<Datatype>> {
+    let mut found = None;
+    Ok(if find_basic(datatype, &mut found)? { found } else { None })
+}
+
+/// Notes the predefined datatype that all data of a datatype is of. Returns false if it is not of
+/// one, or not of the one that was `found` before.
+fn find_basic(datatype: Datatype, found: &mut Option<Datatype>) -> Result<bool> {
+    let envelope = Envelope::of(datatype)?;
+    let Some(combiner) = envelope.combiner else { return Ok(false) };
+    if combiner.is_predefined() {
+        return Ok(*found.get_or_insert(datatype) == datatype);
+    }
+    let (numbers, parts) = envelope.contents()?;
+    // SAFETY: they are used while `parts` lives, but for predefined ones, which nobody frees.
+    for (k, part) in unsafe { parts.lend() }.enumerate() {
+        let is_empty = matches!(combiner, Combiner::Struct | Combiner::StructInteger) && numbers.get(1 + k) == Some(&0);
+        if !is_empty && part.size()? > 0 && !find_basic(part, found)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Returns the pieces of a datatype that `combiner` made of `elements`, each with its extent, and
 /// of these numbers. Returns `None` if it has no typemap.
 fn flatten(combiner: Combiner, numbers: &[i64], elements: Vec<(Option<Pieces>, i64)>) -> Option<Pieces> {

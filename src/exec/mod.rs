@@ -2,7 +2,8 @@
 //! datatypes, and runs it.
 //!
 //! `p2p` moves blocks by messages alone, `shm` through shared memory within a node, and `forward`
-//! through other processes, in packets.
+//! through other processes, in packets. `accumulate` combines what one of them delivers with what is
+//! in the caller's buffer.
 
 pub mod accumulate;
 pub mod device;
@@ -31,6 +32,8 @@ pub enum Any {
     Shm(Box<shm::Shm>),
     /// Forwards blocks through other processes.
     Forward(Box<forward::Forward>),
+    /// Combines what another executor delivers with what is in the caller's buffer.
+    Accumulate(Box<accumulate::Accumulate>),
 }
 
 impl From<p2p::P2p> for Any {
@@ -46,6 +49,7 @@ impl Any {
             Any::P2p(executor) => executor.observe(record),
             Any::Shm(executor) => executor.observe(record),
             Any::Forward(executor) => executor.observe(record),
+            Any::Accumulate(executor) => executor.observe(record),
         }
     }
 
@@ -65,6 +69,7 @@ impl Any {
             Any::Shm(executor) => executor.is_stuck(),
             // it receives forwarded blocks into memory of its own
             Any::Forward(executor) => executor.is_stuck(),
+            Any::Accumulate(executor) => executor.is_stuck(),
         }
     }
 
@@ -93,6 +98,7 @@ impl Any {
             Any::P2p(executor) => executor.find_devices(buffers, devices),
             Any::Shm(executor) => executor.find_devices(std::slice::from_ref(buffers), devices),
             Any::Forward(executor) => executor.refuse_devices(buffers, devices),
+            Any::Accumulate(executor) => executor.refuse_devices(buffers, devices),
         }
     }
 }
@@ -106,6 +112,7 @@ impl Executor for Any {
                 Any::P2p(executor) => executor.bind(buffers),
                 Any::Shm(executor) => executor.bind(buffers),
                 Any::Forward(executor) => executor.bind(buffers),
+                Any::Accumulate(executor) => executor.bind(buffers),
             }?;
             match devices() {
                 None => Ok(()),
@@ -120,6 +127,7 @@ impl Executor for Any {
             Any::P2p(executor) => executor.start(tag),
             Any::Shm(executor) => executor.start(tag),
             Any::Forward(executor) => executor.start(tag),
+            Any::Accumulate(executor) => executor.start(tag),
         }
     }
 
@@ -129,6 +137,7 @@ impl Executor for Any {
             Any::P2p(executor) => executor.test(),
             Any::Shm(executor) => executor.test(),
             Any::Forward(executor) => executor.test(),
+            Any::Accumulate(executor) => executor.test(),
         }
     }
 
@@ -138,6 +147,7 @@ impl Executor for Any {
             Any::P2p(executor) => executor.wait(),
             Any::Shm(executor) => executor.wait(),
             Any::Forward(executor) => executor.wait(),
+            Any::Accumulate(executor) => executor.wait(),
         }
     }
 
@@ -146,6 +156,7 @@ impl Executor for Any {
             Any::P2p(executor) => executor.posts_at_once(),
             Any::Shm(executor) => executor.posts_at_once(),
             Any::Forward(executor) => executor.posts_at_once(),
+            Any::Accumulate(executor) => executor.posts_at_once(),
         }
     }
 
@@ -154,6 +165,7 @@ impl Executor for Any {
             Any::P2p(executor) => executor.can_start(),
             Any::Shm(executor) => executor.can_start(),
             Any::Forward(executor) => executor.can_start(),
+            Any::Accumulate(executor) => executor.can_start(),
         }
     }
 
@@ -162,6 +174,7 @@ impl Executor for Any {
             Any::P2p(executor) => executor.forget_datatypes(),
             Any::Shm(executor) => executor.forget_datatypes(),
             Any::Forward(executor) => executor.forget_datatypes(),
+            Any::Accumulate(executor) => executor.forget_datatypes(),
         }
     }
 
@@ -171,6 +184,7 @@ impl Executor for Any {
             Any::P2p(executor) => executor.keeps_datatypes(),
             Any::Shm(executor) => executor.keeps_datatypes(),
             Any::Forward(executor) => executor.keeps_datatypes(),
+            Any::Accumulate(executor) => executor.keeps_datatypes(),
         }
     }
 
@@ -179,6 +193,7 @@ impl Executor for Any {
             Any::P2p(executor) => executor.arrived(source),
             Any::Shm(executor) => executor.arrived(source),
             Any::Forward(executor) => executor.arrived(source),
+            Any::Accumulate(executor) => executor.arrived(source),
         }
     }
 }

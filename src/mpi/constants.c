@@ -90,6 +90,10 @@ int mpixn_operator(MPI_Op op) {
   return 0;
 }
 
+int mpixn_op_is_predefined(MPI_Op op) {
+  return mpixn_operator(op) || op == MPI_MINLOC || op == MPI_MAXLOC || op == MPI_REPLACE || op == MPI_NO_OP;
+}
+
 /* in the order of typemap::Combiner. The names that end in _INTEGER are of types that MPI 3
    removed: Open MPI hides them, and keeps their numbers, each before that of what took the type's
    place */

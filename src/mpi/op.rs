@@ -10,7 +10,8 @@ use crate::error::Result;
 
 unsafe extern "C" {
     safe fn mpixn_op_null() -> MPI_Op;
-    // both only compare handles
+    // these only compare handles
+    safe fn mpixn_op_is_predefined(op: MPI_Op) -> c_int;
     safe fn mpixn_element(datatype: MPI_Datatype) -> c_int;
     safe fn mpixn_operator(op: MPI_Op) -> c_int;
 }
@@ -34,6 +35,11 @@ impl Op {
     /// used: until the call ends, or its operation is complete.
     pub unsafe fn from_raw(raw: MPI_Op) -> Option<Op> {
         if raw == mpixn_op_null() { None } else { Some(Op(raw)) }
+    }
+
+    /// Returns true if MPI defines the operator. All of these commute.
+    pub fn is_predefined(self) -> bool {
+        mpixn_op_is_predefined(self.0) != 0
     }
 
     /// Returns true if the operator commutes.

@@ -11,10 +11,11 @@ pub const HANDLES: [(&str, &str); 5] =
     [("MPI_Comm", "Comm"), ("MPI_Datatype", "Type"), ("MPI_Group", "Group"), ("MPI_Info", "Info"), ("MPI_Op", "Op")];
 
 /// Constants whose names are those of functions in Fortran, which knows no capitals.
-pub const RENAMED: [(&str, &str); 3] = [
+pub const RENAMED: [(&str, &str); 4] = [
     ("MPIX_NEIGHBOR_GATHER", "MPIX_FOR_GATHER"),
     ("MPIX_NEIGHBOR_ALLTOALL", "MPIX_FOR_ALLTOALL"),
     ("MPIX_NEIGHBOR_REDUCE", "MPIX_FOR_REDUCE"),
+    ("MPIX_NEIGHBOR_ACCUMULATE", "MPIX_FOR_ACCUMULATE"),
 ];
 
 /// How a parameter goes from Fortran to C. `{}` in declarations of handles stands for the Fortran

@@ -7,7 +7,7 @@ use crate::collective::executors::{ExecutorPool, Parts};
 use crate::collective::handle::{BoundNeighborhood, HANDLE, Handle, Settings, freed_flag};
 use crate::collective::set::world::GatheredGraph;
 use crate::collective::tags::{self, Tags};
-use crate::collective::{Operation, Selected};
+use crate::collective::{OPERATIONS, Operation, Selected};
 use crate::error::Result;
 use crate::exec::shm::channel::{self, Channels};
 use crate::exec::waiting::Waiting;
@@ -35,8 +35,8 @@ pub use agree::SetCall;
 ///
 /// Cost: two reductions of a few words, one more on a Cartesian communicator, two more if there is
 /// a neighborhood already, and the cost of choosing schedules (see `select_schedules`). The first
-/// call on a communicator also duplicates it and splits it by nodes; the first one that reduces
-/// splits it into single processes. If lists do not match: one exchange of O(P) words to find the
+/// call on a communicator also duplicates it and splits it by nodes; the first one for an operation that
+/// combines blocks splits it into single processes. If lists do not match: one exchange of O(P) words to find the
 /// pair.
 ///
 /// # Safety
@@ -69,14 +69,14 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
     let wanted = |operation: Operation| request.operations & operation.bit() != 0;
     let operations = Operations {
         gather: wanted(Operation::Gather),
-        alltoall: wanted(Operation::Alltoall),
+        alltoall: wanted(Operation::Alltoall) || wanted(Operation::Accumulate),
         reduce: wanted(Operation::Reduce),
     };
     // SAFETY: as above; the caller vouches that no neighborhood is in use.
     let known = unsafe { HANDLE.get(comm)?.as_ref() };
     let given = match known {
-        Some(handle) => coll::allreduce(&private, [0, 1, 2].map(|k: usize| handle.tags[k].given()), Reduction::Max)?,
-        None => [0; 3],
+        Some(handle) => coll::allreduce(&private, std::array::from_fn(|k| handle.tags[k].given()), Reduction::Max)?,
+        None => [0; OPERATIONS],
     };
     let selected = match shared(&private, known, &neighborhood, &request.hints, operations)? {
         Some(selected) => vec![selected],
@@ -95,8 +95,8 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
                 waiting,
                 team,
                 generation,
-                neighborhoods: [None, None, None],
-                tags: [0, 1, 2].map(|operation| Arc::new(Tags::new(operation))),
+                neighborhoods: [const { None }; OPERATIONS],
+                tags: Operation::ALL.map(|operation| Arc::new(Tags::new(operation as u32))),
                 outstanding: progress::of_process()?,
             };
             HANDLE.set(comm, handle)?;
@@ -104,14 +104,14 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
         HANDLE.get(comm)?.as_mut().expect("it has just been set")
     };
     handle.generation = generation;
-    if request.operations & Operation::Reduce.bit() != 0 && handle.self_comm.is_none() {
+    if wanted.iter().any(|operation| operation.combines().is_some()) && handle.self_comm.is_none() {
         handle.self_comm = Some(Arc::new(private.self_comm()?));
     }
     let orphaned = freed_flag(comm)?;
     for operation in wanted {
         let pool = ExecutorPool::new(Parts {
             comm: Arc::clone(&private),
-            self_comm: handle.self_comm.clone().filter(|_| operation == Operation::Reduce),
+            self_comm: handle.self_comm.clone().filter(|_| operation.combines().is_some()),
             neighborhood: Arc::clone(&neighborhood),
             waiting,
             window: request.hints.window,

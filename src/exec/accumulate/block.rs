@@ -99,8 +99,8 @@ impl Block {
             Some((o, d, freed, operands)) if (o, d) == (op, located.datatype) && freed == known.freed()? => operands,
             _ => {
                 accept(&mut None, located.datatype, side, entry, comm)?;
-                let operands = operands(op, located.datatype, known, self_comm)
-                    .map_err(|e| Error::Operator { argument: side.datatype_argument(entry), text: text_of(*e) })?;
+                let refused = |text| Error::Operator { argument: side.datatype_argument(entry), text };
+                let operands = operands(op, located.datatype, known, self_comm, refused)?;
                 self.accepted = Some((op, located.datatype, known.freed()?, operands));
                 operands
             }
@@ -217,9 +217,7 @@ impl Bound {
         let located = &self.located;
         let received = Located { at: tools.scratch.at(0, room), ..*located };
         let of_received = match &self.packing {
-            Packing::InPlace(at) => {
-                Packing::InPlace(received.at.wrapping_add(at.addr().wrapping_sub(located.at.addr())))
-            }
+            Packing::InPlace(at) => Packing::InPlace(received.at.wrapping_add(at.addr().wrapping_sub(located.at.addr()))),
             packing => packing.clone(),
         };
         // SAFETY: as for `Block::combine`.
@@ -236,22 +234,20 @@ impl Bound {
     }
 }
 
-/// Returns what an operator works on in blocks of a datatype.
-///
-/// # Errors
-/// It does not work on them.
-fn operands(op: Op, datatype: Datatype, known: &Known, self_comm: &Comm) -> Result<Operands> {
+/// Returns what an operator works on in blocks of a datatype. If it works on nothing there, fails
+/// with what `refused` makes of the reason.
+fn operands(op: Op, datatype: Datatype, known: &Known, self_comm: &Comm, refused: impl Fn(String) -> Error) -> Result<Operands> {
     // what has a typemap is counted when it is freed
     known.typemap(datatype)?;
     if !op.is_predefined() {
-        op.check_type(datatype, self_comm)?;
+        op.check_type(datatype, self_comm).map_err(|e| refused(text_of(*e)))?;
         return Ok(Operands::Whole { commutes: op.commutes()? });
     }
     let basic = if known.is_derived(datatype)? { decode::basic(datatype)? } else { Some(datatype) };
     let Some(basic) = basic else {
-        return Err(Error::SeveralTypes.into());
+        return Err(refused("it is not made of one predefined datatype, which a predefined operator takes".into()).into());
     };
-    op.check_type(basic, self_comm)?;
+    op.check_type(basic, self_comm).map_err(|e| refused(text_of(*e)))?;
     Ok(match known.dense(basic)? {
         Some(size) => Operands::Dense(Elements::new(op, basic, to_usize(size))),
         None => Operands::Spread { datatype: basic, size: basic.size()?, extent: basic.extent()? },

@@ -115,7 +115,8 @@ impl P2p {
     pub(super) fn lay_out_fold(&mut self, op: Op, buffers: &Buffers) -> Result<Scratch> {
         let result = buffers.output.locate(0)?;
         if self.accepted.op != Some((op, result.datatype)) {
-            op.check_type(result.datatype, self.self_comm()?).map_err(|e| Error::Operator { text: text_of(*e) })?;
+            op.check_type(result.datatype, self.self_comm()?)
+                .map_err(|e| Error::Operator { argument: buffers.output.datatype_argument(0), text: text_of(*e) })?;
             self.accepted.op = Some((op, result.datatype));
         }
         let extent = buffers.output.extent;

@@ -12,8 +12,8 @@ use crate::datatype::check::refuse_null;
 use crate::datatype::known::Known;
 use crate::datatype::pack::Packing;
 use crate::error::{Error, Result};
-use crate::mpi::comm::Owned as Comm;
 use crate::exec::elements::fold_in_place;
+use crate::mpi::comm::Owned as Comm;
 use crate::mpi::op::{self, Element, Operator};
 use crate::mpi::{Datatype, Op};
 use crate::schedule::FoldOrder;
@@ -123,7 +123,8 @@ impl Folding {
                 .datatype
                 .check_committed(comm)
                 .map_err(|e| Error::Datatype { argument: side.datatype_argument(0), text: said(*e) })?;
-            op.check_type(result.datatype, self_comm).map_err(|e| Error::Operator { text: said(*e) })?;
+            op.check_type(result.datatype, self_comm)
+                .map_err(|e| Error::Operator { argument: side.datatype_argument(0), text: said(*e) })?;
             self.accepted = Some((op, result.datatype));
             self.predefined = op::predefined(op, result.datatype);
         }
