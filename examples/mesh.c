@@ -9,12 +9,9 @@
  * vertices. The cut says who talks to whom, and that is the neighborhood: an irregular graph of
  * processes, of which each process gives its own edges only.
  *
- *   MPIX_Neighbor_gather, gatherv  once, at set-up: tell all neighbors which of one's own vertices
- *                                  lie on the cut
- *   MPIX_Neighbor_alltoallv        in every iteration: bring the owners' values to the ghosts
- *   MPIX_Neighbor_alltoallv        after a sweep over the edges: bring what was added up at ghosts
- *                                  back to the owners
- *   MPIX_Neighbor_reducev          the same once more, with the addition inside the call
+ *   MPIX_Neighbor_alltoallv    in every iteration: brings the owners' values to the ghosts
+ *   MPIX_Neighbor_accumulatew  after a sweep over the edges: adds what was added up at ghosts to
+ *                              what the owners have
  *
  * Process 0 does everything a second time without any communication; the program fails if the
  * results differ.
@@ -287,14 +284,13 @@ typedef struct {
   Side out;              /* who has ghosts of owned vertices: blocks of `sent` */
   /* owned vertices in the order in which their values are sent, once for each receiver */
   int *sent;
-  int boundary_size;     /* owned vertices that some process has as ghosts, each once */
-  int *boundary;
-  /* communicators with the neighborhoods owner -> ghost and ghost -> owner */
-  MPI_Comm forward, reverse;
-  /* for reducev: a block for each owner of ghosts, as long as that owner's boundary, and each
-     ghost's place in them */
-  Side blocks;
-  int *place;
+  /* neighborhoods owner -> ghost, and ghost -> owner */
+  MPI_Comm comm;
+  /* for accumulatew: a block of ghosts for each owner, and for each process that has ghosts of
+     owned vertices, which these are */
+  MPI_Aint *ghost_places, *owned_places;
+  MPI_Datatype *ghost_types, *owned_types;
+  int *ones;
 } Share;
 
 /* counts by rank to a list of those that are not 0; afterward next[p] is where the block of process
@@ -346,32 +342,24 @@ static Share make_share(const Graph *g, const int *owner, int rank, int processe
   s.start = ints(s.owned + 1);
   s.adjacent = ints(ends);
   s.sent = ints(s.out.total);
-  s.boundary = ints(s.out.total);
   memset(last, 0, (size_t)processes * sizeof(int));
   for (int i = 0, filled = 0; i < s.owned; i++) {
     int v = s.global[i];
-    bool on_cut = false;
     for (int e = g->start[v]; e < g->start[v + 1]; e++) {
       int u = g->adjacent[e], p = owner[u];
       s.adjacent[filled++] = local[u];
       if (p == rank) continue;
       if (last[p] != v + 1) s.sent[next_out[p]++] = i;
       last[p] = v + 1;
-      on_cut = true;
     }
     s.start[i + 1] = filled;
-    if (on_cut) s.boundary[s.boundary_size++] = i;
   }
   RELEASE(local, next_in, next_out, last);
   return s;
 }
 
 /* Hands the neighborhoods to the library. The weights are the numbers of values on each edge, a
- * hint for schedules.
- *
- * A communicator has one neighborhood for each operation. Forward and backward are both done by
- * alltoallv, so they need a communicator each; a duplicate begins without neighborhoods. Lists and
- * info are free for other use afterward. */
+ * hint for schedules. Lists and info are free for other use afterward. */
 static void set_neighborhoods(Share *s, const char *schedule) {
   const Side *in = &s->in, *out = &s->out;
   MPI_Info info = MPI_INFO_NULL;
@@ -379,48 +367,38 @@ static void set_neighborhoods(Share *s, const char *schedule) {
     MPI_Info_create(&info);
     MPI_Info_set(info, "mpix_schedule", schedule);
   }
-  MPI_Comm_dup(MPI_COMM_WORLD, &s->forward);
-  MPI_Comm_dup(MPI_COMM_WORLD, &s->reverse);
-  MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_GATHER, in->degree, in->ranks, in->counts, out->degree,
-                        out->ranks, out->counts, info, s->forward);
-  MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_REDUCE, out->degree, out->ranks, out->counts, in->degree,
-                        in->ranks, in->counts, info, s->reverse);
+  MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);
+  MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, in->degree, in->ranks, in->counts, out->degree, out->ranks, out->counts,
+                        info, s->comm);
+  MPIX_Neighborhood_reverse(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ACCUMULATE, info, s->comm);
   if (info != MPI_INFO_NULL) MPI_Info_free(&info);
 }
 
-/* In a reduction all blocks that meet at a process must have the same layout. Here that is the
- * process' whole boundary, which is more than what one neighbor has ghosts of. So the neighbors
- * must know the boundary. A gather sends the same to all targets: first how long the list is, then
- * the list. */
-static void learn_boundaries(Share *s) {
-  Side *b = &s->blocks;
-  *b = (Side){.degree = s->in.degree, .counts = ints(s->in.degree), .displs = ints(s->in.degree)};
-  MPIX_Neighbor_gather(&s->boundary_size, 1, MPI_INT, b->counts, 1, MPI_INT, s->forward);
-  for (int i = 0; i < b->degree; i++) {
-    b->displs[i] = b->total;
-    b->total += b->counts[i];
+/* The way back from ghosts to owners. Ghosts lie behind one another and leave as they are; what
+ * comes in belongs to the vertices that were sent to that process, which a datatype lists. */
+static void describe_way_back(Share *s) {
+  const Side *in = &s->in, *out = &s->out;
+  s->ghost_places = allocate((size_t)in->degree, sizeof(MPI_Aint));
+  s->ghost_types = allocate((size_t)in->degree, sizeof(MPI_Datatype));
+  for (int i = 0; i < in->degree; i++) {
+    s->ghost_places[i] = (MPI_Aint)(sizeof(double) * (size_t)(s->owned + in->displs[i]));
+    s->ghost_types[i] = MPI_DOUBLE;
   }
-  int *numbers = ints(s->boundary_size), *lists = ints(b->total);
-  for (int k = 0; k < s->boundary_size; k++) numbers[k] = s->global[s->boundary[k]];
-  MPIX_Neighbor_gatherv(numbers, s->boundary_size, MPI_INT, lists, b->counts, b->displs, MPI_INT, s->forward);
-
-  /* the owner's boundary and the ghosts of that owner both ascend, so one walk finds them all */
-  s->place = ints(s->in.total);
-  for (int i = 0; i < s->in.degree; i++) {
-    int place = b->displs[i];
-    for (int k = s->in.displs[i]; k < s->in.displs[i] + s->in.counts[i]; k++) {
-      while (lists[place] != s->global[s->owned + k]) place++;
-      s->place[k] = place;
-    }
+  s->owned_places = allocate((size_t)out->degree, sizeof(MPI_Aint));
+  s->owned_types = allocate((size_t)out->degree, sizeof(MPI_Datatype));
+  s->ones = ints(out->degree);
+  for (int i = 0; i < out->degree; i++) {
+    s->ones[i] = 1;
+    MPI_Type_create_indexed_block(out->counts[i], 1, s->sent + out->displs[i], MPI_DOUBLE, &s->owned_types[i]);
+    MPI_Type_commit(&s->owned_types[i]);
   }
-  RELEASE(numbers, lists);
 }
 
 static void free_share(Share *s) {
-  MPI_Comm_free(&s->forward); /* the neighborhood goes with it */
-  MPI_Comm_free(&s->reverse);
-  RELEASE(s->global, s->start, s->adjacent, s->sent, s->boundary, s->place, s->in.ranks, s->in.counts, s->in.displs,
-          s->out.ranks, s->out.counts, s->out.displs, s->blocks.counts, s->blocks.displs);
+  MPI_Comm_free(&s->comm); /* the neighborhoods go with it */
+  for (int i = 0; i < s->out.degree; i++) MPI_Type_free(&s->owned_types[i]);
+  RELEASE(s->global, s->start, s->adjacent, s->sent, s->in.ranks, s->in.counts, s->in.displs, s->out.ranks,
+          s->out.counts, s->out.displs, s->ghost_places, s->ghost_types, s->owned_places, s->owned_types, s->ones);
 }
 
 /* Brings the owners' values to the ghosts. values: of owned vertices and ghosts; buffer: room for
@@ -430,7 +408,7 @@ static double exchange_ghosts(const Share *s, double *values, double *buffer) {
   for (int k = 0; k < s->out.total; k++) buffer[k] = values[s->sent[k]];
   double begin = MPI_Wtime();
   MPIX_Neighbor_alltoallv(buffer, s->out.counts, s->out.displs, MPI_DOUBLE, values + s->owned, s->in.counts,
-                          s->in.displs, MPI_DOUBLE, s->forward);
+                          s->in.displs, MPI_DOUBLE, s->comm);
   return MPI_Wtime() - begin;
 }
 
@@ -542,34 +520,18 @@ static void sweep(const int *start, const int *adjacent, const int *names, int r
   }
 }
 
-/* Two ways to bring the ghost part home: y[0] is the result with alltoallv, y[1] with reducev;
-   s->owned values each. */
-static void sweep_in_parallel(const Share *s, double *const y[2]) {
-  const Side *in = &s->in, *out = &s->out, *blocks = &s->blocks;
-  double *x = doubles(s->owned + in->total), *sum = doubles(s->owned + in->total), *buffer = doubles(out->total);
-  double *block = doubles(blocks->total), *reduced = doubles(s->boundary_size);
+/* y: s->owned values. What was added up at ghosts goes home in the mirror image of exchange_ghosts,
+ * and is added to the owners' values there. That it is added in the order of the list gives the same
+ * sums in every run, in whatever order the messages come. */
+static void sweep_in_parallel(const Share *s, double *y) {
+  double *x = doubles(s->owned + s->in.total), *sum = doubles(s->owned + s->in.total), *buffer = doubles(s->out.total);
   for (int i = 0; i < s->owned; i++) x[i] = flow_variable(s->global[i]);
   exchange_ghosts(s, x, buffer);
   sweep(s->start, s->adjacent, s->global, s->owned, x, sum);
-  for (int i = 0; i < s->owned; i++) y[0][i] = y[1][i] = sum[i];
-
-  /* The mirror image of exchange_ghosts: sources and targets have changed places, and packing has
-   * become unpacking. Adding in the order of the list gives the same sums in every run, in whatever
-   * order the messages came. */
-  MPIX_Neighbor_alltoallv(sum + s->owned, in->counts, in->displs, MPI_DOUBLE, buffer, out->counts, out->displs,
-                          MPI_DOUBLE, s->reverse);
-  for (int k = 0; k < out->total; k++) y[0][s->sent[k]] += buffer[k];
-
-  /* The reduction adds inside the call, also in the order of the list. Each block has a value for
-   * every vertex of the owner's boundary, zero where this process has nothing to add. So more
-   * travels than with alltoallv; in return the owner needs one short array and no list of who
-   * contributes where. */
-  for (int k = 0; k < in->total; k++) block[s->place[k]] = sum[s->owned + k];
-  MPIX_Neighbor_reducev(block, blocks->counts, blocks->displs, MPI_DOUBLE, reduced, s->boundary_size, MPI_DOUBLE,
-                        MPI_SUM, s->reverse);
-  for (int k = 0; k < s->boundary_size; k++) y[1][s->boundary[k]] += reduced[k];
-
-  RELEASE(x, sum, buffer, block, reduced);
+  MPIX_Neighbor_accumulatew(sum, s->in.counts, s->ghost_places, s->ghost_types, sum, s->ones, s->owned_places,
+                            s->owned_types, MPI_SUM, s->comm);
+  memcpy(y, sum, (size_t)s->owned * sizeof(double));
+  RELEASE(x, sum, buffer);
 }
 
 /* ---- report and comparison, by process 0 ----------------------------------------------------- */
@@ -591,9 +553,9 @@ static double *collect(const double *part, const Share *s, const int *owner, int
 static bool report(const Graph *g, const Share *s, const int *owner, const Options *o, int rank, int processes) {
   enum { LOAD, SOURCES, TARGETS, VALUES_IN, VALUES_OUT, COLUMNS };
   int row[COLUMNS] = {s->owned, 0, 0, s->in.total, s->out.total}, weighted;
-  MPIX_Neighborhood_get_count(MPIX_NEIGHBOR_ALLTOALL, s->forward, &row[SOURCES], &row[TARGETS], &weighted);
+  MPIX_Neighborhood_get_count(MPIX_NEIGHBOR_ALLTOALL, s->comm, &row[SOURCES], &row[TARGETS], &weighted);
   int *targets = ints(row[TARGETS]), *weights = ints(row[TARGETS]), *volumes = ints(processes);
-  MPIX_Neighborhood_get(MPIX_NEIGHBOR_ALLTOALL, s->forward, 0, NULL, MPI_UNWEIGHTED, row[TARGETS], targets, weights);
+  MPIX_Neighborhood_get(MPIX_NEIGHBOR_ALLTOALL, s->comm, 0, NULL, MPI_UNWEIGHTED, row[TARGETS], targets, weights);
   for (int i = 0; i < row[TARGETS]; i++) volumes[targets[i]] = weights[i];
   /* a matrix of all processes will do for a report on a few hundred; nothing else in here grows
      with their square */
@@ -618,7 +580,7 @@ static bool report(const Graph *g, const Share *s, const int *owner, const Optio
       loads[p] = t[LOAD];
       printf("%7d  %8d  %9d  %10d  %9d  %10d\n", p, t[LOAD], t[SOURCES], t[TARGETS], t[VALUES_IN], t[VALUES_OUT]);
     }
-    MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, s->forward, sizeof text, text, &length);
+    MPIX_Neighborhood_describe(MPIX_NEIGHBOR_ALLTOALL, s->comm, sizeof text, text, &length);
     printf("\n%s\n", text);
     FILE *file = o->svg ? fopen(o->svg, "w") : NULL;
     if (file) {
@@ -655,10 +617,9 @@ static double difference(const double *a, const double *b, int n) {
   return most;
 }
 
-/* Does all of it serially and says whether the results agree. x: the solution; y: fluxes by
-   alltoallv, by reducev. */
+/* Does all of it serially and says whether the results agree. x: the solution; y: fluxes. */
 static bool compare(const Graph *g, const Options *o, int limit, const Solved *solved, const double *x,
-                    double *const y[2]) {
+                    const double *y) {
   int n = g->vertices;
   double *serial_x = doubles(n), *flow = doubles(n), *serial_y = doubles(n);
   Solved serial = solve(g, NULL, o, limit, serial_x);
@@ -671,8 +632,7 @@ static bool compare(const Graph *g, const Options *o, int limit, const Solved *s
    * same terms in both runs, added in another order. */
   double x_allowed = 2 * solved->right_side / o->shift * (o->tolerance + 10 * DBL_EPSILON * condition(g, o->shift));
   double y_allowed = 1e-12 * largest(serial_y, n), x_differs = difference(x, serial_x, n);
-  double alltoallv = difference(y[0], serial_y, n), reducev = difference(y[1], serial_y, n);
-  double ways = difference(y[0], y[1], n);
+  double y_differs = difference(y, serial_y, n);
 
   printf("conjugate gradients  %d iterations (serial: %d), residual %.2e of the right-hand side\n", solved->iterations,
          serial.iterations, solved->residual / solved->right_side);
@@ -680,18 +640,16 @@ static bool compare(const Graph *g, const Options *o, int limit, const Solved *s
          solved->exchange_seconds * 1e6);
   printf("solution             differs from the serial one by %.1e (allowed: %.1e, largest value: %.3g)\n", x_differs,
          x_allowed, largest(serial_x, n));
-  printf("fluxes by alltoallv  differ from the serial ones by %.1e (allowed: %.1e, largest value: %.3g)\n", alltoallv,
+  printf("fluxes               differ from the serial ones by %.1e (allowed: %.1e, largest value: %.3g)\n\n", y_differs,
          y_allowed, largest(serial_y, n));
-  printf("fluxes by reducev    differ from the serial ones by %.1e, from alltoallv's by %.1e\n\n", reducev, ways);
 
   bool agree = true; /* the conditions are written so that NaN does not pass */
   if (!solved->converged || !serial.converged) agree = fail("conjugate gradients did not converge in %d steps", limit);
   else if (!(x_differs <= x_allowed)) agree = fail("the solution differs from the serial one");
-  else if (!(alltoallv <= y_allowed)) agree = fail("the fluxes by alltoallv differ from the serial ones");
-  else if (!(reducev <= y_allowed && ways <= y_allowed)) agree = fail("the fluxes by reducev differ from the others");
+  else if (!(y_differs <= y_allowed)) agree = fail("the fluxes differ from the serial ones");
   else
     printf("mesh: results agree with the serial run: solution within %.1e, fluxes within %.1e; %d iterations, %.2f s\n",
-           x_differs, fmax(alltoallv, reducev), solved->iterations, solved->seconds);
+           x_differs, y_differs, solved->iterations, solved->seconds);
   RELEASE(serial_x, flow, serial_y);
   return agree;
 }
@@ -718,21 +676,21 @@ static bool run(const Options *o, int rank, int processes) {
     MPI_Bcast(owner, g.vertices, MPI_INT, 0, MPI_COMM_WORLD);
     Share s = make_share(&g, owner, rank, processes);
     set_neighborhoods(&s, o->schedule);
-    learn_boundaries(&s);
+    describe_way_back(&s);
     bool drawn = report(&g, &s, owner, o, rank, processes);
 
     int limit = iteration_limit(condition(&g, o->shift), o->tolerance);
-    double *x = doubles(s.owned), *const y[2] = {doubles(s.owned), doubles(s.owned)};
+    double *x = doubles(s.owned), *y = doubles(s.owned);
     /* process 0 was busy with the report; that is not the exchange's time */
     MPI_Barrier(MPI_COMM_WORLD);
     Solved solved = solve(NULL, &s, o, limit, x);
     sweep_in_parallel(&s, y);
 
-    double *all_x = collect(x, &s, owner, g.vertices, rank, processes), *all_y[2];
-    for (int i = 0; i < 2; i++) all_y[i] = collect(y[i], &s, owner, g.vertices, rank, processes);
+    double *all_x = collect(x, &s, owner, g.vertices, rank, processes);
+    double *all_y = collect(y, &s, owner, g.vertices, rank, processes);
     bool agree = rank != 0 || compare(&g, o, limit, &solved, all_x, all_y);
     good = on_all(agree && drawn, rank, o);
-    RELEASE(x, y[0], y[1], all_x, all_y[0], all_y[1]);
+    RELEASE(x, y, all_x, all_y);
     free_share(&s);
   }
   RELEASE(owner, g.start, g.adjacent);

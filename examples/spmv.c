@@ -11,7 +11,8 @@
  *              entries, are brought by MPIX_Neighbor_alltoallv. Sources are the owners of these
  *              columns, targets the processes that need ours.
  *   z = A' w   Rows contribute to entries of z that others own: contributions travel the same way
- *              back, over the reverse neighborhood, and are added up by the owner.
+ *              back, over the reverse neighborhood, and MPIX_Neighbor_accumulatew adds them to what
+ *              the owner has.
  *
  * A process knows whose columns its rows need, but not who needs its columns. With --discover it
  * sends the owners the list of what it needs by MPIX_Sparse_exchange, and gets the lists of those
@@ -275,8 +276,14 @@ typedef struct {
   int *targets, *sendcounts, *senddispls;
   int sends;      /* sum of sendcounts */
   int *send;      /* which of its own columns go out, target by target */
-  MPI_Comm comm;    /* neighborhood for ghost entries: sources own them */
-  MPI_Comm reverse; /* neighborhood for contributions: targets own them */
+  /* arguments of accumulatew: a block of ghost entries for each source, and for each target the
+     entries in which its contributions belong */
+  MPI_Aint *ghost_places, *own_places;
+  MPI_Datatype *ghost_types, *own_types;
+  int *ones;
+  /* neighborhoods for ghost entries, whose sources own them, and for contributions, the other way
+     round */
+  MPI_Comm comm;
 } distributed;
 
 /* Gives each process its rows; process 0 has the whole matrix. */
@@ -432,20 +439,35 @@ static void discover_neighbors(distributed *d, int columns, int first_column, MP
   for (int k = 0; k < d->sends; k++) d->send[k] -= first_column;
 }
 
-/* The neighborhoods of both products. The weights are what travels: the entries of each message. A
-   communicator has one neighborhood for an operation, so that the way back needs a communicator of
-   its own; duplicates do not inherit neighborhoods. */
+/* The neighborhoods of both products. The weights are what travels: the entries of each message. */
 static void set_neighborhoods(distributed *d, const char *schedule, MPI_Comm comm) {
   MPI_Info info;
   MPI_Info_create(&info);
   if (schedule != NULL) MPI_Info_set(info, "mpix_schedule", schedule);
   MPI_Comm_dup(comm, &d->comm);
-  MPI_Comm_dup(comm, &d->reverse);
   MPIX_Neighbor_alltoall_set(d->indegree, d->sources, d->recvcounts, d->outdegree, d->targets, d->sendcounts, info,
                              d->comm);
-  MPIX_Neighbor_alltoall_set(d->outdegree, d->targets, d->sendcounts, d->indegree, d->sources, d->recvcounts, info,
-                             d->reverse);
+  MPIX_Neighborhood_reverse(MPIX_NEIGHBOR_ALLTOALL, MPIX_NEIGHBOR_ACCUMULATE, info, d->comm);
   MPI_Info_free(&info);
+}
+
+/* Says where contributions come from and where they belong: a target's are those entries that it
+   was sent. */
+static void describe_contributions(distributed *d) {
+  d->ghost_places = allocate((size_t)d->indegree, sizeof *d->ghost_places);
+  d->ghost_types = allocate((size_t)d->indegree, sizeof *d->ghost_types);
+  for (int i = 0; i < d->indegree; i++) {
+    d->ghost_places[i] = (MPI_Aint)(sizeof(double) * (size_t)(d->own + d->recvdispls[i]));
+    d->ghost_types[i] = MPI_DOUBLE;
+  }
+  d->own_places = allocate((size_t)d->outdegree, sizeof *d->own_places);
+  d->own_types = allocate((size_t)d->outdegree, sizeof *d->own_types);
+  d->ones = allocate((size_t)d->outdegree, sizeof *d->ones);
+  for (int i = 0; i < d->outdegree; i++) {
+    d->ones[i] = 1;
+    MPI_Type_create_indexed_block(d->sendcounts[i], 1, d->send + d->senddispls[i], MPI_DOUBLE, &d->own_types[i]);
+    MPI_Type_commit(&d->own_types[i]);
+  }
 }
 
 static distributed distribute(const matrix *whole, const char *schedule, int discover, MPI_Comm comm) {
@@ -459,6 +481,7 @@ static distributed distribute(const matrix *whole, const char *schedule, int dis
   find_ghosts(&d, first_column);
   (discover ? discover_neighbors : find_neighbors)(&d, columns, first_column, comm);
   set_neighborhoods(&d, schedule, comm);
+  describe_contributions(&d);
   return d;
 }
 
@@ -466,9 +489,14 @@ static void free_distributed(distributed *d) {
   int *lists[] = {d->ghost,   d->sources,    d->recvcounts, d->recvdispls,
                   d->targets, d->sendcounts, d->senddispls, d->send};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) free(lists[i]);
+  for (int i = 0; i < d->outdegree; i++) MPI_Type_free(&d->own_types[i]);
+  free(d->ghost_places);
+  free(d->own_places);
+  free(d->ghost_types);
+  free(d->own_types);
+  free(d->ones);
   free_matrix(&d->a);
-  MPI_Comm_free(&d->comm); /* removes its neighborhood */
-  MPI_Comm_free(&d->reverse);
+  MPI_Comm_free(&d->comm); /* removes its neighborhoods */
 }
 
 /* --------------------------------------------------------------------------------- the products */
@@ -477,7 +505,7 @@ static void free_distributed(distributed *d) {
    `ghosts`. */
 typedef struct {
   double *x, *y, *w, *z;
-  double *packed; /* as many as `send`: entries on their way out, or contributions that came in */
+  double *packed; /* as many as `send`: entries on their way out */
 } vectors;
 
 /* Brings the ghost entries of x. They arrive where they are used, behind the process's own
@@ -489,13 +517,10 @@ static void exchange_ghosts(const distributed *d, vectors *v) {
 }
 
 /* Takes the contributions to ghost entries of z home, and adds those that come in to the process's
-   own entries, in the order of the source list, so that each run gives the same bits.
-   MPIX_Neighbor_reducev would add blocks of equal length elementwise; here each source contributes
-   to other entries. */
+   own entries, in the order of the source list, so that each run gives the same bits. */
 static void exchange_contributions(const distributed *d, vectors *v) {
-  MPIX_Neighbor_alltoallv(v->z + d->own, d->recvcounts, d->recvdispls, MPI_DOUBLE, v->packed, d->sendcounts,
-                          d->senddispls, MPI_DOUBLE, d->reverse);
-  for (int k = 0; k < d->sends; k++) v->z[d->send[k]] += v->packed[k];
+  MPIX_Neighbor_accumulatew(v->z, d->recvcounts, d->ghost_places, d->ghost_types, v->z, d->ones, d->own_places,
+                            d->own_types, MPI_SUM, d->comm);
 }
 
 /* y = A x for rows that are all here, as in the serial run. */
