@@ -346,8 +346,8 @@ int main(int argc, char **argv) {
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   make_kinds();
   const char *schedule = getenv("MPIX_SCHEDULE");
-  /* that one serves no graph */
-  if (!schedule || strcmp(schedule, "dimension_order") != 0) {
+  /* those serve no graph */
+  if (!schedule || (strcmp(schedule, "dimension_order") != 0 && strcmp(schedule, "combining") != 0)) {
     graphs(comm, MPI_INFO_NULL);
     MPI_Info_create(&any);
     MPI_Info_set(any, "mpix_reduce_order", "any");
