@@ -6,16 +6,14 @@
 //!
 //! The sources are included here, as they are no part of the crate's interface.
 
-#![allow(clippy::pedantic, reason = "compiles src/datatype, whose casts are still to be read through")]
-
 use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use datatype::layout::Layout;
 use datatype::typemap::{Pieces, Typemap};
-#[cfg(test)]
 use mpix_neighbor::util;
+use mpix_neighbor::util::cast::to_int;
 
 #[allow(dead_code, unused_imports)]
 #[path = "../src/datatype"]
@@ -44,12 +42,12 @@ fn regions(n: usize, inside: bool) -> Vec<Region> {
 /// The region as the subarray that it is.
 fn layout_of(region: &Region, width: usize) -> Layout {
     let [z, y, x] = *region;
-    let (row, plane) = (8 * width as i64, 8 * (width * width) as i64);
-    let rows = Pieces::bytes(8).repeated(x.1 as i64, 8).and_then(|p| p.repeated(y.1 as i64, row));
-    let all = rows.and_then(|p| p.repeated(z.1 as i64, plane)).unwrap();
+    let (width, row, plane): (i64, i64, i64) = (to_int(width), to_int(8 * width), to_int(8 * width * width));
+    let rows = Pieces::bytes(8).repeated(to_int(x.1), 8).and_then(|p| p.repeated(to_int(y.1), row));
+    let all = rows.and_then(|p| p.repeated(to_int(z.1), plane)).unwrap();
     let mut moved = Pieces::default();
-    moved.append(&all, z.0 as i64 * plane + y.0 as i64 * row + 8 * x.0 as i64).unwrap();
-    Layout::new(Arc::new(Typemap::new(moved, plane * width as i64).unwrap()), 1).unwrap()
+    moved.append(&all, to_int::<i64>(z.0) * plane + to_int::<i64>(y.0) * row + to_int::<i64>(8 * x.0)).unwrap();
+    Layout::new(Arc::new(Typemap::new(moved, plane * width).unwrap()), 1).unwrap()
 }
 
 /// What a program has that packs by itself: two loops for faces across the rows, three for all

@@ -60,7 +60,6 @@ pub mod capi;
 #[allow(clippy::pedantic, reason = "its casts are still to be read through")]
 mod collective;
 #[cfg(any(test, feature = "mpi"))]
-#[allow(clippy::pedantic, reason = "its casts are still to be read through")]
 mod datatype;
 #[cfg(feature = "mpi")]
 pub mod environment;
@@ -72,7 +71,6 @@ mod logging;
 #[cfg(feature = "mpi")]
 pub mod measure;
 #[cfg(feature = "mpi")]
-#[allow(clippy::pedantic, reason = "its casts are still to be read through")]
 mod mpi;
 #[cfg(feature = "mpi")]
 mod observe;

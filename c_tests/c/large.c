@@ -94,6 +94,25 @@ static void again(MPI_Comm comm) {
   OK(MPIX_Request_free(&plan));
 }
 
+/* more elements without data than fit in int, and than fit in an int of chunks of INT_MAX */
+static void without_data(MPI_Comm comm) {
+  const MPI_Count many[3] = {(MPI_Count)INT32_MAX + 5, (MPI_Count)1 << 62, INT64_MAX};
+  const MPI_Aint displs[1] = {0};
+  MPI_Datatype none;
+  MPI_Type_contiguous(0, MPI_INT, &none);
+  MPI_Type_commit(&none);
+  for (int k = 0; k < 3; k++) {
+    MPIX_Sparse_result result;
+    MPI_Count elements;
+    int messages;
+    OK(MPIX_Sparse_exchange_c(1, &right, &me, &many[k], displs, none, MPI_INT, MPI_INFO_NULL, comm, &result));
+    OK(MPIX_Sparse_get_count(result, &messages, &elements));
+    CHECK(messages == 1 && elements == 0, "%d messages of %lld elements", messages, (long long)elements);
+    OK(MPIX_Sparse_free(&result));
+  }
+  MPI_Type_free(&none);
+}
+
 /* a count whose bytes no memory holds is an error of all functions, whether the product wraps
    around or not, and nothing is moved */
 static void refused(MPI_Comm comm, int code, const char *what, MPI_Count count) {
@@ -178,6 +197,7 @@ int main(int argc, char **argv) {
   repeated(comm);
   far_away(comm);
   again(comm);
+  without_data(comm);
   too_large(comm);
   int twice[2][2] = {{left, left}, {right, right}};
   OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_REDUCE, 2, twice[0], MPI_UNWEIGHTED, 2, twice[1], MPI_UNWEIGHTED, MPI_INFO_NULL, comm));

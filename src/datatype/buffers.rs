@@ -3,6 +3,7 @@
 use crate::error::{Argument, Error, Result};
 use crate::mpi::datatype::{Datatype, Datatypes};
 use crate::mpi::device::Devices;
+use crate::util::cast::{to_int, to_offset};
 
 /// An array of counts or displacements, in any of MPI's integer widths.
 #[derive(Debug, Clone, Copy)]
@@ -154,10 +155,12 @@ pub const MOST: i64 = 1 << 60;
 /// The length exceeds any memory; `argument` names the count.
 #[inline(always)]
 pub fn length(count: i64, size: i64, argument: impl FnOnce() -> Argument) -> Result<usize> {
-    match count.checked_mul(size) {
-        Some(bytes @ 0..=MOST) => Ok(bytes as usize),
-        _ => Err(too_large(count, size, argument())),
+    if let Some(bytes @ 0..=MOST) = count.checked_mul(size)
+        && let Ok(bytes) = usize::try_from(bytes)
+    {
+        return Ok(bytes);
     }
+    Err(too_large(count, size, argument()))
 }
 
 /// Returns the distance in bytes from the first of `count` elements to the last; a negative extent
@@ -185,7 +188,7 @@ impl Blocks<'_> {
         let (count, datatype, offset) = match self.shape {
             Shape::One { count } => (count, self.datatype, Some(0)),
             Shape::Equal { count } => {
-                (count, self.datatype, (entry as i64).checked_mul(count).and_then(|n| n.checked_mul(self.extent)))
+                (count, self.datatype, to_int::<i64>(entry).checked_mul(count).and_then(|n| n.checked_mul(self.extent)))
             }
             Shape::Vector { counts, displs } => (counts.get(entry), self.datatype, displs.get(entry).checked_mul(self.extent)),
             Shape::General { counts, displs, datatypes } => {
@@ -202,7 +205,7 @@ impl Blocks<'_> {
         };
         // MPI_BOTTOM is address 0, and displacements may be negative: the sum is an address, not an
         // offset within an allocation
-        Ok(Located { at: self.base.wrapping_offset(offset as isize), count, datatype })
+        Ok(Located { at: self.base.wrapping_offset(to_offset(offset)), count, datatype })
     }
 
     /// Finds the blocks of several list entries, for shapes with one datatype. `found` also gets
@@ -221,7 +224,7 @@ impl Blocks<'_> {
                     let (false, Some(offset)) = (count < 0, i64::from(displ).checked_mul(self.extent)) else {
                         return self.locate(entry as usize).map(|_| ());
                     };
-                    let at = self.base.wrapping_offset(offset as isize);
+                    let at = self.base.wrapping_offset(to_offset(offset));
                     found(k, Located { at, count: count.into(), datatype: self.datatype })?;
                 }
             }

@@ -81,7 +81,7 @@ impl BlockCopy {
 
     /// Returns the bytes that it copies, for statistics.
     pub fn bytes(&self) -> u64 {
-        self.from.bytes().map_or(0, |bytes| bytes as u64)
+        self.from.bytes().map_or(0, |bytes| u64::try_from(bytes).unwrap_or(0))
     }
 
     /// Returns the bytes of buffer that it needs.

@@ -17,6 +17,10 @@ use crate::mpi::Datatype;
 use crate::mpi::attribute::TypeKey;
 use crate::mpi::envelope::{Combiner, Envelope, distributions, order_fortran};
 use crate::mpi::of_process::OfProcess;
+use crate::util::cast::to_int;
+
+/// What decoding a datatype gives: the typemap of an element, or `None` if it has none.
+type Decoded = Option<Arc<Typemap>>;
 
 /// Counts the decoded datatypes that have been freed.
 #[derive(Debug, Default)]
@@ -24,7 +28,7 @@ pub struct Freed {
     count: AtomicU64,
     /// Predefined datatypes that have been decoded. They are kept here because not all of them can
     /// have attributes.
-    predefined: Mutex<Vec<(Datatype, Option<Arc<Typemap>>)>>,
+    predefined: Mutex<Vec<(Datatype, Decoded)>>,
     /// Held while a datatype is decoded: of two threads that use it for the first time at once, one
     /// would free the attribute that the other reads.
     decoding: Mutex<()>,
@@ -46,7 +50,7 @@ impl Freed {
 
     /// Returns the typemap of one element, or `None` if the datatype has too many irregular pieces
     /// or is of an unknown kind.
-    pub fn typemap(self: &Arc<Freed>, datatype: Datatype) -> Result<Option<Arc<Typemap>>> {
+    pub fn typemap(self: &Arc<Freed>, datatype: Datatype) -> Result<Decoded> {
         if let Some(map) = self.predefined(datatype) {
             return Ok(map);
         }
@@ -86,12 +90,12 @@ impl Freed {
     }
 
     /// Returns the typemap of a predefined datatype that has been decoded.
-    fn predefined(&self, datatype: Datatype) -> Option<Option<Arc<Typemap>>> {
+    fn predefined(&self, datatype: Datatype) -> Option<Decoded> {
         let list = self.predefined.lock().unwrap_or_else(PoisonError::into_inner);
         list.iter().find(|(handle, _)| *handle == datatype).map(|(_, map)| map.clone())
     }
 
-    fn remember(&self, datatype: Datatype, map: Option<Arc<Typemap>>) -> Option<Arc<Typemap>> {
+    fn remember(&self, datatype: Datatype, map: Decoded) -> Decoded {
         let mut list = self.predefined.lock().unwrap_or_else(PoisonError::into_inner);
         if list.iter().all(|(known, _)| *known != datatype) {
             list.push((datatype, map.clone()));
@@ -102,7 +106,7 @@ impl Freed {
 
 /// A typemap attached to its datatype.
 struct Kept {
-    map: Option<Arc<Typemap>>,
+    map: Decoded,
     freed: Arc<Freed>,
 }
 
@@ -133,7 +137,7 @@ fn pieces_of(envelope: &Envelope, datatype: Datatype) -> Result<Option<Pieces>> 
         let dense = size == 0 || (true_lb == 0 && true_extent == size);
         return Ok(usize::try_from(size).ok().filter(|_| dense).map(Pieces::bytes));
     }
-    if envelope.longest() > 4 * MOST_PIECES as i64 {
+    if envelope.longest() > to_int::<i64>(4 * MOST_PIECES) {
         return Ok(None);
     }
     let (contents, parts) = envelope.contents()?;
@@ -144,7 +148,7 @@ fn pieces_of(envelope: &Envelope, datatype: Datatype) -> Result<Option<Pieces>> 
         let pieces = pieces_of(&Envelope::of(part)?, part)?;
         elements.push((pieces, part.extent()?));
     }
-    Ok(flatten(combiner, &contents, elements))
+    Ok(flatten(combiner, &contents, &elements))
 }
 
 /// Returns the predefined datatype that all data of a datatype is of; `None` if it is of several, or
@@ -175,7 +179,7 @@ fn find_basic(datatype: Datatype, found: &mut Option<Datatype>) -> Result<bool> 
 
 /// Returns the pieces of a datatype that `combiner` made of `elements`, each with its extent, and
 /// of these numbers. Returns `None` if it has no typemap.
-fn flatten(combiner: Combiner, numbers: &[i64], elements: Vec<(Option<Pieces>, i64)>) -> Option<Pieces> {
+fn flatten(combiner: Combiner, numbers: &[i64], elements: &[(Option<Pieces>, i64)]) -> Option<Pieces> {
     let number = |k: usize| numbers.get(k).copied();
     let single = || elements.first().and_then(|(pieces, extent)| Some((pieces.as_ref()?, *extent)));
     // `count` blocks, each with its length, displacement in bytes, and index in `elements`

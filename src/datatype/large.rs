@@ -1,7 +1,7 @@
 //! Datatypes for counts that do not fit in the `int` of MPI's functions.
 
 use super::buffers::{self, Located};
-use crate::error::{Argument, Error, Result};
+use crate::error::{Argument, Result};
 use crate::mpi::datatype;
 use crate::mpi::message::Message;
 
@@ -29,14 +29,8 @@ impl Large {
 
     #[cold]
     fn repeat(&mut self, message: &mut Message, block: &Located, argument: Argument) -> Result<()> {
-        let (extent, size) = (block.datatype.extent()?, block.datatype.size()?);
-        buffers::length(block.count, size, || argument)?;
-        // a vector repeats a datatype at most INT_MAX times INT_MAX times
-        let most = i64::from(i32::MAX) * i64::from(i32::MAX);
-        if block.count > most || block.count.checked_mul(extent).is_none() {
-            return Err(Error::TooLarge { argument, count: block.count, extent }.into());
-        }
-        let all = datatype::Owned::repeated(block.count, block.datatype)?;
+        buffers::length(block.count, block.datatype.size()?, || argument)?;
+        let all = datatype::Owned::repeated(block.count, block.datatype, argument)?;
         // SAFETY: kept here, as the caller of `fill` vouches, until the message is complete.
         (message.count, message.datatype) = (1, unsafe { all.lend() });
         self.0.push(all);

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::loops::{Dims, joined, nested, one, range, runs_of, scattered, shift, strided};
+use super::loops::{Dims, joined, nested, nth, one, range, runs_of, scattered, shift, strided};
 use super::typemap::{Shape, Typemap};
 
 /// Consecutive elements of a datatype.
@@ -116,7 +116,7 @@ impl Layout {
             at += length;
         };
         for element in 0..self.count {
-            let from = shift(from, (element as i64).wrapping_mul(self.map.extent()));
+            let from = nth(from, element, self.map.extent());
             match self.map.shape() {
                 Shape::Empty => {}
                 Shape::Nest(nest) => runs_of(nest, from, &mut copy),
@@ -143,7 +143,7 @@ impl Layout {
                 return nested::<PACK>(dims.as_slice(), dims.run, at, packed);
             }
             for element in 0..self.count {
-                let (at, packed) = (shift(at, (element as i64).wrapping_mul(extent)), packed.wrapping_add(element * map.size()));
+                let (at, packed) = (nth(at, element, extent), packed.wrapping_add(element * map.size()));
                 match map.shape() {
                     Shape::Empty | Shape::Nest(_) => {}
                     Shape::Scattered { run, offsets } => scattered::<PACK>(*run, offsets, at, packed),
@@ -174,7 +174,7 @@ impl Layout {
                 let element = done / size;
                 let first = element * size;
                 let last = end.min(first + size);
-                let at = shift(at, (element as i64).wrapping_mul(self.map.extent()));
+                let at = nth(at, element, self.map.extent());
                 self.part_of_element::<PACK>(at, done - first, last - first, packed.wrapping_add(done - begin));
                 done = last;
             }
@@ -225,6 +225,7 @@ impl Layout {
 mod tests {
     use super::*;
     use crate::datatype::typemap::Pieces;
+    use crate::util::cast::{to_int, to_offset, to_usize};
     use crate::util::random::{Random, mix};
     use proptest::prelude::*;
 
@@ -236,7 +237,7 @@ mod tests {
     fn element(draw: &mut Random, depth: u32) -> (Pieces, Bytes) {
         if depth == 0 {
             let n = [1, 2, 4, 8, 8, 16, 24, 40, 200, 0][draw.below(10) as usize];
-            return (Pieces::bytes(n), Bytes((0..n as i64).collect()));
+            return (Pieces::bytes(n), Bytes((0..to_int(n)).collect()));
         }
         let (pieces, bytes) = element(draw, depth - 1);
         if draw.below(3) == 0 {
@@ -271,17 +272,17 @@ mod tests {
             let (pieces, bytes) = element(&mut draw, depth);
             let reach = bytes.0.iter().max().map_or(0, |most| most + 1) - bytes.0.iter().min().unwrap_or(&0);
             let extent = [reach, reach + 5, -reach, 7 * reach][draw.below(4) as usize];
-            let all: Vec<i64> = (0..count as i64).flat_map(|k| bytes.0.iter().map(move |b| b + k * extent)).collect();
+            let all: Vec<i64> = (0..to_int(count)).flat_map(|k| bytes.0.iter().map(move |b| b + k * extent)).collect();
             let (low, high) = (all.iter().min().copied().unwrap_or(0), all.iter().max().copied().unwrap_or(0));
             let layout = Layout::new(Arc::new(Typemap::new(pieces, extent).unwrap()), count).unwrap();
             let origin = -low;
-            let places = all.iter().map(|o| (o + origin) as usize).collect();
-            Case { layout, places, origin: origin as usize, room: (high - low + 1) as usize }
+            let places = all.iter().map(|o| to_usize(o + origin)).collect();
+            Case { layout, places, origin: to_usize(origin), room: to_usize(high - low + 1) }
         }
 
         /// Memory in which each byte depends on its position.
         fn filled(&self) -> Vec<u8> {
-            (0..self.room).map(|k| mix(k as u64) as u8).collect()
+            (0..self.room).map(|k| mix(k as u64).to_le_bytes()[0]).collect()
         }
 
         /// True if no byte occurs twice, so that data can be received there.
@@ -305,7 +306,7 @@ mod tests {
             assert_eq!(have[..want.len()], want);
             assert_eq!(have[want.len()], 0xa5);
             if let Some(offset) = self.layout.contiguous() {
-                let first = self.origin.wrapping_add(offset as usize);
+                let first = self.origin.wrapping_add_signed(to_offset(offset));
                 assert_eq!(memory[first..first + want.len()], want);
             }
             let mut part = vec![0xa5; end - begin + 1];
@@ -316,7 +317,7 @@ mod tests {
             if !self.is_injective() {
                 return;
             }
-            let packed: Vec<u8> = (0..want.len()).map(|k| mix(k as u64 + 77) as u8).collect();
+            let packed: Vec<u8> = (0..want.len()).map(|k| mix(k as u64 + 77).to_le_bytes()[0]).collect();
             for (begin, end) in [(0, want.len()), (begin, end)] {
                 let (mut have, mut want) = (memory.clone(), memory.clone());
                 (begin..end).for_each(|k| want[self.places[k]] = packed[k]);
@@ -348,7 +349,8 @@ mod tests {
         #[test]
         fn any_layout_is_packed_and_unpacked_byte_for_byte(seed: u64, depth in 0u32..5, count in 0usize..4, begin: u64, end: u64) {
             let case = Case::new(seed, depth, count);
-            let (begin, end) = (begin as usize % (case.places.len() + 1), end as usize % (case.places.len() + 1));
+            let place = |any: u64| to_usize(any % (case.places.len() as u64 + 1));
+            let (begin, end) = (place(begin), place(end));
             case.check(begin.min(end), begin.max(end));
         }
 

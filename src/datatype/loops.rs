@@ -4,6 +4,7 @@
 //! one call whatever its direction; longer runs are copied by the C library.
 
 use super::typemap::{Dim, MOST_DIMS, Nest};
+use crate::util::cast::to_offset;
 
 /// A loop over runs, on both sides.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +56,7 @@ impl Dims {
         if count > 1 {
             let mut outer = Dim { count, stride: extent };
             match inner.first() {
-                None if extent == nest.run as i64 => {
+                None if usize::try_from(extent) == Ok(nest.run) => {
                     dims.run *= count;
                     return dims;
                 }
@@ -85,7 +86,13 @@ impl Dims {
 /// `MPI_BOTTOM`, offsets are addresses themselves.
 #[inline(always)]
 pub(super) fn shift<T: Address>(at: T, offset: i64) -> T {
-    at.shifted(offset as isize)
+    at.shifted(to_offset(offset))
+}
+
+/// Returns the address of item `k` of those that lie `stride` bytes apart from `at` on.
+#[inline(always)]
+pub(super) fn nth<T: Address>(at: T, k: usize, stride: i64) -> T {
+    at.shifted(k.cast_signed().wrapping_mul(to_offset(stride)))
 }
 
 pub(super) trait Address: std::marker::Copy {
@@ -112,7 +119,7 @@ pub(super) fn runs_of(nest: &Nest, at: *const u8, found: &mut impl FnMut(*const 
         match dims.split_first() {
             None => found(at, run),
             Some((dim, inner)) => {
-                (0..dim.count).for_each(|k| level(inner, run, shift(at, (k as i64).wrapping_mul(dim.stride)), found));
+                (0..dim.count).for_each(|k| level(inner, run, nth(at, k, dim.stride), found));
             }
         }
     }
@@ -129,18 +136,20 @@ pub(super) unsafe fn one<const PACK: bool>(bytes: usize, at: *mut u8, packed: *m
 /// Copies runs along loops, outermost first, to or from packed bytes.
 #[inline(always)]
 pub(super) unsafe fn nested<const PACK: bool>(dims: &[Dim], run: usize, at: *mut u8, packed: *mut u8) {
-    let step = |dim: &Dim, here: isize| match PACK {
-        true => Step { count: dim.count, from: dim.stride as isize, into: here },
-        false => Step { count: dim.count, from: here, into: dim.stride as isize },
+    // the bytes of all elements fit in isize (`Typemap::new`, `Layout::new`)
+    let step = |dim: &Dim, here: usize| {
+        let (there, here) = (to_offset(dim.stride), here.cast_signed());
+        let (from, into) = if PACK { (there, here) } else { (here, there) };
+        Step { count: dim.count, from, into }
     };
     let (from, into) = if PACK { (at, packed) } else { (packed, at) };
     // SAFETY: the callers vouch for both sides.
     unsafe {
         match dims {
             [] => std::ptr::copy(from, into, run),
-            [inner] => plane(from, into, run, ONCE, step(inner, run as isize)),
+            [inner] => plane(from, into, run, ONCE, step(inner, run)),
             [outer, inner] => {
-                plane(from, into, run, step(outer, run.wrapping_mul(inner.count) as isize), step(inner, run as isize));
+                plane(from, into, run, step(outer, run.wrapping_mul(inner.count)), step(inner, run));
             }
             [outermost, rest @ ..] => {
                 let unit = rest.iter().fold(run, |bytes, dim| bytes * dim.count);
@@ -168,7 +177,7 @@ pub(super) unsafe fn range<const PACK: bool>(dims: &[Dim], run: usize, at: *mut 
             return one::<PACK>(end - begin, at.wrapping_add(begin), packed);
         };
         let unit = inner.iter().fold(run, |bytes, dim| bytes * dim.count);
-        let place = |k: usize| shift(at, (k as i64).wrapping_mul(outer.stride));
+        let place = |k: usize| nth(at, k, outer.stride);
         let (mut first, last) = (begin / unit, end / unit);
         let mut done = 0;
         if !begin.is_multiple_of(unit) || first == last {
@@ -197,23 +206,23 @@ pub(super) fn joined(from: &Dims, into: &Dims) -> Option<(usize, Steps)> {
     struct Side<'a> {
         dims: &'a [Dim],
         count: usize,
-        stride: i64,
+        stride: isize,
     }
     impl<'a> Side<'a> {
         fn new(dims: &'a Dims, run: usize) -> Side<'a> {
-            Side { dims: dims.as_slice(), count: dims.run / run, stride: run as i64 }.next()
+            Side { dims: dims.as_slice(), count: dims.run / run, stride: run.cast_signed() }.next()
         }
         /// Moves to the next loop outward once the last one is used up.
         fn next(mut self) -> Side<'a> {
             while self.count == 1 {
                 let Some((outer, inner)) = self.dims.split_last() else { break };
-                (self.dims, self.count, self.stride) = (inner, outer.count, outer.stride);
+                (self.dims, self.count, self.stride) = (inner, outer.count, to_offset(outer.stride));
             }
             self
         }
         fn take(mut self, count: usize) -> Side<'a> {
             self.count /= count;
-            self.stride = self.stride.wrapping_mul(count as i64);
+            self.stride = self.stride.wrapping_mul(count.cast_signed());
             self.next()
         }
     }
@@ -228,7 +237,7 @@ pub(super) fn joined(from: &Dims, into: &Dims) -> Option<(usize, Steps)> {
         if !a.count.is_multiple_of(count) || !b.count.is_multiple_of(count) {
             return None;
         }
-        steps.push(Step { count, from: a.stride as isize, into: b.stride as isize });
+        steps.push(Step { count, from: a.stride, into: b.stride });
         (a, b) = (a.take(count), b.take(count));
     }
     let length = steps.length;

@@ -9,6 +9,7 @@ use crate::error::{Argument, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype;
 use crate::mpi::message::{Message, exchange_with_self, packed};
+use crate::util::cast::{to_int, to_offset, to_usize};
 
 /// How the data of a block is packed.
 #[derive(Debug, Clone)]
@@ -36,7 +37,7 @@ impl Packing {
         }
         let packing = match layout(block, known)? {
             Some(layout) => match layout.contiguous() {
-                Some(offset) => Packing::InPlace(block.at.wrapping_offset(offset as isize)),
+                Some(offset) => Packing::InPlace(block.at.wrapping_offset(to_offset(offset))),
                 None => Packing::Layout(layout),
             },
             None => Packing::without_layout(block, comm)?,
@@ -161,7 +162,7 @@ pub(super) unsafe fn send_to_self(from: &Located, into: &Located, me: i32, tag: 
 
 /// Returns a buffer as a block of bytes.
 fn bytes_of(buffer: &mut [u8]) -> Located {
-    Located { at: buffer.as_mut_ptr(), count: buffer.len() as i64, datatype: packed() }
+    Located { at: buffer.as_mut_ptr(), count: to_int(buffer.len()), datatype: packed() }
 }
 
 /// Tag of the messages to itself that [`pack_by_mpi`] and [`unpack_by_mpi`] send.
@@ -181,7 +182,7 @@ fn fits_pack(block: &Located, bytes: usize) -> bool {
 pub unsafe fn pack_by_mpi(block: &Located, buffer: &mut [u8], on_device: bool, comm: &Comm) -> Result<()> {
     let packing = if fits_pack(block, buffer.len()) && !on_device { Packing::Pack } else { Packing::Message };
     // SAFETY: the caller vouches for the block.
-    unsafe { packing.pack(block, buffer, comm.rank()? as i32, OWN_TAG, comm) }
+    unsafe { packing.pack(block, buffer, to_int(comm.rank()?), OWN_TAG, comm) }
 }
 
 /// Unpacks `bytes` bytes into a block of any datatype by MPI alone. A block `on_device` travels as
@@ -190,10 +191,11 @@ pub unsafe fn pack_by_mpi(block: &Located, buffer: &mut [u8], on_device: bool, c
 /// # Safety
 /// The bytes must be readable, the block writable, and its datatype committed.
 pub unsafe fn unpack_by_mpi(from: *const u8, bytes: u64, block: &Located, on_device: bool, comm: &Comm) -> Result<()> {
-    let packing = if fits_pack(block, bytes as usize) && !on_device { Packing::Pack } else { Packing::Message };
+    let bytes = to_usize(bytes);
+    let packing = if fits_pack(block, bytes) && !on_device { Packing::Pack } else { Packing::Message };
     // SAFETY: the caller vouches for both ends. Unpacking only reads the buffer.
     unsafe {
-        let buffer = std::slice::from_raw_parts_mut(from.cast_mut(), bytes as usize);
-        packing.unpack(buffer, block, comm.rank()? as i32, OWN_TAG, comm)
+        let buffer = std::slice::from_raw_parts_mut(from.cast_mut(), bytes);
+        packing.unpack(buffer, block, to_int(comm.rank()?), OWN_TAG, comm)
     }
 }

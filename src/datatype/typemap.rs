@@ -239,7 +239,9 @@ impl Typemap {
         match &self.shape {
             _ if count == 0 => Some(0),
             Shape::Empty => Some(0),
-            Shape::Nest(nest) if nest.dims.is_empty() && (count == 1 || self.extent == nest.run as i64) => Some(nest.offset),
+            Shape::Nest(nest) if nest.dims.is_empty() && (count == 1 || usize::try_from(self.extent) == Ok(nest.run)) => {
+                Some(nest.offset)
+            }
             _ => None,
         }
     }
@@ -263,6 +265,7 @@ impl Typemap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::util::cast::{to_int, to_u32};
 
     fn nest(offset: i64, run: usize, dims: &[(usize, i64)]) -> Nest {
         Nest { offset, run, dims: dims.iter().map(|&(count, stride)| Dim { count, stride }).collect() }
@@ -308,11 +311,11 @@ mod tests {
     #[test]
     fn the_limits_hold() {
         let irregular = runs(&[(0, 8), (20, 8), (70, 8)]);
-        assert!(irregular.clone().repeated(MOST_PIECES as i64 / 3, 1 << 20).is_some());
-        assert!(irregular.repeated(MOST_PIECES as i64 / 3 + 1, 1 << 20).is_none());
+        assert!(irregular.clone().repeated(to_int(MOST_PIECES / 3), 1 << 20).is_some());
+        assert!(irregular.repeated(to_int(MOST_PIECES / 3 + 1), 1 << 20).is_none());
         // too deep a nest is written out
         let mut pieces = Pieces::bytes(1);
-        for level in 0..MOST_DIMS as u32 + 1 {
+        for level in 0..=to_u32(MOST_DIMS) {
             pieces = pieces.repeated(2, 3i64.pow(level + 1)).unwrap();
         }
         assert_eq!(pieces.0.len(), 2);

@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 
 use crate::error::{Error, Result};
+use crate::util::cast::to_usize;
 
 unsafe extern "C" {
     safe static mpixn_max_error_string: c_int;
@@ -10,6 +11,7 @@ unsafe extern "C" {
 
 /// `MPI_SUCCESS`.
 #[inline]
+#[allow(clippy::cast_possible_wrap, reason = "its type is another one in each MPI")]
 pub const fn success() -> c_int {
     mpi_sys::MPI_SUCCESS as c_int
 }
@@ -30,12 +32,12 @@ pub fn failed(rc: c_int, call: &'static str) -> Box<Error> {
 pub fn string(code: c_int) -> String {
     // SAFETY: the buffer has the length that the standard asks for.
     unsafe {
-        let mut text = vec![0u8; mpixn_max_error_string as usize + 1];
+        let mut text = vec![0u8; to_usize(mpixn_max_error_string) + 1];
         let mut length = 0;
         if mpi_sys::MPI_Error_string(code, text.as_mut_ptr().cast(), &mut length) != success() {
             return format!("error code {code}");
         }
-        text.truncate(length.max(0) as usize);
+        text.truncate(usize::try_from(length).unwrap_or(0));
         String::from_utf8_lossy(&text).into_owned()
     }
 }

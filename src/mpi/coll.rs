@@ -13,6 +13,7 @@ use super::request::Request;
 use super::tally;
 use super::{MPI_Op, check};
 use crate::error::{Class, Error, Result};
+use crate::util::cast::{to_int, to_u32, to_usize};
 
 /// Waits for a collective on `raw`, and returns its buffers. `comm` owns `raw`, unless this is part
 /// of making such a communicator.
@@ -145,7 +146,7 @@ pub fn allreduce_slice<T: Element>(comm: &Owned, values: &[T], result: &mut [T],
     assert_eq!(values.len(), result.len());
     let buffers = (values.to_vec(), result.to_vec());
     let (_, reduced) = run(comm, "MPI_Iallreduce", size_of_val(values), buffers, |(send, recv), request| {
-        let (from, into, count) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), send.len() as i32);
+        let (from, into, count) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), to_int(send.len()));
         // SAFETY: both buffers hold that many elements of this datatype.
         unsafe { mpi_sys::MPI_Iallreduce(from, into, count, T::datatype().raw(), with.op(), comm.raw(), request.raw_mut()) }
     })?;
@@ -172,14 +173,14 @@ pub fn alltoall(comm: &Owned, values: &[u32]) -> Result<Vec<u32>> {
 /// memory.
 pub fn allgather(comm: &Owned, value: u32, size: u32) -> Result<Vec<u32>> {
     let all = allgather_words(comm, [value.into()], size)?;
-    Ok(all.into_iter().map(|[number]| number as u32).collect())
+    Ok(all.into_iter().map(|[number]| to_u32(number)).collect())
 }
 
 /// Gathers `N` words of each of `size` processes on all. Collective; O(P) memory.
 pub fn allgather_words<const N: usize>(comm: &Owned, words: [u64; N], size: u32) -> Result<Vec<[u64; N]>> {
     let buffers = (Box::new(words), vec![[0u64; N]; size as usize]);
     let (_, result) = run(comm, "MPI_Iallgather", size_of_val(&words), buffers, |(send, recv), request| {
-        let (from, into, count) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), N as i32);
+        let (from, into, count) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), to_int(N));
         // SAFETY: N words are sent; there is room for as many of each process, as callers say how
         // many there are.
         unsafe {
@@ -212,7 +213,7 @@ pub fn gatherv(comm: &Owned, values: &[u32], counts: &[u32]) -> Result<Vec<u32>>
     let (ints, displs, total) = layout(counts);
     let buffers = (values.to_vec(), ints, displs, vec![0u32; total]);
     let (_, _, _, result) = run(comm, "MPI_Igatherv", size_of_val(values), buffers, |(send, counts, displs, recv), request| {
-        let (from, count, into) = (send.as_ptr().cast(), send.len() as i32, recv.as_mut_ptr().cast());
+        let (from, count, into) = (send.as_ptr().cast(), to_int(send.len()), recv.as_mut_ptr().cast());
         // SAFETY: on process 0 the result has room for that many numbers, one process
         // after the other.
         unsafe {
@@ -248,7 +249,7 @@ pub fn scatterv(comm: &Owned, values: &[u32], counts: &[u32], mine: u32) -> Resu
     assert_eq!(values.len(), total, "the counts add up to the values");
     let buffers = (values.to_vec(), ints, displs, vec![0u32; mine as usize]);
     let (_, _, _, result) = run(comm, "MPI_Iscatterv", size_of_val(values), buffers, |(send, counts, displs, recv), request| {
-        let (from, into, room) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), mine as i32);
+        let (from, into, room) = (send.as_ptr().cast(), recv.as_mut_ptr().cast(), to_int(mine));
         // SAFETY: process 0 has that many numbers, one process after the other; there is
         // room for those that come.
         unsafe {
@@ -268,19 +269,20 @@ fn at_root(comm: &Owned) -> Result<usize> {
 /// Returns counts and displacements for MPI, and the total number of elements.
 fn layout(counts: &[u32]) -> (Vec<i32>, Vec<i32>, usize) {
     let total: u64 = counts.iter().map(|&c| u64::from(c)).sum();
-    assert!(total <= i32::MAX as u64, "{total} numbers are too many for one collective");
-    let ints: Vec<i32> = counts.iter().map(|&c| c as i32).collect();
+    assert!(i32::try_from(total).is_ok(), "{total} numbers are too many for one collective");
+    let ints: Vec<i32> = counts.iter().map(|&c| to_int(c)).collect();
     let displs = ints.iter().scan(0, |at, &c| Some(std::mem::replace(at, *at + c))).collect();
-    (ints, displs, total as usize)
+    (ints, displs, to_usize(total))
 }
 
-/// Broadcasts bytes (`MPI_Ibcast`); `bytes` has the same length on all processes. Collective.
+/// Broadcasts bytes (`MPI_Ibcast`); `bytes` has the same length on all processes, at most
+/// `INT_MAX`. Collective.
 pub fn broadcast(comm: &Owned, bytes: &mut [u8], root: u32) -> Result<()> {
     let given = if comm.rank()? == root { bytes.len() } else { 0 };
     let sent = run(comm, "MPI_Ibcast", given, bytes.to_vec(), |copy, request| {
-        let (at, count, byte) = (copy.as_mut_ptr().cast(), copy.len() as i32, datatype::byte().raw());
+        let (at, count, byte) = (copy.as_mut_ptr().cast(), to_int(copy.len()), datatype::byte().raw());
         // SAFETY: the buffer has the given length.
-        unsafe { mpi_sys::MPI_Ibcast(at, count, byte, root as i32, comm.raw(), request.raw_mut()) }
+        unsafe { mpi_sys::MPI_Ibcast(at, count, byte, to_int(root), comm.raw(), request.raw_mut()) }
     })?;
     bytes.copy_from_slice(&sent);
     Ok(())
@@ -299,12 +301,12 @@ pub fn share_error(comm: &Owned, error: Option<&Error>, root: u32, me: u32) -> R
             end -= 1;
         }
         message[0] = e.class().unwrap_or(Class::Other) as u8;
-        message[1] = end as u8;
+        message[1] = to_int(end);
         message[2..2 + end].copy_from_slice(&text.as_bytes()[..end]);
     }
     broadcast(comm, &mut message, root)?;
-    let class = Class::ALL.get(message[0] as usize).copied().unwrap_or(Class::Other);
-    let text = String::from_utf8_lossy(&message[2..2 + message[1] as usize]).into_owned();
+    let class = Class::ALL.get(usize::from(message[0])).copied().unwrap_or(Class::Other);
+    let text = String::from_utf8_lossy(&message[2..2 + usize::from(message[1])]).into_owned();
     Ok(Error::Remote { rank: root, class, text })
 }
 

@@ -10,6 +10,7 @@ use super::constants::{RSMPI_COMM_NULL, RSMPI_COMM_SELF, RSMPI_COMM_WORLD, RSMPI
 use super::tally::Tally;
 use super::{MPI_Comm, MPI_Group, check};
 use crate::error::{Error, Result};
+use crate::util::cast::{to_int, to_u32, to_usize};
 
 /// A communicator that someone else owns: a handle that is not null and valid for `'a`. Whoever
 /// makes one vouches for that, and everyone else may ask MPI about it.
@@ -55,7 +56,7 @@ impl<'a> Communicator<'a> {
         let mut rank = 0;
         // SAFETY: a live communicator; the result is a local.
         check(unsafe { mpi_sys::MPI_Comm_rank(self.0, &mut rank) }, "MPI_Comm_rank")?;
-        Ok(rank as u32)
+        Ok(to_u32(rank))
     }
 
     /// Returns the number of processes.
@@ -63,7 +64,7 @@ impl<'a> Communicator<'a> {
         let mut size = 0;
         // SAFETY: a live communicator; the result is a local.
         check(unsafe { mpi_sys::MPI_Comm_size(self.0, &mut size) }, "MPI_Comm_size")?;
-        Ok(size as u32)
+        Ok(to_u32(size))
     }
 
     /// Returns true for an intercommunicator.
@@ -235,9 +236,9 @@ fn translate_ranks(comm: Communicator, ranks: &[u32], other: Communicator) -> Re
         let mut groups: [MPI_Group; 2] = [RSMPI_GROUP_NULL; 2];
         check(mpi_sys::MPI_Comm_group(comm.0, &mut groups[0]), "MPI_Comm_group")?;
         check(mpi_sys::MPI_Comm_group(other.0, &mut groups[1]), "MPI_Comm_group")?;
-        let from: Vec<i32> = ranks.iter().map(|&rank| rank as i32).collect();
+        let from: Vec<i32> = ranks.iter().map(|&rank| to_int(rank)).collect();
         let mut to = vec![super::undefined(); from.len()];
-        let (count, at) = (from.len() as i32, to.as_mut_ptr());
+        let (count, at) = (to_int(from.len()), to.as_mut_ptr());
         let translated = check(
             mpi_sys::MPI_Group_translate_ranks(groups[0], count, from.as_ptr(), groups[1], at),
             "MPI_Group_translate_ranks",
@@ -263,7 +264,7 @@ pub unsafe fn translate(group: MPI_Group, comm: Communicator) -> Result<Vec<Opti
         let mut all = RSMPI_GROUP_NULL;
         check(mpi_sys::MPI_Comm_group(comm.0, &mut all), "MPI_Comm_group")?;
         let from: Vec<c_int> = (0..size).collect();
-        let mut to = vec![0; size as usize];
+        let mut to = vec![0; to_usize(size)];
         let translated = check(
             mpi_sys::MPI_Group_translate_ranks(group, size, from.as_ptr(), all, to.as_mut_ptr()),
             "MPI_Group_translate_ranks",

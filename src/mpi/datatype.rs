@@ -5,7 +5,8 @@ use std::ffi::c_int;
 use super::comm::Owned as Comm;
 use super::constants::{RSMPI_DATATYPE_NULL, RSMPI_DOUBLE, RSMPI_INT64_T, RSMPI_UINT64_T};
 use super::{MPI_Aint, MPI_Datatype, check};
-use crate::error::Result;
+use crate::error::{Argument, Error, Result};
+use crate::util::cast::{to_int, to_usize};
 
 unsafe extern "C" {
     safe fn mpixn_byte() -> MPI_Datatype;
@@ -183,17 +184,17 @@ pub unsafe fn pack(from: *const u8, count: i64, datatype: Datatype, buffer: &mut
         unsafe {
             mpi_sys::MPI_Pack(
                 from.cast(),
-                count as c_int,
+                to_int(count),
                 datatype.0,
                 buffer.as_mut_ptr().cast(),
-                buffer.len() as c_int,
+                to_int(buffer.len()),
                 &mut position,
                 comm.raw(),
             )
         },
         "MPI_Pack",
     )?;
-    Ok(position as usize)
+    Ok(to_usize(position))
 }
 
 /// Unpacks `count` elements from `buffer` to `into`.
@@ -208,10 +209,10 @@ pub unsafe fn unpack(buffer: &[u8], into: *mut u8, count: i64, datatype: Datatyp
         unsafe {
             mpi_sys::MPI_Unpack(
                 buffer.as_ptr().cast(),
-                buffer.len() as c_int,
+                to_int(buffer.len()),
                 &mut position,
                 into.cast(),
-                count as c_int,
+                to_int(count),
                 datatype.0,
                 comm.raw(),
             )
@@ -270,7 +271,7 @@ impl Owned {
     /// Makes a committed datatype whose one element is the given blocks, each at its displacement.
     fn structure(counts: &[c_int], displacements: &[MPI_Aint], datatypes: &[Datatype]) -> Result<Owned> {
         assert!(counts.len() == displacements.len() && counts.len() == datatypes.len());
-        let (n, mut all) = (counts.len() as c_int, Owned(RSMPI_DATATYPE_NULL));
+        let (n, mut all) = (to_int(counts.len()), Owned(RSMPI_DATATYPE_NULL));
         let (counts, displacements, datatypes) = (counts.as_ptr(), displacements.as_ptr(), datatypes.as_ptr().cast());
         // SAFETY: live datatypes, which are transparent; the arrays have n entries, the result is a
         // local.
@@ -296,11 +297,16 @@ impl Owned {
     }
 
     /// Makes a committed datatype whose one element is `count` elements of `datatype`, for counts
-    /// that do not fit in `int`: whole chunks of `INT_MAX` elements, followed by the rest. The
-    /// caller has checked that `count` times the extent is representable.
-    pub fn repeated(count: i64, datatype: Datatype) -> Result<Owned> {
-        let chunk = i64::from(c_int::MAX);
-        let (chunks, rest) = ((count / chunk) as c_int, (count % chunk) as c_int);
+    /// that do not fit in `int`: whole chunks of `INT_MAX` elements, followed by the rest.
+    ///
+    /// # Errors
+    /// There are more than `INT_MAX` chunks, or the elements exceed the address range; `argument`
+    /// names the count.
+    pub fn repeated(count: i64, datatype: Datatype, argument: Argument) -> Result<Owned> {
+        let (chunk, extent) = (i64::from(c_int::MAX), datatype.extent()?);
+        let too_large = || Error::TooLarge { argument, count, extent };
+        count.checked_mul(extent).and_then(|reach| isize::try_from(reach).ok()).ok_or_else(too_large)?;
+        let (chunks, rest) = (c_int::try_from(count / chunk).map_err(|_| too_large())?, to_int(count % chunk));
         let null = RSMPI_DATATYPE_NULL;
         let (mut head, mut tail) = (Owned(null), Owned(null));
         // SAFETY: a live datatype; the results are locals.
@@ -308,8 +314,8 @@ impl Owned {
             check(mpi_sys::MPI_Type_vector(chunks, c_int::MAX, c_int::MAX, datatype.0, &mut head.0), "MPI_Type_vector")?;
             check(mpi_sys::MPI_Type_contiguous(rest, datatype.0, &mut tail.0), "MPI_Type_contiguous")?;
         }
-        let behind = datatype.extent()? * i64::from(chunks) * chunk;
-        Owned::structure(&[1, 1], &[0, behind as MPI_Aint], &[Datatype(head.0), Datatype(tail.0)])
+        let behind = extent * i64::from(chunks) * chunk;
+        Owned::structure(&[1, 1], &[0, to_int(behind)], &[Datatype(head.0), Datatype(tail.0)])
     }
 }
 

@@ -12,7 +12,7 @@
 //! and allocated again between calls.
 
 use std::cell::Cell;
-use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, CString, c_int, c_uint, c_void};
 use std::ops::Range;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -20,6 +20,7 @@ use std::sync::{Mutex, PoisonError};
 use super::datatype::Datatype;
 use super::message::Block;
 use crate::error::Result;
+use crate::util::cast::to_offset;
 
 /// The drivers' code for success: `CUDA_SUCCESS`, `hipSuccess`.
 const SUCCESS: c_int = 0;
@@ -184,7 +185,7 @@ impl Library {
     unsafe fn function<F: Copy>(self, name: &CStr) -> Option<F> {
         const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
         // SAFETY: a handle and a string.
-        let address = unsafe { libc::dlsym(self.0, name.as_ptr() as *const c_char) };
+        let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
         // SAFETY: the caller vouches for the type.
         (!address.is_null()).then(|| unsafe { std::mem::transmute_copy(&address) })
     }
@@ -291,7 +292,7 @@ impl Devices {
             return Ok(false);
         }
         let (size, (first, _)) = (datatype.size()?, datatype.true_extent()?);
-        Ok(size > 0 && self.holds_byte(at.wrapping_offset(first as isize).addr()))
+        Ok(size > 0 && self.holds_byte(at.wrapping_offset(to_offset(first)).addr()))
     }
 
     /// Like [`hold`](Devices::hold), for the block of a message.

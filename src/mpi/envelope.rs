@@ -6,6 +6,7 @@ use super::constants::RSMPI_DATATYPE_NULL;
 use super::datatype::Datatype;
 use super::{MPI_Aint, MPI_Count, MPI_Datatype, check};
 use crate::error::Result;
+use crate::util::cast::to_usize;
 
 unsafe extern "C" {
     safe static mpixn_combiners: [c_int; Combiner::ALL.len()];
@@ -108,7 +109,7 @@ impl Envelope {
     /// Returns the arguments of the constructor: counts, displacements and so on in one list, in
     /// the standard's order for large counts, and the datatypes.
     pub fn contents(&self) -> Result<(Vec<i64>, Parts)> {
-        let [integers, addresses, counts, datatypes] = self.numbers.map(|n| n as usize);
+        let [integers, addresses, counts, datatypes] = self.numbers.map(|n| to_usize(n));
         let mut integers = vec![0; integers];
         let mut addresses: Vec<MPI_Aint> = vec![0; addresses];
         let mut counts: Vec<MPI_Count> = vec![0; counts];

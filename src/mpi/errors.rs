@@ -14,6 +14,7 @@ use super::code::{class_of, string};
 use super::comm::Communicator;
 use super::constants::{RSMPI_ERRORS_ARE_FATAL, RSMPI_ERRORS_RETURN};
 use crate::error::{Class, Error, Result};
+use crate::util::cast::to_usize;
 
 unsafe extern "C" {
     safe static mpixn_max_error_string: c_int;
@@ -72,7 +73,7 @@ fn make(class: Class) -> Result<Code> {
 }
 
 fn set_string(code: c_int, text: &str) -> Result<()> {
-    let limit = mpixn_max_error_string as usize - 1;
+    let limit = to_usize(mpixn_max_error_string) - 1;
     let mut end = text.len().min(limit);
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -23,6 +23,7 @@ use super::comm::{self, Owned as Comm};
 use super::datatype::{self, Datatype, Owned as OwnedDatatype};
 use super::message::{Message, Request, exchange_with_self, receive_typed};
 use crate::error::{Error, Result};
+use crate::util::cast::to_int;
 
 /// The spare bytes, which MPI overwrites with the excess of messages that are too long.
 static SPARE: [AtomicU8; 3] = [const { AtomicU8::new(0) }; 3];
@@ -42,7 +43,7 @@ fn overruns() -> Result<bool> {
     let alone = Comm::duplicate(comm::itself())?;
     let (mut from, mut into) = (vec![1u8; LONG], vec![0u8; LONG]);
     let end =
-        |at: &mut [u8], count: usize| Message { at: at.as_mut_ptr(), count: count as c_int, datatype: datatype::byte(), peer: 0 };
+        |at: &mut [u8], count: usize| Message { at: at.as_mut_ptr(), count: to_int(count), datatype: datatype::byte(), peer: 0 };
     // SAFETY: both are as long as the message, so that nothing else can be overwritten. That it is
     // too long is what is asked for.
     let truncated = unsafe { exchange_with_self(&end(&mut from, LONG), &end(&mut into, SHORT), 0, &alone) };
@@ -52,7 +53,7 @@ fn overruns() -> Result<bool> {
 /// Makes a committed datatype whose one element at `at` is `count` elements of `datatype` there,
 /// followed by the spare bytes.
 pub fn around(at: *const u8, count: c_int, datatype: Datatype) -> Result<OwnedDatatype> {
-    let spare = |k: usize| SPARE[k].as_ptr().addr().wrapping_sub(at.addr()) as MPI_Aint;
+    let spare = |k: usize| SPARE[k].as_ptr().addr().wrapping_sub(at.addr()).cast_signed() as MPI_Aint;
     OwnedDatatype::with_bytes(count, datatype, [spare(0), spare(2)])
 }
 

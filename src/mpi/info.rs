@@ -5,6 +5,7 @@ use std::ffi::CString;
 use super::constants::RSMPI_INFO_NULL;
 use super::{MPI_Info, check};
 use crate::error::Result;
+use crate::util::cast::to_usize;
 
 unsafe extern "C" {
     safe static mpixn_max_info_val: std::ffi::c_int;
@@ -28,7 +29,7 @@ pub unsafe fn keys(info: MPI_Info) -> Result<Vec<String>> {
         if !is_null(info) {
             check(mpi_sys::MPI_Info_get_nkeys(info, &mut count), "MPI_Info_get_nkeys")?;
         }
-        let mut buffer = vec![0u8; mpixn_max_info_key as usize + 1];
+        let mut buffer = vec![0u8; to_usize(mpixn_max_info_key) + 1];
         (0..count)
             .map(|n| {
                 check(mpi_sys::MPI_Info_get_nthkey(info, n, buffer.as_mut_ptr().cast()), "MPI_Info_get_nthkey")?;
@@ -51,7 +52,7 @@ pub unsafe fn get(info: MPI_Info, key: &str) -> Result<Option<String>> {
             return Ok(None);
         }
         let key = CString::new(key).unwrap_or_default();
-        let mut value = vec![0u8; mpixn_max_info_val as usize + 1];
+        let mut value = vec![0u8; to_usize(mpixn_max_info_val) + 1];
         let mut found = 0;
         check(
             mpi_sys::MPI_Info_get(info, key.as_ptr(), mpixn_max_info_val, value.as_mut_ptr().cast(), &mut found),

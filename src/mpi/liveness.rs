@@ -27,6 +27,7 @@ use super::comm::{self, Communicator, Owned as Comm};
 use super::of_process::OfProcess;
 use crate::error::Result;
 use crate::util::backoff::{Alarm, CHECK};
+use crate::util::cast::{to_int, to_u32};
 
 /// Decides when a waiting process should check for dead ones, and remembers what it found.
 #[derive(Debug, Default)]
@@ -88,7 +89,7 @@ impl Process {
             // hidden, unless the kernel says that there is no such process
             None => {
                 // SAFETY: signal 0 is none.
-                let found = unsafe { libc::kill(self.number as libc::pid_t, 0) } == 0;
+                let found = unsafe { libc::kill(to_int(self.number), 0) } == 0;
                 !found && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
             }
         }
@@ -115,7 +116,7 @@ impl Stat {
         let (threads, state) = (number(17)?, *fields.first()?);
         // a process lives on when its first thread ends before the others
         let is_dead = matches!(state, "Z" | "X" | "x") && threads <= 1;
-        Some(Stat { parent: number(1)? as u32, start: number(19)?, is_dead })
+        Some(Stat { parent: u32::try_from(number(1)?).ok()?, start: number(19)?, is_dead })
     }
 }
 
@@ -138,13 +139,13 @@ fn read_card() -> Card {
 /// Records the identities of a node's processes: `cards` has one for each process of `node`, by
 /// rank.
 pub fn introduce(node: &Comm, cards: &[Card]) -> Result<()> {
-    let all: Vec<u32> = (0..cards.len() as u32).collect();
+    let all: Vec<u32> = (0..to_u32(cards.len())).collect();
     let (me, worlds) = (node.rank()?, node.view().world_ranks(&all)?);
     with_known(|known| {
         let own = cards[me as usize][2];
         for (&[number, start, spaces], world) in cards.iter().zip(worlds) {
             if let (Some(world), true) = (world, start != 0 && spaces == own) {
-                let process = Process { number: number as u32, start };
+                let process = Process { number: to_u32(number), start };
                 known.processes.insert(world, Entry::Told(process));
             }
         }

@@ -13,7 +13,8 @@ pub use super::datatype::packed;
 use super::datatype::{Datatype, Owned as OwnedDatatype};
 pub use super::request::{Cancelled, Request, Status};
 use super::{MPI_Status, check, coll};
-use crate::error::Result;
+use crate::error::{Argument, Result};
+use crate::util::cast::to_int;
 
 unsafe extern "C" {
     safe static mpixn_matched_probe: c_int;
@@ -42,7 +43,7 @@ pub struct Block {
 
 /// Returns bytes as a block.
 pub fn bytes_at(at: *const u8, bytes: u64) -> Block {
-    Block { at, count: bytes as i64, datatype: packed() }
+    Block { at, count: to_int(bytes), datatype: packed() }
 }
 
 impl Block {
@@ -53,8 +54,10 @@ impl Block {
     pub(super) unsafe fn narrow(&self) -> Result<(c_int, Datatype, Option<OwnedDatatype>)> {
         match c_int::try_from(self.count) {
             Ok(count) => Ok((count, self.datatype, None)),
+            // a message of elements without data is empty, however many they are
+            Err(_) if self.datatype.size()? == 0 => Ok((0, self.datatype, None)),
             Err(_) => {
-                let large = OwnedDatatype::repeated(self.count, self.datatype)?;
+                let large = OwnedDatatype::repeated(self.count, self.datatype, Argument::new("count"))?;
                 // SAFETY: the caller vouches for it.
                 Ok((1, unsafe { large.lend() }, Some(large)))
             }
@@ -72,7 +75,7 @@ pub unsafe fn send(mode: Mode, block: &Block, target: u32, tag: i32, comm: &Comm
     // SAFETY: the caller vouches for the block; the request is a local.
     unsafe {
         let (count, datatype, _large) = block.narrow()?;
-        let (at, target) = (block.at.cast(), target as c_int);
+        let (at, target) = (block.at.cast(), to_int(target));
         match mode {
             Mode::Standard => {
                 check(mpi_sys::MPI_Isend(at, count, datatype.raw(), target, tag, comm.raw(), request.raw_mut()), "MPI_Isend")
@@ -82,7 +85,7 @@ pub unsafe fn send(mode: Mode, block: &Block, target: u32, tag: i32, comm: &Comm
             }
         }?;
         if let Some(tally) = comm.tally() {
-            tally.add(1, (block.count * block.datatype.size().unwrap_or(0)) as u64);
+            tally.add(1, u64::try_from(block.count * block.datatype.size().unwrap_or(0)).unwrap_or(0));
         }
     }
     Ok(request)
@@ -99,7 +102,7 @@ pub unsafe fn receive(at: *mut u8, bytes: u64, source: Option<u32>, tag: Option<
     // SAFETY: the caller vouches for the bytes; the request is a local.
     unsafe {
         let (count, datatype, _large) = bytes_at(at, bytes).narrow()?;
-        let source = source.map_or(RSMPI_ANY_SOURCE, |s| s as c_int);
+        let source = source.map_or(RSMPI_ANY_SOURCE, to_int);
         let tag = tag.unwrap_or(RSMPI_ANY_TAG);
         check(mpi_sys::MPI_Irecv(at.cast(), count, datatype.raw(), source, tag, comm.raw(), request.raw_mut()), "MPI_Irecv")?;
     }
@@ -132,7 +135,7 @@ pub(super) unsafe fn receive_typed(
 ) -> Result<Request> {
     let mut request = Request::default();
     // SAFETY: the caller vouches for the elements; the request is a local.
-    let rc = unsafe { mpi_sys::MPI_Irecv(at.cast(), count, datatype.raw(), source as c_int, tag, comm.raw(), request.raw_mut()) };
+    let rc = unsafe { mpi_sys::MPI_Irecv(at.cast(), count, datatype.raw(), to_int(source), tag, comm.raw(), request.raw_mut()) };
     check(rc, "MPI_Irecv").map(|()| request)
 }
 
@@ -202,7 +205,7 @@ pub fn probe(source: Option<u32>, tag: i32, matched: bool, comm: &Comm) -> Resul
     let mut found = 0;
     // SAFETY: results are locals, which MPI writes if it found a message.
     unsafe {
-        let source = source.map_or(RSMPI_ANY_SOURCE, |s| s as c_int);
+        let source = source.map_or(RSMPI_ANY_SOURCE, to_int);
         if matched {
             let mut message = RSMPI_MESSAGE_NULL;
             check(mpi_sys::MPI_Improbe(source, tag, comm.raw(), &mut found, &mut message, status.as_mut_ptr()), "MPI_Improbe")?;

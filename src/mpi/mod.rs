@@ -92,7 +92,7 @@ pub fn library_version() -> String {
         let mut text = vec![0u8; LENGTH];
         let mut length = 0;
         mpi_sys::MPI_Get_library_version(text.as_mut_ptr().cast(), &mut length);
-        text.truncate(length.max(0) as usize);
+        text.truncate(usize::try_from(length).unwrap_or(0));
         // Open MPI 4 counts the terminating null
         let text = String::from_utf8_lossy(&text).replace('\t', " ");
         text.lines().next().unwrap_or_default().trim_end_matches('\0').to_owned()

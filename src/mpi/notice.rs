@@ -9,6 +9,7 @@ use super::comm::Owned as Comm;
 use super::datatype::{self, Owned as Datatype};
 use super::message::{Block, Message, Mode, Request, send as send_block};
 use crate::error::Result;
+use crate::util::cast::to_int;
 
 /// What is sent, again and again. No packet of blocks begins so (`schedule::packet`), so that a
 /// process that passes blocks on takes a notice for no packet.
@@ -21,9 +22,9 @@ static PIECE: [u8; 4096] = [0xff; 4096];
 pub unsafe fn longer_than(bytes: u64, peer: i32) -> Result<(Message, Option<Datatype>)> {
     let at = PIECE.as_ptr().cast_mut();
     if bytes < PIECE.len() as u64 {
-        return Ok((Message { at, count: bytes as i32 + 1, datatype: datatype::byte(), peer }, None));
+        return Ok((Message { at, count: to_int::<i32>(bytes) + 1, datatype: datatype::byte(), peer }, None));
     }
-    let all = Datatype::again(bytes / PIECE.len() as u64 + 1, PIECE.len() as i32)?;
+    let all = Datatype::again(bytes / PIECE.len() as u64 + 1, to_int(PIECE.len()))?;
     // SAFETY: whoever uses the message keeps the datatype.
     let datatype = unsafe { all.lend() };
     Ok((Message { at, count: 1, datatype, peer }, Some(all)))
@@ -32,7 +33,7 @@ pub unsafe fn longer_than(bytes: u64, peer: i32) -> Result<(Message, Option<Data
 /// Sends a notice in place of a message of `bytes` bytes.
 pub fn send(bytes: u64, target: u32, tag: i32, comm: &Comm) -> Result<Request> {
     // SAFETY: the datatype is dropped after the message is posted.
-    let (message, _datatype) = unsafe { longer_than(bytes, target as i32) }?;
+    let (message, _datatype) = unsafe { longer_than(bytes, to_int(target)) }?;
     let Message { at, count, datatype, .. } = message;
     // SAFETY: the piece is never written.
     unsafe { send_block(Mode::Standard, &Block { at, count: count.into(), datatype }, target, tag, comm) }

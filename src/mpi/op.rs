@@ -7,6 +7,7 @@ use super::comm::Owned as Comm;
 use super::datatype::Datatype;
 use super::{MPI_Datatype, MPI_Op, check};
 use crate::error::Result;
+use crate::util::cast::{to_int, to_offset};
 
 unsafe extern "C" {
     safe fn mpixn_op_null() -> MPI_Op;
@@ -114,14 +115,14 @@ pub unsafe fn reduce(from: *mut u8, into: *mut u8, count: i64, extent: i64, data
     let mut done = 0;
     while done < count {
         let now = (count - done).min(i64::from(c_int::MAX));
-        let offset = (done * extent) as isize;
+        let offset = to_offset(done * extent);
         check(
             // SAFETY: the caller vouches for the buffers; the chunk lies within them.
             unsafe {
                 mpi_sys::MPI_Reduce_local(
                     from.wrapping_offset(offset).cast(),
                     into.wrapping_offset(offset).cast(),
-                    now as c_int,
+                    to_int(now),
                     datatype.raw(),
                     op.0,
                 )

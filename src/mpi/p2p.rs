@@ -12,6 +12,7 @@ use super::request::{Status, is_complete, null, withdraw};
 use super::tally::Tally;
 use super::{MPI_Request, MPI_Status, check, failed, guard};
 use crate::error::{Error, Result};
+use crate::util::cast::to_int;
 
 unsafe extern "C" {
     safe static mpixn_err_in_status: c_int;
@@ -21,9 +22,9 @@ unsafe extern "C" {
 /// Counts messages that were sent.
 #[cold]
 fn count(tally: &Tally, messages: &[Message]) {
-    let bytes = |m: &Message| i64::from(m.count) * m.datatype.size().unwrap_or(0);
+    let bytes = |m: &Message| u64::try_from(i64::from(m.count) * m.datatype.size().unwrap_or(0)).unwrap_or(0);
     let there = || messages.iter().filter(|m| m.peer != super::proc_null());
-    tally.add(there().count() as u64, there().map(|m| bytes(m) as u64).sum());
+    tally.add(there().count() as u64, there().map(bytes).sum());
 }
 
 /// A list of requests, with room for their statuses.
@@ -149,9 +150,8 @@ impl Requests {
         }
         let mut done = 0;
         // SAFETY: the arrays have that many requests and statuses.
-        let rc = unsafe {
-            mpi_sys::MPI_Testall(self.used as c_int, self.requests.as_mut_ptr(), &mut done, self.statuses.as_mut_ptr())
-        };
+        let rc =
+            unsafe { mpi_sys::MPI_Testall(to_int(self.used), self.requests.as_mut_ptr(), &mut done, self.statuses.as_mut_ptr()) };
         if rc != super::success() {
             self.failed = Some(self.first_failure(rc, "MPI_Testall"));
             return self.test_others();
@@ -296,7 +296,7 @@ impl Requests {
         }
         // SAFETY: requests that are complete or null, and as many statuses. Errors cannot be
         // reported.
-        unsafe { mpi_sys::MPI_Waitall(self.used as c_int, self.requests.as_mut_ptr(), self.statuses.as_mut_ptr()) };
+        unsafe { mpi_sys::MPI_Waitall(to_int(self.used), self.requests.as_mut_ptr(), self.statuses.as_mut_ptr()) };
         self.clear();
         self.failed = None;
     }
@@ -307,6 +307,7 @@ impl Requests {
     ///
     /// # Safety
     /// As for `post_receives`; `message` must have room for the message.
+    #[expect(clippy::needless_pass_by_value, reason = "a probed message is received once")]
     pub unsafe fn post_probed(&mut self, probed: Probed, message: &Message, comm: &Comm) -> Result<()> {
         let Some(mut handle) = probed.message else {
             // SAFETY: the caller vouches for the buffer.

@@ -8,6 +8,7 @@ use super::request::null;
 use super::{MPI_Request, MPI_Status, check, datatype};
 use crate::error::Result;
 use crate::util::backoff::{Backoff, Pace};
+use crate::util::cast::to_int;
 
 /// `MPI_Wtime`, in microseconds.
 #[inline]
@@ -34,11 +35,11 @@ impl Peer<'_> {
     #[inline]
     pub fn send(self, bytes: &[u8], tag: c_int) -> Result<()> {
         let mut request = null();
-        let (at, length) = (bytes.as_ptr().cast(), bytes.len() as c_int);
+        let (at, length) = (bytes.as_ptr().cast(), to_int(bytes.len()));
         // SAFETY: the buffer has the given length, and is borrowed until the request is
         // complete.
         let rc = unsafe {
-            mpi_sys::MPI_Isend(at, length, datatype::byte().raw(), self.rank as c_int, tag, self.comm.raw(), &mut request)
+            mpi_sys::MPI_Isend(at, length, datatype::byte().raw(), to_int(self.rank), tag, self.comm.raw(), &mut request)
         };
         check(rc, "MPI_Isend")?;
         self.finish(request, false)
@@ -47,11 +48,11 @@ impl Peer<'_> {
     /// Receives at most `bytes.len()` bytes, and waits.
     #[inline]
     pub fn receive(self, bytes: &mut [u8], tag: c_int) -> Result<()> {
-        let (mut request, rank) = (null(), self.rank as c_int);
+        let (mut request, rank) = (null(), to_int(self.rank));
         // SAFETY: the buffer has the given length, and is borrowed until the request is
         // complete.
         let rc = unsafe {
-            let (at, length) = (bytes.as_mut_ptr().cast(), bytes.len() as c_int);
+            let (at, length) = (bytes.as_mut_ptr().cast(), to_int(bytes.len()));
             mpi_sys::MPI_Irecv(at, length, datatype::byte().raw(), rank, tag, self.comm.raw(), &mut request)
         };
         check(rc, "MPI_Irecv")?;
@@ -91,11 +92,11 @@ impl Peer<'_> {
     /// `meanwhile`, and waits for the send. Returns true if the send completed within `patience`.
     pub fn completes(self, bytes: &[u8], tag: c_int, patience: f64, meanwhile: impl FnOnce() -> Result<()>) -> Result<bool> {
         let (mut request, mut status, mut done) = (null(), empty_status(), 0);
-        let (at, length) = (bytes.as_ptr().cast(), bytes.len() as c_int);
+        let (at, length) = (bytes.as_ptr().cast(), to_int(bytes.len()));
         // SAFETY: the buffer has the given length, and is borrowed until the request is
         // complete.
         let rc = unsafe {
-            mpi_sys::MPI_Isend(at, length, datatype::byte().raw(), self.rank as c_int, tag, self.comm.raw(), &mut request)
+            mpi_sys::MPI_Isend(at, length, datatype::byte().raw(), to_int(self.rank), tag, self.comm.raw(), &mut request)
         };
         check(rc, "MPI_Isend")?;
         let (begin, mut backoff) = (now(), Backoff::new(Pace::YIELDING));

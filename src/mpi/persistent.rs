@@ -1,12 +1,11 @@
 //! Persistent messages.
 
-use std::ffi::c_int;
-
 use super::comm::Owned as Comm;
 use super::constants::RSMPI_STATUS_IGNORE;
 use super::message::{Block, bytes_at};
 use super::{MPI_Request, check, request};
 use crate::error::Result;
+use crate::util::cast::to_int;
 
 /// Persistent sends and receives, started in the order in which they were added. Freed when
 /// dropped.
@@ -29,11 +28,11 @@ impl Persistent {
         // SAFETY: the caller vouches for the block; the request is a local.
         unsafe {
             let (count, datatype, _large) = block.narrow()?;
-            let (at, target) = (block.at.cast(), target as c_int);
+            let (at, target) = (block.at.cast(), to_int(target));
             check(mpi_sys::MPI_Send_init(at, count, datatype.raw(), target, tag, comm.raw(), &mut request), "MPI_Send_init")?;
         }
         self.requests.push(request);
-        self.peers.push(target as u32);
+        self.peers.push(target);
         Ok(())
     }
 
@@ -46,11 +45,11 @@ impl Persistent {
         // SAFETY: the caller vouches for the bytes; the request is a local.
         unsafe {
             let (count, datatype, _large) = bytes_at(at, bytes).narrow()?;
-            let (at, source) = (at.cast(), source as c_int);
+            let (at, source) = (at.cast(), to_int(source));
             check(mpi_sys::MPI_Recv_init(at, count, datatype.raw(), source, tag, comm.raw(), &mut request), "MPI_Recv_init")?;
         }
         self.requests.push(request);
-        self.peers.push(source as u32);
+        self.peers.push(source);
         Ok(())
     }
 

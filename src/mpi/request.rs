@@ -98,15 +98,18 @@ impl Status {
         let mut count = 0;
         // SAFETY: a status that MPI wrote; the result is a local.
         check(unsafe { mpi_sys::MPI_Get_count(status, packed().raw(), &mut count) }, "MPI_Get_count")?;
-        let bytes = if count == RSMPI_UNDEFINED {
+        let bytes: i64 = if count == RSMPI_UNDEFINED {
             let mut elements: mpi_sys::MPI_Count = 0;
             // SAFETY: as above.
             check(unsafe { mpi_sys::MPI_Get_elements_x(status, packed().raw(), &mut elements) }, "MPI_Get_elements_x")?;
-            elements as u64
+            elements as i64
         } else {
-            count as u64
+            count.into()
         };
-        Ok(Status { source: status.MPI_SOURCE as u32, tag: status.MPI_TAG, bytes })
+        // Where there was no message, MPI gives no process as the source. A length that it cannot
+        // tell is longer than any limit.
+        let (source, bytes) = (status.MPI_SOURCE.cast_unsigned(), bytes.cast_unsigned());
+        Ok(Status { source, tag: status.MPI_TAG, bytes })
     }
 }
 

@@ -1,11 +1,10 @@
 //! Duplicates and parts of communicators.
 
-use std::ffi::c_int;
-
 use super::comm::{Communicator, Owned};
 use super::constants::{RSMPI_COMM_NULL, RSMPI_COMM_TYPE_SHARED, RSMPI_ERRORS_RETURN, RSMPI_INFO_NULL};
 use super::{check, coll};
 use crate::error::Result;
+use crate::util::cast::to_int;
 
 impl Owned {
     /// Duplicates `comm` without its info hints, which may promise what the library does not keep.
@@ -56,7 +55,7 @@ impl Owned {
         unsafe {
             coll::count(None, 0);
             let mut part = RSMPI_COMM_NULL;
-            check(mpi_sys::MPI_Comm_split(self.raw(), color as c_int, 0, &mut part), "MPI_Comm_split")?;
+            check(mpi_sys::MPI_Comm_split(self.raw(), to_int(color), 0, &mut part), "MPI_Comm_split")?;
             Ok(Owned::new(part, self.whole()))
         }
     }

@@ -62,7 +62,7 @@ impl Scope {
 impl Drop for Scope {
     fn drop(&mut self) {
         // the thread's locals may be gone
-        let _ = CURRENT.try_with(|current| current.take());
+        let _ = CURRENT.try_with(RefCell::take);
     }
 }
 

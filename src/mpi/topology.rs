@@ -6,6 +6,7 @@ use super::check;
 use super::comm::Communicator;
 use super::constants::{RSMPI_CART, RSMPI_DIST_GRAPH, RSMPI_GRAPH, RSMPI_UNWEIGHTED};
 use crate::error::Result;
+use crate::util::cast::{to_int, to_u32, to_usize};
 
 /// A communicator's topology.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub fn get(comm: Communicator) -> Result<Topology> {
         if kind == RSMPI_CART {
             let mut n = 0;
             check(mpi_sys::MPI_Cartdim_get(comm, &mut n), "MPI_Cartdim_get")?;
-            let length = n as usize;
+            let length = to_usize(n);
             let (mut dims, mut periods, mut coords) = (vec![0; length], vec![0; length], vec![0; length]);
             if n > 0 {
                 check(
@@ -47,13 +48,13 @@ pub fn get(comm: Communicator) -> Result<Topology> {
                 )?;
             }
             Ok(Topology::Cartesian(
-                dims.iter().map(|&d: &c_int| d as u32).collect(),
+                dims.iter().map(|&d: &c_int| to_u32(d)).collect(),
                 periods.iter().map(|&p: &c_int| p != 0).collect(),
             ))
         } else if kind == RSMPI_GRAPH {
-            let (rank, mut n) = (communicator.rank()? as c_int, 0);
+            let (rank, mut n) = (to_int(communicator.rank()?), 0);
             check(mpi_sys::MPI_Graph_neighbors_count(comm, rank, &mut n), "MPI_Graph_neighbors_count")?;
-            let mut neighbors = vec![0; n as usize];
+            let mut neighbors = vec![0; to_usize(n)];
             check(mpi_sys::MPI_Graph_neighbors(comm, rank, n, neighbors.as_mut_ptr()), "MPI_Graph_neighbors")?;
             Ok(Topology::Graph(neighbors))
         } else if kind == RSMPI_DIST_GRAPH {
@@ -63,7 +64,7 @@ pub fn get(comm: Communicator) -> Result<Topology> {
                 "MPI_Dist_graph_neighbors_count",
             )?;
             // one spare entry: some versions require arrays even for degree 0
-            let list = |n: c_int| vec![0; n as usize + 1];
+            let list = |n: c_int| vec![0; to_usize(n) + 1];
             let (mut sources, mut targets, mut from, mut to) = (list(n), list(m), list(n), list(m));
             let unweighted = RSMPI_UNWEIGHTED();
             let (at_from, at_to) = if weighted != 0 { (from.as_mut_ptr(), to.as_mut_ptr()) } else { (unweighted, unweighted) };
@@ -72,7 +73,7 @@ pub fn get(comm: Communicator) -> Result<Topology> {
                 "MPI_Dist_graph_neighbors",
             )?;
             for (list, n) in [(&mut sources, n), (&mut targets, m), (&mut from, n), (&mut to, m)] {
-                list.truncate(n as usize);
+                list.truncate(to_usize(n));
             }
             Ok(Topology::DistGraph { sources, targets, weights: (weighted != 0).then_some((from, to)) })
         } else {

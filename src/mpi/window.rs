@@ -9,6 +9,7 @@ use super::request::Request;
 use super::tally::Tally;
 use super::{MPI_Aint, check};
 use crate::error::{Error, Result};
+use crate::util::cast::to_int;
 
 unsafe extern "C" {
     safe static mpixn_windows_of_parts: i32;
@@ -49,7 +50,7 @@ impl Counters {
             let me = comm.rank()?;
             coll::count(Some(comm), 0);
             let mut window = RSMPI_WIN_NULL;
-            let (bytes, word) = ((count * size_of::<u64>()) as MPI_Aint, size_of::<u64>() as i32);
+            let (bytes, word) = (to_int::<MPI_Aint>(count * size_of::<u64>()), to_int(size_of::<u64>()));
             let mut memory: *mut u64 = std::ptr::null_mut();
             let (info, at) = (RSMPI_INFO_NULL, (&raw mut memory).cast());
             // MPI allocates the memory so that a node shares it: in Open MPI 4, additions to other
@@ -97,7 +98,7 @@ impl Counters {
         // SAFETY: the caller vouches for `found`; constants live forever, the request is a local.
         unsafe {
             let (word, sum) = (RSMPI_UINT64_T, RSMPI_SUM);
-            let (target, at) = (target as i32, counter as MPI_Aint);
+            let (target, at) = (to_int(target), to_int(counter));
             let (from, into) = ((&raw const ONE).cast(), (&raw mut *found).cast());
             check(
                 mpi_sys::MPI_Rget_accumulate(
@@ -129,10 +130,10 @@ impl Counters {
         // additions of others.
         unsafe {
             let (word, sum) = (RSMPI_UINT64_T, RSMPI_SUM);
-            let at = counter as MPI_Aint;
+            let (me, at) = (to_int(self.me), to_int(counter));
             let (from, into) = ((&raw const zero).cast(), (&raw mut value).cast());
-            check(mpi_sys::MPI_Fetch_and_op(from, into, word, self.me as i32, at, sum, self.window), "MPI_Fetch_and_op")?;
-            check(mpi_sys::MPI_Win_flush(self.me as i32, self.window), "MPI_Win_flush")?;
+            check(mpi_sys::MPI_Fetch_and_op(from, into, word, me, at, sum, self.window), "MPI_Fetch_and_op")?;
+            check(mpi_sys::MPI_Win_flush(me, self.window), "MPI_Win_flush")?;
         }
         Ok(value)
     }

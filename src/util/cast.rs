@@ -45,6 +45,15 @@ pub fn to_usize(value: impl TryInto<usize> + Display + Copy) -> usize {
     to_int(value)
 }
 
+/// An offset in bytes, for the arithmetic of addresses, which wraps around: its low bits where
+/// addresses are shorter than 64 bits.
+#[inline]
+#[must_use]
+#[expect(clippy::cast_possible_truncation, reason = "addresses wrap around")]
+pub fn to_offset(bytes: i64) -> isize {
+    bytes as isize
+}
+
 /// The whole part of a number. Negative numbers and NaN are 0, and what is too large is
 /// `u64::MAX`.
 #[inline]
