@@ -64,7 +64,6 @@ mod datatype;
 #[cfg(feature = "mpi")]
 pub mod environment;
 #[cfg(feature = "mpi")]
-#[allow(clippy::pedantic, reason = "its casts are still to be read through")]
 mod exec;
 #[cfg(feature = "mpi")]
 mod logging;

@@ -7,6 +7,7 @@
 
 use crate::datatype::known::Known;
 use crate::error::Result;
+use crate::exec::post;
 use crate::mpi::datatype::Owned;
 use crate::mpi::device::Devices;
 use crate::mpi::p2p::Message;
@@ -56,7 +57,7 @@ impl Guards {
         guard.plain = Some((message.count, message.datatype));
         if guard.made_for != Some(wanted) || guard.datatype.is_none() {
             guard.made_for = None;
-            self.limits[i] = message.count as u64 * message.datatype.size()? as u64;
+            self.limits[i] = post::bytes(message)?;
             guard.datatype = Some(guard::around(message.at, message.count, message.datatype)?);
             if !self.known.is_derived(message.datatype)? {
                 guard.made_for = Some(wanted);

@@ -9,6 +9,8 @@ use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::p2p::{Message, Requests};
 use crate::mpi::{notice, proc_null};
+use crate::topology::neighborhood::Rank;
+use crate::util::cast::{to_int, to_u32};
 
 /// Fails if an earlier call could not keep messages matched with a process other than `gone`, a
 /// dead one.
@@ -66,7 +68,7 @@ unsafe fn other_receives(
         if let Err(e) = posted {
             first.get_or_insert(e);
             requests.skip();
-            comm.mismatch(message.peer as u32);
+            mismatch(comm, message.peer);
         }
     }
     first
@@ -152,7 +154,7 @@ pub unsafe fn send_or(requests: &mut Requests, message: Message, other: Message,
     // SAFETY: as above.
     if unsafe { requests.post_sends(&[other], tag, comm) }.is_err() {
         requests.skip();
-        comm.mismatch(message.peer as u32);
+        mismatch(comm, message.peer);
     }
     Some(error)
 }
@@ -160,8 +162,7 @@ pub unsafe fn send_or(requests: &mut Requests, message: Message, other: Message,
 /// Posts a notice in place of a message.
 #[cold]
 fn replace(requests: &mut Requests, message: &Message, tag: i32, comm: &Comm) {
-    let size = message.datatype.size().unwrap_or(0);
-    notify(requests, size as u64 * message.count as u64, message.peer, tag, comm);
+    notify(requests, bytes(message).unwrap_or(0), message.peer, tag, comm);
 }
 
 /// Posts a notice in place of a message of up to `bytes` bytes to `peer`.
@@ -173,14 +174,35 @@ pub fn notify(requests: &mut Requests, bytes: u64, peer: i32, tag: i32, comm: &C
         unsafe { notice::longer_than(bytes, peer).and_then(|(notice, _datatype)| requests.post_sends(&[notice], tag, comm)) };
     if posted.is_err() {
         requests.skip();
-        comm.mismatch(peer as u32);
+        mismatch(comm, peer);
+    }
+}
+
+/// Returns the bytes of a message's data; `u64::MAX`, which no message has, where 64 bits do not
+/// hold their number. The size of such a datatype is `MPI_UNDEFINED`, which is negative.
+pub fn bytes(message: &Message) -> Result<u64> {
+    let size = u64::try_from(message.datatype.size()?).unwrap_or(u64::MAX);
+    Ok(size.saturating_mul(to_int(message.count)))
+}
+
+/// Returns the process at the other end of a message; `None` for `MPI_PROC_NULL`.
+fn rank_of(peer: i32) -> Option<Rank> {
+    if peer == proc_null() { None } else { Some(to_u32(peer)) }
+}
+
+/// Notes that messages to or from a process no longer match. A message to or from nobody has
+/// nothing that another one could be taken for.
+#[cold]
+fn mismatch(comm: &Comm, peer: i32) {
+    if let Some(rank) = rank_of(peer) {
+        comm.mismatch(rank);
     }
 }
 
 /// If nothing is exchanged any more with the process at the other end, skips the message and
 /// returns its error.
 fn skip_cut_off(requests: &mut Requests, message: &Message, comm: &Comm) -> Option<Box<Error>> {
-    let rank = message.peer as u32;
+    let rank = rank_of(message.peer)?;
     (comm.unmatched().is_some() && comm.is_unmatched(rank)).then(|| {
         requests.skip();
         Error::Unmatched { rank }.into()

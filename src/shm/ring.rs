@@ -42,10 +42,10 @@ use crate::util::cast::{high_half, low_half, to_usize};
 
 /// Cells of a ring.
 #[cfg(not(loom))]
-const LENGTH: usize = 8;
+pub const LENGTH: usize = 8;
 /// Few, so that there are fewer interleavings.
 #[cfg(loom)]
-const LENGTH: usize = 2;
+pub const LENGTH: usize = 2;
 
 /// Messages that can be in a ring at a time.
 pub const CELLS: u64 = LENGTH as u64;

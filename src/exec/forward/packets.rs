@@ -40,7 +40,7 @@ impl Forward {
             let k = self.members[outer][i] as usize;
             let words = self.schedule.packet(k).len() * packet::WORD;
             let length = self.pieces(k).try_fold(words, |sum, (_, piece)| sum.checked_add(piece.bytes()));
-            self.packets[k] = 0..length.filter(|&l| l <= isize::MAX as usize).ok_or(Error::NoMemory { bytes: usize::MAX })?;
+            self.packets[k] = 0..length.filter(|&l| isize::try_from(l).is_ok()).ok_or(Error::NoMemory { bytes: usize::MAX })?;
         }
         for i in 0..self.members[outer].len() {
             let k = self.members[outer][i] as usize;

@@ -14,13 +14,14 @@ use crate::mpi::p2p::Failure;
 use crate::observe;
 use crate::schedule::{Block, Op};
 use crate::topology::neighborhood::Rank;
+use crate::util::cast::to_int;
 
 impl Forward {
     /// Returns a message of bytes in one of the buffers.
     pub(super) fn bytes(&mut self, buffer: usize, range: Range<usize>, peer: Rank) -> Result<Message> {
         let at = self.buffers[buffer][range.clone()].as_mut_ptr();
-        let block = Located { at, count: range.len() as i64, datatype: datatype::byte() };
-        let mut message = Message { at, count: 0, datatype: block.datatype, peer: peer as i32 };
+        let block = Located { at, count: to_int(range.len()), datatype: datatype::byte() };
+        let mut message = Message { at, count: 0, datatype: block.datatype, peer: to_int(peer) };
         // SAFETY: bytes are a committed type.
         unsafe { self.large_packets.fill(&mut message, &block, || Argument::new("recvcounts")) }?;
         Ok(message)
@@ -55,7 +56,7 @@ impl Forward {
             for i in 0..self.schedule.round(r).len() {
                 match self.schedule.round(r)[i] {
                     Op::Recv { from, into: block @ Block::Output(_), .. } => {
-                        let mut message = Message { peer: from as i32, ..self.own(block).message };
+                        let mut message = Message { peer: to_int(from), ..self.own(block).message };
                         let k = self.outputs[block.index()] as usize;
                         let guarded = self.guards.as_mut().map_or(Ok(()), |guards| guards.apply(k, &mut message));
                         if let Err(error) = guarded {
@@ -109,11 +110,11 @@ impl Forward {
                 let Passing { buffer, range, lost } = self.scratch[s as usize].clone();
                 if let Some(most) = lost {
                     let longest = self.own.iter().map(|own| own.length).fold(most, usize::max);
-                    return post::notify(&mut self.requests, longest as u64, to as i32, self.tag, &self.comm);
+                    return post::notify(&mut self.requests, longest as u64, to_int(to), self.tag, &self.comm);
                 }
                 self.bytes(buffer, range, to)
             }
-            block => Ok(Message { peer: to as i32, ..self.own(block).message }),
+            block => Ok(Message { peer: to_int(to), ..self.own(block).message }),
         };
         let failed = match message {
             // SAFETY: as for `post`.
@@ -174,11 +175,11 @@ impl Forward {
         let (at, parts) = (self.sink.as_mut_ptr(), length.div_ceil(ROOM));
         let mut blocks = Vec::new();
         blocks.try_reserve_exact(parts).map_err(|_| Error::NoMemory { bytes: length })?;
-        blocks.extend((0..parts).map(|k| (at, (length - k * ROOM).min(ROOM) as i32, datatype::byte())));
+        blocks.extend((0..parts).map(|k| (at, to_int((length - k * ROOM).min(ROOM)), datatype::byte())));
         let all = datatype::Owned::joined(&blocks)?;
         // SAFETY: kept until the round is complete.
         let datatype = unsafe { all.lend() };
-        let message = Message { at: std::ptr::null_mut(), count: 1, datatype, peer: from as i32 };
+        let message = Message { at: std::ptr::null_mut(), count: 1, datatype, peer: to_int(from) };
         self.large_packets.keep(all);
         Ok(message)
     }

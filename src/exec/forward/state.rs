@@ -18,6 +18,7 @@ use crate::mpi::{self, Datatype, datatype};
 use crate::observe;
 use crate::schedule::{Block, Op, Schedule};
 use crate::topology::neighborhood::Rank;
+use crate::util::cast::{to_int, to_u32};
 
 /// A block in the caller's buffers.
 pub(super) struct Own {
@@ -118,7 +119,7 @@ impl Forward {
         let mut members = vec![Vec::new(); packets];
         let mut passes = vec![false; packets];
         for k in 0..packets {
-            members[outermost[k]].push(k as u32);
+            members[outermost[k]].push(to_u32(k));
             for block in schedule.packet(k) {
                 match *block {
                     // inner packets have higher numbers
@@ -144,7 +145,7 @@ impl Forward {
         requests.reserve(most);
         let mut executor = Forward {
             comm,
-            me: me as i32,
+            me: to_int(me),
             tag: 0,
             waiting,
             own: Vec::new(),
@@ -181,7 +182,7 @@ impl Forward {
             match *op {
                 Op::Send { block, .. } | Op::Recv { into: block, .. } => executor.name(block, true),
                 Op::Copy { from, into } | Op::Reduce { from, into } => {
-                    [from, into].into_iter().for_each(|b| executor.name(b, false))
+                    [from, into].into_iter().for_each(|b| executor.name(b, false));
                 }
             }
         }
@@ -231,7 +232,7 @@ impl Forward {
         }
         let at = &mut list[block.index()];
         if *at == NONE {
-            *at = self.own.len() as u32;
+            *at = to_u32(self.own.len());
             let (nowhere, datatype) = (std::ptr::null_mut(), datatype::byte());
             self.own.push(Own {
                 block,

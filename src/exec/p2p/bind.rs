@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{Datatype, Op, text_of};
 use crate::schedule::Block;
+use crate::util::cast::{to_int, to_usize};
 
 /// Alignment of scratch blocks in bytes: a cache line.
 const LINE: usize = 64;
@@ -129,15 +130,15 @@ impl P2p {
         let too_large = || Error::TooLarge { argument: argument(), count: result.count, extent };
         // from the lowest to the highest byte of all elements
         let steps = buffers::steps(result.count, extent, argument)?;
-        let length = steps.unsigned_abs() as usize + buffers::length(1, true_extent, argument)?;
+        let length = to_usize(steps.unsigned_abs()) + buffers::length(1, true_extent, argument)?;
         let stride = length.next_multiple_of(LINE);
         let needed = stride.checked_mul(self.scratch_blocks).and_then(|n| n.checked_add(2 * LINE)).ok_or_else(too_large)?;
         enlarge(&mut self.scratch, needed)?;
         // align the address that the operator gets, not the beginning of the allocation
         let aligned = self.scratch.as_ptr().align_offset(LINE);
         let lowest = true_lb + steps.min(0);
-        let before = lowest.rem_euclid(LINE as i64) - lowest;
-        Ok(Scratch { first: self.scratch.as_mut_ptr().wrapping_add(aligned).wrapping_offset(before as isize), stride })
+        let before = lowest.rem_euclid(to_int(LINE)) - lowest;
+        Ok(Scratch { first: self.scratch.as_mut_ptr().wrapping_add(aligned).wrapping_offset(to_int(before)), stride })
     }
 }
 

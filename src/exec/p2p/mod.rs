@@ -45,31 +45,30 @@ impl P2p {
 
     /// Waits inside MPI until the call is complete.
     #[inline]
-    fn block(&mut self) -> Result<()> {
-        if let Some(done) = self.ahead(P2p::block_ahead) {
-            return done;
+    fn block(&mut self) {
+        if self.ahead(P2p::block_ahead).is_some() {
+            return;
         }
         while self.round > 0 {
             let completed = if self.requests.is_empty() { Ok(()) } else { self.wait_round() };
             self.advance(completed);
         }
-        Ok(())
     }
 
-    /// Makes progress without waiting.
+    /// Makes progress without waiting. Returns true if the call is complete.
     #[inline]
-    fn poll(&mut self) -> Result<bool> {
+    fn poll(&mut self) -> bool {
         if let Some(done) = self.ahead(P2p::poll_ahead) {
             return done;
         }
         while self.round > 0 {
             let completed = if self.requests.is_empty() { Ok(true) } else { self.requests.test() };
             if let Ok(false) = completed {
-                return Ok(false);
+                return false;
             }
             self.advance(completed.map(|_| ()));
         }
-        Ok(true)
+        true
     }
 
     /// Returns the executor to its inactive state. `ended` is the result of the last step.
@@ -125,24 +124,22 @@ impl Executor for P2p {
 
     #[inline]
     fn test(&mut self) -> Result<bool> {
-        match self.poll() {
-            Ok(false) => {
-                if self.patience.is_over() {
-                    let mut window = self.window.take();
-                    self.look_for_dead(window.as_deref_mut());
-                    self.window = window;
-                }
-                Ok(false)
-            }
-            ended => self.end(ended.map(|_| ())).map(|()| true),
+        if self.poll() {
+            return self.end(Ok(())).map(|()| true);
         }
+        if self.patience.is_over() {
+            let mut window = self.window.take();
+            self.look_for_dead(window.as_deref_mut());
+            self.window = window;
+        }
+        Ok(false)
     }
 
     #[inline]
     fn wait(&mut self) -> Result<()> {
         if self.waiting == Waiting::Block {
-            let ended = self.block();
-            return self.end(ended);
+            self.block();
+            return self.end(Ok(()));
         }
         let (mut backoff, mut round) = (Backoff::new(Pace::MESSAGES), self.round);
         while !self.test()? {

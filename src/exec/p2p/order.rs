@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use super::parts::{Finder, Parts};
 use crate::schedule::{Block, Op, Schedule};
 use crate::topology::neighborhood::Rank;
+use crate::util::cast::to_u32;
 
 /// A message of a whole input or output block.
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +79,7 @@ struct Arrivals {
 impl Arrivals {
     /// Returns the arrival of a block that is written in round `round`.
     fn write(&mut self, block: Block, round: usize) -> &mut Arrival {
-        let next = self.list.len() as u32;
+        let next = to_u32(self.list.len());
         let index = *self.of.entry(block).or_insert(next);
         if index == next {
             self.list.push(Arrival::default());
@@ -100,7 +101,7 @@ impl Sorted {
             let (pack, unpack) = (sorted.packs.len(), sorted.unpacks.len());
             let mut sends = first;
             for op in schedule.round(r) {
-                let message = sorted.messages.len() as u32;
+                let message = to_u32(sorted.messages.len());
                 if let Op::Recv { into, .. } | Op::Copy { into, .. } | Op::Reduce { into, .. } = *op {
                     finder.write(into);
                 }
@@ -113,7 +114,7 @@ impl Sorted {
                         match into {
                             _ if !part.is_whole() => {
                                 if let Some(stage) = finder.receive(message, from, into, part) {
-                                    arrival.unpack = Some(sorted.unpacks.len() as u32);
+                                    arrival.unpack = Some(to_u32(sorted.unpacks.len()));
                                     sorted.unpacks.push(stage);
                                 }
                             }
@@ -136,7 +137,7 @@ impl Sorted {
                     Op::Reduce { from, into } => {
                         // the grammar has both arrive earlier
                         let (left, right) = (arrivals.of[&from], arrivals.of[&into]);
-                        arrivals.list[right as usize].reduce = Some(sorted.reduces.len() as u32);
+                        arrivals.list[right as usize].reduce = Some(to_u32(sorted.reduces.len()));
                         sorted.operands.push([left, right]);
                         sorted.reduces.push((from, into));
                     }

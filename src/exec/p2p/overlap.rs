@@ -2,7 +2,6 @@
 
 use super::state::P2p;
 use super::window::Window;
-use crate::error::Result;
 use crate::exec::post;
 
 impl P2p {
@@ -49,9 +48,9 @@ impl P2p {
 
     /// Makes progress without waiting. Returns true if all rounds are complete, or if no call is
     /// active.
-    pub(super) fn poll_ahead(&mut self, window: &mut Window) -> Result<bool> {
+    pub(super) fn poll_ahead(&mut self, window: &mut Window) -> bool {
         if self.round == 0 {
-            return Ok(true);
+            return true;
         }
         // sends first, to keep the network busy
         let sent = loop {
@@ -75,25 +74,24 @@ impl P2p {
         while window.finished < self.round {
             let (r, receives) = (window.finished, &mut window.receives[window.finished]);
             let completed = match if receives.is_empty() { Ok(true) } else { receives.test() } {
-                Ok(false) => return Ok(false),
+                Ok(false) => return false,
                 Ok(true) => Ok(()),
                 Err(failure) => Err(self.name_edge(self.sorted.rounds[r].recvs.start, failure)),
             };
             self.finish_round(r, completed);
             window.finished += 1;
         }
-        Ok(sent && window.finished == self.sorted.rounds.len())
+        sent && window.finished == self.sorted.rounds.len()
     }
 
     /// Waits inside MPI until the call is complete.
-    pub(super) fn block_ahead(&mut self, window: &mut Window) -> Result<()> {
-        while !self.poll_ahead(window)? {
+    pub(super) fn block_ahead(&mut self, window: &mut Window) {
+        while !self.poll_ahead(window) {
             // these hold up the next step
             let requests = if self.requests.is_empty() { &window.receives[window.finished] } else { &self.requests };
             if !requests.settle(&mut self.patience) {
                 self.look_for_dead(Some(window));
             }
         }
-        Ok(())
     }
 }

@@ -21,6 +21,7 @@ use crate::mpi::p2p::Message;
 use crate::mpi::{self, Datatype, datatype};
 use crate::schedule::{Block, Part};
 use crate::topology::neighborhood::Rank;
+use crate::util::cast::{to_int, to_u32, to_usize};
 
 /// Alignment of blocks in the buffer: a cache line.
 const LINE: u64 = 64;
@@ -94,7 +95,7 @@ impl Finder {
 
     /// Adds a part that is received. Returns the stage if it is the block's last part.
     pub fn receive(&mut self, message: u32, peer: Rank, block: Block, part: Part) -> Option<u32> {
-        let next = self.parts.stages.len() as u32;
+        let next = to_u32(self.parts.stages.len());
         let (begin, end, of) = part.fraction();
         let (stage, come) = self.received.entry(block).or_insert((next, 0));
         *come += end - begin;
@@ -108,7 +109,7 @@ impl Finder {
 
     /// Adds a part that is sent. Returns the stage if it is the block's first part.
     pub fn send(&mut self, message: u32, peer: Rank, block: Block, part: Part) -> Option<u32> {
-        let next = self.parts.stages.len() as u32;
+        let next = to_u32(self.parts.stages.len());
         let stage = *self.sent.entry(block).or_insert(next);
         self.add(message, peer, stage, block, part);
         (stage == next).then_some(stage)
@@ -184,10 +185,10 @@ impl Parts {
                 let place = match packing {
                     Packing::InPlace(at) => Place::There(at),
                     packing => {
-                        let offset = needed as usize;
+                        let offset = to_usize(needed);
                         needed = (needed.checked_add(length))
                             .and_then(|end| end.checked_next_multiple_of(LINE))
-                            .filter(|&end| end <= isize::MAX as u64)
+                            .filter(|&end| isize::try_from(end).is_ok())
                             .ok_or_else(|| too_large(size))?;
                         Place::Here { offset, packing }
                     }
@@ -203,7 +204,7 @@ impl Parts {
             }
             stage.bound = Some(bound);
         }
-        enlarge(&mut self.buffer, needed as usize)?;
+        enlarge(&mut self.buffer, to_usize(needed))?;
         let (byte, nobody) = (datatype::byte(), mpi::proc_null());
         for piece in &self.messages {
             let stage = &self.stages[piece.stage as usize];
@@ -216,9 +217,9 @@ impl Parts {
                 Place::Here { offset, .. } | Place::Shared { offset } => self.buffer.as_mut_ptr().wrapping_add(offset),
             };
             let message = &mut messages[piece.message as usize];
-            message.peer = if range.is_empty() { nobody } else { piece.peer as i32 };
-            let bytes =
-                Located { at: first.wrapping_add(range.start as usize), count: (range.end - range.start) as i64, datatype: byte };
+            message.peer = if range.is_empty() { nobody } else { to_int(piece.peer) };
+            let at = first.wrapping_add(to_usize(range.start));
+            let bytes = Located { at, count: to_int(range.end - range.start), datatype: byte };
             // SAFETY: bytes are a committed type.
             unsafe {
                 large.fill(message, &bytes, || side_of(stage.block, buffers).count_argument(stage.block.index()))?;
@@ -246,7 +247,7 @@ impl Parts {
     pub unsafe fn pack(&mut self, stage: u32, me: i32, tag: i32, comm: &Comm) -> Result<()> {
         match &self.stages[stage as usize].bound {
             Some(Bound { located, length, place: Place::Here { offset, packing } }) => {
-                let buffer = &mut self.buffer[*offset..][..*length as usize];
+                let buffer = &mut self.buffer[*offset..][..to_usize(*length)];
                 // SAFETY: the caller vouches for the block.
                 unsafe { packing.pack(located, buffer, me, tag, comm) }
             }
@@ -261,7 +262,7 @@ impl Parts {
     pub unsafe fn unpack(&mut self, stage: u32, me: i32, tag: i32, comm: &Comm) -> Result<()> {
         match &self.stages[stage as usize].bound {
             Some(Bound { located, length, place: Place::Here { offset, packing } }) => {
-                let buffer = &mut self.buffer[*offset..][..*length as usize];
+                let buffer = &mut self.buffer[*offset..][..to_usize(*length)];
                 // SAFETY: the caller vouches for the block.
                 unsafe { packing.unpack(buffer, located, me, tag, comm) }
             }

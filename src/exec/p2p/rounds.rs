@@ -11,6 +11,7 @@ use crate::mpi::op;
 use crate::mpi::p2p::Failure;
 use crate::observe::{Medium, Record};
 use crate::schedule::Block;
+use crate::util::cast::to_u32;
 
 impl P2p {
     /// Posts all operations of the next round. What fails is noted, and the rest goes on.
@@ -36,7 +37,7 @@ impl P2p {
         if !packs.is_empty() {
             self.pack(packs);
         }
-        let is_spoiled = |k: usize| self.spoiled.contains(&((sends.start + k) as u32));
+        let is_spoiled = |k: usize| self.spoiled.contains(&to_u32(sends.start + k));
         let spoiled: Option<&dyn Fn(usize) -> bool> = if self.spoiled.is_empty() { None } else { Some(&is_spoiled) };
         // SAFETY: as for `post`.
         let failed = unsafe { post::sends(&mut self.requests, &self.messages[sends.clone()], spoiled, self.tag, &self.comm) };

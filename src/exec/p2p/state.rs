@@ -18,6 +18,7 @@ use crate::mpi::{Datatype, Op, datatype};
 use crate::observe::{Medium, Record};
 use crate::schedule::{Block, Schedule};
 use crate::topology::neighborhood::Rank;
+use crate::util::cast::to_int;
 
 /// The operator and elements of a call's reductions.
 #[derive(Clone, Copy)]
@@ -106,12 +107,12 @@ impl P2p {
             at: std::ptr::null_mut(),
             count: 0,
             datatype: datatype::byte(),
-            peer: peer as i32,
+            peer: to_int(peer),
         };
         P2p {
             comm,
             self_comm,
-            me: me as i32,
+            me: to_int(me),
             tag: 0,
             waiting,
             scratch_blocks: schedule.scratch_blocks() as usize,

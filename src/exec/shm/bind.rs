@@ -11,6 +11,7 @@ use crate::exec::executor::Executor;
 use crate::mpi::Op;
 use crate::mpi::message;
 use crate::schedule::Block;
+use crate::util::cast::{to_int, to_usize};
 
 impl Shm {
     /// Binds several fields, which are exchanged together. Leaves out the edges to other nodes.
@@ -89,7 +90,7 @@ impl Shm {
         for recv in &mut self.recvs {
             // a block that goes to all targets travels once
             let count = if self.to_all { recv.blocks.len().min(1) } else { recv.blocks.len() };
-            let bytes = count.checked_mul(folding.bytes()).filter(|&bytes| bytes <= buffers::MOST as usize);
+            let bytes = count.checked_mul(folding.bytes()).filter(|&bytes| bytes <= to_usize(buffers::MOST));
             recv.bytes = bytes.ok_or(Error::NoMemory { bytes: usize::MAX })?;
         }
         Ok(())
@@ -110,8 +111,8 @@ impl Shm {
             }
             enlarge(&mut self.scratch, needed)?;
             for (place, &source) in self.remote_entries.iter().enumerate() {
-                self.remote_counts[source as usize] = bytes as i64;
-                self.remote_displs[source as usize] = (place * bytes) as i64;
+                self.remote_counts[source as usize] = to_int(bytes);
+                self.remote_displs[source as usize] = to_int(place * bytes);
             }
             let (counts, displs) = (Ints::Wide(&self.remote_counts), Ints::Wide(&self.remote_displs));
             let shape = Shape::General { counts, displs, datatypes: self.remote_datatypes[..].into() };

@@ -13,6 +13,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self};
 use crate::mpi::device::Devices;
 use crate::mpi::message;
+use crate::util::cast::{to_int, to_u32, to_usize};
 
 /// Rank, tag and communicator of the messages to the process itself that pack what nothing else
 /// can.
@@ -55,7 +56,7 @@ pub struct MessageBlock {
 impl MessageBlock {
     pub fn new(field: usize, entry: u32) -> MessageBlock {
         let (at, packing) = (std::ptr::null_mut(), Packing::Contiguous(0));
-        MessageBlock { field: field as u32, entry, at, bytes: 0, count: 0, packing, accepted: None, freed: 0, device: false }
+        MessageBlock { field: to_u32(field), entry, at, bytes: 0, count: 0, packing, accepted: None, freed: 0, device: false }
     }
 
     /// Hands a block that was just bound over to MPI, if it lies on a device.
@@ -118,7 +119,7 @@ impl MessageBlock {
         self.packing = match layout(located, known)? {
             _ if self.bytes == 0 => Packing::Contiguous(0),
             Some(layout) => match layout.contiguous() {
-                Some(offset) => Packing::Contiguous(offset as isize),
+                Some(offset) => Packing::Contiguous(to_int(offset)),
                 None => Packing::Layout(layout),
             },
             None => Packing::Mpi(pack::Packing::without_layout(located, comm)?),
@@ -209,8 +210,9 @@ impl MessageBlock {
                 return Ok(());
             };
             let located = self.located();
-            let size = (located.datatype.size()? as usize).max(1);
-            let short = Located { count: (bytes / size) as i64, ..located };
+            // MPI has a negative size for elements whose size no number says
+            let size = usize::try_from(located.datatype.size()?).map_or(usize::MAX, |size| size.max(1));
+            let short = Located { count: to_int(bytes / size), ..located };
             let from = std::slice::from_raw_parts_mut(from.cast_mut(), bytes / size * size);
             passage.unpack(from, &short, loopback.me, loopback.tag, loopback.comm)
         }
@@ -270,7 +272,7 @@ unsafe fn copy(from: *const u8, into: *mut u8, bytes: usize) {
 #[inline(always)]
 pub fn total(blocks: &[MessageBlock]) -> Result<usize> {
     let sum = blocks.iter().fold(0usize, |sum, block| sum.saturating_add(block.bytes));
-    if sum > buffers::MOST as usize { Err(Error::NoMemory { bytes: sum }.into()) } else { Ok(sum) }
+    if sum > to_usize(buffers::MOST) { Err(Error::NoMemory { bytes: sum }.into()) } else { Ok(sum) }
 }
 
 /// Returns the total length of those blocks that are packed into a staging buffer before MPI sends

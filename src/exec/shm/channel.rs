@@ -16,21 +16,22 @@ use crate::mpi::coll;
 use crate::mpi::finalize;
 use crate::shm::doorbell::Doorbell;
 use crate::shm::node::Team;
-use crate::shm::ring::{CELLS, Ring, Sender};
+use crate::shm::ring::{self, CELLS, Ring, Sender};
 use crate::shm::segment::Segment;
 use crate::topology::neighborhood::{Neighborhood, Rank};
+use crate::util::cast::{to_int, to_u32, to_usize};
 
 /// Most bytes for all messages that a process sends in one operation.
 pub const MOST_BYTES: usize = 128 << 20;
 
 /// Large buffers for a target: as many as messages can be in its ring.
-const LARGE_BUFFERS: usize = CELLS as usize;
+const LARGE_BUFFERS: usize = ring::LENGTH;
 
 /// Bytes of a small buffer. Each cell of the target's ring has one of its own.
 pub const SMALL_BUFFER: usize = 4096;
 
 /// Bytes of all small buffers.
-const ALL_SMALL: usize = CELLS as usize * SMALL_BUFFER;
+const ALL_SMALL: usize = ring::LENGTH * SMALL_BUFFER;
 
 /// Chunks of a long message that can be in memory at a time, and the most bytes of one. Together
 /// they stay in a core's cache.
@@ -225,10 +226,10 @@ pub fn make(
     // tell each source at which place among this process's rings its own are
     let mut places = vec![u32::MAX; team.size()];
     for (place, &(_, member)) in sources.iter().enumerate() {
-        places[member as usize] = place as u32;
+        places[member as usize] = to_u32(place);
     }
     let places = coll::alltoall(team.comm(), &places)?;
-    let sizes = coll::allgather(team.comm(), (large_buffer / PAGE) as u32, team.size() as u32)?;
+    let sizes = coll::allgather(team.comm(), to_u32(large_buffer / PAGE), to_u32(team.size()))?;
     let ring = |member: u32, place: usize, operation: usize| -> *const Ring {
         let index = place * common.len() + operation;
         segment.part(member).wrapping_add(Doorbell::BYTES + index * size_of::<Ring>()).cast()
@@ -238,7 +239,7 @@ pub fn make(
     }
     let members: Vec<u32> = targets.iter().map(|target| target.1).collect();
     let worlds = team.comm().view().world_ranks(&members)?;
-    let doorbell = |member: usize| Doorbell::at(segment.part(member as u32));
+    let doorbell = |member: u32| Doorbell::at(segment.part(member));
     let mut next = segment.part(team.me()).wrapping_add(rings);
     let channels = common.iter().enumerate().map(|(operation, &common)| {
         let begin = next;
@@ -263,7 +264,7 @@ pub fn make(
                 ring: ring(team.me(), k, operation),
                 back: targets.iter().position(|t| t.0 == rank),
                 eager_limit: sizes[member as usize] as usize * PAGE,
-                long_by_mpi: single_copy && doorbell(member as usize).reads_owner(),
+                long_by_mpi: single_copy && doorbell(member).reads_owner(),
             })
             .collect();
         next = next.wrapping_add(memory * if common { outbound.len().min(1) } else { outbound.len() });
@@ -275,8 +276,8 @@ pub fn make(
             next: AtomicU64::new(0),
             first_tag: first_tag + (generation % GENERATIONS * 3 + operation as u64) * tags,
             tags,
-            doorbell: doorbell(team.me() as usize),
-            doorbells: (0..team.size()).map(doorbell).collect(),
+            doorbell: doorbell(team.me()),
+            doorbells: (0..to_u32(team.size())).map(doorbell).collect(),
             oversubscribed: team.oversubscribed(),
             any_gone: AtomicBool::new(false),
             detached: Mutex::default(),
@@ -301,13 +302,13 @@ impl Channels {
 
     /// Returns the tag of messages of collective `number` that go by MPI.
     pub fn tag(&self, number: u64) -> i32 {
-        (self.first_tag + number % (self.tags / 2)) as i32
+        to_int(self.first_tag + number % (self.tags / 2))
     }
 
     /// Returns the tag of messages of collective `number` that go by MPI block by block. It differs
     /// from `tag`, as the receiver must know that more follow.
     pub fn tag_of_blocks(&self, number: u64) -> i32 {
-        self.tag(number) + (self.tags / 2) as i32
+        self.tag(number) + to_int::<i32>(self.tags / 2)
     }
 
     /// Returns a free eager buffer for message `number` of `bytes` bytes, whose cells are free;
@@ -317,7 +318,7 @@ impl Channels {
     pub fn free_buffer(&self, targets: &Range<usize>, holders: &Range<usize>, number: u64, bytes: usize) -> Option<EagerBuffer> {
         let out = &self.outbound[targets.start];
         if bytes <= SMALL_BUFFER {
-            let at = out.memory.wrapping_add((number % CELLS) as usize * SMALL_BUFFER);
+            let at = out.memory.wrapping_add(to_usize(number % CELLS) * SMALL_BUFFER);
             return Some(EagerBuffer { at, large: None });
         }
         // reuse the first ones, which are likely in the cache
@@ -346,14 +347,14 @@ impl Channels {
 
     /// Bytes of a chunk.
     pub fn chunk(&self) -> usize {
-        (LARGE_BUFFERS * self.eager_limit / CHUNKS as usize / LINE * LINE).min(LONGEST_CHUNK)
+        (LARGE_BUFFERS * self.eager_limit / to_usize(CHUNKS) / LINE * LINE).min(LONGEST_CHUNK)
     }
 
     /// Returns the location of an address, in cache lines from the beginning of the segment. It is
     /// the same on all processes.
     #[inline(always)]
     pub fn location(&self, at: *const u8) -> u32 {
-        (self.segment.position(at) / LINE) as u32
+        to_u32(self.segment.position(at) / LINE)
     }
 
     /// Returns the address `offset` bytes behind a location that another process has named; `None`

@@ -19,13 +19,13 @@ impl Shm {
         self.enter_mpi();
         // A process that has left for the end of MPI still lets MPI deliver what has been found of
         // it. What MPI would copy out of the memory of a dead process never arrives.
-        let found = self.receiving.iter().map(|&i| i as usize).filter(|&i| self.is_found(i));
+        let found = self.receiving.iter().copied().filter(|&i| self.is_found(i));
         let senders =
             found.filter(|&i| !self.channels.lives(self.channels.inbound[i].member)).map(|i| self.channels.inbound[i].rank);
         let senders: Vec<u32> = senders.collect();
         let dead = self.patience.look(self.comm.view(), senders.into_iter());
         for k in (0..self.receiving.len()).rev() {
-            let i = self.receiving[k] as usize;
+            let i = self.receiving[k];
             let found = self.is_found(i);
             if self.channels.lives(self.channels.inbound[i].member) || (found && !dead.contains(&self.channels.inbound[i].rank)) {
                 continue;
@@ -59,7 +59,7 @@ impl Shm {
         }
         // a message goes on without its dead targets: the others wait for it
         for k in 0..self.sending.len() {
-            let send = &self.sends()[self.sending[k] as usize];
+            let send = &self.sends()[self.sending[k]];
             let (own, holders) = (send.targets.clone(), self.holders(send));
             for o in holders {
                 let out = &self.channels.outbound[o];
@@ -78,7 +78,7 @@ impl Shm {
         for send in if *to_all { all } else { each } {
             let before = send.requests.len();
             send.requests.retain_mut(|(out, request)| {
-                let out = &channels.outbound[*out as usize];
+                let out = &channels.outbound[*out];
                 let lost = !channels.lives(out.member) && !matches!(request.test(), Ok(true));
                 if lost {
                     dead = Some(out.rank);

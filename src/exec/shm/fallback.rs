@@ -15,6 +15,7 @@ use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::{finalize, guard, notice};
 use crate::observe::Medium;
 use crate::util::backoff::ROOM;
+use crate::util::cast::to_usize;
 
 /// Posts a receive that a longer message cannot overrun.
 ///
@@ -49,7 +50,7 @@ fn post_each(
         }
         // the error is known
         if let Ok(request) = posted {
-            send.requests.push((o as u32, request));
+            send.requests.push((o, request));
         }
     }
     done
@@ -157,7 +158,7 @@ impl Shm {
             None => self.waiting_since = Some(Instant::now()),
             Some(since) if since.elapsed() > ROOM => {
                 for k in (0..self.sending.len()).rev() {
-                    let i = self.sending[k] as usize;
+                    let i = self.sending[k];
                     if self.sends()[i].state == SendState::Waiting {
                         self.sending.swap_remove(k);
                         if let Err(e) = self.send_by_mpi(i) {
@@ -233,7 +234,7 @@ impl Shm {
             Err(e) => return self.fail(i, e),
         };
         match self.check(i, came) {
-            Ok(()) => self.complete(i, came as usize),
+            Ok(()) => self.complete(i, to_usize(came)),
             Err(e) => self.fail(i, e),
         }
     }
@@ -264,7 +265,7 @@ impl Shm {
             let block = &blocks[recv.requests.len()];
             let at = if found.status.bytes > block.bytes as u64 {
                 let mut stray = Vec::new();
-                enlarge(&mut stray, found.status.bytes as usize)?;
+                enlarge(&mut stray, to_usize(found.status.bytes))?;
                 recv.strays.push(stray);
                 recv.strays.last_mut().map_or(std::ptr::null_mut(), Vec::as_mut_ptr)
             } else {
@@ -435,7 +436,7 @@ impl Shm {
         };
         recv.data = std::ptr::null();
         if at.is_none() {
-            enlarge(&mut recv.buffer, bytes as usize)?;
+            enlarge(&mut recv.buffer, to_usize(bytes))?;
             recv.data = recv.buffer.as_ptr();
         }
         Ok(at.unwrap_or(recv.buffer.as_mut_ptr()))

@@ -17,6 +17,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::op::{self, Element, Operator};
 use crate::mpi::{Datatype, Op};
 use crate::schedule::FoldOrder;
+use crate::util::cast::{to_int, to_usize};
 
 /// Alignment of the kept blocks in bytes.
 const LINE: usize = 64;
@@ -139,11 +140,11 @@ impl Folding {
             let (true_lb, true_extent) = result.datatype.true_extent()?;
             // from the lowest to the highest byte of all elements
             let steps = buffers::steps(result.count, side.extent, argument)?;
-            let length = steps.unsigned_abs() as usize + buffers::length(1, true_extent, argument)?;
+            let length = to_usize(steps.unsigned_abs()) + buffers::length(1, true_extent, argument)?;
             self.stride = length.next_multiple_of(LINE) + LINE;
             enlarge(&mut self.kept, 2 * self.stride + LINE)?;
             let lowest = true_lb + steps.min(0);
-            self.before = lowest.rem_euclid(LINE as i64) - lowest;
+            self.before = lowest.rem_euclid(to_int(LINE)) - lowest;
         }
         self.result = Some(result);
         Ok(())
@@ -267,7 +268,7 @@ impl Folding {
     /// Returns the address of a kept block's first element.
     fn kept_block(&mut self, k: usize) -> *mut u8 {
         let aligned = self.kept.as_ptr().align_offset(LINE);
-        self.kept.as_mut_ptr().wrapping_add(aligned + k * self.stride).wrapping_offset(self.before as isize)
+        self.kept.as_mut_ptr().wrapping_add(aligned + k * self.stride).wrapping_offset(to_int(self.before))
     }
 
     /// Unpacks a block to where `into` says.

@@ -66,6 +66,7 @@ use crate::schedule::Schedule;
 use crate::schedule::{FoldOrder, Op};
 use crate::topology::neighborhood::Neighborhood;
 use crate::util::backoff::{Backoff, Pace};
+use crate::util::cast::{to_int, to_u32};
 use blocks::MessageBlock;
 use channel::Channels;
 use fold::{Folding, Origin};
@@ -96,7 +97,7 @@ impl Shm {
             origins[entry as usize] = Origin::Remote;
         }
         for (k, &(target, source)) in self_edges.iter().enumerate() {
-            origins[source as usize] = Origin::Own(target, k as u32);
+            origins[source as usize] = Origin::Own(target, to_u32(k));
         }
         let (mut inputs, mut each) = (Vec::new(), Vec::new());
         for (i, out) in channels.outbound.iter().enumerate() {
@@ -113,7 +114,7 @@ impl Shm {
             for field in 0..parts.fields {
                 for (k, s) in sources.iter().filter(|s| s.1 == source.rank).enumerate() {
                     outputs.push(MessageBlock::new(field, s.0));
-                    origins[s.0 as usize] = Origin::Peer(i as u32, k as u32);
+                    origins[s.0 as usize] = Origin::Peer(to_u32(i), to_u32(k));
                 }
             }
             recvs.push(InMessage::new(begin..outputs.len()));
@@ -133,7 +134,7 @@ impl Shm {
             channels: Arc::clone(channels),
             comm,
             self_comm,
-            me: n.rank() as i32,
+            me: to_int(n.rank()),
             tag: 0,
             started_only: parts.started_only,
             number: 0,
@@ -238,7 +239,7 @@ impl Executor for Shm {
             recv.state = RecvState::Waiting;
             recv.in_ring = true;
             recv.unfolded = recv.blocks.len();
-            self.receiving.push(i as u32);
+            self.receiving.push(i);
             if recv.bytes > self.channels.inbound[i].eager_limit {
                 let by_mpi = self.started_only || self.channels.inbound[i].long_by_mpi || self.receives_on_device(i);
                 if by_mpi && let Err(e) = self.post(i) {

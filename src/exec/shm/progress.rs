@@ -15,7 +15,7 @@ impl Shm {
         let mut changed = false;
         let mut k = 0;
         while k < self.sending.len() {
-            let i = self.sending[k] as usize;
+            let i = self.sending[k];
             match self.step_send(i) {
                 Ok(stepped) => changed |= stepped,
                 Err(e) => {
@@ -31,7 +31,7 @@ impl Shm {
         }
         let mut k = 0;
         while k < self.receiving.len() {
-            let i = self.receiving[k] as usize;
+            let i = self.receiving[k];
             if let Err(e) = self.step_recv(i) {
                 self.note(e);
             }
@@ -68,7 +68,7 @@ impl Shm {
             self.note(e);
         }
         let recvs = &self.recvs;
-        self.receiving.retain(|&i| !matches!(recvs[i as usize].state, RecvState::Done));
+        self.receiving.retain(|&i| !matches!(recvs[i].state, RecvState::Done));
         count(self) > before || self.receiving.len() < left
     }
 
@@ -114,7 +114,7 @@ impl Shm {
         match self.mpi_has_message() {
             Ok(true) => {
                 for k in 0..self.receiving.len() {
-                    let i = self.receiving[k] as usize;
+                    let i = self.receiving[k];
                     if matches!(self.recvs[i].state, RecvState::Waiting | RecvState::MpiBlocks)
                         && let Err(e) = self.probe_any(i)
                     {
@@ -185,8 +185,7 @@ impl Shm {
 
     /// True if any message can take a step.
     fn can_progress(&self) -> bool {
-        self.receiving.iter().any(|&i| self.next_recv(i as usize).is_some())
-            || self.sending.iter().any(|&k| self.next_send(k as usize).is_some())
+        self.receiving.iter().any(|&i| self.next_recv(i).is_some()) || self.sending.iter().any(|&k| self.next_send(k).is_some())
     }
 
     /// Waits where each process has a core of its own.

@@ -6,6 +6,7 @@ use super::state::{Chunks, Destination, RecvState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::error::{Error, Result};
 use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, UNPACKED, WORDS};
+use crate::util::cast::to_usize;
 
 /// A step that a message can take now.
 pub(super) enum RecvStep {
@@ -148,9 +149,7 @@ impl Shm {
         let mut words = [0u64; WORDS];
         self.channels.inbound[i].ring().words(self.number, &mut words);
         let [before, bytes, memory, chunk, _] = words;
-        if chunk == 0 {
-            return self.reject(i);
-        }
+        let (Ok(memory), 1..) = (u32::try_from(memory), chunk) else { return self.reject(i) };
         let checked = self.check(i, bytes);
         let Self { outputs, recvs, folding, to_all, .. } = self;
         let recv = &mut recvs[i];
@@ -162,12 +161,11 @@ impl Shm {
         };
         let (mut into, mut checked) = (into, checked);
         if into == Destination::Buffer
-            && let Err(e) = enlarge(&mut recv.buffer, bytes as usize)
+            && let Err(e) = enlarge(&mut recv.buffer, to_usize(bytes))
         {
             (into, checked) = (Destination::Discard, Err(e));
         }
-        recv.state =
-            RecvState::Chunks(Chunks { taken: 0, all: bytes.div_ceil(chunk), bytes, memory: memory as u32, chunk, before, into });
+        recv.state = RecvState::Chunks(Chunks { taken: 0, all: bytes.div_ceil(chunk), bytes, memory, chunk, before, into });
         checked
     }
 
@@ -196,8 +194,8 @@ impl Shm {
         // one chunk at a time, so that other messages progress too
         let begin = chunks.taken * chunks.chunk;
         let end = (begin + chunks.chunk).min(chunks.bytes);
-        let part = begin as usize..end as usize;
-        let offset = (chunks.taken % CHUNKS * chunks.chunk) as usize;
+        let part = to_usize(begin)..to_usize(end);
+        let offset = to_usize(chunks.taken % CHUNKS * chunks.chunk);
         let Some(data) = self.channels.at(chunks.memory, offset, part.len()) else { return self.reject(i) };
         let recv = &mut self.recvs[i];
         // SAFETY: the caller of `bind` vouches for the blocks; the sender has written that many
@@ -222,7 +220,7 @@ impl Shm {
                 recv.state = RecvState::Done;
                 Ok(())
             }
-            Destination::Buffer => self.complete(i, chunks.bytes as usize),
+            Destination::Buffer => self.complete(i, to_usize(chunks.bytes)),
             Destination::Discard => {
                 recv.state = RecvState::Done;
                 self.skip_peer(i);

@@ -30,7 +30,7 @@ impl Shm {
                         matches!(recv.state, RecvState::Arrived).then(|| recv.data.wrapping_add(block * folding.bytes()))
                     }
                     Origin::Own(target, _) => Some(folding.own_data(target)),
-                    Origin::Remote => self.remote_data(source as usize, folding.bytes())?,
+                    Origin::Remote => self.remote_data(source, folding.bytes())?,
                     Origin::Nowhere => None,
                 };
                 let Some(data) = data else { continue };
@@ -56,12 +56,12 @@ impl Shm {
     }
 
     /// Returns the block of a source on another node, if it has come.
-    fn remote_data(&mut self, source: usize, bytes: usize) -> Result<Option<*const u8>> {
+    fn remote_data(&mut self, source: u32, bytes: usize) -> Result<Option<*const u8>> {
         let there = match &mut self.remote {
-            Some(remote) if self.remote_runs => remote.arrived(source)?,
+            Some(remote) if self.remote_runs => remote.arrived(source as usize)?,
             _ => true,
         };
-        let place = self.remote_entries.binary_search(&(source as u32)).unwrap_or(0);
+        let place = self.remote_entries.binary_search(&source).unwrap_or(0);
         Ok(there.then(|| self.scratch.as_ptr().wrapping_add(place * bytes)))
     }
 

@@ -10,6 +10,7 @@ use crate::datatype::buffers::enlarge;
 use crate::error::Result;
 use crate::observe::Medium;
 use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, INLINE, UNPACKED, WORDS};
+use crate::util::cast::{to_u32, to_usize};
 
 /// A step that a message can take now.
 pub(super) enum SendStep {
@@ -46,7 +47,7 @@ impl Shm {
     #[inline(always)]
     fn put(&self, send: &OutMessage, bytes: u32, location: u32, words: &[u64]) {
         if let Some(record) = &self.record {
-            record.sent(Medium::Shared, send.targets.len(), bytes as u64 * send.targets.len() as u64);
+            record.sent(Medium::Shared, send.targets.len(), u64::from(bytes) * send.targets.len() as u64);
         }
         for out in &self.channels.outbound[send.targets.clone()] {
             let acks = out.back.map_or(0, |back| self.channels.inbound[back].ring().acks());
@@ -125,7 +126,7 @@ impl Shm {
         // SAFETY: the caller of `bind` vouches for the blocks.
         let packed = unsafe { blocks::pack(&self.inputs[send.blocks.clone()], words.as_mut_ptr().cast(), self.loopback()) };
         match packed {
-            Ok(()) => self.put(send, send.bytes as u32, IN_CELL, &words[..send.bytes.div_ceil(8)]),
+            Ok(()) => self.put(send, to_u32(send.bytes), IN_CELL, &words[..send.bytes.div_ceil(8)]),
             Err(_) => self.put(send, 0, UNPACKED, &[]),
         }
         self.send_mut(k).state = SendState::Done;
@@ -140,7 +141,7 @@ impl Shm {
         // SAFETY: as above; the buffer is long enough, and free.
         let packed = unsafe { blocks::pack(&self.inputs[send.blocks.clone()], buffer.at, self.loopback()) };
         match packed {
-            Ok(()) => self.put(send, send.bytes as u32, self.channels.location(buffer.at), &[]),
+            Ok(()) => self.put(send, to_u32(send.bytes), self.channels.location(buffer.at), &[]),
             Err(_) => self.put(send, 0, UNPACKED, &[]),
         }
         self.send_mut(k).state = SendState::Done;
@@ -190,9 +191,9 @@ impl Shm {
         let SendState::Chunks { written, all } = send.state else { return };
         let outs = &self.channels.outbound[send.targets.clone()];
         let chunk = self.channels.chunk();
-        let begin = written as usize * chunk;
+        let begin = to_usize(written) * chunk;
         let part = begin..(begin + chunk).min(send.bytes);
-        let memory = send.memory.wrapping_add((written % CHUNKS) as usize * chunk);
+        let memory = send.memory.wrapping_add(to_usize(written % CHUNKS) * chunk);
         // SAFETY: the caller of `bind` vouches for the blocks; the memory is long enough, and what
         // it held before has been read.
         unsafe {
@@ -231,7 +232,7 @@ impl Shm {
                     self.note(e);
                 }
             } else {
-                self.sending.push(k as u32);
+                self.sending.push(k);
             }
         }
         if self.channels.oversubscribed {

@@ -42,7 +42,7 @@ pub(super) struct OutMessage {
     pub(super) memory: *mut u8,
     pub(super) before: Vec<u64>,
     /// Sends by MPI (target and request), and the staging buffer, if the blocks need one.
-    pub(super) requests: Vec<(u32, Request)>,
+    pub(super) requests: Vec<(usize, Request)>,
     pub(super) buffer: Vec<u8>,
 }
 
@@ -169,8 +169,8 @@ pub struct Shm {
     pub(super) to_all: bool,
     pub(super) recvs: Vec<InMessage>,
     /// Positions of messages that are not complete.
-    pub(super) sending: Vec<u32>,
-    pub(super) receiving: Vec<u32>,
+    pub(super) sending: Vec<usize>,
+    pub(super) receiving: Vec<usize>,
     pub(super) self_edges: Vec<(u32, u32)>,
     pub(super) copies: Vec<BlockCopy>,
     pub(super) accepted: [Option<Datatype>; 2],
