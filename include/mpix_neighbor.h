@@ -302,6 +302,10 @@ int MPIX_Neighborhood_set_topology(int operations, MPI_Info info, MPI_Comm comm)
 //
 // All else is as for `MPIX_Neighborhood_set`.
 //
+// Errors, besides those of that function:
+//
+// - `MPI_ERR_COUNT`: More entries of target lists name the process than fit in an `int`.
+//
 // Cost: That of `MPIX_Neighborhood_set`, and a sparse exchange of 8 bytes for each target, with the
 // memory that its protocol needs (docs/sparse.md; `nbx` needs none that grows with the number of
 // processes).
@@ -2000,6 +2004,7 @@ int MPIX_Sparse_wait(MPIX_Sparse_request *request, MPIX_Sparse_result *result);
 // Errors:
 //
 // - `MPI_ERR_ARG`: A pointer or the result is NULL.
+// - `MPI_ERR_COUNT`: The number of messages does not fit in an `int`.
 int MPIX_Sparse_get_count(MPIX_Sparse_result result, int *nmessages, MPI_Count *nelements);
 
 // Returns one message of a sparse exchange.

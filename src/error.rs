@@ -500,6 +500,14 @@ pub enum Error {
         /// The value.
         value: i64,
     },
+    /// A number of messages or neighbors that no `int` holds.
+    #[error("{argument} would be {value}, which does not fit in an int")]
+    BeyondInt {
+        /// The argument.
+        argument: Argument,
+        /// The value.
+        value: usize,
+    },
     /// An index beyond the end of the messages.
     #[error("{argument} = {value} is not below the number of messages, {length}")]
     Index {
@@ -556,7 +564,7 @@ impl Error {
     /// The MPI error class that a caller sees. `None`: that of the MPI code inside.
     pub fn class(&self) -> Option<Class> {
         Some(match self {
-            Error::NegativeCount { .. } | Error::TooLarge { .. } | Error::Narrow { .. } => Class::Count,
+            Error::NegativeCount { .. } | Error::TooLarge { .. } | Error::Narrow { .. } | Error::BeyondInt { .. } => Class::Count,
             Error::Negative { .. }
             | Error::NullArray { .. }
             | Error::NullWeights { .. }

@@ -54,10 +54,8 @@ pub mod util;
 
 // MPI half
 #[cfg(feature = "mpi")]
-#[allow(clippy::pedantic, reason = "its casts are still to be read through")]
 pub mod capi;
 #[cfg(feature = "mpi")]
-#[allow(clippy::pedantic, reason = "its casts are still to be read through")]
 mod collective;
 #[cfg(any(test, feature = "mpi"))]
 mod datatype;
@@ -78,5 +76,4 @@ mod progress;
 #[cfg(any(test, feature = "mpi"))]
 mod shm;
 #[cfg(feature = "mpi")]
-#[allow(clippy::pedantic, reason = "its casts are still to be read through")]
 mod sparse;

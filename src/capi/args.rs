@@ -78,9 +78,14 @@ pub fn length(name: &'static str, value: c_int) -> Result<usize> {
     usize::try_from(value).map_err(|_| Error::Negative { argument: Argument::new(name), value: value.into() }.into())
 }
 
+/// Converts a number that the caller gets as an `int`: the argument `name`.
+pub fn int(name: &'static str, value: usize) -> Result<c_int> {
+    c_int::try_from(value).map_err(|_| Error::BeyondInt { argument: Argument::new(name), value }.into())
+}
+
 /// Writes a text as `MPI_Error_string` does: at most `length` characters, including the terminating
 /// null, which is there whenever `length` is positive. `resultlen` becomes the length of the whole
-/// text.
+/// text, or the largest `int` if that is shorter.
 ///
 /// # Safety
 /// `string` must be writable for `length` characters, `resultlen` writable or null.
@@ -88,10 +93,10 @@ pub unsafe fn text(text: &str, length: c_int, string: *mut c_char, resultlen: *m
     let room = self::length("length", length)?;
     // SAFETY: the caller vouches for both.
     let (string, resultlen) = unsafe { (Results::array("string", string, room)?, Results::one("resultlen", resultlen)?) };
-    resultlen.write([text.len() as c_int]);
+    resultlen.write([c_int::try_from(text.len()).unwrap_or(c_int::MAX)]);
     if let Some(fits) = room.checked_sub(1) {
         let fits = text.len().min(fits);
-        string.write(text.as_bytes()[..fits].iter().chain(&[0]).map(|&byte| byte as c_char));
+        string.write(text.as_bytes()[..fits].iter().chain(&[0]).map(|&byte| c_char::from_ne_bytes([byte])));
     }
     Ok(())
 }
@@ -294,5 +299,26 @@ impl Side<'_> {
             let datatypes = Datatypes::from_raw(array(self.names.datatypes, datatypes, self.degree)?);
             self.blocks((datatype::byte(), 0), Shape::General { counts, displs, datatypes })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_no_int_holds_is_an_error() {
+        const MOST: usize = 0x7fff_ffff;
+        assert_eq!((int("nmessages", 0), int("nmessages", MOST)), (Ok(0), Ok(c_int::MAX)));
+        let error = int("nmessages", MOST + 1).unwrap_err();
+        assert_eq!(error.to_string(), "nmessages would be 2147483648, which does not fit in an int");
+    }
+
+    #[test]
+    fn texts_are_cut_and_keep_their_bytes() {
+        let (mut string, mut length) = ([1; 6], 0);
+        // SAFETY: an array and its length, and a local.
+        unsafe { text("k\u{e9}y", 4, string.as_mut_ptr(), &raw mut length) }.unwrap();
+        assert_eq!((string.map(|byte| byte.to_ne_bytes()[0]), length), ([b'k', 0xc3, 0xa9, 0, 1, 1], 4));
     }
 }

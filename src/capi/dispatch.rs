@@ -131,6 +131,7 @@ unsafe fn other_than_run(
 }
 
 /// The array arguments of one side of an all-to-all of several fields.
+#[derive(Clone, Copy)]
 pub struct FieldArrays<C> {
     /// Address of each field's buffer.
     pub buffers: *const *mut c_void,

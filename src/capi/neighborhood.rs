@@ -17,6 +17,7 @@ use crate::sparse::messages::{Outgoing, Sends};
 use crate::sparse::{self, Exchange, Form};
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{self, Neighbor, Neighborhood};
+use crate::util::cast::to_int;
 
 /// Operation: `MPIX_Neighbor_gather` and `MPIX_Neighbor_gatherv`.
 pub const MPIX_NEIGHBOR_GATHER: c_int = 1;
@@ -133,10 +134,10 @@ pub unsafe extern "C" fn MPIX_Neighborhood_set_group(
             let sources = ranks_of("sourcegroup", sourcegroup, comm)?;
             let targets = ranks_of("targetgroup", targetgroup, comm)?;
             let lists = Lists {
-                indegree: sources.len() as c_int,
+                indegree: to_int(sources.len()),
                 sources: sources.as_ptr(),
                 sourceweights,
-                outdegree: targets.len() as c_int,
+                outdegree: to_int(targets.len()),
                 targets: targets.as_ptr(),
                 targetweights,
             };
@@ -215,14 +216,19 @@ unsafe fn with_sources(known: Result<Neighborhood>, info: MPI_Info, comm: Commun
         exchange.take()
     };
     let known = known?;
+    // as that of every other list, its length is an int
+    args::int("indegree", arrived.messages.len())?;
     let mut any = weighted;
     let mut sources = Vec::with_capacity(arrived.messages.len());
     for m in &arrived.messages {
+        let other = || Error::Internal(format!("process {} is in another sparse exchange", m.source));
         if m.bytes != bytes {
-            return Err(Error::Internal(format!("process {} is in another sparse exchange", m.source)).into());
+            return Err(other().into());
         }
-        // SAFETY: the message is as long as an edge, and messages in the inbox are aligned for it.
-        let [weight, weighted] = unsafe { m.at.cast::<Edge>().read() };
+        // SAFETY: the message is as long as an edge.
+        let [weight, weighted] = unsafe { m.at.cast::<Edge>().read_unaligned() };
+        // weights are those of a caller, which are ints
+        c_int::try_from(weight).map_err(|_| other())?;
         any |= weighted != 0;
         sources.push(Neighbor { rank: Some(m.source), weight, direction: 0 });
     }
@@ -248,8 +254,8 @@ pub unsafe extern "C" fn MPIX_Neighborhood_get_count(
             let into = Results::one("indegree", indegree)?;
             let out = Results::one("outdegree", outdegree)?;
             let with_weights = Results::one("weighted", weighted)?;
-            into.write([n.sources().len() as c_int]);
-            out.write([n.targets().len() as c_int]);
+            into.write([to_int(n.sources().len())]);
+            out.write([to_int(n.targets().len())]);
             with_weights.write([n.weighted().into()]);
             Ok(())
         })
@@ -280,8 +286,8 @@ pub unsafe extern "C" fn MPIX_Neighborhood_get(
             let into = (Results::array("sources", sources, room_in)?, weights("sourceweights", sourceweights, room_in)?);
             let out = (Results::array("targets", targets, room_out)?, weights("targetweights", targetweights, room_out)?);
             for ((ranks, weights), list) in [(into, n.sources()), (out, n.targets())] {
-                ranks.write(list.iter().map(|n| n.rank.map_or(mpi::proc_null(), |r| r as c_int)));
-                weights.write(list.iter().map(|n| n.weight as c_int));
+                ranks.write(list.iter().map(|n| n.rank.map_or(mpi::proc_null(), to_int)));
+                weights.write(list.iter().map(|n| to_int(n.weight)));
             }
             Ok(())
         })

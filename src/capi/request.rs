@@ -7,6 +7,7 @@ use super::boundary;
 use crate::collective::request::{Arrived, Request};
 use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::{self, Communicator, comm};
+use crate::util::cast::to_int;
 
 /// A neighborhood collective that one call starts and another completes.
 pub struct MPIX_Request_object {
@@ -271,7 +272,7 @@ pub unsafe extern "C" fn MPIX_Request_waitany(count: c_int, requests: *mut MPIX_
             });
             waited.map_err(on_world)?;
             let Some(i) = done else { return Ok(()) };
-            index.write([i as c_int]);
+            index.write([to_int(i)]);
             complete(&mut *others.add(i))
         }
     })
@@ -361,7 +362,7 @@ pub unsafe extern "C" fn MPIX_Request_waitany_source(request: MPIX_Request, inde
         with_sources("MPIX_Request_waitany_source", request, |request| {
             let index = Results::one("index", index)?;
             let mut found = mpi::undefined();
-            request.until(|request| Ok(request.untold(1, &mut |source| found = source as c_int)? != Arrived::NotYet))?;
+            request.until(|request| Ok(request.untold(1, &mut |source| found = to_int(source))? != Arrived::NotYet))?;
             index.write([found]);
             Ok(())
         })
@@ -402,12 +403,12 @@ unsafe fn some_sources(function: &str, request: MPIX_Request, outcount: *mut c_i
             request.advance_all();
             request.until(|request| {
                 told = request.untold(usize::MAX, &mut |source| {
-                    indices.write_at(count, source as c_int);
+                    indices.write_at(count, to_int(source));
                     count += 1;
                 })?;
                 Ok(told != Arrived::NotYet || !waits)
             })?;
-            outcount.write([if told == Arrived::All { mpi::undefined() } else { count as c_int }]);
+            outcount.write([if told == Arrived::All { mpi::undefined() } else { to_int(count) }]);
             Ok(())
         })
     }

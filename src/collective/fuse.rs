@@ -26,6 +26,7 @@ use crate::mpi::datatype::{self, Owned};
 use crate::mpi::device::{Devices, devices};
 use crate::mpi::message::packed;
 use crate::topology::neighborhood::{Neighbor, Neighborhood, Rank};
+use crate::util::cast::{to_int, to_u32, to_usize};
 
 /// When the blocks of an edge are joined.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -74,7 +75,8 @@ struct JoinedBlock {
 #[derive(Default)]
 struct JoinedSide {
     counts: Vec<i64>,
-    addresses: Vec<i64>,
+    /// As MPI has them: in the upper half of the address space they are negative.
+    addresses: Vec<isize>,
     datatypes: Vec<Datatype>,
     joined: Vec<bool>,
     /// The blocks of short messages, and for each list entry the range of its blocks.
@@ -118,7 +120,7 @@ impl Joined {
         let outputs: Vec<&Blocks> = fields.iter().map(|f| &f.output).collect();
         let input = JoinedSide::of(&inputs, n.targets(), (n.rank(), near), rule, comm, &mut own)?;
         let output = JoinedSide::of(&outputs, n.sources(), (n.rank(), near), rule, comm, &mut own)?;
-        let (taken, me) = (vec![false; n.sources().len()], n.rank() as i32);
+        let (taken, me) = (vec![false; n.sources().len()], to_int(n.rank()));
         Ok(Joined { input, output, taken, me, comm: Arc::clone(comm), tag, stuck: false, _own: own })
     }
 
@@ -140,7 +142,7 @@ impl Joined {
             // SAFETY: the caller vouches for the blocks.
             let packed = unsafe { member.packing.pack(&member.block, into, self.me, self.tag, &self.comm) };
             if let Err(e) = packed {
-                failed(self.input.of_entry.iter().position(|members| members.contains(&k)).unwrap_or(0) as u32, e);
+                failed(to_u32(self.input.of_entry.iter().position(|members| members.contains(&k)).unwrap_or(0)), e);
             }
         }
     }
@@ -171,7 +173,7 @@ impl Joined {
             extent: 0,
             shape: Shape::General {
                 counts: Ints::Wide(&side.counts),
-                displs: Ints::Wide(&side.addresses),
+                displs: Ints::Address(&side.addresses),
                 datatypes: side.datatypes[..].into(),
             },
             names: like.names,
@@ -205,7 +207,7 @@ impl Drop for Joined {
 
 /// True if one of the blocks lies in device memory. MPI then copies all of them to or from our
 /// buffer.
-fn any_on_device(devices: &Option<Devices>, blocks: &[(Located, i64)]) -> Result<bool> {
+fn any_on_device(devices: Option<&Devices>, blocks: &[(Located, i64)]) -> Result<bool> {
     let Some(devices) = devices else { return Ok(false) };
     for (block, _) in blocks {
         if block.is_on_device(devices)? {
@@ -250,15 +252,15 @@ impl JoinedSide {
                     bytes = bytes.saturating_add(length);
                 }
             }
-            let on_device = any_on_device(&devices, &blocks)?;
+            let on_device = any_on_device(devices.as_ref(), &blocks)?;
             if rank == me || !rule.joins(blocks.len(), bytes) {
-                side.push(first.count, first.at.addr() as i64, first.datatype, false);
+                side.push(first.count, first.at.addr().cast_signed(), first.datatype, false);
             } else if on_device || bytes <= SHORT {
                 let begin = side.buffer.len().next_multiple_of(LINE);
-                side.buffer.resize(begin + bytes as usize, 0);
+                side.buffer.resize(begin + to_usize(bytes), 0);
                 let mut at = begin;
                 for (block, length) in blocks {
-                    let bytes = at..at + length as usize;
+                    let bytes = at..at + to_usize(length);
                     at = bytes.end;
                     let (packing, _) = Packing::of(&block, &known, comm)?;
                     let packing = if on_device { Packing::Message } else { packing };
@@ -281,12 +283,12 @@ impl JoinedSide {
         }
         // the buffer does not move any more
         for (entry, begin) in short {
-            side.addresses[entry] = side.buffer.as_mut_ptr().wrapping_add(begin).addr() as i64;
+            side.addresses[entry] = side.buffer.as_mut_ptr().wrapping_add(begin).addr().cast_signed();
         }
         Ok(side)
     }
 
-    fn push(&mut self, count: i64, address: i64, datatype: Datatype, joined: bool) {
+    fn push(&mut self, count: i64, address: isize, datatype: Datatype, joined: bool) {
         self.counts.push(count);
         self.addresses.push(address);
         self.datatypes.push(datatype);

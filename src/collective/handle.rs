@@ -152,7 +152,7 @@ pub fn freed_flag(comm: Communicator) -> Result<Arc<AtomicBool>> {
 /// # Safety
 /// The reference must not be alive when a neighborhood of the communicator is set or freed.
 #[inline]
-pub unsafe fn lookup<'a>(comm: Communicator<'a>, operation: Operation) -> Result<&'a Arc<BoundNeighborhood>> {
+pub unsafe fn lookup(comm: Communicator<'_>, operation: Operation) -> Result<&Arc<BoundNeighborhood>> {
     // SAFETY: the value lives as long as the attribute, as the caller vouches. MPI lets a program
     // ask for a communicator's properties while a collective runs on it in another thread, so that
     // nothing here is exclusive; what a collective changes is in a `RefCell` of its own, which

@@ -19,6 +19,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::collective::OPERATIONS;
 use crate::error::{Error, Result};
+use crate::util::cast::to_int;
 
 /// Tags from here on go by number. Those below: 1 to 4 of operations, 5 to 8 of verified ones
 /// (their first fields), 64 of negotiations, 101 and 102 of verification.
@@ -28,6 +29,7 @@ const FIRST: u32 = 128;
 /// standard allows is 32767, for all operations.
 pub const NUMBERS: u32 = 7_500;
 
+#[expect(clippy::cast_possible_truncation, reason = "a handful")]
 const COUNT: u32 = OPERATIONS as u32;
 
 /// Tags of the other fields of verified collectives, up to `FIRST_SHARED`.
@@ -35,22 +37,23 @@ const FIRST_FIELD: u32 = FIRST + COUNT * NUMBERS;
 
 /// Most fields of a verified collective: each has a tag below the least `MPI_TAG_UB` that the
 /// standard allows.
-pub const MOST_FIELDS: usize = 1 + (FIRST_SHARED as usize - FIRST_FIELD as usize) / OPERATIONS;
+pub const MOST_FIELDS: usize = 1 + (FIRST_SHARED - FIRST_FIELD) as usize / OPERATIONS;
 
 /// Tags from here on belong to messages that were meant for shared memory, half of all that there
 /// are at the most; those of persistent collectives that match alone follow.
-const FIRST_SHARED: u64 = 32768;
+const FIRST_SHARED: u32 = 32768;
 const MOST_SHARED: u64 = 1 << 20;
 
 /// Where the tags of messages begin that were meant for shared memory, and how many there are, in
 /// an MPI whose largest one is `largest`.
 pub fn shared(largest: i32) -> (u64, u64) {
-    (FIRST_SHARED, ((u64::from(largest.unsigned_abs()) + 1).saturating_sub(FIRST_SHARED) / 2).min(MOST_SHARED))
+    let first = u64::from(FIRST_SHARED);
+    (first, ((u64::from(largest.unsigned_abs()) + 1).saturating_sub(first) / 2).min(MOST_SHARED))
 }
 
 /// The tags of one operation on one communicator.
 pub struct Tags {
-    operation: u32,
+    operation: u8,
     /// Numbers of persistent collectives that match alone.
     private: AtomicU64,
     /// Numbers given out.
@@ -65,7 +68,7 @@ pub struct Tags {
 
 impl Tags {
     /// For operation number `operation`.
-    pub fn new(operation: u32) -> Tags {
+    pub fn new(operation: u8) -> Tags {
         Tags {
             operation,
             private: AtomicU64::new(0),
@@ -106,14 +109,14 @@ impl Tags {
     /// The tag of all collectives whose messages are all posted when they start, on all processes.
     #[inline(always)]
     pub fn one(&self) -> i32 {
-        1 + self.operation as i32
+        1 + i32::from(self.operation)
     }
 
     /// The tags of all verified collectives, one for each field. Calls with more than `MOST_FIELDS`
     /// are in error, and send nothing.
     pub fn verified(&self, tags: &mut [i32]) {
         for (field, tag) in (0u32..).zip(tags.iter_mut().take(MOST_FIELDS)) {
-            *tag = (field.checked_sub(1).map_or(1 + COUNT, |others| FIRST_FIELD + COUNT * others) + self.operation) as i32;
+            *tag = to_int(field.checked_sub(1).map_or(1 + COUNT, |others| FIRST_FIELD + COUNT * others) + u32::from(self.operation));
         }
     }
 
@@ -127,7 +130,7 @@ impl Tags {
         // collectives on a communicator are started one after the other
         let given = self.next.load(Ordering::Relaxed);
         for (number, tag) in (given..).zip(tags.iter_mut()) {
-            *tag = (u64::from(FIRST) + u64::from(COUNT) * (number % u64::from(NUMBERS)) + u64::from(self.operation)) as i32;
+            *tag = to_int(u64::from(FIRST) + u64::from(COUNT) * (number % u64::from(NUMBERS)) + u64::from(self.operation));
         }
         if self.holding.load(Ordering::Relaxed) > 0 {
             let held = self.lock();
@@ -153,7 +156,7 @@ impl Tags {
         }
         let first = self.private.fetch_add(tags.len() as u64, Ordering::Relaxed);
         for (number, tag) in (first..).zip(tags) {
-            *tag = (first_private + u64::from(COUNT) * (number % numbers) + u64::from(self.operation)) as i32;
+            *tag = to_int(first_private + u64::from(COUNT) * (number % numbers) + u64::from(self.operation));
         }
         Ok(())
     }
@@ -197,7 +200,7 @@ mod tests {
             assert!(fields.into_iter().all(|tag| tag > 0 && tag <= 32767 && seen.insert(tag)));
             for _ in 0..NUMBERS {
                 let tag = next(tags).unwrap();
-                assert!(seen.insert(tag) && tag <= 32767 && tag >= FIRST as i32);
+                assert!(seen.insert(tag) && tag <= 32767 && tag >= to_int(FIRST));
             }
         }
         // those of persistent ones, where there are such tags

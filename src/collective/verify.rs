@@ -17,6 +17,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::p2p::{Lost, Message, Requests};
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
+use crate::util::cast::to_int;
 
 /// Tags of the messages between the ends of an edge.
 const FORWARD: i32 = 101;
@@ -75,8 +76,8 @@ fn intents(list: &[Neighbor], fields: &[&Blocks], operation: usize) -> Result<Ve
     (list.iter().enumerate())
         .map(|(entry, neighbor)| {
             // both ends must have as many fields: each has a tag of its own
-            let digest = fields.len() as i64;
-            let mut intent = Intent { operation: operation as i64, entry: entry as i64, digest, ..Intent::default() };
+            let digest = to_int(fields.len());
+            let mut intent = Intent { operation: to_int(operation), entry: to_int(entry), digest, ..Intent::default() };
             // an entry without a process is not read
             for side in fields.iter().filter(|_| neighbor.rank.is_some()) {
                 let block = side.locate(entry)?;
@@ -170,9 +171,9 @@ impl Check {
     fn post(&mut self, receives: &mut usize, comm: &Comm) -> Result<()> {
         let message = |words: *mut [i64; WORDS], peer: u32| Message {
             at: words.cast(),
-            count: WORDS as i32,
+            count: to_int(WORDS),
             datatype: <i64 as coll::Element>::datatype(),
-            peer: peer as i32,
+            peer: to_int(peer),
         };
         let (sources, targets) = (self.sources.iter(), self.targets.iter());
         let peers = (sources.map(|e| (e.1, FORWARD, BACKWARD))).chain(targets.map(|e| (e.1, BACKWARD, FORWARD)));
@@ -245,7 +246,7 @@ impl Check {
             if i.operation == ERRONEOUS {
                 return "nothing, as its arguments are in error".to_owned();
             }
-            let name = names.get(i.operation as usize).copied().unwrap_or("something else");
+            let name = usize::try_from(i.operation).ok().and_then(|operation| names.get(operation)).unwrap_or(&"something else");
             // sums may be equal where the blocks of the fields are not
             let how = if i.operation == other.operation && i.bytes == other.bytes { " in blocks of other lengths" } else { "" };
             format!("{} bytes ({} elements of {} bytes){how} in {name}", i.bytes, i.count, i.element)

@@ -29,7 +29,7 @@ impl Room {
         let length = to_usize(steps.unsigned_abs()) + buffers::length(1, true_extent, &argument)?;
         let lowest = true_lb + steps.min(0);
         // align the address that the operator gets, not the beginning of the room
-        let before = lowest.rem_euclid(LINE as i64) - lowest;
+        let before = lowest.rem_euclid(to_int(LINE)) - lowest;
         Ok(Room { length: length.next_multiple_of(LINE) + LINE, before })
     }
 }

@@ -27,6 +27,7 @@ use crate::select::hints::origins::Origin;
 use crate::select::hints::{SparseHints, site_loggp};
 use crate::select::{Chooser, Class, ProtocolChoice, ProtocolReason, UNMEASURED};
 use crate::shm::node;
+use crate::util::cast::to_int;
 
 /// How an exchange is called. All processes must use the same form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -324,7 +325,7 @@ impl ExchangeContext {
     /// Returns the tag of the next plan. It is the same on all processes.
     pub fn next_plan(&mut self) -> i32 {
         let tags = u64::from((self.largest_tag - FIRST_PLAN_TAG + 1).unsigned_abs());
-        let tag = FIRST_PLAN_TAG + (self.plans % tags) as i32;
+        let tag = FIRST_PLAN_TAG + to_int::<i32>(self.plans % tags);
         self.plans += 1;
         tag
     }

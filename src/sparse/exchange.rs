@@ -75,7 +75,7 @@ impl Exchange {
         if transport.size > 1 {
             let made = Run::make(choice.protocol, hints.node_size, transport, resources);
             // the others may run this exchange already: the next call joins them
-            let armed = |_| Run::arm(choice.protocol, transport, resources).inspect_err(|_| context.next_choice = Some(choice));
+            let armed = |()| Run::arm(choice.protocol, transport, resources).inspect_err(|_| context.next_choice = Some(choice));
             if let Err(error) = made.and_then(armed) {
                 observed.iter().for_each(observe::Exchange::end);
                 return Err(error);
@@ -230,8 +230,8 @@ impl Exchange {
     }
 
     /// Returns the private communicator.
-    pub fn comm(&self) -> Result<Arc<Comm>> {
-        Ok(Arc::clone(self.context.hold().comm()))
+    pub fn comm(&self) -> Arc<Comm> {
+        Arc::clone(self.context.hold().comm())
     }
 
     /// Returns the context of the communicator.

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::mpi::Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Block, Probed, Request};
+use crate::util::cast::{to_int, to_usize};
 
 /// A message to be sent.
 #[derive(Debug, Clone, Copy)]
@@ -44,11 +45,11 @@ impl Outgoing {
         // SAFETY: the caller vouches for both.
         unsafe {
             if dense && !self.device {
-                std::ptr::copy_nonoverlapping(self.block.at, into, self.bytes as usize);
+                std::ptr::copy_nonoverlapping(self.block.at, into, to_usize(self.bytes));
                 return Ok(());
             }
             let Block { at, count, datatype } = self.block;
-            let buffer = std::slice::from_raw_parts_mut(into, self.bytes as usize);
+            let buffer = std::slice::from_raw_parts_mut(into, to_usize(self.bytes));
             pack_by_mpi(&Located { at: at.cast_mut(), count, datatype }, buffer, self.device, comm)
         }
     }
@@ -163,7 +164,7 @@ impl Arrivals {
     pub unsafe fn copy(&mut self, source: u32, from: *const u8, bytes: u64) -> Result<()> {
         let at = self.place(source, bytes)?;
         // SAFETY: the caller vouches for the source; `place` allocated `bytes` bytes.
-        unsafe { std::ptr::copy_nonoverlapping(from, at, bytes as usize) };
+        unsafe { std::ptr::copy_nonoverlapping(from, at, to_usize(bytes)) };
         Ok(())
     }
 
@@ -239,14 +240,14 @@ impl Arrivals {
             let count = layout.count(m.bytes).unwrap_or(0);
             let (low, bytes) = layout.span(count).ok_or(Error::NoMemory { bytes: usize::MAX })?;
             let at = typed.room(bytes)?;
-            let first = at.wrapping_offset(-low as isize);
+            let first = at.wrapping_offset(to_int(low.wrapping_neg()));
             if m.bytes > 0 {
                 // SAFETY: the packed bytes have arrived; there is room for the span of the
                 // elements. The room is zeroed first, so that the gaps between elements are
                 // initialized too.
                 unsafe {
-                    std::ptr::write_bytes(at, 0, bytes as usize);
-                    unpack_by_mpi(m.at, m.bytes, &Located { at: first, count: count as i64, datatype }, false, comm)?;
+                    std::ptr::write_bytes(at, 0, to_usize(bytes));
+                    unpack_by_mpi(m.at, m.bytes, &Located { at: first, count: to_int(count), datatype }, false, comm)?;
                 }
             }
             typed.messages.push(Arrived { source: m.source, at: first, bytes: m.bytes });
@@ -298,31 +299,32 @@ impl Layout {
         let low = (i128::from(self.bounds.0) + last.min(0)).div_euclid(ALIGN as i128) * ALIGN as i128;
         let high = i128::from(self.bounds.1) + last.max(0);
         let bytes = i64::try_from((high - low).max(0)).ok()?;
-        Some((i64::try_from(low).ok()?, bytes as u64))
+        Some((i64::try_from(low).ok()?, to_int(bytes)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::util::cast::to_u32;
 
     #[test]
     fn messages_do_not_overlap_and_are_aligned() {
         let mut arrivals = Arrivals::default();
         let sizes = [0u64, 1, 16, 17, 4096, 5000, 3, 1 << 20, 0, 7];
         for (i, &bytes) in sizes.iter().enumerate() {
-            let from = vec![i as u8 + 1; bytes as usize];
+            let from = vec![to_int::<u8>(i) + 1; to_usize(bytes)];
             // SAFETY: `from` has `bytes` bytes.
-            unsafe { arrivals.copy(9 - i as u32, from.as_ptr(), bytes) }.unwrap();
+            unsafe { arrivals.copy(9 - to_u32(i), from.as_ptr(), bytes) }.unwrap();
         }
         arrivals.sort();
         for (i, m) in arrivals.messages.iter().enumerate() {
             let k = sizes.len() - 1 - i;
-            assert_eq!((m.source, m.bytes), (i as u32, sizes[k]));
+            assert_eq!((m.source, m.bytes), (to_u32(i), sizes[k]));
             assert_eq!(m.at as usize % ALIGN, 0);
             // SAFETY: the bytes have been written.
-            let there = unsafe { std::slice::from_raw_parts(m.at, m.bytes as usize) };
-            assert!(there.iter().all(|&b| b == k as u8 + 1));
+            let there = unsafe { std::slice::from_raw_parts(m.at, to_usize(m.bytes)) };
+            assert!(there.iter().all(|&b| b == to_int::<u8>(k) + 1));
         }
     }
 

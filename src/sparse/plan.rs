@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::persistent::Persistent;
-use crate::observe::{Call, Medium, Record};
+use crate::observe::{self, Call, Medium, Record};
 use crate::progress::Outstanding;
 
 /// A persistent exchange.
@@ -69,7 +69,7 @@ impl Plan {
             broken: false,
             loss: None,
             patience: Patience::default(),
-            record: observed.as_ref().map(|observed| observed.plan()),
+            record: observed.as_ref().map(observe::Sparse::plan),
             sends,
         })
     }

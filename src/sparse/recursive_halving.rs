@@ -161,6 +161,7 @@ impl Census {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::util::cast::to_u32;
     use std::collections::BTreeSet;
 
     /// Runs the steps of all processes with one token for each pair (source, target).
@@ -171,7 +172,7 @@ mod tests {
             let mut held: Vec<BTreeSet<(u32, u32)>> = (0..p).map(|r| (0..p).map(|t| (r, t)).collect()).collect();
             let mut news: Vec<BTreeSet<u32>> = (0..p).map(|r| BTreeSet::from([r])).collect();
             let rounds = all.iter().map(Vec::len).max().unwrap();
-            assert_eq!(rounds as u32, crate::model::sparse::rounds(p), "{p} processes");
+            assert_eq!(to_u32(rounds), crate::model::sparse::rounds(p), "{p} processes");
             for round in 0..rounds {
                 let (held_before, news_before) = (held.clone(), news.clone());
                 for r in 0..p {
@@ -190,7 +191,7 @@ mod tests {
             }
             for r in 0..p {
                 assert_eq!(held[r as usize], (0..p).map(|s| (s, r)).collect(), "{p} processes, at {r}");
-                assert_eq!(news[r as usize].len() as u32, p, "{p} processes, at {r}");
+                assert_eq!(to_u32(news[r as usize].len()), p, "{p} processes, at {r}");
             }
         }
     }

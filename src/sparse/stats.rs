@@ -4,6 +4,8 @@
 //! The values fit into one word of [`STATS_BITS`] bits, so that a protocol can add them to a
 //! message it sends anyway.
 
+use crate::util::cast::to_int;
+
 /// The largest values of any process in an exchange. Message counts and bytes are stored as their
 /// number of binary digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,7 +21,7 @@ pub struct Stats {
 impl Stats {
     /// Encodes a duration, a number of messages and a number of bytes.
     pub fn new(time: u16, messages: u64, bytes: u64) -> Stats {
-        let digits = |n: u64| (u64::BITS - n.leading_zeros()) as u16;
+        let digits = |n: u64| to_int::<u16>(u64::BITS - n.leading_zeros());
         Stats { time, messages: digits(messages.min(u32::MAX.into())), bytes: digits(bytes) }
     }
 
@@ -35,7 +37,7 @@ impl Stats {
 
     /// Unpacks what [`Stats::word`] packed.
     pub fn from_word(word: u32) -> Stats {
-        Stats { time: (word >> 13) as u16, messages: (word >> 7 & 0x3f) as u16, bytes: (word & 0x7f) as u16 }
+        Stats { time: (word >> 13 & 0x7ff) as u16, messages: (word >> 7 & 0x3f) as u16, bytes: (word & 0x7f) as u16 }
     }
 
     /// Returns the midpoint of the numbers that have this many binary digits.

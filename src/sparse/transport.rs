@@ -165,7 +165,7 @@ impl Transport {
 
     /// Probes until `missing` messages have been found or a probe finds nothing. Returns true once
     /// none is missing.
-    pub fn find_missing(&mut self, missing: &mut u32, arrivals: &mut Arrivals) -> Result<bool> {
+    pub fn find_missing(&mut self, missing: &mut u64, arrivals: &mut Arrivals) -> Result<bool> {
         while *missing > 0 {
             if !self.find(None, arrivals)? {
                 return Ok(false);

@@ -16,6 +16,7 @@ use crate::select::hints::SparseHints;
 use crate::sparse::messages::{Arrivals, Arrived, Layout, Outgoing, Sends};
 use crate::sparse::{self, Exchange, ExchangeContext, Form};
 use crate::topology::neighborhood;
+use crate::util::cast::to_int;
 
 /// The arguments that every form of an exchange has.
 pub struct Arguments {
@@ -233,10 +234,12 @@ impl ReceiveType {
         let datatype = unsafe { args::datatype(RECV.datatype, datatype) }?;
         let (extent, dense) = examine(&RECV, datatype, &context.recv, context.comm())?;
         if dense {
-            let layout = Layout { size: extent as u64, extent, bounds: (0, extent) };
+            let layout = Layout { size: to_int(extent), extent, bounds: (0, extent) };
             return Ok(ReceiveType { layout, derived: None });
         }
-        let layout = Layout { size: datatype.size()? as u64, extent, bounds: datatype.bounds()? };
+        // negative if MPI cannot say it: no message is as long
+        let size = u64::try_from(datatype.size()?).unwrap_or(u64::MAX);
+        let layout = Layout { size, extent, bounds: datatype.bounds()? };
         Ok(ReceiveType { layout, derived: Some(OwnedDatatype::duplicate(datatype)?) })
     }
 

@@ -12,6 +12,7 @@ use crate::mpi::datatype::{self, Owned as Datatype};
 use crate::mpi::{self, Communicator, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, comm};
 use crate::sparse::messages::{Arrivals, Arrived};
 use crate::sparse::{self, Exchange, Shared};
+use crate::util::cast::to_int;
 
 /// A nonblocking sparse exchange under way.
 pub struct MPIX_Sparse_request_object {
@@ -47,7 +48,7 @@ unsafe fn exchange(function: &str, arguments: &Arguments, result: *mut MPIX_Spar
 
 /// Makes a result of an exchange that is complete.
 fn finish(exchange: &mut Exchange, kind: ReceiveType, place: Results<MPIX_Sparse_result>) -> Result<()> {
-    let comm = exchange.comm()?;
+    let comm = exchange.comm();
     MPIX_Sparse_result_object::new(exchange.take(), kind, &comm)?.hand_out(place);
     Ok(())
 }
@@ -231,13 +232,13 @@ unsafe fn each(name: &str, arguments: &Arguments, function: MPIX_Sparse_function
         boundary::call(name, arguments.comm, |comm| {
             let function = function.ok_or_else(|| Error::NullResult { argument: Argument::new("function") }.into());
             let Started { mut exchange, destination: function, kind, .. } = arguments.start(comm, Keep::Call, function)?;
-            let private = exchange.comm()?;
+            let private = exchange.comm();
             let mut failed = Ok(());
             let deliver = |m: &Arrived| -> Result<()> {
                 let count = kind.check(m)?;
                 let typed = kind.unpacked(&Arrivals::of(*m), &private)?;
                 let at = typed.as_ref().map_or(m.at, |t| t.messages[0].at);
-                let code = function(m.source as c_int, count as MPI_Count, at.cast(), context);
+                let code = function(to_int(m.source), to_int(count), at.cast(), context);
                 if code == mpi::success() { Ok(()) } else { Err(Error::Callback { code, source_rank: m.source }.into()) }
             };
             exchange.wait_with(|inbox, new| {
@@ -309,12 +310,12 @@ unsafe fn start(function: &str, arguments: &Arguments, request: *mut MPIX_Sparse
     unsafe {
         boundary::call(function, arguments.comm, |comm| {
             let started = arguments.start(comm, Keep::Request, Results::one("request", request))?;
-            let Started { exchange, destination, kind, sendtype: _sendtype, .. } = started;
+            let Started { exchange, destination, kind, sendtype, .. } = started;
             let context = Arc::clone(exchange.context());
             let outstanding = Arc::clone(&context.hold().outstanding);
             let exchange = Arc::new(Mutex::new(exchange));
             outstanding.add(Arc::clone(&exchange) as _);
-            let request = MPIX_Sparse_request_object { exchange, context, kind, _sendtype, user: arguments.comm };
+            let request = MPIX_Sparse_request_object { exchange, context, kind, _sendtype: sendtype, user: arguments.comm };
             destination.write([Box::into_raw(Box::new(request))]);
             Ok(())
         })

@@ -89,7 +89,7 @@ unsafe fn make_plan(function: &str, arguments: &Arguments, plan: *mut MPIX_Spars
             let mut started = arguments.start(comm, Keep::Plan, Results::one("plan", plan))?;
             let exchange = &mut started.exchange;
             exchange.wait()?;
-            let (private, inbox) = (exchange.comm()?, exchange.take());
+            let (private, inbox) = (exchange.comm(), exchange.take());
             let plan = Plan::new(exchange.context(), started.sends, &inbox, tag)?;
             let mut result = Box::new(MPIX_Sparse_result_object::new(inbox, started.kind, &private)?);
             result.of_plan = true;

@@ -12,6 +12,7 @@ use crate::error::{Argument, Class, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{self, MPI_Aint, MPI_Count, comm, device};
 use crate::sparse::messages::{Arrivals, Arrived};
+use crate::util::cast::{to_int, to_usize};
 
 /// The messages that a sparse exchange brought, ordered by source, those of one source in the order
 /// in which it sent them.
@@ -61,7 +62,7 @@ impl MPIX_Sparse_result_object {
             return Ok(());
         };
         for (from, into) in self.packed.messages.iter().zip(&typed.messages).filter(|(m, _)| m.bytes > 0) {
-            let count = self.kind.layout.count(from.bytes).unwrap_or(0) as i64;
+            let count = to_int(self.kind.layout.count(from.bytes).unwrap_or(0));
             // SAFETY: the caller vouches for the lengths; there is room for the elements, and the
             // datatype stays.
             unsafe {
@@ -92,8 +93,8 @@ pub unsafe extern "C" fn MPIX_Sparse_get_count(
     unsafe {
         with("MPIX_Sparse_get_count", result, |result| {
             let (messages, elements) = (Results::one("nmessages", nmessages)?, Results::one("nelements", nelements)?);
-            messages.write([result.messages().len() as c_int]);
-            elements.write([result.elements() as MPI_Count]);
+            messages.write([args::int("nmessages", result.messages().len())?]);
+            elements.write([to_int(result.elements())]);
             Ok(())
         })
     }
@@ -119,8 +120,8 @@ pub unsafe extern "C" fn MPIX_Sparse_get_message(
             let m = usize::try_from(index).ok().and_then(|i| result.messages().get(i)).ok_or_else(beyond)?;
             let (from, elements) = (Results::one("source", source)?, Results::one("count", count)?);
             let place = Results::one("data", data)?;
-            from.write([m.source as c_int]);
-            elements.write([result.count(m) as MPI_Count]);
+            from.write([to_int(m.source)]);
+            elements.write([to_int(result.count(m))]);
             place.write([m.at.cast()]);
             Ok(())
         })
@@ -145,7 +146,7 @@ pub unsafe extern "C" fn MPIX_Sparse_get_messages(
         with("MPIX_Sparse_get_messages", result, |result| {
             let room = args::length("maxmessages", maxmessages)?;
             let fits = |name, value: u64| {
-                let narrow = || Error::Narrow { argument: Argument::new(name), value: value as i64 };
+                let narrow = || Error::Narrow { argument: Argument::new(name), value: to_int(value) };
                 c_int::try_from(value).map_err(|_| Box::new(narrow()))
             };
             let wide = Table::of(result, room);
@@ -179,8 +180,8 @@ pub unsafe extern "C" fn MPIX_Sparse_get_messages_c(
         with("MPIX_Sparse_get_messages_c", result, |result| {
             let wide = Table::of(result, args::length("maxmessages", maxmessages)?);
             write_unless_null(sources, wide.sources);
-            write_unless_null(counts, wide.counts.into_iter().map(|c| c as MPI_Count));
-            write_unless_null(displs, wide.displs.into_iter().map(|d| d as MPI_Aint));
+            write_unless_null(counts, wide.counts.into_iter().map(to_int));
+            write_unless_null(displs, wide.displs.into_iter().map(to_int));
             Ok(())
         })
     }
@@ -198,7 +199,7 @@ impl Table {
         let messages = &result.messages()[..most.min(result.messages().len())];
         let counts: Vec<u64> = messages.iter().map(|m| result.count(m)).collect();
         let displs = counts.iter().scan(0, |at, c| Some(std::mem::replace(at, *at + c))).collect();
-        Table { sources: messages.iter().map(|m| m.source as c_int).collect(), counts, displs }
+        Table { sources: messages.iter().map(|m| to_int(m.source)).collect(), counts, displs }
     }
 }
 
@@ -229,7 +230,7 @@ pub unsafe extern "C" fn MPIX_Sparse_copy(result: MPIX_Sparse_result, maxcount: 
             }
             // a datatype of absolute addresses goes with MPI_BOTTOM, which is NULL
             if recvbuf.is_null() && needed > 0 && result.kind.derived.is_none() {
-                return Err(Error::NullBuffer { argument: Argument::new("recvbuf"), count: needed as i64 }.into());
+                return Err(Error::NullBuffer { argument: Argument::new("recvbuf"), count: to_int(needed) }.into());
             }
             device::look();
             let devices = device::devices();
@@ -240,17 +241,18 @@ pub unsafe extern "C" fn MPIX_Sparse_copy(result: MPIX_Sparse_result, maxcount: 
                 match &result.kind.derived {
                     _ if m.bytes == 0 => {}
                     kind if devices.as_ref().map_or(Ok(false), |devices| devices.hold(at, 1, datatype))? => {
-                        let elements = if kind.is_some() { count as i64 } else { m.bytes as i64 };
+                        let elements = to_int(if kind.is_some() { count } else { m.bytes });
                         let block = Located { at, count: elements, datatype };
                         unpack_by_mpi(m.at, m.bytes, &block, true, &result.comm)?;
                     }
-                    None => std::ptr::copy_nonoverlapping(m.at, at, m.bytes as usize),
+                    None => std::ptr::copy_nonoverlapping(m.at, at, to_usize(m.bytes)),
                     Some(_) => {
-                        let block = Located { at, count: count as i64, datatype };
+                        let block = Located { at, count: to_int(count), datatype };
                         unpack_by_mpi(m.at, m.bytes, &block, false, &result.comm)?;
                     }
                 }
-                at = at.wrapping_offset(count as isize * result.kind.layout.extent as isize);
+                // there may be no memory behind the last element
+                at = at.wrapping_offset(to_int::<isize>(count).wrapping_mul(to_int(result.kind.layout.extent)));
             }
             Ok(())
         })

@@ -8,6 +8,7 @@ use crate::mpi::device;
 use crate::select::hints::Hints;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::{self, Neighborhood};
+use crate::util::cast::to_u32;
 
 /// One process's arguments of a set call.
 pub struct SetCall {
@@ -30,7 +31,7 @@ pub fn agree(comm: &Comm, request: Result<SetCall>) -> Result<SetCall> {
     let devices = i64::from(device::is_in_use());
     let lowest = coll::allreduce(comm, [failed, operations, -operations, hints, -hints, -devices], Reduction::Min)?;
     if lowest[0] != i64::MAX {
-        let root = lowest[0] as u32;
+        let root = to_u32(lowest[0]);
         let remote = coll::share_error(comm, request.as_ref().err().map(|e| &**e), root, me)?;
         return Err(request.err().unwrap_or(remote.into()));
     }
@@ -94,7 +95,7 @@ pub fn find_directions(comm: &Comm, n: Neighborhood, grid: Option<&Grid>) -> Res
     let missing = heaviest.pop() != Some(0);
     match labelled {
         Some(labelled) if !missing => {
-            let mut order: Vec<u32> = (0..heaviest.len() as u32).filter(|&d| heaviest[d as usize] >= 0).collect();
+            let mut order: Vec<u32> = (0..to_u32(heaviest.len())).filter(|&d| heaviest[d as usize] >= 0).collect();
             order.sort_by_key(|&d| std::cmp::Reverse(heaviest[d as usize]));
             Ok((labelled, Some(order)))
         }

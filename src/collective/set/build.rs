@@ -14,6 +14,7 @@ use crate::select::hints::Hints;
 use crate::topology::graph::Graph;
 use crate::topology::nodes::Locality;
 use crate::util::backoff::{Backoff, Pace};
+use crate::util::cast::to_int;
 
 /// Tag of negotiation messages on the private communicator. No collective operation uses it.
 const TAG: i32 = 64;
@@ -83,7 +84,7 @@ fn negotiate(comm: &Comm, mut negotiation: Negotiation) -> Result<Schedule> {
         let count = i32::try_from(size_of_val(&words[..])).map_err(|_| {
             Error::Internal(format!("{} words are too many for one message to process {}", words.len(), exchange.rank))
         })?;
-        Ok(Message { at: words.as_mut_ptr().cast(), count, datatype: datatype::byte(), peer: exchange.rank as i32 })
+        Ok(Message { at: words.as_mut_ptr().cast(), count, datatype: datatype::byte(), peer: to_int(exchange.rank) })
     };
     while !negotiation.done() {
         let (sends, receives): (Vec<_>, Vec<_>) = (negotiation.sends().collect(), negotiation.receives().collect());

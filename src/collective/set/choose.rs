@@ -11,6 +11,7 @@ use crate::shm::node;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::Neighborhood;
 use crate::topology::nodes::Locality;
+use crate::util::cast::to_u32;
 
 /// Sums up the neighborhoods of all processes. Collective: two reductions of three words together.
 pub fn outline(comm: &Comm, neighborhood: &Neighborhood) -> Result<Outline> {
@@ -61,7 +62,7 @@ pub fn find_nodes(comm: &Comm, hints: &Hints, input: &Input) -> Result<(u32, Opt
     let leads = u64::from(names == input.neighborhood.rank());
     let [nodes] = coll::allreduce(comm, [leads], Reduction::Sum)?;
     let names = coll::gather(comm, names)?;
-    Ok((nodes as u32, (!names.is_empty()).then(|| Locality::from_names(&names))))
+    Ok((to_u32(nodes), (!names.is_empty()).then(|| Locality::from_names(&names))))
 }
 
 /// Finds out if all neighborhoods on a grid together form a stencil. Returns the same on all

@@ -21,6 +21,7 @@ use crate::select::{self, Choice, Next, Outline, Reason};
 use crate::shm::node::Team;
 use crate::topology::cartesian::Grid;
 use crate::topology::neighborhood::Neighborhood;
+use crate::util::cast::to_int;
 use crate::{observe, progress};
 
 mod agree;
@@ -96,7 +97,7 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
                 team,
                 generation,
                 neighborhoods: [const { None }; OPERATIONS],
-                tags: Operation::ALL.map(|operation| Arc::new(Tags::new(operation as u32))),
+                tags: Operation::ALL.map(|operation| Arc::new(Tags::new(operation as u8))),
                 outstanding: progress::of_process()?,
             };
             HANDLE.set(comm, handle)?;
@@ -153,9 +154,9 @@ fn shared(
         return Ok(None);
     };
     let serves = |selected: &Selected| selected.choice.algorithm.entry().unserved(operations).is_none();
-    let others = handle.neighborhoods.iter().flatten().enumerate();
-    let found = others.filter_map(|(i, other)| Some((i, other.reusable_schedule(neighborhood, hints).filter(serves)?))).next();
-    let mine = found.as_ref().map_or(-1, |(i, _)| *i as i64);
+    let mut others = handle.neighborhoods.iter().flatten().enumerate();
+    let found = others.find_map(|(i, other)| Some((i, other.reusable_schedule(neighborhood, hints).filter(serves)?)));
+    let mine = found.as_ref().map_or(-1, |(i, _)| to_int::<i64>(*i));
     let [lowest, highest] = coll::allreduce(comm, [mine, -mine], Reduction::Min)?;
     Ok(found.filter(|_| lowest == -highest).map(|(_, selected)| selected))
 }
@@ -231,7 +232,8 @@ fn share_memory(
         }
     };
     let tags = tags::shared(mpi::message::largest_tag()?);
-    Ok(channel::make(team, n, &common, (bytes as usize, hints.single_copy), tags, generation)?.unwrap_or_default())
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    Ok(channel::make(team, n, &common, (bytes, hints.single_copy), tags, generation)?.unwrap_or_default())
 }
 
 /// The grid of a Cartesian communicator. `None` also if the MPI has no such query.

@@ -6,6 +6,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::topology::graph::Graph;
 use crate::topology::neighborhood::Neighborhood;
 use crate::topology::nodes::Locality;
+use crate::util::cast::to_u32;
 
 /// The graph of all processes, gathered when first needed.
 pub struct GatheredGraph<'a> {
@@ -26,7 +27,7 @@ impl GatheredGraph<'_> {
     pub fn graph(&mut self) -> Result<Option<&Graph>> {
         if !self.gathered {
             let (targets, weights) = Graph::row(self.neighborhood);
-            let degrees = coll::gather(self.comm, targets.len() as u32)?;
+            let degrees = coll::gather(self.comm, to_u32(targets.len()))?;
             let targets = coll::gatherv(self.comm, &targets, &degrees)?;
             let weights = coll::gatherv(self.comm, &weights, &degrees)?;
             let here = !degrees.is_empty();

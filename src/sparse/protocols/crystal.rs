@@ -19,6 +19,7 @@ use crate::sparse::messages::{Arrivals, Sends};
 use crate::sparse::recursive_halving::{Step, steps};
 use crate::sparse::stats::Stats;
 use crate::sparse::transport::{Tag, Transport, lost};
+use crate::util::cast::{high_half, low_half, to_usize};
 
 /// Size of the receives posted in advance. A longer message arrives in two pieces.
 const HEAD: usize = 8192;
@@ -62,12 +63,12 @@ impl Packet {
     /// Decodes a packet from its label and length; its bytes, if any, are at `at`.
     pub fn read(label: u64, bytes: u64, at: *const u8) -> Packet {
         let (bytes, body) = if bytes == LOST { (0, Body::Lost) } else { (bytes, Body::At(at)) };
-        Packet { target: (label >> 32) as u32, source: label as u32, bytes, body }
+        Packet { target: high_half(label), source: low_half(label), bytes, body }
     }
 
     /// Returns the words of its bytes, rounded up.
     pub fn body_words(&self) -> usize {
-        (self.bytes as usize).div_ceil(WORD)
+        to_usize(self.bytes).div_ceil(WORD)
     }
 
     /// Returns all words that it takes.
@@ -143,7 +144,7 @@ impl Incoming {
         }
         if !self.begun {
             self.begun = true;
-            let words = self.head[0] as usize;
+            let words = to_usize(self.head[0]);
             self.whole.clear();
             if words > self.head.len() {
                 self.whole.resize(words, 0);
@@ -160,7 +161,7 @@ impl Incoming {
     }
 
     fn words(&self) -> &[u64] {
-        if self.whole.is_empty() { &self.head[..self.head[0] as usize] } else { &self.whole }
+        if self.whole.is_empty() { &self.head[..to_usize(self.head[0])] } else { &self.whole }
     }
 }
 
@@ -220,7 +221,7 @@ impl Routing {
                             outgoing[at - 1] = LOST;
                         }
                     }
-                    Body::At(from) => std::ptr::copy_nonoverlapping(from, into, r.bytes as usize),
+                    Body::At(from) => std::ptr::copy_nonoverlapping(from, into, to_usize(r.bytes)),
                     Body::Lost => outgoing[at - 1] = LOST,
                 }
             }
@@ -259,7 +260,7 @@ impl Routing {
             }
             for incoming in &round.incoming {
                 let words = incoming.words();
-                self.largest = self.largest.max(Stats::from_word(words[1] as u32));
+                self.largest = self.largest.max(Stats::from_word(low_half(words[1])));
                 let mut rest = &words[PREFIX..];
                 while let [label, bytes, body @ ..] = rest {
                     let packet = Packet::read(*label, *bytes, body.as_ptr().cast());

@@ -28,6 +28,7 @@ use crate::sparse::messages::{Arrivals, PendingSends, Sends};
 use crate::sparse::stats::{STATS_BITS, Stats};
 use crate::sparse::transport::{Tag, Transport, lost};
 use crate::util::backoff::{Backoff, Pace};
+use crate::util::cast::to_usize;
 
 const _: () = assert!(STATS_BITS <= VALUE_BITS, "the barrier has room for the stats");
 
@@ -53,9 +54,18 @@ const END: u32 = 2;
 const FAILED: u32 = 3;
 
 /// Size of a half with its counters, in whole cache lines.
+#[expect(clippy::cast_possible_truncation, reason = "a constant far below 2^32")]
 const HALF: usize = (size_of::<Half>() + INBOX_ROOM as usize).next_multiple_of(128);
 
 const HEADER: u64 = size_of::<Header>() as u64;
+
+/// Returns the address of a header. Halves of inboxes, and the room of arrivals, are aligned for
+/// it, and its positions there are multiples of its size.
+#[inline]
+#[expect(clippy::cast_ptr_alignment, reason = "aligned, as the doc says")]
+fn header_at(at: *mut u8) -> *mut Header {
+    at.cast::<Header>()
+}
 
 /// The memory that all processes of the communicator share.
 struct Memory {
@@ -64,6 +74,7 @@ struct Memory {
 }
 
 impl Memory {
+    #[expect(clippy::cast_ptr_alignment, reason = "the memory of a process begins with a page")]
     fn barrier(&self) -> &Barrier {
         // SAFETY: the memory of process 0 begins with a barrier, initially zero. It consists of
         // atomics and lives as long as the segment.
@@ -75,8 +86,9 @@ impl Memory {
     }
 
     /// Returns one half of a process's inbox.
+    #[expect(clippy::cast_ptr_alignment, reason = "HEAD and HALF are multiples of the alignment of a half")]
     fn half(&self, process: u32, number: u64) -> &Half {
-        // SAFETY: as above; HEAD and HALF are multiples of the alignment of a half.
+        // SAFETY: as above.
         unsafe { &*self.half_at(process, number).cast::<Half>() }
     }
 
@@ -89,14 +101,14 @@ impl Memory {
     /// Returns the address of a position in a half.
     #[inline]
     fn at(&self, process: u32, number: u64, position: u64) -> *mut u8 {
-        self.half_at(process, number).wrapping_add(size_of::<Half>() + position as usize)
+        self.half_at(process, number).wrapping_add(size_of::<Half>() + to_usize(position))
     }
 
     /// Writes a header to a half.
     fn write_header(&self, process: u32, number: u64, position: u64, header: Header) {
         // SAFETY: the caller has reserved the position, which lies within a half; positions are
         // multiples of the size of a header.
-        unsafe { self.at(process, number, position).cast::<Header>().write(header) };
+        unsafe { header_at(self.at(process, number, position)).write(header) };
     }
 }
 
@@ -125,7 +137,7 @@ pub struct Run {
     memory: Arc<Memory>,
     number: u64,
     /// After the barrier: how many messages that travel by MPI are still to be found.
-    missing: Option<u32>,
+    missing: Option<u64>,
     pending: PendingSends,
     /// Of polls that find the barrier closed.
     backoff: Backoff,
@@ -138,7 +150,7 @@ impl Run {
     ///
     /// # Safety
     /// As for `dispatch::Run::start`.
-    pub unsafe fn start(transport: &mut Transport, inboxes: &mut Inboxes, sends: &Sends) -> Result<Run> {
+    pub unsafe fn start(transport: &mut Transport, inboxes: &mut Inboxes, sends: &Sends) -> Run {
         let (rank, rest) = (transport.rank, transport.tag(Tag::Rest));
         let mine = transport.stats(sends);
         let (memory, number) = (Arc::clone(&inboxes.memory), inboxes.number);
@@ -187,7 +199,7 @@ impl Run {
             fence_before_ring();
             memory.doorbell().ring();
         }
-        Ok(Run { memory, number, missing: None, pending, backoff: Backoff::new(Pace::INBOX) })
+        Run { memory, number, missing: None, pending, backoff: Backoff::new(Pace::INBOX) }
     }
 
     /// Advances the protocol. Returns true once it is done.
@@ -209,7 +221,7 @@ impl Run {
     }
 
     /// Takes the messages out of this process's inbox. Returns how many more must be probed for.
-    fn empty(&self, transport: &mut Transport, arrivals: &mut Arrivals) -> Result<u32> {
+    fn empty(&self, transport: &mut Transport, arrivals: &mut Arrivals) -> Result<u64> {
         let contents = self.memory.half(transport.rank, self.number).drain(INBOX_ROOM);
         let bytes = if contents.overflowed { self.find_end(transport.rank) } else { contents.bytes };
         if bytes > 0 {
@@ -218,11 +230,11 @@ impl Run {
             let at = arrivals.room(bytes)?;
             // SAFETY: these bytes of the half were written before the barrier completed; `room`
             // allocated as many.
-            unsafe { std::ptr::copy_nonoverlapping(self.memory.at(transport.rank, self.number, 0), at, bytes as usize) };
+            unsafe { std::ptr::copy_nonoverlapping(self.memory.at(transport.rank, self.number, 0), at, to_usize(bytes)) };
             let mut position = 0;
             while position < bytes {
                 // SAFETY: a header within the copy, at an aligned address.
-                let header = unsafe { at.add(position as usize).cast::<Header>().read() };
+                let header = unsafe { header_at(at.add(to_usize(position))).read() };
                 position += HEADER;
                 if header.kind == ANNOUNCED {
                     arrivals.receive(header.source, header.bytes, transport.tag(Tag::Rest), &transport.comm)?;
@@ -232,12 +244,12 @@ impl Run {
                 if header.kind == FAILED {
                     transport.loss.get_or_insert_with(|| lost(header.source));
                 } else {
-                    arrivals.enter(header.source, at.wrapping_add(position as usize), header.bytes);
+                    arrivals.enter(header.source, at.wrapping_add(to_usize(position)), header.bytes);
                 }
                 position += header.bytes.next_multiple_of(HEADER);
             }
         }
-        Ok(contents.elsewhere as u32)
+        Ok(contents.elsewhere)
     }
 
     /// Returns where the messages end in this process's half, which overflowed.
@@ -247,7 +259,7 @@ impl Run {
         while position < INBOX_ROOM {
             // SAFETY: a header within the half; reservations are contiguous up to the first one
             // that did not fit.
-            let header = unsafe { self.memory.at(rank, self.number, position).cast::<Header>().read() };
+            let header = unsafe { header_at(self.memory.at(rank, self.number, position)).read() };
             match header.kind {
                 MESSAGE | FAILED => position += HEADER + header.bytes.min(INBOX_LONG).next_multiple_of(HEADER),
                 ANNOUNCED => position += HEADER,

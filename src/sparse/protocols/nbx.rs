@@ -23,11 +23,13 @@ use crate::mpi::message::{self, Cancelled, Mode, Request, Status, bytes_at};
 use crate::sparse::messages::{Arrivals, PendingSends, Sends};
 use crate::sparse::stats::Stats;
 use crate::sparse::transport::{Tag, Transport, lost};
+use crate::util::cast::to_usize;
 
 /// Number of receives that are kept posted.
 const RECEIVES: usize = 16;
 
 /// Size of a posted buffer: longer messages are announced.
+#[expect(clippy::cast_possible_truncation, reason = "a constant far below 2^32")]
 const BUFFER: usize = POSTED_BYTES as usize;
 
 /// Tags on the ring's communicator, for messages and for announcements of longer ones. Each has two
@@ -235,7 +237,7 @@ impl Run {
     ) -> Result<()> {
         let at: *const u8 = ring.buffers[ring.oldest].as_ptr().cast();
         // SAFETY: MPI has written `status.bytes` bytes to the buffer.
-        let bytes = unsafe { std::slice::from_raw_parts(at, status.bytes as usize) };
+        let bytes = unsafe { std::slice::from_raw_parts(at, to_usize(status.bytes)) };
         let (kind, parity) = (status.tag & ANNOUNCEMENT, status.tag & 1);
         if parity == self.parity {
             enter(arrivals, status.source, kind, bytes, Tag::Rest.number(parity), comm, loss)?;

@@ -21,6 +21,7 @@ use crate::mpi::message::bytes_at;
 use crate::sparse::messages::{Arrivals, Outgoing, Sends};
 use crate::sparse::stats::Stats;
 use crate::sparse::transport::{Tag, Transport};
+use crate::util::cast::{to_u32, to_usize};
 
 /// The map of nodes, real ones or those that a hint assumes.
 pub struct Nodes {
@@ -55,7 +56,7 @@ impl Nodes {
         for (i, &r) in members.iter().enumerate() {
             let name = node_of[r as usize];
             if begins.last().is_none_or(|b| b.0 != name) {
-                begins.push((name, i as u32));
+                begins.push((name, to_u32(i)));
             }
         }
         let router = Router::new(Arc::new(node), place, processes, Tag::Router.number(0));
@@ -121,7 +122,7 @@ impl Run {
                 // in the format of the router's packets
                 envelope.extend([place << 32 | u64::from(transport.rank), o.bytes]);
                 let at = envelope.len();
-                envelope.resize(at + (o.bytes as usize).div_ceil(WORD), 0);
+                envelope.resize(at + to_usize(o.bytes).div_ceil(WORD), 0);
                 // SAFETY: the caller vouches for the block; the envelope has just been extended by
                 // its bytes.
                 if let Err(e) = unsafe { o.pack(envelope[at..].as_mut_ptr().cast(), sends.dense, &transport.comm) } {
@@ -190,9 +191,10 @@ impl Run {
     fn contents(&self) -> Vec<Packet> {
         let mut packets = Vec::new();
         for envelope in &self.arrived.messages {
-            // SAFETY: these bytes have arrived and consist of words; arrivals are aligned for
-            // words.
-            let words = unsafe { std::slice::from_raw_parts(envelope.at.cast::<u64>(), envelope.bytes as usize / WORD) };
+            #[expect(clippy::cast_ptr_alignment, reason = "arrivals are aligned for words")]
+            let first = envelope.at.cast::<u64>();
+            // SAFETY: these bytes have arrived and consist of words.
+            let words = unsafe { std::slice::from_raw_parts(first, to_usize(envelope.bytes) / WORD) };
             let mut rest = words;
             while let [label, bytes, body @ ..] = rest {
                 let packet = Packet::read(*label, *bytes, body.as_ptr().cast());

@@ -29,7 +29,7 @@ enum Count {
         sum: Box<u32>,
     },
     /// Done; this many messages are still to be found.
-    Missing(u32),
+    Missing(u64),
 }
 
 /// A run of the protocol.
@@ -99,7 +99,7 @@ impl Run {
             Count::Missing(_) => None,
         };
         if let Some(sum) = counted {
-            self.count = Count::Missing(sum);
+            self.count = Count::Missing(sum.into());
         }
         let Count::Missing(missing) = &mut self.count else { unreachable!("counted above") };
         Ok(transport.find_missing(missing, arrivals)? & arrivals.complete()? & self.pending.complete()?)

@@ -10,6 +10,7 @@ use crate::mpi::message::{Mode, Request, collective};
 use crate::sparse::messages::{Arrivals, PendingSends, Sends};
 use crate::sparse::stats::{STATS_BITS, Stats};
 use crate::sparse::transport::{Tag, Transport};
+use crate::util::cast::to_u32;
 
 /// The words sent to and received from all processes. Kept between exchanges.
 #[derive(Default)]
@@ -92,7 +93,7 @@ impl Run {
             self.alltoall = None;
             let mut largest = Stats::default();
             for (source, &word) in words.received.iter().enumerate() {
-                let (source, expected) = (source as u32, word & ((1 << STATS) - 1));
+                let (source, expected) = (to_u32(source), word & ((1 << STATS) - 1));
                 largest = largest.max(unpack(word));
                 match expected {
                     0 => {}

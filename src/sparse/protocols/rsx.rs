@@ -18,6 +18,7 @@ use crate::mpi::window::Counters;
 use crate::sparse::messages::{Arrivals, PendingSends, Sends};
 use crate::sparse::stats::Stats;
 use crate::sparse::transport::Transport;
+use crate::util::cast::to_usize;
 
 /// The counters of one communicator.
 pub struct Sums {
@@ -42,7 +43,7 @@ pub struct Run {
     /// Where the additions store the previous values.
     _found: Vec<u64>,
     in_barrier: bool,
-    missing: Option<u32>,
+    missing: Option<u64>,
     pending: PendingSends,
 }
 
@@ -61,7 +62,7 @@ impl Run {
     /// As for `dispatch::Run::start`.
     pub unsafe fn start(transport: &mut Transport, sums: &mut Option<Sums>, sends: &Sends) -> Result<Run> {
         let Some(Sums { counters, .. }) = sums else { unreachable!("created by make") };
-        let counter = transport.parity as usize;
+        let counter = to_usize(transport.parity);
         let (mut additions, mut found) = (PendingSends::default(), vec![0u64; sends.list.len()]);
         for (o, found) in sends.list.iter().zip(&mut found).filter(|(o, _)| o.target != transport.rank) {
             // SAFETY: the buffers do not move and live as long as the run.
@@ -102,7 +103,7 @@ impl Run {
             transport.learn(largest);
             let Some(Sums { counters, seen, .. }) = sums else { unreachable!("created by make") };
             let now = counters.own(self.counter)?;
-            self.missing = Some((now - std::mem::replace(&mut seen[self.counter], now)) as u32);
+            self.missing = Some(now - std::mem::replace(&mut seen[self.counter], now));
         }
         let missing = self.missing.as_mut().expect("counted above");
         Ok(transport.find_missing(missing, arrivals)? & arrivals.complete()? & self.pending.complete()?)
