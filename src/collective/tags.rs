@@ -116,7 +116,8 @@ impl Tags {
     /// are in error, and send nothing.
     pub fn verified(&self, tags: &mut [i32]) {
         for (field, tag) in (0u32..).zip(tags.iter_mut().take(MOST_FIELDS)) {
-            *tag = to_int(field.checked_sub(1).map_or(1 + COUNT, |others| FIRST_FIELD + COUNT * others) + u32::from(self.operation));
+            *tag =
+                to_int(field.checked_sub(1).map_or(1 + COUNT, |others| FIRST_FIELD + COUNT * others) + u32::from(self.operation));
         }
     }
 
