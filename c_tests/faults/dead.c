@@ -119,6 +119,12 @@ static MPI_Comm neighbors_on = MPI_COMM_WORLD;
 static char send[8 * LONG], have[8 * LONG];
 static double begin;
 
+/* waits so long in any case: a signal, as MPICH's UCX uses them, ends usleep */
+static void wait_for(double seconds) {
+  double end = MPI_Wtime() + seconds;
+  while (MPI_Wtime() < end) usleep(10000);
+}
+
 /* says how a call ended; an error ends all */
 static void report(int code) {
   char text[MPI_MAX_ERROR_STRING] = "no error";
@@ -220,7 +226,7 @@ static int at_end(MPI_Comm comm, int key, void *value, void *extra) {
   (void)comm, (void)key, (void)value, (void)extra;
   printf("process %d: told: %.1f s: %s\n", test_rank, MPI_Wtime() - begin, told);
   fflush(stdout);
-  usleep(2500000);
+  wait_for(2.5);
   MPI_Abort(MPI_COMM_WORLD, 3);
   return MPI_SUCCESS;
 }
@@ -352,7 +358,7 @@ static int check_cut_off(void) {
   for (int k = 0; k < 5 && code == MPI_SUCCESS; k++) {
     memset(send, k + 1, sizeof send);
     if (victim && k == 1) sends_left = 1, refusals = 2;
-    if (victim && k == 4) usleep(300000), end_now();
+    if (victim && k == 4) wait_for(0.3), end_now();
     code = run_plan(&plan);
     if (victim) {
       char text[MPI_MAX_ERROR_STRING] = "no error";
@@ -367,7 +373,7 @@ static int check_cut_off(void) {
   }
   CHECK(getenv("MPIX_NODES") == NULL || ended == (test_rank == 0 ? 4 : 1), "%d calls ended", ended);
   report(code);
-  usleep(2500000);
+  wait_for(2.5);
   MPI_Abort(MPI_COMM_WORLD, 3);
   return 0;
 }
@@ -521,14 +527,14 @@ int main(int argc, char **argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (victim) {
     /* the others wait by then, or begin to */
-    usleep(getenv("TEST_AT_ONCE") ? 0 : 300000);
+    wait_for(getenv("TEST_AT_ONCE") ? 0 : 0.3);
     calls_left = 1;
     if (is("exchange_midway")) exchange(LONG, 0);
     if (is("messages_midway")) alltoall(LONG);
     if (is("set_midway")) set_all(0);
     end_now();
   }
-  if (getenv("TEST_AT_ONCE")) usleep(300000);
+  if (getenv("TEST_AT_ONCE")) wait_for(0.3);
   begin = MPI_Wtime();
   if (is("finalize")) return finalize();
   if (is("set") || is("set_later") || is("set_midway")) code = set_all(0);
@@ -557,7 +563,7 @@ int main(int argc, char **argv) {
     /* whose neighbors all live goes on, however long ago another process has ended */
     double until = MPI_Wtime() + 1;
     while (code == MPI_SUCCESS && MPI_Wtime() < until) {
-      if (test_rank == 0) usleep(250000);
+      if (test_rank == 0) wait_for(0.25);
       code = alltoall(SHORT);
     }
   } else return 2;
@@ -567,6 +573,6 @@ int main(int argc, char **argv) {
   /* as does each later call of all */
   if (code != MPI_SUCCESS && strncmp(what, "exchange", 8) == 0) report(exchange(SHORT, 0));
   /* lets the others come to their ends, as the first one that aborts takes all with it */
-  usleep(2500000);
+  wait_for(2.5);
   MPI_Abort(MPI_COMM_WORLD, 3);
 }
