@@ -52,9 +52,32 @@ impl Scratch {
         enlarge(&mut self.memory, needed)
     }
 
-    /// Returns the address of block `k`'s first element.
-    pub fn at(&mut self, k: usize, room: Room) -> *mut u8 {
+    /// Returns where blocks lie that have such a room, until more room is made.
+    pub fn places(&mut self, room: Room) -> Places {
         let aligned = self.memory.as_ptr().align_offset(LINE);
-        self.memory.as_mut_ptr().wrapping_add(aligned + k * self.stride).wrapping_offset(to_int(room.before))
+        let first = self.memory.as_mut_ptr().wrapping_add(aligned).wrapping_offset(to_int(room.before));
+        Places { first, stride: self.stride }
+    }
+
+    /// Leaks the memory: MPI may still write it.
+    pub fn lose(&mut self) {
+        std::mem::forget(std::mem::take(&mut self.memory));
+    }
+}
+
+/// Where blocks lie in their rooms.
+#[derive(Debug, Clone, Copy)]
+pub struct Places {
+    first: *mut u8,
+    stride: usize,
+}
+
+impl Places {
+    /// None.
+    pub const NONE: Places = Places { first: std::ptr::null_mut(), stride: 0 };
+
+    /// Returns the address of block `k`'s first element.
+    pub fn at(&self, k: usize) -> *mut u8 {
+        self.first.wrapping_add(self.stride * k)
     }
 }

@@ -196,7 +196,8 @@ impl Bound {
         let (me, tag, comm) = (tools.me, tools.tag, tools.comm);
         let count = to_int::<i64>(data.len()) / size;
         let operand = |at: *mut u8| Located { at, count, datatype };
-        let (received, so_far) = (operand(tools.scratch.at(0, room)), operand(tools.scratch.at(1, room)));
+        let places = tools.scratch.places(room);
+        let (received, so_far) = (operand(places.at(0)), operand(places.at(1)));
         let packed = &mut tools.packed[..data.len()];
         // SAFETY: as for `Block::combine`.
         unsafe {
@@ -215,7 +216,7 @@ impl Bound {
         let Some(room) = self.room else { return Ok(()) };
         let (me, tag, comm) = (tools.me, tools.tag, tools.comm);
         let located = &self.located;
-        let received = Located { at: tools.scratch.at(0, room), ..*located };
+        let received = Located { at: tools.scratch.places(room).at(0), ..*located };
         let of_received = match &self.packing {
             Packing::InPlace(at) => Packing::InPlace(received.at.wrapping_add(at.addr().wrapping_sub(located.at.addr()))),
             packing => packing.clone(),

@@ -1,17 +1,15 @@
 //! Binds a call: finds and checks the block of each message, copy and reduction.
 
 use super::state::{Fold, P2p};
-use crate::datatype::buffers::{self, Blocks, Buffers, Located, Shape, enlarge};
+use crate::datatype::buffers::{Blocks, Buffers, Located, Shape, enlarge};
 use crate::datatype::check::{accept, refuse_null, self_edge};
 use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
+use crate::exec::scratch::{Places, Room};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{Datatype, Op, text_of};
 use crate::schedule::Block;
-use crate::util::cast::{to_int, to_usize};
-
-/// Alignment of scratch blocks in bytes: a cache line.
-const LINE: usize = 64;
+use crate::util::cast::to_usize;
 
 impl P2p {
     /// Binds the messages of one side. The shape is matched once, not per message: this loop is all
@@ -47,14 +45,14 @@ impl P2p {
     }
 
     /// Finds a block of any kind. Most messages do not need this.
-    pub(super) fn locate(&mut self, block: Block, buffers: &Buffers, scratch: &Scratch) -> Result<Located> {
+    pub(super) fn locate(&mut self, block: Block, buffers: &Buffers, scratch: &Places) -> Result<Located> {
         let known = if let Block::Input(_) = block { &mut self.accepted.input } else { &mut self.accepted.output };
         locate(block, buffers, scratch, known, &self.comm)
     }
 
     /// Binds all operations but messages of whole input or output blocks.
     #[inline]
-    pub(super) fn bind_others(&mut self, buffers: &Buffers, scratch: &Scratch) -> Result<()> {
+    pub(super) fn bind_others(&mut self, buffers: &Buffers, scratch: &Places) -> Result<()> {
         let none = self.sorted.others.is_empty() && self.sorted.copies.is_empty() && self.sorted.reduces.is_empty();
         if none && self.parts.is_empty() {
             return Ok(());
@@ -62,7 +60,7 @@ impl P2p {
         self.bind_each(buffers, scratch)
     }
 
-    pub(super) fn bind_each(&mut self, buffers: &Buffers, scratch: &Scratch) -> Result<()> {
+    pub(super) fn bind_each(&mut self, buffers: &Buffers, scratch: &Places) -> Result<()> {
         // SAFETY: as for `bind`, in all of the calls.
         unsafe {
             if !self.parts.is_empty() {
@@ -105,15 +103,15 @@ impl P2p {
 
     /// Checks the operator and lays out the scratch blocks.
     #[inline]
-    pub(super) fn prepare_fold(&mut self, buffers: &Buffers) -> Result<Scratch> {
+    pub(super) fn prepare_fold(&mut self, buffers: &Buffers) -> Result<Places> {
         self.fold = None;
         match buffers.op {
             Some(op) => self.lay_out_fold(op, buffers),
-            None => Ok(Scratch::NONE),
+            None => Ok(Places::NONE),
         }
     }
 
-    pub(super) fn lay_out_fold(&mut self, op: Op, buffers: &Buffers) -> Result<Scratch> {
+    pub(super) fn lay_out_fold(&mut self, op: Op, buffers: &Buffers) -> Result<Places> {
         let result = buffers.output.locate(0)?;
         if self.accepted.op != Some((op, result.datatype)) {
             op.check_type(result.datatype, self.self_comm()?)
@@ -123,27 +121,16 @@ impl P2p {
         let extent = buffers.output.extent;
         self.fold = Some(Fold { op, datatype: result.datatype, count: result.count, extent });
         if self.scratch_blocks == 0 {
-            return Ok(Scratch::NONE);
+            return Ok(Places::NONE);
         }
-        let (true_lb, true_extent) = result.datatype.true_extent()?;
-        let argument = || buffers.output.count_argument(0);
-        let too_large = || Error::TooLarge { argument: argument(), count: result.count, extent };
-        // from the lowest to the highest byte of all elements
-        let steps = buffers::steps(result.count, extent, argument)?;
-        let length = to_usize(steps.unsigned_abs()) + buffers::length(1, true_extent, argument)?;
-        let stride = length.next_multiple_of(LINE);
-        let needed = stride.checked_mul(self.scratch_blocks).and_then(|n| n.checked_add(2 * LINE)).ok_or_else(too_large)?;
-        enlarge(&mut self.scratch, needed)?;
-        // align the address that the operator gets, not the beginning of the allocation
-        let aligned = self.scratch.as_ptr().align_offset(LINE);
-        let lowest = true_lb + steps.min(0);
-        let before = lowest.rem_euclid(to_int(LINE)) - lowest;
-        Ok(Scratch { first: self.scratch.as_mut_ptr().wrapping_add(aligned).wrapping_offset(to_int(before)), stride })
+        let room = Room::of(&result, extent, || buffers.output.count_argument(0))?;
+        self.scratch.hold(room, self.scratch_blocks)?;
+        Ok(self.scratch.places(room))
     }
 }
 
 /// Finds and checks a block of any kind; `known` is a datatype that MPI has accepted.
-fn locate(block: Block, buffers: &Buffers, scratch: &Scratch, known: &mut Option<Datatype>, comm: &Comm) -> Result<Located> {
+fn locate(block: Block, buffers: &Buffers, scratch: &Places, known: &mut Option<Datatype>, comm: &Comm) -> Result<Located> {
     let (side, entry) = match block {
         Block::Input(entry) => (&buffers.input, entry as usize),
         Block::Output(entry) => (&buffers.output, entry as usize),
@@ -155,24 +142,7 @@ fn locate(block: Block, buffers: &Buffers, scratch: &Scratch, known: &mut Option
     accept(known, located.datatype, side, entry, comm)?;
     refuse_null(&located, side)?;
     if let Block::Scratch(k) = block {
-        located.at = scratch.at(k);
+        located.at = scratch.at(to_usize(k));
     }
     Ok(located)
-}
-
-/// Where the scratch blocks lie.
-#[derive(Clone, Copy)]
-pub(super) struct Scratch {
-    /// Address of element 0 of block 0.
-    first: *mut u8,
-    /// Bytes from one block to the next.
-    stride: usize,
-}
-
-impl Scratch {
-    const NONE: Scratch = Scratch { first: std::ptr::null_mut(), stride: 0 };
-
-    fn at(&self, k: u32) -> *mut u8 {
-        self.first.wrapping_add(self.stride * k as usize)
-    }
 }

@@ -10,6 +10,7 @@ use crate::datatype::known::Known;
 use crate::datatype::large::Large;
 use crate::error::{Error, Result};
 use crate::exec::guards::Guards;
+use crate::exec::scratch::Scratch;
 use crate::exec::waiting::Waiting;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
@@ -63,7 +64,7 @@ pub struct P2p {
     /// True if MPI may still access the buffers of this call, or of an earlier one since `bind`.
     pub(super) stuck: bool,
     pub(super) large: Large,
-    pub(super) scratch: Vec<u8>,
+    pub(super) scratch: Scratch,
     /// A neighbor that has died; no more messages to or from it are posted.
     pub(super) gone: Option<u32>,
     /// Messages of the running call whose blocks could not be packed: notices go instead.
@@ -131,7 +132,7 @@ impl P2p {
             patience: Patience::default(),
             stuck: false,
             large: Large::default(),
-            scratch: Vec::new(),
+            scratch: Scratch::default(),
             gone: None,
             spoiled: Vec::new(),
             pack: Vec::new(),
@@ -151,7 +152,7 @@ impl P2p {
     pub(super) fn leave_memory(&mut self) {
         if std::mem::take(&mut self.stuck) {
             self.parts.lose();
-            std::mem::forget(std::mem::take(&mut self.scratch));
+            self.scratch.lose();
         }
     }
 

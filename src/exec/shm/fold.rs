@@ -13,14 +13,11 @@ use crate::datatype::known::Known;
 use crate::datatype::pack::Packing;
 use crate::error::{Error, Result};
 use crate::exec::elements::fold_in_place;
+use crate::exec::scratch::{Places, Room, Scratch};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::op::{self, Element, Operator};
 use crate::mpi::{Datatype, Op};
 use crate::schedule::FoldOrder;
-use crate::util::cast::{to_int, to_usize};
-
-/// Alignment of the kept blocks in bytes.
-const LINE: usize = 64;
 
 /// Where the block of a source comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,11 +63,9 @@ pub struct Folding {
     way: Packing,
     in_place: Option<*mut u8>,
     own: Vec<OwnBlock>,
-    /// Two blocks with the layout of the result, the distance between them, and that from the
-    /// beginning of one to its first element.
-    kept: Vec<u8>,
-    stride: usize,
-    before: i64,
+    /// Two blocks with the layout of the result.
+    scratch: Scratch,
+    kept: Places,
     /// Index of the one that holds the result so far.
     at: usize,
 }
@@ -99,9 +94,8 @@ impl Folding {
             way: Packing::InPlace(std::ptr::null_mut()),
             in_place: None,
             own: Vec::new(),
-            kept: Vec::new(),
-            stride: 0,
-            before: 0,
+            scratch: Scratch::default(),
+            kept: Places::NONE,
             at: 0,
         }
     }
@@ -137,14 +131,9 @@ impl Folding {
         self.in_place = if let Packing::InPlace(at) = way { Some(at) } else { None };
         self.way = way;
         if self.predefined.is_none() && self.chain.len() > 1 {
-            let (true_lb, true_extent) = result.datatype.true_extent()?;
-            // from the lowest to the highest byte of all elements
-            let steps = buffers::steps(result.count, side.extent, argument)?;
-            let length = to_usize(steps.unsigned_abs()) + buffers::length(1, true_extent, argument)?;
-            self.stride = length.next_multiple_of(LINE) + LINE;
-            enlarge(&mut self.kept, 2 * self.stride + LINE)?;
-            let lowest = true_lb + steps.min(0);
-            self.before = lowest.rem_euclid(to_int(LINE)) - lowest;
+            let room = Room::of(&result, side.extent, argument)?;
+            self.scratch.hold(room, 2)?;
+            self.kept = self.scratch.places(room);
         }
         self.result = Some(result);
         Ok(())
@@ -252,8 +241,8 @@ impl Folding {
                 }
                 _ => {
                     let next = 1 - self.at;
-                    let into = if last { result.at } else { self.kept_block(next) };
-                    let so_far = self.kept_block(self.at);
+                    let into = if last { result.at } else { self.kept.at(next) };
+                    let so_far = self.kept.at(self.at);
                     self.place(data, &Located { at: into, ..result }, loopback)?;
                     self.at = next;
                     if first {
@@ -263,12 +252,6 @@ impl Folding {
                 }
             }
         }
-    }
-
-    /// Returns the address of a kept block's first element.
-    fn kept_block(&mut self, k: usize) -> *mut u8 {
-        let aligned = self.kept.as_ptr().align_offset(LINE);
-        self.kept.as_mut_ptr().wrapping_add(aligned + k * self.stride).wrapping_offset(to_int(self.before))
     }
 
     /// Unpacks a block to where `into` says.
