@@ -116,9 +116,9 @@ void mpixf_types_end(mpixf_types *types) {
   if (types->types != types->few) free(types->types);
 }
 
-int mpixf_degrees(MPI_Comm comm, int *indegree, int *outdegree) {
+int mpixf_degrees(int operation, MPI_Comm comm, int *indegree, int *outdegree) {
   int weighted;
-  return MPIX_Neighborhood_get_count(MPIX_NEIGHBOR_ALLTOALL, comm, indegree, outdegree, &weighted);
+  return MPIX_Neighborhood_get_count(operation, comm, indegree, outdegree, &weighted);
 }
 
 mpixf_text mpixf_text_room(const CFI_cdesc_t *string) {

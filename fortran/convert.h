@@ -48,8 +48,8 @@ typedef struct {
 void mpixf_types_of(mpixf_types *types, const MPI_Fint *handles, int degree, int fields);
 void mpixf_types_end(mpixf_types *types);
 
-/* Degrees of a communicator's neighborhood for alltoall. */
-int mpixf_degrees(MPI_Comm comm, int *indegree, int *outdegree);
+/* Degrees of a communicator's neighborhood for an operation. */
+int mpixf_degrees(int operation, MPI_Comm comm, int *indegree, int *outdegree);
 
 /* Room for a C string that fills a Fortran string. */
 typedef struct {

@@ -420,7 +420,7 @@ MPIXF_API void mpixf_Neighbor_alltoallw(const CFI_cdesc_t *sendbuf, const MPI_Fi
     const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ALLTOALL, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;
@@ -445,7 +445,7 @@ MPIXF_API void mpixf_Neighbor_alltoallw_c(const CFI_cdesc_t *sendbuf, const MPI_
     const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ALLTOALL, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;
@@ -471,7 +471,7 @@ MPIXF_API void mpixf_Ineighbor_alltoallw(const CFI_cdesc_t *sendbuf, const MPI_F
     MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ALLTOALL, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;
@@ -495,7 +495,7 @@ MPIXF_API void mpixf_Ineighbor_alltoallw_c(const CFI_cdesc_t *sendbuf, const MPI
     MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ALLTOALL, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;
@@ -519,7 +519,7 @@ MPIXF_API void mpixf_Neighbor_alltoallw_plan(const CFI_cdesc_t *sendbuf, const M
     MPIX_Request *request, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ALLTOALL, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;
@@ -543,7 +543,7 @@ MPIXF_API void mpixf_Neighbor_alltoallw_plan_c(const CFI_cdesc_t *sendbuf, const
     MPIX_Request *request, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ALLTOALL, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;
@@ -567,7 +567,7 @@ MPIXF_API void mpixf_Neighbor_alltoallw_fields(const MPI_Fint *nfields, const MP
     const CFI_cdesc_t *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ALLTOALL, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;
@@ -602,7 +602,7 @@ MPIXF_API void mpixf_Neighbor_alltoallw_fields_c(const MPI_Fint *nfields, const 
     const CFI_cdesc_t *recvtypes, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ALLTOALL, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;
@@ -637,7 +637,7 @@ MPIXF_API void mpixf_Ineighbor_alltoallw_fields(const MPI_Fint *nfields, const M
     const CFI_cdesc_t *recvtypes, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ALLTOALL, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;
@@ -672,7 +672,7 @@ MPIXF_API void mpixf_Ineighbor_alltoallw_fields_c(const MPI_Fint *nfields, const
     const CFI_cdesc_t *recvtypes, const MPI_Fint *comm, MPIX_Request *request, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ALLTOALL, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;
@@ -707,7 +707,7 @@ MPIXF_API void mpixf_Neighbor_alltoallw_fields_plan(const MPI_Fint *nfields, con
     const CFI_cdesc_t *recvtypes, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ALLTOALL, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;
@@ -742,7 +742,7 @@ MPIXF_API void mpixf_Neighbor_alltoallw_fields_plan_c(const MPI_Fint *nfields, c
     const CFI_cdesc_t *recvtypes, const MPI_Fint *comm, const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ALLTOALL, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;
@@ -1066,7 +1066,7 @@ MPIXF_API void mpixf_Neighbor_accumulatew(const CFI_cdesc_t *sendbuf, const MPI_
     const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ACCUMULATE, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;
@@ -1091,7 +1091,7 @@ MPIXF_API void mpixf_Neighbor_accumulatew_c(const CFI_cdesc_t *sendbuf, const MP
     const MPI_Aint *recvdispls, const MPI_Fint *recvtypes, const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ACCUMULATE, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;
@@ -1117,7 +1117,7 @@ MPIXF_API void mpixf_Ineighbor_accumulatew(const CFI_cdesc_t *sendbuf, const MPI
     MPIX_Request *request, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ACCUMULATE, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;
@@ -1141,7 +1141,7 @@ MPIXF_API void mpixf_Ineighbor_accumulatew_c(const CFI_cdesc_t *sendbuf, const M
     MPIX_Request *request, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ACCUMULATE, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;
@@ -1165,7 +1165,7 @@ MPIXF_API void mpixf_Neighbor_accumulatew_plan(const CFI_cdesc_t *sendbuf, const
     const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ACCUMULATE, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;
@@ -1189,7 +1189,7 @@ MPIXF_API void mpixf_Neighbor_accumulatew_plan_c(const CFI_cdesc_t *sendbuf, con
     const MPI_Fint *info, MPIX_Request *request, MPI_Fint *ierror) {
   mpixf_begin();
   int indegree_ = 0, outdegree_ = 0;
-  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
+  int code = mpixf_degrees(MPIX_NEIGHBOR_ACCUMULATE, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);
   if (code != MPI_SUCCESS) {
     mpixf_end(ierror, code);
     return;

@@ -498,7 +498,7 @@ int MPIX_Neighbor_gather_c(const void *sendbuf,
 //
 // If the schedule has several rounds, each waiting or testing function of this library moves every
 // collective of the process forward, and nothing else does: neighbors may have to wait for the next
-// such call. Among such collectives, the oldest one under way must not be more than 7,500
+// such call. Among such collectives, the oldest one under way must not be more than 7,280
 // collectives old; otherwise the call returns `MPI_ERR_REQUEST`.
 //
 // Errors in the arguments are reported here, and nothing is started. With verification

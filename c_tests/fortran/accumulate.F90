@@ -29,7 +29,7 @@ contains
   end subroutine prepare
 
   ! each block has a place
-  subroutine blocks()
+  subroutine own_places()
     integer, asynchronous :: have(n, degree)
     integer :: want(n, degree), larger(n, 2, degree), j
     type(MPIX_Request) :: request
@@ -64,7 +64,7 @@ contains
     end do
     call MPIX_Request_free(request, ierror)
     call equal(reshape(have, [n * degree]), reshape(2 * want - 5, [n * degree]), 'accumulate_plan, twice')
-  end subroutine blocks
+  end subroutine own_places
 
   ! all blocks have one place
   subroutine one_place()
@@ -126,7 +126,7 @@ program main
       MPI_INFO_NULL, MPI_COMM_WORLD, ierror)
   call ok(ierror, 'set')
   call prepare()
-  call blocks()
+  call own_places()
   call one_place()
   call layouts()
   call finish()

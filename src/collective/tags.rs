@@ -27,7 +27,7 @@ const FIRST: u32 = 128;
 
 /// So many collectives of an operation have different tags: the least `MPI_TAG_UB` that the
 /// standard allows is 32767, for all operations.
-pub const NUMBERS: u32 = 7_500;
+pub const NUMBERS: u32 = 7_280;
 
 #[expect(clippy::cast_possible_truncation, reason = "a handful")]
 const COUNT: u32 = OPERATIONS as u32;

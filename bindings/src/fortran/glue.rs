@@ -24,7 +24,9 @@ pub fn glue(interface: &Interface) -> String {
         if per_neighbor {
             // the arrays have as many entries as there are neighbors
             out += "  int indegree_ = 0, outdegree_ = 0;\n";
-            out += "  int code = mpixf_degrees(MPI_Comm_f2c(*comm), &indegree_, &outdegree_);\n";
+            let operation = if f.name.contains("accumulate") { "ACCUMULATE" } else { "ALLTOALL" };
+            writeln!(out, "  int code = mpixf_degrees(MPIX_NEIGHBOR_{operation}, MPI_Comm_f2c(*comm), &indegree_, &outdegree_);")
+                .unwrap();
             out += "  if (code != MPI_SUCCESS) {\n    mpixf_end(ierror, code);\n    return;\n  }\n";
         }
         for line in bindings.iter().flat_map(|b| b.before.lines()) {
