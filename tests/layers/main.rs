@@ -42,7 +42,7 @@ fn modules_use_only_what_lies_below_them() {
             "environment" => vec![],
             "logging" => vec!["environment", "mpi", "select"],
             "mpi" => vec!["error", "util"],
-            "datatype" => vec!["error", "mpi", "topology"],
+            "datatype" => vec!["error", "mpi", "topology", "util"],
             "shm" => vec!["error", "mpi", "util"],
             "exec" => vec!["datatype", "error", "mpi", "observe", "schedule", "shm", "topology", "util"],
             "observe" => vec!["environment", "error", "mpi", "util"],
