@@ -520,9 +520,9 @@ static void sweep(const int *start, const int *adjacent, const int *names, int r
   }
 }
 
-/* y: s->owned values. What was added up at ghosts goes home in the mirror image of exchange_ghosts,
- * and is added to the owners' values there. That it is added in the order of the list gives the same
- * sums in every run, in whatever order the messages come. */
+/* y: s->owned values. What was added up at ghosts goes home in the mirror image of
+ * exchange_ghosts, and is added to the owners' values there. That it is added in the order of the
+ * list gives the same sums in every run, in whatever order the messages come. */
 static void sweep_in_parallel(const Share *s, double *y) {
   double *x = doubles(s->owned + s->in.total), *sum = doubles(s->owned + s->in.total), *buffer = doubles(s->out.total);
   for (int i = 0; i < s->owned; i++) x[i] = flow_variable(s->global[i]);

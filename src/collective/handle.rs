@@ -96,8 +96,8 @@ pub struct Extents {
 pub struct Handle {
     /// The private communicator.
     pub comm: Arc<Comm>,
-    /// A communicator of this process alone, made with the first neighborhood whose operation combines
-    /// blocks.
+    /// A communicator of this process alone, made with the first neighborhood whose operation
+    /// combines blocks.
     pub self_comm: Option<Arc<Comm>>,
     /// How the process waits.
     pub waiting: Waiting,

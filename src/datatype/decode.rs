@@ -151,8 +151,8 @@ fn pieces_of(envelope: &Envelope, datatype: Datatype) -> Result<Option<Pieces>> 
     Ok(flatten(combiner, &contents, &elements))
 }
 
-/// Returns the predefined datatype that all data of a datatype is of; `None` if it is of several, or
-/// if MPI does not tell.
+/// Returns the predefined datatype that all data of a datatype is of; `None` if it is of several,
+/// or if MPI does not tell.
 pub fn basic(datatype: Datatype) -> Result<Option<Datatype>> {
     let mut found = None;
     Ok(if find_basic(datatype, &mut found)? { found } else { None })

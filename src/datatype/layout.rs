@@ -260,9 +260,10 @@ mod tests {
 
     struct Case {
         layout: Layout,
-        /// Positions of its bytes in `room` bytes of memory; the element's address is at `origin`.
+        /// Positions of its bytes in `room` bytes of memory; the element's address is at `origin`,
+        /// before the memory if all its bytes lie behind it.
         places: Vec<usize>,
-        origin: usize,
+        origin: i64,
         room: usize,
     }
 
@@ -277,7 +278,7 @@ mod tests {
             let layout = Layout::new(Arc::new(Typemap::new(pieces, extent).unwrap()), count).unwrap();
             let origin = -low;
             let places = all.iter().map(|o| to_usize(o + origin)).collect();
-            Case { layout, places, origin: to_usize(origin), room: to_usize(high - low + 1) }
+            Case { layout, places, origin, room: to_usize(high - low + 1) }
         }
 
         /// Memory in which each byte depends on its position.
@@ -293,7 +294,7 @@ mod tests {
         }
 
         fn at(&self, memory: &mut [u8]) -> *mut u8 {
-            memory.as_mut_ptr().wrapping_add(self.origin)
+            memory.as_mut_ptr().wrapping_offset(to_offset(self.origin))
         }
 
         fn check(&self, begin: usize, end: usize) {
@@ -306,7 +307,7 @@ mod tests {
             assert_eq!(have[..want.len()], want);
             assert_eq!(have[want.len()], 0xa5);
             if let Some(offset) = self.layout.contiguous() {
-                let first = self.origin.wrapping_add_signed(to_offset(offset));
+                let first = to_usize(self.origin + offset);
                 assert_eq!(memory[first..first + want.len()], want);
             }
             let mut part = vec![0xa5; end - begin + 1];

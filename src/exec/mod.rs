@@ -2,8 +2,8 @@
 //! datatypes, and runs it.
 //!
 //! `p2p` moves blocks by messages alone, `shm` through shared memory within a node, and `forward`
-//! through other processes, in packets. `accumulate` combines what one of them delivers with what is
-//! in the caller's buffer.
+//! through other processes, in packets. `accumulate` combines what one of them delivers with what
+//! is in the caller's buffer.
 
 pub mod accumulate;
 pub mod device;
@@ -33,7 +33,7 @@ pub enum Any {
     /// Forwards blocks through other processes.
     Forward(Box<forward::Forward>),
     /// Combines what another executor delivers with what is in the caller's buffer.
-    Accumulate(Box<accumulate::Accumulate>),
+    Accumulate(Box<accumulate::Accumulate<Any>>),
 }
 
 impl From<p2p::P2p> for Any {
@@ -100,6 +100,16 @@ impl Any {
             Any::Forward(executor) => executor.refuse_devices(buffers, devices),
             Any::Accumulate(executor) => executor.refuse_devices(buffers, devices),
         }
+    }
+}
+
+impl accumulate::Delivers for Any {
+    fn is_stuck(&self) -> bool {
+        Any::is_stuck(self)
+    }
+
+    fn observe(&mut self, record: &std::sync::Arc<crate::observe::Record>) {
+        Any::observe(self, record);
     }
 }
 

@@ -36,9 +36,9 @@ pub use agree::SetCall;
 ///
 /// Cost: two reductions of a few words, one more on a Cartesian communicator, two more if there is
 /// a neighborhood already, and the cost of choosing schedules (see `select_schedules`). The first
-/// call on a communicator also duplicates it and splits it by nodes; the first one for an operation that
-/// combines blocks splits it into single processes. If lists do not match: one exchange of O(P) words to find the
-/// pair.
+/// call on a communicator also duplicates it and splits it by nodes; the first one for an operation
+/// that combines blocks splits it into single processes. If lists do not match: one exchange of
+/// O(P) words to find the pair.
 ///
 /// # Safety
 /// No reference to a neighborhood of the communicator may be alive.

@@ -16,7 +16,6 @@ use self::block::{Block, Tools};
 use crate::datatype::buffers::{Blocks, Buffers, Ints, Shape, enlarge};
 use crate::datatype::known::Known;
 use crate::error::{Error, Result};
-use crate::exec::Any;
 use crate::exec::device::{no_reduction, refuse};
 use crate::exec::executor::Executor;
 use crate::exec::scratch::Scratch;
@@ -30,10 +29,19 @@ use crate::util::cast::{to_int, to_u32, to_usize};
 /// Alignment of each block's data: a cache line.
 const LINE: usize = 64;
 
+/// An executor that delivers blocks to be combined.
+pub trait Delivers: Executor {
+    /// Returns true if MPI may still access the bound buffers although no call is active.
+    fn is_stuck(&self) -> bool;
+
+    /// Counts and traces this executor from now on.
+    fn observe(&mut self, record: &Arc<Record>);
+}
+
 /// Executes one schedule, and combines what it delivers.
-pub struct Accumulate {
+pub struct Accumulate<D: Delivers> {
     /// Delivers the blocks.
-    inner: Any,
+    inner: D,
     order: FoldOrder,
     comm: Arc<Comm>,
     /// A communicator that holds only this process.
@@ -59,10 +67,10 @@ pub struct Accumulate {
     failure: Option<Box<Error>>,
 }
 
-impl Accumulate {
+impl<D: Delivers> Accumulate<D> {
     /// Makes an executor of what `inner` delivers, which executes `schedule`, on a neighborhood
     /// with so many sources.
-    pub fn new(inner: Any, order: FoldOrder, schedule: &Schedule, sources: usize, me: u32, comms: [Arc<Comm>; 2]) -> Accumulate {
+    pub fn new(inner: D, order: FoldOrder, schedule: &Schedule, sources: usize, me: u32, comms: [Arc<Comm>; 2]) -> Self {
         let mut of_source = vec![None; sources];
         for (source, _) in schedule.homes() {
             of_source[to_usize(source)] = Some(0);
@@ -151,7 +159,7 @@ impl Accumulate {
     }
 }
 
-impl Executor for Accumulate {
+impl<D: Delivers> Executor for Accumulate<D> {
     unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
         self.leave_memory();
         let (mut length, mut packed) = (0usize, 0);
@@ -236,7 +244,7 @@ impl Executor for Accumulate {
     }
 }
 
-impl Drop for Accumulate {
+impl<D: Delivers> Drop for Accumulate<D> {
     fn drop(&mut self) {
         self.leave_memory();
     }
