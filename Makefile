@@ -257,7 +257,7 @@ preload-programs: $(addprefix $(OUT)/preload_,$(PRELOAD_TESTS) $(PRELOAD_FORTRAN
 check:
 	@scripts/deps test
 	@$(MAKE) test-pure
-	$(CLIPPY) --target-dir $(TARGET) $(STRICT)
+	$(CLIPPY) --release --target-dir $(TARGET) $(STRICT)
 	@$(MAKE) c-programs
 	c_tests/names $(LIB)
 	c_tests/run --quick
@@ -310,7 +310,7 @@ test-tsan-c:
 
 # unit tests of the modules that are built for an MPI, without a call of it
 test-unit:
-	$(CARGO_TEST) --lib --target-dir $(TARGET) -- collective:: mpi:: observe:: sparse:: --skip model::
+	$(CARGO_TEST) --lib --target-dir $(TARGET) -- capi:: collective:: mpi:: observe:: sparse:: --skip model::
 
 TEST_BUILDS := lib c-programs examples fortran-tests preload preload-programs tool-mpi $(OUT)/nodes
 
@@ -318,8 +318,8 @@ TEST_BUILDS := lib c-programs examples fortran-tests preload preload-programs to
 test-builds:
 	@$(MAKE) $(OUT)/together
 	@$(MAKE) $(TEST_BUILDS)
-	$(CLIPPY) --target-dir $(TARGET) $(STRICT)
-	$(CLIPPY) --package mpix-neighbor-preload --target-dir $(TARGET) $(STRICT)
+	$(CLIPPY) --release --target-dir $(TARGET) $(STRICT)
+	$(CLIPPY) --release --package mpix-neighbor-preload --target-dir $(TARGET) $(STRICT)
 
 # the same for Open MPI; side by side with MPICH's, as much of it keeps one core
 test-builds-openmpi:
@@ -346,7 +346,7 @@ test-c:
 test-preload:
 	@scripts/deps test
 	@$(MAKE) preload preload-programs
-	$(CLIPPY) --package mpix-neighbor-preload --target-dir $(TARGET) $(STRICT)
+	$(CLIPPY) --release --package mpix-neighbor-preload --target-dir $(TARGET) $(STRICT)
 	c_tests/preload/run
 
 # only the table of C programs
