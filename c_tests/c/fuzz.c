@@ -15,7 +15,7 @@
 #include "fuzz_sparse.h"
 
 enum { MOST_WORLDS = 3, MOST_CALLS = 5, STEPS = 14, PATIENCE = 100 };
-static const char *const operation_name[OPERATIONS] = {"gather", "alltoall", "reduce"};
+static const char *const operation_name[OPERATIONS] = {"gather", "alltoall", "reduce", "accumulate"};
 
 static world worlds[MOST_WORLDS];
 static call calls[MOST_CALLS];
@@ -168,15 +168,15 @@ static void forget(world *w, int operation) {
 static void step_set(world *w, random_stream *shared, random_stream *own) {
   static const char *const general[] = {"direct", "linear_permutation", "random_rounds", "random_rounds", "edge_coloring", "edge_coloring", "distributed_coloring", "measure", "auto"};
   int kind = w->cartesian ? between(shared, TOPOLOGY, OFFSETS) : (int[]){RANDOM, RANDOM, RANDOM, STAR, DENSE, TARGETS}[below(shared, 6)];
-  int operations = between(shared, 1, 7), whole = chance(shared, 40), verify = chance(shared, 30), weighted = chance(shared, 40);
+  int operations = between(shared, 1, 15), whole = chance(shared, 40), verify = chance(shared, 30), weighted = chance(shared, 40);
   const char *schedule = chance(shared, 80) ? general[below(shared, 9)] : NULL;
   /* what only some operations and graphs can have */
   int special = chance(shared, 40);
-  if (special && kind == STAR) operations = 2, whole = 1, schedule = chance(shared, 50) ? "scatter_binomial" : "scatter_optimal";
+  if (special && kind == STAR) operations = 2 | (operations & 8), whole = 1, schedule = chance(shared, 50) ? "scatter_binomial" : "scatter_optimal";
   else if (special && kind == TOPOLOGY) schedule = chance(shared, 50) ? "dimension_order" : "combining";
   else if (special && kind == OFFSETS) schedule = "combining", whole = 1;
   else if (special) schedule = "node_aware", whole = 1;
-  if (schedule && (!strcmp(schedule, "combining") || !strcmp(schedule, "node_aware"))) operations = operations & 3 ? operations & 3 : 2;
+  if (schedule && (!strcmp(schedule, "combining") || !strcmp(schedule, "node_aware"))) operations = operations & 11 ? operations & 11 : 2;
   graph g = make_graph(w, kind, shared);
   char text[600];
   MPI_Info info = hints(shared, own, schedule, whole, verify, text, sizeof text);
@@ -213,9 +213,9 @@ static void step_set(world *w, random_stream *shared, random_stream *own) {
 
 static void step_call(world *w, random_stream *shared, random_stream *own) {
   int operation = below(shared, OPERATIONS), mode = below(shared, 3), number = 0;
-  while (operation < 3 && !w->of[operation].set) operation++;
+  while (operation < OPERATIONS && !w->of[operation].set) operation++;
   while (number < MOST_CALLS && calls[number].w) number++;
-  if (operation == 3 || number == MOST_CALLS) return;
+  if (operation == OPERATIONS || number == MOST_CALLS) return;
   call *c = &calls[number];
   call_make(c, w, operation, mode, shared, own);
   tell("%s on communicator %d\n", c->text, (int)(w - worlds));

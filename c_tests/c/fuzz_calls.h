@@ -5,11 +5,12 @@
 
 #include "fuzz_types.h"
 
-enum { GATHER, GATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, FIELDS_, REDUCE, REDUCEV, COLLECTIVES };
+enum { GATHER, GATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, FIELDS_, REDUCE, REDUCEV, ACCUMULATE, ACCUMULATEV, ACCUMULATEW, COLLECTIVES };
+enum { GATHERS, ALLTOALLS, REDUCES, ACCUMULATES, OPERATIONS };
 enum { BLOCKING, NONBLOCKING, PERSISTENT };
 enum { ONE, EQUAL, VECTOR, GENERAL };
-enum { MOST_FIELDS = 4, GUARD = 32, OPERATIONS = 3, MOST_SPARSE = 12 };
-static const char *const collective_name[COLLECTIVES] = {"gather", "gatherv", "alltoall", "alltoallv", "alltoallw", "fields", "reduce", "reducev"};
+enum { MOST_FIELDS = 4, GUARD = 32, MOST_SPARSE = 12 };
+static const char *const collective_name[COLLECTIVES] = {"gather", "gatherv", "alltoall", "alltoallv", "alltoallw", "fields", "reduce", "reducev", "accumulate", "accumulatev", "accumulatew"};
 static const char *const mode_name[3] = {"", "I", "plan "};
 
 /* a neighborhood as all processes know it */
@@ -96,7 +97,7 @@ static inline long units_of(const call *c, int s, int i, int t, int f) {
   uint64_t h = mix(c->key);
   if (c->collective == GATHERV) h = mix2(c->key, s);
   else if (c->collective == REDUCEV) h = mix2(c->key, t);
-  else if (c->collective == ALLTOALLV || c->collective == ALLTOALLW) h = mix3(c->key, s, i);
+  else if (c->collective == ALLTOALLV || c->collective == ALLTOALLW || c->collective == ACCUMULATEV || c->collective == ACCUMULATEW) h = mix3(c->key, s, i);
   else if (c->collective == FIELDS_) h = mix2(mix3(c->key, s, i), f);
   long much = (long)((h >> 20) % 1000), kind = (long)(h % 100), units;
   if (kind < 15) units = 0;
@@ -223,7 +224,7 @@ static inline void side_compare(const call *c, side *s, const char *what, int f)
 /* puts what is sent, and what must come, for run `run` */
 static inline void call_fill(call *c, int run) {
   const graph *g = &c->n->g;
-  int me = c->w->rank, reduces = c->operation == 2;
+  int me = c->w->rank, reduces = c->operation == REDUCES;
   size_t bytes = unit_bytes(&c->u);
   for (int f = 0; f < c->fields; f++) {
     side *in = &c->in[f], *out = &c->out[f];
@@ -257,7 +258,14 @@ static inline void call_fill(call *c, int run) {
       if (out->units[j] <= 0) continue;
       size_t length = (size_t)out->units[j] * bytes;
       unsigned char *packed = malloc(length);
-      content(c, run, g->sources[me][j], c->operation == 0 ? 0 : partner(c->n, me, j), f, packed, length);
+      content(c, run, g->sources[me][j], c->operation == GATHERS ? 0 : partner(c->n, me, j), f, packed, length);
+      if (c->operation == ACCUMULATES) {
+        unsigned char *old = malloc(length);
+        transfer(layout_of(out, j), out->elements[j], out->want + base + out->at[j], old, 1);
+        combine(c->op_kind, (int32_t *)old, (int32_t *)packed, length / 4);
+        memcpy(packed, old, length);
+        free(old);
+      }
       transfer(layout_of(out, j), out->elements[j], out->want + base + out->at[j], packed, 0);
       free(packed);
     }
@@ -305,6 +313,13 @@ static inline int call_issue(call *c, MPI_Info info) {
     case REDUCEV:
       return c->wide ? FORMS_C(reducev, sb, s->wide_counts, s->wide_displs, st, db, dn, dt, c->op)
                      : FORMS(reducev, sb, s->counts, s->displs, st, db, dn, dt, c->op);
+    case ACCUMULATE: return c->wide ? FORMS_C(accumulate, sb, sn, st, db, dn, dt, c->op) : FORMS(accumulate, sb, sn, st, db, dn, dt, c->op);
+    case ACCUMULATEV:
+      return c->wide ? FORMS_C(accumulatev, sb, s->wide_counts, s->wide_displs, st, db, d->wide_counts, d->wide_displs, dt, c->op)
+                     : FORMS(accumulatev, sb, s->counts, s->displs, st, db, d->counts, d->displs, dt, c->op);
+    case ACCUMULATEW:
+      return c->wide ? FORMS_C(accumulatew, sb, s->wide_counts, s->wide_displs, s->types, db, d->wide_counts, d->wide_displs, d->types, c->op)
+                     : FORMS(accumulatew, sb, s->counts, s->wide_displs, s->types, db, d->counts, d->wide_displs, d->types, c->op);
     default: break;
   }
   int in = s->blocks, out = d->blocks, rc;
@@ -338,20 +353,21 @@ static inline void call_make(call *c, world *w, int operation, int mode, random_
   static const int moduli[6] = {1, 1, 2, 4, 6, 12};
   memset(c, 0, sizeof *c);
   c->w = w, c->operation = operation, c->n = &w->of[operation], c->mode = mode, c->fields = 1;
-  c->collective = operation == 0 ? between(shared, GATHER, GATHERV) : operation == 1 ? between(shared, ALLTOALL, FIELDS_) : between(shared, REDUCE, REDUCEV);
+  static const int first[OPERATIONS] = {GATHER, ALLTOALL, REDUCE, ACCUMULATE}, last[OPERATIONS] = {GATHERV, FIELDS_, REDUCEV, ACCUMULATEW};
+  c->collective = between(shared, first[operation], last[operation]);
   if (c->collective == FIELDS_) c->fields = between(shared, 0, MOST_FIELDS);
   c->key = draw(shared), c->modulus = moduli[below(shared, 6)];
   c->u.count = chance(shared, 60) ? 1 : between(shared, 2, MOST_UNIT);
   for (int k = 0; k < c->u.count; k++) c->u.basics[k] = below(shared, BASICS);
   c->wide = chance(own, 30);
   layout fixed = {0};
-  if (operation == 2) {
-    c->op_kind = below(shared, OPERATORS);
+  if (operation >= REDUCES) {
+    /* a user's operator takes one type, which accumulatew has for each block */
+    c->op_kind = below(shared, c->collective == ACCUMULATEW ? AFFINE : OPERATORS);
     c->op = c->op_kind == SUM_ ? MPI_SUM : c->op_kind == BXOR_ ? MPI_BXOR : c->op_kind == MAX_ ? MPI_MAX : affine_op;
     c->u = (unit){c->op_kind == AFFINE ? 2 : 1, {2, 2, 2}};
-    fixed = simple(own, &(unit){1, {2}}, 1);
+    if (operation == REDUCES && c->op_kind != AFFINE) fixed = simple(own, &(unit){1, {2}}, 1);
     if (c->op_kind == AFFINE) {
-      layout_free(&fixed);
       fixed = simple(own, &(unit){1, {2}}, 2);
       fixed.units = 1;
       if (chance(own, 50)) resize(&fixed, 0, 8 + 4 * between(own, 0, 2));
@@ -361,8 +377,8 @@ static inline void call_make(call *c, world *w, int operation, int mode, random_
   const graph *g = &c->n->g;
   int me = w->rank, in = g->outdegree[me], out = g->indegree[me];
   long *sent = calloc((size_t)in + 1, sizeof *sent), *come = calloc((size_t)out + 1, sizeof *come);
-  static const int in_form[COLLECTIVES] = {ONE, ONE, EQUAL, VECTOR, GENERAL, GENERAL, ONE, VECTOR};
-  static const int out_form[COLLECTIVES] = {EQUAL, VECTOR, EQUAL, VECTOR, GENERAL, GENERAL, ONE, ONE};
+  static const int in_form[COLLECTIVES] = {ONE, ONE, EQUAL, VECTOR, GENERAL, GENERAL, ONE, VECTOR, EQUAL, VECTOR, GENERAL};
+  static const int out_form[COLLECTIVES] = {EQUAL, VECTOR, EQUAL, VECTOR, GENERAL, GENERAL, ONE, ONE, EQUAL, VECTOR, GENERAL};
   for (int f = 0; f < c->fields; f++) {
     for (int i = 0; i < in; i++) {
       int t = g->targets[me][i];
@@ -370,13 +386,13 @@ static inline void call_make(call *c, world *w, int operation, int mode, random_
     }
     for (int j = 0; j < out; j++) {
       int s = g->sources[me][j];
-      come[j] = s == MPI_PROC_NULL ? -1 : units_of(c, s, c->operation == 0 ? 0 : partner(c->n, me, j), me, f);
+      come[j] = s == MPI_PROC_NULL ? -1 : units_of(c, s, c->operation == GATHERS ? 0 : partner(c->n, me, j), me, f);
     }
     int sends = in, comes = out;
     if (in_form[c->collective] == ONE) sends = 1, sent[0] = units_of(c, me, 0, 0, f);
     if (out_form[c->collective] == ONE) comes = 1, come[0] = units_of(c, 0, 0, me, f);
     side_make(&c->in[f], own, in_form[c->collective], sends, sent, &c->u, c->modulus, NULL, w->comm);
-    side_make(&c->out[f], own, out_form[c->collective], comes, come, &c->u, c->modulus, operation == 2 ? &fixed : NULL, w->comm);
+    side_make(&c->out[f], own, out_form[c->collective], comes, come, &c->u, c->modulus, operation == REDUCES || c->op_kind == AFFINE ? &fixed : NULL, w->comm);
   }
   free(sent), free(come);
   c->degree = out;
@@ -392,7 +408,7 @@ static inline void call_free(call *c) {
 
 /* the block of a source that is said to have arrived */
 static inline void check_source(call *c, int j) {
-  if (c->operation == 2) return;
+  if (c->operation == REDUCES) return;
   for (int f = 0; f < c->fields; f++)
     if (c->out[f].units[j] > 0) CHECK(same_block(&c->out[f], j), "%s: source %d was told too early, or is wrong (field %d)", c->text, j, f);
 }
