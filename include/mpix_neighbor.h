@@ -1288,13 +1288,13 @@ int MPIX_Neighbor_reducev_plan_c(const void *sendbuf,
 //
 // Each element of the block from source j becomes `old op received`. Blocks are combined in the
 // order of the source list, so that the result is the same in each run. If the operator commutes
-// and `mpix_reduce_order` = `any` was given, they are combined as they arrive.
+// and `mpix_reduce_order` = `any` was given, they may be combined in any order.
 //
 // A predefined operator combines elements of one predefined datatype: `recvtype` is one, or is made
 // of one alone. A user-defined operator is given elements of `recvtype`.
 //
-// The receive buffer must not overlap the send buffer. After an error, some blocks may have been
-// combined and others not.
+// No place may overlap a block that is sent. After an error, some blocks may have been combined and
+// others not.
 //
 // The type signatures at the two ends of an edge must be equal. Where a degree is 0, the arguments
 // of that side are not looked at.
@@ -1347,7 +1347,8 @@ int MPIX_Neighbor_accumulate_c(const void *sendbuf,
 // Starts `MPIX_Neighbor_accumulate` and returns once its messages are posted.
 //
 // The operator must not be freed before the request is complete. A user-defined operator is passed
-// a duplicate of a derived datatype.
+// a duplicate of a derived datatype. The arrays are copied, and derived datatypes duplicated, with
+// any schedule.
 //
 // All else is as for `MPIX_Neighbor_accumulate` and `MPIX_Ineighbor_gather`.
 int MPIX_Ineighbor_accumulate(const void *sendbuf,

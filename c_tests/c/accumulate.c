@@ -286,7 +286,51 @@ static void halo(int rows, int periodic) {
   MPI_Comm_free(&comm);
 }
 
-/* ---- Absolute addresses, and errors ---- */
+/* ---- Beside other operations, operators that go, absolute addresses, and errors ---- */
+
+/* neighborhoods that were set at different times, and two operations under way that start in
+   another order on each process: long blocks go by MPI, and must not meet those of the other one */
+static void beside_others(MPI_Comm comm) {
+  enum { LONG = 300000 };
+  int next = (test_rank + 1) % test_size, previous = (test_rank + test_size - 1) % test_size;
+  double *sent = malloc(LONG * sizeof *sent), *sum = malloc(LONG * sizeof *sum), *got = malloc(LONG * sizeof *got);
+  for (int generation = 0; generation < 3; generation++) {
+    int operations = generation == 0 ? ALL_OPERATIONS : generation == 1 ? MPIX_NEIGHBOR_ALLTOALL : MPIX_NEIGHBOR_GATHER;
+    OK(MPIX_Neighborhood_set(operations, 1, &previous, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
+    for (int k = 0; k < LONG; k++) sent[k] = test_rank + k, sum[k] = -1, got[k] = 0;
+    MPIX_Request requests[2];
+    for (int k = 0; k < 2; k++) {
+      if ((k + test_rank) % 2) OK(MPIX_Ineighbor_accumulate(sent, LONG, MPI_DOUBLE, sum, LONG, MPI_DOUBLE, MPI_SUM, comm, &requests[k]));
+      else OK(MPIX_Ineighbor_alltoall(sent, LONG / 2, MPI_DOUBLE, got, LONG / 2, MPI_DOUBLE, comm, &requests[k]));
+    }
+    OK(MPIX_Request_waitall(2, requests));
+    int bad = 0;
+    for (int k = 0; k < LONG; k++) bad += sum[k] != previous + k - 1 || got[k] != (k < LONG / 2 ? previous + k : 0);
+    CHECK(bad == 0, "generation %d: %d elements are wrong", generation, bad);
+  }
+  OK(MPIX_Neighborhood_free(ALL_OPERATIONS, comm));
+  free(sent), free(sum), free(got);
+}
+
+static void first_of(void *in, void *inout, int *length, MPI_Datatype *type) {
+  (void)type;
+  memcpy(inout, in, (size_t)*length * sizeof(int));
+}
+
+/* MPIs give the handle of an operator that was freed to another one, which need not commute */
+static void operators_that_go(MPI_Comm comm) {
+  int next = (test_rank + 1) % test_size, previous = (test_rank + test_size - 1) % test_size;
+  OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ACCUMULATE, 1, &previous, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
+  for (int round = 0; round < 4; round++) {
+    int have = 7, commutes = round % 2 == 0, want = 7;
+    MPI_Op op;
+    MPI_Op_create(commutes ? add_user : first_of, commutes, &op);
+    OK(FORMS(accumulate, &test_rank, 1, MPI_INT, &have, 1, MPI_INT, op));
+    MPI_Op_free(&op);
+    if (commutes) want += runs() * previous;
+    CHECK(have == want, "operator %d: %d, not %d", round, have, want);
+  }
+}
 
 static void bottom(MPI_Comm comm) {
   int next = (test_rank + 1) % test_size, previous = (test_rank + test_size - 1) % test_size;
@@ -321,6 +365,7 @@ static void errors(MPI_Comm comm) {
   FAILS(FORMS(accumulatev, send, &one, &(int){0}, MPI_DOUBLE, have, &minus, &(int){0}, MPI_DOUBLE, MPI_SUM), MPI_ERR_COUNT, "recvcounts[0] = -1");
   FAILS(FORMS(accumulate, send, 1, MPI_DOUBLE, NULL, 1, MPI_DOUBLE, MPI_SUM), MPI_ERR_BUFFER, "recvbuf");
   FAILS(FORMS(accumulate, send, 1, MPI_DOUBLE, MPI_IN_PLACE, 1, MPI_DOUBLE, MPI_SUM), MPI_ERR_BUFFER, "MPI_IN_PLACE");
+  FAILS(FORMS(accumulate, send, 1, MPI_DOUBLE, have, 1, MPI_DOUBLE, MPI_REPLACE), MPI_ERR_OP, "op does not work on recvtype: it is for windows alone");
   int lengths[] = {1, 1};
   MPI_Aint places[] = {0, 8};
   MPI_Datatype two[] = {MPI_DOUBLE, MPI_INT}, mixed, plain;
@@ -331,6 +376,12 @@ static void errors(MPI_Comm comm) {
   MPI_Type_commit(&mixed);
   FAILS(FORMS(accumulatew, send, &(int){12}, &zero, &plain, have, &one, &zero, &mixed, MPI_SUM), MPI_ERR_OP, "op does not work on recvtypes[0]: it is not made of one predefined datatype");
   FAILS(FORMS_C(accumulatew, send, &twelve, &zero, &plain, have, &single, &zero, &mixed, MPI_MAX), MPI_ERR_OP, "recvtypes[0]");
+  MPI_Type_free(&mixed);
+  /* a type without data is of no datatype */
+  int none[] = {0, 0};
+  MPI_Type_create_struct(2, none, places, two, &mixed);
+  MPI_Type_commit(&mixed);
+  OK(FORMS(accumulatew, send, &(int){0}, &zero, &plain, have, &one, &zero, &mixed, MPI_SUM));
   MPI_Type_free(&mixed);
   CHECK(have[0] == 0 && have[1] == 0, "a call in error has changed the buffer");
   /* nothing has been sent: the next call matches */
@@ -356,6 +407,8 @@ int main(int argc, char **argv) {
     MPI_Info_free(&any);
     errors(comm);
     bottom(comm);
+    beside_others(comm);
+    operators_that_go(comm);
   }
   for (int rows = 0; rows < 3; rows++) halo(rows, 0), halo(rows, 1);
   free_kinds();

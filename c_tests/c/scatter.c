@@ -198,8 +198,8 @@ static void refused(void) {
   MPI_Info_create(&silent);
   everyone(0);
   expect(__LINE__, set(MPIX_NEIGHBOR_ALLTOALL, 0, silent, comm), MPI_ERR_ARG, "mpix_whole_communicator=true must promise");
-  expect(__LINE__, set(ALL_OPERATIONS, 0, info, comm), MPI_ERR_ARG, "it serves MPIX_NEIGHBOR_ALLTOALL only");
-  expect(__LINE__, set(MPIX_NEIGHBOR_GATHER, 0, info, comm), MPI_ERR_ARG, "it serves MPIX_NEIGHBOR_ALLTOALL only");
+  expect(__LINE__, set(ALL_OPERATIONS, 0, info, comm), MPI_ERR_ARG, "it serves MPIX_NEIGHBOR_ALLTOALL and MPIX_NEIGHBOR_ACCUMULATE only");
+  expect(__LINE__, set(MPIX_NEIGHBOR_GATHER, 0, info, comm), MPI_ERR_ARG, "it serves MPIX_NEIGHBOR_ALLTOALL and MPIX_NEIGHBOR_ACCUMULATE only");
   int next = (me + 1) % n, last = (me + n - 1) % n, twice[2] = {n - 1, n - 1}, zeros[2] = {0, 0};
   if (n > 1) {
     int rc = MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, &last, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, info, comm);
@@ -212,7 +212,7 @@ static void refused(void) {
   }
   /* an alltoall that is set does not serve a gather with the same lists and hints */
   OK(set(MPIX_NEIGHBOR_ALLTOALL, 0, info, comm));
-  expect(__LINE__, set(MPIX_NEIGHBOR_GATHER, 0, info, comm), MPI_ERR_ARG, "it serves MPIX_NEIGHBOR_ALLTOALL only");
+  expect(__LINE__, set(MPIX_NEIGHBOR_GATHER, 0, info, comm), MPI_ERR_ARG, "it serves MPIX_NEIGHBOR_ALLTOALL and MPIX_NEIGHBOR_ACCUMULATE only");
   simple(__LINE__, -1);
   MPI_Info_free(&info);
   MPI_Info_free(&silent);

@@ -8,8 +8,8 @@ use crate::mpi::op::{self, Element, Operator};
 use crate::mpi::{Datatype, Op};
 use crate::util::cast::to_int;
 
-/// Elements of a predefined datatype without holes, and a predefined operator on them. All
-/// predefined operators commute.
+/// Elements of a predefined datatype without holes, and a predefined operator of reductions, all of
+/// which commute.
 #[derive(Debug, Clone, Copy)]
 pub struct Elements {
     op: Op,

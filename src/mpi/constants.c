@@ -90,8 +90,10 @@ int mpixn_operator(MPI_Op op) {
   return 0;
 }
 
-int mpixn_op_is_predefined(MPI_Op op) {
-  return mpixn_operator(op) || op == MPI_MINLOC || op == MPI_MAXLOC || op == MPI_REPLACE || op == MPI_NO_OP;
+/* 1: a predefined operator of reductions; 2: one for windows alone; 0: a user's */
+int mpixn_op_kind(MPI_Op op) {
+  if (op == MPI_REPLACE || op == MPI_NO_OP) return 2;
+  return mpixn_operator(op) || op == MPI_MINLOC || op == MPI_MAXLOC;
 }
 
 /* in the order of typemap::Combiner. The names that end in _INTEGER are of types that MPI 3

@@ -12,7 +12,7 @@ use crate::util::cast::{to_int, to_offset};
 unsafe extern "C" {
     safe fn mpixn_op_null() -> MPI_Op;
     // these only compare handles
-    safe fn mpixn_op_is_predefined(op: MPI_Op) -> c_int;
+    safe fn mpixn_op_kind(op: MPI_Op) -> c_int;
     safe fn mpixn_element(datatype: MPI_Datatype) -> c_int;
     safe fn mpixn_operator(op: MPI_Op) -> c_int;
 }
@@ -38,9 +38,13 @@ impl Op {
         if raw == mpixn_op_null() { None } else { Some(Op(raw)) }
     }
 
-    /// Returns true if MPI defines the operator. All of these commute.
-    pub fn is_predefined(self) -> bool {
-        mpixn_op_is_predefined(self.0) != 0
+    /// Returns what kind of operator it is.
+    pub fn kind(self) -> Kind {
+        match mpixn_op_kind(self.0) {
+            0 => Kind::User,
+            1 => Kind::Predefined,
+            _ => Kind::Windows,
+        }
     }
 
     /// Returns true if the operator commutes.
@@ -65,6 +69,17 @@ impl Op {
         let rc = unsafe { mpi_sys::MPI_Allreduce(at, into, 0, datatype, self.0, self_comm.raw()) };
         check(rc, "MPI_Allreduce")
     }
+}
+
+/// Who defines an operator, and for what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The program.
+    User,
+    /// MPI, for reductions. All of these commute.
+    Predefined,
+    /// MPI, for windows alone: `MPI_REPLACE` and `MPI_NO_OP`.
+    Windows,
 }
 
 /// Elements of predefined datatypes that the library reduces itself.

@@ -64,11 +64,11 @@ impl Entry {
     /// Returns why its schedules cannot serve all of these operations; `None` if they can.
     pub fn unserved(&self, operations: Operations) -> Option<&'static str> {
         match self.build {
-            Build::Scatter(_) if operations.gather || operations.reduce => {
-                Some("it serves MPIX_NEIGHBOR_ALLTOALL only: set the other operations by another call")
-            }
+            Build::Scatter(_) if operations.gather || operations.reduce => Some(
+                "it serves MPIX_NEIGHBOR_ALLTOALL and MPIX_NEIGHBOR_ACCUMULATE only: set the other operations by another call",
+            ),
             Build::Stencil(_) | Build::Nodes(_) if operations.reduce => {
-                Some("it serves MPIX_NEIGHBOR_GATHER and MPIX_NEIGHBOR_ALLTOALL only: set MPIX_NEIGHBOR_REDUCE by another call")
+                Some("it serves all operations but MPIX_NEIGHBOR_REDUCE: set MPIX_NEIGHBOR_REDUCE by another call")
             }
             _ => None,
         }

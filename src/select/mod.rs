@@ -328,7 +328,7 @@ mod tests {
         let (alone, both) = (Outline { operations: ALLTOALL, ..FEW }, FEW);
         let reason = |hints: &Hints, star, outline| select(hints, &input(star), outline).unwrap_err().to_string();
         assert!(reason(&asked, None, alone).contains("mpix_whole_communicator=true must promise"));
-        assert!(reason(&promised, Some(&star), both).contains("serves MPIX_NEIGHBOR_ALLTOALL only"));
+        assert!(reason(&promised, Some(&star), both).contains("serves MPIX_NEIGHBOR_ALLTOALL and MPIX_NEIGHBOR_ACCUMULATE only"));
         assert!(reason(&promised, None, alone).contains("only one process sends"));
         let choice = Choice { algorithm: Algorithm::ScatterOptimal, why: Reason::Asked };
         assert_eq!(select(&promised, &input(Some(&star)), alone).unwrap(), Next::Take(choice));

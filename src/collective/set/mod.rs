@@ -24,6 +24,9 @@ use crate::topology::neighborhood::Neighborhood;
 use crate::util::cast::to_int;
 use crate::{observe, progress};
 
+// neighborhoods that are set together share memory, with tags for each
+const _: () = assert!(OPERATIONS as u64 <= channel::MOST_OPERATIONS);
+
 mod agree;
 mod build;
 mod choose;

@@ -32,16 +32,16 @@ enum Operands {
         /// Bytes from one element to the next.
         extent: i64,
     },
-    /// Elements of the block's datatype.
-    Whole {
-        /// True if the operator commutes.
-        commutes: bool,
-    },
+    /// Elements of the block's datatype, for an operator of the program's.
+    Whole,
+    /// Nothing: the datatype has no data.
+    Nothing,
 }
 
 /// A block as bound.
 struct Bound {
     op: Op,
+    commutes: bool,
     located: Located,
     /// Bytes from one element of the block to the next.
     extent: i64,
@@ -85,7 +85,14 @@ impl Block {
     }
 
     /// Binds the block, and checks operator and datatype. Returns the bytes of its data.
-    pub fn bind(&mut self, op: Op, side: &Blocks, known: &Known, comm: &Comm, self_comm: &Comm) -> Result<usize> {
+    pub fn bind(
+        &mut self,
+        (op, commutes): (Op, bool),
+        side: &Blocks,
+        known: &Known,
+        comm: &Comm,
+        self_comm: &Comm,
+    ) -> Result<usize> {
         let entry = to_usize(self.source);
         let located = side.locate(entry)?;
         refuse_null(&located, side)?;
@@ -109,14 +116,14 @@ impl Block {
         let bytes = buffers::length(located.count, size, argument)?;
         let extent = if side.has_datatypes() { known.extent(located.datatype)? } else { side.extent };
         let room = match operands {
-            Operands::Dense(_) => None,
+            Operands::Dense(_) | Operands::Nothing => None,
             Operands::Spread { datatype, size, extent } => {
                 let count = to_int::<i64>(bytes) / size;
                 Some(Room::of(&Located { count, datatype, ..located }, extent, argument)?)
             }
-            Operands::Whole { .. } => Some(Room::of(&located, extent, argument)?),
+            Operands::Whole => Some(Room::of(&located, extent, argument)?),
         };
-        self.bound = Some(Bound { op, located, extent, bytes, packing, operands, room });
+        self.bound = Some(Bound { op, commutes, located, extent, bytes, packing, operands, room });
         Ok(bytes)
     }
 
@@ -126,7 +133,7 @@ impl Block {
             None => (0, None),
             Some(bound) => {
                 let packed = match (&bound.operands, &bound.packing) {
-                    (Operands::Whole { .. }, _) | (Operands::Dense(_), Packing::InPlace(_)) => 0,
+                    (Operands::Whole | Operands::Nothing, _) | (Operands::Dense(_), Packing::InPlace(_)) => 0,
                     (Operands::Dense(elements), Packing::Layout(_)) => elements.whole(STRETCH).min(bound.bytes),
                     _ => bound.bytes,
                 };
@@ -151,7 +158,8 @@ impl Block {
             match bound.operands {
                 Operands::Dense(elements) => bound.combine_dense(elements, data, tools),
                 Operands::Spread { datatype, size, extent } => bound.combine_spread((datatype, size, extent), data, tools),
-                Operands::Whole { commutes } => bound.combine_whole(commutes, data, tools),
+                Operands::Whole => bound.combine_whole(data, tools),
+                Operands::Nothing => Ok(()),
             }
         }
     }
@@ -212,7 +220,7 @@ impl Bound {
         }
     }
 
-    unsafe fn combine_whole(&self, commutes: bool, data: &mut [u8], tools: &mut Tools) -> Result<()> {
+    unsafe fn combine_whole(&self, data: &mut [u8], tools: &mut Tools) -> Result<()> {
         let Some(room) = self.room else { return Ok(()) };
         let (me, tag, comm) = (tools.me, tools.tag, tools.comm);
         let located = &self.located;
@@ -224,7 +232,7 @@ impl Bound {
         // SAFETY: as for `Block::combine`.
         unsafe {
             of_received.unpack(data, &received, me, tag, comm)?;
-            if commutes {
+            if self.commutes {
                 return op::reduce(received.at, located.at, located.count, self.extent, located.datatype, self.op);
             }
             // what was there is the left operand, and the result is in the place of the right one
@@ -240,9 +248,14 @@ impl Bound {
 fn operands(op: Op, datatype: Datatype, known: &Known, self_comm: &Comm, refused: impl Fn(String) -> Error) -> Result<Operands> {
     // what has a typemap is counted when it is freed
     known.typemap(datatype)?;
-    if !op.is_predefined() {
-        op.check_type(datatype, self_comm).map_err(|e| refused(text_of(*e)))?;
-        return Ok(Operands::Whole { commutes: op.commutes()? });
+    match op.kind() {
+        op::Kind::Windows => return Err(refused("it is for windows alone".into()).into()),
+        _ if datatype.size()? == 0 => return Ok(Operands::Nothing),
+        op::Kind::Predefined => {}
+        op::Kind::User => {
+            op.check_type(datatype, self_comm).map_err(|e| refused(text_of(*e)))?;
+            return Ok(Operands::Whole);
+        }
     }
     let basic = if known.is_derived(datatype)? { decode::basic(datatype)? } else { Some(datatype) };
     let Some(basic) = basic else {

@@ -3,7 +3,8 @@
 //!
 //! Another executor receives the blocks as bytes in memory of this one; when a block is complete,
 //! it is combined in its place. Blocks are combined in the order of the list of sources, so that
-//! results are the same in each run and places may overlap, or as they arrive.
+//! results are the same in each run and places may overlap; or in any order. What no query for a
+//! source has asked for is combined when the last block has come.
 //!
 //! Cost beyond the other executor's: one pass over each block, and memory for the data of all
 //! blocks. Nothing is allocated once the longest blocks have been seen.
@@ -20,8 +21,8 @@ use crate::exec::device::{no_reduction, refuse};
 use crate::exec::executor::Executor;
 use crate::exec::scratch::Scratch;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype;
 use crate::mpi::device::Devices;
+use crate::mpi::{message, op};
 use crate::observe::Record;
 use crate::schedule::{self, FoldOrder, Schedule};
 use crate::util::cast::{to_int, to_u32, to_usize};
@@ -60,8 +61,9 @@ pub struct Accumulate<D: Delivers> {
     packed: Vec<u8>,
     scratch: Scratch,
     known: Known,
-    /// True for each block that has been combined.
+    /// True for each block that has been combined; the first one that may not have been.
     done: Vec<bool>,
+    next: usize,
     running: bool,
     /// The first block that could not be combined.
     failure: Option<Box<Error>>,
@@ -89,6 +91,7 @@ impl<D: Delivers> Accumulate<D> {
             me: to_int(me),
             tag: 0,
             done: vec![false; blocks.len()],
+            next: 0,
             blocks,
             of_source,
             counts: vec![0; sources],
@@ -136,9 +139,10 @@ impl<D: Delivers> Accumulate<D> {
         let source = to_usize(block.source);
         let begin = to_usize(self.displs[source]);
         let data = &mut self.data[begin..][..to_usize(self.counts[source])];
+        let skipped = self.packed.as_ptr().align_offset(LINE);
         let mut tools = Tools {
             scratch: &mut self.scratch,
-            packed: &mut self.packed,
+            packed: &mut self.packed[skipped..],
             known: &self.known,
             me: self.me,
             tag: self.tag,
@@ -162,13 +166,20 @@ impl<D: Delivers> Accumulate<D> {
 impl<D: Delivers> Executor for Accumulate<D> {
     unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
         self.leave_memory();
-        let (mut length, mut packed) = (0usize, 0);
-        for block in &mut self.blocks {
-            let op = buffers.op.ok_or_else(|| Error::Internal("a call that accumulates has no operator".into()))?;
+        let (mut length, mut packed, mut op) = (0usize, 0, None);
+        if !self.blocks.is_empty() {
+            let given = buffers.op.ok_or_else(|| Error::Internal("a call that accumulates has no operator".into()))?;
+            // asked each time: the handle of a freed operator may come back as another one
+            op = Some((given, given.kind() != op::Kind::User || given.commutes()?));
+        }
+        for (block, op) in self.blocks.iter_mut().zip(std::iter::repeat(op).flatten()) {
             let bytes = block.bind(op, &buffers.output, &self.known, &self.comm, &self.self_comm)?;
             let source = to_usize(block.source);
             (self.counts[source], self.displs[source]) = (to_int(bytes), to_int(length));
-            length = length.checked_add(bytes).and_then(|n| n.checked_next_multiple_of(LINE)).ok_or(Error::NoMemory { bytes })?;
+            length = (length.checked_add(bytes))
+                .and_then(|end| end.checked_next_multiple_of(LINE))
+                .filter(|&end| isize::try_from(end).is_ok())
+                .ok_or(Error::NoMemory { bytes })?;
             let (room_packed, room) = block.needs();
             packed = packed.max(room_packed);
             if let Some(room) = room {
@@ -176,19 +187,19 @@ impl<D: Delivers> Executor for Accumulate<D> {
             }
         }
         enlarge(&mut self.data, length + LINE)?;
-        enlarge(&mut self.packed, packed)?;
+        enlarge(&mut self.packed, packed + LINE)?;
         let aligned = self.data.as_ptr().align_offset(LINE);
         self.displs.iter_mut().for_each(|displ| *displ += to_int::<i64>(aligned));
         let shape = Shape::Vector { counts: Ints::Wide(&self.counts), displs: Ints::Wide(&self.displs) };
         let names = buffers.output.names;
-        let output = Blocks { base: self.data.as_mut_ptr(), datatype: datatype::byte(), extent: 1, shape, names };
+        let output = Blocks { base: self.data.as_mut_ptr(), datatype: message::packed(), extent: 1, shape, names };
         // SAFETY: the caller vouches for what is sent; what is received goes to memory of our own.
         unsafe { self.inner.bind(&Buffers { input: buffers.input, output, op: None }) }
     }
 
     fn start(&mut self, tag: i32) -> Result<()> {
         self.done.fill(false);
-        (self.tag, self.running, self.failure) = (tag, false, None);
+        (self.tag, self.next, self.running, self.failure) = (tag, 0, false, None);
         self.inner.start(tag)?;
         self.running = true;
         Ok(())
@@ -225,17 +236,19 @@ impl<D: Delivers> Executor for Accumulate<D> {
 
     fn arrived(&mut self, source: usize) -> Result<bool> {
         let Some(position) = self.of_source.get(source).copied().flatten().map(to_usize) else { return Ok(true) };
+        if let Some(error) = &self.failure {
+            return Err(error.clone());
+        }
         if !self.running || self.done[position] {
             return Ok(true);
         }
-        let first = if self.order == FoldOrder::Source { 0 } else { position };
+        let first = if self.order == FoldOrder::Source { self.next } else { position };
         for position in first..=position {
-            if !self.done[position] {
-                if !self.inner.arrived(to_usize(self.blocks[position].source))? {
-                    return Ok(false);
-                }
-                self.combine(position);
+            if !self.inner.arrived(to_usize(self.blocks[position].source))? {
+                return Ok(false);
             }
+            self.combine(position);
+            self.next = position + 1;
         }
         match &self.failure {
             Some(error) => Err(error.clone()),

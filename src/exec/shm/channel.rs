@@ -50,6 +50,9 @@ const PAGE: usize = 4096;
 /// Successive neighborhoods of a communicator whose tags differ.
 const GENERATIONS: u64 = 64;
 
+/// Most operations that a neighborhood is set for in one call: each has tags of its own.
+pub const MOST_OPERATIONS: u64 = 4;
+
 /// The channel to one target.
 pub struct Outbound {
     /// Rank of the target in the communicator, and in the node.
@@ -206,7 +209,7 @@ pub fn make(
     generation: u64,
 ) -> Result<Option<Vec<Arc<Channels>>>> {
     // messages that cannot wait for room go by MPI
-    let tags = tags / (GENERATIONS * 3);
+    let tags = tags / (GENERATIONS * MOST_OPERATIONS);
     if tags < 2 {
         return Ok(None);
     }
@@ -274,7 +277,7 @@ pub fn make(
             inbound,
             eager_limit: large_buffer,
             next: AtomicU64::new(0),
-            first_tag: first_tag + (generation % GENERATIONS * 3 + operation as u64) * tags,
+            first_tag: first_tag + (generation % GENERATIONS * MOST_OPERATIONS + operation as u64) * tags,
             tags,
             doorbell: doorbell(team.me()),
             doorbells: (0..to_u32(team.size())).map(doorbell).collect(),

@@ -47,6 +47,7 @@ impl Shm {
                     if !*posted || !request.withdraw() {
                         // MPI may still write there
                         std::mem::forget(std::mem::take(&mut self.recvs[i].buffer));
+                        self.stuck = true;
                     }
                 }
                 RecvState::MpiBlocks => self.cancel_blocks(i),

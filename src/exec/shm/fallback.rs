@@ -346,8 +346,9 @@ impl Shm {
             // MPI may still write there
             std::mem::forget(std::mem::take(&mut recv.buffer));
             std::mem::forget(std::mem::take(&mut recv.strays));
+            self.stuck = true;
         }
-        recv.strays.clear();
+        self.recvs[i].strays.clear();
     }
 
     /// True if the message from process `i`, when it comes by MPI, may come as one message for each
@@ -420,6 +421,7 @@ impl Shm {
         {
             // MPI may still write there
             std::mem::forget(std::mem::take(&mut self.recvs[i].buffer));
+            self.stuck = true;
         }
         self.recvs[i].state = RecvState::Waiting;
         self.step_recv(i)

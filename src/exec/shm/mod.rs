@@ -163,6 +163,7 @@ impl Shm {
             remote_datatypes: vec![message::packed(); remote_places],
             remote_entries,
             failure: None,
+            stuck: false,
             guarded: guard::is_needed(),
             several,
             by_mpi: false,
@@ -190,10 +191,9 @@ impl Shm {
         self.record = Some(Arc::clone(record));
     }
 
-    /// Returns true if MPI may still access what the executor for other nodes has bound, although
-    /// nothing is under way.
+    /// Returns true if MPI may still access the bound buffers, although nothing is under way.
     pub fn is_stuck(&self) -> bool {
-        self.remote.as_ref().is_some_and(|remote| remote.is_stuck())
+        self.stuck || self.remote.as_ref().is_some_and(|remote| remote.is_stuck())
     }
 }
 

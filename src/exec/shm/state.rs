@@ -187,6 +187,8 @@ pub struct Shm {
     pub(super) remote_displs: Vec<i64>,
     pub(super) remote_datatypes: Vec<Datatype>,
     pub(super) failure: Option<Box<Error>>,
+    /// True if MPI may still write into a block that this executor has bound.
+    pub(super) stuck: bool,
     /// True if MPI writes messages that are too long past the end of their receives
     /// (`mpi/guard.rs`).
     pub(super) guarded: bool,
