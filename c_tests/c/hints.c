@@ -71,8 +71,8 @@ static void misspelled(void) {
   snprintf(line, sizeof line, "mpix-neighbor: process %d: %s: unknown info key mpix_shedule: is mpix_schedule meant?\n", me, me == 0 ? "warn" : "debug");
   CHECK(times(line) == expected, "%d times, not %d: %s", times(line), expected, said);
   CHECK(times("unknown info key mpix_sky: no known key is like it") == expected, "%s", said);
-  CHECK(times("mpix_schedule = ") == (wants >= (me == 0 ? INFO : DEBUG) ? 9 : 0), "%s", said);
-  CHECK(times("schedule direct: ") == (wants >= (me == 0 ? INFO : DEBUG) ? 9 : 0), "%s", said);
+  CHECK(times("mpix_schedule = ") == (wants >= (me == 0 ? INFO : DEBUG) ? 12 : 0), "%s", said);
+  CHECK(times("schedule direct: ") == (wants >= (me == 0 ? INFO : DEBUG) ? 12 : 0), "%s", said);
   CHECK(!strstr(said, "somebody"), "%s", said);
   /* variables are those of the program: process 0 of all */
   expected = me == 0 && wants >= WARN && getenv("MPIX_SHEDULE");

@@ -59,7 +59,7 @@ static void out_and_back(MPI_Comm comm, const char *name) {
   for (int i = 0; i < sources.degree * COUNT; i++) back[i] = -1;
   OK(MPIX_Neighbor_alltoallv(sent, counts, displs, MPI_INT, back, counts, displs, MPI_INT, comm));
   for (int i = 0; i < sources.degree * COUNT; i++) CHECK(back[i] == there[i], "%s: twice reversed: block %d", name, i / COUNT);
-  OK(MPIX_Neighborhood_free(ALL_OPERATIONS, comm));
+  OK(MPIX_Neighborhood_free(MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_REDUCE, comm));
 }
 
 static void graphs(MPI_Comm comm) {
