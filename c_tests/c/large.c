@@ -99,17 +99,22 @@ static void without_data(MPI_Comm comm) {
   const MPI_Count many[3] = {(MPI_Count)INT32_MAX + 5, (MPI_Count)1 << 62, INT64_MAX};
   const MPI_Aint displs[1] = {0};
   MPI_Datatype none;
+  /* a protocol that sends each message from where it is */
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_sparse", "nbx_probe");
   MPI_Type_contiguous(0, MPI_INT, &none);
   MPI_Type_commit(&none);
   for (int k = 0; k < 3; k++) {
     MPIX_Sparse_result result;
     MPI_Count elements;
     int messages;
-    OK(MPIX_Sparse_exchange_c(1, &right, &me, &many[k], displs, none, MPI_INT, MPI_INFO_NULL, comm, &result));
+    OK(MPIX_Sparse_exchange_c(1, &right, &me, &many[k], displs, none, MPI_INT, info, comm, &result));
     OK(MPIX_Sparse_get_count(result, &messages, &elements));
     CHECK(messages == 1 && elements == 0, "%d messages of %lld elements", messages, (long long)elements);
     OK(MPIX_Sparse_free(&result));
   }
+  MPI_Info_free(&info);
   MPI_Type_free(&none);
 }
 
