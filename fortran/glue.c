@@ -1501,6 +1501,154 @@ MPIXF_API void mpixf_Sparse_plan_free(MPIX_Sparse_plan *plan, MPI_Fint *ierror) 
   mpixf_end(ierror, code);
 }
 
+MPIXF_API void mpixf_Sparse_window_create(const CFI_cdesc_t *base, const MPI_Fint *count, const MPI_Fint *type,
+    const MPI_Fint *info, const MPI_Fint *comm, MPIX_Sparse_window *window, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer base_ = mpixf_direct(base);
+  int code = MPIX_Sparse_window_create(base_.address, *count, MPI_Type_f2c(*type), MPI_Info_f2c(*info),
+      MPI_Comm_f2c(*comm), window);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Sparse_window_create_c(const CFI_cdesc_t *base, const MPI_Count *count, const MPI_Fint *type,
+    const MPI_Fint *info, const MPI_Fint *comm, MPIX_Sparse_window *window, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer base_ = mpixf_direct(base);
+  int code = MPIX_Sparse_window_create_c(base_.address, *count, MPI_Type_f2c(*type), MPI_Info_f2c(*info),
+      MPI_Comm_f2c(*comm), window);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Sparse_window_put(const CFI_cdesc_t *origin, const MPI_Fint *count, const MPI_Fint *target,
+    const MPI_Aint *indices, const MPIX_Sparse_window *window, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer origin_ = mpixf_copied(origin, MPI_IN_PLACE);
+  int code = MPIX_Sparse_window_put(origin_.address, *count, *target, indices, *window);
+  mpixf_drop(&origin_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Sparse_window_put_c(const CFI_cdesc_t *origin, const MPI_Count *count, const MPI_Fint *target,
+    const MPI_Aint *indices, const MPIX_Sparse_window *window, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer origin_ = mpixf_copied(origin, MPI_IN_PLACE);
+  int code = MPIX_Sparse_window_put_c(origin_.address, *count, *target, indices, *window);
+  mpixf_drop(&origin_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Sparse_window_get(const CFI_cdesc_t *result, const MPI_Fint *count, const MPI_Fint *target,
+    const MPI_Aint *indices, const MPIX_Sparse_window *window, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer result_ = mpixf_direct(result);
+  int code = MPIX_Sparse_window_get(result_.address, *count, *target, indices, *window);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Sparse_window_get_c(const CFI_cdesc_t *result, const MPI_Count *count, const MPI_Fint *target,
+    const MPI_Aint *indices, const MPIX_Sparse_window *window, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer result_ = mpixf_direct(result);
+  int code = MPIX_Sparse_window_get_c(result_.address, *count, *target, indices, *window);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Sparse_window_accumulate(const CFI_cdesc_t *origin, const MPI_Fint *count, const MPI_Fint *target,
+    const MPI_Aint *indices, const MPI_Fint *op, const MPIX_Sparse_window *window, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer origin_ = mpixf_copied(origin, MPI_IN_PLACE);
+  int code = MPIX_Sparse_window_accumulate(origin_.address, *count, *target, indices, MPI_Op_f2c(*op), *window);
+  mpixf_drop(&origin_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Sparse_window_accumulate_c(const CFI_cdesc_t *origin, const MPI_Count *count,
+    const MPI_Fint *target, const MPI_Aint *indices, const MPI_Fint *op, const MPIX_Sparse_window *window,
+    MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer origin_ = mpixf_copied(origin, MPI_IN_PLACE);
+  int code = MPIX_Sparse_window_accumulate_c(origin_.address, *count, *target, indices, MPI_Op_f2c(*op), *window);
+  mpixf_drop(&origin_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Sparse_window_fetch_and_op(const CFI_cdesc_t *origin, const CFI_cdesc_t *result,
+    const MPI_Fint *count, const MPI_Fint *target, const MPI_Aint *indices, const MPI_Fint *op,
+    const MPIX_Sparse_window *window, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer origin_ = mpixf_copied(origin, MPI_IN_PLACE);
+  mpixf_buffer result_ = mpixf_direct(result);
+  int code = MPIX_Sparse_window_fetch_and_op(origin_.address, result_.address, *count, *target, indices,
+      MPI_Op_f2c(*op), *window);
+  mpixf_drop(&origin_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Sparse_window_fetch_and_op_c(const CFI_cdesc_t *origin, const CFI_cdesc_t *result,
+    const MPI_Count *count, const MPI_Fint *target, const MPI_Aint *indices, const MPI_Fint *op,
+    const MPIX_Sparse_window *window, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer origin_ = mpixf_copied(origin, MPI_IN_PLACE);
+  mpixf_buffer result_ = mpixf_direct(result);
+  int code = MPIX_Sparse_window_fetch_and_op_c(origin_.address, result_.address, *count, *target, indices,
+      MPI_Op_f2c(*op), *window);
+  mpixf_drop(&origin_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Sparse_window_compare_and_swap(const CFI_cdesc_t *origin, const CFI_cdesc_t *compare,
+    const CFI_cdesc_t *result, const MPI_Fint *count, const MPI_Fint *target, const MPI_Aint *indices,
+    const MPIX_Sparse_window *window, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer origin_ = mpixf_copied(origin, MPI_IN_PLACE);
+  mpixf_buffer compare_ = mpixf_copied(compare, MPI_IN_PLACE);
+  mpixf_buffer result_ = mpixf_direct(result);
+  int code = MPIX_Sparse_window_compare_and_swap(origin_.address, compare_.address, result_.address, *count, *target,
+      indices, *window);
+  mpixf_drop(&origin_);
+  mpixf_drop(&compare_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Sparse_window_compare_and_swap_c(const CFI_cdesc_t *origin, const CFI_cdesc_t *compare,
+    const CFI_cdesc_t *result, const MPI_Count *count, const MPI_Fint *target, const MPI_Aint *indices,
+    const MPIX_Sparse_window *window, MPI_Fint *ierror) {
+  mpixf_begin();
+  mpixf_buffer origin_ = mpixf_copied(origin, MPI_IN_PLACE);
+  mpixf_buffer compare_ = mpixf_copied(compare, MPI_IN_PLACE);
+  mpixf_buffer result_ = mpixf_direct(result);
+  int code = MPIX_Sparse_window_compare_and_swap_c(origin_.address, compare_.address, result_.address, *count, *target,
+      indices, *window);
+  mpixf_drop(&origin_);
+  mpixf_drop(&compare_);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Sparse_window_add_operator(const MPI_Fint *op, const MPIX_Sparse_window *window,
+    MPI_Fint *ierror) {
+  mpixf_begin();
+  int code = MPIX_Sparse_window_add_operator(MPI_Op_f2c(*op), *window);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Sparse_window_fence(const MPIX_Sparse_window *window, MPI_Fint *ierror) {
+  mpixf_begin();
+  int code = MPIX_Sparse_window_fence(*window);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Sparse_window_flush(const MPIX_Sparse_window *window, MPI_Fint *ierror) {
+  mpixf_begin();
+  int code = MPIX_Sparse_window_flush(*window);
+  mpixf_end(ierror, code);
+}
+
+MPIXF_API void mpixf_Sparse_window_free(MPIX_Sparse_window *window, MPI_Fint *ierror) {
+  mpixf_begin();
+  int code = MPIX_Sparse_window_free(window);
+  mpixf_end(ierror, code);
+}
+
 MPIXF_API void mpixf_Loggp_measure(const MPI_Fint *info, const MPI_Fint *comm, MPIX_Loggp *parameters,
     MPI_Fint *ierror) {
   mpixf_begin();

@@ -53,18 +53,25 @@ module mpix_neighbor
   end type MPIX_Sparse_plan
   type(MPIX_Sparse_plan), parameter, public :: MPIX_SPARSE_PLAN_NULL = MPIX_Sparse_plan(c_null_ptr)
 
+  type, bind(C), public :: MPIX_Sparse_window
+    type(c_ptr) :: MPIX_VAL = c_null_ptr
+  end type MPIX_Sparse_window
+  type(MPIX_Sparse_window), parameter, public :: MPIX_SPARSE_WINDOW_NULL = MPIX_Sparse_window(c_null_ptr)
+
   public :: operator(==), operator(/=)
   interface operator(==)
     module procedure equal_Request
     module procedure equal_Sparse_result
     module procedure equal_Sparse_request
     module procedure equal_Sparse_plan
+    module procedure equal_Sparse_window
   end interface operator(==)
   interface operator(/=)
     module procedure differ_Request
     module procedure differ_Sparse_result
     module procedure differ_Sparse_request
     module procedure differ_Sparse_plan
+    module procedure differ_Sparse_window
   end interface operator(/=)
 
   public :: MPIX_Sparse_function
@@ -3690,6 +3697,342 @@ module mpix_neighbor
     end subroutine MPIX_Sparse_plan_free
   end interface
 
+  ! Makes a window of elements of all processes of a communicator.
+  public :: MPIX_Sparse_window_create
+  interface MPIX_Sparse_window_create
+    subroutine MPIX_Sparse_window_create_f08(base, count, type, info, comm, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_create")
+      import
+      implicit none
+      type(*), asynchronous :: base(..)
+      integer(c_int), intent(in) :: count
+      type(MPI_Datatype), intent(in) :: type
+      type(MPI_Info), intent(in) :: info
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Sparse_window), intent(inout) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_create_f08
+    subroutine MPIX_Sparse_window_create_int(base, count, type, info, comm, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_create")
+      import
+      implicit none
+      type(*), asynchronous :: base(..)
+      integer(c_int), intent(in) :: count
+      integer(c_int), intent(in) :: type
+      integer(c_int), intent(in) :: info
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Sparse_window), intent(inout) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_create_int
+  end interface MPIX_Sparse_window_create
+
+  ! MPIX_Sparse_window_create with large counts.
+  public :: MPIX_Sparse_window_create_c
+  interface MPIX_Sparse_window_create_c
+    subroutine MPIX_Sparse_window_create_c_f08(base, count, type, info, comm, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_create_c")
+      import
+      implicit none
+      type(*), asynchronous :: base(..)
+      integer(MPI_COUNT_KIND), intent(in) :: count
+      type(MPI_Datatype), intent(in) :: type
+      type(MPI_Info), intent(in) :: info
+      type(MPI_Comm), intent(in) :: comm
+      type(MPIX_Sparse_window), intent(inout) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_create_c_f08
+    subroutine MPIX_Sparse_window_create_c_int(base, count, type, info, comm, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_create_c")
+      import
+      implicit none
+      type(*), asynchronous :: base(..)
+      integer(MPI_COUNT_KIND), intent(in) :: count
+      integer(c_int), intent(in) :: type
+      integer(c_int), intent(in) :: info
+      integer(c_int), intent(in) :: comm
+      type(MPIX_Sparse_window), intent(inout) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_create_c_int
+  end interface MPIX_Sparse_window_create_c
+
+  ! Stores values in elements of a process.
+  public :: MPIX_Sparse_window_put
+  interface
+    subroutine MPIX_Sparse_window_put(origin, count, target, indices, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_put")
+      import
+      implicit none
+      type(*), intent(in) :: origin(..)
+      integer(c_int), intent(in) :: count
+      integer(c_int), intent(in) :: target
+      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_put
+  end interface
+
+  ! MPIX_Sparse_window_put with large counts.
+  public :: MPIX_Sparse_window_put_c
+  interface
+    subroutine MPIX_Sparse_window_put_c(origin, count, target, indices, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_put_c")
+      import
+      implicit none
+      type(*), intent(in) :: origin(..)
+      integer(MPI_COUNT_KIND), intent(in) :: count
+      integer(c_int), intent(in) :: target
+      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_put_c
+  end interface
+
+  ! Reads elements of a process.
+  public :: MPIX_Sparse_window_get
+  interface
+    subroutine MPIX_Sparse_window_get(result, count, target, indices, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_get")
+      import
+      implicit none
+      type(*), asynchronous :: result(..)
+      integer(c_int), intent(in) :: count
+      integer(c_int), intent(in) :: target
+      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_get
+  end interface
+
+  ! MPIX_Sparse_window_get with large counts.
+  public :: MPIX_Sparse_window_get_c
+  interface
+    subroutine MPIX_Sparse_window_get_c(result, count, target, indices, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_get_c")
+      import
+      implicit none
+      type(*), asynchronous :: result(..)
+      integer(MPI_COUNT_KIND), intent(in) :: count
+      integer(c_int), intent(in) :: target
+      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_get_c
+  end interface
+
+  ! Combines values with elements of a process.
+  public :: MPIX_Sparse_window_accumulate
+  interface MPIX_Sparse_window_accumulate
+    subroutine MPIX_Sparse_window_accumulate_f08(origin, count, target, indices, op, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_accumulate")
+      import
+      implicit none
+      type(*), intent(in) :: origin(..)
+      integer(c_int), intent(in) :: count
+      integer(c_int), intent(in) :: target
+      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+      type(MPI_Op), intent(in) :: op
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_accumulate_f08
+    subroutine MPIX_Sparse_window_accumulate_int(origin, count, target, indices, op, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_accumulate")
+      import
+      implicit none
+      type(*), intent(in) :: origin(..)
+      integer(c_int), intent(in) :: count
+      integer(c_int), intent(in) :: target
+      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+      integer(c_int), intent(in) :: op
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_accumulate_int
+  end interface MPIX_Sparse_window_accumulate
+
+  ! MPIX_Sparse_window_accumulate with large counts.
+  public :: MPIX_Sparse_window_accumulate_c
+  interface MPIX_Sparse_window_accumulate_c
+    subroutine MPIX_Sparse_window_accumulate_c_f08(origin, count, target, indices, op, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_accumulate_c")
+      import
+      implicit none
+      type(*), intent(in) :: origin(..)
+      integer(MPI_COUNT_KIND), intent(in) :: count
+      integer(c_int), intent(in) :: target
+      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+      type(MPI_Op), intent(in) :: op
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_accumulate_c_f08
+    subroutine MPIX_Sparse_window_accumulate_c_int(origin, count, target, indices, op, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_accumulate_c")
+      import
+      implicit none
+      type(*), intent(in) :: origin(..)
+      integer(MPI_COUNT_KIND), intent(in) :: count
+      integer(c_int), intent(in) :: target
+      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+      integer(c_int), intent(in) :: op
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_accumulate_c_int
+  end interface MPIX_Sparse_window_accumulate_c
+
+  ! Reads elements of a process, and combines values with them.
+  public :: MPIX_Sparse_window_fetch_and_op
+  interface MPIX_Sparse_window_fetch_and_op
+    subroutine MPIX_Sparse_window_fetch_and_op_f08(origin, result, count, target, indices, op, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_fetch_and_op")
+      import
+      implicit none
+      type(*), intent(in) :: origin(..)
+      type(*), asynchronous :: result(..)
+      integer(c_int), intent(in) :: count
+      integer(c_int), intent(in) :: target
+      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+      type(MPI_Op), intent(in) :: op
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_fetch_and_op_f08
+    subroutine MPIX_Sparse_window_fetch_and_op_int(origin, result, count, target, indices, op, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_fetch_and_op")
+      import
+      implicit none
+      type(*), intent(in) :: origin(..)
+      type(*), asynchronous :: result(..)
+      integer(c_int), intent(in) :: count
+      integer(c_int), intent(in) :: target
+      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+      integer(c_int), intent(in) :: op
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_fetch_and_op_int
+  end interface MPIX_Sparse_window_fetch_and_op
+
+  ! MPIX_Sparse_window_fetch_and_op with large counts.
+  public :: MPIX_Sparse_window_fetch_and_op_c
+  interface MPIX_Sparse_window_fetch_and_op_c
+    subroutine MPIX_Sparse_window_fetch_and_op_c_f08(origin, result, count, target, indices, op, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_fetch_and_op_c")
+      import
+      implicit none
+      type(*), intent(in) :: origin(..)
+      type(*), asynchronous :: result(..)
+      integer(MPI_COUNT_KIND), intent(in) :: count
+      integer(c_int), intent(in) :: target
+      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+      type(MPI_Op), intent(in) :: op
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_fetch_and_op_c_f08
+    subroutine MPIX_Sparse_window_fetch_and_op_c_int(origin, result, count, target, indices, op, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_fetch_and_op_c")
+      import
+      implicit none
+      type(*), intent(in) :: origin(..)
+      type(*), asynchronous :: result(..)
+      integer(MPI_COUNT_KIND), intent(in) :: count
+      integer(c_int), intent(in) :: target
+      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+      integer(c_int), intent(in) :: op
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_fetch_and_op_c_int
+  end interface MPIX_Sparse_window_fetch_and_op_c
+
+  ! Reads elements of a process, and stores values in those that equal what they are compared with.
+  public :: MPIX_Sparse_window_compare_and_swap
+  interface
+    subroutine MPIX_Sparse_window_compare_and_swap(origin, compare, result, count, target, indices, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_compare_and_swap")
+      import
+      implicit none
+      type(*), intent(in) :: origin(..)
+      type(*), intent(in) :: compare(..)
+      type(*), asynchronous :: result(..)
+      integer(c_int), intent(in) :: count
+      integer(c_int), intent(in) :: target
+      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_compare_and_swap
+  end interface
+
+  ! MPIX_Sparse_window_compare_and_swap with large counts.
+  public :: MPIX_Sparse_window_compare_and_swap_c
+  interface
+    subroutine MPIX_Sparse_window_compare_and_swap_c(origin, compare, result, count, target, indices, window, &
+        ierror) &
+        bind(C, name="mpixf_Sparse_window_compare_and_swap_c")
+      import
+      implicit none
+      type(*), intent(in) :: origin(..)
+      type(*), intent(in) :: compare(..)
+      type(*), asynchronous :: result(..)
+      integer(MPI_COUNT_KIND), intent(in) :: count
+      integer(c_int), intent(in) :: target
+      integer(MPI_ADDRESS_KIND), intent(in) :: indices(*)
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_compare_and_swap_c
+  end interface
+
+  ! Lets a window take an operator of the program's.
+  public :: MPIX_Sparse_window_add_operator
+  interface MPIX_Sparse_window_add_operator
+    subroutine MPIX_Sparse_window_add_operator_f08(op, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_add_operator")
+      import
+      implicit none
+      type(MPI_Op), intent(in) :: op
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_add_operator_f08
+    subroutine MPIX_Sparse_window_add_operator_int(op, window, ierror) &
+        bind(C, name="mpixf_Sparse_window_add_operator")
+      import
+      implicit none
+      integer(c_int), intent(in) :: op
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_add_operator_int
+  end interface MPIX_Sparse_window_add_operator
+
+  ! Applies all operations of all processes.
+  public :: MPIX_Sparse_window_fence
+  interface
+    subroutine MPIX_Sparse_window_fence(window, ierror) &
+        bind(C, name="mpixf_Sparse_window_fence")
+      import
+      implicit none
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_fence
+  end interface
+
+  ! Waits until the caller's operations have been applied.
+  public :: MPIX_Sparse_window_flush
+  interface
+    subroutine MPIX_Sparse_window_flush(window, ierror) &
+        bind(C, name="mpixf_Sparse_window_flush")
+      import
+      implicit none
+      type(MPIX_Sparse_window), intent(in) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_flush
+  end interface
+
+  ! Applies all operations of all processes, and frees a window.
+  public :: MPIX_Sparse_window_free
+  interface
+    subroutine MPIX_Sparse_window_free(window, ierror) &
+        bind(C, name="mpixf_Sparse_window_free")
+      import
+      implicit none
+      type(MPIX_Sparse_window), intent(inout) :: window
+      integer(c_int), intent(out), optional :: ierror
+    end subroutine MPIX_Sparse_window_free
+  end interface
+
   ! Measures the LogGP parameters of the machine.
   public :: MPIX_Loggp_measure
   interface MPIX_Loggp_measure
@@ -3848,6 +4191,16 @@ contains
     type(MPIX_Sparse_plan), intent(in) :: a, b
     differ_Sparse_plan = transfer(a%MPIX_VAL, 0_c_intptr_t) /= transfer(b%MPIX_VAL, 0_c_intptr_t)
   end function differ_Sparse_plan
+
+  elemental logical function equal_Sparse_window(a, b)
+    type(MPIX_Sparse_window), intent(in) :: a, b
+    equal_Sparse_window = transfer(a%MPIX_VAL, 0_c_intptr_t) == transfer(b%MPIX_VAL, 0_c_intptr_t)
+  end function equal_Sparse_window
+
+  elemental logical function differ_Sparse_window(a, b)
+    type(MPIX_Sparse_window), intent(in) :: a, b
+    differ_Sparse_window = transfer(a%MPIX_VAL, 0_c_intptr_t) /= transfer(b%MPIX_VAL, 0_c_intptr_t)
+  end function differ_Sparse_window
 
   subroutine MPIX_Neighborhood_get_count_f08(operation, comm, indegree, outdegree, weighted, ierror)
     integer(c_int), intent(in) :: operation

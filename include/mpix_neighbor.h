@@ -56,6 +56,9 @@ typedef struct MPIX_Sparse_request_object MPIX_Sparse_request_object;
 // in which it sent them.
 typedef struct MPIX_Sparse_result_object MPIX_Sparse_result_object;
 
+// A sparse window: elements of all processes of a communicator.
+typedef struct MPIX_Sparse_window_object MPIX_Sparse_window_object;
+
 // Handle of a nonblocking or persistent neighborhood collective, or NULL.
 typedef MPIX_Request_object *MPIX_Request;
 
@@ -93,6 +96,9 @@ typedef MPIX_Sparse_request_object *MPIX_Sparse_request;
 
 // Handle of a plan of a sparse exchange, or NULL.
 typedef MPIX_Sparse_plan_object *MPIX_Sparse_plan;
+
+// Handle of a sparse window, or NULL.
+typedef MPIX_Sparse_window_object *MPIX_Sparse_window;
 
 #ifdef __cplusplus
 extern "C" {
@@ -2197,6 +2203,289 @@ int MPIX_Sparse_plan_result(MPIX_Sparse_plan plan, MPIX_Sparse_result *result);
 // - `MPI_ERR_OTHER`: A run is under way; nothing is freed.
 // - `MPI_ERR_ARG`: The pointer is NULL.
 int MPIX_Sparse_plan_free(MPIX_Sparse_plan *plan);
+
+// ---- Sparse windows
+//
+// Buffered operations on elements of other processes: what MPI's one-sided communication does, for
+// programs that do many small operations on elements all over the machine. `docs/one-sided.md` says
+// when to use them.
+
+// Makes a window of elements of all processes of a communicator.
+//
+// - `base`: The caller's elements. Read and written by the library until the window is freed.
+// - `count`: Elements at `base`, 0 or more; may differ between processes.
+// - `type`: Datatype of an element; the same on all processes. May be freed at once.
+// - `info`: Hints, or `MPI_INFO_NULL`; the same on all processes, but for `mpix_window_batch` and
+//   `mpix_window_aggregate`. May be freed at once.
+// - `comm`: The communicator. May be freed before the window.
+// - `window`: The window. `MPIX_Sparse_window_free` frees it.
+//
+// Operations on elements of another process are packed into a batch, which travels when it is full,
+// when the caller flushes, or at the end of the epoch. The target applies batches when it is in any
+// call of this library, and at no other time: between `MPIX_Sparse_window_fence` and its next call
+// of this library, a process may use its elements as if no window were there. A process that only
+// computes, or waits in MPI, applies nothing, and those that wait for it wait on.
+//
+// Operations of one process on elements of another one are applied in the order in which they were
+// called, whatever they do. Operations of different processes on one element are applied one after
+// the other, in any order.
+//
+// A caller has at most 16 batches under way to one process. When they are full, an operation waits
+// until that process applies some, and applies meanwhile what has come to the caller: memory is
+// bounded by the number of processes that the caller has operations for.
+//
+// Hints:
+//
+// - `mpix_window_batch` (4032): bytes of a batch, 64 to 1048576. The least of all processes' values
+//   counts; a batch takes at least one operation.
+// - `mpix_window_aggregate` (`false`): `true` combines accumulations of one element, one after the
+//   other by one predefined operator, before they are sent.
+// - `mpix_sparse` and the other hints of `MPIX_Sparse_exchange`: how epochs end.
+//
+// Collective over `comm`.
+//
+// Errors:
+//
+// - `MPI_ERR_COMM`: `comm` is `MPI_COMM_NULL` or an intercommunicator.
+// - `MPI_ERR_COUNT`: `count` is negative, or more than 2^54, or the elements exceed the address
+//   range.
+// - `MPI_ERR_TYPE`: `type` is `MPI_DATATYPE_NULL` or not committed.
+// - `MPI_ERR_BUFFER`: `base` is `MPI_IN_PLACE`, NULL with elements, or in device memory.
+// - `MPI_ERR_ARG`: `window` is NULL.
+// - `MPI_ERR_INFO_VALUE`: The value of a hint is not valid.
+// - `MPIX_ERR_MISMATCH`: `type` or a hint is not the same on all processes.
+//
+// An error on one process is an error on all.
+//
+// Cost: About ten collective operations of a few words. Memory: 8 bytes for each process, and 16
+// batches.
+int MPIX_Sparse_window_create(void *base,
+                              int count,
+                              MPI_Datatype type,
+                              MPI_Info info,
+                              MPI_Comm comm,
+                              MPIX_Sparse_window *window);
+
+// `MPIX_Sparse_window_create` with large counts.
+int MPIX_Sparse_window_create_c(void *base,
+                                MPI_Count count,
+                                MPI_Datatype type,
+                                MPI_Info info,
+                                MPI_Comm comm,
+                                MPIX_Sparse_window *window);
+
+// Stores values in elements of a process.
+//
+// - `origin`: The values, `count` elements of the window's type. May be used again at once.
+// - `count`: Elements.
+// - `target`: Rank of the process, which may be the caller. `MPI_PROC_NULL`: nothing is done.
+// - `indices` (`count` entries): Index of each element, from 0. May be used again at once.
+// - `window`: The window.
+//
+// Returns once the operations are in a batch. They have been applied when
+// `MPIX_Sparse_window_flush` or `MPIX_Sparse_window_fence` returns.
+//
+// Local, but for the wait when the target has too many batches under way.
+//
+// Errors:
+//
+// - `MPI_ERR_ARG`: `window` is NULL or has been freed, `indices` is NULL with elements, or an index
+//   is negative or not below the `count` that the target gave. No operation of the call is done
+//   then.
+// - `MPI_ERR_COUNT`: `count` is negative.
+// - `MPI_ERR_RANK`: `target` is not a rank of the window.
+// - `MPI_ERR_BUFFER`: A buffer is NULL with elements, `MPI_IN_PLACE`, or in device memory.
+// - `MPI_ERR_OTHER`: The target has ended, or an earlier call on the window has failed.
+//
+// Cost: For each element its value and 1 to 5 bytes in a batch; nothing but the value for the
+// second and later elements of indices that follow one another. One message a batch.
+int MPIX_Sparse_window_put(const void *origin,
+                           int count,
+                           int target,
+                           const MPI_Aint *indices,
+                           MPIX_Sparse_window window);
+
+// `MPIX_Sparse_window_put` with large counts.
+int MPIX_Sparse_window_put_c(const void *origin,
+                             MPI_Count count,
+                             int target,
+                             const MPI_Aint *indices,
+                             MPIX_Sparse_window window);
+
+// Reads elements of a process.
+//
+// - `result`: Receives the elements, `count` of the window's type. Must not be touched until
+//   `MPIX_Sparse_window_flush` or `MPIX_Sparse_window_fence` returns.
+//
+// All else is as for `MPIX_Sparse_window_put`.
+//
+// Cost: For each element 1 to 5 bytes in a batch, and its value in an answer. Two messages a batch.
+int MPIX_Sparse_window_get(void *result,
+                           int count,
+                           int target,
+                           const MPI_Aint *indices,
+                           MPIX_Sparse_window window);
+
+// `MPIX_Sparse_window_get` with large counts.
+int MPIX_Sparse_window_get_c(void *result,
+                             MPI_Count count,
+                             int target,
+                             const MPI_Aint *indices,
+                             MPIX_Sparse_window window);
+
+// Combines values with elements of a process.
+//
+// - `op`: The operator: element = element `op` value. A predefined one, `MPI_REPLACE`, `MPI_NO_OP`,
+//   or one that the window has been given by `MPIX_Sparse_window_add_operator`.
+//
+// All else is as for `MPIX_Sparse_window_put`.
+//
+// Errors, besides those of that function:
+//
+// - `MPI_ERR_OP`: `op` is `MPI_OP_NULL`, does not work on the window's type, or is one of the
+//   program's that the window does not know.
+int MPIX_Sparse_window_accumulate(const void *origin,
+                                  int count,
+                                  int target,
+                                  const MPI_Aint *indices,
+                                  MPI_Op op,
+                                  MPIX_Sparse_window window);
+
+// `MPIX_Sparse_window_accumulate` with large counts.
+int MPIX_Sparse_window_accumulate_c(const void *origin,
+                                    MPI_Count count,
+                                    int target,
+                                    const MPI_Aint *indices,
+                                    MPI_Op op,
+                                    MPIX_Sparse_window window);
+
+// Reads elements of a process, and combines values with them.
+//
+// - `result`: Receives the elements as they were before. Must not be touched until
+//   `MPIX_Sparse_window_flush` or `MPIX_Sparse_window_fence` returns.
+//
+// No operation of another process comes between reading and combining.
+//
+// All else is as for `MPIX_Sparse_window_accumulate`.
+//
+// Cost: For each element its value and 1 to 5 bytes in a batch, and its value in an answer. Two
+// messages a batch.
+int MPIX_Sparse_window_fetch_and_op(const void *origin,
+                                    void *result,
+                                    int count,
+                                    int target,
+                                    const MPI_Aint *indices,
+                                    MPI_Op op,
+                                    MPIX_Sparse_window window);
+
+// `MPIX_Sparse_window_fetch_and_op` with large counts.
+int MPIX_Sparse_window_fetch_and_op_c(const void *origin,
+                                      void *result,
+                                      MPI_Count count,
+                                      int target,
+                                      const MPI_Aint *indices,
+                                      MPI_Op op,
+                                      MPIX_Sparse_window window);
+
+// Reads elements of a process, and stores values in those that equal what they are compared with.
+//
+// - `origin`: The values to be stored, `count` elements of the window's type. May be used again at
+//   once.
+// - `compare`: The values that the elements must equal, byte by byte. May be used again at once.
+// - `result`: Receives the elements as they were before. Must not be touched until
+//   `MPIX_Sparse_window_flush` or `MPIX_Sparse_window_fence` returns.
+//
+// No operation of another process comes between reading and storing.
+//
+// All else is as for `MPIX_Sparse_window_put`.
+//
+// Cost: For each element two values and 1 to 5 bytes in a batch, and a value in an answer. Two
+// messages a batch.
+int MPIX_Sparse_window_compare_and_swap(const void *origin,
+                                        const void *compare,
+                                        void *result,
+                                        int count,
+                                        int target,
+                                        const MPI_Aint *indices,
+                                        MPIX_Sparse_window window);
+
+// `MPIX_Sparse_window_compare_and_swap` with large counts.
+int MPIX_Sparse_window_compare_and_swap_c(const void *origin,
+                                          const void *compare,
+                                          void *result,
+                                          MPI_Count count,
+                                          int target,
+                                          const MPI_Aint *indices,
+                                          MPIX_Sparse_window window);
+
+// Lets a window take an operator of the program's.
+//
+// - `op`: The operator, made by `MPI_Op_create`. Must not be freed before the window.
+// - `window`: The window.
+//
+// Processes name an operator by its place in this order. The operator need not commute.
+//
+// Local, but all processes add the same operators in the same order, before any of them uses one.
+//
+// Errors:
+//
+// - `MPI_ERR_ARG`: `window` is NULL or has been freed, or has 192 operators of the program's
+//   already.
+// - `MPI_ERR_OP`: `op` is `MPI_OP_NULL`, is predefined, or does not work on the window's type.
+int MPIX_Sparse_window_add_operator(MPI_Op op, MPIX_Sparse_window window);
+
+// Applies all operations of all processes.
+//
+// - `window`: The window.
+//
+// When it returns, all operations that any process has called before its fence have been applied to
+// the caller's elements, and what the caller's operations return has come. None that another
+// process calls after its fence is applied to the caller's elements before the caller's next call
+// of this library.
+//
+// Collective over the window's communicator.
+//
+// Errors:
+//
+// - `MPI_ERR_ARG`: `window` is NULL or has been freed.
+// - `MPI_ERR_OTHER`: A process has ended, an operation was lost, or an earlier call on the window
+//   has failed.
+//
+// Cost: One sparse exchange of the last batches; if operations return something, a message back for
+// each of these.
+int MPIX_Sparse_window_fence(MPIX_Sparse_window window);
+
+// Waits until the caller's operations have been applied.
+//
+// The targets apply them when they are in a call of this library; they need not flush.
+//
+// Local, but waits for calls of the targets.
+//
+// All else is as for `MPIX_Sparse_window_fence`.
+//
+// Errors, besides those of that function:
+//
+// - `MPI_ERR_OTHER`: A target has ended, or an earlier call on the window has failed.
+//
+// Cost: Two messages for each process that may not have applied all.
+int MPIX_Sparse_window_flush(MPIX_Sparse_window window);
+
+// Applies all operations of all processes, and frees a window.
+//
+// - `window`: The window; NULL afterwards. A NULL window is left alone.
+//
+// A process that uses a copy of the handle afterwards gets an error. For that, a few bytes of each
+// window stay.
+//
+// Collective over the window's communicator.
+//
+// Errors:
+//
+// - `MPI_ERR_ARG`: `window` is NULL, or the window has been freed.
+// - `MPI_ERR_OTHER`: As for `MPIX_Sparse_window_fence`. The window is freed nevertheless.
+//
+// Cost: A flush and a fence.
+int MPIX_Sparse_window_free(MPIX_Sparse_window *window);
 
 // ---- LogGP parameters
 //

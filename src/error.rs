@@ -536,6 +536,37 @@ pub enum Error {
         /// The sender of the message.
         source_rank: u32,
     },
+    /// An index outside a process's part of a window.
+    #[error("index {index} is outside the {count} elements of process {target} in the window")]
+    WindowIndex {
+        /// The index.
+        index: i64,
+        /// The process.
+        target: u32,
+        /// Its elements.
+        count: u64,
+    },
+    /// An operator that a window does not know.
+    #[error("{argument} is an operator of the program's that the window does not know (MPIX_Sparse_window_add_operator)")]
+    UnknownOperator {
+        /// The argument.
+        argument: Argument,
+    },
+    /// An operator that every window knows.
+    #[error("op is a predefined operator, which every window knows")]
+    PredefinedOperator,
+    /// More operators than a window takes.
+    #[error("the window has {most} operators of the program's, and takes no more")]
+    TooManyOperators {
+        /// The most.
+        most: usize,
+    },
+    /// A window that has been freed.
+    #[error("{argument} has been freed")]
+    FreedWindow {
+        /// Which window.
+        argument: Argument,
+    },
     /// A result that belongs to a plan.
     #[error("the result belongs to a plan and is freed with it")]
     OfPlan,
@@ -574,6 +605,9 @@ impl Error {
             | Error::Index { .. }
             | Error::Source { .. }
             | Error::OfPlan
+            | Error::WindowIndex { .. }
+            | Error::FreedWindow { .. }
+            | Error::TooManyOperators { .. }
             | Error::Parameter { .. }
             | Error::TooManyFields { .. }
             | Error::Schedule { .. } => Class::Arg,
@@ -582,7 +616,7 @@ impl Error {
             Error::NullHandle { class, .. } | Error::Remote { class, .. } => *class,
             Error::InPlace { .. } | Error::NullBuffer { .. } | Error::Device { .. } => Class::Buffer,
             Error::Datatype { .. } => Class::Type,
-            Error::Operator { .. } => Class::Op,
+            Error::Operator { .. } | Error::UnknownOperator { .. } | Error::PredefinedOperator => Class::Op,
             Error::NoNeighborhood { .. } | Error::NoTopology => Class::Topology,
             Error::Intercommunicator | Error::SparseIntercommunicator | Error::Alone | Error::FreedCommunicator { .. } => {
                 Class::Comm

@@ -26,7 +26,7 @@
 //! ```
 //!
 //! Next to `collective` stands `sparse`: exchanges whose receivers do not know their senders, with
-//! one file for each of its `protocols`. `progress` lists the active requests that every waiting
+//! one file for each of its `protocols`. Above it, `window` has operations on elements of others. `progress` lists the active requests that every waiting
 //! call must advance. `observe` counts and traces messages if the environment asks for it.
 //!
 //! `schedule` defines what a schedule is and verifies it; each file or folder of
@@ -78,3 +78,5 @@ mod progress;
 mod shm;
 #[cfg(feature = "mpi")]
 mod sparse;
+#[cfg(any(test, feature = "mpi"))]
+mod window;

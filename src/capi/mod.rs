@@ -16,6 +16,7 @@ mod misc;
 mod neighborhood;
 mod request;
 mod sparse;
+mod window;
 
 pub use collectives::*;
 pub use loggp::*;
@@ -23,3 +24,4 @@ pub use misc::*;
 pub use neighborhood::*;
 pub use request::*;
 pub use sparse::*;
+pub use window::*;

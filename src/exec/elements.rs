@@ -1,4 +1,5 @@
-//! Loops that combine elements: predefined operators on int, long, float and double.
+//! Loops that combine elements: predefined operators on int and long, signed or not, float and
+//! double.
 //!
 //! `MPI_Reduce_local` does the same for all operators and datatypes, at the cost of a call for each
 //! block.
@@ -30,10 +31,18 @@ impl Elements {
         (most / self.size).max(1) * self.size
     }
 
+    /// Returns true if elements are combined wherever they lie, otherwise only at addresses that
+    /// are aligned for them.
+    #[inline]
+    pub fn takes_any_address(&self) -> bool {
+        self.loops.is_some()
+    }
+
     /// Computes `into[i] = into[i] op from[i]`.
     ///
     /// # Safety
     /// Both must be valid for `bytes` bytes, whole elements, and must not overlap.
+    #[inline]
     pub unsafe fn combine(&self, into: *mut u8, from: *mut u8, bytes: usize) -> Result<()> {
         // SAFETY: the caller vouches for both.
         unsafe {
@@ -60,6 +69,8 @@ pub unsafe fn fold_in_place(operator: Operator, element: Element, into: *mut u8,
             Element::Long => integers::<i64>(operator, into.cast(), from.cast(), bytes / 8),
             Element::Float => reals::<f32>(operator, into.cast(), from.cast(), bytes / 4),
             Element::Double => reals::<f64>(operator, into.cast(), from.cast(), bytes / 8),
+            Element::Unsigned => integers::<u32>(operator, into.cast(), from.cast(), bytes / 4),
+            Element::UnsignedLong => integers::<u64>(operator, into.cast(), from.cast(), bytes / 8),
         }
     }
 }
@@ -113,6 +124,8 @@ macro_rules! integer {
 
 integer!(i32);
 integer!(i64);
+integer!(u32);
+integer!(u64);
 
 unsafe fn integers<T: Integer>(operator: Operator, into: *mut T, from: *const T, count: usize) {
     // SAFETY: as for `fold_in_place`.

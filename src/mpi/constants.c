@@ -79,21 +79,37 @@ int mpixn_element(MPI_Datatype type) {
   if (type == MPI_LONG_LONG || type == MPI_INT64_T) return 2;
   if (type == MPI_FLOAT) return 3;
   if (type == MPI_DOUBLE) return 4;
+  if (type == MPI_UNSIGNED || type == MPI_UINT32_T) return 5;
+  if (type == MPI_UNSIGNED_LONG) return sizeof(long) == 8 ? 6 : 5;
+  if (type == MPI_UNSIGNED_LONG_LONG || type == MPI_UINT64_T) return 6;
   return 0;
 }
 
-/* what op::Operator counts; 0: anything else */
+/* the predefined operators: first those of op::Operator, in its order */
+#define OPERATORS                                                                              \
+  {MPI_SUM,  MPI_PROD, MPI_MIN,  MPI_MAX,    MPI_LAND,   MPI_BAND,    MPI_LOR,                  \
+   MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP}
+
+/* an operator's place among the predefined ones, from 1 on; 0: a user's */
 int mpixn_operator(MPI_Op op) {
-  MPI_Op known[] = {MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX, MPI_LAND, MPI_BAND, MPI_LOR, MPI_BOR, MPI_LXOR, MPI_BXOR};
+  MPI_Op known[] = OPERATORS;
   for (int i = 0; i < (int)(sizeof known / sizeof *known); i++)
     if (op == known[i]) return i + 1;
   return 0;
 }
 
+/* the inverse; MPI_OP_NULL: there is no such place */
+MPI_Op mpixn_operator_at(int place) {
+  MPI_Op known[] = OPERATORS;
+  return place >= 1 && place <= (int)(sizeof known / sizeof *known) ? known[place - 1] : MPI_OP_NULL;
+}
+
+MPI_Op mpixn_replace(void) { return MPI_REPLACE; }
+
 /* 1: a predefined operator of reductions; 2: one for windows alone; 0: a user's */
 int mpixn_op_kind(MPI_Op op) {
   if (op == MPI_REPLACE || op == MPI_NO_OP) return 2;
-  return mpixn_operator(op) || op == MPI_MINLOC || op == MPI_MAXLOC;
+  return mpixn_operator(op) != 0;
 }
 
 /* in the order of typemap::Combiner. The names that end in _INTEGER are of types that MPI 3

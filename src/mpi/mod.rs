@@ -33,6 +33,7 @@ pub mod op;
 pub mod p2p;
 pub mod peer;
 pub mod persistent;
+pub mod posted;
 pub mod request;
 mod split;
 pub mod start;

@@ -13,8 +13,10 @@ unsafe extern "C" {
     safe fn mpixn_op_null() -> MPI_Op;
     // these only compare handles
     safe fn mpixn_op_kind(op: MPI_Op) -> c_int;
+    safe fn mpixn_replace() -> MPI_Op;
     safe fn mpixn_element(datatype: MPI_Datatype) -> c_int;
     safe fn mpixn_operator(op: MPI_Op) -> c_int;
+    safe fn mpixn_operator_at(place: c_int) -> MPI_Op;
 }
 
 /// An operator: a handle that is not null and stays valid as long as MPI is given this value or a
@@ -36,6 +38,23 @@ impl Op {
     /// used: until the call ends, or its operation is complete.
     pub unsafe fn from_raw(raw: MPI_Op) -> Option<Op> {
         if raw == mpixn_op_null() { None } else { Some(Op(raw)) }
+    }
+
+    /// Returns the number of a predefined operator, which is the same in all processes; `None` for
+    /// one of the program's.
+    pub fn number(self) -> Option<u8> {
+        u8::try_from(mpixn_operator(self.0)).ok().filter(|&number| number > 0)
+    }
+
+    /// Returns the predefined operator of a number.
+    pub fn of_number(number: u8) -> Option<Op> {
+        // SAFETY: null, or an operator that is never freed.
+        unsafe { Op::from_raw(mpixn_operator_at(number.into())) }
+    }
+
+    /// `MPI_REPLACE`.
+    pub fn replace() -> Op {
+        Op(mpixn_replace())
     }
 
     /// Returns what kind of operator it is.
@@ -93,6 +112,10 @@ pub enum Element {
     Float,
     /// `MPI_DOUBLE`
     Double,
+    /// `MPI_UNSIGNED`, `MPI_UINT32_T`
+    Unsigned,
+    /// `MPI_UNSIGNED_LONG`, `MPI_UNSIGNED_LONG_LONG`, `MPI_UINT64_T`
+    UnsignedLong,
 }
 
 /// Predefined operators.
@@ -115,11 +138,20 @@ pub enum Operator {
 /// operator need not fit the elements.
 pub fn predefined(op: Op, datatype: Datatype) -> Option<(Operator, Element)> {
     use Operator::{BitAnd, BitOr, BitXor, LogicalAnd, LogicalOr, LogicalXor, Max, Min, Product, Sum};
-    const ELEMENTS: [Element; 4] = [Element::Int, Element::Long, Element::Float, Element::Double];
     const OPERATORS: [Operator; 10] = [Sum, Product, Min, Max, LogicalAnd, BitAnd, LogicalOr, BitOr, LogicalXor, BitXor];
-    let (operator, element) = (mpixn_operator(op.0), mpixn_element(datatype.raw()));
-    let position = |counted: c_int| usize::try_from(counted - 1).ok();
-    Some((*OPERATORS.get(position(operator)?)?, *ELEMENTS.get(position(element)?)?))
+    Some((*OPERATORS.get(position(mpixn_operator(op.0))?)?, element(datatype)?))
+}
+
+/// Returns the elements that a predefined datatype stands for, if the library reduces them.
+pub fn element(datatype: Datatype) -> Option<Element> {
+    use Element::{Double, Float, Int, Long, Unsigned, UnsignedLong};
+    const ELEMENTS: [Element; 6] = [Int, Long, Float, Double, Unsigned, UnsignedLong];
+    ELEMENTS.get(position(mpixn_element(datatype.raw()))?).copied()
+}
+
+/// The place in an array of what C counts from 1 on.
+fn position(counted: c_int) -> Option<usize> {
+    usize::try_from(counted - 1).ok()
 }
 
 /// Computes `into[i] = from[i] op into[i]` for `count` elements that are `extent` bytes apart.

@@ -213,18 +213,10 @@ fn create(comm: Communicator) -> Result<Shared> {
     if comm.is_inter()? {
         return Err(Error::SparseIntercommunicator.into());
     }
+    let shared = ExchangeContext::own(comm)?;
     // SAFETY: neither attribute is replaced while someone refers to it.
-    unsafe {
-        let shared = Arc::new(Guarded::new(ExchangeContext::new(comm)?));
-        {
-            let finalizer = AT_FINALIZE.get()?;
-            let mut all = lock(&finalizer.contexts);
-            all.retain(|w| w.strong_count() > 0);
-            all.push(Arc::downgrade(&shared));
-        }
-        CONTEXT.set(comm, CommAttr(Arc::clone(&shared)))?;
-        Ok(shared)
-    }
+    unsafe { CONTEXT.set(comm, CommAttr(Arc::clone(&shared))) }?;
+    Ok(shared)
 }
 
 impl ExchangeContext {
@@ -281,6 +273,24 @@ impl ExchangeContext {
             resources: Resources::new(receives, inboxes),
             transport: Transport::new(comm, rank, size, UNMEASURED, observed),
         })
+    }
+
+    /// Creates a context that is attached to no communicator. Collective over `comm`, an
+    /// intracommunicator.
+    pub fn own(comm: Communicator) -> Result<Shared> {
+        let shared = Arc::new(Guarded::new(ExchangeContext::new(comm)?));
+        let finalizer = AT_FINALIZE.get()?;
+        let mut all = lock(&finalizer.contexts);
+        all.retain(|w| w.strong_count() > 0);
+        all.push(Arc::downgrade(&shared));
+        drop(all);
+        Ok(shared)
+    }
+
+    /// Returns true if a waiting process must yield its core, and true if there are more processes
+    /// than cores.
+    pub fn waiting(&self) -> (bool, bool) {
+        (self.yields, self.oversubscribed)
     }
 
     /// Creates a context that is attached to no communicator, for measurements. It may create a

@@ -63,10 +63,22 @@ fn modules_use_only_what_lies_below_them() {
                     "util",
                 ]
             }
+            "window" => vec!["datatype", "error", "exec", "mpi", "progress", "select", "sparse", "util"],
             "measure" => vec!["error", "model", "mpi", "select", "sparse", "util"],
             "capi" => {
-                let below =
-                    ["collective", "datatype", "environment", "exec", "logging", "measure", "mpi", "progress", "shm", "sparse"];
+                let below = [
+                    "collective",
+                    "datatype",
+                    "environment",
+                    "exec",
+                    "logging",
+                    "measure",
+                    "mpi",
+                    "progress",
+                    "shm",
+                    "sparse",
+                    "window",
+                ];
                 [&pure[..], &below].concat()
             }
             // a crate of its own, which sees what is public

@@ -147,13 +147,15 @@ impl Rules<'_> {
                 | "outcount",
             ) => same("integer(c_int)", "intent(out)", "", "MPI_Fint *", n.into()),
             ("MPI_Count *", "nelements" | "count") => same(count, "intent(out)", "", "MPI_Count *", n.into()),
-            ("const void *" | "void *", "sendbuf" | "recvbuf") => {
-                let (asynchronous, convert, end) = match (self.is_started(), ty) {
+            ("const MPI_Aint *", "indices") => array(address, "intent(in)", "const MPI_Aint *"),
+            ("const void *" | "void *", "sendbuf" | "recvbuf" | "base" | "origin" | "compare" | "result") => {
+                let is_kept = self.is_started() || n == "base" || n == "result";
+                let (asynchronous, convert, end) = match (is_kept, ty) {
                     (true, _) => (", asynchronous", format!("mpixf_direct({n})"), ""),
                     (false, "void *") => ("", format!("mpixf_copied({n}, MPI_IN_PLACE)"), "mpixf_give_back"),
                     (false, _) => ("", format!("mpixf_copied({n}, MPI_IN_PLACE)"), "mpixf_drop"),
                 };
-                let intent = if n == "sendbuf" { ", intent(in)" } else { "" };
+                let intent = if ty == "const void *" { ", intent(in)" } else { "" };
                 let c = "const CFI_cdesc_t *";
                 let mut b = other(
                     &format!("type(*){intent}{asynchronous}"),

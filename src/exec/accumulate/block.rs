@@ -39,6 +39,7 @@ enum Operands {
 }
 
 /// A block as bound.
+#[derive(Clone)]
 struct Bound {
     op: Op,
     commutes: bool,
@@ -140,6 +141,31 @@ impl Block {
                 (packed, bound.room)
             }
         }
+    }
+
+    /// Returns the elements of a bound block that are combined where they lie with data at any
+    /// address, and the address of the first one.
+    pub fn plain(&self) -> Option<(Elements, *mut u8)> {
+        match self.bound.as_ref()? {
+            Bound { operands: Operands::Dense(elements), packing: Packing::InPlace(at), .. } => {
+                elements.takes_any_address().then_some((*elements, *at))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the same block, bound `offset` bytes from here.
+    #[must_use]
+    pub fn moved(&self, offset: isize) -> Block {
+        let moved = |bound: &Bound| {
+            let packing = match &bound.packing {
+                Packing::InPlace(at) => Packing::InPlace(at.wrapping_offset(offset)),
+                packing => packing.clone(),
+            };
+            let located = Located { at: bound.located.at.wrapping_offset(offset), ..bound.located };
+            Bound { located, packing, ..*bound }
+        };
+        Block { source: self.source, accepted: self.accepted, bound: self.bound.as_ref().map(moved) }
     }
 
     /// Forgets which operator and datatype MPI has accepted.

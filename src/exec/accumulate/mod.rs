@@ -9,7 +9,7 @@
 //! Cost beyond the other executor's: one pass over each block, and memory for the data of all
 //! blocks. Nothing is allocated once the longest blocks have been seen.
 
-mod block;
+pub mod block;
 
 use std::sync::Arc;
 

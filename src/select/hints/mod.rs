@@ -15,7 +15,9 @@ mod sparse;
 mod tests;
 pub mod unknown;
 mod value;
+mod window;
 
 pub use machine::{Measuring, loggp_path, site_loggp};
 pub use neighborhood::{Hints, LEAST_SHARED, MOST_EDGES, ScheduleHint, fuse, matches_alone};
 pub use sparse::SparseHints;
+pub use window::WindowHints;

@@ -24,6 +24,8 @@ pub(super) const SPARSE: Names = ("mpix_sparse", "MPIX_SPARSE");
 pub(super) const SPARSE_TARGETS: Names = ("mpix_sparse_targets", "MPIX_SPARSE_TARGETS");
 pub(super) const NODE_SIZE: Names = ("mpix_node_size", "MPIX_NODE_SIZE");
 pub(super) const MATCHED_PROBE: Names = ("mpix_matched_probe", "MPIX_MATCHED_PROBE");
+pub(super) const WINDOW_BATCH: Names = ("mpix_window_batch", "MPIX_WINDOW_BATCH");
+pub(super) const WINDOW_AGGREGATE: Names = ("mpix_window_aggregate", "MPIX_WINDOW_AGGREGATE");
 pub(super) const LOGGP_SECONDS: Names = ("mpix_loggp_seconds", "MPIX_LOGGP_SECONDS");
 pub(super) const LOGGP_BYTES: Names = ("mpix_loggp_bytes", "MPIX_LOGGP_BYTES");
 /// Environment variable: a file with the machine's parameters, used if no other source gives them.

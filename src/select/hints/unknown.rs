@@ -6,7 +6,7 @@ use super::names::*;
 pub const LOG: &str = "MPIX_NEIGHBOR_LOG";
 
 /// All hints.
-const HINTS: [Names; 23] = [
+const HINTS: [Names; 25] = [
     SCHEDULE,
     SPLIT,
     SEED,
@@ -27,6 +27,8 @@ const HINTS: [Names; 23] = [
     SPARSE_TARGETS,
     NODE_SIZE,
     MATCHED_PROBE,
+    WINDOW_BATCH,
+    WINDOW_AGGREGATE,
     LOGGP_SECONDS,
     LOGGP_BYTES,
     // a variable without info key

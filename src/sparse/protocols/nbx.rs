@@ -2,11 +2,9 @@
 //! messages synchronously; once all have been matched, it enters a barrier and continues to receive
 //! until the barrier completes. By then, every message has been matched everywhere.
 //!
-//! Receives from any source wait in a ring. Messages match them in the order in which they were
-//! posted, so that testing the oldest one is enough. The receives stay posted between exchanges: an
-//! early message of the next exchange is set aside until that exchange starts. A message longer
-//! than a receive's buffer is announced by one that holds its length, and then received at its
-//! final place.
+//! Receives from any source stay posted between exchanges, in a ring: an early message of the next
+//! exchange is set aside until that exchange starts. A message longer than a receive's buffer is
+//! announced by one that holds its length, and then received at its final place.
 //!
 //! The completion of a synchronous send says that a receive has matched, not that the receiver has
 //! noticed. At the end, the oldest receive is therefore cancelled. If that is too late, a message
@@ -16,14 +14,16 @@
 //! their acknowledgements, ceil(log2 P) rounds of the barrier; memory for [`RECEIVES`] buffers,
 //! none that grows with P. Source: DSDE, section 3.4, Algorithm 2.
 
+use std::sync::Arc;
+
 use crate::error::{Error, Result};
 use crate::model::sparse::POSTED_BYTES;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::message::{self, Cancelled, Mode, Request, Status, bytes_at};
+use crate::mpi::message::{self, Cancelled, Mode, Status, bytes_at};
+use crate::mpi::posted::PostedReceives;
 use crate::sparse::messages::{Arrivals, PendingSends, Sends};
 use crate::sparse::stats::Stats;
 use crate::sparse::transport::{Tag, Transport, lost};
-use crate::util::cast::to_usize;
 
 /// Number of receives that are kept posted.
 const RECEIVES: usize = 16;
@@ -43,13 +43,9 @@ type Announcement = u64;
 /// An announcement that the message could not be sent.
 const LOST: Announcement = Announcement::MAX;
 
-/// A ring of posted receives.
+/// The posted receives of a communicator.
 pub struct ReceiveRing {
-    comm: Comm,
-    buffers: Vec<[u128; BUFFER / size_of::<u128>()]>,
-    requests: Vec<Request>,
-    /// Index of the oldest receive.
-    oldest: usize,
+    posted: PostedReceives,
     /// Messages that belong to the next exchange.
     early: Vec<Early>,
 }
@@ -63,46 +59,17 @@ struct Early {
 impl ReceiveRing {
     /// Posts all receives on a communicator of their own. Collective.
     pub fn new(comm: &Comm) -> Result<ReceiveRing> {
-        let comm = comm.again()?;
-        let buffers = vec![[0; BUFFER / size_of::<u128>()]; RECEIVES];
-        let requests = (0..RECEIVES).map(|_| Request::default()).collect();
-        let mut ring = ReceiveRing { comm, buffers, requests, oldest: 0, early: Vec::new() };
-        for _ in 0..RECEIVES {
-            ring.post()?;
-        }
-        Ok(ring)
+        Ok(ReceiveRing { posted: PostedReceives::new(Arc::new(comm.again()?), RECEIVES, BUFFER, 0)?, early: Vec::new() })
     }
 
     /// Counts messages sent from now on.
-    pub fn count(&self, tally: std::sync::Arc<crate::mpi::tally::Tally>) {
-        self.comm.count(tally);
+    pub fn count(&self, tally: Arc<crate::mpi::tally::Tally>) {
+        self.posted.comm().count(tally);
     }
 
-    /// Posts the oldest receive again, which makes it the youngest.
-    fn post(&mut self) -> Result<()> {
-        let at = self.buffers[self.oldest].as_mut_ptr().cast();
-        // SAFETY: the buffer is not accessed before the receive completes, and lives until it is
-        // cancelled.
-        self.requests[self.oldest] = unsafe { message::receive(at, BUFFER as u64, None, None, &self.comm) }?;
-        self.oldest = (self.oldest + 1) % RECEIVES;
-        Ok(())
-    }
-
-    fn test(&mut self) -> Result<Option<Status>> {
-        self.requests[self.oldest].test_receive()
-    }
-
-    /// Cancels all receives. One that is being filled by a process that has died never ends.
-    pub fn close(mut self) {
-        let usable = crate::mpi::is_usable();
-        let mut ended = usable;
-        for request in self.requests.iter_mut().filter(|_| usable) {
-            ended &= request.withdraw();
-        }
-        if !ended {
-            // MPI may still write to them
-            std::mem::forget(std::mem::take(&mut self.buffers));
-        }
+    /// Cancels all receives.
+    pub fn close(self) {
+        self.posted.close();
     }
 }
 
@@ -152,7 +119,7 @@ impl Run {
             // SAFETY: the caller vouches for the block.
             let sent = unsafe {
                 if fits {
-                    message::send(Mode::Synchronous, &o.block, o.target, MESSAGE + parity, &ring.comm)
+                    message::send(Mode::Synchronous, &o.block, o.target, MESSAGE + parity, ring.posted.comm())
                 } else {
                     message::send(Mode::Standard, &o.block, o.target, rest, &transport.comm)
                 }
@@ -171,7 +138,7 @@ impl Run {
             }
             let block = bytes_at((&raw const *announcement).cast(), size_of::<Announcement>() as u64);
             // SAFETY: announcements do not move and live as long as the run.
-            small.push(unsafe { message::send(Mode::Synchronous, &block, o.target, ANNOUNCEMENT + parity, &ring.comm) }?);
+            small.push(unsafe { message::send(Mode::Synchronous, &block, o.target, ANNOUNCEMENT + parity, ring.posted.comm()) }?);
         }
         Ok(Run { phase: Phase::Sending, parity, mine, small, long, _announcements: announcements })
     }
@@ -190,7 +157,7 @@ impl Run {
         loop {
             let Transport { comm, barrier, loss, .. } = transport;
             while !matches!(self.phase, Phase::Draining)
-                && let Some(status) = ring.test()?
+                && let Some(status) = ring.posted.test()?
             {
                 self.deliver(ring, status, arrivals, comm, loss)?;
             }
@@ -205,19 +172,19 @@ impl Run {
                 Phase::Waiting => match barrier.progress(comm)? {
                     None => return Ok(false),
                     Some(largest) => {
-                        ring.requests[ring.oldest].cancel()?;
+                        ring.posted.cancel()?;
                         transport.learn(largest);
                         self.phase = Phase::Draining;
                     }
                 },
-                Phase::Draining => match ring.requests[ring.oldest].test_cancelled()? {
+                Phase::Draining => match ring.posted.test_cancelled()? {
                     None => return Ok(false),
                     Some(Cancelled::Came(status)) => {
                         self.deliver(ring, status, arrivals, comm, loss)?;
-                        ring.requests[ring.oldest].cancel()?;
+                        ring.posted.cancel()?;
                     }
                     Some(Cancelled::Back) => {
-                        ring.post()?;
+                        ring.posted.post()?;
                         self.phase = Phase::Finishing;
                     }
                 },
@@ -235,16 +202,14 @@ impl Run {
         comm: &Comm,
         loss: &mut Option<Box<Error>>,
     ) -> Result<()> {
-        let at: *const u8 = ring.buffers[ring.oldest].as_ptr().cast();
-        // SAFETY: MPI has written `status.bytes` bytes to the buffer.
-        let bytes = unsafe { std::slice::from_raw_parts(at, to_usize(status.bytes)) };
+        let bytes = ring.posted.delivered(status);
         let (kind, parity) = (status.tag & ANNOUNCEMENT, status.tag & 1);
         if parity == self.parity {
             enter(arrivals, status.source, kind, bytes, Tag::Rest.number(parity), comm, loss)?;
         } else {
             ring.early.push(Early { source: status.source, kind, bytes: bytes.to_vec() });
         }
-        ring.post()
+        ring.posted.post()
     }
 }
 

@@ -1,0 +1,435 @@
+/* Sparse windows: operations of all kinds on elements of all processes. A process can compute what
+   every other one does, as all choices come from one random generator. */
+#include "test.h"
+
+static MPI_Aint one(uint64_t index) { return (MPI_Aint)index; }
+
+static MPIX_Sparse_window create(void *base, int count, MPI_Datatype type, MPI_Comm comm) {
+  MPIX_Sparse_window window = NULL;
+  OK(MPIX_Sparse_window_create(base, count, type, MPI_INFO_NULL, comm, &window));
+  return window;
+}
+
+/* ---- operations that commute: all processes on all elements, several epochs; between them each
+   process uses its elements as it likes */
+
+enum { ELEMENTS = 50, EPOCHS = 4 };
+
+static int operations_in(int epoch) { return epoch == 1 ? 0 : epoch == 2 ? 3 : 700; }
+
+#define COMMUTING(NAME, T, TYPE, OP, START, COMBINE)                                                 \
+  static void NAME(MPI_Comm comm) {                                                                  \
+    int me, size;                                                                                    \
+    MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);                                            \
+    T mine[ELEMENTS], want[ELEMENTS];                                                                \
+    for (int i = 0; i < ELEMENTS; i++) mine[i] = want[i] = (T)(START + i);                           \
+    /* process 1 has no elements */                                                                  \
+    MPIX_Sparse_window window = create(me == 1 ? NULL : mine, me == 1 ? 0 : ELEMENTS, TYPE, comm);   \
+    for (int epoch = 0; epoch < EPOCHS; epoch++) {                                                   \
+      for (int p = 0; p < size; p++)                                                                 \
+        for (int k = 0; k < operations_in(epoch); k++) {                                             \
+          uint64_t h = mix3(p, epoch, k);                                                            \
+          int target = h % size;                                                                     \
+          if (target == 1) target = 0;                                                               \
+          MPI_Aint index = one((h >> 16) % ELEMENTS);                                                \
+          T value = (T)((h >> 40) % 3 + 1);                                                          \
+          if (target == me) want[index] = COMBINE(want[index], value);                               \
+          if (p == me) OK(MPIX_Sparse_window_accumulate(&value, 1, target, &index, OP, window));     \
+        }                                                                                            \
+      OK(MPIX_Sparse_window_fence(window));                                                          \
+      /* what others do after their fence has not been done yet */                                   \
+      for (int i = 0; i < ELEMENTS && me != 1; i++) {                                                \
+        CHECK(mine[i] == want[i], #NAME ", epoch %d: element %d is %g, not %g", epoch, i, (double)mine[i], (double)want[i]); \
+        mine[i] = want[i] = (T)(epoch + i);                                                          \
+      }                                                                                              \
+    }                                                                                                \
+    OK(MPIX_Sparse_window_free(&window));                                                            \
+    CHECK(window == NULL, "the handle is left");                                                     \
+  }
+
+#define PLUS(a, b) ((a) + (b))
+#define LARGER(a, b) ((a) > (b) ? (a) : (b))
+#define DIFFERENT_BITS(a, b) ((a) ^ (b))
+COMMUTING(sums_of_doubles, double, MPI_DOUBLE, MPI_SUM, 0, PLUS)
+COMMUTING(sums_of_floats, float, MPI_FLOAT, MPI_SUM, 1, PLUS)
+COMMUTING(maxima_of_ints, int, MPI_INT, MPI_MAX, -3, LARGER)
+COMMUTING(maxima_of_unsigneds, unsigned, MPI_UNSIGNED, MPI_MAX, 2147483648u, LARGER)
+COMMUTING(bits_of_words, uint64_t, MPI_UINT64_T, MPI_BXOR, 0, DIFFERENT_BITS)
+COMMUTING(sums_of_shorts, short, MPI_SHORT, MPI_SUM, 0, PLUS)
+COMMUTING(maxima_of_bytes, unsigned char, MPI_UNSIGNED_CHAR, MPI_MAX, 200, LARGER)
+
+/* ---- all kinds of operations, in order: each process has elements of its own at each target, and
+   keeps what they must be */
+
+enum { OWN = 6, CALLS = 400 };
+
+/* applies x -> first * x + second: of two of them neither may go first */
+static void after_each_other(void *in, void *inout, int *count, MPI_Datatype *type) {
+  int *a = in, *b = inout;
+  (void)type;
+  /* MPI passes the element as `in`, the value as `inout`: element op value */
+  for (int i = 0; i < *count; i++) {
+    int first = a[2 * i] * b[2 * i], second = a[2 * i + 1] * b[2 * i] + b[2 * i + 1];
+    b[2 * i] = first, b[2 * i + 1] = second;
+  }
+}
+
+static void kinds_in_order(MPI_Comm comm, uint64_t seed) {
+  int me, size;
+  MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
+  int *mine = calloc((size_t)size * OWN, sizeof *mine), *model = calloc((size_t)size * OWN, sizeof *model);
+  int *results = malloc((size_t)CALLS * OWN * sizeof *results), *expected = malloc((size_t)CALLS * OWN * sizeof *expected);
+  MPIX_Sparse_window window = create(mine, size * OWN, MPI_INT, comm);
+  for (int epoch = 0; epoch < 3; epoch++) {
+    int n = 0;
+    for (int k = 0; k < CALLS; k++) {
+      uint64_t h = mix3(seed + me, epoch, k);
+      int target = h % size, kind = (h >> 8) % 8, count = (h >> 16) % (OWN + 1), values[OWN], compare[OWN];
+      int from = (h >> 24) % OWN, step = (h >> 32) % 2 ? 1 : (h >> 33) % 3 + 1;
+      MPI_Aint indices[OWN];
+      for (int i = 0; i < count; i++) {
+        int element = (from + i * step) % OWN;
+        indices[i] = me * OWN + element;
+        values[i] = (int)(mix3(h, 1, i) % 5);
+        int *old = &model[target * OWN + element];
+        compare[i] = mix3(h, 2, i) % 2 ? *old : (int)(mix3(h, 3, i) % 5);
+        if (kind >= 4) expected[n + i] = *old;
+        switch (kind) {
+          case 0: case 1: *old = values[i]; break;
+          case 2: case 5: *old += values[i]; break;
+          case 3: *old = *old * values[i] % 1000; values[i] = *old; break;
+          case 4: break;
+          case 6: *old = *old == compare[i] ? values[i] : *old; break;
+          case 7: *old = values[i]; break;
+        }
+      }
+      switch (kind) {
+        case 0: OK(MPIX_Sparse_window_put(values, count, target, indices, window)); break;
+        case 1: OK(MPIX_Sparse_window_put_c(values, count, target, indices, window)); break;
+        case 2: OK(MPIX_Sparse_window_accumulate(values, count, target, indices, MPI_SUM, window)); break;
+        case 3: OK(MPIX_Sparse_window_accumulate(values, count, target, indices, MPI_REPLACE, window)); break;
+        case 4:
+          if (h >> 62) OK(MPIX_Sparse_window_get(results + n, count, target, indices, window));
+          else OK(MPIX_Sparse_window_fetch_and_op(values, results + n, count, target, indices, MPI_NO_OP, window));
+          break;
+        case 5: OK(MPIX_Sparse_window_fetch_and_op(values, results + n, count, target, indices, MPI_SUM, window)); break;
+        case 6: OK(MPIX_Sparse_window_compare_and_swap(values, compare, results + n, count, target, indices, window)); break;
+        case 7: OK(MPIX_Sparse_window_fetch_and_op_c(values, results + n, count, target, indices, MPI_REPLACE, window)); break;
+      }
+      /* buffered: the arguments may be used again */
+      memset(values, 99, sizeof values), memset(indices, 99, sizeof indices), memset(compare, 99, sizeof compare);
+      if (kind >= 4) n += count;
+      if (h % 97 == 0) {
+        OK(MPIX_Sparse_window_flush(window));
+        for (int i = 0; i < n; i++) CHECK(results[i] == expected[i], "epoch %d, call %d: result %d is %d, not %d", epoch, k, i, results[i], expected[i]);
+      }
+    }
+    OK(MPIX_Sparse_window_fence(window));
+    for (int i = 0; i < n; i++) CHECK(results[i] == expected[i], "epoch %d: result %d is %d, not %d", epoch, i, results[i], expected[i]);
+  }
+  /* what each process expects at me */
+  int *want = malloc((size_t)size * OWN * sizeof *want);
+  MPI_Alltoall(model, OWN, MPI_INT, want, OWN, MPI_INT, comm);
+  for (int i = 0; i < size * OWN; i++) CHECK(mine[i] == want[i], "element %d is %d, not %d", i, mine[i], want[i]);
+  OK(MPIX_Sparse_window_free(&window));
+  free(mine), free(model), free(results), free(expected), free(want);
+}
+
+/* ---- datatypes */
+
+static void operator_that_does_not_commute(MPI_Comm comm) {
+  int me, size;
+  MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
+  MPI_Datatype pair;
+  MPI_Op op, other;
+  MPI_Type_contiguous(2, MPI_INT, &pair), MPI_Type_commit(&pair);
+  MPI_Op_create(after_each_other, 0, &op), MPI_Op_create(after_each_other, 0, &other);
+  int(*mine)[2] = malloc((size_t)size * sizeof *mine), want[2] = {1, 0};
+  for (int i = 0; i < size; i++) mine[i][0] = 1, mine[i][1] = 0;
+  MPIX_Sparse_window window = create(mine, size, pair, comm);
+  MPI_Type_free(&pair);
+  OK(MPIX_Sparse_window_add_operator(op, window));
+  MPI_Aint at = me;
+  for (int k = 0; k < 20; k++) {
+    int value[2] = {k % 3 + 1, k - 5}, before[2] = {0, 0};
+    if (k % 2) OK(MPIX_Sparse_window_accumulate(value, 1, (me + 1) % size, &at, op, window));
+    else {
+      OK(MPIX_Sparse_window_fetch_and_op(value, before, 1, (me + 1) % size, &at, op, window));
+      OK(MPIX_Sparse_window_flush(window));
+      CHECK(before[0] == want[0] && before[1] == want[1], "operation %d: (%d, %d), not (%d, %d)", k, before[0], before[1], want[0], want[1]);
+    }
+    want[1] = want[1] * value[0] + value[1], want[0] *= value[0];
+  }
+  OK(MPIX_Sparse_window_fence(window));
+  int from = (me + size - 1) % size;
+  CHECK(mine[from][0] == want[0] && mine[from][1] == want[1], "(%d, %d), not (%d, %d)", mine[from][0], mine[from][1], want[0], want[1]);
+  int value[2] = {0, 0}, code = MPIX_Sparse_window_accumulate(value, 1, 0, &at, other, window);
+  int class = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &class);
+  CHECK(class == MPI_ERR_OP, "an operator that the window does not know: class %d", class);
+  OK(MPIX_Sparse_window_free(&window));
+  MPI_Op_free(&op), MPI_Op_free(&other);
+  free(mine);
+}
+
+/* elements with gaps between and inside them, put and summed; gaps stay as they are */
+static void elements_with_gaps(MPI_Comm comm) {
+  int me, size;
+  MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
+  MPI_Datatype two, spread;
+  MPI_Type_vector(2, 1, 2, MPI_DOUBLE, &two);
+  MPI_Type_create_resized(two, 0, 4 * sizeof(double), &spread), MPI_Type_commit(&spread), MPI_Type_free(&two);
+  double(*mine)[4] = malloc((size_t)size * sizeof *mine);
+  for (int i = 0; i < size; i++)
+    for (int j = 0; j < 4; j++) mine[i][j] = -1;
+  MPIX_Sparse_window window = create(mine, size, spread, comm);
+  double values[2][4] = {{me, 77, me + 0.5, 78}, {1, 79, 2, 80}}, back[4] = {5, 5, 5, 5};
+  for (int p = 0; p < size; p++) {
+    MPI_Aint at = me;
+    OK(MPIX_Sparse_window_put(values[0], 1, p, &at, window));
+    OK(MPIX_Sparse_window_accumulate(values[1], 1, p, &at, MPI_SUM, window));
+  }
+  MPI_Aint at = me;
+  OK(MPIX_Sparse_window_get(back, 1, size - 1, &at, window));
+  OK(MPIX_Sparse_window_fence(window));
+  for (int i = 0; i < size; i++)
+    CHECK(mine[i][0] == i + 1 && mine[i][1] == -1 && mine[i][2] == i + 2.5 && mine[i][3] == -1, "element %d: %g %g %g %g", i, mine[i][0], mine[i][1], mine[i][2], mine[i][3]);
+  CHECK(back[0] == me + 1 && back[1] == 5 && back[2] == me + 2.5 && back[3] == 5, "got %g %g %g %g", back[0], back[1], back[2], back[3]);
+  OK(MPIX_Sparse_window_free(&window));
+  MPI_Type_free(&spread);
+  free(mine);
+}
+
+/* a pair with a hole, as MPI_MAXLOC takes it */
+static void largest_of_pairs(MPI_Comm comm) {
+  struct { double value; int process; } mine[2] = {{-1, -1}, {-1, -1}}, value = {test_rank * 7 % 5, test_rank};
+  int me, size, best = 0;
+  MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
+  value.value = me * 7 % 5, value.process = me;
+  MPIX_Sparse_window window = create(mine, 2, MPI_DOUBLE_INT, comm);
+  MPI_Aint at = 1;
+  for (int p = 0; p < size; p++) OK(MPIX_Sparse_window_accumulate(&value, 1, p, &at, MPI_MAXLOC, window));
+  OK(MPIX_Sparse_window_fence(window));
+  for (int p = 1; p < size; p++)
+    if (p * 7 % 5 > best * 7 % 5) best = p;
+  CHECK(mine[1].process == best && mine[1].value == best * 7 % 5 && mine[0].process == -1, "%g of %d", mine[1].value, mine[1].process);
+  OK(MPIX_Sparse_window_free(&window));
+}
+
+/* elements that are longer than a batch */
+static void long_elements(MPI_Comm comm) {
+  enum { LONG = 30000 };
+  int me, size;
+  MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
+  MPI_Datatype type;
+  MPI_Type_contiguous(LONG, MPI_INT, &type), MPI_Type_commit(&type);
+  int *mine = calloc(2 * LONG, sizeof(int)), *value = malloc(LONG * sizeof(int)), *back = calloc(LONG, sizeof(int));
+  for (int i = 0; i < LONG; i++) value[i] = i * (me + 1);
+  MPIX_Sparse_window window = create(mine, 2, type, comm);
+  MPI_Aint at = 1;
+  OK(MPIX_Sparse_window_accumulate(value, 1, (me + 1) % size, &at, MPI_SUM, window));
+  OK(MPIX_Sparse_window_accumulate(value, 1, (me + 1) % size, &at, MPI_SUM, window));
+  OK(MPIX_Sparse_window_get(back, 1, (me + 1) % size, &at, window));
+  OK(MPIX_Sparse_window_fence(window));
+  int from = (me + size - 1) % size, wrong = 0;
+  for (int i = 0; i < LONG; i++) wrong += mine[i] != 0 || mine[LONG + i] != 2 * i * (from + 1) || back[i] != 2 * value[i];
+  CHECK(wrong == 0, "%d of %d are wrong", wrong, LONG);
+  OK(MPIX_Sparse_window_free(&window));
+  MPI_Type_free(&type);
+  free(mine), free(value), free(back);
+}
+
+/* ---- processes that compete */
+
+static void tickets_and_winners(MPI_Comm comm) {
+  enum { TICKETS = 300, PRIZES = 40 };
+  int me, size;
+  MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
+  int mine[1 + PRIZES], got[TICKETS], one_more = 1, had[PRIZES], won = 0;
+  mine[0] = 0;
+  for (int i = 1; i <= PRIZES; i++) mine[i] = -1;
+  MPIX_Sparse_window window = create(mine, 1 + PRIZES, MPI_INT, comm);
+  MPI_Aint zero = 0;
+  for (int k = 0; k < TICKETS; k++) OK(MPIX_Sparse_window_fetch_and_op(&one_more, &got[k], 1, size - 1, &zero, MPI_SUM, window));
+  for (int i = 0; i < PRIZES; i++) {
+    MPI_Aint at = 1 + i;
+    int none = -1;
+    OK(MPIX_Sparse_window_compare_and_swap(&me, &none, &had[i], 1, i % size, &at, window));
+  }
+  /* the others may wait for the end of the epoch meanwhile */
+  if (me % 2) OK(MPIX_Sparse_window_flush(window));
+  OK(MPIX_Sparse_window_fence(window));
+  int *all = malloc((size_t)size * TICKETS * sizeof(int)), *seen = calloc((size_t)size * TICKETS, sizeof(int)), total;
+  MPI_Allgather(got, TICKETS, MPI_INT, all, TICKETS, MPI_INT, comm);
+  for (int k = 0; k < size * TICKETS; k++) {
+    int fits = all[k] >= 0 && all[k] < size * TICKETS;
+    CHECK(fits && !seen[all[k]], "ticket %d was given twice, or is wrong", all[k]);
+    if (fits) seen[all[k]] = 1;
+  }
+  for (int k = 1; k < TICKETS; k++) CHECK(got[k] > got[k - 1], "ticket %d came after %d", got[k], got[k - 1]);
+  for (int i = 0; i < PRIZES; i++) won += had[i] == -1;
+  MPI_Allreduce(&won, &total, 1, MPI_INT, MPI_SUM, comm);
+  CHECK(total == PRIZES, "%d winners of %d", total, PRIZES);
+  for (int i = 0; i < PRIZES; i++) CHECK((mine[1 + i] != -1) == (i % size == me), "prize %d went to %d", i, mine[1 + i]);
+  OK(MPIX_Sparse_window_free(&window));
+  free(all), free(seen);
+}
+
+/* many operations, and more than the target's memory has room for, while it only applies them */
+static void floods(MPI_Comm comm) {
+  enum { FLOOD = 60000, AROUND = 4096 };
+  int me, size;
+  MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
+  uint64_t *mine = calloc(AROUND, sizeof *mine), sum = 0, value = 1, total = 0;
+  MPIX_Sparse_window window = create(mine, AROUND, MPI_UINT64_T, comm);
+  int each = FLOOD / size;
+  for (int k = 0; k < each; k++) {
+    uint64_t h = mix2(me, k);
+    MPI_Aint at = one((h >> 20) % AROUND);
+    OK(MPIX_Sparse_window_accumulate(&value, 1, me % 2 ? 0 : (int)(h % size), &at, MPI_SUM, window));
+  }
+  OK(MPIX_Sparse_window_fence(window));
+  for (int i = 0; i < AROUND; i++) sum += mine[i];
+  MPI_Allreduce(&sum, &total, 1, MPI_UINT64_T, MPI_SUM, comm);
+  CHECK(total == (uint64_t)each * size, "%lu operations of %lu", (unsigned long)total, (unsigned long)each * size);
+  OK(MPIX_Sparse_window_fence(window));
+
+  /* long runs there and back */
+  MPI_Aint *indices = malloc(AROUND * sizeof *indices);
+  uint64_t *out = malloc(AROUND * sizeof *out), *back = calloc(AROUND, sizeof *back);
+  for (int i = 0; i < AROUND; i++) indices[i] = i, out[i] = mix2(me, i);
+  OK(MPIX_Sparse_window_put(out, AROUND, (me + 1) % size, indices, window));
+  OK(MPIX_Sparse_window_get(back, AROUND, (me + 1) % size, indices, window));
+  OK(MPIX_Sparse_window_flush(window));
+  CHECK(memcmp(out, back, AROUND * sizeof *out) == 0, "what was put is not there");
+  OK(MPIX_Sparse_window_fence(window));
+  for (int i = 0; i < AROUND; i++) CHECK(mine[i] == mix2((me + size - 1) % size, i), "element %d of a run", i);
+  OK(MPIX_Sparse_window_free(&window));
+  free(mine), free(indices), free(out), free(back);
+}
+
+/* a process that waits in another call of the library applies what comes */
+static void served_from_another_call(MPI_Comm comm) {
+  int me, size, mine[1] = {0};
+  MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
+  MPIX_Sparse_window first = create(mine, 1, MPI_INT, comm), second = create(mine, 1, MPI_INT, comm);
+  MPI_Aint zero = 0;
+  int value = 5, got = -1;
+  if (me == 0) {
+    OK(MPIX_Sparse_window_accumulate(&value, 1, size - 1, &zero, MPI_SUM, first));
+    OK(MPIX_Sparse_window_flush(first));
+    OK(MPIX_Sparse_window_get(&got, 1, size - 1, &zero, first));
+    OK(MPIX_Sparse_window_flush(first));
+    CHECK(got == 5, "got %d", got);
+  }
+  /* the others wait here, in another window's fence */
+  OK(MPIX_Sparse_window_fence(second));
+  OK(MPIX_Sparse_window_free(&second));
+  OK(MPIX_Sparse_window_free(&first));
+}
+
+/* windows on parts of a communicator that is freed before them, and operations on nobody */
+static void lives(MPI_Comm comm) {
+  int me, size, mine[2] = {0, 0}, value = 3, part_rank, part_size;
+  MPI_Comm part;
+  MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
+  MPI_Comm_split(comm, me % 2, -me, &part);
+  MPI_Comm_rank(part, &part_rank), MPI_Comm_size(part, &part_size);
+  MPIX_Sparse_window whole = create(mine, 1, MPI_INT, comm), half = create(mine + 1, 1, MPI_INT, part);
+  MPI_Comm_free(&part);
+  MPI_Aint zero = 0;
+  OK(MPIX_Sparse_window_accumulate(&value, 1, MPI_PROC_NULL, &zero, MPI_SUM, half));
+  OK(MPIX_Sparse_window_accumulate(NULL, 0, 0, NULL, MPI_SUM, half));
+  for (int p = 0; p < part_size; p++) OK(MPIX_Sparse_window_accumulate(&value, 1, p, &zero, MPI_SUM, half));
+  OK(MPIX_Sparse_window_accumulate(&value, 1, (me + 1) % size, &zero, MPI_SUM, whole));
+  OK(MPIX_Sparse_window_free(&whole));
+  OK(MPIX_Sparse_window_fence(half));
+  CHECK(mine[0] == 3 && mine[1] == 3 * part_size, "%d and %d", mine[0], mine[1]);
+  OK(MPIX_Sparse_window_free(&half));
+  (void)part_rank;
+}
+
+/* ---- bad input */
+
+static void refused(MPI_Comm comm, int code, int class, const char *part, const char *what) {
+  int have = MPI_SUCCESS, length;
+  char text[512] = "";
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &have);
+  MPIX_Neighbor_error_string(comm, sizeof text, text, &length);
+  CHECK(have == class && strstr(text, part), "%s: class %d, not %d: %s", what, have, class, text);
+}
+
+static void bad_input(void) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  int me = test_rank, size = test_size, mine[4] = {1, 2, 3, 4}, value[2] = {9, 9}, mismatch;
+  MPIX_Sparse_window window = create(mine, me == 0 ? 4 : 2, MPI_INT, comm), copy;
+  MPI_Aint good[2] = {0, 1}, bad[2] = {0, me + 1 == size ? 4 : 2};
+  int next = (me + 1) % size;
+  char text[100];
+  snprintf(text, sizeof text, "index %d is outside the %d elements of process %d", (int)bad[1], next ? 2 : 4, next);
+  refused(comm, MPIX_Sparse_window_put(value, 2, next, bad, window), MPI_ERR_ARG, text, "an index that is too high");
+  bad[1] = -1;
+  refused(comm, MPIX_Sparse_window_get(value, 2, next, bad, window), MPI_ERR_ARG, "index -1 is outside", "a negative index");
+  refused(comm, MPIX_Sparse_window_put(value, 2, size, good, window), MPI_ERR_RANK, "target = ", "a target that is too high");
+  refused(comm, MPIX_Sparse_window_put(value, 2, -77, good, window), MPI_ERR_RANK, "target = -77", "a negative target");
+  refused(comm, MPIX_Sparse_window_put(value, -2, next, good, window), MPI_ERR_COUNT, "count = -2", "a negative count");
+  refused(comm, MPIX_Sparse_window_put(NULL, 2, next, good, window), MPI_ERR_BUFFER, "origin is NULL", "no values");
+  refused(comm, MPIX_Sparse_window_put(MPI_IN_PLACE, 2, next, good, window), MPI_ERR_BUFFER, "origin is MPI_IN_PLACE", "MPI_IN_PLACE");
+  refused(comm, MPIX_Sparse_window_put(value, 2, next, NULL, window), MPI_ERR_ARG, "indices is NULL", "no indices");
+  refused(comm, MPIX_Sparse_window_get(NULL, 2, next, good, window), MPI_ERR_BUFFER, "result is NULL", "no place");
+  refused(comm, MPIX_Sparse_window_compare_and_swap(value, NULL, value, 1, next, good, window), MPI_ERR_BUFFER, "compare is NULL", "nothing to compare");
+  refused(comm, MPIX_Sparse_window_accumulate(value, 2, next, good, MPI_OP_NULL, window), MPI_ERR_OP, "MPI_OP_NULL", "no operator");
+  refused(comm, MPIX_Sparse_window_add_operator(MPI_SUM, window), MPI_ERR_OP, "predefined", "a predefined operator");
+  refused(MPI_COMM_WORLD, MPIX_Sparse_window_fence(NULL), MPI_ERR_ARG, "window is NULL", "no window");
+  OK(MPIX_Sparse_window_fence(window));
+  CHECK(mine[0] == 1 && mine[1] == 2 && mine[2] == 3 && mine[3] == 4, "an operation in error was done");
+  copy = window;
+  OK(MPIX_Sparse_window_free(&window));
+  refused(comm, MPIX_Sparse_window_put(value, 1, 0, good, copy), MPI_ERR_ARG, "window has been freed", "a freed window");
+  refused(comm, MPIX_Sparse_window_free(&copy), MPI_ERR_ARG, "window has been freed", "freed twice");
+  OK(MPIX_Sparse_window_free(&window));
+
+  /* errors on one process are errors on all */
+  int last = me == size - 1;
+  MPIX_Neighbor_error_class(MPIX_ERR_MISMATCH, &mismatch);
+  refused(comm, MPIX_Sparse_window_create(mine, last ? -1 : 2, MPI_INT, MPI_INFO_NULL, comm, &window), MPI_ERR_COUNT, "count = -1", "a negative count");
+  refused(comm, MPIX_Sparse_window_create(last ? NULL : mine, 2, MPI_INT, MPI_INFO_NULL, comm, &window), MPI_ERR_BUFFER, "base is NULL", "no base");
+  refused(comm, MPIX_Sparse_window_create(mine, 2, last ? MPI_DATATYPE_NULL : MPI_INT, MPI_INFO_NULL, comm, &window), MPI_ERR_TYPE, "type is MPI_DATATYPE_NULL", "no type");
+  MPI_Datatype fresh;
+  MPI_Type_contiguous(2, MPI_INT, &fresh);
+  refused(comm, MPIX_Sparse_window_create(mine, 2, last ? fresh : MPI_INT, MPI_INFO_NULL, comm, &window), MPI_ERR_TYPE, "type cannot be used", "not committed");
+  MPI_Type_free(&fresh);
+  refused(comm, MPIX_Sparse_window_create(mine, 2, MPI_INT, MPI_INFO_NULL, comm, last ? NULL : &window), MPI_ERR_ARG, "window is NULL", "no place");
+  MPI_Info info;
+  MPI_Info_create(&info), MPI_Info_set(info, "mpix_window_batch", "12");
+  refused(comm, MPIX_Sparse_window_create(mine, 2, MPI_INT, last ? info : MPI_INFO_NULL, comm, &window), MPI_ERR_INFO_VALUE, "mpix_window_batch", "a hint");
+  MPI_Info_free(&info);
+  if (size > 1) {
+    refused(comm, MPIX_Sparse_window_create(mine, 1, last ? MPI_FLOAT : MPI_INT, MPI_INFO_NULL, comm, &window), mismatch, "type is not the same", "types that differ");
+    refused(comm, MPIX_Sparse_window_create(mine, 1, last ? MPI_DOUBLE : MPI_INT, MPI_INFO_NULL, comm, &window), mismatch, "type is not the same", "sizes that differ");
+  }
+  MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv) {
+  test_init(&argc, &argv);
+  MPI_Comm comm = MPI_COMM_WORLD;
+  sums_of_doubles(comm), sums_of_floats(comm), maxima_of_ints(comm), maxima_of_unsigneds(comm);
+  bits_of_words(comm), sums_of_shorts(comm), maxima_of_bytes(comm);
+  for (uint64_t seed = 1; seed <= 3; seed++) kinds_in_order(comm, seed * 1000);
+  operator_that_does_not_commute(comm);
+  elements_with_gaps(comm);
+  largest_of_pairs(comm);
+  long_elements(comm);
+  tickets_and_winners(comm);
+  floods(comm);
+  served_from_another_call(comm);
+  lives(comm);
+  bad_input();
+  /* left to MPI_Finalize */
+  static int left[1];
+  create(left, 1, MPI_INT, comm);
+  return test_finish();
+}

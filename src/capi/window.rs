@@ -1,0 +1,486 @@
+//! Sparse windows: buffered operations on elements of other processes.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::args::{self, Results};
+use super::boundary;
+use super::loggp::intracommunicator;
+use crate::environment;
+use crate::error::{Argument, Class, Error, Result};
+use crate::logging;
+use crate::mpi::attribute::Key;
+use crate::mpi::{self, Communicator, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, comm, device, info};
+use crate::select::hints::WindowHints;
+use crate::window::batch::Kind;
+use crate::window::{self, Guarded, Memory, Operations};
+
+/// A sparse window: elements of all processes of a communicator.
+pub struct MPIX_Sparse_window_object {
+    /// `None` once freed: the object stays, so that a later use of the handle is found.
+    window: Option<Guarded>,
+    user: MPI_Comm,
+    /// True once the communicator has been freed.
+    orphaned: Arc<AtomicBool>,
+}
+
+/// Handle of a sparse window, or NULL.
+pub type MPIX_Sparse_window = *mut MPIX_Sparse_window_object;
+
+/// True once the communicator that it is attached to has been freed.
+struct Orphan(Arc<AtomicBool>);
+
+impl Drop for Orphan {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+static ORPHAN: Key<Orphan> = Key::new();
+
+/// Held while a communicator gets the attribute.
+static ATTACHING: RwLock<()> = RwLock::new(());
+
+/// Returns what tells whether a communicator has been freed.
+fn orphan_of(comm: Communicator) -> Result<Arc<AtomicBool>> {
+    let _attaching = ATTACHING.write().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: the value lives as long as the communicator, and is never replaced.
+    unsafe {
+        if let Some(Orphan(flag)) = ORPHAN.get(comm)?.as_ref() {
+            return Ok(Arc::clone(flag));
+        }
+        let flag = Arc::new(AtomicBool::new(false));
+        ORPHAN.set(comm, Orphan(Arc::clone(&flag)))?;
+        Ok(flag)
+    }
+}
+
+/// Makes a window of elements of all processes of a communicator.
+///
+/// # Safety
+/// As for any MPI function: handles must be valid, and `base` must have `count` elements until the
+/// window is freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_window_create(
+    base: *mut c_void,
+    count: c_int,
+    r#type: MPI_Datatype,
+    info: MPI_Info,
+    comm: MPI_Comm,
+    window: *mut MPIX_Sparse_window,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { create("MPIX_Sparse_window_create", (base, count.into(), r#type), info, comm, window) }
+}
+
+/// `MPIX_Sparse_window_create` with large counts.
+///
+/// # Safety
+/// As for `MPIX_Sparse_window_create`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_window_create_c(
+    base: *mut c_void,
+    count: MPI_Count,
+    r#type: MPI_Datatype,
+    info: MPI_Info,
+    comm: MPI_Comm,
+    window: *mut MPIX_Sparse_window,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { create("MPIX_Sparse_window_create_c", (base, count, r#type), info, comm, window) }
+}
+
+unsafe fn create(
+    function: &str,
+    (base, count, datatype): (*mut c_void, i64, MPI_Datatype),
+    info: MPI_Info,
+    comm: MPI_Comm,
+    window: *mut MPIX_Sparse_window,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        boundary::call(function, comm, |user| {
+            intracommunicator(user)?;
+            logging::start();
+            logging::unknown_keys(info, user);
+            let hints = WindowHints::read(|key| info::get(info, key), environment::variable, environment::text);
+            let checked = memory(base, count, datatype).and_then(|memory| Ok((memory, Results::one("window", window)?)));
+            // a process whose arguments are in error takes part
+            let (memory, place) = match checked {
+                Ok((memory, place)) => (Ok(memory), Some(place)),
+                Err(e) => (Err(e), None),
+            };
+            let orphaned = orphan_of(user)?;
+            let made = Some(window::create(memory, hints, user)?);
+            let object = Box::into_raw(Box::new(MPIX_Sparse_window_object { window: made, user: comm, orphaned }));
+            place.into_iter().for_each(|place| place.write([object]));
+            Ok(())
+        })
+    }
+}
+
+/// Checks what a window is made of.
+///
+/// # Safety
+/// The handle must be a datatype or null.
+unsafe fn memory(base: *mut c_void, count: i64, datatype: MPI_Datatype) -> Result<Memory> {
+    if count < 0 {
+        return Err(Error::NegativeCount { argument: Argument::new("count"), value: count }.into());
+    }
+    // SAFETY: the caller vouches for the handle.
+    let datatype = unsafe { args::datatype("type", datatype) }?;
+    device::look();
+    if count > 0 {
+        buffer("base", base)?;
+    }
+    Ok(Memory { base: base.cast(), count, datatype })
+}
+
+/// Checks that a buffer is one that the processor can access.
+#[inline]
+fn buffer(name: &'static str, at: *const c_void) -> Result<()> {
+    if mpi::is_in_place(at) {
+        return Err(Error::InPlace { argument: Argument::new(name) }.into());
+    }
+    match device::devices() {
+        Some(devices) if devices.holds_byte(at.addr()) => {
+            let why = "the processor packs operations on windows, and applies them".into();
+            Err(Error::Device { argument: Argument::new(name), entry: 0, why }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Runs the body of a function that works on a window.
+#[inline(always)]
+unsafe fn with_window(function: &str, window: MPIX_Sparse_window, body: impl FnOnce(&Guarded) -> Result<()>) -> c_int {
+    // SAFETY: the caller vouches for the window, whose object is never freed.
+    let window = unsafe { window.as_ref() };
+    boundary::call_on(function, window.map_or(comm::world(), handler), || {
+        let null = || Error::NullHandle { argument: Argument::new("window"), null: "NULL", class: Class::Arg };
+        let freed = || Error::FreedWindow { argument: Argument::new("window") };
+        body(window.ok_or_else(null)?.window.as_ref().ok_or_else(freed)?)
+    })
+}
+
+/// Returns the communicator whose error handler takes a window's errors.
+#[inline]
+fn handler(window: &MPIX_Sparse_window_object) -> Communicator<'static> {
+    if window.orphaned.load(Ordering::Relaxed) {
+        return comm::world();
+    }
+    // SAFETY: it has not been freed.
+    unsafe { Communicator::from_raw(window.user) }.unwrap_or_else(comm::world)
+}
+
+/// The arguments of operations: addresses of values, of values to compare with, and of results;
+/// null where the operation has none.
+struct Pointers {
+    origin: *const c_void,
+    compare: *const c_void,
+    result: *mut c_void,
+}
+
+/// Checks the arguments of operations, and issues them.
+#[inline(always)]
+unsafe fn issue(
+    function: &str,
+    kind: Kind,
+    op: Option<MPI_Op>,
+    pointers: &Pointers,
+    count: i64,
+    target: c_int,
+    indices: *const MPI_Aint,
+    window: MPIX_Sparse_window,
+) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        with_window(function, window, |window| {
+            let mut window = window::hold(window);
+            let length =
+                usize::try_from(count).map_err(|_| Error::NegativeCount { argument: Argument::new("count"), value: count })?;
+            // MPI_Aint is an integer of the size of an address
+            let indices: &[i64] = args::array("indices", indices.cast(), length)?;
+            let op = op.map(|op| args::operator(op)).transpose()?;
+            let Ok(rank) = u32::try_from(target) else { return nobody(target, window.size()) };
+            if rank >= window.size() {
+                return nobody(target, window.size());
+            }
+            let &Pointers { origin, compare, result } = pointers;
+            let used = [
+                ("origin", origin, kind.values() > 0),
+                ("compare", compare, kind.values() > 1),
+                ("result", result.cast_const(), kind.returns()),
+            ];
+            for (name, at, _) in used.into_iter().filter(|used| used.2 && length > 0) {
+                if at.is_null() && window.element_size() > 0 && window.has_plain_elements() {
+                    return Err(Error::NullBuffer { argument: Argument::new(name), count }.into());
+                }
+                buffer(name, at)?;
+            }
+            window.issue(&Operations {
+                kind,
+                op,
+                origin: origin.cast(),
+                compare: compare.cast(),
+                result: result.cast(),
+                target: rank,
+                indices,
+            })
+        })
+    }
+}
+
+const _: () = assert!(size_of::<MPI_Aint>() == size_of::<i64>(), "indices have 64 bits");
+
+/// Operations on elements of no process do nothing, unless that is an error.
+#[cold]
+fn nobody(target: c_int, size: u32) -> Result<()> {
+    if target == mpi::proc_null() {
+        return Ok(());
+    }
+    Err(Error::Rank { argument: Argument::new("target"), value: target.into(), size }.into())
+}
+
+/// Stores values in elements of a process.
+///
+/// # Safety
+/// As for any MPI function: the window must be valid, and arrays as long as said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_window_put(
+    origin: *const c_void,
+    count: c_int,
+    target: c_int,
+    indices: *const MPI_Aint,
+    window: MPIX_Sparse_window,
+) -> c_int {
+    let pointers = Pointers { origin, compare: std::ptr::null(), result: std::ptr::null_mut() };
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { issue("MPIX_Sparse_window_put", Kind::Put, None, &pointers, count.into(), target, indices, window) }
+}
+
+/// `MPIX_Sparse_window_put` with large counts.
+///
+/// # Safety
+/// As for `MPIX_Sparse_window_put`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_window_put_c(
+    origin: *const c_void,
+    count: MPI_Count,
+    target: c_int,
+    indices: *const MPI_Aint,
+    window: MPIX_Sparse_window,
+) -> c_int {
+    let pointers = Pointers { origin, compare: std::ptr::null(), result: std::ptr::null_mut() };
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { issue("MPIX_Sparse_window_put_c", Kind::Put, None, &pointers, count, target, indices, window) }
+}
+
+/// Reads elements of a process.
+///
+/// # Safety
+/// As for `MPIX_Sparse_window_put`; the results must be left alone until the window is flushed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_window_get(
+    result: *mut c_void,
+    count: c_int,
+    target: c_int,
+    indices: *const MPI_Aint,
+    window: MPIX_Sparse_window,
+) -> c_int {
+    let pointers = Pointers { origin: std::ptr::null(), compare: std::ptr::null(), result };
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { issue("MPIX_Sparse_window_get", Kind::Get, None, &pointers, count.into(), target, indices, window) }
+}
+
+/// `MPIX_Sparse_window_get` with large counts.
+///
+/// # Safety
+/// As for `MPIX_Sparse_window_get`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_window_get_c(
+    result: *mut c_void,
+    count: MPI_Count,
+    target: c_int,
+    indices: *const MPI_Aint,
+    window: MPIX_Sparse_window,
+) -> c_int {
+    let pointers = Pointers { origin: std::ptr::null(), compare: std::ptr::null(), result };
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { issue("MPIX_Sparse_window_get_c", Kind::Get, None, &pointers, count, target, indices, window) }
+}
+
+/// Combines values with elements of a process.
+///
+/// # Safety
+/// As for `MPIX_Sparse_window_put`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_window_accumulate(
+    origin: *const c_void,
+    count: c_int,
+    target: c_int,
+    indices: *const MPI_Aint,
+    op: MPI_Op,
+    window: MPIX_Sparse_window,
+) -> c_int {
+    let pointers = Pointers { origin, compare: std::ptr::null(), result: std::ptr::null_mut() };
+    let function = "MPIX_Sparse_window_accumulate";
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { issue(function, Kind::Accumulate, Some(op), &pointers, count.into(), target, indices, window) }
+}
+
+/// `MPIX_Sparse_window_accumulate` with large counts.
+///
+/// # Safety
+/// As for `MPIX_Sparse_window_put`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_window_accumulate_c(
+    origin: *const c_void,
+    count: MPI_Count,
+    target: c_int,
+    indices: *const MPI_Aint,
+    op: MPI_Op,
+    window: MPIX_Sparse_window,
+) -> c_int {
+    let pointers = Pointers { origin, compare: std::ptr::null(), result: std::ptr::null_mut() };
+    let function = "MPIX_Sparse_window_accumulate_c";
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { issue(function, Kind::Accumulate, Some(op), &pointers, count, target, indices, window) }
+}
+
+/// Reads elements of a process, and combines values with them.
+///
+/// # Safety
+/// As for `MPIX_Sparse_window_get`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_window_fetch_and_op(
+    origin: *const c_void,
+    result: *mut c_void,
+    count: c_int,
+    target: c_int,
+    indices: *const MPI_Aint,
+    op: MPI_Op,
+    window: MPIX_Sparse_window,
+) -> c_int {
+    let pointers = Pointers { origin, compare: std::ptr::null(), result };
+    let function = "MPIX_Sparse_window_fetch_and_op";
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { issue(function, Kind::FetchAndOp, Some(op), &pointers, count.into(), target, indices, window) }
+}
+
+/// `MPIX_Sparse_window_fetch_and_op` with large counts.
+///
+/// # Safety
+/// As for `MPIX_Sparse_window_get`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_window_fetch_and_op_c(
+    origin: *const c_void,
+    result: *mut c_void,
+    count: MPI_Count,
+    target: c_int,
+    indices: *const MPI_Aint,
+    op: MPI_Op,
+    window: MPIX_Sparse_window,
+) -> c_int {
+    let pointers = Pointers { origin, compare: std::ptr::null(), result };
+    let function = "MPIX_Sparse_window_fetch_and_op_c";
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { issue(function, Kind::FetchAndOp, Some(op), &pointers, count, target, indices, window) }
+}
+
+/// Reads elements of a process, and stores values in those that equal what they are compared with.
+///
+/// # Safety
+/// As for `MPIX_Sparse_window_get`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_window_compare_and_swap(
+    origin: *const c_void,
+    compare: *const c_void,
+    result: *mut c_void,
+    count: c_int,
+    target: c_int,
+    indices: *const MPI_Aint,
+    window: MPIX_Sparse_window,
+) -> c_int {
+    let pointers = Pointers { origin, compare, result };
+    let function = "MPIX_Sparse_window_compare_and_swap";
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { issue(function, Kind::CompareAndSwap, None, &pointers, count.into(), target, indices, window) }
+}
+
+/// `MPIX_Sparse_window_compare_and_swap` with large counts.
+///
+/// # Safety
+/// As for `MPIX_Sparse_window_get`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_window_compare_and_swap_c(
+    origin: *const c_void,
+    compare: *const c_void,
+    result: *mut c_void,
+    count: MPI_Count,
+    target: c_int,
+    indices: *const MPI_Aint,
+    window: MPIX_Sparse_window,
+) -> c_int {
+    let pointers = Pointers { origin, compare, result };
+    let function = "MPIX_Sparse_window_compare_and_swap_c";
+    // SAFETY: the caller vouches for the arguments.
+    unsafe { issue(function, Kind::CompareAndSwap, None, &pointers, count, target, indices, window) }
+}
+
+/// Lets a window take an operator of the program's.
+///
+/// # Safety
+/// The window must be valid, and the operator not be freed before the window.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_window_add_operator(op: MPI_Op, window: MPIX_Sparse_window) -> c_int {
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {
+        with_window("MPIX_Sparse_window_add_operator", window, |window| {
+            let op = args::operator(op)?;
+            window::hold(window).add_operator(op)
+        })
+    }
+}
+
+/// Applies all operations of all processes.
+///
+/// # Safety
+/// The window must be valid, and its memory and the places of results be there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_window_fence(window: MPIX_Sparse_window) -> c_int {
+    // SAFETY: the caller vouches for the window.
+    unsafe { with_window("MPIX_Sparse_window_fence", window, |window| window::fence(window)) }
+}
+
+/// Waits until the caller's operations have been applied.
+///
+/// # Safety
+/// As for `MPIX_Sparse_window_fence`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_window_flush(window: MPIX_Sparse_window) -> c_int {
+    // SAFETY: the caller vouches for the window.
+    unsafe { with_window("MPIX_Sparse_window_flush", window, |window| window::hold(window).flush()) }
+}
+
+/// Applies all operations of all processes, and frees a window.
+///
+/// # Safety
+/// As for `MPIX_Sparse_window_fence`; the pointer must be null (an error) or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn MPIX_Sparse_window_free(window: *mut MPIX_Sparse_window) -> c_int {
+    // SAFETY: the caller vouches for the pointer and the window.
+    unsafe {
+        let object = window.as_mut().and_then(|place| place.as_mut());
+        let user = object.as_deref().map_or(comm::world(), handler);
+        boundary::call_on("MPIX_Sparse_window_free", user, || {
+            let place = window.as_mut().ok_or(Error::NullResult { argument: Argument::new("window") })?;
+            let Some(object) = object else { return Ok(()) };
+            let freed = || Error::FreedWindow { argument: Argument::new("window") };
+            let live = object.window.take().ok_or_else(freed)?;
+            *place = std::ptr::null_mut();
+            window::free(&live)
+        })
+    }
+}

@@ -1,0 +1,481 @@
+//! Batches: operations on elements of one process, packed one after the other.
+//!
+//! A batch begins with a [`Header`]. Operations follow in groups of one kind and operator, each
+//! with a head of 4 bytes. An index is written as its distance from the one before, in as few
+//! bytes as that takes: 1 byte up to 63 elements away, 3 bytes up to 2^20. Elements that follow one
+//! another in memory have a single index, as a *run*.
+//!
+//! Cost of an operation beside its values: 1 to 5 bytes in an array of any size that fits in the
+//! memory of a process, 4 more where kind or operator change; nothing for the second and later
+//! elements of a run.
+
+#![forbid(unsafe_code)]
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Stores a value.
+    Put,
+    /// Combines a value with the element.
+    Accumulate,
+    /// Returns the element.
+    Get,
+    /// Returns the element, and combines a value with it.
+    FetchAndOp,
+    /// Returns the element, and stores a value if the element equals another one.
+    CompareAndSwap,
+}
+
+impl Kind {
+    const ALL: [Kind; 5] = [Kind::Put, Kind::Accumulate, Kind::Get, Kind::FetchAndOp, Kind::CompareAndSwap];
+
+    /// Returns how many values each element takes along.
+    #[inline]
+    pub fn values(self) -> usize {
+        match self {
+            Kind::Get => 0,
+            Kind::Put | Kind::Accumulate | Kind::FetchAndOp => 1,
+            Kind::CompareAndSwap => 2,
+        }
+    }
+
+    /// Returns true if the element before the operation is sent back.
+    #[inline]
+    pub fn returns(self) -> bool {
+        matches!(self, Kind::Get | Kind::FetchAndOp | Kind::CompareAndSwap)
+    }
+}
+
+/// What a message between two processes of a window is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// Operations.
+    Operations,
+    /// Operations, after which the target answers.
+    Urgent,
+    /// The last operations of an epoch.
+    Last,
+    /// Elements that operations return.
+    Results,
+    /// Nothing: the message acknowledges batches.
+    Acknowledgement,
+}
+
+impl Content {
+    const ALL: [Content; 5] = [Content::Operations, Content::Urgent, Content::Last, Content::Results, Content::Acknowledgement];
+}
+
+/// The beginning of each message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// What follows.
+    pub content: Content,
+    /// True if operations before these could not be sent.
+    pub lost: bool,
+    /// The sender's epoch; wraps around.
+    pub epoch: u32,
+    /// Batches from the receiver that the sender has applied so far; wraps around.
+    pub applied: u32,
+    /// For the last batch of an epoch: batches that the sender has sent before; wraps around.
+    pub before: u32,
+}
+
+/// Bytes of a header.
+pub const HEADER: usize = 16;
+
+impl Header {
+    fn bytes(&self) -> [u8; HEADER] {
+        let mut bytes = [0; HEADER];
+        bytes[0] = self.content as u8;
+        bytes[1] = self.lost.into();
+        bytes[4..8].copy_from_slice(&self.epoch.to_ne_bytes());
+        bytes[8..12].copy_from_slice(&self.applied.to_ne_bytes());
+        bytes[12..16].copy_from_slice(&self.before.to_ne_bytes());
+        bytes
+    }
+
+    /// Reads the header of a message.
+    pub fn of(message: &[u8]) -> Header {
+        let number = |at: usize| u32::from_ne_bytes(message[at..at + 4].try_into().expect("4 bytes"));
+        Header {
+            content: Content::ALL[usize::from(message[0])],
+            lost: message[1] != 0,
+            epoch: number(4),
+            applied: number(8),
+            before: number(12),
+        }
+    }
+}
+
+/// Bytes of a group's head: kind and whether it is a run, operator, elements.
+const HEAD: usize = 4;
+
+/// Set in the kind of a group that is a run.
+const RUN: u8 = 0x80;
+
+/// The most bytes that an index takes, and the bytes after the end of a batch that may be read.
+pub const SPARE: usize = 8;
+
+/// The most elements of a window: distances then fit in [`SPARE`] bytes.
+pub const MOST_ELEMENTS: u64 = 1 << 54;
+
+/// The most elements of a group.
+const MOST_GROUP: u16 = u16::MAX;
+
+/// A distance between indices as a number that is small if the distance is short either way.
+#[inline]
+fn folded(distance: i64) -> u64 {
+    ((distance << 1) ^ (distance >> 63)).cast_unsigned()
+}
+
+/// The inverse of [`folded`].
+#[inline]
+fn unfolded(number: u64) -> i64 {
+    (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
+}
+
+/// A number below 2^56 and its length in bytes, which is one more than its trailing zeros.
+#[inline]
+fn encoded(number: u64) -> (u64, usize) {
+    let bits = 64 - (number | 1).leading_zeros();
+    let length = bits.div_ceil(7);
+    (number << length | 1 << (length - 1), length as usize)
+}
+
+/// A batch that is being filled, with room for its header.
+#[derive(Debug)]
+pub struct Batch {
+    /// As long as the batch may become, and [`SPARE`] bytes.
+    bytes: Box<[u8]>,
+    end: usize,
+    /// The last group: where its head is, kind with run, operator. None: the next operation begins
+    /// one.
+    group: Option<(usize, u8, u8)>,
+    /// Index of the last element.
+    last: i64,
+    /// Bytes of results that the operations return.
+    results: usize,
+}
+
+impl Batch {
+    /// An empty batch that takes `capacity` bytes, header included.
+    pub fn new(capacity: usize) -> Batch {
+        let bytes = vec![0; capacity + SPARE].into_boxed_slice();
+        Batch { bytes, end: HEADER, group: None, last: 0, results: 0 }
+    }
+
+    /// Returns the capacity that a batch needs to take one operation on elements of `size` bytes.
+    pub fn least_capacity(size: usize) -> usize {
+        HEADER + HEAD + SPARE + 2 * size
+    }
+
+    /// Removes all operations.
+    pub fn clear(&mut self) {
+        (self.end, self.group, self.last, self.results) = (HEADER, None, 0, 0);
+    }
+
+    /// Returns true if there are no operations.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.end == HEADER
+    }
+
+    fn capacity(&self) -> usize {
+        self.bytes.len() - SPARE
+    }
+
+    /// Returns how many elements of `size` bytes fit as a run, and what they return in a message; at
+    /// least one if an operation on one element fits.
+    #[inline]
+    pub fn run_room(&self, kind: Kind, size: usize) -> usize {
+        let values = kind.values() * size;
+        let room = self.capacity().saturating_sub(self.end + HEAD + SPARE);
+        let by_values = room.checked_div(values).unwrap_or(if room > 0 { usize::from(MOST_GROUP) } else { 0 });
+        if !kind.returns() {
+            return by_values;
+        }
+        let returned = self.capacity() - HEADER - self.results;
+        by_values.min(returned.checked_div(size).unwrap_or(usize::from(MOST_GROUP)))
+    }
+
+    #[inline]
+    fn write_index(&mut self, index: u64) {
+        let index = index.cast_signed();
+        let (word, length) = encoded(folded(index - self.last));
+        self.bytes[self.end..self.end + 8].copy_from_slice(&word.to_le_bytes());
+        self.end += length;
+        self.last = index;
+    }
+
+    #[inline]
+    fn begin(&mut self, kind: u8, operator: u8, elements: u16) {
+        let [low, high] = elements.to_le_bytes();
+        self.bytes[self.end..self.end + HEAD].copy_from_slice(&[kind, operator, low, high]);
+        self.group = Some((self.end, kind, operator));
+        self.end += HEAD;
+    }
+
+    /// Returns true if the last group is of this kind and operator.
+    #[inline]
+    pub fn goes_on(&self, kind: Kind, operator: u8) -> bool {
+        self.group.is_some_and(|(_, k, o)| (k, o) == (kind as u8, operator))
+    }
+
+    /// Adds an operation on one element of `size` bytes. There must be room. Returns where its
+    /// values begin, and true if it begins a group.
+    #[inline]
+    pub fn push(&mut self, kind: Kind, operator: u8, index: u64, size: usize, values: [&[u8]; 2]) -> (usize, bool) {
+        let code = kind as u8;
+        let begins = match self.group {
+            Some((at, k, o)) if (k, o) == (code, operator) => {
+                let elements = u16::from_le_bytes([self.bytes[at + 2], self.bytes[at + 3]]);
+                if elements < MOST_GROUP {
+                    self.bytes[at + 2..at + 4].copy_from_slice(&(elements + 1).to_le_bytes());
+                }
+                elements == MOST_GROUP
+            }
+            _ => true,
+        };
+        if begins {
+            self.begin(code, operator, 1);
+        }
+        self.write_index(index);
+        let at = self.end;
+        for value in &values[..kind.values()] {
+            // lengths that the compiler knows spare a call
+            match size {
+                8 => self.bytes[self.end..self.end + 8].copy_from_slice(&value[..8]),
+                4 => self.bytes[self.end..self.end + 4].copy_from_slice(&value[..4]),
+                _ => self.bytes[self.end..self.end + size].copy_from_slice(value),
+            }
+            self.end += size;
+        }
+        if kind.returns() {
+            self.results += size;
+        }
+        (at, begins)
+    }
+
+    /// Adds an operation on `elements` elements of `size` bytes that follow one another from
+    /// `first` on, at most as many as there is room for. Returns where its values go, which the
+    /// caller writes. Not for [`Kind::CompareAndSwap`].
+    pub fn push_run(&mut self, kind: Kind, operator: u8, first: u64, elements: u16, size: usize) -> &mut [u8] {
+        self.begin(kind as u8 | RUN, operator, elements);
+        self.group = None;
+        self.write_index(first);
+        self.last += i64::from(elements) - 1;
+        let (begin, length) = (self.end, usize::from(elements) * size);
+        self.end += kind.values() * length;
+        if kind.returns() {
+            self.results += length;
+        }
+        &mut self.bytes[begin..self.end]
+    }
+
+    /// Adds bytes that are no operation: a result.
+    pub fn append(&mut self, length: usize) -> &mut [u8] {
+        let begin = self.end;
+        self.end += length;
+        &mut self.bytes[begin..self.end]
+    }
+
+    /// Returns the values of an operation, from where `push` has put them on.
+    #[inline]
+    pub fn value_mut(&mut self, at: usize, length: usize) -> &mut [u8] {
+        &mut self.bytes[at..at + length]
+    }
+
+    /// Writes the header, and returns the message.
+    pub fn message(&mut self, header: Header) -> &[u8] {
+        self.bytes[..HEADER].copy_from_slice(&header.bytes());
+        &self.bytes[..self.end]
+    }
+}
+
+/// A group of operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Group {
+    /// What they do.
+    pub kind: Kind,
+    /// The operator's number.
+    pub operator: u8,
+    /// Elements.
+    pub elements: u16,
+    /// True if the elements follow one another from the first one on, and so do their values.
+    pub is_run: bool,
+}
+
+/// Reads the operations of a message.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    /// The message, and [`SPARE`] bytes or more.
+    bytes: &'a [u8],
+    at: usize,
+    end: usize,
+    last: i64,
+}
+
+impl<'a> Reader<'a> {
+    /// Begins to read a message of `length` bytes, which more bytes follow in memory.
+    pub fn new(bytes: &'a [u8], length: usize) -> Reader<'a> {
+        assert!(length >= HEADER && length + SPARE <= bytes.len(), "a message of {length} bytes");
+        Reader { bytes, at: HEADER, end: length, last: 0 }
+    }
+
+    /// Returns the next group.
+    #[inline]
+    pub fn group(&mut self) -> Option<Group> {
+        if self.at >= self.end {
+            return None;
+        }
+        let [kind, operator, low, high] = self.bytes[self.at..self.at + HEAD] else { unreachable!("four bytes") };
+        self.at += HEAD;
+        let elements = u16::from_le_bytes([low, high]);
+        Some(Group { kind: Kind::ALL[usize::from(kind & !RUN)], operator, elements, is_run: kind & RUN != 0 })
+    }
+
+    /// Returns the index of the next element, or of the first one of a run, which has `elements`.
+    #[inline]
+    pub fn index(&mut self, elements: u16) -> u64 {
+        let word = u64::from_le_bytes(self.bytes[self.at..self.at + 8].try_into().expect("8 bytes"));
+        let length = word.trailing_zeros() + 1;
+        assert!(length <= 8, "an index of no length");
+        self.at += length as usize;
+        let number = (word << (64 - 8 * length)) >> (64 - 8 * length) >> length;
+        let index = self.last.wrapping_add(unfolded(number));
+        self.last = index.wrapping_add(i64::from(elements) - 1);
+        index.cast_unsigned()
+    }
+
+    /// Returns the next `length` bytes, which are values.
+    #[inline]
+    pub fn values(&mut self, length: usize) -> &'a [u8] {
+        let begin = self.at;
+        self.at += length;
+        assert!(self.at <= self.end, "values beyond the end of a message");
+        &self.bytes[begin..self.at]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::util::random::Random;
+
+    const HEADER_OF_ALL: Header = Header { content: Content::Last, lost: true, epoch: 7, applied: u32::MAX, before: 3 };
+
+    #[test]
+    fn headers_arrive_as_they_were() {
+        for content in Content::ALL {
+            let header = Header { content, ..HEADER_OF_ALL };
+            assert_eq!(Header::of(Batch::new(64).message(header)), header);
+        }
+    }
+
+    #[test]
+    fn indices_take_few_bytes() {
+        let length = |distance: i64| encoded(folded(distance)).1;
+        assert_eq!([0, 1, -1, 63, -64].map(length), [1; 5]);
+        assert_eq!([64, -65, 8191].map(length), [2; 3]);
+        assert_eq!([1 << 19, -(1 << 20)].map(length), [3; 2]);
+        let most = i64::try_from(MOST_ELEMENTS).unwrap();
+        assert_eq!((length(most - 1), length(1 - most)), (8, 8));
+    }
+
+    /// What a test pushed: kind, operator, index, elements, first byte of the values.
+    type Pushed = (Kind, u8, u64, u16, u8);
+
+    fn push(batch: &mut Batch, (kind, operator, index, elements, byte): Pushed, size: usize) {
+        let values = |of: u8| vec![of; size];
+        if elements == 1 {
+            batch.push(kind, operator, index, size, [&values(byte), &values(byte.wrapping_add(1))]);
+        } else {
+            batch.push_run(kind, operator, index, elements, size).fill(byte);
+        }
+    }
+
+    fn read(message: &[u8], size: usize) -> Vec<Pushed> {
+        let mut padded = message.to_vec();
+        padded.extend([0xff; SPARE]);
+        let mut reader = Reader::new(&padded, message.len());
+        let mut all = Vec::new();
+        while let Some(Group { kind, operator, elements, is_run }) = reader.group() {
+            for _ in 0..if is_run { 1 } else { elements } {
+                let elements = if is_run { elements } else { 1 };
+                let index = reader.index(elements);
+                let values = reader.values(kind.values() * size * usize::from(elements));
+                if kind == Kind::CompareAndSwap {
+                    assert_eq!(values[size], values[0].wrapping_add(1));
+                }
+                all.push((kind, operator, index, elements, values.first().copied().unwrap_or(0)));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn a_batch_returns_what_was_pushed_until_it_is_full() {
+        let mut random = Random::new(11);
+        for round in 0..400 {
+            let size = [1, 4, 8, 12, 16, 40][round % 6];
+            let capacity = Batch::least_capacity(size) + random.below(3000) as usize;
+            let mut batch = Batch::new(capacity);
+            for _ in 0..2 {
+                let (mut pushed, mut returned) = (Vec::new(), 0);
+                loop {
+                    let kind = Kind::ALL[random.below(5) as usize];
+                    let operator = u8::try_from(random.below(2)).unwrap();
+                    let index = random.bits() >> (10 + random.below(54));
+                    let run = batch.run_room(kind, size).min(random.below(20) as usize);
+                    let elements = if kind == Kind::CompareAndSwap { 1 } else { u16::try_from(run.max(1)).unwrap() };
+                    if batch.run_room(kind, size) == 0 {
+                        break;
+                    }
+                    let byte = if kind == Kind::Get { 0 } else { u8::try_from(random.below(256)).unwrap() };
+                    let operation = (kind, operator, index % MOST_ELEMENTS, elements, byte);
+                    push(&mut batch, operation, size);
+                    pushed.push(operation);
+                    returned += if kind.returns() { usize::from(elements) * size } else { 0 };
+                }
+                let message = batch.message(HEADER_OF_ALL);
+                assert!(message.len() <= capacity && HEADER + returned <= capacity);
+                assert_eq!(read(message, size), pushed);
+                assert_eq!(Header::of(message), HEADER_OF_ALL);
+                batch.clear();
+                assert!(batch.is_empty() && batch.results == 0);
+            }
+        }
+    }
+
+    #[test]
+    fn neighboring_elements_cost_one_byte_each_and_runs_nothing() {
+        let mut batch = Batch::new(4096);
+        for index in 1000..1100 {
+            batch.push(Kind::Put, 0, index, 8, [&[1; 8], &[]]);
+        }
+        assert_eq!(batch.message(HEADER_OF_ALL).len(), HEADER + HEAD + 2 + 99 + 100 * 8);
+        batch.clear();
+        batch.push_run(Kind::Put, 0, 1000, 100, 8);
+        assert_eq!(batch.message(HEADER_OF_ALL).len(), HEADER + HEAD + 2 + 100 * 8);
+    }
+
+    #[test]
+    fn groups_and_runs_are_bounded() {
+        let mut batch = Batch::new(1 << 20);
+        for index in 0..70_000 {
+            batch.push(Kind::Put, 3, index, 1, [&[1], &[]]);
+        }
+        assert_eq!(read(batch.message(HEADER_OF_ALL), 1).len(), 70_000);
+        // elements without data
+        assert_eq!(Batch::new(64).run_room(Kind::Put, 0), usize::from(MOST_GROUP));
+        assert_eq!(Batch::new(HEADER).run_room(Kind::Put, 0), 0);
+    }
+
+    #[test]
+    fn an_operation_fits_in_the_least_capacity() {
+        for size in [0, 1, 8, 1000] {
+            let batch = Batch::new(Batch::least_capacity(size));
+            assert!(Kind::ALL.iter().all(|&kind| batch.run_room(kind, size) > 0));
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The elements of a process's window: reading, writing and combining them.
+
+use crate::datatype::buffers::{Blocks, Located, Names, Shape, enlarge};
+use crate::datatype::known::Known;
+use crate::datatype::pack::Packing;
+use crate::error::Result;
+use crate::exec::accumulate::block::{Block, Tools};
+use crate::exec::elements::Elements as Loops;
+use crate::exec::scratch::Scratch;
+use crate::mpi::Op;
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::datatype::Owned as OwnedDatatype;
+use crate::util::cast::{to_int, to_offset, to_usize};
+
+/// The arguments that describe a window, for error texts.
+static WINDOW: Names =
+    Names { buffer: "base", count: "count", counts: "count", displs: "indices", datatype: "type", datatypes: "type" };
+
+/// The process's rank on a communicator that holds only this process, and the tag of messages there:
+/// some data is packed by a message.
+const ME: i32 = 0;
+const TAG: i32 = 0;
+
+/// How an operator works on the elements.
+pub enum Combining {
+    /// By a loop of our own, on values wherever they lie.
+    Loops(Loops),
+    /// By MPI.
+    Block(Box<Block>),
+}
+
+/// The elements of a window, and memory to combine them.
+pub struct Elements {
+    base: *mut u8,
+    /// Elements.
+    pub count: u64,
+    datatype: OwnedDatatype,
+    extent: i64,
+    /// Bytes of an element's data.
+    pub size: usize,
+    /// The packing of the element at `base`.
+    packing: Packing,
+    /// Bytes from an element's address to its data, if that is contiguous.
+    plain: Option<isize>,
+    /// Facts about the datatype.
+    known: Known,
+    scratch: Scratch,
+    packed: Vec<u8>,
+    /// An element's data, aligned for any type.
+    value: Vec<u128>,
+}
+
+impl Elements {
+    /// The `count` elements at `base`; `datatype` is a duplicate of the caller's.
+    pub fn new(base: *mut u8, count: u64, datatype: OwnedDatatype, self_comm: &Comm) -> Result<Elements> {
+        // SAFETY: dropped with the duplicate.
+        let lent = unsafe { datatype.lend() };
+        let known = Known::default();
+        // a process without elements has no base, and a packing does not depend on it
+        let base = if base.is_null() { std::ptr::NonNull::<u128>::dangling().as_ptr().cast() } else { base };
+        let (packing, size) = Packing::of(&Located { at: base, count: 1, datatype: lent }, &known, self_comm)?;
+        let plain = match &packing {
+            Packing::InPlace(at) => Some(to_int(at.addr().cast_signed() - base.addr().cast_signed())),
+            _ => None,
+        };
+        let (size, extent) = (to_usize(size), lent.extent()?);
+        let value = vec![0; size.div_ceil(size_of::<u128>())];
+        let (scratch, packed) = (Scratch::default(), Vec::new());
+        Ok(Elements { base, count, datatype, extent, size, packing, plain, known, scratch, packed, value })
+    }
+
+    /// Returns the bytes from the address of one element to that of the next.
+    pub fn extent(&self) -> i64 {
+        self.extent
+    }
+
+    /// Returns true if the data of an element is contiguous.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.plain.is_some()
+    }
+
+    /// Returns true if the elements at consecutive addresses are bytes in order, without gaps.
+    #[inline]
+    pub fn is_dense(&self) -> bool {
+        self.plain == Some(0) && self.extent == to_int::<i64>(self.size)
+    }
+
+    /// Returns the address of an element of the window.
+    #[inline]
+    fn address(&self, index: u64) -> *mut u8 {
+        self.base.wrapping_offset(to_offset(index.cast_signed().wrapping_mul(self.extent)))
+    }
+
+    /// Binds an operator to the elements. Calls MPI, which checks that they fit.
+    pub fn bind(&mut self, op: Op, self_comm: &Comm) -> Result<Combining> {
+        let mut block = Block::new(0);
+        // SAFETY: dropped with the duplicate, which is kept.
+        let datatype = unsafe { self.datatype.lend() };
+        let shape = Shape::Equal { count: 1 };
+        let side = Blocks { base: self.base, datatype, extent: self.extent, shape, names: &WINDOW };
+        block.bind((op, op.commutes()?), &side, &self.known, self_comm, self_comm)?;
+        let (packed, room) = block.needs();
+        enlarge(&mut self.packed, packed)?;
+        if let Some(room) = room {
+            self.scratch.hold(room, 2)?;
+        }
+        Ok(match (block.plain(), self.plain) {
+            (Some((loops, _)), Some(_)) => Combining::Loops(loops),
+            _ => Combining::Block(Box::new(block)),
+        })
+    }
+
+    /// Copies the data of an element at `at`, which need not be in the window, to `into`.
+    ///
+    /// # Safety
+    /// The element must be readable.
+    #[inline]
+    pub unsafe fn load(&self, at: *const u8, into: &mut [u8], self_comm: &Comm) -> Result<()> {
+        // SAFETY: the caller vouches for the element.
+        unsafe {
+            if let Some(offset) = self.plain {
+                copy(at.wrapping_offset(offset), into.as_mut_ptr(), into.len());
+                return Ok(());
+            }
+            let located = self.located(at.cast_mut());
+            self.packing_at(&located, self_comm)?.pack(&located, into, ME, TAG, self_comm)
+        }
+    }
+
+    /// Copies an element's data to the element at `at`, which need not be in the window.
+    ///
+    /// # Safety
+    /// The element must be writable.
+    #[inline]
+    pub unsafe fn store(&self, from: &[u8], at: *mut u8, self_comm: &Comm) -> Result<()> {
+        // SAFETY: the caller vouches for the element.
+        unsafe {
+            if let Some(offset) = self.plain {
+                copy(from.as_ptr(), at.wrapping_offset(offset), from.len());
+                return Ok(());
+            }
+            let located = self.located(at);
+            self.packing_at(&located, self_comm)?.unpack(&mut from.to_vec(), &located, ME, TAG, self_comm)
+        }
+    }
+
+    /// Returns the data of an element at `at`, which need not be in the window, unless it must be
+    /// packed.
+    ///
+    /// # Safety
+    /// The element must be readable, and not be written, as long as its data is used.
+    #[inline]
+    pub unsafe fn in_place<'a>(&self, at: *const u8) -> Option<&'a [u8]> {
+        // SAFETY: the caller vouches for the element.
+        self.plain.map(|offset| unsafe { std::slice::from_raw_parts(at.wrapping_offset(offset), self.size) })
+    }
+
+    fn located(&self, at: *mut u8) -> Located {
+        // SAFETY: the duplicate outlives every use of this.
+        Located { at, count: 1, datatype: unsafe { self.datatype.lend() } }
+    }
+
+    fn packing_at(&self, located: &Located, self_comm: &Comm) -> Result<Packing> {
+        match &self.packing {
+            Packing::Layout(layout) => Ok(Packing::Layout(layout.clone())),
+            _ => Packing::without_layout(located, self_comm),
+        }
+    }
+
+    /// Returns an element of the window.
+    ///
+    /// # Safety
+    /// The window's memory must be readable.
+    #[inline]
+    pub unsafe fn get(&self, index: u64, into: &mut [u8], self_comm: &Comm) -> Result<()> {
+        // SAFETY: the caller vouches for the window.
+        unsafe { self.load(self.address(index), into, self_comm) }
+    }
+
+    /// Writes an element of the window.
+    ///
+    /// # Safety
+    /// The window's memory must be writable.
+    #[inline]
+    pub unsafe fn put(&self, index: u64, value: &[u8], self_comm: &Comm) -> Result<()> {
+        // SAFETY: the caller vouches for the window.
+        unsafe { self.store(value, self.address(index), self_comm) }
+    }
+
+    /// Writes elements of the window that are dense and follow one another.
+    ///
+    /// # Safety
+    /// The window's memory must be writable.
+    pub unsafe fn put_run(&self, first: u64, values: &[u8]) {
+        // SAFETY: the caller vouches for the window.
+        unsafe { std::ptr::copy(values.as_ptr(), self.address(first), values.len()) };
+    }
+
+    /// Combines a value with an element of the window.
+    ///
+    /// # Safety
+    /// The window's memory must be writable.
+    #[inline]
+    pub unsafe fn combine(&mut self, index: u64, value: &[u8], how: &Combining, self_comm: &Comm) -> Result<()> {
+        // SAFETY: the caller vouches for the window.
+        unsafe {
+            match how {
+                Combining::Loops(loops) => {
+                    let at = self.address(index).wrapping_offset(self.plain.unwrap_or(0));
+                    loops.combine(at, value.as_ptr().cast_mut(), value.len())
+                }
+                Combining::Block(block) => self.combine_by_mpi(index, value, block, self_comm),
+            }
+        }
+    }
+
+    #[cold]
+    unsafe fn combine_by_mpi(&mut self, index: u64, value: &[u8], block: &Block, self_comm: &Comm) -> Result<()> {
+        let offset = self.address(index).addr().cast_signed() - self.base.addr().cast_signed();
+        // SAFETY: zeros, and as many bytes as there are.
+        let data = unsafe { std::slice::from_raw_parts_mut(self.value.as_mut_ptr().cast::<u8>(), self.size) };
+        data.copy_from_slice(value);
+        let (scratch, packed, known) = (&mut self.scratch, &mut self.packed[..], &self.known);
+        let mut tools = Tools { scratch, packed, known, me: ME, tag: TAG, comm: self_comm };
+        // SAFETY: the caller vouches for the window.
+        unsafe { block.moved(offset).combine(data, &mut tools) }
+    }
+}
+
+/// Combines two values: `into` becomes `into` op `from`.
+///
+/// # Safety
+/// Both must be the data of one element.
+#[inline]
+pub unsafe fn combine(into: &mut [u8], from: &[u8], loops: &Loops) -> Result<()> {
+    // SAFETY: the caller vouches for both.
+    unsafe { loops.combine(into.as_mut_ptr(), from.as_ptr().cast_mut(), into.len()) }
+}
+
+/// Copies an element's data.
+///
+/// # Safety
+/// Both must be valid for `bytes` bytes; they may overlap.
+#[inline]
+unsafe fn copy(from: *const u8, into: *mut u8, bytes: usize) {
+    // SAFETY: the caller vouches for both.
+    unsafe {
+        match bytes {
+            // lengths that the compiler knows spare a call
+            8 => into.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned()),
+            4 => into.cast::<u32>().write_unaligned(from.cast::<u32>().read_unaligned()),
+            _ => std::ptr::copy(from, into, bytes),
+        }
+    }
+}

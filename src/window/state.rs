@@ -1,0 +1,450 @@
+//! The part of a window that serves other processes: it applies operations that come, answers, and
+//! takes what comes back.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::batch::{Batch, Content, Group, HEADER, Header, Kind, Reader, SPARE};
+use super::elements::{Combining, Elements, combine};
+use super::operators::{Operator, Operators};
+use super::peer::Peer;
+use crate::error::{Class, Error, Result};
+use crate::mpi::Op;
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::message::{self, Mode, Request, bytes_at};
+use crate::util::cast::{to_int, to_offset};
+
+/// The tag of all messages.
+const TAG: i32 = 0;
+
+/// Operations on elements of one process.
+pub struct Operations<'a> {
+    /// What they do.
+    pub kind: Kind,
+    /// The operator, if they have one.
+    pub op: Option<Op>,
+    /// The first value, if they have one for each element.
+    pub origin: *const u8,
+    /// The first value to compare with, if they do.
+    pub compare: *const u8,
+    /// Where the first element goes that they return.
+    pub result: *mut u8,
+    /// The process.
+    pub target: u32,
+    /// The elements.
+    pub indices: &'a [i64],
+}
+
+/// A message on its way.
+struct Sending {
+    request: Request,
+    batch: Batch,
+}
+
+/// A batch of the next epoch.
+struct Early {
+    source: u32,
+    length: usize,
+    bytes: Vec<u8>,
+}
+
+/// What other processes do to a window, and what they answer.
+pub struct State {
+    /// Of all messages, which posted receives take.
+    comm: Arc<Comm>,
+    /// A communicator that holds only this process, for MPI's checks and packing.
+    pub self_comm: Comm,
+    /// This process's elements.
+    pub elements: Elements,
+    /// The operators.
+    pub operators: Operators,
+    peers: Vec<Option<Box<Peer>>>,
+    /// Bytes of the longest message.
+    capacity: usize,
+    /// True if accumulations of one index are sent as one.
+    aggregates: bool,
+    /// Epochs ended so far; wraps around.
+    pub epoch: u32,
+    sending: VecDeque<Sending>,
+    /// Batches to be used again.
+    pool: Vec<Batch>,
+    early: VecDeque<Early>,
+    /// Places of all peers that still wait for their elements.
+    awaited: usize,
+    /// The first operation of another process that could not be applied, or was lost.
+    pub loss: Option<Box<Error>>,
+    /// The data of an element whose data is not contiguous.
+    packed: [Vec<u8>; 2],
+}
+
+impl State {
+    /// The state of a window of `size` processes without operations.
+    pub fn new(comm: Arc<Comm>, self_comm: Comm, elements: Elements, capacity: usize, aggregates: bool, size: u32) -> State {
+        let size_of_element = elements.size;
+        State {
+            comm,
+            self_comm,
+            elements,
+            operators: Operators::default(),
+            peers: (0..size).map(|_| None).collect(),
+            capacity,
+            aggregates,
+            epoch: 0,
+            sending: VecDeque::new(),
+            pool: Vec::new(),
+            early: VecDeque::new(),
+            awaited: 0,
+            loss: None,
+            packed: [vec![0; size_of_element], vec![0; size_of_element]],
+        }
+    }
+
+    /// Returns an empty batch.
+    pub fn fresh(&mut self) -> Batch {
+        self.pool.pop().unwrap_or_else(|| Batch::new(self.capacity))
+    }
+
+    /// Takes a batch back that is no longer used.
+    pub fn recycle(&mut self, mut batch: Batch) {
+        batch.clear();
+        self.pool.push(batch);
+    }
+
+    /// Returns what is known of another process.
+    #[inline]
+    pub fn peer(&mut self, rank: u32) -> &mut Peer {
+        if self.peers[rank as usize].is_none() {
+            let batch = self.fresh();
+            self.peers[rank as usize] = Some(Box::new(Peer::new(batch, self.aggregates)));
+        }
+        self.peers[rank as usize].as_mut().expect("made above")
+    }
+
+    /// Returns a process's batch to be sent, and begins a new one.
+    pub fn take_batch(&mut self, rank: u32) -> Batch {
+        let fresh = self.fresh();
+        let peer = self.peer(rank);
+        if let Some(repeats) = &mut peer.repeats {
+            repeats.forget();
+        }
+        std::mem::replace(&mut peer.batch, fresh)
+    }
+
+    /// Returns the header of a message to a process, which acknowledges what came from there.
+    pub fn header(&mut self, rank: u32, content: Content) -> Header {
+        let epoch = self.epoch;
+        let peer = self.peer(rank);
+        peer.reported = peer.applied;
+        Header { content, lost: false, epoch, applied: peer.applied, before: peer.sent }
+    }
+
+    /// Sends a message. Never waits.
+    pub fn send(&mut self, rank: u32, content: Content, mut batch: Batch) -> Result<()> {
+        let message = batch.message(self.header(rank, content));
+        let block = bytes_at(message.as_ptr(), message.len() as u64);
+        // SAFETY: the bytes are on the heap, and kept until the send is complete.
+        let request = unsafe { message::send(Mode::Standard, &block, rank, TAG, &self.comm) }?;
+        self.sending.push_back(Sending { request, batch });
+        self.reap()
+    }
+
+    /// Takes back the batches that have been sent, in order.
+    pub fn reap(&mut self) -> Result<()> {
+        while let Some(first) = self.sending.front_mut()
+            && first.request.test()?
+        {
+            if let Some(sent) = self.sending.pop_front() {
+                self.recycle(sent.batch);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns true if nothing of this process's is under way: all that it has sent has gone, and
+    /// all that its operations return has come.
+    pub fn is_done(&self) -> bool {
+        self.sending.is_empty() && self.awaited == 0
+    }
+
+    /// Returns true if no element is awaited.
+    pub fn has_all_results(&self) -> bool {
+        self.awaited == 0
+    }
+
+    /// Leaves memory to messages that may still be under way.
+    pub fn abandon(&mut self) {
+        std::mem::forget(std::mem::take(&mut self.sending));
+    }
+
+    /// Adds operation `k` to the batch of its target, where there is room.
+    ///
+    /// # Safety
+    /// Its values must be readable.
+    #[inline]
+    pub unsafe fn add_one(&mut self, operations: &Operations, operator: u8, k: usize) -> Result<()> {
+        let Operations { kind, origin, compare, target, indices, .. } = *operations;
+        let State { elements, operators, self_comm, peers, packed, .. } = self;
+        let Some(peer) = &mut peers[target as usize] else { return Ok(()) };
+        let offset = to_offset(elements.extent().wrapping_mul(to_int(k)));
+        let mut values: [&[u8]; 2] = [&[]; 2];
+        for (part, own) in packed.iter_mut().enumerate().take(kind.values()) {
+            let from = [origin, compare][part].wrapping_offset(offset);
+            // SAFETY: the caller vouches for the values.
+            values[part] = unsafe {
+                if let Some(data) = elements.in_place(from) {
+                    data
+                } else {
+                    elements.load(from, own, self_comm)?;
+                    own
+                }
+            };
+        }
+        let index = indices[k].cast_unsigned();
+        let Peer { batch, repeats, .. } = &mut **peer;
+        if let Some(repeats) = repeats
+            && kind == Kind::Accumulate
+        {
+            if batch.goes_on(kind, operator)
+                && let Some(at) = repeats.find(index)
+                && let Operator::Combine(Combining::Loops(loops)) = operators.get(operator)
+            {
+                // SAFETY: both are data of an element.
+                return unsafe { combine(batch.value_mut(at, elements.size), values[0], loops) };
+            }
+            let (at, begins) = batch.push(kind, operator, index, elements.size, values);
+            if begins {
+                repeats.forget();
+            }
+            repeats.note(index, at);
+            return Ok(());
+        }
+        batch.push(kind, operator, index, elements.size, values);
+        Ok(())
+    }
+
+    /// Adds operations on `elements` elements that follow one another, from operation `k` on, to
+    /// the batch of their target, where there is room.
+    ///
+    /// # Safety
+    /// Their values must be readable.
+    pub unsafe fn add_run(&mut self, operations: &Operations, operator: u8, k: usize, elements: usize) -> Result<()> {
+        let Operations { kind, origin, target, indices, .. } = *operations;
+        let (number, first) = (to_int(elements), indices[k].cast_unsigned());
+        let State { elements, self_comm, peers, .. } = self;
+        let Some(peer) = &mut peers[target as usize] else { return Ok(()) };
+        let values = peer.batch.push_run(kind, operator, first, number, elements.size);
+        if values.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: the caller vouches for the values.
+        unsafe {
+            let from = origin.wrapping_offset(to_offset(elements.extent().wrapping_mul(to_int(k))));
+            if elements.is_dense() {
+                values.copy_from_slice(std::slice::from_raw_parts(from, values.len()));
+                return Ok(());
+            }
+            for (j, value) in values.chunks_exact_mut(elements.size).enumerate() {
+                elements.load(from.wrapping_offset(to_offset(elements.extent().wrapping_mul(to_int(j)))), value, self_comm)?;
+            }
+            Ok(())
+        }
+    }
+
+    /// Notes where the elements go that an operation returns.
+    #[inline]
+    pub fn expect(&mut self, rank: u32, at: *mut u8, elements: usize) {
+        if self.elements.size == 0 {
+            return;
+        }
+        let extent = self.elements.extent();
+        let peer = self.peer(rank);
+        if let Some(last) = peer.places.back_mut()
+            && last.at.wrapping_offset(to_offset(extent.wrapping_mul(to_int(last.elements)))) == at
+        {
+            last.elements += elements;
+            return;
+        }
+        peer.places.push_back(super::peer::Place { at, elements });
+        self.awaited += 1;
+    }
+
+    /// Applies the batches that came before this process had ended the epoch before.
+    #[inline]
+    pub fn apply_early(&mut self) -> Result<()> {
+        while let Some(first) = self.early.front()
+            && Header::of(&first.bytes).epoch == self.epoch
+        {
+            let Some(Early { source, length, bytes }) = self.early.pop_front() else { break };
+            self.apply_counted(source, &bytes, length)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a message of `length` bytes, which [`SPARE`] bytes follow in memory.
+    pub fn take(&mut self, source: u32, bytes: &[u8], length: usize) -> Result<()> {
+        let header = Header::of(bytes);
+        self.peer(source).acknowledged = header.applied;
+        match header.content {
+            Content::Operations | Content::Urgent if header.epoch == self.epoch => self.apply_counted(source, bytes, length),
+            Content::Operations | Content::Urgent => {
+                self.early.push_back(Early { source, length, bytes: bytes[..length + SPARE].to_vec() });
+                Ok(())
+            }
+            Content::Results => self.place(source, &bytes[HEADER..length]),
+            Content::Acknowledgement => Ok(()),
+            Content::Last => Err(Error::Internal("the end of an epoch came as a message".into()).into()),
+        }
+    }
+
+    /// Puts the elements that operations return where they belong.
+    fn place(&mut self, source: u32, mut values: &[u8]) -> Result<()> {
+        let (size, extent) = (self.elements.size, self.elements.extent());
+        while !values.is_empty() {
+            let places = &mut self.peers[source as usize].as_mut().expect("awaited from there").places;
+            let place = places.front_mut().expect("a place for each result");
+            let now = place.elements.min(values.len() / size);
+            for value in values[..now * size].chunks_exact(size) {
+                // SAFETY: the caller of the operation has left the place to it.
+                unsafe { self.elements.store(value, place.at, &self.self_comm) }?;
+                place.at = place.at.wrapping_offset(to_offset(extent));
+            }
+            place.elements -= now;
+            values = &values[now * size..];
+            if place.elements == 0 {
+                places.pop_front();
+                self.awaited -= 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies a batch of the current epoch and answers.
+    fn apply_counted(&mut self, source: u32, bytes: &[u8], length: usize) -> Result<()> {
+        let results = self.apply(source, bytes, length)?;
+        let peer = self.peer(source);
+        peer.applied = peer.applied.wrapping_add(1);
+        let urgent = Header::of(bytes).content == Content::Urgent;
+        match results {
+            Some(results) => self.send(source, Content::Results, results),
+            None if urgent || self.peer(source).is_owed_acknowledgement() => {
+                let empty = self.fresh();
+                self.send(source, Content::Acknowledgement, empty)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Applies the last operations of a process in this epoch, and answers. All its batches have
+    /// been applied.
+    pub fn apply_last(&mut self, source: u32, bytes: &[u8], length: usize) -> Result<()> {
+        if Header::of(bytes).lost {
+            let text = "operations on this process's elements were lost".into();
+            self.loss.get_or_insert_with(|| Error::Remote { rank: source, class: Class::Other, text }.into());
+        }
+        let results = self.apply(source, bytes, length)?;
+        results.map_or(Ok(()), |results| self.send(source, Content::Results, results))
+    }
+
+    /// Applies the operations of a message. Returns what they return.
+    fn apply(&mut self, source: u32, bytes: &[u8], length: usize) -> Result<Option<Batch>> {
+        let mut results = None;
+        let mut reader = Reader::new(bytes, length);
+        while let Some(group) = reader.group() {
+            let known = !matches!(group.kind, Kind::Accumulate | Kind::FetchAndOp) || self.is_known(group.operator);
+            if group.kind.returns() && results.is_none() {
+                results = Some(self.fresh());
+            }
+            let returned = results.as_mut().filter(|_| group.kind.returns());
+            self.apply_group(source, group, known, &mut reader, returned)?;
+        }
+        Ok(results.filter(|results| !results.is_empty()))
+    }
+
+    /// Returns true if an operator is ready. Otherwise the error is kept.
+    #[inline]
+    fn is_known(&mut self, operator: u8) -> bool {
+        let ready = self.operators.ready(operator, &mut self.elements, &self.self_comm);
+        ready.map_err(|e| self.loss.get_or_insert(e)).is_ok()
+    }
+
+    #[inline]
+    fn apply_group(
+        &mut self,
+        source: u32,
+        group: Group,
+        known: bool,
+        reader: &mut Reader,
+        mut results: Option<&mut Batch>,
+    ) -> Result<()> {
+        let size = self.elements.size;
+        let (times, elements) = if group.is_run { (1, group.elements) } else { (group.elements, 1) };
+        for _ in 0..times {
+            let first = reader.index(elements);
+            let values = reader.values(group.kind.values() * size * usize::from(elements));
+            let fits = first.checked_add(elements.into()).is_some_and(|end| end <= self.elements.count);
+            if !fits || !known {
+                self.refuse(source, first, known);
+            } else if group.kind == Kind::Put && group.is_run && self.elements.is_dense() {
+                // SAFETY: the window's memory is the caller's until it is freed, and was checked to
+                // reach that far.
+                unsafe { self.elements.put_run(first, values) };
+                continue;
+            }
+            for k in 0..usize::from(elements) {
+                let value = values.get(k * size..).unwrap_or_default();
+                let result = results.as_mut().map(|results| results.append(size));
+                if fits && known {
+                    // SAFETY: as above.
+                    unsafe { self.apply_one(group.kind, group.operator, first + k as u64, value, result) }?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that operations cannot be applied. Their results are zeros.
+    #[cold]
+    fn refuse(&mut self, source: u32, index: u64, known: bool) {
+        let count = self.elements.count;
+        let text =
+            if known { format!("index {index} is outside the window's {count} elements") } else { "unknown operator".into() };
+        self.loss.get_or_insert_with(|| Error::Remote { rank: source, class: Class::Arg, text }.into());
+    }
+
+    /// Applies an operation to an element of this process. `value` begins with its values;
+    /// `result` takes the element before the operation.
+    ///
+    /// # Safety
+    /// The index must be one of the window, whose memory must be writable.
+    #[inline]
+    pub unsafe fn apply_one(
+        &mut self,
+        kind: Kind,
+        operator: u8,
+        index: u64,
+        value: &[u8],
+        result: Option<&mut [u8]>,
+    ) -> Result<()> {
+        let size = self.elements.size;
+        let State { elements, operators, self_comm, .. } = self;
+        // SAFETY: the caller vouches for the element.
+        unsafe {
+            if let Some(result) = result {
+                elements.get(index, result, self_comm)?;
+                if kind == Kind::CompareAndSwap {
+                    let (new, expected) = (&value[..size], &value[size..2 * size]);
+                    return if expected == result { elements.put(index, new, self_comm) } else { Ok(()) };
+                }
+            }
+            match kind {
+                Kind::Put => elements.put(index, &value[..size], self_comm),
+                Kind::Accumulate | Kind::FetchAndOp => match operators.get(operator) {
+                    Operator::Combine(how) => elements.combine(index, &value[..size], how, self_comm),
+                    Operator::Replace => elements.put(index, &value[..size], self_comm),
+                    Operator::Nothing => Ok(()),
+                },
+                Kind::Get | Kind::CompareAndSwap => Ok(()),
+            }
+        }
+    }
+}

@@ -1,0 +1,514 @@
+//! A window as its process uses it: operations, flush, and the end of an epoch.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use super::batch::{Batch, Content, Header, Kind, MOST_ELEMENTS, SPARE};
+use super::elements::Elements;
+use super::state::{Operations, State};
+use crate::datatype::decode;
+use crate::datatype::known::Known;
+use crate::error::{Argument, Error, Result};
+use crate::mpi::coll::{self, Reduction};
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::datatype::Owned as OwnedDatatype;
+use crate::mpi::liveness::Patience;
+use crate::mpi::message::bytes_at;
+use crate::mpi::of_process::OfProcess;
+use crate::mpi::posted::PostedReceives;
+use crate::mpi::{Communicator, Datatype, Op, op};
+use crate::progress::{Advance, Outstanding, of_process};
+use crate::select::hints::{SparseHints, WindowHints};
+use crate::sparse::messages::{Outgoing, Sends};
+use crate::sparse::{Exchange, ExchangeContext, Form, Shared};
+use crate::util::backoff::{Backoff, Pace, Rest};
+use crate::util::cast::{to_int, to_offset, to_u32, to_usize};
+
+/// Number of receives that are kept posted.
+const RECEIVES: usize = 16;
+
+/// The fewest elements in order that are sent as a run.
+const SHORTEST_RUN: usize = 4;
+
+/// Calls that only add operations to batches, between two looks at what has come.
+const CALLS: u32 = 64;
+
+/// A window that its object, the list of what must progress, and nothing else share.
+pub type Guarded = Arc<Mutex<Window>>;
+
+/// A window.
+pub struct Window {
+    state: State,
+    /// `None` once closed.
+    ring: Option<PostedReceives>,
+    comm: Arc<Comm>,
+    rank: u32,
+    /// Elements of each process.
+    counts: Vec<u64>,
+    /// Processes that may not have applied all operations.
+    listed: Vec<u32>,
+    /// Whose exchanges end the epochs.
+    exchanges: Shared,
+    hints: SparseHints,
+    /// True if a waiting process must yield its core.
+    yields: bool,
+    oversubscribed: bool,
+    outstanding: Arc<Outstanding>,
+    patience: Patience,
+    calls: u32,
+    /// The error that ended the window. It goes no further.
+    failure: Option<Box<Error>>,
+}
+
+// SAFETY: it holds addresses in the caller's buffers, which whoever calls may access, memory of its
+// own, and handles, which any thread that may call MPI may use.
+unsafe impl Send for Window {}
+
+/// What a process makes a window of.
+pub struct Memory {
+    /// Address of the first element.
+    pub base: *mut u8,
+    /// Elements.
+    pub count: i64,
+    /// Their datatype.
+    pub datatype: Datatype,
+}
+
+/// The windows of the process, whose receives end before MPI is finalized.
+#[derive(Default)]
+struct Open(Mutex<Vec<Weak<Mutex<Window>>>>);
+
+static OPEN: OfProcess<Open> = OfProcess::new();
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        for window in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade) {
+            hold(&window).close();
+        }
+    }
+}
+
+/// Locks a window, even if another thread panicked while holding it.
+#[inline]
+pub fn hold(window: &Mutex<Window>) -> std::sync::MutexGuard<'_, Window> {
+    window.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Advance for Window {
+    fn advance(&mut self) {
+        if self.failure.is_none() && self.ring.is_some() {
+            self.failure = self.poll().err();
+        }
+    }
+}
+
+/// Makes a window. Collective over `user`. A process whose arguments are in error takes part, and
+/// all get the error.
+///
+/// Cost: about ten collective operations of a few words, and 8 bytes a process.
+///
+/// # Safety
+/// The memory must be readable and writable, and be left to the window, until it is freed.
+pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: Communicator) -> Result<Guarded> {
+    let comm = Comm::duplicate(user)?;
+    let size = comm.size()?;
+    let self_comm = comm.self_comm()?;
+    let made = memory.and_then(|memory| Ok((elements(&memory, &self_comm)?, hints?)));
+    let ((elements, kind), hints) = coll::share_outcome(&comm, made)?;
+    let sizes = [kind, to_int(elements.size), hints.exchange.agreed(), to_int(hints.batch)];
+    let [a, b, c, d] = sizes;
+    let low = coll::allreduce(&comm, [a, b, c, d, -a, -b, -c], Reduction::Min)?;
+    if low[0] != -low[4] || low[1] != -low[5] {
+        return Err(Error::Disagreement { what: "type" }.into());
+    }
+    if low[2] != -low[6] {
+        return Err(Error::Disagreement { what: SparseHints::AGREED }.into());
+    }
+    let capacity = to_usize(low[3]).max(Batch::least_capacity(elements.size));
+    let counts = coll::allgather_words(&comm, [elements.count], size)?.into_iter().map(|[count]| count).collect();
+    let exchanges = ExchangeContext::own(comm.view())?;
+    let (yields, oversubscribed) = exchanges.hold().waiting();
+    let comm = Arc::new(comm);
+    let ring = PostedReceives::new(Arc::clone(&comm), RECEIVES, capacity, SPARE)?;
+    let rank = comm.rank()?;
+    let outstanding = of_process()?;
+    let state = State::new(Arc::clone(&comm), self_comm, elements, capacity, hints.aggregate, size);
+    let window = Arc::new(Mutex::new(Window {
+        state,
+        ring: Some(ring),
+        comm,
+        rank,
+        counts,
+        listed: Vec::new(),
+        exchanges,
+        hints: hints.exchange,
+        yields,
+        oversubscribed,
+        outstanding: Arc::clone(&outstanding),
+        patience: Patience::default(),
+        calls: 0,
+        failure: None,
+    }));
+    let open = OPEN.get()?;
+    {
+        let mut all = open.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|window| window.strong_count() > 0);
+        all.push(Arc::downgrade(&window));
+    }
+    outstanding.add(window.clone());
+    Ok(window)
+}
+
+/// Checks a process's memory. Also returns a number that differs if the elements are of different
+/// predefined datatypes that the library knows.
+fn elements(memory: &Memory, self_comm: &Comm) -> Result<(Elements, i64)> {
+    let &Memory { base, count, datatype } = memory;
+    if let Err(e) = datatype.check_committed(self_comm) {
+        return Err(Error::Datatype { argument: Argument::new("type"), text: e.to_string() }.into());
+    }
+    let most = MOST_ELEMENTS.cast_signed();
+    let extent = datatype.extent()?;
+    if count > most || count.checked_mul(extent.max(1)).is_none_or(|bytes| bytes > most << 6) {
+        return Err(Error::TooLarge { argument: Argument::new("count"), count, extent }.into());
+    }
+    if base.is_null() && count > 0 && Known::default().dense(datatype)?.is_some() {
+        return Err(Error::NullBuffer { argument: Argument::new("base"), count }.into());
+    }
+    let basic = decode::basic(datatype)?;
+    let kind = basic.and_then(op::element).map_or(0, |element| 1 + element as i64);
+    let own = OwnedDatatype::duplicate(datatype)?;
+    Ok((Elements::new(base, count.cast_unsigned(), own, self_comm)?, kind))
+}
+
+/// Ends an epoch: applies all operations of all processes on all elements. Collective.
+///
+/// Cost: one sparse exchange of the last batches, and for operations that return something a
+/// message back.
+///
+/// # Safety
+/// As for [`create`], and [`Window::issue`] for each operation of the epoch.
+pub unsafe fn fence(window: &Mutex<Window>) -> Result<()> {
+    let mut begun = {
+        let mut window = hold(window);
+        let begun = window.begin_fence();
+        window.keep(begun)?
+    };
+    // the list of what must progress has the window
+    let exchanged = begun.exchange.wait();
+    let mut window = hold(window);
+    let ended = exchanged.and_then(|()| window.end_fence(&mut begun));
+    window.keep(ended)?;
+    window.failure.clone().or_else(|| window.state.loss.take()).map_or(Ok(()), Err)
+}
+
+/// Applies all operations, and ends the window's use of its memory. Collective.
+///
+/// # Safety
+/// As for [`fence`].
+pub unsafe fn free(window: &Guarded) -> Result<()> {
+    let outcome = {
+        let flushed = hold(window).flush();
+        // SAFETY: as above.
+        let fenced = unsafe { fence(window) };
+        flushed.and(fenced)
+    };
+    let outstanding = Arc::clone(&hold(window).outstanding);
+    outstanding.remove(window);
+    hold(window).close();
+    outcome
+}
+
+/// An epoch's end that has begun.
+struct Begun {
+    exchange: Exchange,
+    /// What the exchange sends.
+    last: Vec<Batch>,
+}
+
+impl Window {
+    /// Keeps an error that ends the window.
+    fn keep<T>(&mut self, outcome: Result<T>) -> Result<T> {
+        outcome.inspect_err(|e| {
+            self.failure.get_or_insert_with(|| e.clone());
+        })
+    }
+
+    /// Fails if an earlier error has ended the window.
+    #[inline]
+    fn usable(&self) -> Result<()> {
+        self.failure.as_ref().map_or(Ok(()), |failure| Err(failure.clone()))
+    }
+
+    /// Returns the number of processes.
+    pub fn size(&self) -> u32 {
+        to_u32(self.counts.len())
+    }
+
+    /// Returns the data size of an element in bytes.
+    pub fn element_size(&self) -> usize {
+        self.state.elements.size
+    }
+
+    /// Returns true if the data of an element is contiguous.
+    pub fn has_plain_elements(&self) -> bool {
+        self.state.elements.is_plain()
+    }
+
+    /// Adds an operator of the program's.
+    pub fn add_operator(&mut self, op: Op) -> Result<()> {
+        let State { operators, elements, self_comm, .. } = &mut self.state;
+        operators.add(op, elements, self_comm)
+    }
+
+    /// Takes what has come, answers, and takes back batches that have been sent. Never waits.
+    /// Returns true if something has come.
+    fn poll(&mut self) -> Result<bool> {
+        self.state.apply_early()?;
+        let Some(ring) = &mut self.ring else { return Ok(false) };
+        let mut came = false;
+        while let Some(status) = ring.test()? {
+            self.state.take(status.source, ring.with_spare(), to_usize(status.bytes))?;
+            ring.post()?;
+            came = true;
+        }
+        self.state.reap()?;
+        Ok(came)
+    }
+
+    /// Waits until `done` returns true. Fails if a process ends before, of `wanted`, or if that is
+    /// empty of all.
+    fn wait(&mut self, wanted: &[u32], mut done: impl FnMut(&mut Window) -> bool) -> Result<()> {
+        let mut backoff = Backoff::new(if self.oversubscribed { Pace::EXCHANGE } else { Pace::POLLING });
+        self.patience.restart();
+        let outstanding = Arc::clone(&self.outstanding);
+        while !done(self) {
+            if self.poll()? {
+                backoff.reset();
+                continue;
+            }
+            outstanding.advance();
+            let rest = backoff.rest();
+            if self.yields && !matches!(rest, Rest::None | Rest::Pause) {
+                Rest::Yield.take();
+            }
+            if self.patience.is_over() {
+                if wanted.is_empty() {
+                    self.patience.look_at_all(&self.comm)?;
+                } else if let Some(&dead) = self.patience.look(self.comm.view(), wanted.iter().copied()).first() {
+                    return Err(self.comm.lose(dead));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a process's batch, once that process has acknowledged enough of the earlier ones.
+    fn ship(&mut self, target: u32, content: Content) -> Result<()> {
+        if !self.state.peer(target).takes_another() {
+            self.wait(&[target], |window| window.state.peer(target).takes_another())?;
+        }
+        let batch = self.state.take_batch(target);
+        self.state.send(target, content, batch)?;
+        let peer = self.state.peer(target);
+        peer.sent = peer.sent.wrapping_add(1);
+        self.poll().map(drop)
+    }
+
+    /// Adds operations to the batch of their target, and sends it whenever it is full. Operations
+    /// on elements of the caller are done at once.
+    ///
+    /// # Safety
+    /// The values must be readable. The places of results must be writable, and be left alone,
+    /// until the operations are flushed.
+    pub unsafe fn issue(&mut self, operations: &Operations) -> Result<()> {
+        self.usable()?;
+        let Operations { op, target, indices, .. } = *operations;
+        let count = self.counts[target as usize];
+        if let Some(&index) = indices.iter().find(|&&index| u64::try_from(index).is_err() || index.cast_unsigned() >= count) {
+            return Err(Error::WindowIndex { index, target, count }.into());
+        }
+        let operator = match op {
+            None => 0,
+            Some(op) => {
+                let State { operators, elements, self_comm, .. } = &mut self.state;
+                operators.number(op, elements, self_comm)?
+            }
+        };
+        // SAFETY: the caller vouches for values and places.
+        let issued =
+            unsafe { if target == self.rank { self.apply_own(operations, operator) } else { self.add(operations, operator) } };
+        self.calls = self.calls.wrapping_add(1);
+        let polled = issued.and_then(|()| if self.calls.is_multiple_of(CALLS) { self.poll().map(drop) } else { Ok(()) });
+        self.keep(polled)
+    }
+
+    /// Does operations on the caller's own elements.
+    ///
+    /// # Safety
+    /// As for `issue`.
+    #[cold]
+    unsafe fn apply_own(&mut self, operations: &Operations, operator: u8) -> Result<()> {
+        let Operations { kind, origin, compare, result, indices, .. } = *operations;
+        let (size, extent) = (self.element_size(), self.state.elements.extent());
+        let mut values = vec![0; 2 * size];
+        let mut before = vec![0; size];
+        for (k, &index) in indices.iter().enumerate() {
+            let offset = to_offset(extent.wrapping_mul(to_int(k)));
+            // SAFETY: the caller vouches for values and places; the index is one of the window.
+            unsafe {
+                for (part, from) in [origin, compare].into_iter().take(kind.values()).enumerate() {
+                    let State { elements, self_comm, .. } = &self.state;
+                    elements.load(from.wrapping_offset(offset), &mut values[part * size..][..size], self_comm)?;
+                }
+                let returned = kind.returns().then_some(&mut before[..]);
+                self.state.apply_one(kind, operator, index.cast_unsigned(), &values, returned)?;
+                if kind.returns() {
+                    let State { elements, self_comm, .. } = &self.state;
+                    elements.store(&before, result.wrapping_offset(offset), self_comm)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds operations to the batch of another process.
+    ///
+    /// # Safety
+    /// As for `issue`.
+    unsafe fn add(&mut self, operations: &Operations, operator: u8) -> Result<()> {
+        let Operations { kind, result, target, indices, .. } = *operations;
+        let (size, extent) = (self.element_size(), self.state.elements.extent());
+        if !indices.is_empty() && !std::mem::replace(&mut self.state.peer(target).listed, true) {
+            self.listed.push(target);
+        }
+        let mut k = 0;
+        while k < indices.len() {
+            let run = if kind == Kind::CompareAndSwap { 1 } else { run_of(&indices[k..]) };
+            let end = k + run;
+            while k < end {
+                let room = self.state.peer(target).batch.run_room(kind, size).min(usize::from(u16::MAX));
+                if room == 0 {
+                    self.ship(target, Content::Operations)?;
+                    continue;
+                }
+                let now = if run < SHORTEST_RUN { 1 } else { (end - k).min(room) };
+                // SAFETY: the caller vouches for values and places.
+                unsafe {
+                    if run < SHORTEST_RUN {
+                        self.state.add_one(operations, operator, k)?;
+                    } else {
+                        self.state.add_run(operations, operator, k, now)?;
+                    }
+                }
+                if kind.returns() {
+                    let at = to_offset(extent.wrapping_mul(to_int(k)));
+                    self.state.expect(target, result.wrapping_offset(at), now);
+                }
+                k += now;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until the caller's operations have been applied, and what they return has come.
+    pub fn flush(&mut self) -> Result<()> {
+        self.usable()?;
+        let flushed = self.flush_all();
+        self.keep(flushed)
+    }
+
+    fn flush_all(&mut self) -> Result<()> {
+        let listed = std::mem::take(&mut self.listed);
+        for &target in &listed {
+            let peer = self.state.peer(target);
+            if !peer.batch.is_empty() || !peer.has_applied_all() {
+                self.ship(target, Content::Urgent)?;
+            }
+        }
+        if !listed.is_empty() {
+            self.wait(&listed, |window| {
+                window.state.has_all_results() && listed.iter().all(|&target| window.state.peer(target).has_applied_all())
+            })?;
+        }
+        for &target in &listed {
+            self.state.peer(target).listed = false;
+        }
+        Ok(())
+    }
+
+    /// Starts the exchange of the last batches of the epoch.
+    fn begin_fence(&mut self) -> Result<Begun> {
+        let lost = self.failure.is_some();
+        let (mut list, mut last) = (Vec::new(), Vec::new());
+        for target in std::mem::take(&mut self.listed) {
+            let peer = self.state.peer(target);
+            peer.listed = false;
+            if peer.batch.is_empty() && peer.has_applied_all() && !lost {
+                continue;
+            }
+            let mut batch = self.state.take_batch(target);
+            let mut header = self.state.header(target, Content::Last);
+            header.lost = lost;
+            let message = batch.message(header);
+            let (block, bytes) = (bytes_at(message.as_ptr(), message.len() as u64), message.len() as u64);
+            list.push(Outgoing { target, block, bytes, device: false });
+            last.push(batch);
+        }
+        let sends = Sends { list, dense: true };
+        // SAFETY: the batches are kept until the exchange is done.
+        let exchange = unsafe { Exchange::start(&self.exchanges, Some(&self.hints), sends, Form::Blocking) };
+        match exchange {
+            Ok(exchange) => Ok(Begun { exchange, last }),
+            Err(e) => {
+                // some may be on their way
+                std::mem::forget(last);
+                Err(e)
+            }
+        }
+    }
+
+    /// Applies what the exchange has brought, and waits until nothing is under way.
+    fn end_fence(&mut self, begun: &mut Begun) -> Result<()> {
+        for batch in std::mem::take(&mut begun.last) {
+            self.state.recycle(batch);
+        }
+        self.usable()?;
+        let arrived = begun.exchange.take();
+        let mut bytes = Vec::new();
+        for message in &arrived.messages {
+            let length = to_usize(message.bytes);
+            bytes.clear();
+            // SAFETY: the message has arrived.
+            bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(message.at, length) });
+            bytes.resize(length + SPARE, 0);
+            let (source, Header { before, lost, .. }) = (message.source, Header::of(&bytes));
+            if !lost {
+                self.wait(&[], |window| window.state.peer(source).applied == before)?;
+            }
+            self.state.apply_last(source, &bytes, length)?;
+        }
+        self.wait(&[], |window| window.state.is_done())?;
+        self.state.epoch = self.state.epoch.wrapping_add(1);
+        Ok(())
+    }
+
+    /// Ends the receives. After an error, or if the window was not freed, messages may be on their
+    /// way, whose memory stays.
+    fn close(&mut self) {
+        if let Some(ring) = self.ring.take() {
+            ring.close();
+        }
+        self.state.abandon();
+    }
+}
+
+impl Drop for Window {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Returns how many indices from the first one on follow one another.
+#[inline]
+fn run_of(indices: &[i64]) -> usize {
+    1 + indices.windows(2).take_while(|pair| pair[1] == pair[0] + 1).count()
+}
