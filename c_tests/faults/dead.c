@@ -219,6 +219,22 @@ static int lossy_exchange(int bytes, int own, int reach, int times, int failures
   return code;
 }
 
+/* operations on all others, `each` of them, and what ends them */
+static int window_calls(int each, int collective) {
+  static MPIX_Sparse_window window;
+  static double elements[SHORT];
+  int code = MPI_SUCCESS;
+  double value = 1;
+  if (!window) OK(MPIX_Sparse_window_create(elements, SHORT, MPI_DOUBLE, MPI_INFO_NULL, MPI_COMM_WORLD, &window));
+  for (int p = 0; p < test_size; p++)
+    for (int k = 0; k < each && code == MPI_SUCCESS; k++) {
+      MPI_Aint index = k % SHORT;
+      code = MPIX_Sparse_window_accumulate(&value, 1, p, &index, MPI_SUM, window);
+    }
+  if (code != MPI_SUCCESS) return code;
+  return collective ? MPIX_Sparse_window_fence(window) : MPIX_Sparse_window_flush(window);
+}
+
 /* MPI's end drops this process's attributes, the youngest first: when this one goes, the library
    has done all that it does there */
 static char told[MPI_MAX_ERROR_STRING];
@@ -524,6 +540,7 @@ int main(int argc, char **argv) {
   if (is("exchange_later") || is("exchange_long") || is("exchange_midway"))
     for (int k = 0; k < 5; k++) OK(exchange(k % 2 ? SHORT : LONG, 0));
   if (is("plan")) OK(plan_run(3));
+  if (!strncmp(what, "window", 6)) OK(window_calls(100, 1));
   MPI_Barrier(MPI_COMM_WORLD);
   if (victim) {
     /* the others wait by then, or begin to */
@@ -532,6 +549,7 @@ int main(int argc, char **argv) {
     if (is("exchange_midway")) exchange(LONG, 0);
     if (is("messages_midway")) alltoall(LONG);
     if (is("set_midway")) set_all(0);
+    if (is("window_midway")) window_calls(100, 1);
     end_now();
   }
   if (getenv("TEST_AT_ONCE")) wait_for(0.3);
@@ -545,6 +563,10 @@ int main(int argc, char **argv) {
   else if (is("exchange") || is("exchange_later")) code = exchange(SHORT, 0);
   else if (is("exchange_long") || is("exchange_midway")) code = exchange(LONG, 0);
   else if (is("plan")) code = plan_run(1);
+  else if (is("window_fence") || is("window_midway")) code = window_calls(100, 1);
+  else if (is("window_flush")) code = window_calls(1, 0);
+  /* more than may be under way to one process */
+  else if (is("window_full")) code = window_calls(20000, 1);
   else if (is("reduce")) {
     cannot_cancel = 1;
     report(reduce(LONG));

@@ -75,6 +75,8 @@ pub struct State {
     pub loss: Option<Box<Error>>,
     /// The data of an element whose data is not contiguous.
     packed: [Vec<u8>; 2],
+    /// The data of an element before an operation.
+    before: Vec<u8>,
 }
 
 impl State {
@@ -96,6 +98,7 @@ impl State {
             awaited: 0,
             loss: None,
             packed: [vec![0; size_of_element], vec![0; size_of_element]],
+            before: vec![0; size_of_element],
         }
     }
 
@@ -182,23 +185,11 @@ impl State {
     /// Its values must be readable.
     #[inline]
     pub unsafe fn add_one(&mut self, operations: &Operations, operator: u8, k: usize) -> Result<()> {
-        let Operations { kind, origin, compare, target, indices, .. } = *operations;
+        let Operations { kind, target, indices, .. } = *operations;
         let State { elements, operators, self_comm, peers, packed, .. } = self;
         let Some(peer) = &mut peers[target as usize] else { return Ok(()) };
-        let offset = to_offset(elements.extent().wrapping_mul(to_int(k)));
-        let mut values: [&[u8]; 2] = [&[]; 2];
-        for (part, own) in packed.iter_mut().enumerate().take(kind.values()) {
-            let from = [origin, compare][part].wrapping_offset(offset);
-            // SAFETY: the caller vouches for the values.
-            values[part] = unsafe {
-                if let Some(data) = elements.in_place(from) {
-                    data
-                } else {
-                    elements.load(from, own, self_comm)?;
-                    own
-                }
-            };
-        }
+        // SAFETY: the caller vouches for the values.
+        let values = unsafe { values_of(operations, k, elements, packed, self_comm) }?;
         let index = indices[k].cast_unsigned();
         let Peer { batch, repeats, .. } = &mut **peer;
         if let Some(repeats) = repeats
@@ -220,6 +211,32 @@ impl State {
         }
         batch.push(kind, operator, index, elements.size, values);
         Ok(())
+    }
+
+    /// Does operations on elements of this process.
+    ///
+    /// # Safety
+    /// The values must be readable, the places of results writable, and the indices of this window.
+    pub unsafe fn apply_own(&mut self, operations: &Operations, operator: u8) -> Result<()> {
+        let Operations { kind, result, indices, .. } = *operations;
+        let (mut packed, mut before) = (std::mem::take(&mut self.packed), std::mem::take(&mut self.before));
+        let extent = self.elements.extent();
+        let mut applied = Ok(());
+        for (k, &index) in indices.iter().enumerate() {
+            // SAFETY: the caller vouches for all of them.
+            applied = applied.and_then(|()| unsafe {
+                let values = values_of(operations, k, &self.elements, &mut packed, &self.self_comm)?;
+                let returned = kind.returns().then_some(&mut before[..]);
+                self.apply_one(kind, operator, index.cast_unsigned(), values, returned)?;
+                if !kind.returns() {
+                    return Ok(());
+                }
+                let at = result.wrapping_offset(to_offset(extent.wrapping_mul(to_int(k))));
+                self.elements.store(&before, at, &self.self_comm)
+            });
+        }
+        (self.packed, self.before) = (packed, before);
+        applied
     }
 
     /// Adds operations on `elements` elements that follow one another, from operation `k` on, to
@@ -391,11 +408,11 @@ impl State {
                 continue;
             }
             for k in 0..usize::from(elements) {
-                let value = values.get(k * size..).unwrap_or_default();
+                let value = |part: usize| values.get((k + part) * size..(k + part + 1) * size).unwrap_or_default();
                 let result = results.as_mut().map(|results| results.append(size));
                 if fits && known {
                     // SAFETY: as above.
-                    unsafe { self.apply_one(group.kind, group.operator, first + k as u64, value, result) }?;
+                    unsafe { self.apply_one(group.kind, group.operator, first + k as u64, [value(0), value(1)], result) }?;
                 }
             }
         }
@@ -411,8 +428,8 @@ impl State {
         self.loss.get_or_insert_with(|| Error::Remote { rank: source, class: Class::Arg, text }.into());
     }
 
-    /// Applies an operation to an element of this process. `value` begins with its values;
-    /// `result` takes the element before the operation.
+    /// Applies an operation to an element of this process. `result` takes the element before the
+    /// operation.
     ///
     /// # Safety
     /// The index must be one of the window, whose memory must be writable.
@@ -422,29 +439,57 @@ impl State {
         kind: Kind,
         operator: u8,
         index: u64,
-        value: &[u8],
+        [value, expected]: [&[u8]; 2],
         result: Option<&mut [u8]>,
     ) -> Result<()> {
-        let size = self.elements.size;
         let State { elements, operators, self_comm, .. } = self;
         // SAFETY: the caller vouches for the element.
         unsafe {
             if let Some(result) = result {
                 elements.get(index, result, self_comm)?;
                 if kind == Kind::CompareAndSwap {
-                    let (new, expected) = (&value[..size], &value[size..2 * size]);
-                    return if expected == result { elements.put(index, new, self_comm) } else { Ok(()) };
+                    return if expected == result { elements.put(index, value, self_comm) } else { Ok(()) };
                 }
             }
             match kind {
-                Kind::Put => elements.put(index, &value[..size], self_comm),
+                Kind::Put => elements.put(index, value, self_comm),
                 Kind::Accumulate | Kind::FetchAndOp => match operators.get(operator) {
-                    Operator::Combine(how) => elements.combine(index, &value[..size], how, self_comm),
-                    Operator::Replace => elements.put(index, &value[..size], self_comm),
+                    Operator::Combine(how) => elements.combine(index, value, how, self_comm),
+                    Operator::Replace => elements.put(index, value, self_comm),
                     Operator::Nothing => Ok(()),
                 },
                 Kind::Get | Kind::CompareAndSwap => Ok(()),
             }
         }
     }
+}
+
+/// Returns the values that operation `k` has: the caller's, or a packed copy.
+///
+/// # Safety
+/// They must be readable, and not be written, as long as they are used.
+#[inline]
+unsafe fn values_of<'v>(
+    operations: &Operations,
+    k: usize,
+    elements: &Elements,
+    packed: &'v mut [Vec<u8>; 2],
+    self_comm: &Comm,
+) -> Result<[&'v [u8]; 2]> {
+    let &Operations { kind, origin, compare, .. } = operations;
+    let offset = to_offset(elements.extent().wrapping_mul(to_int(k)));
+    let mut values: [&[u8]; 2] = [&[]; 2];
+    for (part, own) in packed.iter_mut().enumerate().take(kind.values()) {
+        let from = [origin, compare][part].wrapping_offset(offset);
+        // SAFETY: the caller vouches for the values.
+        values[part] = unsafe {
+            if let Some(data) = elements.in_place(from) {
+                data
+            } else {
+                elements.load(from, own, self_comm)?;
+                own
+            }
+        };
+    }
+    Ok(values)
 }

@@ -243,7 +243,7 @@ impl Window {
         to_u32(self.counts.len())
     }
 
-    /// Returns the data size of an element in bytes.
+    /// Returns the bytes of an element's data.
     pub fn element_size(&self) -> usize {
         self.state.elements.size
     }
@@ -334,40 +334,12 @@ impl Window {
             }
         };
         // SAFETY: the caller vouches for values and places.
-        let issued =
-            unsafe { if target == self.rank { self.apply_own(operations, operator) } else { self.add(operations, operator) } };
+        let issued = unsafe {
+            if target == self.rank { self.state.apply_own(operations, operator) } else { self.add(operations, operator) }
+        };
         self.calls = self.calls.wrapping_add(1);
         let polled = issued.and_then(|()| if self.calls.is_multiple_of(CALLS) { self.poll().map(drop) } else { Ok(()) });
         self.keep(polled)
-    }
-
-    /// Does operations on the caller's own elements.
-    ///
-    /// # Safety
-    /// As for `issue`.
-    #[cold]
-    unsafe fn apply_own(&mut self, operations: &Operations, operator: u8) -> Result<()> {
-        let Operations { kind, origin, compare, result, indices, .. } = *operations;
-        let (size, extent) = (self.element_size(), self.state.elements.extent());
-        let mut values = vec![0; 2 * size];
-        let mut before = vec![0; size];
-        for (k, &index) in indices.iter().enumerate() {
-            let offset = to_offset(extent.wrapping_mul(to_int(k)));
-            // SAFETY: the caller vouches for values and places; the index is one of the window.
-            unsafe {
-                for (part, from) in [origin, compare].into_iter().take(kind.values()).enumerate() {
-                    let State { elements, self_comm, .. } = &self.state;
-                    elements.load(from.wrapping_offset(offset), &mut values[part * size..][..size], self_comm)?;
-                }
-                let returned = kind.returns().then_some(&mut before[..]);
-                self.state.apply_one(kind, operator, index.cast_unsigned(), &values, returned)?;
-                if kind.returns() {
-                    let State { elements, self_comm, .. } = &self.state;
-                    elements.store(&before, result.wrapping_offset(offset), self_comm)?;
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Adds operations to the batch of another process.
