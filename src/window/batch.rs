@@ -189,8 +189,8 @@ impl Batch {
     #[inline]
     pub fn run_room(&self, kind: Kind, size: usize) -> usize {
         let values = kind.values() * size;
-        let room = self.capacity().saturating_sub(self.end + HEAD + SPARE);
-        let by_values = room.checked_div(values).unwrap_or(if room > 0 { usize::from(MOST_GROUP) } else { 0 });
+        let Some(room) = self.capacity().checked_sub(self.end + HEAD + SPARE) else { return 0 };
+        let by_values = room.checked_div(values).unwrap_or(usize::from(MOST_GROUP));
         if !kind.returns() {
             return by_values;
         }

@@ -37,6 +37,7 @@ pub mod batch;
 mod elements;
 #[cfg(feature = "mpi")]
 mod operators;
+#[cfg(feature = "mpi")]
 mod peer;
 #[cfg(feature = "mpi")]
 mod state;
