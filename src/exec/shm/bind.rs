@@ -4,7 +4,7 @@ use super::blocks;
 use super::state::Shm;
 use crate::datatype::buffers::enlarge;
 use crate::datatype::buffers::{self, Blocks, Buffers, Ints, Shape};
-use crate::datatype::check::{accept, refuse_null, self_edge};
+use crate::datatype::check::self_edge;
 use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
 use crate::exec::executor::Executor;
@@ -56,11 +56,8 @@ impl Shm {
     fn bind_copies(&mut self, fields: &[Buffers]) -> Result<()> {
         for (field, known) in fields.iter().zip(&self.known) {
             for &(target, source) in &self.self_edges {
-                let (from, into) = (field.input.locate(target as usize)?, field.output.locate(source as usize)?);
-                accept(&mut self.accepted[0], from.datatype, &field.input, target as usize, &self.comm)?;
-                accept(&mut self.accepted[1], into.datatype, &field.output, source as usize, &self.comm)?;
-                refuse_null(&from, &field.input)?;
-                refuse_null(&into, &field.output)?;
+                let from = field.input.bind(target as usize, &mut self.accepted[0], &self.comm)?;
+                let into = field.output.bind(source as usize, &mut self.accepted[1], &self.comm)?;
                 let Some(copy) = BlockCopy::prepare(from, into, &known[0], &self.comm)? else {
                     let (from_block, into_block) = (Block::Input(target), Block::Output(source));
                     return Err(self_edge(from_block.index(), &from, into_block.index(), &into)?.into());
@@ -83,10 +80,7 @@ impl Shm {
         let known = &self.known[0][1];
         folding.bind(op, &buffers.output, known, &self.comm, self_comm)?;
         for &edge in &self.self_edges {
-            let target = edge.0 as usize;
-            let from = buffers.input.locate(target)?;
-            accept(&mut self.accepted[0], from.datatype, &buffers.input, target, &self.comm)?;
-            refuse_null(&from, &buffers.input)?;
+            let from = buffers.input.bind(edge.0 as usize, &mut self.accepted[0], &self.comm)?;
             folding.bind_own(edge, from, &self.known[0][0], &self.comm)?;
         }
         for recv in &mut self.recvs {
