@@ -104,7 +104,7 @@ impl ExecutorPool {
     }
 
     /// Counters and trace, where the environment asks for them.
-    #[inline(always)]
+    #[inline]
     pub fn record(&self) -> Option<&Record> {
         self.record.as_deref()
     }

@@ -95,7 +95,7 @@ pub unsafe fn fold_in_place(operator: Operator, element: Element, into: *mut u8,
 ///
 /// # Safety
 /// As for `fold_in_place`, for `count` elements.
-#[inline(always)]
+#[inline]
 unsafe fn each<T: Copy>(into: *mut T, from: *const T, count: usize, op: impl Fn(T, T) -> T) {
     for i in 0..count {
         // SAFETY: the caller vouches for both.
@@ -115,15 +115,15 @@ trait Integer: Copy + Ord {
 macro_rules! integer {
     ($type:ty) => {
         impl Integer for $type {
-            #[inline(always)]
+            #[inline]
             fn sum(self, other: Self) -> Self {
                 self.wrapping_add(other)
             }
-            #[inline(always)]
+            #[inline]
             fn product(self, other: Self) -> Self {
                 self.wrapping_mul(other)
             }
-            #[inline(always)]
+            #[inline]
             fn bits(self, operator: Operator, other: Self) -> Self {
                 match operator {
                     Operator::BitAnd => self & other,

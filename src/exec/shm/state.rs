@@ -211,17 +211,17 @@ pub struct Shm {
 unsafe impl std::marker::Send for Shm {}
 
 impl Shm {
-    #[inline(always)]
+    #[inline]
     pub(super) fn sends(&self) -> &[OutMessage] {
         if self.to_all { &self.all } else { &self.each }
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn send_mut(&mut self, k: usize) -> &mut OutMessage {
         if self.to_all { &mut self.all[k] } else { &mut self.each[k] }
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn loopback(&self) -> Loopback<'_> {
         Loopback { me: self.me, tag: self.tag, comm: &self.comm }
     }
@@ -234,7 +234,7 @@ impl Shm {
     }
 
     /// Finishes the call and returns its first failure.
-    #[inline(always)]
+    #[inline]
     pub(super) fn end(&mut self) -> Result<()> {
         self.active = false;
         if self.by_mpi {
