@@ -34,51 +34,9 @@
  * whether they are met. Method: see measure.h. benches/compare repeats runs, tuned and not. */
 #define _GNU_SOURCE
 #include "edges.h"
-#include <sched.h>
-#include <stdatomic.h>
+#include "shared.h"
 
 /* ---- the floor */
-
-enum { LINE_WORDS = 7, HALF = 512 << 10, CHUNK = 128 << 10, CHUNKS = 8, APART = 128 };
-
-/* not moved by the compiler's knowledge of types */
-typedef uint64_t __attribute__((may_alias)) word;
-
-/* one direction; `got` alone is written by the receiver */
-typedef struct {
-  struct {
-    _Alignas(APART) _Atomic uint64_t number;
-    uint64_t words[LINE_WORDS];
-  } lines[2];
-  _Alignas(APART) _Atomic uint64_t halves;
-  _Alignas(APART) _Atomic uint64_t put;
-  _Alignas(APART) _Atomic uint64_t got;
-  _Alignas(APART) char data[CHUNKS * CHUNK];
-} direction;
-
-_Static_assert(2 * HALF <= CHUNKS * CHUNK, "two halves fit");
-
-/* both directions, and how far they are; all cases use the same */
-static MPI_Win window = MPI_WIN_NULL;
-static direction *outward, *inward;
-static uint64_t lines_done, halves_done, chunks_put, chunks_got;
-
-static void open_floor(void) {
-  if (!line) return;
-  void *base;
-  MPI_Aint bytes;
-  int unit;
-  MPI_Win_allocate_shared(me == 0 ? 2 * sizeof(direction) + APART : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
-  MPI_Win_shared_query(window, 0, &bytes, &unit, &base);
-  direction *both = (direction *)(((uintptr_t)base + APART - 1) / APART * APART);
-  outward = &both[me], inward = &both[1 - me];
-  memset(outward, 0, sizeof *outward);
-  MPI_Barrier(MPI_COMM_WORLD);
-}
-
-static void close_floor(void) {
-  if (window != MPI_WIN_NULL) MPI_Win_free(&window);
-}
 
 typedef struct {
   char *at;
@@ -207,16 +165,6 @@ static void copy_own(const problem *p) {
   }
 }
 
-/* other programs may need the core */
-static void spin(long *vain) {
-  if (++*vain % 20000 == 0) sched_yield();
-}
-
-static void await(_Atomic uint64_t *flag, uint64_t number) {
-  long vain = 0;
-  while (atomic_load_explicit(flag, memory_order_acquire) < number) spin(&vain);
-}
-
 /* The next message's line or half is the one of the message before the last, which the other
    process has taken: its last message came after that. */
 static void by_line(const problem *p) {
@@ -330,16 +278,7 @@ static void reduce_by_startall(problem *p) {
 
 /* ---- each call writes what it sends and reads what it gets; values stay, to be checked */
 
-enum { CACHE_LINE = 64 };
-
 static volatile uint64_t result;
-
-static void write_lines(char *at, size_t bytes) {
-  for (size_t b = 0; b < bytes; b += CACHE_LINE) {
-    volatile word *w = (word *)(void *)(at + b);
-    *w = *w;
-  }
-}
 
 static uint64_t read_lines(const char *at, size_t bytes) {
   uint64_t all = 0;

@@ -1329,8 +1329,9 @@ int MPIX_Neighbor_reducev_plan_c(const void *sendbuf,
 // Errors in the arguments are found before anything is sent. What only the other end can show
 // (`MPI_ERR_TRUNCATE` of a message) is reported while the call waits.
 //
-// Cost: That of `MPIX_Neighbor_alltoall`, one pass over each block received, and memory for the
-// data of all sources, which is kept for the next call.
+// Cost: That of `MPIX_Neighbor_alltoall`, where one pass over each block received, and over its
+// place, takes the place of the copy out of shared memory; and memory for the data that comes from
+// other nodes, which is kept for the next call.
 int MPIX_Neighbor_accumulate(const void *sendbuf,
                              int sendcount,
                              MPI_Datatype sendtype,

@@ -17,7 +17,8 @@
 //!     v
 //! exec        binds a Schedule to buffers, counts and datatypes; start / test / wait
 //!             `p2p`: by messages, `shm`: through shared memory, `forward`: passes blocks on
-//!             `accumulate`: combines what one of these delivers with what is in its place
+//!             `accumulate`: combines what comes with what is in its place, for `shm`, and where
+//!             `p2p` or `forward` delivers it
 //!     v
 //! datatype    the layout of data in buffers
 //! shm         memory shared by the processes of a node, and signals through it

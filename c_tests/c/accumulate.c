@@ -355,6 +355,32 @@ static void fails(int line, MPI_Comm comm, int code, int class, const char *text
 }
 #define FAILS(call, class, text) fails(__LINE__, comm, call, class, text)
 
+/* blocks of several lengths and datatypes in one message: those that follow a single byte are not
+   aligned */
+static void unaligned(MPI_Comm comm) {
+  enum { BLOCKS = 4, SHORTS = 700 };
+  static const int counts[BLOCKS] = {1, SHORTS, 1, 2};
+  MPI_Datatype types[BLOCKS] = {MPI_SIGNED_CHAR, MPI_SHORT, MPI_LONG_DOUBLE, MPI_DOUBLE};
+  struct {
+    signed char c;
+    short s[SHORTS];
+    long double l;
+    double d[2];
+  } sent, have;
+  int next = (test_rank + 1) % test_size, previous = (test_rank + test_size - 1) % test_size;
+  int sources[BLOCKS] = {previous, previous, previous, previous}, targets[BLOCKS] = {next, next, next, next};
+  MPI_Aint places[BLOCKS] = {(char *)&sent.c - (char *)&sent, (char *)sent.s - (char *)&sent, (char *)&sent.l - (char *)&sent, (char *)sent.d - (char *)&sent};
+  memset(&sent, 0, sizeof sent), memset(&have, 0, sizeof have);
+  sent.c = (signed char)(test_rank + 1), sent.l = test_rank + 2, sent.d[0] = test_rank + 3, sent.d[1] = test_rank + 4;
+  for (int k = 0; k < SHORTS; k++) sent.s[k] = (short)(test_rank + k);
+  OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ACCUMULATE, BLOCKS, sources, MPI_UNWEIGHTED, BLOCKS, targets, MPI_UNWEIGHTED, MPI_INFO_NULL, comm));
+  OK(FORMS(accumulatew, &sent, counts, places, types, &have, counts, places, types, MPI_SUM));
+  int bad = have.c != runs() * (previous + 1), times = runs();
+  bad += have.l != times * (previous + 2) || have.d[0] != times * (previous + 3) || have.d[1] != times * (previous + 4);
+  for (int k = 0; k < SHORTS; k++) bad += have.s[k] != times * (previous + k);
+  CHECK(bad == 0, "unaligned: %d elements are wrong", bad);
+}
+
 static void errors(MPI_Comm comm) {
   int next = (test_rank + 1) % test_size, previous = (test_rank + test_size - 1) % test_size, one = 1, minus = -1;
   double send[4] = {1, 2, 3, 4}, have[4] = {0};
@@ -389,6 +415,12 @@ static void errors(MPI_Comm comm) {
   /* nothing has been sent: the next call matches */
   OK(FORMS(accumulate, send, 2, MPI_DOUBLE, have, 2, MPI_DOUBLE, MPI_SUM));
   CHECK(have[0] == runs() && have[1] == 2 * runs(), "%g %g", have[0], have[1]);
+  if (getenv("MPIX_SCHEDULE") || getenv("MPIX_NODES") || getenv("MPIX_NEIGHBOR_VERIFY") || test_size == 1) return;
+  /* within a node, the lengths of both ends are compared */
+  FAILS(FORMS(accumulate, send, 1, MPI_DOUBLE, have, 2, MPI_DOUBLE, MPI_SUM), MPI_ERR_TRUNCATE, "8 bytes");
+  CHECK(have[0] == runs() && have[1] == 2 * runs(), "what is too short was added: %g %g", have[0], have[1]);
+  OK(FORMS(accumulate, send, 2, MPI_DOUBLE, have, 2, MPI_DOUBLE, MPI_SUM));
+  CHECK(have[0] == 2 * runs() && have[1] == 4 * runs(), "after a block that was too short: %g %g", have[0], have[1]);
 }
 
 int main(int argc, char **argv) {
@@ -409,6 +441,7 @@ int main(int argc, char **argv) {
     MPI_Info_free(&any);
     errors(comm);
     bottom(comm);
+    unaligned(comm);
     /* verified calls are told apart by their order; node_aware does not reduce */
     if (!getenv("MPIX_NEIGHBOR_VERIFY") && (!schedule || strcmp(schedule, "node_aware") != 0)) beside_others(comm);
     operators_that_go(comm);

@@ -15,7 +15,7 @@ static LAST_ERROR: Key<String> = Key::new();
 ///
 /// # Safety
 /// As for [`Communicator::from_raw`].
-#[inline(always)]
+#[inline]
 pub unsafe fn call<'a>(function: &str, comm: MPI_Comm, body: impl FnOnce(Communicator<'a>) -> Result<()>) -> c_int {
     mpi::family::require(function);
     // SAFETY: the caller vouches for the handle.

@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::collective::fuse::Joined;
 use crate::collective::verify::Findings;
-use crate::collective::{Combine, Operation, Purpose, Selected};
+use crate::collective::{Operation, Purpose, Selected};
 use crate::datatype::buffers::Buffers;
 use crate::error::Result;
 use crate::exec::accumulate::Accumulate;
+use crate::exec::combine::Combine;
 use crate::exec::forward::Forward;
 use crate::exec::p2p::P2p;
 use crate::exec::shm::channel::Channels;
@@ -103,7 +104,7 @@ impl ExecutorPool {
     }
 
     /// Counters and trace, where the environment asks for them.
-    #[inline(always)]
+    #[inline]
     pub fn record(&self) -> Option<&Record> {
         self.record.as_deref()
     }
@@ -129,29 +130,30 @@ impl ExecutorPool {
 
     fn unobserved(&self, schedule: &Schedule, purpose: Purpose) -> Any {
         let (comm, me) = (Arc::clone(&self.comm), self.neighborhood.rank());
-        let fold = match (purpose.combine, &self.self_comm) {
-            (Some(Combine::Accumulate(order)), Some(self_comm)) => {
-                let inner = self.unobserved(schedule, Purpose { combine: None, ..purpose });
-                let (sources, comms) = (self.neighborhood.sources().len(), [comm, Arc::clone(self_comm)]);
-                return Any::Accumulate(Box::new(Accumulate::new(inner, order, schedule, sources, me, comms)));
-            }
-            (Some(Combine::Reduce(order)), _) => Some(order),
-            _ => None,
-        };
-        if schedule.algorithm().entry().forwards() {
-            return Any::Forward(Box::new(Forward::new(comm, me, self.waiting, schedule)));
-        }
-        if let Some(link) = self.link.as_ref().filter(|_| purpose.shares) {
+        let forwards = schedule.algorithm().entry().forwards();
+        if let Some(link) = self.link.as_ref().filter(|_| purpose.shares && !forwards) {
             let parts = shm::Parts {
                 schedule,
                 neighborhood: &self.neighborhood,
-                fold,
+                combine: purpose.combine,
                 started_only: purpose.request,
                 fields: purpose.fields,
                 waiting: self.waiting,
                 window: self.window,
             };
             return Any::Shm(Box::new(Shm::new(link, comm, self.self_comm.clone(), &parts)));
+        }
+        let fold = match (purpose.combine, &self.self_comm) {
+            (Some(Combine::Accumulate(order)), Some(self_comm)) => {
+                let inner = self.unobserved(schedule, Purpose { combine: None, shares: false, ..purpose });
+                let (sources, comms) = (self.neighborhood.sources().len(), [comm, Arc::clone(self_comm)]);
+                return Any::Accumulate(Box::new(Accumulate::new(inner, order, schedule, sources, me, comms)));
+            }
+            (Some(Combine::Reduce(order)), _) => Some(order),
+            _ => None,
+        };
+        if forwards {
+            return Any::Forward(Box::new(Forward::new(comm, me, self.waiting, schedule)));
         }
         match fold {
             Some(order) => P2p::new(comm, self.self_comm.clone(), me, self.waiting, self.window, &schedule.folded(order)).into(),

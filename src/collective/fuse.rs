@@ -16,7 +16,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::datatype::buffers::{Blocks, Buffers, Ints, Located, Shape};
-use crate::datatype::check::{accept, refuse_null};
 use crate::datatype::known::Known;
 use crate::datatype::pack::Packing;
 use crate::error::{Error, Result};
@@ -241,12 +240,8 @@ impl JoinedSide {
             let first = fields[0].locate(entry)?;
             let (mut blocks, mut bytes) = (Vec::new(), 0i64);
             for field in fields {
-                let block = field.locate(entry)?;
-                let length = {
-                    accept(&mut accepted, block.datatype, field, entry, comm)?;
-                    refuse_null(&block, field)?;
-                    block.count.saturating_mul(block.datatype.size()?)
-                };
+                let block = field.bind(entry, &mut accepted, comm)?;
+                let length = block.count.saturating_mul(block.datatype.size()?);
                 if length > 0 {
                     blocks.push((block, length));
                     bytes = bytes.saturating_add(length);

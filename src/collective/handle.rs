@@ -247,13 +247,13 @@ impl BoundNeighborhood {
     }
 
     /// Extents of the last calls' datatypes.
-    #[inline(always)]
+    #[inline]
     pub fn extents(&self) -> &Extents {
         &self.extents
     }
 
     /// Counters and trace, where the environment asks for them.
-    #[inline(always)]
+    #[inline]
     pub fn record(&self) -> Option<&Record> {
         self.pool.record()
     }
@@ -387,7 +387,7 @@ impl BoundNeighborhood {
         self.wait_unobserved(executor)
     }
 
-    #[inline(always)]
+    #[inline]
     fn wait_unobserved(&self, executor: &mut Any) -> Result<()> {
         if self.outstanding.is_empty() {
             return executor.wait();
@@ -421,7 +421,7 @@ impl BoundNeighborhood {
         done
     }
 
-    #[inline(always)]
+    #[inline]
     unsafe fn run_unobserved(&self, buffers: &Buffers) -> Result<()> {
         // SAFETY: as for `run`.
         unsafe {

@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use crate::exec::combine::Combine;
 use crate::schedule::{FoldOrder, Schedule};
 use crate::select::Choice;
 
@@ -68,31 +69,6 @@ impl Operation {
 
 /// The collectives as verification messages call them, by operation.
 pub const COLLECTIVES: [&str; OPERATIONS] = ["a gather", "an alltoall", "a reduce", "an accumulate"];
-
-/// How an operator combines the blocks received.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Combine {
-    /// All of them with one another, into one result.
-    Reduce(FoldOrder),
-    /// Each with what is in its place.
-    Accumulate(FoldOrder),
-}
-
-impl Combine {
-    /// The same in any order.
-    #[must_use]
-    pub fn in_any_order(self) -> Combine {
-        match self {
-            Combine::Reduce(_) => Combine::Reduce(FoldOrder::Any),
-            Combine::Accumulate(_) => Combine::Accumulate(FoldOrder::Any),
-        }
-    }
-
-    /// True if the order of the sources does not matter.
-    pub fn is_any_order(self) -> bool {
-        matches!(self, Combine::Reduce(FoldOrder::Any) | Combine::Accumulate(FoldOrder::Any))
-    }
-}
 
 /// The use that an executor is made for.
 #[derive(Clone, Copy)]

@@ -107,7 +107,7 @@ impl Tags {
     }
 
     /// The tag of all collectives whose messages are all posted when they start, on all processes.
-    #[inline(always)]
+    #[inline]
     pub fn one(&self) -> i32 {
         1 + i32::from(self.operation)
     }
@@ -126,7 +126,7 @@ impl Tags {
     /// # Errors
     /// A request is still under way after which `NUMBERS` collectives have started. Then no number
     /// is given out.
-    #[inline(always)]
+    #[inline]
     pub fn next(&self, tags: &mut [i32]) -> Result<()> {
         // collectives on a communicator are started one after the other
         let given = self.next.load(Ordering::Relaxed);

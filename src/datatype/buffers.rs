@@ -153,7 +153,7 @@ pub const MOST: i64 = 1 << 60;
 ///
 /// # Errors
 /// The length exceeds any memory; `argument` names the count.
-#[inline(always)]
+#[inline]
 pub fn length(count: i64, size: i64, argument: impl FnOnce() -> Argument) -> Result<usize> {
     if let Some(bytes @ 0..=MOST) = count.checked_mul(size)
         && let Ok(bytes) = usize::try_from(bytes)

@@ -6,6 +6,18 @@ use crate::error::{Argument, Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{Datatype, text_of};
 
+impl Blocks<'_> {
+    /// Locates the block of list entry `entry`, and checks it. `known` remembers the last datatype
+    /// that MPI accepted.
+    #[inline]
+    pub fn bind(&self, entry: usize, known: &mut Option<Datatype>, comm: &Comm) -> Result<Located> {
+        let located = self.locate(entry)?;
+        accept(known, located.datatype, self, entry, comm)?;
+        refuse_null(&located, self)?;
+        Ok(located)
+    }
+}
+
 /// Fails if MPI does not accept a datatype. `known` remembers the last one that it accepted.
 #[inline]
 pub fn accept(known: &mut Option<Datatype>, datatype: Datatype, side: &Blocks, entry: usize, comm: &Comm) -> Result<()> {

@@ -31,7 +31,7 @@ enum Kind {
 
 impl Known {
     /// Returns the extent: the bytes from one element to the next.
-    #[inline(always)]
+    #[inline]
     pub fn extent(&self, datatype: Datatype) -> Result<i64> {
         match self.kind(datatype)? {
             Kind::Predefined { extent, .. } => Ok(extent),
@@ -64,7 +64,7 @@ impl Known {
         self.recent.typemap(datatype)
     }
 
-    #[inline(always)]
+    #[inline]
     fn kind(&self, datatype: Datatype) -> Result<Kind> {
         match self.last.get() {
             Some((known, kind)) if known == datatype => Ok(kind),

@@ -3,6 +3,8 @@
 //! The two inner loops are compiled for each short length of runs, so that a face of a 3-D box is
 //! one call whatever its direction; longer runs are copied by the C library.
 
+// inline(always): an exchange of strided blocks of 64 B takes up to 9 % less time (benches/fuse.c).
+
 use super::typemap::{Dim, MOST_DIMS, Nest};
 use crate::util::cast::to_offset;
 

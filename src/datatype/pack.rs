@@ -11,6 +11,18 @@ use crate::mpi::datatype;
 use crate::mpi::message::{Message, exchange_with_self, packed};
 use crate::util::cast::{to_int, to_offset, to_usize};
 
+/// Rank, tag and communicator of the messages to the process itself that pack what nothing else
+/// can.
+#[derive(Clone, Copy)]
+pub struct Loopback<'a> {
+    /// Rank of this process.
+    pub me: i32,
+    /// Tag of the messages.
+    pub tag: i32,
+    /// A communicator on which nobody else uses that tag.
+    pub comm: &'a Comm,
+}
+
 /// How the data of a block is packed.
 #[derive(Debug, Clone)]
 pub enum Packing {
@@ -81,9 +93,9 @@ impl Packing {
                     if length == buffer.len() {
                         return Ok(());
                     }
-                    send_to_self(block, &bytes_of(buffer), me, tag, comm)
+                    send_to_self(block, &bytes_at(buffer.as_mut_ptr(), buffer.len()), me, tag, comm)
                 }
-                Packing::Message => send_to_self(block, &bytes_of(buffer), me, tag, comm),
+                Packing::Message => send_to_self(block, &bytes_at(buffer.as_mut_ptr(), buffer.len()), me, tag, comm),
             }
         }
     }
@@ -93,7 +105,7 @@ impl Packing {
     /// # Safety
     /// The block must be writable, and `self` be its packing; the buffer must not be longer than
     /// the block's data.
-    pub unsafe fn unpack(&self, buffer: &mut [u8], block: &Located, me: i32, tag: i32, comm: &Comm) -> Result<()> {
+    pub unsafe fn unpack(&self, buffer: &[u8], block: &Located, me: i32, tag: i32, comm: &Comm) -> Result<()> {
         // SAFETY: the caller vouches for the block, whose data is not shorter than the buffer.
         // Where MPI unpacks it, its packed length fits in int.
         unsafe {
@@ -108,7 +120,8 @@ impl Packing {
                     Ok(())
                 }
                 Packing::Pack => datatype::unpack(buffer, block.at, block.count, block.datatype, comm),
-                Packing::Message => send_to_self(&bytes_of(buffer), block, me, tag, comm),
+                // a message only reads what it sends
+                Packing::Message => send_to_self(&bytes_at(buffer.as_ptr().cast_mut(), buffer.len()), block, me, tag, comm),
             }
         }
     }
@@ -120,7 +133,7 @@ impl Packing {
     /// As for [`unpack`](Packing::unpack).
     pub unsafe fn unpack_front(
         &self,
-        buffer: &mut [u8],
+        buffer: &[u8],
         block: &Located,
         length: usize,
         me: i32,
@@ -160,9 +173,9 @@ pub(super) unsafe fn send_to_self(from: &Located, into: &Located, me: i32, tag: 
     }
 }
 
-/// Returns a buffer as a block of bytes.
-fn bytes_of(buffer: &mut [u8]) -> Located {
-    Located { at: buffer.as_mut_ptr(), count: to_int(buffer.len()), datatype: packed() }
+/// Returns bytes as a block.
+fn bytes_at(at: *mut u8, bytes: usize) -> Located {
+    Located { at, count: to_int(bytes), datatype: packed() }
 }
 
 /// Tag of the messages to itself that [`pack_by_mpi`] and [`unpack_by_mpi`] send.
@@ -193,9 +206,9 @@ pub unsafe fn pack_by_mpi(block: &Located, buffer: &mut [u8], on_device: bool, c
 pub unsafe fn unpack_by_mpi(from: *const u8, bytes: u64, block: &Located, on_device: bool, comm: &Comm) -> Result<()> {
     let bytes = to_usize(bytes);
     let packing = if fits_pack(block, bytes) && !on_device { Packing::Pack } else { Packing::Message };
-    // SAFETY: the caller vouches for both ends. Unpacking only reads the buffer.
+    // SAFETY: the caller vouches for both ends.
     unsafe {
-        let buffer = std::slice::from_raw_parts_mut(from.cast_mut(), bytes);
+        let buffer = std::slice::from_raw_parts(from, bytes);
         packing.unpack(buffer, block, to_int(comm.rank()?), OWN_TAG, comm)
     }
 }

@@ -9,6 +9,13 @@ use crate::mpi::op::{self, Element, Operator};
 use crate::mpi::{Datatype, Op};
 use crate::util::cast::to_int;
 
+/// Bytes of operands that are not aligned, and so are copied, at a time. More than any element.
+const COPIED: usize = 1024;
+
+/// A copy of operands.
+#[repr(align(16))]
+struct Aligned([u8; COPIED]);
+
 /// Elements of a predefined datatype without holes, and a predefined operator of reductions, all of
 /// which commute.
 #[derive(Debug, Clone, Copy)]
@@ -31,19 +38,17 @@ impl Elements {
         (most / self.size).max(1) * self.size
     }
 
-    /// Returns true if elements are combined wherever they lie, otherwise only at addresses that
-    /// are aligned for them.
-    #[inline]
+    /// Returns true if what is combined need not be aligned either.
     pub fn takes_any_address(&self) -> bool {
         self.loops.is_some()
     }
 
-    /// Computes `into[i] = into[i] op from[i]`.
+    /// Computes `into[i] = into[i] op from[i]`. `from` need not be aligned.
     ///
     /// # Safety
     /// Both must be valid for `bytes` bytes, whole elements, and must not overlap.
     #[inline]
-    pub unsafe fn combine(&self, into: *mut u8, from: *mut u8, bytes: usize) -> Result<()> {
+    pub unsafe fn combine(&self, into: *mut u8, from: *const u8, bytes: usize) -> Result<()> {
         // SAFETY: the caller vouches for both.
         unsafe {
             match self.loops {
@@ -51,9 +56,29 @@ impl Elements {
                     fold_in_place(operator, element, into, from, bytes);
                     Ok(())
                 }
-                None => op::reduce(from, into, to_int(bytes / self.size), to_int(self.size), self.datatype, self.op),
+                None if from.addr().is_multiple_of(self.alignment()) => self.reduce(into, from, bytes),
+                None => {
+                    let mut aligned = Aligned([0; COPIED]);
+                    let most = self.whole(COPIED);
+                    for begin in (0..bytes).step_by(most) {
+                        let now = most.min(bytes - begin);
+                        from.wrapping_add(begin).copy_to_nonoverlapping(aligned.0.as_mut_ptr(), now);
+                        self.reduce(into.wrapping_add(begin), aligned.0.as_ptr(), now)?;
+                    }
+                    Ok(())
+                }
             }
         }
+    }
+
+    /// The alignment that MPI's loops may count on: no datatype of the language needs more.
+    fn alignment(&self) -> usize {
+        (1 << self.size.trailing_zeros()).min(align_of::<Aligned>())
+    }
+
+    unsafe fn reduce(&self, into: *mut u8, from: *const u8, bytes: usize) -> Result<()> {
+        // SAFETY: as for `combine`. A predefined operator only reads `from`.
+        unsafe { op::reduce(from.cast_mut(), into, to_int(bytes / self.size), to_int(self.size), self.datatype, self.op) }
     }
 }
 
@@ -79,7 +104,7 @@ pub unsafe fn fold_in_place(operator: Operator, element: Element, into: *mut u8,
 ///
 /// # Safety
 /// As for `fold_in_place`, for `count` elements.
-#[inline(always)]
+#[inline]
 unsafe fn each<T: Copy>(into: *mut T, from: *const T, count: usize, op: impl Fn(T, T) -> T) {
     for i in 0..count {
         // SAFETY: the caller vouches for both.
@@ -99,15 +124,15 @@ trait Integer: Copy + Ord {
 macro_rules! integer {
     ($type:ty) => {
         impl Integer for $type {
-            #[inline(always)]
+            #[inline]
             fn sum(self, other: Self) -> Self {
                 self.wrapping_add(other)
             }
-            #[inline(always)]
+            #[inline]
             fn product(self, other: Self) -> Self {
                 self.wrapping_mul(other)
             }
-            #[inline(always)]
+            #[inline]
             fn bits(self, operator: Operator, other: Self) -> Self {
                 match operator {
                     Operator::BitAnd => self & other,

@@ -2,10 +2,11 @@
 //! datatypes, and runs it.
 //!
 //! `p2p` moves blocks by messages alone, `shm` through shared memory within a node, and `forward`
-//! through other processes, in packets. `accumulate` combines what one of them delivers with what
-//! is in the caller's buffer.
+//! through other processes, in packets. `accumulate` combines what `p2p` or `forward` delivers with
+//! what is in the caller's buffer; `shm` does so itself.
 
 pub mod accumulate;
+pub mod combine;
 pub mod device;
 pub mod elements;
 pub mod executor;

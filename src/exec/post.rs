@@ -14,7 +14,7 @@ use crate::util::cast::{to_int, to_u32};
 
 /// Fails if an earlier call could not keep messages matched with a process other than `gone`, a
 /// dead one.
-#[inline(always)]
+#[inline]
 pub fn check(comm: &Comm, gone: Option<u32>) -> Result<()> {
     match comm.unmatched() {
         Some(rank) if gone != Some(rank) => Err(Error::Unmatched { rank }.into()),
@@ -26,7 +26,7 @@ pub fn check(comm: &Comm, gone: Option<u32>) -> Result<()> {
 ///
 /// # Safety
 /// As for [`Requests::post_receives`].
-#[inline(always)]
+#[inline]
 pub unsafe fn receives(requests: &mut Requests, messages: &[Message], tag: i32, comm: &Comm) -> Option<Box<Error>> {
     let before = requests.len();
     if comm.unmatched().is_none() {
@@ -79,7 +79,7 @@ unsafe fn other_receives(
 ///
 /// # Safety
 /// As for [`Requests::post_sends`].
-#[inline(always)]
+#[inline]
 pub unsafe fn sends(
     requests: &mut Requests,
     messages: &[Message],

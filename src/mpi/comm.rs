@@ -40,13 +40,13 @@ impl<'a> Communicator<'a> {
     ///
     /// # Safety
     /// `raw` must be null or a communicator that is not freed during `'a`.
-    #[inline(always)]
+    #[inline]
     pub unsafe fn from_raw(raw: MPI_Comm) -> Option<Communicator<'a>> {
         if raw == RSMPI_COMM_NULL { None } else { Some(Communicator(raw, PhantomData)) }
     }
 
     /// Returns the handle.
-    #[inline(always)]
+    #[inline]
     pub fn raw(self) -> MPI_Comm {
         self.0
     }
@@ -151,7 +151,7 @@ impl Owned {
     }
 
     /// Returns a process with which messages no longer match, if there is one.
-    #[inline(always)]
+    #[inline]
     pub fn unmatched(&self) -> Option<u32> {
         if !self.any_unmatched.load(Ordering::Acquire) {
             return None;
@@ -188,7 +188,7 @@ impl Owned {
     }
 
     /// Returns the counters of messages, if there are any.
-    #[inline(always)]
+    #[inline]
     pub fn tally(&self) -> Option<&Arc<Tally>> {
         self.tally.get()
     }
@@ -204,7 +204,7 @@ impl Owned {
     }
 
     /// Returns the communicator, for what works on any.
-    #[inline(always)]
+    #[inline]
     pub fn view(&self) -> Communicator<'_> {
         Communicator(self.comm, PhantomData)
     }

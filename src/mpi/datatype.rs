@@ -60,13 +60,13 @@ impl Datatype {
     /// # Safety
     /// `raw` must be null or a datatype that is not freed while this value or a copy of it is used:
     /// until the call ends, or its operation is complete. Comparing is no use.
-    #[inline(always)]
+    #[inline]
     pub unsafe fn from_raw(raw: MPI_Datatype) -> Option<Datatype> {
         if is_null(raw) { None } else { Some(Datatype(raw)) }
     }
 
     /// Returns the handle.
-    #[inline(always)]
+    #[inline]
     pub fn raw(self) -> MPI_Datatype {
         self.0
     }
@@ -145,14 +145,14 @@ impl<'a> Datatypes<'a> {
     /// # Safety
     /// As for [`Datatype::from_raw`], for the entry of each block that `of_block` is asked for with
     /// a count other than 0.
-    #[inline(always)]
+    #[inline]
     pub unsafe fn from_raw(raw: &'a [MPI_Datatype]) -> Datatypes<'a> {
         Datatypes(raw)
     }
 
     /// Returns the datatype of a block of `count` elements; `None` if it is null. That of an empty
     /// block is ignored: it may be null, which not every MPI accepts.
-    #[inline(always)]
+    #[inline]
     pub fn of_block(self, block: usize, count: i64) -> Option<Datatype> {
         if count == 0 {
             return Some(byte());

@@ -116,7 +116,7 @@ pub fn is_in_use() -> bool {
 }
 
 /// Returns what the blocks of one call are checked with, or `None` if no driver has been found.
-#[inline(always)]
+#[inline]
 pub fn devices() -> Option<Devices> {
     let drivers = DRIVERS.load(Ordering::Acquire);
     // SAFETY: what is there is never freed.

@@ -77,7 +77,7 @@ pub fn check() -> Result<()> {
 /// return code could be ignored, and the program would continue with garbage in its buffers. So it
 /// ends here, before any argument is read. MPI need not be initialized. Only the first call in a
 /// process checks.
-#[inline(always)]
+#[inline]
 pub fn require(who: &str) {
     static CHECKED: Once = Once::new();
     if !CHECKED.is_completed() {

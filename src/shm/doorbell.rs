@@ -102,7 +102,7 @@ impl Doorbell {
 }
 
 /// Orders changes to what others wait for before the rings of their doorbells.
-#[inline(always)]
+#[inline]
 pub fn fence_before_ring() {
     fence(Ordering::SeqCst);
 }

@@ -118,7 +118,7 @@ impl Segment {
     }
 
     /// Returns the address of an offset, if `bytes` bytes lie there.
-    #[inline(always)]
+    #[inline]
     pub fn at(&self, position: usize, bytes: usize) -> Option<*mut u8> {
         (position <= self.length && bytes <= self.length - position).then(|| self.base.wrapping_add(position))
     }

@@ -100,7 +100,7 @@ impl Pace {
 }
 
 /// True once in `every` polls.
-#[inline(always)]
+#[inline]
 const fn is_turn(polls: u32, every: u32) -> bool {
     debug_assert!(every.is_power_of_two());
     polls & (every - 1) == 0

@@ -2,7 +2,7 @@
 
 use crate::datatype::buffers::{Blocks, Located, Names, Shape, enlarge};
 use crate::datatype::known::Known;
-use crate::datatype::pack::Packing;
+use crate::datatype::pack::{Loopback, Packing};
 use crate::error::Result;
 use crate::exec::accumulate::block::{Block, Tools};
 use crate::exec::elements::Elements as Loops;
@@ -46,8 +46,6 @@ pub struct Elements {
     known: Known,
     scratch: Scratch,
     packed: Vec<u8>,
-    /// An element's data, aligned for any type.
-    value: Vec<u128>,
 }
 
 impl Elements {
@@ -64,9 +62,8 @@ impl Elements {
             _ => None,
         };
         let (size, extent) = (to_usize(size), lent.extent()?);
-        let value = vec![0; size.div_ceil(size_of::<u128>())];
         let (scratch, packed) = (Scratch::default(), Vec::new());
-        Ok(Elements { base, count, datatype, extent, size, packing, plain, known, scratch, packed, value })
+        Ok(Elements { base, count, datatype, extent, size, packing, plain, known, scratch, packed })
     }
 
     /// Returns the bytes from the address of one element to that of the next.
@@ -141,7 +138,7 @@ impl Elements {
                 return Ok(());
             }
             let located = self.located(at);
-            self.packing_at(&located, self_comm)?.unpack(&mut from.to_vec(), &located, ME, TAG, self_comm)
+            self.packing_at(&located, self_comm)?.unpack(from, &located, ME, TAG, self_comm)
         }
     }
 
@@ -208,7 +205,7 @@ impl Elements {
             match how {
                 Combining::Loops(loops) => {
                     let at = self.address(index).wrapping_offset(self.plain.unwrap_or(0));
-                    loops.combine(at, value.as_ptr().cast_mut(), value.len())
+                    loops.combine(at, value.as_ptr(), value.len())
                 }
                 Combining::Block(block) => self.combine_by_mpi(index, value, block, self_comm),
             }
@@ -218,13 +215,10 @@ impl Elements {
     #[cold]
     unsafe fn combine_by_mpi(&mut self, index: u64, value: &[u8], block: &Block, self_comm: &Comm) -> Result<()> {
         let offset = self.address(index).addr().cast_signed() - self.base.addr().cast_signed();
-        // SAFETY: zeros, and as many bytes as there are.
-        let data = unsafe { std::slice::from_raw_parts_mut(self.value.as_mut_ptr().cast::<u8>(), self.size) };
-        data.copy_from_slice(value);
-        let (scratch, packed, known) = (&mut self.scratch, &mut self.packed[..], &self.known);
-        let mut tools = Tools { scratch, packed, known, me: ME, tag: TAG, comm: self_comm };
+        let loopback = Loopback { me: ME, tag: TAG, comm: self_comm };
+        let mut tools = Tools { scratch: &mut self.scratch, packed: &mut self.packed, known: &self.known, loopback };
         // SAFETY: the caller vouches for the window.
-        unsafe { block.moved(offset).combine(data, &mut tools) }
+        unsafe { block.moved(offset).combine(value.as_ptr(), &mut tools) }
     }
 }
 
@@ -235,7 +229,7 @@ impl Elements {
 #[inline]
 pub unsafe fn combine(into: &mut [u8], from: &[u8], loops: &Loops) -> Result<()> {
     // SAFETY: the caller vouches for both.
-    unsafe { loops.combine(into.as_mut_ptr(), from.as_ptr().cast_mut(), into.len()) }
+    unsafe { loops.combine(into.as_mut_ptr(), from.as_ptr(), into.len()) }
 }
 
 /// Copies an element's data.

@@ -198,6 +198,7 @@ impl State {
             if batch.goes_on(kind, operator)
                 && let Some(at) = repeats.find(index)
                 && let Operator::Combine(Combining::Loops(loops)) = operators.get(operator)
+                && loops.takes_any_address()
             {
                 // SAFETY: both are data of an element.
                 return unsafe { combine(batch.value_mut(at, elements.size), values[0], loops) };

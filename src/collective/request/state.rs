@@ -1,6 +1,9 @@
 //! The state of a request: its executors, its tags, and the comparison of arguments where calls are
 //! verified.
 
+// inline(always): plans with blocks of 8 B take 10 % less time, together with that in `exec/shm`
+// (benches/fuse.c).
+
 use std::sync::Arc;
 
 use smallvec::SmallVec;

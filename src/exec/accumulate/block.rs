@@ -7,7 +7,7 @@ use crate::datatype::buffers::{self, Blocks, Located};
 use crate::datatype::check::{accept, refuse_null};
 use crate::datatype::decode;
 use crate::datatype::known::Known;
-use crate::datatype::pack::Packing;
+use crate::datatype::pack::{Loopback, Packing};
 use crate::error::{Error, Result};
 use crate::exec::elements::Elements;
 use crate::exec::scratch::{Room, Scratch};
@@ -71,12 +71,8 @@ pub struct Tools<'a> {
     pub packed: &'a mut [u8],
     /// Facts about datatypes.
     pub known: &'a Known,
-    /// The process's rank on `comm`.
-    pub me: i32,
-    /// The call's tag.
-    pub tag: i32,
-    /// The private communicator.
-    pub comm: &'a Comm,
+    /// How the process sends messages to itself.
+    pub loopback: Loopback<'a>,
 }
 
 impl Block {
@@ -85,7 +81,7 @@ impl Block {
         Block { source, accepted: None, bound: None }
     }
 
-    /// Binds the block, and checks operator and datatype. Returns the bytes of its data.
+    /// Binds the block, and checks operator and datatype.
     pub fn bind(
         &mut self,
         (op, commutes): (Op, bool),
@@ -93,7 +89,7 @@ impl Block {
         known: &Known,
         comm: &Comm,
         self_comm: &Comm,
-    ) -> Result<usize> {
+    ) -> Result<()> {
         let entry = to_usize(self.source);
         let located = side.locate(entry)?;
         refuse_null(&located, side)?;
@@ -101,7 +97,7 @@ impl Block {
         self.bound = None;
         if located.count == 0 && side.has_datatypes() {
             // the datatype of an empty block is not looked at
-            return Ok(0);
+            return Ok(());
         }
         let operands = match self.accepted {
             Some((o, d, freed, operands)) if (o, d) == (op, located.datatype) && freed == known.freed()? => operands,
@@ -125,7 +121,12 @@ impl Block {
             Operands::Whole => Some(Room::of(&located, extent, argument)?),
         };
         self.bound = Some(Bound { op, commutes, located, extent, bytes, packing, operands, room });
-        Ok(bytes)
+        Ok(())
+    }
+
+    /// Returns the bytes of its data.
+    pub fn bytes(&self) -> usize {
+        self.bound.as_ref().map_or(0, |bound| bound.bytes)
     }
 
     /// Returns the bytes of the packed data and the room for operands that combining needs.
@@ -134,7 +135,8 @@ impl Block {
             None => (0, None),
             Some(bound) => {
                 let packed = match (&bound.operands, &bound.packing) {
-                    (Operands::Whole | Operands::Nothing, _) | (Operands::Dense(_), Packing::InPlace(_)) => 0,
+                    (Operands::Nothing, _) | (Operands::Dense(_), Packing::InPlace(_)) => 0,
+                    (Operands::Whole, _) if bound.commutes => 0,
                     (Operands::Dense(elements), Packing::Layout(_)) => elements.whole(STRETCH).min(bound.bytes),
                     _ => bound.bytes,
                 };
@@ -143,13 +145,11 @@ impl Block {
         }
     }
 
-    /// Returns the elements of a bound block that are combined where they lie with data at any
-    /// address, and the address of the first one.
+    /// Returns the elements of a bound block that are combined where they lie, one after the other,
+    /// and the address of the first one.
     pub fn plain(&self) -> Option<(Elements, *mut u8)> {
         match self.bound.as_ref()? {
-            Bound { operands: Operands::Dense(elements), packing: Packing::InPlace(at), .. } => {
-                elements.takes_any_address().then_some((*elements, *at))
-            }
+            Bound { operands: Operands::Dense(elements), packing: Packing::InPlace(at), .. } => Some((*elements, *at)),
             _ => None,
         }
     }
@@ -176,10 +176,10 @@ impl Block {
     /// Combines the received data with the block.
     ///
     /// # Safety
-    /// The block must be writable as bound; `data` is its data.
-    pub unsafe fn combine(&self, data: &mut [u8], tools: &mut Tools) -> Result<()> {
+    /// The block must be writable as bound, and `data` readable for its bytes.
+    pub unsafe fn combine(&self, data: *const u8, tools: &mut Tools) -> Result<()> {
         let Some(bound) = self.bound.as_ref().filter(|bound| bound.bytes > 0) else { return Ok(()) };
-        // SAFETY: the caller vouches for the block; `needs` has told how much memory there must be.
+        // SAFETY: the caller vouches for both; `needs` has told how much memory there must be.
         unsafe {
             match bound.operands {
                 Operands::Dense(elements) => bound.combine_dense(elements, data, tools),
@@ -192,28 +192,27 @@ impl Block {
 }
 
 impl Bound {
-    unsafe fn combine_dense(&self, elements: Elements, data: &mut [u8], tools: &mut Tools) -> Result<()> {
+    unsafe fn combine_dense(&self, elements: Elements, data: *const u8, tools: &mut Tools) -> Result<()> {
         // SAFETY: as for `Block::combine`.
         unsafe {
             match &self.packing {
-                Packing::InPlace(at) => elements.combine(*at, data.as_mut_ptr(), data.len()),
+                Packing::InPlace(at) => elements.combine(*at, data, self.bytes),
                 Packing::Layout(layout) => {
                     let packed = tools.packed.as_mut_ptr();
-                    let mut begin = 0;
-                    for stretch in data.chunks_mut(elements.whole(STRETCH)) {
-                        let end = begin + stretch.len();
+                    let stretch = elements.whole(STRETCH);
+                    for begin in (0..self.bytes).step_by(stretch) {
+                        let end = (begin + stretch).min(self.bytes);
                         layout.pack_part(self.located.at, begin, end, packed);
-                        elements.combine(packed, stretch.as_mut_ptr(), stretch.len())?;
+                        elements.combine(packed, data.wrapping_add(begin), end - begin)?;
                         layout.unpack_part(packed, begin, end, self.located.at);
-                        begin = end;
                     }
                     Ok(())
                 }
                 packing => {
-                    let (me, tag, comm) = (tools.me, tools.tag, tools.comm);
-                    let packed = &mut tools.packed[..data.len()];
+                    let Loopback { me, tag, comm } = tools.loopback;
+                    let packed = &mut tools.packed[..self.bytes];
                     packing.pack(&self.located, packed, me, tag, comm)?;
-                    elements.combine(packed.as_mut_ptr(), data.as_mut_ptr(), data.len())?;
+                    elements.combine(packed.as_mut_ptr(), data, self.bytes)?;
                     packing.unpack(packed, &self.located, me, tag, comm)
                 }
             }
@@ -223,18 +222,19 @@ impl Bound {
     unsafe fn combine_spread(
         &self,
         (datatype, size, extent): (Datatype, i64, i64),
-        data: &mut [u8],
+        data: *const u8,
         tools: &mut Tools,
     ) -> Result<()> {
         let Some(room) = self.room else { return Ok(()) };
-        let (me, tag, comm) = (tools.me, tools.tag, tools.comm);
-        let count = to_int::<i64>(data.len()) / size;
+        let Loopback { me, tag, comm } = tools.loopback;
+        let count = to_int::<i64>(self.bytes) / size;
         let operand = |at: *mut u8| Located { at, count, datatype };
         let places = tools.scratch.places(room);
         let (received, so_far) = (operand(places.at(0)), operand(places.at(1)));
-        let packed = &mut tools.packed[..data.len()];
+        let packed = &mut tools.packed[..self.bytes];
         // SAFETY: as for `Block::combine`.
         unsafe {
+            let data = std::slice::from_raw_parts(data, self.bytes);
             let (of_received, _) = Packing::of(&received, tools.known, comm)?;
             let (of_so_far, _) = Packing::of(&so_far, tools.known, comm)?;
             of_received.unpack(data, &received, me, tag, comm)?;
@@ -246,9 +246,9 @@ impl Bound {
         }
     }
 
-    unsafe fn combine_whole(&self, data: &mut [u8], tools: &mut Tools) -> Result<()> {
+    unsafe fn combine_whole(&self, data: *const u8, tools: &mut Tools) -> Result<()> {
         let Some(room) = self.room else { return Ok(()) };
-        let (me, tag, comm) = (tools.me, tools.tag, tools.comm);
+        let Loopback { me, tag, comm } = tools.loopback;
         let located = &self.located;
         let received = Located { at: tools.scratch.places(room).at(0), ..*located };
         let of_received = match &self.packing {
@@ -257,14 +257,16 @@ impl Bound {
         };
         // SAFETY: as for `Block::combine`.
         unsafe {
+            let data = std::slice::from_raw_parts(data, self.bytes);
             of_received.unpack(data, &received, me, tag, comm)?;
             if self.commutes {
                 return op::reduce(received.at, located.at, located.count, self.extent, located.datatype, self.op);
             }
             // what was there is the left operand, and the result is in the place of the right one
             op::reduce(located.at, received.at, located.count, self.extent, located.datatype, self.op)?;
-            of_received.pack(&received, data, me, tag, comm)?;
-            self.packing.unpack(data, located, me, tag, comm)
+            let packed = &mut tools.packed[..self.bytes];
+            of_received.pack(&received, packed, me, tag, comm)?;
+            self.packing.unpack(packed, located, me, tag, comm)
         }
     }
 }

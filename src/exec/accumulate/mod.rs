@@ -9,22 +9,23 @@
 //! Cost beyond the other executor's: one pass over each block, and memory for the data of all
 //! blocks. Nothing is allocated once the longest blocks have been seen.
 
+pub mod accumulation;
 pub mod block;
 
 use std::sync::Arc;
 
-use self::block::{Block, Tools};
+use self::accumulation::Accumulation;
 use crate::datatype::buffers::{Blocks, Buffers, Ints, Shape, enlarge};
 use crate::datatype::known::Known;
+use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
 use crate::exec::device::{no_reduction, refuse};
 use crate::exec::executor::Executor;
-use crate::exec::scratch::Scratch;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::device::Devices;
-use crate::mpi::{message, op};
+use crate::mpi::message;
 use crate::observe::Record;
-use crate::schedule::{self, FoldOrder, Schedule};
+use crate::schedule::{Block, FoldOrder, Schedule};
 use crate::util::cast::{to_int, to_u32, to_usize};
 
 /// Alignment of each block's data: a cache line.
@@ -50,7 +51,7 @@ pub struct Accumulate<D: Delivers> {
     me: i32,
     tag: i32,
     /// The blocks that the schedule delivers, in the order of their sources.
-    blocks: Vec<Block>,
+    blocks: Accumulation,
     /// By source, its position among the blocks.
     of_source: Vec<Option<u32>>,
     /// By source, bytes of its block, and where they begin in `data`.
@@ -58,8 +59,6 @@ pub struct Accumulate<D: Delivers> {
     displs: Vec<i64>,
     /// The received data.
     data: Vec<u8>,
-    packed: Vec<u8>,
-    scratch: Scratch,
     known: Known,
     /// True for each block that has been combined; the first one that may not have been.
     done: Vec<bool>,
@@ -77,10 +76,10 @@ impl<D: Delivers> Accumulate<D> {
         for (source, _) in schedule.homes() {
             of_source[to_usize(source)] = Some(0);
         }
-        let mut blocks = Vec::new();
+        let mut entries = Vec::new();
         for (source, position) in (0u32..).zip(&mut of_source).filter(|(_, position)| position.is_some()) {
-            *position = Some(to_u32(blocks.len()));
-            blocks.push(Block::new(source));
+            *position = Some(to_u32(entries.len()));
+            entries.push(source);
         }
         let [comm, self_comm] = comms;
         Accumulate {
@@ -90,15 +89,13 @@ impl<D: Delivers> Accumulate<D> {
             self_comm,
             me: to_int(me),
             tag: 0,
-            done: vec![false; blocks.len()],
+            done: vec![false; entries.len()],
             next: 0,
-            blocks,
+            blocks: Accumulation::new(entries.into_iter()),
             of_source,
             counts: vec![0; sources],
             displs: vec![0; sources],
             data: Vec::new(),
-            packed: Vec::new(),
-            scratch: Scratch::default(),
             known: Known::default(),
             running: false,
             failure: None,
@@ -119,8 +116,7 @@ impl<D: Delivers> Accumulate<D> {
     /// executor that sends them.
     #[cold]
     pub fn refuse_devices(&self, buffers: &Buffers, devices: &Devices) -> Result<()> {
-        let outputs = self.blocks.iter().map(|block| schedule::Block::Output(block.source));
-        refuse(devices, buffers, outputs, no_reduction)
+        refuse(devices, buffers, self.blocks.sources().map(Block::Output), no_reduction)
     }
 
     /// Leaks the received data if MPI may still write it.
@@ -135,21 +131,12 @@ impl<D: Delivers> Accumulate<D> {
         if std::mem::replace(&mut self.done[position], true) {
             return;
         }
-        let block = &self.blocks[position];
-        let source = to_usize(block.source);
+        let source = to_usize(self.blocks.source(position));
         let begin = to_usize(self.displs[source]);
-        let data = &mut self.data[begin..][..to_usize(self.counts[source])];
-        let skipped = self.packed.as_ptr().align_offset(LINE);
-        let mut tools = Tools {
-            scratch: &mut self.scratch,
-            packed: &mut self.packed[skipped..],
-            known: &self.known,
-            me: self.me,
-            tag: self.tag,
-            comm: &self.comm,
-        };
+        let data = self.data[begin..][..to_usize(self.counts[source])].as_ptr();
+        let loopback = Loopback { me: self.me, tag: self.tag, comm: &self.comm };
         // SAFETY: the caller of `bind` vouches for the buffers until the call is complete.
-        if let Err(error) = unsafe { block.combine(data, &mut tools) } {
+        if let Err(error) = unsafe { self.blocks.combine(position, data, &self.known, loopback) } {
             self.failure.get_or_insert(error);
         }
     }
@@ -157,7 +144,7 @@ impl<D: Delivers> Accumulate<D> {
     /// Ends a call: combines what is left, unless blocks are missing.
     fn end(&mut self, delivered: Result<()>) -> Result<()> {
         if std::mem::take(&mut self.running) && delivered.is_ok() {
-            (0..self.blocks.len()).for_each(|position| self.combine(position));
+            (0..self.done.len()).for_each(|position| self.combine(position));
         }
         delivered.and(self.failure.take().map_or(Ok(()), Err))
     }
@@ -166,28 +153,17 @@ impl<D: Delivers> Accumulate<D> {
 impl<D: Delivers> Executor for Accumulate<D> {
     unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
         self.leave_memory();
-        let (mut length, mut packed, mut op) = (0usize, 0, None);
-        if !self.blocks.is_empty() {
-            let given = buffers.op.ok_or_else(|| Error::Internal("a call that accumulates has no operator".into()))?;
-            // asked each time: the handle of a freed operator may come back as another one
-            op = Some((given, given.kind() != op::Kind::User || given.commutes()?));
-        }
-        for (block, op) in self.blocks.iter_mut().zip(std::iter::repeat(op).flatten()) {
-            let bytes = block.bind(op, &buffers.output, &self.known, &self.comm, &self.self_comm)?;
-            let source = to_usize(block.source);
+        self.blocks.bind(buffers.op, &buffers.output, &self.known, &self.comm, &self.self_comm)?;
+        let mut length = 0usize;
+        for (position, source) in self.blocks.sources().map(to_usize).enumerate() {
+            let bytes = self.blocks.bytes(position);
             (self.counts[source], self.displs[source]) = (to_int(bytes), to_int(length));
             length = (length.checked_add(bytes))
                 .and_then(|end| end.checked_next_multiple_of(LINE))
                 .filter(|&end| isize::try_from(end).is_ok())
                 .ok_or(Error::NoMemory { bytes })?;
-            let (room_packed, room) = block.needs();
-            packed = packed.max(room_packed);
-            if let Some(room) = room {
-                self.scratch.hold(room, 2)?;
-            }
         }
         enlarge(&mut self.data, length + LINE)?;
-        enlarge(&mut self.packed, packed + LINE)?;
         let aligned = self.data.as_ptr().align_offset(LINE);
         self.displs.iter_mut().for_each(|displ| *displ += to_int::<i64>(aligned));
         let shape = Shape::Vector { counts: Ints::Wide(&self.counts), displs: Ints::Wide(&self.displs) };
@@ -226,7 +202,7 @@ impl<D: Delivers> Executor for Accumulate<D> {
     }
 
     fn forget_datatypes(&mut self) {
-        self.blocks.iter_mut().for_each(Block::forget_datatypes);
+        self.blocks.forget_datatypes();
         self.inner.forget_datatypes();
     }
 
@@ -244,7 +220,7 @@ impl<D: Delivers> Executor for Accumulate<D> {
         }
         let first = if self.order == FoldOrder::Source { self.next } else { position };
         for position in first..=position {
-            if !self.inner.arrived(to_usize(self.blocks[position].source))? {
+            if !self.inner.arrived(to_usize(self.blocks.source(position)))? {
                 return Ok(false);
             }
             self.combine(position);

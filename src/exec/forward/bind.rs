@@ -2,7 +2,7 @@
 
 use super::state::Forward;
 use crate::datatype::buffers::{self, Buffers, enlarge};
-use crate::datatype::check::{accept, refuse_null, self_edge};
+use crate::datatype::check::self_edge;
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::pack::Packing;
 use crate::error::Result;
@@ -16,18 +16,14 @@ impl Forward {
         for own in &mut self.own {
             let side = if let Block::Input(_) = own.block { &buffers.input } else { &buffers.output };
             let entry = own.block.index();
-            let located = side.locate(entry)?;
+            let located = side.bind(entry, &mut own.accepted, &self.comm)?;
             let argument = || side.count_argument(entry);
-            // SAFETY: `large` lives, and is cleared only by the next `bind`.
-            unsafe {
-                accept(&mut own.accepted, located.datatype, side, entry, &self.comm)?;
-                refuse_null(&located, side)?;
-                let (packing, size) = Packing::of(&located, &own.known, &self.comm)?;
-                own.length = buffers::length(located.count, size, argument)?;
-                own.packing = packing;
-                if own.direct {
-                    self.large.fill(&mut own.message, &located, argument)?;
-                }
+            let (packing, size) = Packing::of(&located, &own.known, &self.comm)?;
+            own.length = buffers::length(located.count, size, argument)?;
+            own.packing = packing;
+            if own.direct {
+                // SAFETY: `large` lives, and is cleared only by the next `bind`.
+                unsafe { self.large.fill(&mut own.message, &located, argument) }?;
             }
             own.located = located;
         }

@@ -22,13 +22,10 @@ impl P2p {
         };
         if let Shape::General { .. } = side.shape {
             for place in places {
-                let (block, i) = (side.locate(place.entry as usize)?, place.message as usize);
+                let (entry, i) = (place.entry as usize, place.message as usize);
+                let block = side.bind(entry, &mut self.accepted.messages[i], &self.comm)?;
                 // SAFETY: as for `bind`.
-                unsafe {
-                    accept(&mut self.accepted.messages[i], block.datatype, side, place.entry as usize, &self.comm)?;
-                    refuse_null(&block, side)?;
-                    self.large.fill(&mut self.messages[i], &block, || side.count_argument(place.entry as usize))?;
-                }
+                unsafe { self.large.fill(&mut self.messages[i], &block, || side.count_argument(entry)) }?;
             }
             return Ok(());
         }
@@ -138,9 +135,7 @@ fn locate(block: Block, buffers: &Buffers, scratch: &Places, known: &mut Option<
         Block::Scratch(_) => (&buffers.output, 0),
         Block::Packet(_) => return Err(Error::Internal("this executor has no packets".into()).into()),
     };
-    let mut located = side.locate(entry)?;
-    accept(known, located.datatype, side, entry, comm)?;
-    refuse_null(&located, side)?;
+    let mut located = side.bind(entry, known, comm)?;
     if let Block::Scratch(k) = block {
         located.at = scratch.at(to_usize(k));
     }

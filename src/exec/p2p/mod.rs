@@ -72,7 +72,7 @@ impl P2p {
     }
 
     /// Returns the executor to its inactive state. `ended` is the result of the last step.
-    #[inline(always)]
+    #[inline]
     fn end(&mut self, ended: Result<()>) -> Result<()> {
         self.round = 0;
         if self.failure.is_none() {

@@ -6,7 +6,7 @@ use crate::exec::post;
 
 impl P2p {
     /// Runs a step with the window. Returns `None` if rounds do not overlap.
-    #[inline(always)]
+    #[inline]
     pub(super) fn ahead<T>(&mut self, step: impl FnOnce(&mut P2p, &mut Window) -> T) -> Option<T> {
         self.window.as_ref()?;
         let mut window = self.window.take()?;

@@ -15,7 +15,7 @@ use crate::util::cast::to_u32;
 
 impl P2p {
     /// Posts all operations of the next round. What fails is noted, and the rest goes on.
-    #[inline(always)]
+    #[inline]
     pub(super) fn post(&mut self) {
         let recvs = self.sorted.rounds[self.round].recvs.clone();
         // SAFETY: the caller of `bind` vouches for the buffers until the collective is complete.
@@ -30,7 +30,7 @@ impl P2p {
     }
 
     /// Posts all operations of the next round except its receives.
-    #[inline(always)]
+    #[inline]
     pub(super) fn post_own(&mut self) {
         let Round { sends, packs, copies, .. } = self.sorted.rounds[self.round].clone();
         self.round += 1;
@@ -170,7 +170,7 @@ impl P2p {
     }
 
     /// Does what remains of round `r` when its messages are complete or have failed.
-    #[inline(always)]
+    #[inline]
     pub(super) fn finish_round(&mut self, r: usize, completed: Result<()>) {
         // most schedules have nothing to do here
         if completed.is_err() || self.fold.is_some() || !self.sorted.unpacks.is_empty() {
@@ -187,7 +187,7 @@ impl P2p {
     }
 
     /// Finishes the posted round, whose messages are complete, and posts the next one, if any.
-    #[inline(always)]
+    #[inline]
     pub(super) fn advance(&mut self, completed: std::result::Result<(), Failure>) {
         let r = self.round - 1;
         let completed = completed.map_err(|failure| self.name_edge(self.sorted.rounds[r].recvs.start, failure));

@@ -4,7 +4,7 @@ use super::blocks;
 use super::state::Shm;
 use crate::datatype::buffers::enlarge;
 use crate::datatype::buffers::{self, Blocks, Buffers, Ints, Shape};
-use crate::datatype::check::{accept, refuse_null, self_edge};
+use crate::datatype::check::self_edge;
 use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
 use crate::exec::executor::Executor;
@@ -56,11 +56,8 @@ impl Shm {
     fn bind_copies(&mut self, fields: &[Buffers]) -> Result<()> {
         for (field, known) in fields.iter().zip(&self.known) {
             for &(target, source) in &self.self_edges {
-                let (from, into) = (field.input.locate(target as usize)?, field.output.locate(source as usize)?);
-                accept(&mut self.accepted[0], from.datatype, &field.input, target as usize, &self.comm)?;
-                accept(&mut self.accepted[1], into.datatype, &field.output, source as usize, &self.comm)?;
-                refuse_null(&from, &field.input)?;
-                refuse_null(&into, &field.output)?;
+                let from = field.input.bind(target as usize, &mut self.accepted[0], &self.comm)?;
+                let into = field.output.bind(source as usize, &mut self.accepted[1], &self.comm)?;
                 let Some(copy) = BlockCopy::prepare(from, into, &known[0], &self.comm)? else {
                     let (from_block, into_block) = (Block::Input(target), Block::Output(source));
                     return Err(self_edge(from_block.index(), &from, into_block.index(), &into)?.into());
@@ -72,27 +69,30 @@ impl Shm {
         Ok(())
     }
 
-    /// Binds a reduction, except for what is sent.
+    /// Binds what is combined, except for what is sent.
     fn bind_fold(&mut self, op: Op, buffers: &Buffers) -> Result<()> {
         let Some(folding) = &mut self.folding else {
-            return Err(Error::Internal("an executor that does not reduce got an operator".into()).into());
+            return Err(Error::Internal("an executor that does not combine got an operator".into()).into());
         };
         let Some(self_comm) = self.self_comm.as_deref() else {
-            return Err(Error::Internal("an executor that does not reduce got an operator".into()).into());
+            return Err(Error::Internal("an executor that does not combine got an operator".into()).into());
         };
         let known = &self.known[0][1];
         folding.bind(op, &buffers.output, known, &self.comm, self_comm)?;
-        for &(target, _) in &self.self_edges {
-            let from = buffers.input.locate(target as usize)?;
-            accept(&mut self.accepted[0], from.datatype, &buffers.input, target as usize, &self.comm)?;
-            refuse_null(&from, &buffers.input)?;
-            folding.bind_own(target, from, &self.known[0][0], &self.comm)?;
+        for &edge in &self.self_edges {
+            let from = buffers.input.bind(edge.0 as usize, &mut self.accepted[0], &self.comm)?;
+            folding.bind_own(edge, from, &self.known[0][0], &self.comm)?;
         }
         for recv in &mut self.recvs {
-            // a block that goes to all targets travels once
-            let count = if self.to_all { recv.blocks.len().min(1) } else { recv.blocks.len() };
-            let bytes = count.checked_mul(folding.bytes()).filter(|&bytes| bytes <= to_usize(buffers::MOST));
-            recv.bytes = bytes.ok_or(Error::NoMemory { bytes: usize::MAX })?;
+            recv.bytes = 0;
+            for block in &self.outputs[recv.blocks.clone()] {
+                // a block that goes to all targets travels once
+                let begin = if self.to_all { 0 } else { recv.bytes };
+                recv.bytes = folding.put_at(block.entry, begin);
+            }
+            if recv.bytes > to_usize(buffers::MOST) {
+                return Err(Error::NoMemory { bytes: recv.bytes }.into());
+            }
         }
         Ok(())
     }
@@ -100,21 +100,21 @@ impl Shm {
     /// Binds the edges to other nodes.
     pub(super) unsafe fn bind_remote(&mut self, buffers: &Buffers) -> Result<()> {
         let Some(remote) = &mut self.remote else { return Ok(()) };
-        // SAFETY: as for `bind_fields`; what is received for a reduction goes into memory of this
+        // SAFETY: as for `bind_fields`; what is to be combined is received into memory of this
         // executor.
         unsafe {
-            let Some(folding) = &self.folding else { return remote.bind(buffers) };
-            let bytes = folding.bytes();
-            let needed = self.remote_entries.len().checked_mul(bytes).ok_or(Error::NoMemory { bytes: usize::MAX })?;
+            let Some(folding) = &mut self.folding else { return remote.bind(buffers) };
+            let mut needed = 0;
+            for &source in &self.remote_entries {
+                let (begin, end) = (needed, folding.put_at(source, needed));
+                (self.remote_displs[source as usize], self.remote_counts[source as usize]) = (to_int(begin), to_int(end - begin));
+                needed = end;
+            }
             if remote.is_stuck() {
                 // MPI may still write there
                 std::mem::forget(std::mem::take(&mut self.scratch));
             }
             enlarge(&mut self.scratch, needed)?;
-            for (place, &source) in self.remote_entries.iter().enumerate() {
-                self.remote_counts[source as usize] = to_int(bytes);
-                self.remote_displs[source as usize] = to_int(place * bytes);
-            }
             let (counts, displs) = (Ints::Wide(&self.remote_counts), Ints::Wide(&self.remote_displs));
             let shape = Shape::General { counts, displs, datatypes: self.remote_datatypes[..].into() };
             let output = Blocks {

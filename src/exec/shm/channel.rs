@@ -140,7 +140,7 @@ impl Drop for Channels {
 }
 
 impl Outbound {
-    #[inline(always)]
+    #[inline]
     pub fn ring(&self) -> &Ring {
         // SAFETY: the ring lies in the segment, which outlives the channel; it consists of atomics.
         unsafe { &*self.ring }
@@ -153,7 +153,7 @@ impl Outbound {
     }
 
     /// True if all chunks written so far have been read.
-    #[inline(always)]
+    #[inline]
     pub fn chunks_are_read(&self) -> bool {
         // only long messages are counted in chunks
         let chunks = self.chunks.load(Ordering::Relaxed);
@@ -176,7 +176,7 @@ impl Outbound {
 }
 
 impl Inbound {
-    #[inline(always)]
+    #[inline]
     pub fn ring(&self) -> &Ring {
         // SAFETY: as for `Outbound`.
         unsafe { &*self.ring }
@@ -296,7 +296,7 @@ impl Channels {
     }
 
     /// Takes the number of the next collective. Collectives are started one at a time.
-    #[inline(always)]
+    #[inline]
     pub fn next_number(&self) -> u64 {
         let number = self.next.load(Ordering::Relaxed);
         self.next.store(number + 1, Ordering::Relaxed);
@@ -317,7 +317,7 @@ impl Channels {
     /// Returns a free eager buffer for message `number` of `bytes` bytes, whose cells are free;
     /// `None` if all buffers are in use. `holders` may still read messages in the first target's
     /// memory.
-    #[inline(always)]
+    #[inline]
     pub fn free_buffer(&self, targets: &Range<usize>, holders: &Range<usize>, number: u64, bytes: usize) -> Option<EagerBuffer> {
         let out = &self.outbound[targets.start];
         if bytes <= SMALL_BUFFER {
@@ -330,7 +330,7 @@ impl Channels {
     }
 
     /// Assigns an eager buffer to message `number` until its receivers have read that.
-    #[inline(always)]
+    #[inline]
     pub fn claim(&self, buffer: EagerBuffer, targets: &Range<usize>, number: u64) {
         if let Some(large) = buffer.large {
             self.outbound[targets.start].used[large].store(number + 1, Ordering::Relaxed);
@@ -355,14 +355,14 @@ impl Channels {
 
     /// Returns the location of an address, in cache lines from the beginning of the segment. It is
     /// the same on all processes.
-    #[inline(always)]
+    #[inline]
     pub fn location(&self, at: *const u8) -> u32 {
         to_u32(self.segment.position(at) / LINE)
     }
 
     /// Returns the address `offset` bytes behind a location that another process has named; `None`
     /// if fewer than `bytes` bytes lie there.
-    #[inline(always)]
+    #[inline]
     pub fn at(&self, location: u32, offset: usize, bytes: usize) -> Option<*mut u8> {
         self.segment.at((location as usize * LINE).checked_add(offset)?, bytes)
     }
@@ -396,7 +396,7 @@ impl Channels {
     }
 
     /// True if one of the processes was found dead.
-    #[inline(always)]
+    #[inline]
     pub fn any_gone(&self) -> bool {
         self.any_gone.load(Ordering::Relaxed)
     }

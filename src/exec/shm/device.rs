@@ -20,20 +20,28 @@ impl Shm {
     pub fn find_devices(&mut self, fields: &[Buffers], devices: &Devices) -> Result<()> {
         let Some(first) = fields.first() else { return Ok(()) };
         let freed = self.known[0][0].freed()?;
-        if let Some(folding) = &self.folding {
-            let near = self.inputs.iter().map(|block| Block::Input(block.entry));
-            let own = self.self_edges.iter().map(|edge| Block::Input(edge.0));
-            let remote_entries = self.remote.iter().flat_map(|remote| remote.blocks()).filter(|b| matches!(b, Block::Input(_)));
-            let result = (!folding.chain.is_empty()).then_some(Block::Output(0));
-            return refuse(devices, first, near.chain(own).chain(remote_entries).chain(result), no_reduction);
+        match &mut self.folding {
+            Some(folding) if folding.reduces() => {
+                let near = self.inputs.iter().map(|block| Block::Input(block.entry));
+                let own = self.self_edges.iter().map(|edge| Block::Input(edge.0));
+                let far = self.remote.iter().flat_map(|remote| remote.blocks()).filter(|b| matches!(b, Block::Input(_)));
+                let result = (!folding.chain.is_empty()).then_some(Block::Output(0));
+                return refuse(devices, first, near.chain(own).chain(far).chain(result), no_reduction);
+            }
+            Some(folding) => {
+                refuse(devices, first, folding.chain.iter().map(|link| Block::Output(link.source)), no_reduction)?;
+                folding.find_devices(devices)?;
+            }
+            None => {
+                for block in &mut self.outputs {
+                    let (side, known) = (&fields[block.field as usize].output, &self.known[block.field as usize][1]);
+                    block.find_device(devices, side, known, freed, &self.comm)?;
+                }
+            }
         }
         let sent = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
         for block in &mut self.inputs[..sent] {
             let (side, known) = (&fields[block.field as usize].input, &self.known[block.field as usize][0]);
-            block.find_device(devices, side, known, freed, &self.comm)?;
-        }
-        for block in &mut self.outputs {
-            let (side, known) = (&fields[block.field as usize].output, &self.known[block.field as usize][1]);
             block.find_device(devices, side, known, freed, &self.comm)?;
         }
         for copy in &mut self.copies {

@@ -5,8 +5,8 @@
 //! (`shm/ring.rs`): up to 40 bytes in the cell itself, up to the eager limit in a buffer beside the
 //! ring. A longer message goes through the same memory in chunks, which the receiver copies out
 //! while the sender writes the next ones. The one block of a gather or reduction is written once
-//! for all targets, and a reduction folds straight from there. Nothing is posted, matched or
-//! acknowledged by MPI.
+//! for all targets. Reductions and accumulates combine blocks straight from there. Nothing is
+//! posted, matched or acknowledged by MPI.
 //!
 //! A request must leave nothing to do for its sender, who may wait in MPI for something else before
 //! it comes back. What finds no free cell or buffer, or exceeds the eager limit, therefore goes by
@@ -26,11 +26,12 @@
 //! |---|---|
 //! | `state` | the executor, its messages and their states |
 //! | `channel` | the shared memory of one operation: rings, eager buffers, chunk memory |
-//! | `blocks`, `fold` | packing the blocks of a message; folding blocks into a result |
+//! | `blocks` | packing the blocks of a message |
+//! | `fold`, `result` | combining blocks; the result of a reduction |
 //! | `bind` | buffers, counts and datatypes of a call |
 //! | `send`, `recv` | the state machines of messages |
 //! | `fallback` | messages that go by MPI after all |
-//! | `reduce` | the order in which blocks are folded as they arrive |
+//! | `reduce` | combining blocks as they arrive |
 //! | `device` | blocks in device memory |
 //! | `progress`, `failure` | polling and waiting; peers that have died |
 
@@ -44,6 +45,7 @@ mod fold;
 mod progress;
 mod recv;
 mod reduce;
+mod result;
 mod send;
 mod state;
 
@@ -51,6 +53,7 @@ use std::sync::Arc;
 
 pub use state::Shm;
 
+use super::combine::Combine;
 use super::executor::Executor;
 use super::p2p::P2p;
 use super::waiting;
@@ -62,8 +65,8 @@ use crate::mpi::guard;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message;
 use crate::observe::{Medium, Record};
+use crate::schedule::Op;
 use crate::schedule::Schedule;
-use crate::schedule::{FoldOrder, Op};
 use crate::topology::neighborhood::Neighborhood;
 use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::{to_int, to_u32};
@@ -77,8 +80,8 @@ pub struct Parts<'a> {
     /// The schedule, before it is folded.
     pub schedule: &'a Schedule,
     pub neighborhood: &'a Neighborhood,
-    /// For reductions, the order in which blocks are folded.
-    pub fold: Option<FoldOrder>,
+    /// How blocks are combined; `None` if each is placed where it belongs.
+    pub combine: Option<Combine>,
     /// True for requests: the caller need not come back soon after the start.
     pub started_only: bool,
     /// Number of fields that are exchanged together.
@@ -88,7 +91,7 @@ pub struct Parts<'a> {
 }
 
 impl Shm {
-    /// Makes an executor. `self_comm` is needed by reductions.
+    /// Makes an executor. `self_comm` is needed where blocks are combined.
     pub fn new(channels: &Arc<Channels>, comm: Arc<Comm>, self_comm: Option<Arc<Comm>>, parts: &Parts) -> Shm {
         let n = parts.neighborhood;
         let (targets, sources, self_edges) = (n.targets_in_order(), n.sources_in_order(), n.self_edges());
@@ -96,8 +99,8 @@ impl Shm {
         for &(entry, _) in &sources {
             origins[entry as usize] = Origin::Remote;
         }
-        for (k, &(target, source)) in self_edges.iter().enumerate() {
-            origins[source as usize] = Origin::Own(target, to_u32(k));
+        for &(target, source) in &self_edges {
+            origins[source as usize] = Origin::Own(target);
         }
         let (mut inputs, mut each) = (Vec::new(), Vec::new());
         for (i, out) in channels.outbound.iter().enumerate() {
@@ -112,9 +115,9 @@ impl Shm {
         for (i, source) in channels.inbound.iter().enumerate() {
             let begin = outputs.len();
             for field in 0..parts.fields {
-                for (k, s) in sources.iter().filter(|s| s.1 == source.rank).enumerate() {
+                for s in sources.iter().filter(|s| s.1 == source.rank) {
                     outputs.push(MessageBlock::new(field, s.0));
-                    origins[s.0 as usize] = Origin::Peer(to_u32(i), to_u32(k));
+                    origins[s.0 as usize] = Origin::Peer(to_u32(i));
                 }
             }
             recvs.push(InMessage::new(begin..outputs.len()));
@@ -129,7 +132,7 @@ impl Shm {
         let remote = (!schedule.ops().is_empty())
             .then(|| Box::new(P2p::new(Arc::clone(&comm), None, n.rank(), parts.waiting, parts.window, &schedule)));
         let remote_entries: Vec<u32> = (0..).zip(&origins).filter(|o| *o.1 == Origin::Remote).map(|o| o.0).collect();
-        let remote_places = if parts.fold.is_some() { origins.len() } else { 0 };
+        let remote_places = if parts.combine.is_some() { origins.len() } else { 0 };
         Shm {
             channels: Arc::clone(channels),
             comm,
@@ -154,7 +157,7 @@ impl Shm {
             pack: Vec::new(),
             remote,
             remote_runs: false,
-            folding: parts.fold.map(|order| Box::new(Folding::new(order, &origins))),
+            folding: parts.combine.map(|combine| Box::new(Folding::new(combine, &origins))),
             origins,
             scratch: Vec::new(),
             remote_counts: vec![0; remote_places],
@@ -178,7 +181,10 @@ impl Shm {
     #[cold]
     fn observe_own(&self, record: &Record) {
         match &self.folding {
-            Some(folding) => record.sent(Medium::Own, self.self_edges.len(), (self.self_edges.len() * folding.bytes()) as u64),
+            Some(folding) => {
+                let (blocks, bytes) = folding.own();
+                record.sent(Medium::Own, blocks, bytes);
+            }
             None => record.sent(Medium::Own, self.copies.len(), self.copies.iter().map(BlockCopy::bytes).sum()),
         }
     }
@@ -336,7 +342,7 @@ impl Executor for Shm {
             return Ok(folding.is_source_done(source));
         }
         match self.origins.get(source) {
-            Some(&Origin::Peer(i, _)) => Ok(matches!(self.recvs[i as usize].state, RecvState::Done)),
+            Some(&Origin::Peer(i)) => Ok(matches!(self.recvs[i as usize].state, RecvState::Done)),
             Some(Origin::Remote) if self.remote_runs => self.remote.as_mut().map_or(Ok(true), |remote| remote.arrived(source)),
             _ => Ok(true),
         }

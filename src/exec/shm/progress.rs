@@ -1,5 +1,8 @@
 //! Moves all messages of a call forward, and waits for them.
 
+// inline(always): a blocking call with 8 blocks of 64 B takes 11 % less time, together with that in
+// `capi/dispatch.rs` (benches/persistent.c).
+
 use std::sync::Arc;
 
 use super::state::{RecvState, SendState, Shm};

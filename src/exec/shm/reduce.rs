@@ -1,6 +1,6 @@
-//! Feeds the reduction with blocks as they arrive.
+//! Combines blocks as they arrive and their turn comes.
 
-use super::fold::{Folding, Origin};
+use super::fold::{Folding, Link, Origin};
 use super::state::{RecvState, Shm};
 use crate::error::Result;
 use crate::exec::executor::Executor;
@@ -22,23 +22,22 @@ impl Shm {
                 if folding.is_done(position) {
                     continue;
                 }
-                let (source, origin) = folding.chain[position];
+                let Link { source, origin, offset } = folding.chain[position];
                 let data = match origin {
-                    Origin::Peer(i, k) => {
+                    Origin::Peer(i) => {
                         let recv = &self.recvs[i as usize];
-                        let block = if self.to_all { 0 } else { k as usize };
-                        matches!(recv.state, RecvState::Arrived).then(|| recv.data.wrapping_add(block * folding.bytes()))
+                        matches!(recv.state, RecvState::Arrived).then(|| recv.data.wrapping_add(offset))
                     }
-                    Origin::Own(target, _) => Some(folding.own_data(target)),
-                    Origin::Remote => self.remote_data(source, folding.bytes())?,
+                    Origin::Own(target) => Some(folding.own_data(target)),
+                    Origin::Remote => self.remote_is_here(source)?.then(|| self.scratch.as_ptr().wrapping_add(offset)),
                     Origin::Nowhere => None,
                 };
                 let Some(data) = data else { continue };
-                // SAFETY: the caller of `bind` vouches for the result; the block is here.
-                let folded = unsafe { folding.fold(position, data, self.loopback()) };
+                // SAFETY: the caller of `bind` vouches for result and places; the block is here.
+                let folded = unsafe { folding.fold(position, data, &self.known[0][1], self.loopback()) };
                 done = done.and(folded);
                 any = true;
-                if let Origin::Peer(i, _) = origin {
+                if let Origin::Peer(i) = origin {
                     let recv = &mut self.recvs[i as usize];
                     recv.unfolded -= 1;
                     if recv.unfolded == 0 {
@@ -55,21 +54,19 @@ impl Shm {
         }
     }
 
-    /// Returns the block of a source on another node, if it has come.
-    fn remote_data(&mut self, source: u32, bytes: usize) -> Result<Option<*const u8>> {
-        let there = match &mut self.remote {
-            Some(remote) if self.remote_runs => remote.arrived(source as usize)?,
-            _ => true,
-        };
-        let place = self.remote_entries.binary_search(&source).unwrap_or(0);
-        Ok(there.then(|| self.scratch.as_ptr().wrapping_add(place * bytes)))
+    /// True if the block of a source on another node has come.
+    fn remote_is_here(&mut self, source: u32) -> Result<bool> {
+        match &mut self.remote {
+            Some(remote) if self.remote_runs => remote.arrived(source as usize),
+            _ => Ok(true),
+        }
     }
 
-    /// Leaves the blocks of process `i` out of the reduction.
+    /// Leaves the blocks of process `i` out of what is combined.
     pub(super) fn skip_peer(&mut self, i: usize) {
         for position in 0..self.folding.as_ref().map_or(0, |f| f.chain.len()) {
             if let Some(folding) = &mut self.folding
-                && matches!(folding.chain[position].1, Origin::Peer(peer, _) if peer as usize == i)
+                && matches!(folding.chain[position].origin, Origin::Peer(peer) if peer as usize == i)
             {
                 folding.skip(position);
             }

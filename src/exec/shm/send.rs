@@ -1,12 +1,16 @@
 //! Sends messages through shared memory.
 
+// inline(always): plans with blocks of 256 B take 10 % to 18 % less time, with `send`, `recv`,
+// `blocks` and `shm/ring.rs` together (benches/fuse.c).
+
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use super::blocks::{self, Loopback, MessageBlock};
+use super::blocks::{self, MessageBlock};
 use super::channel::{CHUNKS, EagerBuffer};
 use super::state::{OutMessage, SendState, Shm};
 use crate::datatype::buffers::enlarge;
+use crate::datatype::pack::Loopback;
 use crate::error::Result;
 use crate::observe::Medium;
 use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, INLINE, UNPACKED, WORDS};
@@ -41,7 +45,8 @@ impl Shm {
     /// target's memory may hold a message for all of them.
     #[inline(always)]
     pub(super) fn holders(&self, send: &OutMessage) -> Range<usize> {
-        if self.folding.is_some() && send.targets.start == 0 { 0..self.channels.outbound.len() } else { send.targets.clone() }
+        let reduces = self.folding.as_ref().is_some_and(|folding| folding.reduces());
+        if reduces && send.targets.start == 0 { 0..self.channels.outbound.len() } else { send.targets.clone() }
     }
 
     #[inline(always)]

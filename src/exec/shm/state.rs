@@ -4,11 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::blocks::{Loopback, MessageBlock};
+use super::blocks::MessageBlock;
 use super::channel::Channels;
 use super::fold::{Folding, Origin};
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::known::Known;
+use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
 use crate::exec::p2p::P2p;
 use crate::mpi::Datatype;
@@ -50,7 +51,7 @@ pub(super) struct OutMessage {
 pub(super) enum RecvState {
     Done,
     Waiting,
-    /// It is here, and stays until it has been folded.
+    /// It is here, and stays until it has been combined.
     Arrived,
     Chunks(Chunks),
     /// It comes by MPI, in one message. `posted`: the receive was posted before the message was
@@ -108,7 +109,7 @@ pub(super) struct InMessage {
     /// longer than expected.
     pub(super) requests: Vec<Request>,
     pub(super) strays: Vec<Vec<u8>>,
-    /// Blocks of it that have not been folded yet.
+    /// Blocks of it that have not been combined yet.
     pub(super) unfolded: usize,
     /// True until its cell in the ring is released.
     pub(super) in_ring: bool,
@@ -179,8 +180,8 @@ pub struct Shm {
     pub(super) remote_runs: bool,
     pub(super) origins: Vec<Origin>,
     pub(super) folding: Option<Box<Folding>>,
-    /// For reductions, the blocks that come from other nodes: their memory, their sources, and by
-    /// source their counts, displacements and datatypes.
+    /// Where blocks are combined, those that come from other nodes: their memory, their sources,
+    /// and by source their counts, displacements and datatypes.
     pub(super) scratch: Vec<u8>,
     pub(super) remote_entries: Vec<u32>,
     pub(super) remote_counts: Vec<i64>,
@@ -210,17 +211,17 @@ pub struct Shm {
 unsafe impl std::marker::Send for Shm {}
 
 impl Shm {
-    #[inline(always)]
+    #[inline]
     pub(super) fn sends(&self) -> &[OutMessage] {
         if self.to_all { &self.all } else { &self.each }
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn send_mut(&mut self, k: usize) -> &mut OutMessage {
         if self.to_all { &mut self.all[k] } else { &mut self.each[k] }
     }
 
-    #[inline(always)]
+    #[inline]
     pub(super) fn loopback(&self) -> Loopback<'_> {
         Loopback { me: self.me, tag: self.tag, comm: &self.comm }
     }
@@ -233,7 +234,7 @@ impl Shm {
     }
 
     /// Finishes the call and returns its first failure.
-    #[inline(always)]
+    #[inline]
     pub(super) fn end(&mut self) -> Result<()> {
         self.active = false;
         if self.by_mpi {

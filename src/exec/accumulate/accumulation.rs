@@ -1,0 +1,80 @@
+//! The blocks of a call that are combined with what is in their places.
+
+use super::block::{Block, Tools};
+use crate::datatype::buffers::{Blocks, enlarge};
+use crate::datatype::known::Known;
+use crate::datatype::pack::Loopback;
+use crate::error::{Error, Result};
+use crate::exec::scratch::Scratch;
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::{Op, op};
+
+/// Alignment of memory for operands: a cache line.
+const LINE: usize = 64;
+
+/// The blocks that a process receives, in the order of their sources, and the memory that combining
+/// them takes. Nothing is allocated once the longest blocks have been seen.
+pub struct Accumulation {
+    blocks: Vec<Block>,
+    packed: Vec<u8>,
+    scratch: Scratch,
+}
+
+impl Accumulation {
+    /// The blocks of some entries in the list of sources; not bound.
+    pub fn new(sources: impl Iterator<Item = u32>) -> Accumulation {
+        Accumulation { blocks: sources.map(Block::new).collect(), packed: Vec::new(), scratch: Scratch::default() }
+    }
+
+    /// Binds the blocks' places, and checks operator and datatypes.
+    pub fn bind(&mut self, op: Option<Op>, side: &Blocks, known: &Known, comm: &Comm, self_comm: &Comm) -> Result<()> {
+        if self.blocks.is_empty() {
+            // without sources, the operator is not significant
+            return Ok(());
+        }
+        let op = op.ok_or_else(|| Error::Internal("a call that accumulates has no operator".into()))?;
+        // asked each time: the handle of a freed operator may come back as another one
+        let commutes = op.kind() != op::Kind::User || op.commutes()?;
+        let mut packed = 0;
+        for block in &mut self.blocks {
+            block.bind((op, commutes), side, known, comm, self_comm)?;
+            let (room_packed, room) = block.needs();
+            packed = packed.max(room_packed);
+            if let Some(room) = room {
+                self.scratch.hold(room, 2)?;
+            }
+        }
+        enlarge(&mut self.packed, packed + LINE)
+    }
+
+    /// Returns the entry in the list of sources of each block.
+    pub fn sources(&self) -> impl Iterator<Item = u32> + '_ {
+        self.blocks.iter().map(|block| block.source)
+    }
+
+    /// Returns the entry in the list of sources of the block at a position.
+    pub fn source(&self, position: usize) -> u32 {
+        self.blocks[position].source
+    }
+
+    /// Returns the bytes of the block at a position.
+    pub fn bytes(&self, position: usize) -> usize {
+        self.blocks[position].bytes()
+    }
+
+    /// Combines received data with the block at a position.
+    ///
+    /// # Safety
+    /// The block must be writable as bound, and `data` readable for its bytes.
+    pub unsafe fn combine(&mut self, position: usize, data: *const u8, known: &Known, loopback: Loopback) -> Result<()> {
+        let skipped = self.packed.as_ptr().align_offset(LINE);
+        let mut tools = Tools { scratch: &mut self.scratch, packed: &mut self.packed[skipped..], known, loopback };
+        // SAFETY: the caller vouches for block and data.
+        unsafe { self.blocks[position].combine(data, &mut tools) }
+    }
+
+    /// Forgets which operator and datatypes MPI has accepted.
+    pub fn forget_datatypes(&mut self) {
+        self.blocks.iter_mut().for_each(Block::forget_datatypes);
+    }
+}
