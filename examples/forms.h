@@ -45,6 +45,7 @@ static inline void *allocate(size_t count, size_t size) {
    program's own memory for a process that is alone (MPI_ERR_WIN). */
 static inline void *make_window(size_t count, size_t size, int allocated, MPI_Comm comm, MPI_Win *window) {
   void *base = NULL;
+  if (count == 0) count = 1; /* so that there is an address */
   MPI_Aint bytes = (MPI_Aint)(count * size);
   MPI_Comm trial;
   int rank, failed;
