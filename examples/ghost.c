@@ -31,7 +31,7 @@ enum { MOST_NEIGHBORS = 16, MOST_SIZES = 8 };
 
 static const char usage[] =
     "usage: ghost [options]\n"
-    "  --neighbors K     neighbors of a process (4), at most 16; fewer if there are not as many processes\n"
+    "  --distance D      neighbors are the nearest D processes on each side, at most 8 (2)\n"
     "  --largest N       doubles of the largest buffer (1000)\n"
     "  --largest-many N  doubles of the largest buffer that is brought by a put for each double (1000)\n"
     "  --window KIND     memory of the windows: create, the program's, or allocate, MPI's (create)\n"
@@ -40,7 +40,7 @@ static const char usage[] =
     "  --picture FILE    draw the times of all three tables, as SVG\n";
 
 typedef struct {
-  int neighbors, largest, largest_many, allocated, rounds, seconds, help;
+  int distance, largest, largest_many, allocated, rounds, seconds, help;
   const char *picture;
 } options;
 
@@ -62,40 +62,35 @@ typedef struct {
 
 /* ------------------------------------------------------------------------------------- neighbors */
 
-/* The nearest `most` processes on both sides of a process of the ring, each once; a process that
-   is alone is its own neighbor. */
-static int find_neighbors(int rank, int processes, int most, int *ranks) {
+/* The nearest processes of the ring on both sides, each once; a process that is alone is its own
+   neighbor. A process is a neighbor of its neighbors. */
+static int find_neighbors(int rank, int processes, int distance, int *ranks) {
   int found = 0;
-  for (int distance = 1; distance <= processes / 2; distance++) {
-    for (int side = 0; side < 2 && found < most; side++) {
-      int other = (rank + (side ? processes - distance : distance)) % processes;
-      int known = 0;
-      for (int i = 0; i < found; i++) known = known || ranks[i] == other;
-      if (!known) ranks[found++] = other;
-    }
+  for (int d = 1; d <= distance && d <= processes / 2; d++) {
+    int above = (rank + d) % processes, below = (rank + processes - d) % processes;
+    ranks[found++] = above;
+    if (below != above) ranks[found++] = below;
   }
   if (processes == 1) ranks[found++] = rank;
   return found;
 }
 
-/* Which neighbor of `other` this process is. */
-static int place_at(int rank, int other, int processes, int most) {
-  int ranks[MOST_NEIGHBORS], found = find_neighbors(other, processes, most, ranks);
-  for (int i = 0; i < found; i++)
-    if (ranks[i] == rank) return i;
-  fprintf(stderr, "ghost: process %d has no edge back to %d\n", other, rank);
-  MPI_Abort(MPI_COMM_WORLD, 4);
-  return -1;
+/* Which neighbor of `other`, a neighbor, this process is. */
+static int place_at(int rank, int other, int processes, int distance) {
+  int ranks[MOST_NEIGHBORS], i = 0;
+  find_neighbors(other, processes, distance, ranks);
+  while (ranks[i] != rank) i++;
+  return i;
 }
 
 /* Collective over `comm`. Room for buffers of `largest` doubles. */
-static void make_ghosts(ghosts *g, int most, int largest, int allocated, MPI_Comm comm) {
+static void make_ghosts(ghosts *g, int distance, int largest, int allocated, MPI_Comm comm) {
   *g = (ghosts){.allocated = allocated};
   MPI_Comm_dup(comm, &g->comm);
   MPI_Comm_rank(comm, &g->rank);
   MPI_Comm_size(comm, &g->processes);
-  g->neighbors = find_neighbors(g->rank, g->processes, most, g->ranks);
-  for (int i = 0; i < g->neighbors; i++) g->places[i] = place_at(g->rank, g->ranks[i], g->processes, most);
+  g->neighbors = find_neighbors(g->rank, g->processes, distance, g->ranks);
+  for (int i = 0; i < g->neighbors; i++) g->places[i] = place_at(g->rank, g->ranks[i], g->processes, distance);
   MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, g->neighbors, g->ranks, MPI_UNWEIGHTED, g->neighbors, g->ranks,
                         MPI_UNWEIGHTED, MPI_INFO_NULL, g->comm);
   MPI_Group all;
@@ -341,7 +336,7 @@ static void measure_synchronization(const options *o, chart *c, MPI_Comm world) 
     MPI_Comm_split(world, rank < processes ? 0 : MPI_UNDEFINED, rank, &part);
     if (part != MPI_COMM_NULL) {
       ghosts g;
-      make_ghosts(&g, o->neighbors, 1, o->allocated, part);
+      make_ghosts(&g, o->distance, 1, o->allocated, part);
       set_size(&g, 1);
       form forms[FORMS];
       set_forms(forms, &g, "barrier", run_barrier, run_fence_empty, run_pscw_empty);
@@ -367,7 +362,7 @@ static int run(const options *o, MPI_Comm world) {
                            {.title = "Synchronization alone; plan: 1 double", .unit = "processes"}};
   int larger = o->largest > o->largest_many ? o->largest : o->largest_many, drawn = 1;
   ghosts g;
-  make_ghosts(&g, o->neighbors, larger, o->allocated, world);
+  make_ghosts(&g, o->distance, larger, o->allocated, world);
   if (g.rank == 0)
     printf("%d processes, %d neighbors each, windows by MPI_Win_%s\n", g.processes, g.neighbors,
            o->allocated ? "allocate" : "create");
@@ -388,11 +383,11 @@ static int run(const options *o, MPI_Comm world) {
 /* Returns the argument that is wrong, or NULL. Past the end of argv stands a NULL, which no parser
    accepts. */
 static const char *parse(char **argv, options *o) {
-  *o = (options){.neighbors = 4, .largest = 1000, .largest_many = 1000, .rounds = 15, .seconds = 1};
+  *o = (options){.distance = 2, .largest = 1000, .largest_many = 1000, .rounds = 15, .seconds = 1};
   for (char **a = argv + 1; *a != NULL; a++) {
     const char *name = *a;
     int ok = 1;
-    if (strcmp(name, "--neighbors") == 0) ok = parse_int(a[1], 1, MOST_NEIGHBORS, &o->neighbors) && *++a != NULL;
+    if (strcmp(name, "--distance") == 0) ok = parse_int(a[1], 1, MOST_NEIGHBORS / 2, &o->distance) && *++a != NULL;
     else if (strcmp(name, "--largest") == 0) ok = parse_int(a[1], 1, 10000000, &o->largest) && *++a != NULL;
     else if (strcmp(name, "--largest-many") == 0) ok = parse_int(a[1], 1, 10000000, &o->largest_many) && *++a != NULL;
     else if (strcmp(name, "--window") == 0) ok = parse_window(a[1], &o->allocated) && *++a != NULL;
