@@ -13,8 +13,10 @@
  *
  * Claims are made in batches. Forms:
  *
- *   window     MPIX_Sparse_window_compare_and_swap, MPIX_Sparse_window_flush
- *   cas        MPI_Compare_and_swap, MPI_Win_flush_all, under MPI_Win_lock_all
+ *   window     MPIX_Sparse_window_compare_and_swap, MPIX_Sparse_window_flush; own vertices are claimed
+ *              by a load and a store, since the library touches them only in its calls
+ *   cas        MPI_Compare_and_swap, of own vertices too, and MPI_Win_flush_all, under
+ *              MPI_Win_lock_all
  *   messages   claims and answers by MPI_Alltoallv, in rounds that all processes take part in
  *
  * The program follows Barrett, One-Sided Communication for High Performance Computing Applications,
@@ -209,6 +211,13 @@ static int target_of(const search *s, int r, int rank, int *there) {
   return ghost < 0 ? rank : s->g->owner[s->g->owned_by[ghost]];
 }
 
+/* Claims an own vertex, in forms in which others access it only while this process is in a call. */
+static int claim_here(search *s, int v, int name) {
+  int previous = s->component[v];
+  if (previous == NONE) s->component[v] = name;
+  return previous;
+}
+
 static void open_window(search *s) { MPIX_Sparse_window_fence(s->window); }
 static void close_window(search *s) { MPIX_Sparse_window_fence(s->window); }
 
@@ -218,7 +227,8 @@ static void claim_window(search *s) {
   for (int r = 0; r < s->requests; r++) {
     int target = target_of(s, r, rank, &there);
     MPI_Aint index = there;
-    MPIX_Sparse_window_compare_and_swap(&s->proposed[r], &none, &s->previous[r], 1, target, &index, s->window);
+    if (target == rank) s->previous[r] = claim_here(s, there, s->proposed[r]);
+    else MPIX_Sparse_window_compare_and_swap(&s->proposed[r], &none, &s->previous[r], 1, target, &index, s->window);
   }
   MPIX_Sparse_window_flush(s->window);
 }
@@ -246,12 +256,6 @@ static void close_cas(search *s) {
 }
 
 static void no_more(search *s) { (void)s; }
-
-static int claim_here(search *s, int v, int name) {
-  int previous = s->component[v];
-  if (previous == NONE) s->component[v] = name;
-  return previous;
-}
 
 /* Claims of vertices elsewhere travel to their owners, sorted by process, and the answers come back
    in the same order. */
