@@ -163,7 +163,7 @@ static inline void time_forms(const form *forms, int count, int rounds, double b
 /* Names of the forms, as the head of columns that print_times fills. */
 static inline void print_names(const char *label, const form *forms, int count) {
   printf("%-22s", label);
-  for (int f = 0; f < count; f++) printf("%12s%s", forms[f].name, f > 0 ? "        " : "");
+  for (int f = 0; f < count; f++) printf("%12s%s", forms[f].name, f > 0 ? "          " : "");
   printf("\n");
 }
 
@@ -171,9 +171,9 @@ static inline void print_names(const char *label, const form *forms, int count) 
 static inline void print_times(const char *label, const double *seconds, int count) {
   printf("%-22s", label);
   for (int f = 0; f < count; f++) {
-    if (isnan(seconds[f])) printf("%12s%s", "-", f > 0 ? "        " : "");
+    if (isnan(seconds[f])) printf("%12s%s", "-", f > 0 ? "          " : "");
     else if (f == 0) printf("%12.2f", seconds[f] * 1e6);
-    else printf("%12.2f (%5.2f)", seconds[f] * 1e6, seconds[f] / seconds[0]);
+    else printf("%12.2f (%7.2f)", seconds[f] * 1e6, seconds[f] / seconds[0]);
   }
   printf("\n");
   fflush(stdout);

@@ -7,12 +7,13 @@
  * Processes form a ring, and the neighbors are the nearest ones on both sides. Forms:
  *
  *   plan       MPIX_Neighbor_alltoallv_plan, started and waited for
+ *   window     MPIX_Sparse_window_put of each buffer, and MPIX_Sparse_window_fence
  *   messages   MPI_Irecv and MPI_Isend of each buffer, MPI_Waitall
  *   fence      one MPI_Put to each neighbor between two calls of MPI_Win_fence
  *   pscw       one MPI_Put to each neighbor between MPI_Win_post, _start and MPI_Win_complete, _wait
  *
- * The second table brings the same buffers by a put for each double, beside one message. The third
- * has the cost of the synchronization alone, against the number of processes.
+ * In the second table, window, fence and pscw bring the same buffers by a put for each double. The
+ * third has the cost of the synchronization alone, against the number of processes.
  *
  * The program follows Barrett, One-Sided Communication for High Performance Computing Applications,
  * 2009, chapter 7: Figures 6 and 7, and 1.
@@ -44,7 +45,7 @@ typedef struct {
   const char *picture;
 } options;
 
-enum { PLAN, MESSAGES, FENCE, PSCW, FORMS };
+enum { PLAN, WINDOW, MESSAGES, FENCE, PSCW, FORMS };
 
 typedef struct {
   MPI_Comm comm; /* with the neighborhood */
@@ -54,6 +55,8 @@ typedef struct {
   int size;                   /* doubles of each buffer */
   int counts[MOST_NEIGHBORS], displs[MOST_NEIGHBORS];
   double *send, *receive[FORMS]; /* buffers of all neighbors, neighbor by neighbor */
+  MPI_Aint *indices; /* of each element of a process */
+  MPIX_Sparse_window window;
   int allocated;
   MPI_Win fence, pscw;
   MPI_Group group; /* the neighbors */
@@ -102,6 +105,10 @@ static void make_ghosts(ghosts *g, int distance, int largest, int allocated, MPI
   g->send = allocate(room, sizeof(double));
   g->receive[PLAN] = allocate(room, sizeof(double));
   g->receive[MESSAGES] = allocate(room, sizeof(double));
+  g->receive[WINDOW] = allocate(room, sizeof(double));
+  g->indices = allocate(room, sizeof *g->indices);
+  for (size_t k = 0; k < room; k++) g->indices[k] = (MPI_Aint)k;
+  MPIX_Sparse_window_create(g->receive[WINDOW], (int)room, MPI_DOUBLE, MPI_INFO_NULL, comm, &g->window);
   g->receive[FENCE] = make_window(room, sizeof(double), allocated, comm, &g->fence);
   if (g->receive[FENCE] != NULL)
     g->receive[PSCW] = make_window(room, sizeof(double), allocated, comm, &g->pscw);
@@ -119,10 +126,13 @@ static void set_size(ghosts *g, int size) {
 }
 
 static void free_ghosts(ghosts *g) {
+  MPIX_Sparse_window_free(&g->window);
   free_window(g->receive[FENCE], g->allocated, &g->fence);
   free_window(g->receive[PSCW], g->allocated, &g->pscw);
   free(g->receive[PLAN]);
+  free(g->receive[WINDOW]);
   free(g->receive[MESSAGES]);
+  free(g->indices);
   free(g->send);
   MPI_Group_free(&g->group);
   MPI_Comm_free(&g->comm);
@@ -145,6 +155,15 @@ static void run_messages(void *on) {
   for (int i = 0; i < g->neighbors; i++)
     MPI_Isend(g->send + g->displs[i], g->size, MPI_DOUBLE, g->ranks[i], 0, g->comm, &requests[n++]);
   MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
+}
+
+static void window_puts(const ghosts *g, int piece) {
+  for (int i = 0; i < g->neighbors; i++) {
+    const double *from = g->send + g->displs[i];
+    const MPI_Aint *to = g->indices + (size_t)g->places[i] * (size_t)g->size;
+    for (int k = 0; k < g->size; k += piece) MPIX_Sparse_window_put(from + k, piece, g->ranks[i], to + k, g->window);
+  }
+  MPIX_Sparse_window_fence(g->window);
 }
 
 /* Puts of `piece` doubles, as many as bring each neighbor its buffer. */
@@ -171,13 +190,16 @@ static void pscw_puts(const ghosts *g, int piece) {
   MPI_Win_wait(g->pscw);
 }
 
+static void run_window(void *on) { window_puts(on, ((ghosts *)on)->size); }
 static void run_fence(void *on) { fence_puts(on, ((ghosts *)on)->size); }
 static void run_pscw(void *on) { pscw_puts(on, ((ghosts *)on)->size); }
+static void run_window_many(void *on) { window_puts(on, 1); }
 static void run_fence_many(void *on) { fence_puts(on, 1); }
 static void run_pscw_many(void *on) { pscw_puts(on, 1); }
 
 /* Synchronization alone. */
 static void run_barrier(void *on) { MPI_Barrier(((ghosts *)on)->comm); }
+static void run_window_empty(void *on) { MPIX_Sparse_window_fence(((ghosts *)on)->window); }
 static void run_fence_empty(void *on) { MPI_Win_fence(0, ((ghosts *)on)->fence); }
 static void run_pscw_empty(void *on) {
   ghosts *g = on;
@@ -187,14 +209,30 @@ static void run_pscw_empty(void *on) {
   MPI_Win_wait(g->pscw);
 }
 
-/* The forms of one table. Those that need windows are skipped if there are none. */
-static void set_forms(form *forms, ghosts *g, const char *name, void (*second)(void *), void (*fence)(void *),
-                      void (*pscw)(void *)) {
+/* The forms of the tables. */
+static const form one_put[FORMS] = {{"plan", run_plan, NULL},
+                                    {"window", run_window, NULL},
+                                    {"messages", run_messages, NULL},
+                                    {"fence", run_fence, NULL},
+                                    {"pscw", run_pscw, NULL}};
+static const form many_puts[FORMS] = {{"plan", run_plan, NULL},
+                                      {"window", run_window_many, NULL},
+                                      {"messages", run_messages, NULL},
+                                      {"fence", run_fence_many, NULL},
+                                      {"pscw", run_pscw_many, NULL}};
+static const form synchronization[FORMS] = {{"plan", run_plan, NULL},
+                                            {"window", run_window_empty, NULL},
+                                            {"barrier", run_barrier, NULL},
+                                            {"fence", run_fence_empty, NULL},
+                                            {"pscw", run_pscw_empty, NULL}};
+
+/* Those that need MPI's windows are skipped if there are none. */
+static void take_forms(form *forms, const form *table, ghosts *g) {
   int windows = g->receive[FENCE] != NULL && g->receive[PSCW] != NULL;
-  forms[PLAN] = (form){"plan", run_plan, g};
-  forms[MESSAGES] = (form){name, second, g};
-  forms[FENCE] = (form){"fence", windows ? fence : NULL, g};
-  forms[PSCW] = (form){"pscw", windows ? pscw : NULL, g};
+  for (int f = 0; f < FORMS; f++) {
+    forms[f] = (form){table[f].name, table[f].run, g};
+    if (f >= FENCE && !windows) forms[f].run = NULL;
+  }
 }
 
 /* ----------------------------------------------------------------------------------------- check */
@@ -243,7 +281,7 @@ static void add_point(chart *c, int x, const double *seconds) {
 
 /* Draws both axes by powers of 10 (x: only if it spans more than one), and a line for each form. */
 static void draw_chart(FILE *file, const chart *c, double left, double top, double width, double height) {
-  static const char *const colors[FORMS] = {"#1f5fa8", "#3a8f3a", "#c9721f", "#a83250"};
+  static const char *const colors[FORMS] = {"#1f5fa8", "#5b3f9c", "#3a8f3a", "#c9721f", "#a83250"};
   double low = INFINITY, high = 0;
   for (int f = 0; f < FORMS; f++) {
     for (int i = 0; i < c->points; i++) {
@@ -339,7 +377,7 @@ static void measure_synchronization(const options *o, chart *c, MPI_Comm world) 
       make_ghosts(&g, o->distance, 1, o->allocated, part);
       set_size(&g, 1);
       form forms[FORMS];
-      set_forms(forms, &g, "barrier", run_barrier, run_fence_empty, run_pscw_empty);
+      take_forms(forms, synchronization, &g);
       for (int f = 0; f < FORMS; f++) c->names[f] = forms[f].name;
       time_forms(forms, FORMS, o->rounds, o->seconds, part, seconds);
       if (g.receive[FENCE] != NULL) MPI_Win_fence(MPI_MODE_NOSUCCEED, g.fence);
@@ -367,8 +405,8 @@ static int run(const options *o, MPI_Comm world) {
     printf("%d processes, %d neighbors each, windows by MPI_Win_%s\n", g.processes, g.neighbors,
            o->allocated ? "allocate" : "create");
   form one[FORMS], many[FORMS];
-  set_forms(one, &g, "messages", run_messages, run_fence, run_pscw);
-  set_forms(many, &g, "messages", run_messages, run_fence_many, run_pscw_many);
+  take_forms(one, one_put, &g);
+  take_forms(many, many_puts, &g);
   long long wrong = measure_sizes(o, &g, one, o->largest, &charts[0]);
   wrong += measure_sizes(o, &g, many, o->largest_many, &charts[1]);
   measure_synchronization(o, &charts[2], world);
@@ -388,8 +426,8 @@ static const char *parse(char **argv, options *o) {
     const char *name = *a;
     int ok = 1;
     if (strcmp(name, "--distance") == 0) ok = parse_int(a[1], 1, MOST_NEIGHBORS / 2, &o->distance) && *++a != NULL;
-    else if (strcmp(name, "--largest") == 0) ok = parse_int(a[1], 1, 10000000, &o->largest) && *++a != NULL;
-    else if (strcmp(name, "--largest-many") == 0) ok = parse_int(a[1], 1, 10000000, &o->largest_many) && *++a != NULL;
+    else if (strcmp(name, "--largest") == 0) ok = parse_int(a[1], 1, 1000000, &o->largest) && *++a != NULL;
+    else if (strcmp(name, "--largest-many") == 0) ok = parse_int(a[1], 1, 1000000, &o->largest_many) && *++a != NULL;
     else if (strcmp(name, "--window") == 0) ok = parse_window(a[1], &o->allocated) && *++a != NULL;
     else if (strcmp(name, "--rounds") == 0) ok = parse_int(a[1], 1, MOST_ROUNDS, &o->rounds) && *++a != NULL;
     else if (strcmp(name, "--seconds") == 0) ok = parse_int(a[1], 0, 1000, &o->seconds) && *++a != NULL;
