@@ -3,11 +3,12 @@
  *
  * Cases:
  *
- *   accumulate  random elements of all processes are changed by exclusive or, one call for each, as
- *               in GUPS. Alternatives: MPIX_Sparse_window_accumulate and _fence; MPI_Accumulate with
- *               a fence at the end; pairs of element and value, sorted by target, by MPI_Alltoallv.
- *   puts        8 bytes are put into each of many elements of one neighbor in an epoch, one call for
- *               each. Alternatives: MPIX_Sparse_window_put and _fence; MPI_Put and a fence; one
+ *   accumulate  random elements of all processes are changed by exclusive or, one call for each,
+ *               as in GUPS. Alternatives: MPIX_Sparse_window_accumulate and _fence; MPI_Accumulate
+ *               with a fence at the end and after each 100000 calls; pairs of element and value,
+ *               sorted by target, by MPI_Alltoallv.
+ *   puts        8 bytes are put into each of many elements of one neighbor in an epoch, one call
+ *               for each. Alternatives: MPIX_Sparse_window_put and _fence; MPI_Put and a fence; one
  *               message of the same bytes.
  *   growth      memory of the process before and after many accumulates in one epoch, of the
  *               library's window alone.
@@ -36,7 +37,7 @@ struct problem {
 
 static int updates = 1000000, most_puts = 10000, growth = 10000000;
 
-/* ---- the operations */
+/* ------------------------------------------------------------------------------- the operations */
 
 /* update `i` of process `rank`: an element of all processes' together, and what it is changed by */
 static uint64_t update(int rank, int i, uint64_t *value) {
@@ -112,7 +113,7 @@ static void sent_puts(problem *p) {
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
 
-/* ---- the problems */
+/* --------------------------------------------------------------------------------- the problems */
 
 enum { WINDOW, CREATE, ALLOCATE, BY_HAND, FORMS };
 static const char *const names[FORMS] = {"window", "MPI create", "MPI allocate", "by hand"};
@@ -195,7 +196,7 @@ static void check_puts(const alternative *a) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* ---- measuring */
+/* ------------------------------------------------------------------------------------ measuring */
 
 /* Seconds a run of each alternative, NAN for those without one. */
 static void time_runs(const alternative *list, double seconds[FORMS]) {

@@ -13,8 +13,8 @@
  *
  * Claims are made in batches. Forms:
  *
- *   window     MPIX_Sparse_window_compare_and_swap, MPIX_Sparse_window_flush; own vertices are claimed
- *              by a load and a store, since the library touches them only in its calls
+ *   window     MPIX_Sparse_window_compare_and_swap, MPIX_Sparse_window_flush; own vertices are
+ *              claimed by a load and a store, since the library touches them only in its calls
  *   cas        MPI_Compare_and_swap, of own vertices too, and MPI_Win_flush_all, under
  *              MPI_Win_lock_all
  *   messages   claims and answers by MPI_Alltoallv, in rounds that all processes take part in
@@ -50,7 +50,7 @@ typedef struct {
   int kind, vertices, edges, seed, batch, allocated, rounds, seconds, help;
 } options;
 
-/* -------------------------------------------------------------------------------------- searches */
+/* ------------------------------------------------------------------------------------- searches */
 
 /* Vertices have local numbers: own ones, then ghosts. */
 typedef struct search search;
@@ -131,7 +131,7 @@ static void take_answers(search *s) {
   }
 }
 
-/* ------------------------------------------------------------------------- names that are united */
+/* ------------------------------------------------------------------------ names that are united */
 
 static int root_of(int *parent, int i) {
   while (parent[i] != i) i = parent[i] = parent[parent[i]];
@@ -200,7 +200,7 @@ static void find_components(void *on) {
   unite_names(s);
 }
 
-/* ----------------------------------------------------------------------------------------- forms */
+/* ---------------------------------------------------------------------------------------- forms */
 
 enum { WINDOW, CAS, MESSAGES, FORMS };
 
@@ -339,7 +339,7 @@ static void free_search(search *s, int which) {
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
 }
 
-/* ---------------------------------------------------------------------------------------- checks */
+/* --------------------------------------------------------------------------------------- checks */
 
 /* Components of a graph that is here as a whole: for each vertex the least one of its component. */
 static int *serial_components(const graph *g) {

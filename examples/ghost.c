@@ -1,5 +1,5 @@
-/* Ghost cells: each process sends a buffer to each of a few neighbors, again and again. What does an
- * exchange cost by puts, by messages, and by this library?
+/* Ghost cells: each process sends a buffer to each of a few neighbors, again and again. What does
+ * an exchange cost by puts, by messages, and by this library?
  *
  *   mpicc -std=c11 -O2 -Iinclude examples/ghost.c -lmpix_neighbor -lm -o ghost
  *   mpirun -n 4 ./ghost --largest 100000 --picture ghost.svg
@@ -10,7 +10,8 @@
  *   window     MPIX_Sparse_window_put of each buffer, and MPIX_Sparse_window_fence
  *   messages   MPI_Irecv and MPI_Isend of each buffer, MPI_Waitall
  *   fence      one MPI_Put to each neighbor between two calls of MPI_Win_fence
- *   pscw       one MPI_Put to each neighbor between MPI_Win_post, _start and MPI_Win_complete, _wait
+ *   pscw       one MPI_Put to each neighbor between MPI_Win_post, MPI_Win_start and
+ *              MPI_Win_complete, MPI_Win_wait
  *
  * In the second table, window, fence and pscw bring the same buffers by a put for each double. The
  * third has the cost of the synchronization alone, against the number of processes.
@@ -63,7 +64,7 @@ typedef struct {
   MPIX_Request plan;
 } ghosts;
 
-/* ------------------------------------------------------------------------------------- neighbors */
+/* ------------------------------------------------------------------------------------ neighbors */
 
 /* The nearest processes of the ring on both sides, each once; a process that is alone is its own
    neighbor. A process is a neighbor of its neighbors. */
@@ -138,7 +139,7 @@ static void free_ghosts(ghosts *g) {
   MPI_Comm_free(&g->comm);
 }
 
-/* ----------------------------------------------------------------------------------------- forms */
+/* ---------------------------------------------------------------------------------------- forms */
 
 static void run_plan(void *on) {
   ghosts *g = on;
@@ -235,7 +236,7 @@ static void take_forms(form *forms, const form *table, ghosts *g) {
   }
 }
 
-/* ----------------------------------------------------------------------------------------- check */
+/* ---------------------------------------------------------------------------------------- check */
 
 /* What process `source` sends `target` as element k. */
 static double value_of(int source, int target, int k, int salt) {
@@ -263,7 +264,7 @@ static long long check(ghosts *g, const form *f, int buffer, int salt) {
   return wrong;
 }
 
-/* --------------------------------------------------------------------------------------- picture */
+/* -------------------------------------------------------------------------------------- picture */
 
 /* The times of one table: microseconds of each form for each x. */
 typedef struct {
@@ -337,7 +338,7 @@ static int draw(const char *name, const chart *charts, int count, int processes)
   return fclose(file) == 0;
 }
 
-/* -------------------------------------------------------------------------------------- measuring */
+/* ------------------------------------------------------------------------------------ measuring */
 
 /* Collective. One table: the forms for buffers of 1, 10, 100 ... doubles. Returns how many doubles
    were wrong. */

@@ -42,7 +42,7 @@ typedef struct {
   int cells[3], iterations, allocated, rounds, seconds, help;
 } options;
 
-/* ---------------------------------------------------------------------------------------- matrix */
+/* --------------------------------------------------------------------------------------- matrix */
 
 /* Rows are the process's own points, with x running fastest. Columns are numbered from 0: own
    points, then ghost points. */
@@ -163,7 +163,7 @@ static void free_matrix(matrix *a) {
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
 }
 
-/* ---------------------------------------------------------------------------------------- solver */
+/* --------------------------------------------------------------------------------------- solver */
 
 /* A solver and its form of exchange. `p` has the ghost entries behind the process's own ones. */
 typedef struct solver solver;
@@ -237,7 +237,7 @@ static void free_solver(solver *s) {
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
 }
 
-/* ----------------------------------------------------------------------------------------- forms */
+/* ---------------------------------------------------------------------------------------- forms */
 
 enum { PLAN, MESSAGES, FENCE, PSCW, FORMS };
 
@@ -325,7 +325,7 @@ static void free_forms(solver *solvers) {
   }
 }
 
-/* ---------------------------------------------------------------------------------------- checks */
+/* --------------------------------------------------------------------------------------- checks */
 
 /* Collective. The largest difference of an entry of x from 1. */
 static double error_of(const solver *s) {

@@ -52,7 +52,7 @@ typedef struct {
   const char *file;
 } options;
 
-/* ---------------------------------------------------------------------------------------- solver */
+/* --------------------------------------------------------------------------------------- solver */
 
 typedef struct {
   double value;
@@ -138,7 +138,7 @@ static void take_pulled(solver *s) {
 
 static int owner_of(const graph *g, int ghost) { return g->owner[g->owned_by[ghost]]; }
 
-/* ----------------------------------------------------------------------------------------- forms */
+/* ---------------------------------------------------------------------------------------- forms */
 
 enum { WINDOW, PULL, EXCHANGE, ACCUMULATE, GET, MESSAGES, FORMS };
 
@@ -306,7 +306,7 @@ static void free_solver(solver *s, int which) {
   for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
 }
 
-/* ---------------------------------------------------------------------------------------- graphs */
+/* --------------------------------------------------------------------------------------- graphs */
 
 /* Reads the edges on process 0 of `comm`. Returns 0 on all processes if there is something wrong
    with the file, which is said. */
@@ -355,7 +355,7 @@ static int make_graphs(const options *o, int kind, MPI_Comm comm, graph *out, gr
   return ok;
 }
 
-/* ---------------------------------------------------------------------------------------- checks */
+/* --------------------------------------------------------------------------------------- checks */
 
 static void no_exchange(solver *s) { flow_here(s); }
 
