@@ -470,25 +470,6 @@ static void print_choice(const problem *p) {
   if (me == 0 && at) printf("# auto: %.*s\n", (int)strcspn(at, "\n"), at);
 }
 
-/* ---- command line */
-
-/* takes an option and its value out of the command line */
-static const char *take(int *argc, char **argv, const char *option) {
-  for (int i = 1; i + 1 < *argc; i++) {
-    if (strcmp(argv[i], option)) continue;
-    const char *value = argv[i + 1];
-    memmove(&argv[i], &argv[i + 2], sizeof *argv * (size_t)(*argc - i - 1));
-    *argc -= 2;
-    return value;
-  }
-  return NULL;
-}
-
-static void take_number(int *argc, char **argv, const char *option, int *number) {
-  const char *value = take(argc, argv, option);
-  if (value) *number = atoi(value);
-}
-
 int main(int argc, char **argv) {
   static const char usage[] = "dsde [--k N] [--bytes MOST] [--rounds N] [--batches N] [--seconds S] [--protocol NAME] [--soak ROUNDS]";
   take_number(&argc, argv, "--k", &k);

@@ -58,12 +58,31 @@ static uint64_t mix(uint64_t z) {
   return z ^ (z >> 31);
 }
 
-static const char *size_name(int bytes) {
+static inline const char *size_name(int bytes) {
   static char text[20];
   if (bytes >= 1 << 20) snprintf(text, sizeof text, "%d MiB", bytes >> 20);
   else if (bytes >= 1 << 10) snprintf(text, sizeof text, "%d KiB", bytes >> 10);
   else snprintf(text, sizeof text, "%d B", bytes);
   return text;
+}
+
+/* ---- command line */
+
+/* takes an option and its value out of the command line */
+static inline const char *take(int *argc, char **argv, const char *option) {
+  for (int i = 1; i + 1 < *argc; i++) {
+    if (strcmp(argv[i], option)) continue;
+    const char *value = argv[i + 1];
+    memmove(&argv[i], &argv[i + 2], sizeof *argv * (size_t)(*argc - i - 1));
+    *argc -= 2;
+    return value;
+  }
+  return NULL;
+}
+
+static inline void take_number(int *argc, char **argv, const char *option, int *number) {
+  const char *value = take(argc, argv, option);
+  if (value) *number = atoi(value);
 }
 
 /* ---- begin and end */
@@ -129,7 +148,7 @@ static void end(void) {
 /* ---- measuring */
 
 /* ns for passing a cache line to the other process and back, halved */
-static double probe(void) {
+static inline double probe(void) {
   if (!line) return 0;
   enum { PASSES = 400 };
   MPI_Barrier(MPI_COMM_WORLD);
@@ -161,7 +180,7 @@ static inline void print_distances(void) {
   printf("\n");
 }
 
-static double batch(const alternative *a, int calls) {
+static inline double batch(const alternative *a, int calls) {
   a->run(a->on);
   MPI_Barrier(MPI_COMM_WORLD);
   /* where processes share cores, they leave the barrier a scheduler's time slice apart */
@@ -195,14 +214,14 @@ static inline double typical(double *v, int count) {
 }
 
 /* no samples yet, room for one of each round */
-static void make_samples(samples *s, int alternatives) {
+static inline void make_samples(samples *s, int alternatives) {
   *s = (samples){.count = 0};
   for (int a = 0; a < alternatives; a++) s->times[a] = need(sizeof(double) * (size_t)rounds);
 }
 
 /* How many calls make a batch: about 0.2 ms; where processes share cores 3 ms, and enough calls
    that the way out of the barrier does not count. */
-static void calibrate_batches(const alternative *list, int alternatives, int calls[MOST]) {
+static inline void calibrate_batches(const alternative *list, int alternatives, int calls[MOST]) {
   for (int a = 0; a < alternatives; a++) {
     int least = crowded ? least_calls : 4;
     double once = batch(&list[a], 4);
@@ -214,7 +233,7 @@ static void calibrate_batches(const alternative *list, int alternatives, int cal
 
 /* The rounds from `first` to `last`, fewer where they take more than so many seconds. Where cores
    are not probed all samples are near. */
-static void sample_rounds(const alternative *list, int alternatives, const int calls[MOST], int first, int last, double seconds, samples *near, samples *far) {
+static inline void sample_rounds(const alternative *list, int alternatives, const int calls[MOST], int first, int last, double seconds, samples *near, samples *far) {
   double start = MPI_Wtime();
   for (int r = first; r < last; r++) {
     double before = probe(), t[MOST];
@@ -245,7 +264,7 @@ static inline void sample(const alternative *list, int alternatives, samples *ne
   sample_rounds(list, alternatives, calls, 0, rounds, budget, near, far);
 }
 
-static void release_samples(samples *s) {
+static inline void release_samples(samples *s) {
   for (int a = 0; a < MOST; a++) free(s->times[a]);
 }
 
