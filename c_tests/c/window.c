@@ -403,8 +403,8 @@ static void bad_input(void) {
   MPI_Type_free(&fresh);
   refused(comm, MPIX_Sparse_window_create(mine, 2, MPI_INT, MPI_INFO_NULL, comm, last ? NULL : &window), MPI_ERR_ARG, "window is NULL", "no place");
   MPI_Info info;
-  MPI_Info_create(&info), MPI_Info_set(info, "mpix_window_batch", "12");
-  refused(comm, MPIX_Sparse_window_create(mine, 2, MPI_INT, last ? info : MPI_INFO_NULL, comm, &window), MPI_ERR_INFO_VALUE, "mpix_window_batch", "a hint");
+  MPI_Info_create(&info), MPI_Info_set(info, "mpix_sparse_targets", "few");
+  refused(comm, MPIX_Sparse_window_create(mine, 2, MPI_INT, last ? info : MPI_INFO_NULL, comm, &window), MPI_ERR_INFO_VALUE, "mpix_sparse_targets", "a hint");
   MPI_Info_free(&info);
   if (size > 1) {
     refused(comm, MPIX_Sparse_window_create(mine, 1, last ? MPI_FLOAT : MPI_INT, MPI_INFO_NULL, comm, &window), mismatch, "type is not the same", "types that differ");

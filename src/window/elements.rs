@@ -89,6 +89,12 @@ impl Elements {
         self.base.wrapping_offset(to_offset(index.cast_signed().wrapping_mul(self.extent)))
     }
 
+    /// Returns the address of the data of an element of the window, if that is contiguous.
+    #[inline]
+    pub fn data(&self, index: u64) -> *mut u8 {
+        self.address(index).wrapping_offset(self.plain.unwrap_or(0))
+    }
+
     /// Binds an operator to the elements. Calls MPI, which checks that they fit.
     pub fn bind(&mut self, op: Op, self_comm: &Comm) -> Result<Combining> {
         let mut block = Block::new(0);
@@ -203,10 +209,7 @@ impl Elements {
         // SAFETY: the caller vouches for the window.
         unsafe {
             match how {
-                Combining::Loops(loops) => {
-                    let at = self.address(index).wrapping_offset(self.plain.unwrap_or(0));
-                    loops.combine(at, value.as_ptr(), value.len())
-                }
+                Combining::Loops(loops) => loops.combine(self.data(index), value.as_ptr(), value.len()),
                 Combining::Block(block) => self.combine_by_mpi(index, value, block, self_comm),
             }
         }

@@ -394,7 +394,28 @@ impl State {
         reader: &mut Reader,
         mut results: Option<&mut Batch>,
     ) -> Result<()> {
-        let size = self.elements.size;
+        let State { elements, operators, .. } = self;
+        let (size, count) = (elements.size, elements.count);
+        if group.kind == Kind::Accumulate
+            && known
+            && !group.is_run
+            && let Operator::Combine(Combining::Loops(loops)) = operators.get(group.operator)
+        {
+            // the most frequent operations, without a question for each
+            let mut outside = None;
+            for _ in 0..group.elements {
+                let (index, value) = (reader.index(1), reader.values(size));
+                if index >= count {
+                    outside = Some(index);
+                    continue;
+                }
+                // SAFETY: the window's memory is the caller's until it is freed, and was checked to
+                // reach that far.
+                unsafe { loops.combine(elements.data(index), value.as_ptr(), size) }?;
+            }
+            outside.into_iter().for_each(|index| self.refuse(source, index, true));
+            return Ok(());
+        }
         let (times, elements) = if group.is_run { (1, group.elements) } else { (group.elements, 1) };
         for _ in 0..times {
             let first = reader.index(elements);
