@@ -132,14 +132,20 @@ unsafe fn memory(base: *mut c_void, count: i64, datatype: MPI_Datatype) -> Resul
     let datatype = unsafe { args::datatype("type", datatype) }?;
     device::look();
     if count > 0 {
-        buffer("base", base)?;
+        buffer("base", base, None)?;
     }
     Ok(Memory { base: base.cast(), count, datatype })
 }
 
-/// Checks that a buffer is one that the processor can access.
+/// Checks that a buffer is one that the processor can access. `elements`: how many lie there, if
+/// NULL is no address.
 #[inline]
-fn buffer(name: &'static str, at: *const c_void) -> Result<()> {
+fn buffer(name: &'static str, at: *const c_void, elements: Option<i64>) -> Result<()> {
+    if at.is_null()
+        && let Some(count) = elements
+    {
+        return Err(Error::NullBuffer { argument: Argument::new(name), count }.into());
+    }
     if mpi::is_in_place(at) {
         return Err(Error::InPlace { argument: Argument::new(name) }.into());
     }
@@ -208,16 +214,18 @@ unsafe fn issue(
                 return nobody(target, window.size());
             }
             let &Pointers { origin, compare, result } = pointers;
-            let used = [
-                ("origin", origin, kind.values() > 0),
-                ("compare", compare, kind.values() > 1),
-                ("result", result.cast_const(), kind.returns()),
-            ];
-            for (name, at, _) in used.into_iter().filter(|used| used.2 && length > 0) {
-                if at.is_null() && window.element_size() > 0 && window.has_plain_elements() {
-                    return Err(Error::NullBuffer { argument: Argument::new(name), count }.into());
+            if length > 0 {
+                // an element that is packed may lie at absolute addresses
+                let null = window.has_plain_elements().then_some(count);
+                if kind.values() > 0 {
+                    buffer("origin", origin, null)?;
                 }
-                buffer(name, at)?;
+                if kind.values() > 1 {
+                    buffer("compare", compare, null)?;
+                }
+                if kind.returns() {
+                    buffer("result", result, null)?;
+                }
             }
             window.issue(&Operations {
                 kind,

@@ -244,13 +244,14 @@ impl Window {
     }
 
     /// Returns the bytes of an element's data.
-    pub fn element_size(&self) -> usize {
+    fn element_size(&self) -> usize {
         self.state.elements.size
     }
 
-    /// Returns true if the data of an element is contiguous.
+    /// Returns true if an element has data, which is contiguous.
+    #[inline]
     pub fn has_plain_elements(&self) -> bool {
-        self.state.elements.is_plain()
+        self.state.elements.size > 0 && self.state.elements.is_plain()
     }
 
     /// Adds an operator of the program's.
