@@ -58,8 +58,11 @@ int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int target, int 
 
 /* how many receives there are until one is refused; none is when negative */
 static int receives_left = -1;
+/* whether the next receive from MPI_PROC_NULL is refused */
+static int refuse_nobody;
 int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request) {
   if (receives_left >= 0 && receives_left-- == 0) return failed++, MPI_ERR_OTHER;
+  if (refuse_nobody && source == MPI_PROC_NULL) return refuse_nobody = 0, failed++, MPI_ERR_OTHER;
   return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
 }
 
@@ -85,7 +88,7 @@ static void send_late(void) {
   lazy_count = failed = 0;
 }
 
-static MPI_Comm set(const char *schedule, const char *nodes, int in, const int *sources, int out, const int *targets) {
+static MPI_Comm set_weighted(const char *schedule, const char *nodes, int in, const int *sources, const int *in_weights, int out, const int *targets, const int *out_weights) {
   MPI_Comm comm;
   MPI_Info info;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -95,10 +98,15 @@ static MPI_Comm set(const char *schedule, const char *nodes, int in, const int *
   MPI_Info_set(info, "mpix_shared_memory", "0");
   MPI_Info_set(info, "mpix_fuse", "true");
   MPI_Info_set(info, "mpix_whole_communicator", "true");
+  if (in_weights != MPI_UNWEIGHTED) MPI_Info_set(info, "mpix_weight_unit", "1000000");
   if (nodes) MPI_Info_set(info, "mpix_nodes", nodes);
-  OK(MPIX_Neighbor_alltoall_set(in, sources, MPI_UNWEIGHTED, out, targets, MPI_UNWEIGHTED, info, comm));
+  OK(MPIX_Neighbor_alltoall_set(in, sources, in_weights, out, targets, out_weights, info, comm));
   MPI_Info_free(&info);
   return comm;
+}
+
+static MPI_Comm set(const char *schedule, const char *nodes, int in, const int *sources, int out, const int *targets) {
+  return set_weighted(schedule, nodes, in, sources, MPI_UNWEIGHTED, out, targets, MPI_UNWEIGHTED);
 }
 
 /* process 0 sends to process 1, twice, two short fields put together; the second send fails */
@@ -185,6 +193,7 @@ static void no_memory(void) {
    requests is refused. Messages between the two no longer match: the other request, which is under
    way, must not succeed without its blocks, and later calls say so */
 static void refused_receive(void) {
+  if (test_size < 2) return;
   int peers[3] = {1 - test_rank, 1 - test_rank, 1 - test_rank}, out = test_rank == 0 ? 3 : 0, in = test_rank == 1 ? 3 : 0;
   MPI_Comm comm = set("edge_coloring", NULL, in, peers, out, peers);
   char text[2000];
@@ -216,6 +225,41 @@ static void refused_receive(void) {
   failed = 0;
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Comm_free(&comm);
+  /* what was sent there and not received comes to nobody: MPICH gives a communicator that is made
+     now the context of one that has been freed */
+  comm = set("edge_coloring", NULL, in, peers, out, peers);
+  for (int call = 1; call < 9; call++) {
+    for (int i = 0; i < 3; i++) from[0][i] = test_value(2, i, call), into[0][i] = -1;
+    OK(MPIX_Neighbor_alltoall(from[0], 1, MPI_INT, into[0], 1, MPI_INT, comm));
+    for (int i = 0; i < in; i++) CHECK(into[0][i] == test_value(2, i, call), "call %d: block %d is %d", call, i, into[0][i]);
+  }
+  MPI_Comm_free(&comm);
+}
+
+/* blocks whose weights say that they are long travel in parts. Of a short block, all parts but the
+   last are empty, and come from MPI_PROC_NULL. If MPI refuses such a receive, the call fails, but
+   no message is missing: later calls succeed */
+static void refused_nobody(void) {
+  if (test_size != 3) return;
+  static const int in[] = {1, 1, 2}, sources[3][2] = {{1}, {0}, {0, 1}}, in_weights[3][2] = {{300}, {300}, {100, 100}};
+  static const int out[] = {2, 2, 0}, targets[3][2] = {{1, 2}, {2, 0}, {0}}, out_weights[3][2] = {{300, 100}, {100, 300}, {0}};
+  /* of each source's block, its place among the targets there */
+  static const int places[3][2] = {{1}, {0}, {1, 0}};
+  int me = test_rank, refusals = 0;
+  MPI_Comm comm = set_weighted("edge_coloring", NULL, in[me], sources[me], in_weights[me], out[me], targets[me], out_weights[me]);
+  for (int call = 0; call < 3; call++) {
+    int from[2] = {test_value(me, 0, call), test_value(me, 1, call)}, into[2] = {-1, -1};
+    failed = 0, refuse_nobody = call == 1;
+    int code = MPIX_Neighbor_alltoall(from, 1, MPI_INT, into, 1, MPI_INT, comm);
+    refuse_nobody = 0;
+    CHECK((code != MPI_SUCCESS) == failed, "call %d, %d refused: %s", call, failed, test_message(code));
+    for (int j = 0; j < in[me]; j++) CHECK(into[j] == test_value(sources[me][j], places[me][j], call), "call %d: block %d is %d", call, j, into[j]);
+    refusals += failed;
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &refusals, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  CHECK(refusals > 0, "no receive from MPI_PROC_NULL was refused");
+  failed = 0;
+  MPI_Comm_free(&comm);
 }
 
 int main(int argc, char **argv) {
@@ -223,6 +267,7 @@ int main(int argc, char **argv) {
   if (test_size >= 2) fused(0), fused(1);
   packets();
   no_memory();
-  if (test_size >= 2) refused_receive();
+  refused_receive();
+  refused_nobody();
   return test_finish();
 }

@@ -143,7 +143,9 @@ impl Owned {
     }
 
     /// Notes that a message to or from the process of rank `rank` could not be posted, nor anything
-    /// in its place: the next one would be taken for it. None may be posted from then on.
+    /// in its place: the next one would be taken for it. None may be posted from then on. The
+    /// communicator is never freed: MPI may give its context to another one, which would receive
+    /// what was sent to this process in vain.
     #[cold]
     pub fn mismatch(&self, rank: u32) {
         self.unmatched.lock().unwrap_or_else(PoisonError::into_inner).push(rank);
@@ -217,7 +219,7 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        if super::is_usable() && self.is_whole().is_ok() {
+        if super::is_usable() && self.is_whole().is_ok() && self.unmatched().is_none() {
             // SAFETY: a live communicator that no one else has. An error here cannot be reported.
             unsafe { mpi_sys::MPI_Comm_free(&mut self.comm) };
         }
