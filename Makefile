@@ -243,7 +243,11 @@ demo:
 	@scripts/demo
 
 # the programs of the C tests
-c-programs: $(addprefix $(OUT)/,$(C_TESTS))
+c-programs: $(addprefix $(OUT)/,$(C_TESTS)) $(OUT)/libyield.so
+
+# makes processes of MPICH give up the core while they wait
+$(OUT)/libyield.so: c_tests/yield.c | $(OUT)
+	@$(CC) $(CFLAGS) -shared -fPIC $< -o $@ -ldl
 
 # the Fortran test programs
 fortran-tests: $(addprefix $(OUT)/,$(FORTRAN_TESTS) halo2d)

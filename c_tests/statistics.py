@@ -9,6 +9,7 @@ WORLD = {  # set, operation: calls, messages, bytes, those to the process itself
     ("2", "alltoall"): (9, 9, 9 * 16, 9, 9 * 16),
     ("3", "gather"): (18, 36, 36 * 4, 0, 0),
     ("3", "reduce"): (6, 12, 12 * 8, 0, 0),
+    ("3", "accumulate"): (12, 24, 24 * 8, 0, 0),
     ("3", "alltoall"): (3, 6, 600000, 0, 0),
     # beside the messages the barrier's: two rounds of 4 bytes
     ("4", "nbx"): (15, 45, 15 * 4 + 30 * 4, 15, 60),

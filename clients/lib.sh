@@ -85,8 +85,8 @@ launch_preload() {
   local ranks=$1
   shift
   case $MPI in
-    openmpi) launch "$ranks" -x "LD_PRELOAD=$PRELOAD" -x MPIX_PRELOAD=report "$@" ;;
-    *) launch "$ranks" -genv LD_PRELOAD "$PRELOAD" -genv MPIX_PRELOAD report "$@" ;;
+    openmpi) preloaded=$PRELOAD launch "$ranks" -x MPIX_PRELOAD=report "$@" ;;
+    *) preloaded=$PRELOAD launch "$ranks" -genv MPIX_PRELOAD report "$@" ;;
   esac
 }
 

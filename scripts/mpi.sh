@@ -12,10 +12,54 @@ export RUST_BACKTRACE=0
 # the log: mpirun may write it into the middle of what another process writes to standard error.
 # shellcheck disable=SC2034
 all_held="[1-9][0-9]* checks, 0 failed"
+# launch RANKS [OPTION...] PROGRAM...
+#   $preloaded is preloaded into the processes
 launch() {
-  local ranks=$1
+  local ranks=$1 libraries=${preloaded:-} options=()
   shift
-  timeout "${TEST_TIMEOUT:-120}" "$MPIRUN" -n "$ranks" "$@" </dev/null
+  if is_hydra && [ "$ranks" -gt "$(nproc)" ] && [ -e "$OUT/libyield.so" ]; then
+    libraries=${libraries:+$libraries:}$PWD/$OUT/libyield.so
+  fi
+  if [ -n "$libraries" ]; then
+    if is_hydra; then options=(-genv LD_PRELOAD "$libraries"); else options=(-x LD_PRELOAD="$libraries"); fi
+  fi
+  timeout "${TEST_TIMEOUT:-120}" "$MPIRUN" -n "$ranks" "${options[@]}" "$@" </dev/null
+}
+# whether the launcher is MPICH's
+hydra=
+is_hydra() {
+  [ -n "$hydra" ] || { "$MPIRUN" --version 2>/dev/null | grep -i hydra >/dev/null && hydra=yes || hydra=no; }
+  [ $hydra = yes ]
+}
+# How many launches go on side by side: those of Open MPI wait for most of their time. Processes of
+# MPICH keep the cores on which they wait.
+lanes() {
+  if is_hydra && [ "$(nproc)" -lt 8 ]; then echo 1; else echo $(($(nproc) + 1)); fi
+}
+# side_by_side NAME LANES: from here on `beside COMMAND...` runs up to LANES commands side by side,
+# each with a file $log of its own. What a command prints, its verdict first, goes to standard output
+# when it has ended. `all_ended PATTERN` waits for the last ones, and sets $passed to the number of
+# verdicts that match, $failed to that of all other commands.
+side_by_side() {
+  beside_name=$1 beside_lanes=$2 beside_cases=0 results=$OUT/$1.results
+  : >"$results"
+  # a process that waits leaves its core to those of other launches
+  [ "$2" -eq 1 ] || export OMPI_MCA_mpi_yield_when_idle=1
+}
+beside() {
+  while [ "$(jobs -rp | wc -l)" -ge "$beside_lanes" ]; do wait -n; done
+  log=$OUT/$beside_name.$((++beside_cases)).log
+  : >"$log"
+  (
+    said=$("$@" 2>&1)
+    echo "$said"
+    echo "${said%%$'\n'*}" >>"$results"
+    rm -f "$log"
+  ) &
+}
+all_ended() {
+  wait
+  passed=$(grep -c "$1" "$results") failed=$((beside_cases - passed))
 }
 # Open MPI in shared memory: two copies in place of one out of the sender's memory, which is slow
 # without huge pages, and longer eager messages. `tuned` runs what follows it so. Debian's

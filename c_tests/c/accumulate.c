@@ -346,15 +346,6 @@ static void bottom(MPI_Comm comm) {
   MPI_Type_free(&into);
 }
 
-static void fails(int line, MPI_Comm comm, int code, int class, const char *text) {
-  char have[1000] = "";
-  int got, size;
-  MPI_Error_class(code, &got);
-  MPIX_Neighbor_error_string(comm, sizeof have, have, &size);
-  CHECK(got == class && strstr(have, text), "line %d: class %d, \"%s\" does not hold \"%s\"", line, got, have, text);
-}
-#define FAILS(call, class, text) fails(__LINE__, comm, call, class, text)
-
 /* blocks of several lengths and datatypes in one message: those that follow a single byte are not
    aligned */
 static void unaligned(MPI_Comm comm) {

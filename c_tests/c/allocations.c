@@ -161,7 +161,7 @@ static void plan_runs(void) {
 /* starting and completing a persistent collective allocates nothing, asking for its sources
    neither; a nonblocking one allocates its request */
 static void requests(const graph *g, int *send, int *have, int most, MPI_Datatype strided) {
-  enum { PLANS = 6 };
+  enum { PLANS = 8 };
   int in = g->indegree[test_rank], out = g->outdegree[test_rank], k = most / 2, indices[in + 1], counts[out + in + 1], count;
   MPI_Aint displs[out + in + 1];
   MPI_Datatype types[out + in + 1];
@@ -179,6 +179,8 @@ static void requests(const graph *g, int *send, int *have, int most, MPI_Datatyp
   MPI_Datatype ftypes[2 * (out + in) + 1];
   for (int e = 0; e < 2 * (out + in); e++) fcounts[e] = 4, fdispls[e] = 16 * e, ftypes[e] = MPI_INT;
   OK(MPIX_Neighbor_alltoallw_fields_plan(2, sendbufs, fcounts, fdispls, ftypes, recvbufs, fcounts, fdispls, ftypes, MPI_COMM_WORLD, MPI_INFO_NULL, &plans[5]));
+  OK(MPIX_Neighbor_accumulate_plan(send, k, MPI_INT, have, k, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &plans[6]));
+  OK(MPIX_Neighbor_accumulate_plan(send, k, MPI_INT, have, k / 2, strided, MPI_MAX, MPI_COMM_WORLD, MPI_INFO_NULL, &plans[7]));
   ours = all = 0;
   for (int round = 0; round < 60; round++) {
     /* nobody is further ahead than mailboxes in shared memory have room for: what finds none is
@@ -240,6 +242,8 @@ int main(int argc, char **argv) {
     OK(MPIX_Neighbor_alltoallv(send, scounts, sdispls, MPI_INT, have, rcounts, rdispls, MPI_INT, MPI_COMM_WORLD));
     OK(MPIX_Neighbor_reduce(send, k, MPI_INT, have, k, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
     OK(MPIX_Neighbor_reduce(send, k, MPI_INT, have, k, MPI_INT, op, MPI_COMM_WORLD));
+    OK(MPIX_Neighbor_accumulate(send, k, MPI_INT, have, k, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+    OK(MPIX_Neighbor_accumulate(send, 2 * k, MPI_INT, have, k, strided, op, MPI_COMM_WORLD));
     /* self edges between different layouts need a buffer, which is kept; strided blocks that are
        sent in parts too */
     for (int i = 0; i < out; i++) stypes[i] = strided, scounts[i] = k / 2;

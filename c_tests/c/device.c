@@ -259,6 +259,10 @@ static void test_errors(MPI_Comm comm) {
   refused(MPIX_Neighbor_reduce(host.at, COUNT, MPI_INT, device.at, COUNT, MPI_INT, MPI_SUM, comm), "reduce to a device", "recvbuf", comm);
   OK(MPIX_Neighbor_reduce(host.at, COUNT, MPI_INT, result.at, COUNT, MPI_INT, MPI_SUM, comm));
   CHECK(result.image[COUNT - 1] == size, "a reduction after an error gives %d", result.image[COUNT - 1]);
+  /* blocks may come from a device, but are combined in memory of the host alone */
+  refused(MPIX_Neighbor_accumulate(host.at, COUNT, MPI_INT, device.at, COUNT, MPI_INT, MPI_SUM, comm), "accumulate to a device", "recvbuf", comm);
+  for (int times = 0; times < 2; times++) OK(MPIX_Neighbor_accumulate(times ? device.at : host.at, COUNT, MPI_INT, result.at, COUNT, MPI_INT, MPI_SUM, comm));
+  CHECK(result.image[COUNT - 1] == size + 2 && (size == 1 || result.image[size * COUNT - 1] == 2), "accumulated %d", result.image[COUNT - 1]);
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpix_schedule", "node_aware");

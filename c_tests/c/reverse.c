@@ -108,15 +108,6 @@ static void grids(void) {
   }
 }
 
-static void fails(int line, MPI_Comm comm, int code, int class, const char *text) {
-  char have[1000] = "";
-  int got, length;
-  MPI_Error_class(code, &got);
-  MPIX_Neighbor_error_string(comm, sizeof have, have, &length);
-  CHECK(got == class && strstr(have, text), "line %d: class %d, \"%s\" does not hold \"%s\"", line, got, have, text);
-}
-#define FAILS(call, class, text) fails(__LINE__, comm, call, class, text)
-
 static void errors(MPI_Comm comm) {
   FAILS(MPIX_Neighborhood_reverse(MPIX_NEIGHBOR_GATHER, MPIX_NEIGHBOR_ALLTOALL, MPI_INFO_NULL, comm), MPI_ERR_TOPOLOGY, "MPIX_Neighborhood_reverse: the communicator has no neighborhood for MPIX_NEIGHBOR_GATHER");
   int next = (test_rank + 1) % test_size, previous = (test_rank + test_size - 1) % test_size, got = -1;

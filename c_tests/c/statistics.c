@@ -76,8 +76,7 @@ int main(int argc, char **argv) {
   MPI_Comm_free(&own);
   /* set 3: both neighbors, several operations */
   MPI_Comm halo = duplicate();
-  int all = MPIX_NEIGHBOR_GATHER | MPIX_NEIGHBOR_ALLTOALL | MPIX_NEIGHBOR_REDUCE;
-  OK(MPIX_Neighborhood_set(all, 2, sources, MPI_UNWEIGHTED, 2, targets, MPI_UNWEIGHTED, MPI_INFO_NULL, halo));
+  OK(MPIX_Neighborhood_set(ALL_OPERATIONS, 2, sources, MPI_UNWEIGHTED, 2, targets, MPI_UNWEIGHTED, MPI_INFO_NULL, halo));
   for (int i = 0; i < 6; i++) {
     OK(MPIX_Neighbor_gather(out, 1, MPI_INT, in, 1, MPI_INT, halo));
     step();
@@ -85,6 +84,11 @@ int main(int argc, char **argv) {
   double send[2] = {1, 2}, sum = 0;
   for (int i = 0; i < 2; i++) {
     OK(MPIX_Neighbor_reduce(send, 1, MPI_DOUBLE, &sum, 1, MPI_DOUBLE, MPI_SUM, halo));
+    step();
+  }
+  double sums[2] = {0, 0};
+  for (int i = 0; i < 4; i++) {
+    OK(MPIX_Neighbor_accumulate(send, 1, MPI_DOUBLE, sums, 1, MPI_DOUBLE, MPI_SUM, halo));
     step();
   }
   char *from = calloc(2, LONG), *into = calloc(2, LONG);

@@ -38,6 +38,19 @@ static inline const char *test_message(int code) {
   return text;
 }
 
+/* the call on `comm` failed with this class, and its text holds all of `text` */
+static inline void test_fails(int line, MPI_Comm comm, int code, int class, const char *text) {
+  int got = -1, length = -1;
+  char have[1000] = "";
+  MPI_Error_class(code, &got);
+  MPIX_Neighbor_error_string(comm, sizeof have, have, &length);
+  CHECK(got == class, "line %d: class %d, not %d: %s", line, got, class, have);
+  CHECK(strstr(have, text), "line %d: text \"%s\" does not hold \"%s\"", line, have, text);
+  CHECK(length == (int)strlen(have), "line %d: length %d", line, length);
+}
+/* for a call on the communicator that is called `comm` */
+#define FAILS(call, class, text) test_fails(__LINE__, comm, call, class, text)
+
 static inline void test_init(int *argc, char ***argv) {
   MPI_Init(argc, argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);

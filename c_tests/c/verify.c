@@ -106,6 +106,20 @@ static void reduction(void) {
   all_well(__LINE__);
 }
 
+/* of what process 0 sends to process 1 nothing is added there, and all else is */
+static void accumulated(void) {
+  int send[4] = {me, me + 1, me + 2, me + 3}, have[3] = {1000, 2000, 3000}, counts[2] = {1, 2}, more[2] = {2, 2}, displs[2] = {0, 2}, places[2] = {0, 1};
+  int rc = MPIX_Neighbor_accumulatev(send, me == 0 ? more : counts, displs, MPI_INT, have, counts, places, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (me == 1) expect(__LINE__, rc, "sources[0], process 0, sends 8 bytes (2 elements of 4 bytes) in an accumulate, but process 1 expects 4 bytes (1 elements of 4 bytes)");
+  else if (me == 0) expect(__LINE__, rc, "targets[0], process 1, expects in its sources[0] 4 bytes");
+  else CHECK(rc == MPI_SUCCESS, "process that has nothing to do with it: %d", rc);
+  CHECK(have[0] == (me == 1 ? 1000 : 1000 + left), "from the left: %d", have[0]);
+  CHECK(have[1] == 2000 + me + 2 && have[2] == 3000 + me + 3, "from itself: %d, %d", have[1], have[2]);
+  OK(MPIX_Neighbor_accumulatev(send, counts, displs, MPI_INT, have, counts, places, MPI_INT, MPI_SUM, MPI_COMM_WORLD));
+  CHECK(have[0] == (me == 1 ? 1000 : 1000 + left) + left, "after an error: %d", have[0]);
+  all_well(__LINE__);
+}
+
 static void self_edge(void) {
   int send[3] = {me, me, me}, have[3] = {-1, -1, -1}, one[2] = {1, 1}, self[2] = {1, me == n - 1 ? 2 : 1}, displs[2] = {0, 1};
   int rc = MPIX_Neighbor_alltoallv(send, self, displs, MPI_INT, have, one, displs, MPI_INT, MPI_COMM_WORLD);
@@ -131,6 +145,7 @@ int main(int argc, char **argv) {
     other_operation();
     bad_arguments();
     reduction();
+    accumulated();
   }
   self_edge();
   /* what stands in the entry of no process is not looked at */

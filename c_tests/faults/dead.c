@@ -97,7 +97,10 @@ int MPI_Issend(const void *buffer, int count, MPI_Datatype type, int target, int
   if (fails(type)) return MPI_ERR_INTERN;
   return PMPI_Issend(buffer, count, type, target, tag, comm, request);
 }
+/* no message to the victim is taken, as by an MPI that knows of its death */
+static int refuse_victim;
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
+  if (refuse_victim && target == VICTIM) return MPI_ERR_INTERN;
   if (fails(type)) return MPI_ERR_INTERN;
   if (cannot_pack && has_gaps(type)) return MPI_ERR_INTERN;
   if (is_long(count, type)) {
@@ -166,6 +169,47 @@ static int failed_list(void) {
   OK(MPIX_Ineighbor_alltoall(send, LONG, MPI_BYTE, have, LONG, MPI_BYTE, MPI_COMM_WORLD, &request));
   for (list_fails = 1; !flag && code == MPI_SUCCESS;) code = MPIX_Request_test(&request, &flag);
   if (list_fails) printf("process %d: nothing has failed\n", test_rank);
+  return code;
+}
+
+/* adds a block of each other process. After an error each block has been added, or has not */
+static int accumulate(int ints) {
+  int *from = malloc((size_t)test_size * LONG * sizeof(int)), *into = calloc((size_t)test_size * LONG, sizeof(int)), wrong = 0;
+  for (int k = 0; k < test_size * ints; k++) from[k] = test_value(test_rank, 0, k % ints);
+  begin = MPI_Wtime();
+  int code = MPIX_Neighbor_accumulate(from, ints, MPI_INT, into, ints, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  for (int k = 0; k < test_size - 1; k++) {
+    int *block = into + k * ints, source = (test_rank + k + 1) % test_size, added = code == MPI_SUCCESS || block[0] != 0;
+    for (int i = 0; i < ints; i++) wrong += block[i] != (added ? test_value(source, 0, i) : 0);
+  }
+  if (wrong) printf("process %d: %d ints are wrong\n", test_rank, wrong);
+  free(from), free(into);
+  return code;
+}
+
+/* survivors send to each other and to the victim, from which nothing comes */
+static int set_toward_victim(void) {
+  int sources[8], targets[8], in = 0, out = 0;
+  for (int k = 1; k < test_size; k++) {
+    int rank = (test_rank + k) % test_size;
+    if (test_rank != VICTIM) targets[out++] = rank;
+    if (rank != VICTIM) sources[in++] = rank;
+  }
+  return MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, in, sources, MPI_UNWEIGHTED, out, targets, MPI_UNWEIGHTED, MPI_INFO_NULL, MPI_COMM_WORLD);
+}
+/* what comes of the living, also when MPI has refused messages to the victim in an earlier call */
+static int refused_calls(void) {
+  int code = MPI_SUCCESS;
+  refuse_victim = 1;
+  for (int call = 0; call < 3; call++) {
+    memset(send, 10 * call + test_rank, SHORT * 8), memset(have, -1, sizeof have);
+    code = alltoall(SHORT);
+    for (int k = 1, j = 0; k < test_size; k++) {
+      int source = (test_rank + k) % test_size;
+      if (source == VICTIM) continue;
+      if (have[SHORT * j++] != 10 * call + source) printf("process %d: call %d has nothing of process %d\n", test_rank, call, source);
+    }
+  }
   return code;
 }
 
@@ -535,6 +579,11 @@ int main(int argc, char **argv) {
   }
   int neighbors = is("finalize") || is("set_later") || is("set_midway") || is("messages") || is("messages_long") || is("messages_midway") || is("requests") || is("requests_failed") || is("others");
   if (neighbors) OK(set_all(is("others")));
+  if (is("refused")) OK(set_toward_victim());
+  if (is("accumulate")) {
+    OK(set_all_for(MPIX_NEIGHBOR_ACCUMULATE, 0));
+    for (int k = 0; k < 3; k++) OK(accumulate(k % 2 ? SHORT : LONG));
+  }
   if (is("messages") || is("messages_long") || is("messages_midway") || is("requests") || is("requests_failed"))
     for (int k = 0; k < 5; k++) OK(alltoall(is("messages") ? SHORT : LONG));
   if (is("exchange_later") || is("exchange_long") || is("exchange_midway"))
@@ -558,7 +607,11 @@ int main(int argc, char **argv) {
   if (is("set") || is("set_later") || is("set_midway")) code = set_all(0);
   else if (is("messages")) code = alltoall(SHORT);
   else if (is("messages_long") || is("messages_midway")) code = alltoall(LONG);
-  else if (is("requests")) code = ialltoall(LONG);
+  else if (is("refused")) code = refused_calls();
+  else if (is("accumulate")) {
+    report(accumulate(SHORT));
+    code = accumulate(LONG);
+  } else if (is("requests")) code = ialltoall(LONG);
   else if (is("requests_failed")) code = failed_list();
   else if (is("exchange") || is("exchange_later")) code = exchange(SHORT, 0);
   else if (is("exchange_long") || is("exchange_midway")) code = exchange(LONG, 0);

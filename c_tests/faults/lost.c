@@ -46,7 +46,10 @@ static int cancel(void *state, int complete) {
   return MPI_SUCCESS;
 }
 
+/* whether the next send is refused */
+static int refuse_send;
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int target, int tag, MPI_Comm comm, MPI_Request *request) {
+  if (refuse_send) return refuse_send = 0, failed++, MPI_ERR_OTHER;
   if (!lazily) return PMPI_Isend(buffer, count, type, target, tag, comm, request);
   sent s = {buffer, count, target, tag, type, comm, MPI_REQUEST_NULL};
   if (left-- == 0) return failed++, MPI_ERR_OTHER;
@@ -58,9 +61,28 @@ int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int target, int 
 
 /* how many receives there are until one is refused; none is when negative */
 static int receives_left = -1;
+/* whether the next receive from MPI_PROC_NULL is refused */
+static int refuse_nobody;
+/* whether there is room for one byte of the next message of process 0, so that its receive fails
+   when it has come */
+static int shorten;
+static char room;
 int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request *request) {
   if (receives_left >= 0 && receives_left-- == 0) return failed++, MPI_ERR_OTHER;
+  if (refuse_nobody && source == MPI_PROC_NULL) return refuse_nobody = 0, failed++, MPI_ERR_OTHER;
+  if (shorten && source == 0 && count > 1) return shorten = 0, failed++, PMPI_Irecv(&room, 1, MPI_BYTE, source, tag, comm, request);
   return PMPI_Irecv(buffer, count, type, source, tag, comm, request);
+}
+int MPI_Imrecv(void *buffer, int count, MPI_Datatype type, MPI_Message *message, MPI_Request *request) {
+  if (shorten && count > 1) return shorten = 0, failed++, PMPI_Imrecv(&room, 1, MPI_BYTE, message, request);
+  return PMPI_Imrecv(buffer, count, type, message, request);
+}
+
+/* whether the next broadcast is refused */
+static int refuse_broadcast;
+int MPI_Ibcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request) {
+  if (refuse_broadcast) return refuse_broadcast = 0, failed++, MPI_ERR_OTHER;
+  return PMPI_Ibcast(buffer, count, type, root, comm, request);
 }
 
 /* memory that has been freed is another's */
@@ -85,7 +107,7 @@ static void send_late(void) {
   lazy_count = failed = 0;
 }
 
-static MPI_Comm set(const char *schedule, const char *nodes, int in, const int *sources, int out, const int *targets) {
+static MPI_Comm set_weighted(const char *schedule, const char *nodes, int in, const int *sources, const int *in_weights, int out, const int *targets, const int *out_weights) {
   MPI_Comm comm;
   MPI_Info info;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -95,10 +117,15 @@ static MPI_Comm set(const char *schedule, const char *nodes, int in, const int *
   MPI_Info_set(info, "mpix_shared_memory", "0");
   MPI_Info_set(info, "mpix_fuse", "true");
   MPI_Info_set(info, "mpix_whole_communicator", "true");
+  if (in_weights != MPI_UNWEIGHTED) MPI_Info_set(info, "mpix_weight_unit", "1000000");
   if (nodes) MPI_Info_set(info, "mpix_nodes", nodes);
-  OK(MPIX_Neighbor_alltoall_set(in, sources, MPI_UNWEIGHTED, out, targets, MPI_UNWEIGHTED, info, comm));
+  OK(MPIX_Neighbor_alltoall_set(in, sources, in_weights, out, targets, out_weights, info, comm));
   MPI_Info_free(&info);
   return comm;
+}
+
+static MPI_Comm set(const char *schedule, const char *nodes, int in, const int *sources, int out, const int *targets) {
+  return set_weighted(schedule, nodes, in, sources, MPI_UNWEIGHTED, out, targets, MPI_UNWEIGHTED);
 }
 
 /* process 0 sends to process 1, twice, two short fields put together; the second send fails */
@@ -185,6 +212,7 @@ static void no_memory(void) {
    requests is refused. Messages between the two no longer match: the other request, which is under
    way, must not succeed without its blocks, and later calls say so */
 static void refused_receive(void) {
+  if (test_size < 2) return;
   int peers[3] = {1 - test_rank, 1 - test_rank, 1 - test_rank}, out = test_rank == 0 ? 3 : 0, in = test_rank == 1 ? 3 : 0;
   MPI_Comm comm = set("edge_coloring", NULL, in, peers, out, peers);
   char text[2000];
@@ -216,6 +244,138 @@ static void refused_receive(void) {
   failed = 0;
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Comm_free(&comm);
+  /* what was sent there and not received comes to nobody: MPICH gives a communicator that is made
+     now the context of one that has been freed */
+  comm = set("edge_coloring", NULL, in, peers, out, peers);
+  for (int call = 1; call < 9; call++) {
+    for (int i = 0; i < 3; i++) from[0][i] = test_value(2, i, call), into[0][i] = -1;
+    OK(MPIX_Neighbor_alltoall(from[0], 1, MPI_INT, into[0], 1, MPI_INT, comm));
+    for (int i = 0; i < in; i++) CHECK(into[0][i] == test_value(2, i, call), "call %d: block %d is %d", call, i, into[0][i]);
+  }
+  MPI_Comm_free(&comm);
+}
+
+/* blocks whose weights say that they are long travel in parts. Of a short block, all parts but the
+   last are empty, and come from MPI_PROC_NULL. If MPI refuses such a receive, the call fails, but
+   no message is missing: later calls succeed */
+static void refused_nobody(void) {
+  if (test_size != 3) return;
+  static const int in[] = {1, 1, 2}, sources[3][2] = {{1}, {0}, {0, 1}}, in_weights[3][2] = {{300}, {300}, {100, 100}};
+  static const int out[] = {2, 2, 0}, targets[3][2] = {{1, 2}, {2, 0}, {0}}, out_weights[3][2] = {{300, 100}, {100, 300}, {0}};
+  /* of each source's block, its place among the targets there */
+  static const int places[3][2] = {{1}, {0}, {1, 0}};
+  int me = test_rank, refusals = 0;
+  MPI_Comm comm = set_weighted("edge_coloring", NULL, in[me], sources[me], in_weights[me], out[me], targets[me], out_weights[me]);
+  for (int call = 0; call < 3; call++) {
+    int from[2] = {test_value(me, 0, call), test_value(me, 1, call)}, into[2] = {-1, -1};
+    failed = 0, refuse_nobody = call == 1;
+    int code = MPIX_Neighbor_alltoall(from, 1, MPI_INT, into, 1, MPI_INT, comm);
+    refuse_nobody = 0;
+    CHECK((code != MPI_SUCCESS) == failed, "call %d, %d refused: %s", call, failed, test_message(code));
+    for (int j = 0; j < in[me]; j++) CHECK(into[j] == test_value(sources[me][j], places[me][j], call), "call %d: block %d is %d", call, j, into[j]);
+    refusals += failed;
+  }
+  MPI_Allreduce(MPI_IN_PLACE, &refusals, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  CHECK(refusals > 0, "no receive from MPI_PROC_NULL was refused");
+  failed = 0;
+  MPI_Comm_free(&comm);
+}
+
+/* process 0 sends a packet with a block for each of the two others, which share a node: one of them
+   passes on what is for the other one. If the packet cannot be sent, or its receive fails, neither
+   takes anything else for its block, however short the other block is */
+static void forwarded(int receive) {
+  enum { CALLS = 6 };
+  if (test_size != 3) return;
+  int sources[1] = {0}, targets[2] = {1, 2}, in = test_rank > 0, out = test_rank > 0 ? 0 : 2, errors = 0;
+  MPI_Comm comm = set("node_aware", "0,1,1", in, sources, out, targets);
+  for (int call = 0; call < CALLS; call++) {
+    /* at the other one of the two each time */
+    int counts[2] = {call % 4 < 2 ? 1 : 100, call % 4 < 2 ? 100 : 1}, displs[2] = {0, 100}, expected = test_rank > 0 ? counts[test_rank - 1] : 0;
+    int from[200], into[100], failing = call % 2;
+    for (int k = 0; k < 200; k++) from[k] = test_value(k / 100, call, k % 100);
+    for (int k = 0; k < 100; k++) into[k] = -1;
+    failed = 0;
+    if (failing && receive) shorten = test_rank > 0;
+    if (failing && !receive) refuse_send = test_rank == 0;
+    int code = MPIX_Neighbor_alltoallv(from, counts, displs, MPI_INT, into, &expected, displs, MPI_INT, comm), wrong = 0;
+    for (int k = 0; k < expected; k++) wrong += into[k] != test_value(test_rank - 1, call, k);
+    CHECK(code != MPI_SUCCESS || wrong == 0, "call %d: no error, but %d ints are wrong", call, wrong);
+    CHECK(code == MPI_SUCCESS || failing, "call %d: %s", call, test_message(code));
+    /* who needs no more than one message of process 0 may not have failed */
+    int told = code != MPI_SUCCESS, all;
+    shorten = refuse_send = 0;
+    MPI_Allreduce(&told, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(all == (failing ? receive ? 2 : 3 : 0), "call %d: %d errors", call, all);
+    errors += told;
+  }
+  CHECK(errors == (test_rank > 0 || !receive ? CALLS / 2 : 0), "%d errors", errors);
+  failed = 0;
+  MPI_Comm_free(&comm);
+}
+
+/* each process sends to the next one, and the ends of each edge compare their arguments. Of these
+   messages, process 1 cannot send one: the edge has no data at both ends, the others have theirs,
+   and so have all in the next call. If it cannot receive one, none of its edges has data, and all
+   that it calls later fails; nobody waits for it */
+static void refused_comparison(int receive) {
+  int n = test_size, next = (test_rank + 1) % n, last = (test_rank + n - 1) % n;
+  MPI_Comm comm;
+  MPI_Info info;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_verify", "true");
+  MPI_Info_set(info, "mpix_shared_memory", "0");
+  OK(MPIX_Neighbor_alltoall_set(1, &last, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, info, comm));
+  MPI_Info_free(&info);
+  for (int call = 0; call < 4; call++) {
+    int from = test_value(test_rank, next, call), into = -1, fails = 0;
+    failed = 0;
+    if (call == 1 && test_rank == 1) refuse_send = !receive, receives_left = receive ? 0 : -1;
+    int code = MPIX_Neighbor_alltoall(&from, 1, MPI_INT, &into, 1, MPI_INT, comm), told = code != MPI_SUCCESS;
+    refuse_send = 0, receives_left = -1;
+    if (call == 1 && test_rank == 1) CHECK(failed == 1 && told, "%d refused: %s", failed, test_message(code));
+    if (call == 0) CHECK(!told, "call 0: %s", test_message(code));
+    /* between processes that are not process 1 all goes on */
+    if (test_rank != 1 && last != 1) CHECK(into == test_value(last, test_rank, call), "call %d: %d", call, into);
+    CHECK(told || into == test_value(last, test_rank, call), "call %d: no error, but %d", call, into);
+    MPI_Allreduce(&told, &fails, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(fails == (call == 0 || (call > 1 && !receive) ? 0 : receive && n > 2 ? 3 : 2), "call %d: %d errors", call, fails);
+  }
+  failed = 0;
+  MPI_Comm_free(&comm);
+}
+
+/* process 1 cannot take part in what its protocol makes first: so nobody begins the exchange, and
+   the next one is as if nothing had been */
+static void refused_making(void) {
+  MPI_Comm comm;
+  MPI_Info info;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_node_size", "2");
+  int next = (test_rank + 1) % test_size, last = (test_rank + test_size - 1) % test_size, one = 1, zero = 0;
+  for (int call = 0; call < 4; call++) {
+    MPIX_Sparse_result result;
+    MPI_Info_set(info, "mpix_sparse", call == 0 ? "pex" : "nbx_node");
+    int value = test_value(test_rank, next, call), source = -1;
+    MPI_Count elements = 0;
+    void *data = NULL;
+    failed = 0, refuse_broadcast = call == 1 && test_rank == 1;
+    int code = MPIX_Sparse_exchange(1, &next, &value, &one, &zero, MPI_INT, MPI_INT, info, comm, &result);
+    if (call == 1 && test_rank == 1) CHECK(failed == 1, "%d refused", failed);
+    refuse_broadcast = 0;
+    CHECK((code != MPI_SUCCESS) == (call == 1), "call %d: %s", call, test_message(code));
+    if (code != MPI_SUCCESS) continue;
+    OK(MPIX_Sparse_get_message(result, 0, &source, &elements, &data));
+    CHECK(source == last && elements == 1 && *(int *)data == test_value(last, test_rank, call), "call %d: process %d", call, source);
+    OK(MPIX_Sparse_free(&result));
+  }
+  failed = 0;
+  MPI_Info_free(&info);
+  MPI_Comm_free(&comm);
 }
 
 int main(int argc, char **argv) {
@@ -223,6 +383,9 @@ int main(int argc, char **argv) {
   if (test_size >= 2) fused(0), fused(1);
   packets();
   no_memory();
-  if (test_size >= 2) refused_receive();
+  refused_receive();
+  refused_nobody();
+  forwarded(0), forwarded(1);
+  if (test_size >= 2) refused_making(), refused_comparison(0), refused_comparison(1);
   return test_finish();
 }

@@ -12,6 +12,7 @@ use std::fmt::Write as _;
 
 use crate::datatype::buffers::{Blocks, Buffers};
 use crate::error::{Error, Result};
+use crate::exec::post;
 use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
@@ -107,6 +108,8 @@ pub struct Check {
     /// Intents sent and received: backward over source edges, then forward over target edges.
     told: Vec<[i64; WORDS]>,
     heard: Vec<[i64; WORDS]>,
+    /// Edges over which the ends could not tell each other, by their places in `told`, and why.
+    failed: Vec<(usize, Box<Error>)>,
     requests: Requests,
     patience: Patience,
     /// True if a process has died and MPI may still access `told` or `heard`.
@@ -121,7 +124,10 @@ impl Check {
     ///
     /// If this process's own arguments are in error, the other ends hear of it: they find that the
     /// edge does not match and go on without it.
-    pub fn begin(neighborhood: &Neighborhood, fields: Result<&[Buffers]>, operation: usize, comm: &Comm) -> Result<Check> {
+    ///
+    /// If MPI refuses a send, a notice takes its place, and the edge does not match at either end.
+    /// A refused receive is an error of this process, of which all other ends hear.
+    pub fn begin(neighborhood: &Neighborhood, fields: Result<&[Buffers]>, operation: usize, comm: &Comm) -> Check {
         let me = neighborhood.rank();
         let mine = fields.and_then(|fields| {
             let inputs: Vec<&Blocks> = fields.iter().map(|f| &f.input).collect();
@@ -153,22 +159,16 @@ impl Check {
             self_edges,
             told,
             heard,
+            failed: Vec::new(),
             requests,
             patience: Patience::default(),
             stuck: false,
         };
-        let mut receives = 0;
-        if let Err(e) = check.post(&mut receives, comm) {
-            if check.requests.abandon(|i| i < receives) {
-                // MPI may still be at work there
-                std::mem::forget((std::mem::take(&mut check.told), std::mem::take(&mut check.heard)));
-            }
-            return Err(e);
-        }
-        Ok(check)
+        check.post(comm);
+        check
     }
 
-    fn post(&mut self, receives: &mut usize, comm: &Comm) -> Result<()> {
+    fn post(&mut self, comm: &Comm) {
         let message = |words: *mut [i64; WORDS], peer: u32| Message {
             at: words.cast(),
             count: to_int(WORDS),
@@ -177,28 +177,44 @@ impl Check {
         };
         let (sources, targets) = (self.sources.iter(), self.targets.iter());
         let peers = (sources.map(|e| (e.1, FORWARD, BACKWARD))).chain(targets.map(|e| (e.1, BACKWARD, FORWARD)));
-        for ((peer, tag, _), words) in peers.clone().zip(&mut self.heard) {
-            // SAFETY: the words are left alone until all requests are complete.
-            unsafe { self.requests.post_receives(&[message(words, peer)], tag, comm) }?;
-            *receives += 1;
+        for (edge, (peer, tag, _)) in peers.clone().enumerate() {
+            let words = message(&mut self.heard[edge], peer);
+            // SAFETY: the words are left alone until all requests are complete. Also a process with
+            // which nothing else is exchanged hears of it.
+            if let Err(e) = unsafe { self.requests.post_receives(&[words], tag, comm) } {
+                self.requests.skip();
+                comm.mismatch(peer);
+                self.error.get_or_insert(e);
+                self.told.fill(Intent { operation: ERRONEOUS, ..Intent::default() }.words());
+            }
         }
-        for ((peer, _, tag), words) in peers.zip(&self.told) {
+        for (edge, (peer, _, tag)) in peers.enumerate() {
+            let words = message(&mut self.told[edge], peer);
             // SAFETY: as above; they are only read.
-            unsafe { self.requests.post_sends(&[message(std::ptr::from_ref(words).cast_mut(), peer)], tag, comm) }?;
+            if let Err(e) = unsafe { self.requests.post_sends(&[words], tag, comm) } {
+                post::notify(&mut self.requests, size_of::<[i64; WORDS]>() as u64, to_int(peer), tag, comm);
+                self.failed.push((edge, e));
+            }
         }
-        Ok(())
     }
 
     /// Returns true when all living processes have answered.
-    pub fn test(&mut self, comm: &Comm) -> Result<bool> {
+    pub fn test(&mut self, comm: &Comm) -> bool {
         if self.requests.is_empty() {
-            return Ok(true);
+            return true;
         }
-        let done = self.requests.test().map_err(|(_, e)| e)?;
-        if !done && self.patience.is_over() {
-            self.look_for_dead(comm);
+        match self.requests.test() {
+            // the others are complete
+            Err((position, e)) => self.failed.push((position % self.told.len(), e)),
+            Ok(true) => {}
+            Ok(false) => {
+                if self.patience.is_over() {
+                    self.look_for_dead(comm);
+                }
+                return false;
+            }
         }
-        Ok(done)
+        true
     }
 
     /// Stops waiting for processes that have ended. Their edges do not match, and the call goes on
@@ -228,7 +244,7 @@ impl Check {
     /// # Errors
     /// That of the process's own arguments.
     pub fn finish(self, names: &[&str]) -> Result<Findings> {
-        let Check { me, mine_out, mine_in, error, sources, targets, self_edges, told, heard, stuck, .. } = self;
+        let Check { me, mine_out, mine_in, error, sources, targets, self_edges, told, heard, failed, stuck, .. } = self;
         let heard = if stuck {
             let kept = heard.clone();
             std::mem::forget((told, heard));
@@ -241,6 +257,14 @@ impl Check {
         }
         let mut findings = Findings { sources: vec![true; mine_in.len()], targets: vec![true; mine_out.len()], text: None };
         let mut text = String::new();
+        for (edge, e) in failed {
+            let (list, matches, &(entry, peer)) = match sources.get(edge) {
+                Some(source) => ("sources", &mut findings.sources, source),
+                None => ("targets", &mut findings.targets, &targets[edge - sources.len()]),
+            };
+            matches[entry] = false;
+            let _ = write!(text, "; {list}[{entry}], process {peer}: {e}");
+        }
         let (from_sources, from_targets) = heard.split_at(sources.len());
         let describe = |i: &Intent, other: &Intent| {
             if i.operation == ERRONEOUS {
@@ -253,6 +277,9 @@ impl Check {
         };
         for (&(entry, peer), words) in sources.iter().zip(from_sources) {
             let (theirs, mine) = (Intent::from_words(*words), &mine_in[entry]);
+            if !findings.sources[entry] {
+                continue;
+            }
             if theirs.operation == ENDED {
                 findings.sources[entry] = false;
                 let _ = write!(text, "; sources[{entry}]: process {peer} has ended");
@@ -268,6 +295,9 @@ impl Check {
         }
         for (&(entry, peer), words) in targets.iter().zip(from_targets) {
             let (theirs, mine) = (Intent::from_words(*words), &mine_out[entry]);
+            if !findings.targets[entry] {
+                continue;
+            }
             if theirs.operation == ENDED {
                 findings.targets[entry] = false;
                 let _ = write!(text, "; targets[{entry}]: process {peer} has ended");

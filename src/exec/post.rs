@@ -8,18 +8,21 @@
 use crate::error::{Error, Result};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::p2p::{Message, Requests};
-use crate::mpi::{notice, proc_null};
+use crate::mpi::{liveness, notice, proc_null};
 use crate::topology::neighborhood::Rank;
 use crate::util::cast::{to_int, to_u32};
 
-/// Fails if an earlier call could not keep messages matched with a process other than `gone`, a
-/// dead one.
+/// Fails if an earlier call could not keep messages matched with a process that lives. `gone` is
+/// known to have ended. Neighbors that live wait for this process whoever else has ended.
 #[inline]
 pub fn check(comm: &Comm, gone: Option<u32>) -> Result<()> {
-    match comm.unmatched() {
-        Some(rank) if gone != Some(rank) => Err(Error::Unmatched { rank }.into()),
-        _ => Ok(()),
-    }
+    if comm.has_unmatched() { check_unmatched(comm, gone) } else { Ok(()) }
+}
+
+#[cold]
+fn check_unmatched(comm: &Comm, gone: Option<u32>) -> Result<()> {
+    let living = comm.unmatched().into_iter().find(|&rank| gone != Some(rank) && !liveness::has_ended(comm, rank));
+    living.map_or(Ok(()), |rank| Err(Error::Unmatched { rank }.into()))
 }
 
 /// Posts receives, each of which adds one request to the list. Returns the first error.
@@ -29,7 +32,7 @@ pub fn check(comm: &Comm, gone: Option<u32>) -> Result<()> {
 #[inline]
 pub unsafe fn receives(requests: &mut Requests, messages: &[Message], tag: i32, comm: &Comm) -> Option<Box<Error>> {
     let before = requests.len();
-    if comm.unmatched().is_none() {
+    if !comm.has_unmatched() {
         // SAFETY: the caller vouches for the buffers.
         match unsafe { requests.post_receives(messages, tag, comm) } {
             Ok(()) => None,
@@ -56,7 +59,7 @@ unsafe fn other_receives(
     for message in messages {
         let posted = match failed.take() {
             Some(e) => Err(e),
-            None => match skip_cut_off(requests, message, comm) {
+            None => match skip_cut_off(requests, message.peer, comm) {
                 Some(e) => {
                     first.get_or_insert(e);
                     continue;
@@ -88,7 +91,7 @@ pub unsafe fn sends(
     comm: &Comm,
 ) -> Option<Box<Error>> {
     let before = requests.len();
-    if spoiled.is_none() && comm.unmatched().is_none() {
+    if spoiled.is_none() && !comm.has_unmatched() {
         // SAFETY: the caller vouches for the buffers.
         match unsafe { requests.post_sends(messages, tag, comm) } {
             Ok(()) => None,
@@ -120,7 +123,7 @@ unsafe fn other_sends(
                 requests.skip();
                 continue;
             }
-            None => match skip_cut_off(requests, message, comm) {
+            None => match skip_cut_off(requests, message.peer, comm) {
                 Some(e) => {
                     first.get_or_insert(e);
                     continue;
@@ -141,24 +144,6 @@ unsafe fn other_sends(
     first
 }
 
-/// Sends a message, or if that fails, another one in its place. Returns the first error.
-///
-/// # Safety
-/// As for [`Requests::post_sends`].
-pub unsafe fn send_or(requests: &mut Requests, message: Message, other: Message, tag: i32, comm: &Comm) -> Option<Box<Error>> {
-    if let Some(error) = skip_cut_off(requests, &message, comm) {
-        return Some(error);
-    }
-    // SAFETY: the caller vouches for the buffers.
-    let error = unsafe { requests.post_sends(&[message], tag, comm) }.err()?;
-    // SAFETY: as above.
-    if unsafe { requests.post_sends(&[other], tag, comm) }.is_err() {
-        requests.skip();
-        mismatch(comm, message.peer);
-    }
-    Some(error)
-}
-
 /// Posts a notice in place of a message.
 #[cold]
 fn replace(requests: &mut Requests, message: &Message, tag: i32, comm: &Comm) {
@@ -168,6 +153,9 @@ fn replace(requests: &mut Requests, message: &Message, tag: i32, comm: &Comm) {
 /// Posts a notice in place of a message of up to `bytes` bytes to `peer`.
 #[cold]
 pub fn notify(requests: &mut Requests, bytes: u64, peer: i32, tag: i32, comm: &Comm) {
+    if skip_cut_off(requests, peer, comm).is_some() {
+        return;
+    }
     // SAFETY: notices lie in memory that is never written; the datatype is dropped after the
     // message is posted.
     let posted =
@@ -201,10 +189,10 @@ fn mismatch(comm: &Comm, peer: i32) {
 
 /// If nothing is exchanged any more with the process at the other end, skips the message and
 /// returns its error.
-fn skip_cut_off(requests: &mut Requests, message: &Message, comm: &Comm) -> Option<Box<Error>> {
-    let rank = rank_of(message.peer)?;
-    (comm.unmatched().is_some() && comm.is_unmatched(rank)).then(|| {
+fn skip_cut_off(requests: &mut Requests, peer: i32, comm: &Comm) -> Option<Box<Error>> {
+    let rank = rank_of(peer)?;
+    (comm.has_unmatched() && comm.unmatched().contains(&rank)).then(|| {
         requests.skip();
-        Error::Unmatched { rank }.into()
+        if liveness::has_ended(comm, rank) { Error::Gone { rank } } else { Error::Unmatched { rank } }.into()
     })
 }

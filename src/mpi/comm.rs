@@ -143,26 +143,28 @@ impl Owned {
     }
 
     /// Notes that a message to or from the process of rank `rank` could not be posted, nor anything
-    /// in its place: the next one would be taken for it. None may be posted from then on.
+    /// in its place: the next one would be taken for it. None may be posted from then on. The
+    /// communicator is never freed: MPI may give its context to another one, which would receive
+    /// what was sent to this process in vain.
     #[cold]
     pub fn mismatch(&self, rank: u32) {
-        self.unmatched.lock().unwrap_or_else(PoisonError::into_inner).push(rank);
+        let mut unmatched = self.unmatched.lock().unwrap_or_else(PoisonError::into_inner);
+        if !unmatched.contains(&rank) {
+            unmatched.push(rank);
+        }
         self.any_unmatched.store(true, Ordering::Release);
     }
 
-    /// Returns a process with which messages no longer match, if there is one.
+    /// Returns true if there is a process with which messages no longer match.
     #[inline]
-    pub fn unmatched(&self) -> Option<u32> {
-        if !self.any_unmatched.load(Ordering::Acquire) {
-            return None;
-        }
-        self.unmatched.lock().unwrap_or_else(PoisonError::into_inner).first().copied()
+    pub fn has_unmatched(&self) -> bool {
+        self.any_unmatched.load(Ordering::Acquire)
     }
 
-    /// Returns true if messages to and from the process of rank `rank` no longer match.
+    /// Returns the processes with which messages no longer match.
     #[cold]
-    pub fn is_unmatched(&self, rank: u32) -> bool {
-        self.unmatched.lock().unwrap_or_else(PoisonError::into_inner).contains(&rank)
+    pub fn unmatched(&self) -> Vec<u32> {
+        self.unmatched.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns the caller's rank, which MPI is asked for once.
@@ -217,7 +219,7 @@ impl Owned {
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        if super::is_usable() && self.is_whole().is_ok() {
+        if super::is_usable() && self.is_whole().is_ok() && !self.has_unmatched() {
             // SAFETY: a live communicator that no one else has. An error here cannot be reported.
             unsafe { mpi_sys::MPI_Comm_free(&mut self.comm) };
         }

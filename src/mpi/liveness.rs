@@ -74,6 +74,13 @@ impl Patience {
     }
 }
 
+/// Returns true if the process of rank `rank` of `comm` has ended. For one from which no message is
+/// awaited: it may still have sent some.
+#[cold]
+pub fn has_ended(comm: &Comm, rank: u32) -> bool {
+    ended(comm.view(), std::iter::once(rank)).is_ok_and(|dead| !dead.is_empty())
+}
+
 /// A process of this node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Process {

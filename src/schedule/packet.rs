@@ -70,6 +70,11 @@ pub fn is_notice(packet: &[u8]) -> bool {
     !packet.is_empty() && packet.iter().take(WORD).all(|&byte| byte == 0xff)
 }
 
+/// Makes this no packet: until another one is written here, it says that one is lost.
+pub fn spoil(packet: &mut [u8]) {
+    packet.iter_mut().take(WORD).for_each(|byte| *byte = 0xff);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,6 +114,11 @@ mod tests {
             assert!(is_notice(&notice) && (1..4).all(|blocks| check(&notice, blocks).is_err()), "{length}");
         }
         assert!(!is_notice(&packet) && !is_notice(&[]));
+        for length in [1, WORD, 3 * WORD + 302] {
+            let mut spoiled = packet[..length].to_vec();
+            spoil(&mut spoiled);
+            assert!(is_notice(&spoiled), "{length}");
+        }
         // a lost block, and one that repeats it
         write_lengths(&mut packet, [LOST | 0x28, SAME, 302]);
         assert_eq!((check(&packet, 3), places(&packet, 3)), (Ok(()), vec![24..24, 24..24, 24..326]));

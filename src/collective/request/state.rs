@@ -148,7 +148,7 @@ impl State {
             Some(e) => Err(e.clone()),
             None => matches.map(|()| &fields[..]),
         };
-        let check = Check::begin(bound.neighborhood(), fields, bound.operation() as usize, bound.comm())?;
+        let check = Check::begin(bound.neighborhood(), fields, bound.operation() as usize, bound.comm());
         verification.check = Some(check);
         verification.turn = Some(bound.tags().take_turn());
         Ok(())
@@ -218,14 +218,10 @@ impl State {
     fn test_verification(&mut self) -> bool {
         let Some(verification) = &mut self.verification else { return true };
         if let Some(check) = &mut verification.check {
-            match check.test(verification.bound.comm()) {
-                Ok(false) => return false,
-                Ok(true) => verification.findings = verification.check.take().map(|check| check.finish(&COLLECTIVES)),
-                Err(e) => {
-                    verification.check = None;
-                    verification.findings = Some(Err(e));
-                }
+            if !check.test(verification.bound.comm()) {
+                return false;
             }
+            verification.findings = verification.check.take().map(|check| check.finish(&COLLECTIVES));
         }
         if verification.findings.is_some() {
             if verification.turn.is_some_and(|turn| !verification.bound.tags().is_turn(turn)) {

@@ -12,7 +12,7 @@ use crate::mpi::datatype;
 use crate::mpi::message::{self, Message, Probed};
 use crate::mpi::p2p::Failure;
 use crate::observe;
-use crate::schedule::{Block, Op};
+use crate::schedule::{Block, Op, packet};
 use crate::topology::neighborhood::Rank;
 use crate::util::cast::to_int;
 
@@ -91,20 +91,19 @@ impl Forward {
         }
     }
 
-    /// Sends a block. A notice takes its place if it is lost; an empty message, if it is a packet
-    /// that cannot be assembled or sent.
+    /// Sends a block. A notice takes its place if it is lost, or cannot be assembled or sent.
     ///
     /// # Safety
     /// As for `post`.
     unsafe fn post_send(&mut self, to: Rank, block: Block) {
-        let message = match block {
+        let (message, length) = match block {
             Block::Packet(k) => {
+                let k = k as usize;
                 // SAFETY: as for `post`.
-                let put = unsafe { self.put(k as usize) };
-                put.and_then(|()| self.bytes(k as usize, self.packets[k as usize].clone(), to)).or_else(|error| {
-                    self.note(Err(error));
-                    self.bytes(k as usize, 0..0, to)
-                })
+                let put = unsafe { self.put(k) };
+                // the notice is longer than the packet and so than each of its blocks, as are those
+                // that others send on account of it
+                (put.and_then(|()| self.bytes(k, self.packets[k].clone(), to)), self.packets[k].len())
             }
             Block::Scratch(s) => {
                 let Passing { buffer, range, lost } = self.scratch[s as usize].clone();
@@ -112,21 +111,15 @@ impl Forward {
                     let longest = self.own.iter().map(|own| own.length).fold(most, usize::max);
                     return post::notify(&mut self.requests, longest as u64, to_int(to), self.tag, &self.comm);
                 }
-                self.bytes(buffer, range, to)
+                (self.bytes(buffer, range.clone(), to), range.len())
             }
-            block => Ok(Message { peer: to_int(to), ..self.own(block).message }),
+            block => (Ok(Message { peer: to_int(to), ..self.own(block).message }), 0),
         };
         let failed = match message {
             // SAFETY: as for `post`.
-            Ok(message) if matches!(block, Block::Packet(_)) => unsafe {
-                let empty = Message { count: 0, datatype: datatype::byte(), ..message };
-                post::send_or(&mut self.requests, message, empty, self.tag, &self.comm)
-            },
-            // SAFETY: as for `post`.
             Ok(message) => unsafe { post::sends(&mut self.requests, &[message], None, self.tag, &self.comm) },
             Err(error) => {
-                self.requests.skip();
-                self.comm.mismatch(to);
+                post::notify(&mut self.requests, length as u64, to_int(to), self.tag, &self.comm);
                 Some(error)
             }
         };
@@ -144,7 +137,11 @@ impl Forward {
         let buffer = if let Block::Packet(k) = into { k as usize } else { self.schedule.packets() + into.index() };
         let mut length = usize::try_from(found.status.bytes).unwrap_or(usize::MAX);
         let message = match enlarge(&mut self.buffers[buffer], length).and_then(|()| self.bytes(buffer, 0..length, from)) {
-            Ok(message) => message,
+            Ok(message) => {
+                // if its receive fails, nobody takes an earlier packet for it
+                packet::spoil(&mut self.buffers[buffer][..length]);
+                message
+            }
             Err(e) => {
                 // neither its sender nor the processes that this one forwards to may wait forever
                 let message = self.sink(length, from)?;
@@ -193,9 +190,22 @@ impl Forward {
         Ok(true)
     }
 
+    /// Notes that the block which the request at `position` was to receive is lost, if it is passed
+    /// on outside of a packet.
+    #[cold]
+    fn lose_scratch(&mut self, position: usize) {
+        // the receives that are probed for are the last requests of a round
+        let probed = position.checked_sub(self.peers.len() - self.probed.len());
+        if let Some((_, Block::Scratch(s))) = probed.and_then(|i| self.probed.get(i)) {
+            let came = &mut self.scratch[*s as usize];
+            came.lost.get_or_insert(came.range.len());
+        }
+    }
+
     /// Finishes the posted round, whose messages are complete, and posts the next one, if any.
     pub(super) fn advance(&mut self, completed: std::result::Result<(), Failure>) {
         if let Err((position, mut error)) = completed {
+            self.lose_scratch(position);
             if let (Error::Mpi { text, .. }, Some(&(receives, peer))) = (&mut *error, self.peers.get(position)) {
                 *text = format!("the message {} process {peer}: {text}", if receives { "from" } else { "to" });
             }

@@ -40,16 +40,19 @@ pub struct Nodes {
 
 impl Nodes {
     /// Creates the map. If `assumed` is given, each run of that many ranks counts as a node.
-    /// Collective.
+    /// Collective; fails on all processes if it fails on one, which the others would wait for in
+    /// the exchange.
     fn new(comm: &Arc<Comm>, rank: u32, size: u32, assumed: Option<u32>) -> Result<Nodes> {
         let node = match assumed {
-            Some(processes) => comm.split(rank / processes)?,
-            None => comm.node()?,
+            Some(processes) => comm.split(rank / processes),
+            None => comm.node(),
         };
+        let node = coll::share_outcome(comm, node)?;
         let (place, processes) = (node.rank()?, node.size()?);
         let mut lowest = rank.to_ne_bytes();
-        coll::broadcast(&node, &mut lowest, 0)?;
-        let node_of = coll::allgather(comm, u32::from_ne_bytes(lowest), size)?;
+        let told = coll::broadcast(&node, &mut lowest, 0);
+        let node_of = coll::allgather(comm, u32::from_ne_bytes(lowest), size);
+        let node_of = coll::share_outcome(comm, told.and(node_of))?;
         let mut members: Vec<u32> = (0..size).collect();
         members.sort_by_key(|&r| node_of[r as usize]);
         let mut begins: Vec<(u32, u32)> = Vec::new();
