@@ -14,12 +14,12 @@ use crate::mpi::attribute::Key;
 use crate::mpi::{self, Communicator, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, comm, device, info};
 use crate::select::hints::WindowHints;
 use crate::window::batch::Kind;
-use crate::window::{self, Guarded, Memory, Operations};
+use crate::window::{self, Memory, Operations, Shared};
 
 /// A sparse window: elements of all processes of a communicator.
 pub struct MPIX_Sparse_window_object {
     /// `None` once freed: the object stays, so that a later use of the handle is found.
-    window: Option<Guarded>,
+    window: Option<Shared>,
     user: MPI_Comm,
     /// True once the communicator has been freed.
     orphaned: Arc<AtomicBool>,
@@ -160,7 +160,7 @@ fn buffer(name: &'static str, at: *const c_void, elements: Option<i64>) -> Resul
 
 /// Runs the body of a function that works on a window.
 #[inline(always)]
-unsafe fn with_window(function: &str, window: MPIX_Sparse_window, body: impl FnOnce(&Guarded) -> Result<()>) -> c_int {
+unsafe fn with_window(function: &str, window: MPIX_Sparse_window, body: impl FnOnce(&Shared) -> Result<()>) -> c_int {
     // SAFETY: the caller vouches for the window, whose object is never freed.
     let window = unsafe { window.as_ref() };
     boundary::call_on(function, window.map_or(comm::world(), handler), || {
@@ -203,7 +203,7 @@ unsafe fn issue(
     // SAFETY: the caller vouches for the arguments.
     unsafe {
         with_window(function, window, |window| {
-            let mut window = window::hold(window);
+            let mut window = window.hold();
             let length =
                 usize::try_from(count).map_err(|_| Error::NegativeCount { argument: Argument::new("count"), value: count })?;
             // MPI_Aint is an integer of the size of an address
@@ -447,7 +447,7 @@ pub unsafe extern "C" fn MPIX_Sparse_window_add_operator(op: MPI_Op, window: MPI
     unsafe {
         with_window("MPIX_Sparse_window_add_operator", window, |window| {
             let op = args::operator(op)?;
-            window::hold(window).add_operator(op)
+            window.hold().add_operator(op)
         })
     }
 }
@@ -469,7 +469,7 @@ pub unsafe extern "C" fn MPIX_Sparse_window_fence(window: MPIX_Sparse_window) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Sparse_window_flush(window: MPIX_Sparse_window) -> c_int {
     // SAFETY: the caller vouches for the window.
-    unsafe { with_window("MPIX_Sparse_window_flush", window, |window| window::hold(window).flush()) }
+    unsafe { with_window("MPIX_Sparse_window_flush", window, |window| window.hold().flush()) }
 }
 
 /// Applies all operations of all processes, and frees a window.

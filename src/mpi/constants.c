@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 const void *const mpixn_in_place = MPI_IN_PLACE;
+const int mpixn_thread_multiple = MPI_THREAD_MULTIPLE;
 const int mpixn_max_error_string = MPI_MAX_ERROR_STRING;
 const int mpixn_err_in_status = MPI_ERR_IN_STATUS;
 const int mpixn_err_pending = MPI_ERR_PENDING;

@@ -10,6 +10,8 @@
 
 use std::ffi::c_int;
 
+use crate::error::Result;
+
 pub use mpi_sys::{MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Group, MPI_Info, MPI_Op, MPI_Request, MPI_Status};
 
 pub mod attribute;
@@ -50,6 +52,7 @@ pub use family::{is_open_mpi, wait_yields};
 
 unsafe extern "C" {
     safe static mpixn_in_place: *const std::ffi::c_void;
+    safe static mpixn_thread_multiple: c_int;
 }
 
 /// Returns true if a buffer is `MPI_IN_PLACE`.
@@ -76,6 +79,14 @@ pub fn is_usable() -> bool {
         mpi_sys::MPI_Finalized(&mut finalized);
     }
     initialized != 0 && finalized == 0
+}
+
+/// Returns true if several threads may call MPI at the same time (`MPI_THREAD_MULTIPLE`).
+pub fn has_several_threads() -> Result<bool> {
+    let mut level = 0;
+    // SAFETY: the result is a local.
+    check(unsafe { mpi_sys::MPI_Query_thread(&mut level) }, "MPI_Query_thread")?;
+    Ok(level >= mpixn_thread_multiple)
 }
 
 /// `MPI_Wtime`, in seconds.

@@ -26,6 +26,7 @@
 //! | file | job |
 //! | --- | --- |
 //! | `window` | a window as its process uses it: operations, flush, the end of an epoch |
+//! | `guarded` | lets one thread use a window at a time |
 //! | `state` | serves other processes: applies, answers, takes what comes back |
 //! | `peer` | what a process knows of another one |
 //! | `operators` | operators by numbers that all processes know |
@@ -35,6 +36,7 @@
 pub mod batch;
 #[cfg(feature = "mpi")]
 mod elements;
+mod guarded;
 #[cfg(feature = "mpi")]
 mod operators;
 #[cfg(feature = "mpi")]
@@ -48,4 +50,4 @@ mod window;
 #[cfg(feature = "mpi")]
 pub use state::Operations;
 #[cfg(feature = "mpi")]
-pub use window::{Guarded, Memory, create, fence, free, hold};
+pub use window::{Memory, Shared, create, fence, free};

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::batch::{Batch, Content, Header, Kind, MOST_ELEMENTS, SPARE};
 use super::elements::Elements;
+use super::guarded::Guarded;
 use super::state::{Operations, State};
 use crate::datatype::decode;
 use crate::datatype::known::Known;
@@ -15,11 +16,11 @@ use crate::mpi::liveness::Patience;
 use crate::mpi::message::bytes_at;
 use crate::mpi::of_process::OfProcess;
 use crate::mpi::posted::PostedReceives;
-use crate::mpi::{Communicator, Datatype, Op, op};
+use crate::mpi::{self, Communicator, Datatype, Op, op};
 use crate::progress::{Advance, Outstanding, of_process};
 use crate::select::hints::{SparseHints, WindowHints};
 use crate::sparse::messages::{Outgoing, Sends};
-use crate::sparse::{Exchange, ExchangeContext, Form, Shared};
+use crate::sparse::{self, Exchange, ExchangeContext, Form};
 use crate::util::backoff::{Backoff, Pace, Rest};
 use crate::util::cast::{to_int, to_offset, to_u32, to_usize};
 
@@ -33,7 +34,7 @@ const SHORTEST_RUN: usize = 4;
 const CALLS: u32 = 64;
 
 /// A window that its object, the list of what must progress, and nothing else share.
-pub type Guarded = Arc<Mutex<Window>>;
+pub type Shared = Arc<Guarded<Window>>;
 
 /// A window.
 pub struct Window {
@@ -47,12 +48,14 @@ pub struct Window {
     /// Processes that may not have applied all operations.
     listed: Vec<u32>,
     /// Whose exchanges end the epochs.
-    exchanges: Shared,
+    exchanges: sparse::Shared,
     hints: SparseHints,
     /// True if a waiting process must yield its core.
     yields: bool,
     oversubscribed: bool,
     outstanding: Arc<Outstanding>,
+    /// Its entry there.
+    progress: Arc<Mutex<Progress>>,
     patience: Patience,
     calls: u32,
     /// The error that ended the window. It goes no further.
@@ -75,28 +78,27 @@ pub struct Memory {
 
 /// The windows of the process, whose receives end before MPI is finalized.
 #[derive(Default)]
-struct Open(Mutex<Vec<Weak<Mutex<Window>>>>);
+struct Open(Mutex<Vec<Weak<Guarded<Window>>>>);
 
 static OPEN: OfProcess<Open> = OfProcess::new();
 
 impl Drop for Open {
     fn drop(&mut self) {
         for window in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade) {
-            hold(&window).close();
+            window.hold().close();
         }
     }
 }
 
-/// Locks a window, even if another thread panicked while holding it.
-#[inline]
-pub fn hold(window: &Mutex<Window>) -> std::sync::MutexGuard<'_, Window> {
-    window.lock().unwrap_or_else(PoisonError::into_inner)
-}
+/// Moves a window forward while the process waits for something else.
+struct Progress(Weak<Guarded<Window>>);
 
-impl Advance for Window {
+impl Advance for Progress {
     fn advance(&mut self) {
-        if self.failure.is_none() && self.ring.is_some() {
-            self.failure = self.poll().err();
+        let Some(window) = self.0.upgrade() else { return };
+        let Some(mut window) = window.hold_if_free() else { return };
+        if window.failure.is_none() && window.ring.is_some() {
+            window.failure = window.poll().err();
         }
     }
 }
@@ -108,7 +110,7 @@ impl Advance for Window {
 ///
 /// # Safety
 /// The memory must be readable and writable, and be left to the window, until it is freed.
-pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: Communicator) -> Result<Guarded> {
+pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: Communicator) -> Result<Shared> {
     let comm = Comm::duplicate(user)?;
     let size = comm.size()?;
     let self_comm = comm.self_comm()?;
@@ -131,30 +133,38 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
     let ring = PostedReceives::new(Arc::clone(&comm), RECEIVES, capacity, SPARE)?;
     let rank = comm.rank()?;
     let outstanding = of_process()?;
+    let several_threads = mpi::has_several_threads()?;
     let state = State::new(Arc::clone(&comm), self_comm, elements, capacity, hints.aggregate, size);
-    let window = Arc::new(Mutex::new(Window {
-        state,
-        ring: Some(ring),
-        comm,
-        rank,
-        counts,
-        listed: Vec::new(),
-        exchanges,
-        hints: hints.exchange,
-        yields,
-        oversubscribed,
-        outstanding: Arc::clone(&outstanding),
-        patience: Patience::default(),
-        calls: 0,
-        failure: None,
-    }));
+    let window = Arc::new_cyclic(|own: &Weak<Guarded<Window>>| {
+        Guarded::new(
+            Window {
+                state,
+                ring: Some(ring),
+                comm,
+                rank,
+                counts,
+                listed: Vec::new(),
+                exchanges,
+                hints: hints.exchange,
+                yields,
+                oversubscribed,
+                outstanding: Arc::clone(&outstanding),
+                progress: Arc::new(Mutex::new(Progress(Weak::clone(own)))),
+                patience: Patience::default(),
+                calls: 0,
+                failure: None,
+            },
+            several_threads,
+        )
+    });
     let open = OPEN.get()?;
     {
         let mut all = open.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|window| window.strong_count() > 0);
         all.push(Arc::downgrade(&window));
     }
-    outstanding.add(window.clone());
+    let progress = Arc::clone(&window.hold().progress);
+    outstanding.add(progress);
     Ok(window)
 }
 
@@ -186,15 +196,15 @@ fn elements(memory: &Memory, self_comm: &Comm) -> Result<(Elements, i64)> {
 ///
 /// # Safety
 /// As for [`create`], and [`Window::issue`] for each operation of the epoch.
-pub unsafe fn fence(window: &Mutex<Window>) -> Result<()> {
+pub unsafe fn fence(window: &Guarded<Window>) -> Result<()> {
     let mut begun = {
-        let mut window = hold(window);
+        let mut window = window.hold();
         let begun = window.begin_fence();
         window.keep(begun)?
     };
     // the list of what must progress has the window
     let exchanged = begun.exchange.wait();
-    let mut window = hold(window);
+    let mut window = window.hold();
     let ended = exchanged.and_then(|()| window.end_fence(&mut begun));
     window.keep(ended)?;
     window.failure.clone().or_else(|| window.state.loss.take()).map_or(Ok(()), Err)
@@ -204,16 +214,16 @@ pub unsafe fn fence(window: &Mutex<Window>) -> Result<()> {
 ///
 /// # Safety
 /// As for [`fence`].
-pub unsafe fn free(window: &Guarded) -> Result<()> {
+pub unsafe fn free(window: &Shared) -> Result<()> {
     let outcome = {
-        let flushed = hold(window).flush();
+        let flushed = window.hold().flush();
         // SAFETY: as above.
         let fenced = unsafe { fence(window) };
         flushed.and(fenced)
     };
-    let outstanding = Arc::clone(&hold(window).outstanding);
-    outstanding.remove(window);
-    hold(window).close();
+    let mut window = window.hold();
+    window.outstanding.remove(&window.progress);
+    window.close();
     outcome
 }
 
@@ -352,6 +362,17 @@ impl Window {
         let (size, extent) = (self.element_size(), self.state.elements.extent());
         if !indices.is_empty() && !std::mem::replace(&mut self.state.peer(target).listed, true) {
             self.listed.push(target);
+        }
+        if indices.len() == 1 {
+            if self.state.peer(target).batch.run_room(kind, size) == 0 {
+                self.ship(target, Content::Operations)?;
+            }
+            // SAFETY: the caller vouches for values and places.
+            unsafe { self.state.add_one(operations, operator, 0) }?;
+            if kind.returns() {
+                self.state.expect(target, result, 1);
+            }
+            return Ok(());
         }
         let mut k = 0;
         while k < indices.len() {
