@@ -7,9 +7,9 @@ use crate::error::Result;
 use crate::exec::accumulate::block::{Block, Tools};
 use crate::exec::elements::Elements as Loops;
 use crate::exec::scratch::Scratch;
-use crate::mpi::Op;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::Owned as OwnedDatatype;
+use crate::mpi::{Datatype, Op};
 use crate::util::cast::{to_int, to_offset, to_usize};
 
 /// The arguments that describe a window, for error texts.
@@ -34,7 +34,8 @@ pub struct Elements {
     base: *mut u8,
     /// Elements.
     pub count: u64,
-    datatype: OwnedDatatype,
+    /// `None` once closed.
+    datatype: Option<OwnedDatatype>,
     extent: i64,
     /// Bytes of an element's data.
     pub size: usize,
@@ -63,6 +64,7 @@ impl Elements {
         };
         let (size, extent) = (to_usize(size), lent.extent()?);
         let (scratch, packed) = (Scratch::default(), Vec::new());
+        let datatype = Some(datatype);
         Ok(Elements { base, count, datatype, extent, size, packing, plain, known, scratch, packed })
     }
 
@@ -98,8 +100,7 @@ impl Elements {
     /// Binds an operator to the elements. Calls MPI, which checks that they fit.
     pub fn bind(&mut self, op: Op, self_comm: &Comm) -> Result<Combining> {
         let mut block = Block::new(0);
-        // SAFETY: dropped with the duplicate, which is kept.
-        let datatype = unsafe { self.datatype.lend() };
+        let datatype = self.datatype();
         let shape = Shape::Equal { count: 1 };
         let side = Blocks { base: self.base, datatype, extent: self.extent, shape, names: &WINDOW };
         block.bind((op, op.commutes()?), &side, &self.known, self_comm, self_comm)?;
@@ -160,8 +161,18 @@ impl Elements {
     }
 
     fn located(&self, at: *mut u8) -> Located {
-        // SAFETY: the duplicate outlives every use of this.
-        Located { at, count: 1, datatype: unsafe { self.datatype.lend() } }
+        Located { at, count: 1, datatype: self.datatype() }
+    }
+
+    fn datatype(&self) -> Datatype {
+        let datatype = self.datatype.as_ref().expect("the window has not been closed");
+        // SAFETY: the duplicate outlives every use of this: nothing happens on a closed window.
+        unsafe { datatype.lend() }
+    }
+
+    /// Frees the datatype.
+    pub fn close(&mut self) {
+        self.datatype = None;
     }
 
     fn packing_at(&self, located: &Located, self_comm: &Comm) -> Result<Packing> {

@@ -492,6 +492,7 @@ impl Window {
             ring.close();
         }
         self.state.abandon();
+        self.state.elements.close();
     }
 }
 
