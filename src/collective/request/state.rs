@@ -108,7 +108,8 @@ impl State {
         self.told.fill(false);
         if let Some(verification) = &mut self.verification {
             verification.instead = None;
-            return self.verify();
+            self.verify();
+            return Ok(());
         }
         self.start_all()
     }
@@ -138,9 +139,9 @@ impl State {
 
     /// Starts the comparison of arguments between the ends of all edges.
     #[cold]
-    fn verify(&mut self) -> Result<()> {
+    fn verify(&mut self) {
         let matches = self.leases.iter().try_for_each(|lease| lease.executor.can_start());
-        let Some(verification) = &mut self.verification else { return Ok(()) };
+        let Some(verification) = &mut self.verification else { return };
         let bound = &verification.bound;
         let fields: Fields = self.captured.iter().map(CapturedArguments::buffers).collect();
         // the other ends hear of it, as of any error in the arguments
@@ -151,7 +152,6 @@ impl State {
         let check = Check::begin(bound.neighborhood(), fields, bound.operation() as usize, bound.comm());
         verification.check = Some(check);
         verification.turn = Some(bound.tags().take_turn());
-        Ok(())
     }
 
     /// Starts the call after the comparison. Errors are noted, and everything started is completed.
