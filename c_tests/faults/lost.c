@@ -155,6 +155,40 @@ static void fused(int plan) {
   MPI_Comm_free(&comm);
 }
 
+/* processes 0 and 2 send two short fields, put together, to process 1; what process 0 sends is
+   refused in the second call. The fields of process 2 have arrived all the same, and those of
+   process 0 are as they were */
+static void fused_with_others(int plan) {
+  if (test_size != 3) return;
+  int peers[2] = {0, 2}, one = 1, in = test_rank == 1 ? 2 : 0, out = 1 - in / 2, counts[4] = {50, 50, 50, 50};
+  MPI_Comm comm = set("direct", NULL, in, peers, out, &one);
+  int from[2][50], into[2][2][50];
+  const void *sendbufs[2] = {from[0], from[1]};
+  void *recvbufs[2] = {into[0], into[1]};
+  MPI_Aint displs[4] = {0, sizeof from[0], 0, sizeof from[0]}, start[2] = {0, 0};
+  MPI_Datatype types[4] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT};
+  MPIX_Request request = NULL;
+  if (plan) OK(MPIX_Neighbor_alltoallw_fields_plan(2, sendbufs, counts, start, types, recvbufs, counts, displs, types, comm, MPI_INFO_NULL, &request));
+  for (int call = 0; call < 3; call++) {
+    for (int k = 0; k < 100; k++) from[k / 50][k % 50] = test_value(test_rank, call, k);
+    for (int k = 0; k < 200; k++) into[k / 100][k / 50 % 2][k % 50] = -1;
+    refuse_send = call == 1 && test_rank == 0;
+    if (plan) OK(MPIX_Request_start(&request));
+    else OK(MPIX_Ineighbor_alltoallw_fields(2, sendbufs, counts, start, types, recvbufs, counts, displs, types, comm, &request));
+    int code = MPIX_Request_wait(&request);
+    CHECK((code != MPI_SUCCESS) == (call == 1 && test_rank < 2), "call %d: %s (plan %d)", call, test_message(code), plan);
+    for (int j = 0; j < in; j++)
+      for (int k = 0; k < 100; k++) {
+        int have = into[k / 50][j][k % 50], expected = call == 1 && j == 0 ? -1 : test_value(peers[j], call, k);
+        CHECK(have == expected, "call %d: of process %d: %d, not %d (plan %d)", call, peers[j], have, expected, plan);
+      }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  failed = 0;
+  if (plan) OK(MPIX_Request_free(&request));
+  MPI_Comm_free(&comm);
+}
+
 /* blocks that travel in packets: process 0 puts one together for each of two others on another
    node; the second send fails */
 static void packets(void) {
@@ -381,6 +415,7 @@ static void refused_making(void) {
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   if (test_size >= 2) fused(0), fused(1);
+  fused_with_others(0), fused_with_others(1);
   packets();
   no_memory();
   refused_receive();

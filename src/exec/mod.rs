@@ -63,6 +63,13 @@ impl Any {
         }
     }
 
+    /// Returns true if it is known that the block of a source has arrived in the call that has
+    /// ended, whatever else failed.
+    #[cold]
+    pub fn came(&self, source: usize) -> bool {
+        matches!(self, Any::P2p(executor) if executor.came(source))
+    }
+
     /// Returns true if MPI may still access the bound buffers although no call is active.
     pub fn is_stuck(&self) -> bool {
         match self {

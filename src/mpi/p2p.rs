@@ -41,6 +41,8 @@ pub struct Requests {
     limits: Vec<u64>,
     /// The first failure, until the other requests are complete too: they use the caller's buffers.
     failed: Option<Failure>,
+    /// The positions of all requests that failed, since the last failure.
+    lost: Vec<usize>,
 }
 
 /// The position of the first request that failed, and its error.
@@ -71,11 +73,17 @@ impl Requests {
     #[cold]
     fn check_lengths(&mut self, call: &'static str) -> std::result::Result<(), Failure> {
         let limits = std::mem::take(&mut self.limits);
+        if self.failed.is_none() {
+            self.lost.clear();
+        }
         let expected = limits.iter().zip(&self.statuses).enumerate().filter(|(_, (limit, _))| **limit < u64::MAX);
         let mut checked = Ok(());
         for (i, (&limit, status)) in expected {
             let length = Status::of(status).and_then(|came| guard::check_length(came.bytes, limit, call));
-            checked = checked.and(length.map_err(|e| (i, e)));
+            checked = checked.and(length.map_err(|e| {
+                self.lost.push(i);
+                (i, e)
+            }));
         }
         self.limits = limits;
         self.limits.clear();
@@ -190,17 +198,26 @@ impl Requests {
     }
 
     #[cold]
-    fn first_failure(&self, rc: c_int, call: &'static str) -> Failure {
+    fn first_failure(&mut self, rc: c_int, call: &'static str) -> Failure {
         let (in_status, pending) = (mpixn_err_in_status, mpixn_err_pending);
+        self.lost.clear();
         if super::code::class_of(rc) == in_status {
-            for (i, status) in self.statuses[..self.used].iter().enumerate() {
-                let code = status.MPI_ERROR;
-                if code != super::success() && super::code::class_of(code) != pending {
-                    return (i, failed(code, call));
-                }
-            }
+            let codes = self.statuses[..self.used].iter().map(|status| status.MPI_ERROR).enumerate();
+            let failed = |&(_, code): &(usize, c_int)| code != super::success() && super::code::class_of(code) != pending;
+            self.lost.extend(codes.filter(failed).map(|(i, _)| i));
         }
+        if let Some(&first) = self.lost.first() {
+            return (first, failed(self.statuses[first].MPI_ERROR, call));
+        }
+        // which one is not known
+        self.lost.extend(0..self.used);
         (0, failed(rc, call))
+    }
+
+    /// Returns the positions of all requests that failed, after `test` has reported a failure.
+    #[cold]
+    pub fn lost(&self) -> &[usize] {
+        &self.lost
     }
 
     /// Reports a failure once the other requests are complete, whatever their outcome. They are
@@ -208,11 +225,14 @@ impl Requests {
     #[cold]
     fn test_others(&mut self) -> std::result::Result<bool, Failure> {
         let mut more = false;
-        for (request, status) in self.requests[..self.used].iter_mut().zip(&mut self.statuses) {
+        for (i, (request, status)) in self.requests[..self.used].iter_mut().zip(&mut self.statuses).enumerate() {
             let mut done = 0;
             // SAFETY: a live request or null; the results are a local and a place of our own.
             let rc = unsafe { mpi_sys::MPI_Test(request, &mut done, status) };
             more |= rc == super::success() && done == 0;
+            if rc != super::success() {
+                self.lost.push(i);
+            }
         }
         if more {
             return Ok(false);

@@ -456,9 +456,16 @@ impl State {
         {
             joined.leave();
         }
-        if let (Some(joined), None) = (&mut self.joined, &self.failure) {
-            // SAFETY: whoever made the request vouches for the buffers.
-            self.failure = (0..self.told.len()).try_for_each(|source| unsafe { joined.take(source) }).err();
+        if let Some(joined) = &mut self.joined {
+            let failed = self.failure.is_some();
+            for source in 0..self.told.len() {
+                // what has arrived is not lost because something else is
+                if !failed || self.leases[self.of_joined].executor.came(source) {
+                    // SAFETY: whoever made the request vouches for the buffers.
+                    let taken = unsafe { joined.take(source) };
+                    self.failure = self.failure.take().or(taken.err());
+                }
+            }
         }
         if !persistent {
             self.leases.drain(..).for_each(|lease| bound.give_back(lease));

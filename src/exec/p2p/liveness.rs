@@ -43,6 +43,7 @@ impl P2p {
         // drop later messages to the dead: MPI may refuse them, and the call would end before the
         // living have got theirs
         let messages = self.sorted.messages.iter().zip(&mut self.messages);
+        // `came` takes them for missing
         messages.filter(|(of, _)| dead.contains(&of.0)).for_each(|(_, message)| message.peer = crate::mpi::proc_null());
         if let Some(rank) = gone {
             self.gone.get_or_insert(rank);

@@ -28,6 +28,7 @@ use crate::exec::post;
 use crate::exec::waiting::Waiting;
 use crate::mpi::p2p::Failure;
 use crate::util::backoff::{Backoff, Pace};
+use crate::util::cast::to_u32;
 
 impl P2p {
     /// Waits for the messages of the posted round.
@@ -107,6 +108,7 @@ impl Executor for P2p {
         (self.tag, self.round, self.reduced) = (tag, 0, 0);
         self.patience.restart();
         self.unpacked.fill(false);
+        self.missing.clear();
         if self.sorted.rounds.is_empty() {
             return Ok(());
         }
@@ -114,6 +116,7 @@ impl Executor for P2p {
             self.note(Err(Error::Gone { rank }.into()));
         }
         if let Err(e) = self.can_start() {
+            self.missing.extend(0..to_u32(self.messages.len()));
             return self.end(Err(e));
         }
         if self.ahead(P2p::start_ahead).is_none() {

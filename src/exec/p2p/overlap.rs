@@ -3,6 +3,7 @@
 use super::state::P2p;
 use super::window::Window;
 use crate::exec::post;
+use crate::util::cast::to_u32;
 
 impl P2p {
     /// Runs a step with the window. Returns `None` if rounds do not overlap.
@@ -37,6 +38,7 @@ impl P2p {
                 post::receives(&mut window.receives[window.posted], &self.messages[recvs.clone()], self.tag, &self.comm)
             };
             if let Some(error) = failed {
+                self.missing.extend(recvs.clone().map(to_u32));
                 self.note(Err(error));
             }
             if let Some(guards) = &self.guards {
@@ -76,7 +78,11 @@ impl P2p {
             let completed = match if receives.is_empty() { Ok(true) } else { receives.test() } {
                 Ok(false) => return false,
                 Ok(true) => Ok(()),
-                Err(failure) => Err(self.name_edge(self.sorted.rounds[r].recvs.start, failure)),
+                Err(failure) => {
+                    let first = self.sorted.rounds[r].recvs.start;
+                    self.missing.extend(receives.lost().iter().map(|position| to_u32(first + position)));
+                    Err(self.name_edge(first, failure))
+                }
             };
             self.finish_round(r, completed);
             window.finished += 1;

@@ -24,6 +24,7 @@ impl P2p {
             self.requests.expect(guards.limits(recvs.clone()));
         }
         if let Some(error) = failed {
+            self.missing.extend(recvs.map(to_u32));
             self.note(Err(error));
         }
         self.post_own();
@@ -166,7 +167,10 @@ impl P2p {
             None if r + 1 != self.round => return Ok(r + 1 < self.round),
             None => self.requests.test_one(position),
         };
-        tested.map_err(|failure| self.name_edge(first, failure))
+        tested.map_err(|failure| {
+            self.missing.push(to_u32(first + failure.0));
+            self.name_edge(first, failure)
+        })
     }
 
     /// Does what remains of round `r` when its messages are complete or have failed.
@@ -190,7 +194,11 @@ impl P2p {
     #[inline]
     pub(super) fn advance(&mut self, completed: std::result::Result<(), Failure>) {
         let r = self.round - 1;
-        let completed = completed.map_err(|failure| self.name_edge(self.sorted.rounds[r].recvs.start, failure));
+        let completed = completed.map_err(|failure| {
+            let first = self.sorted.rounds[r].recvs.start;
+            self.missing.extend(self.requests.lost().iter().map(|position| to_u32(first + position)));
+            self.name_edge(first, failure)
+        });
         self.finish_round(r, completed);
         if self.round == self.sorted.rounds.len() {
             self.round = 0;

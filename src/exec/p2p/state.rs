@@ -69,6 +69,8 @@ pub struct P2p {
     pub(super) gone: Option<u32>,
     /// Messages of the running call whose blocks could not be packed: notices go instead.
     pub(super) spoiled: Vec<u32>,
+    /// Messages of the running call that have not arrived, and will not.
+    pub(super) missing: Vec<u32>,
     pub(super) pack: Vec<u8>,
     /// Counts and traces, if the environment asks for it.
     pub(super) record: Option<Arc<Record>>,
@@ -135,6 +137,7 @@ impl P2p {
             scratch: Scratch::default(),
             gone: None,
             spoiled: Vec::new(),
+            missing: Vec::new(),
             pack: Vec::new(),
             record: None,
             known: Known::default(),
@@ -176,6 +179,16 @@ impl P2p {
         {
             self.failure = Some(e);
         }
+    }
+
+    /// Returns true if the block of a source has arrived in the call that has ended, whatever else
+    /// failed.
+    #[cold]
+    pub fn came(&self, source: usize) -> bool {
+        let Some(&Some(index)) = self.sorted.sources.get(source) else { return true };
+        // messages of the dead are from nobody
+        let came = |m: u32| !self.missing.contains(&m) && self.messages[m as usize].peer != crate::mpi::proc_null();
+        self.sorted.arrivals[index as usize].messages.iter().all(|&m| came(m))
     }
 
     /// Names the process at the other end in the error of a message. `first` is the message of the
