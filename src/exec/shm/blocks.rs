@@ -121,8 +121,8 @@ impl MessageBlock {
         Ok(())
     }
 
-    /// Makes it a block of so many bytes without a place of its own: if it comes by MPI, it stays in
-    /// the message's buffer.
+    /// Makes it a block of so many bytes without a place of its own: if it comes by MPI, it stays
+    /// in the message's buffer.
     pub fn stage(&mut self, bytes: usize) {
         (self.bytes, self.packing) = (bytes, Packing::Mpi(pack::Packing::Message));
     }
