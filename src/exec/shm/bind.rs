@@ -85,10 +85,11 @@ impl Shm {
         }
         for recv in &mut self.recvs {
             recv.bytes = 0;
-            for block in &self.outputs[recv.blocks.clone()] {
+            for block in &mut self.outputs[recv.blocks.clone()] {
                 // a block that goes to all targets travels once
                 let begin = if self.to_all { 0 } else { recv.bytes };
                 recv.bytes = folding.put_at(block.entry, begin);
+                block.stage(folding.bytes(block.entry));
             }
             if recv.bytes > to_usize(buffers::MOST) {
                 return Err(Error::NoMemory { bytes: recv.bytes }.into());

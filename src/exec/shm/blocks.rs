@@ -121,6 +121,12 @@ impl MessageBlock {
         Ok(())
     }
 
+    /// Makes it a block of so many bytes without a place of its own: if it comes by MPI, it stays
+    /// in the message's buffer.
+    pub fn stage(&mut self, bytes: usize) {
+        (self.bytes, self.packing) = (bytes, Packing::Mpi(pack::Packing::Message));
+    }
+
     /// Forgets which datatype MPI has accepted.
     pub fn forget(&mut self) {
         self.accepted = None;

@@ -104,7 +104,7 @@ impl Shm {
                 return done;
             }
             *by_mpi = true;
-            if folding.is_some() && blocks.len() > 1 {
+            if folding.as_ref().is_some_and(|folding| folding.reduces()) && blocks.len() > 1 {
                 let packed =
                     enlarge(&mut send.buffer, bytes).and_then(|()| blocks::pack(blocks, send.buffer.as_mut_ptr(), loopback));
                 let at = send.buffer.as_ptr();
@@ -304,6 +304,7 @@ impl Shm {
                         self.note(
                             Error::Length { rank: self.channels.inbound[i].rank, entries, sent: status.bytes, expected }.into(),
                         );
+                        self.skip_peer(i);
                     }
                 }
                 Ok(None) => done = false,
@@ -322,6 +323,10 @@ impl Shm {
         let recv = &mut self.recvs[i];
         recv.requests.clear();
         recv.strays.clear();
+        if self.folding.is_some() {
+            recv.data = recv.buffer.as_ptr();
+            return self.complete(i, 0);
+        }
         recv.in_ring = false;
         recv.state = RecvState::Done;
         let (recv, loopback) = (&self.recvs[i], self.loopback());
@@ -355,7 +360,7 @@ impl Shm {
     /// True if the message from process `i`, when it comes by MPI, may come as one message for each
     /// block.
     fn may_come_as_blocks(&self, i: usize) -> bool {
-        self.recvs[i].blocks.len() > 1 && !self.to_all && self.folding.is_none()
+        self.recvs[i].blocks.len() > 1 && !self.to_all && self.folding.as_ref().is_none_or(|folding| !folding.reduces())
     }
 
     /// True if the message from process `i`, when it comes by MPI, is expected block by block.

@@ -177,7 +177,8 @@ impl Shm {
         let recv = &mut self.recvs[i];
         recv.in_ring = false;
         if self.folding.is_some() {
-            recv.state = RecvState::Arrived;
+            // of which there are none if it has been left out
+            recv.state = if recv.unfolded == 0 { RecvState::Done } else { RecvState::Arrived };
             return self.fold_all();
         }
         recv.state = RecvState::Done;
