@@ -121,13 +121,13 @@ static const char *const names[FORMS] = {"window", "MPI create", "MPI allocate",
 /* False, on all processes, if the MPI makes no such window, and process 0 says so. */
 static int make_win(problem *p, int form) {
   const MPI_Aint bytes = ELEMENTS * sizeof(uint64_t);
-  MPI_Comm trial;
   void *base = NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &trial);
-  MPI_Comm_set_errhandler(trial, MPI_ERRORS_RETURN);
+  /* for this call: windows have an error handler of their own */
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   if (form == CREATE) base = need((size_t)bytes);
-  int code = form == CREATE ? MPI_Win_create(base, bytes, sizeof(uint64_t), MPI_INFO_NULL, trial, &p->win)
-                            : MPI_Win_allocate(bytes, sizeof(uint64_t), MPI_INFO_NULL, trial, &base, &p->win);
+  int code = form == CREATE ? MPI_Win_create(base, bytes, sizeof(uint64_t), MPI_INFO_NULL, MPI_COMM_WORLD, &p->win)
+                            : MPI_Win_allocate(bytes, sizeof(uint64_t), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &p->win);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   int failed = code != MPI_SUCCESS;
   if (failed && me == 0) {
     char text[MPI_MAX_ERROR_STRING];
@@ -136,7 +136,6 @@ static int make_win(problem *p, int form) {
     printf("# no window of kind %s: %s\n", names[form], text);
   }
   MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
-  MPI_Comm_free(&trial);
   p->table = base;
   return !failed;
 }

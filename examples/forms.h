@@ -42,22 +42,25 @@ static inline void *allocate(size_t count, size_t size) {
 /* Collective. Memory of zeros that others may access by MPI's one-sided operations: `allocated` by
    MPI, which can then place it in memory that the processes of a node share, or the program's own.
    If the MPI fails, process 0 says so and all processes get NULL: Open MPI 4.1 has no window of a
-   program's own memory for a process that is alone (MPI_ERR_WIN). */
+   program's own memory for a process that is alone (MPI_ERR_WIN). `comm` must live as long as the
+   window: MPICH 4.0 takes a window whose communicator has been freed for a later one. */
 static inline void *make_window(size_t count, size_t size, int allocated, MPI_Comm comm, MPI_Win *window) {
   void *base = NULL;
   if (count == 0) count = 1; /* so that there is an address */
   MPI_Aint bytes = (MPI_Aint)(count * size);
-  MPI_Comm trial;
+  MPI_Errhandler handler;
   int rank, failed;
-  MPI_Comm_dup(comm, &trial);
-  MPI_Comm_rank(trial, &rank);
-  MPI_Comm_set_errhandler(trial, MPI_ERRORS_RETURN); /* for this call: the window keeps the default */
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_get_errhandler(comm, &handler);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN); /* for this call: the window keeps the default */
   if (allocated) {
-    failed = MPI_Win_allocate(bytes, (int)size, MPI_INFO_NULL, trial, &base, window);
+    failed = MPI_Win_allocate(bytes, (int)size, MPI_INFO_NULL, comm, &base, window);
   } else {
     base = allocate(count, size);
-    failed = MPI_Win_create(base, bytes, (int)size, MPI_INFO_NULL, trial, window);
+    failed = MPI_Win_create(base, bytes, (int)size, MPI_INFO_NULL, comm, window);
   }
+  MPI_Comm_set_errhandler(comm, handler);
+  MPI_Errhandler_free(&handler);
   if (failed != MPI_SUCCESS && rank == 0) {
     char text[MPI_MAX_ERROR_STRING];
     int length;
@@ -65,8 +68,7 @@ static inline void *make_window(size_t count, size_t size, int allocated, MPI_Co
     printf("MPI_Win_%s fails: %s; forms that need it are skipped\n", allocated ? "allocate" : "create", text);
   }
   int any = failed != MPI_SUCCESS;
-  MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LOR, trial);
-  MPI_Comm_free(&trial);
+  MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_LOR, comm);
   if (any) {
     if (!allocated) free(base);
     return NULL;
