@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::collective::fuse::Joined;
+use crate::collective::transport::Transport;
 use crate::collective::verify::Findings;
 use crate::collective::{Combine, Operation, Purpose, Selected};
 use crate::datatype::buffers::Buffers;
@@ -10,13 +11,14 @@ use crate::error::Result;
 use crate::exec::accumulate::Accumulate;
 use crate::exec::forward::Forward;
 use crate::exec::p2p::P2p;
+use crate::exec::rma::Rma;
 use crate::exec::shm::channel::Channels;
 use crate::exec::shm::{self, Shm};
 use crate::exec::waiting::Waiting;
 use crate::exec::{Any, Executor};
 use crate::mpi::comm::Owned as Comm;
 use crate::observe::Record;
-use crate::schedule::{Block, Op, Schedule};
+use crate::schedule::{Algorithm, Block, Op, Schedule};
 use crate::select::Choice;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
@@ -30,6 +32,8 @@ pub struct ExecutorPool {
     window: u32,
     /// Memory shared with neighbors, if there is any.
     link: Option<Arc<Channels>>,
+    /// What carries blocks between processes that share no memory.
+    transport: Transport,
     /// Counters and trace, where the environment asks for them.
     record: Option<Arc<Record>>,
     spare: Mutex<Vec<Lease>>,
@@ -49,6 +53,8 @@ pub struct Parts {
     pub window: u32,
     /// Memory shared with neighbors, if there is any.
     pub link: Option<Arc<Channels>>,
+    /// What carries blocks between processes that share no memory.
+    pub transport: Transport,
     /// Counters and trace, where the environment asks for them.
     pub record: Option<Arc<Record>>,
 }
@@ -78,8 +84,8 @@ impl Lease {
 impl ExecutorPool {
     /// An empty pool.
     pub fn new(parts: Parts) -> ExecutorPool {
-        let Parts { comm, self_comm, neighborhood, waiting, window, link, record } = parts;
-        ExecutorPool { comm, self_comm, neighborhood, waiting, window, link, record, spare: Mutex::default() }
+        let Parts { comm, self_comm, neighborhood, waiting, window, link, transport, record } = parts;
+        ExecutorPool { comm, self_comm, neighborhood, waiting, window, link, transport, record, spare: Mutex::default() }
     }
 
     /// The private communicator.
@@ -100,6 +106,11 @@ impl ExecutorPool {
     /// Memory shared with neighbors, if there is any.
     pub fn link(&self) -> Option<&Channels> {
         self.link.as_deref()
+    }
+
+    /// What carries blocks between processes that share no memory.
+    pub fn transport(&self) -> &Transport {
+        &self.transport
     }
 
     /// Counters and trace, where the environment asks for them.
@@ -141,6 +152,8 @@ impl ExecutorPool {
         if schedule.algorithm().entry().forwards() {
             return Any::Forward(Box::new(Forward::new(comm, me, self.waiting, schedule)));
         }
+        let puts = purpose.shares && purpose.fields == 1 && schedule.algorithm() == Algorithm::Direct;
+        let landing = self.transport.link.as_ref().filter(|_| puts);
         if let Some(link) = self.link.as_ref().filter(|_| purpose.shares) {
             let parts = shm::Parts {
                 schedule,
@@ -150,8 +163,12 @@ impl ExecutorPool {
                 fields: purpose.fields,
                 waiting: self.waiting,
                 window: self.window,
+                landing,
             };
             return Any::Shm(Box::new(Shm::new(link, comm, self.self_comm.clone(), &parts)));
+        }
+        if let Some(landing) = landing {
+            return Any::Rma(Box::new(Rma::new(landing, comm, &self.neighborhood, true, self.waiting)));
         }
         match fold {
             Some(order) => P2p::new(comm, self.self_comm.clone(), me, self.waiting, self.window, &schedule.folded(order)).into(),

@@ -1,16 +1,14 @@
 //! Binds the shared-memory executor to buffers, counts and datatypes.
 
-use super::blocks;
+use crate::exec::blocks::{self, bind_copies};
 use super::state::Shm;
 use crate::datatype::buffers::enlarge;
 use crate::datatype::buffers::{self, Blocks, Buffers, Ints, Shape};
-use crate::datatype::check::{accept, refuse_null, self_edge};
-use crate::datatype::copy::BlockCopy;
+use crate::datatype::check::{accept, refuse_null};
 use crate::error::{Error, Result};
 use crate::exec::executor::Executor;
 use crate::mpi::Op;
 use crate::mpi::message;
-use crate::schedule::Block;
 use crate::util::cast::{to_int, to_usize};
 
 impl Shm {
@@ -55,19 +53,8 @@ impl Shm {
 
     fn bind_copies(&mut self, fields: &[Buffers]) -> Result<()> {
         for (field, known) in fields.iter().zip(&self.known) {
-            for &(target, source) in &self.self_edges {
-                let (from, into) = (field.input.locate(target as usize)?, field.output.locate(source as usize)?);
-                accept(&mut self.accepted[0], from.datatype, &field.input, target as usize, &self.comm)?;
-                accept(&mut self.accepted[1], into.datatype, &field.output, source as usize, &self.comm)?;
-                refuse_null(&from, &field.input)?;
-                refuse_null(&into, &field.output)?;
-                let Some(copy) = BlockCopy::prepare(from, into, &known[0], &self.comm)? else {
-                    let (from_block, into_block) = (Block::Input(target), Block::Output(source));
-                    return Err(self_edge(from_block.index(), &from, into_block.index(), &into)?.into());
-                };
-                enlarge(&mut self.pack, copy.buffer())?;
-                self.copies.push(copy);
-            }
+            let Self { self_edges, accepted, copies, pack, comm, .. } = self;
+            bind_copies(self_edges, field, &known[0], accepted, (copies, pack), comm)?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use super::blocks::{self, Loopback};
+use crate::exec::blocks::{self, Loopback};
 use super::state::{OutMessage, RecvState, SendState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::error::{Error, Result};

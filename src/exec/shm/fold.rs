@@ -5,7 +5,7 @@
 //! the right operand: each block is first copied next to the result so far. Cost: one pass over
 //! block and result; two with `MPI_Reduce_local`.
 
-use super::blocks::Loopback;
+use crate::exec::blocks::Loopback;
 use crate::datatype::buffers::enlarge;
 use crate::datatype::buffers::{self, Blocks, Located};
 use crate::datatype::check::refuse_null;

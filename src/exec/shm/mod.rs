@@ -26,7 +26,7 @@
 //! |---|---|
 //! | `state` | the executor, its messages and their states |
 //! | `channel` | the shared memory of one operation: rings, eager buffers, chunk memory |
-//! | `blocks`, `fold` | packing the blocks of a message; folding blocks into a result |
+//! | `fold` | folding blocks into a result |
 //! | `bind` | buffers, counts and datatypes of a call |
 //! | `send`, `recv` | the state machines of messages |
 //! | `fallback` | messages that go by MPI after all |
@@ -35,7 +35,6 @@
 //! | `progress`, `failure` | polling and waiting; peers that have died |
 
 mod bind;
-mod blocks;
 pub mod channel;
 mod device;
 mod failure;
@@ -53,6 +52,9 @@ pub use state::Shm;
 
 use super::executor::Executor;
 use super::p2p::P2p;
+use super::remote::Remote;
+use super::rma::Rma;
+use super::rma::link::Link;
 use super::waiting;
 use crate::datatype::buffers::Buffers;
 use crate::datatype::copy::BlockCopy;
@@ -67,7 +69,7 @@ use crate::schedule::{FoldOrder, Op};
 use crate::topology::neighborhood::Neighborhood;
 use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::{to_int, to_u32};
-use blocks::MessageBlock;
+use crate::exec::blocks::MessageBlock;
 use channel::Channels;
 use fold::{Folding, Origin};
 use state::{InMessage, OutMessage, RecvState};
@@ -85,6 +87,8 @@ pub struct Parts<'a> {
     pub fields: usize,
     pub waiting: waiting::Waiting,
     pub window: u32,
+    /// The window that carries the edges to other nodes, if it is not messages that do.
+    pub landing: Option<&'a Arc<Link>>,
 }
 
 impl Shm {
@@ -126,8 +130,13 @@ impl Shm {
             Op::Send { to, .. } => is_remote(to),
             Op::Copy { .. } | Op::Reduce { .. } => false,
         });
-        let remote = (!schedule.ops().is_empty())
-            .then(|| Box::new(P2p::new(Arc::clone(&comm), None, n.rank(), parts.waiting, parts.window, &schedule)));
+        let remote = (!schedule.ops().is_empty()).then(|| {
+            let comm = Arc::clone(&comm);
+            Box::new(match parts.landing {
+                Some(landing) => Remote::Rma(Rma::new(landing, comm, n, false, parts.waiting)),
+                None => Remote::P2p(P2p::new(comm, None, n.rank(), parts.waiting, parts.window, &schedule)),
+            })
+        });
         let remote_entries: Vec<u32> = (0..).zip(&origins).filter(|o| *o.1 == Origin::Remote).map(|o| o.0).collect();
         let remote_places = if parts.fold.is_some() { origins.len() } else { 0 };
         Shm {

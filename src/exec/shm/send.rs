@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use super::blocks::{self, Loopback, MessageBlock};
+use crate::exec::blocks::{self, Loopback, MessageBlock};
 use super::channel::{CHUNKS, EagerBuffer};
 use super::state::{OutMessage, SendState, Shm};
 use crate::datatype::buffers::enlarge;

@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::blocks::{Loopback, MessageBlock};
+use crate::exec::blocks::{Loopback, MessageBlock};
 use super::channel::Channels;
 use super::fold::{Folding, Origin};
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::known::Known;
 use crate::error::{Error, Result};
-use crate::exec::p2p::P2p;
+use crate::exec::remote::Remote;
 use crate::mpi::Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
@@ -175,7 +175,7 @@ pub struct Shm {
     pub(super) copies: Vec<BlockCopy>,
     pub(super) accepted: [Option<Datatype>; 2],
     pub(super) pack: Vec<u8>,
-    pub(super) remote: Option<Box<P2p>>,
+    pub(super) remote: Option<Box<Remote>>,
     pub(super) remote_runs: bool,
     pub(super) origins: Vec<Origin>,
     pub(super) folding: Option<Box<Folding>>,
