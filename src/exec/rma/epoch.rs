@@ -22,11 +22,11 @@ impl Rma {
     /// Takes every step that can be taken without waiting. Returns true when the call is complete.
     /// Notes errors.
     pub(super) fn step(&mut self) -> bool {
-        if self.stage == Stage::Queued {
-            if !self.link.is_turn(self.number) {
-                return false;
-            }
-            self.open();
+        match self.stage {
+            Stage::Idle | Stage::Complete => return true,
+            Stage::Queued if !self.link.is_turn(self.number) => return false,
+            Stage::Queued => self.open(),
+            Stage::Open => {}
         }
         if !self.accessed {
             match self.answers.test() {
@@ -61,6 +61,7 @@ impl Rma {
         }
         done = done && self.are_sent();
         if done {
+            self.stage = Stage::Complete;
             self.link.end_turn();
         }
         done

@@ -164,7 +164,7 @@ impl Rma {
 impl Drop for Rma {
     fn drop(&mut self) {
         // a call that nobody completes leaves its epoch open
-        if self.stage != Stage::Idle {
+        if matches!(self.stage, Stage::Queued | Stage::Open) {
             self.link.close();
             (self.stuck, self.stays) = (true, true);
         }
@@ -233,6 +233,10 @@ impl Executor for Rma {
             return Err(error.clone());
         }
         let message = self.of_source.get(source).copied().flatten();
-        Ok(self.stage == Stage::Idle || message.is_none_or(|i| self.stage == Stage::Open && self.ins[i as usize].state == InState::Done))
+        Ok(match self.stage {
+            Stage::Queued => message.is_none(),
+            Stage::Open => message.is_none_or(|i| self.ins[i as usize].state == InState::Done),
+            Stage::Idle | Stage::Complete => true,
+        })
     }
 }

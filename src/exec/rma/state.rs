@@ -25,6 +25,8 @@ pub(super) enum Stage {
     Queued,
     /// It uses the window.
     Open,
+    /// It is complete, and its outcome has not been returned.
+    Complete,
 }
 
 /// A message to one target, by its position among the link's targets.
