@@ -333,8 +333,7 @@ impl Requests {
         comm: &Comm,
     ) -> std::result::Result<(), (Box<Error>, bool)> {
         let message = |(rank, words): &mut (u32, Vec<u32>)| -> Result<Message> {
-            let too_many =
-                |_| Error::Internal(format!("{} words are too many for one message to process {rank}", words.len()));
+            let too_many = |_| Error::Internal(format!("{} words are too many for one message to process {rank}", words.len()));
             let count = i32::try_from(size_of_val(&words[..])).map_err(too_many)?;
             Ok(Message { at: words.as_mut_ptr().cast(), count, datatype: byte(), peer: to_int(*rank) })
         };

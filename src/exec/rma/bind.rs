@@ -1,8 +1,8 @@
 //! Binds the RMA executor to buffers, counts and datatypes.
 
+use super::IN_PLACE;
 use super::header;
 use super::state::Rma;
-use super::IN_PLACE;
 use crate::datatype::buffers::{Buffers, enlarge};
 use crate::error::{Error, Result};
 use crate::exec::blocks::{self, bind_copies};

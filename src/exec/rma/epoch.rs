@@ -1,8 +1,8 @@
 //! The steps of a call: answers, puts, arrivals, and what comes by message after all.
 
+use super::ANSWER;
 use super::header::{self, Header, Place};
 use super::state::{InState, Rma, Stage};
-use super::ANSWER;
 use crate::datatype::buffers::enlarge;
 use crate::error::{Error, Result};
 use crate::exec::blocks::{self, Loopback};
@@ -40,6 +40,8 @@ impl Rma {
         }
         if self.exposed {
             match self.link.landing.test() {
+                // asking about an epoch may only read memory
+                Ok(false) if self.accessed => self.enter_mpi(),
                 Ok(false) => {}
                 Ok(true) => {
                     self.exposed = false;
@@ -65,6 +67,13 @@ impl Rma {
             self.link.end_turn();
         }
         done
+    }
+
+    /// Lets MPI move other messages, and yield the core if it does so at all.
+    fn enter_mpi(&mut self) {
+        if let Err(e) = message::probe(None, ANSWER, false, &self.link.comm) {
+            self.note(e);
+        }
     }
 
     /// Copies the blocks that the process sends to itself.
@@ -188,7 +197,9 @@ impl Rma {
                     return [Some(header), None];
                 }
                 match out.in_place {
-                    Some(at) => [Some(header), Some(Put { at, bytes: out.bytes, offset: offset + header::BYTES as u64, ..header })],
+                    Some(at) => {
+                        [Some(header), Some(Put { at, bytes: out.bytes, offset: offset + header::BYTES as u64, ..header })]
+                    }
                     None => [Some(Put { at: staging[out.staged..].as_ptr(), bytes: header::BYTES + out.bytes, ..header }), None],
                 }
             });

@@ -203,7 +203,7 @@ impl Executor for Rma {
     }
 
     fn wait(&mut self) -> Result<()> {
-        let pace = if self.waiting == Waiting::Yield { Pace::MESSAGES } else { Pace::POLLING };
+        let pace = if self.waiting == Waiting::Yield { Pace::MESSAGES } else { Pace::UNSURE };
         let mut backoff = Backoff::new(pace);
         while !self.test()? {
             backoff.snooze();

@@ -1,11 +1,11 @@
 //! Binds the shared-memory executor to buffers, counts and datatypes.
 
-use crate::exec::blocks::{self, bind_copies};
 use super::state::Shm;
 use crate::datatype::buffers::enlarge;
 use crate::datatype::buffers::{self, Blocks, Buffers, Ints, Shape};
 use crate::datatype::check::{accept, refuse_null};
 use crate::error::{Error, Result};
+use crate::exec::blocks::{self, bind_copies};
 use crate::exec::executor::Executor;
 use crate::mpi::Op;
 use crate::mpi::message;

@@ -6,10 +6,10 @@
 
 use std::time::Instant;
 
-use crate::exec::blocks::{self, Loopback};
 use super::state::{OutMessage, RecvState, SendState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::error::{Error, Result};
+use crate::exec::blocks::{self, Loopback};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::{finalize, guard, notice};

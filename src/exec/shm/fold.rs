@@ -5,13 +5,13 @@
 //! the right operand: each block is first copied next to the result so far. Cost: one pass over
 //! block and result; two with `MPI_Reduce_local`.
 
-use crate::exec::blocks::Loopback;
 use crate::datatype::buffers::enlarge;
 use crate::datatype::buffers::{self, Blocks, Located};
 use crate::datatype::check::refuse_null;
 use crate::datatype::known::Known;
 use crate::datatype::pack::Packing;
 use crate::error::{Error, Result};
+use crate::exec::blocks::Loopback;
 use crate::exec::elements::fold_in_place;
 use crate::exec::scratch::{Places, Room, Scratch};
 use crate::mpi::comm::Owned as Comm;

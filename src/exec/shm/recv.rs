@@ -1,10 +1,10 @@
 //! Receives messages through shared memory.
 
-use crate::exec::blocks::{self, MessageBlock};
 use super::channel::CHUNKS;
 use super::state::{Chunks, Destination, RecvState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::error::{Error, Result};
+use crate::exec::blocks::{self, MessageBlock};
 use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, UNPACKED, WORDS};
 use crate::util::cast::to_usize;
 

@@ -4,12 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::exec::blocks::{Loopback, MessageBlock};
 use super::channel::Channels;
 use super::fold::{Folding, Origin};
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::known::Known;
 use crate::error::{Error, Result};
+use crate::exec::blocks::{Loopback, MessageBlock};
 use crate::exec::remote::Remote;
 use crate::mpi::Datatype;
 use crate::mpi::comm::Owned as Comm;
