@@ -4,13 +4,20 @@
 //! (`put_all`: start, put, complete). `MPI_Win_start` may block until all targets have posted, so
 //! `put_all` asks for a promise that they have, and tells MPI so (`MPI_MODE_NOCHECK`). `test`
 //! replaces `MPI_Win_wait`, which would not return if a source has died.
+//!
+//! Freeing a window is collective. What has not been freed when MPI is finalized is freed then, in
+//! the order in which the windows were made, which is the same on all processes that share two of
+//! them. A window with an epoch that never ends is left to MPI.
 
 use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::coll::{self, Reduction};
 use super::comm::Owned as Comm;
 use super::constants::{RSMPI_ERRORS_RETURN, RSMPI_GROUP_NULL, RSMPI_INFO_NULL, RSMPI_WIN_NULL};
-use super::{MPI_Aint, MPI_Group, check, datatype};
+use super::of_process::OfProcess;
+use super::{MPI_Aint, MPI_Group, check, datatype, liveness};
 use crate::error::{Error, Result};
 use crate::util::cast::to_int;
 
@@ -65,13 +72,33 @@ pub struct Put {
     pub offset: u64,
 }
 
-/// The window and this process's memory in it. Freed by [`free`](Landing::free) alone, as that is
+/// The window and this process's memory in it. Freed by [`free`](Landing::free), as that is
 /// collective.
 #[derive(Debug)]
 pub struct Landing {
+    comm: Comm,
     window: mpi_sys::MPI_Win,
     memory: *mut u8,
     bytes: usize,
+    /// True while sources may put.
+    open: AtomicBool,
+    /// True once the window has been freed.
+    freed: AtomicBool,
+}
+
+/// The windows of this process that have not been freed, oldest first.
+#[derive(Default)]
+struct Windows(Mutex<Vec<Arc<Landing>>>);
+
+static WINDOWS: OfProcess<Windows> = OfProcess::new();
+
+impl Drop for Windows {
+    fn drop(&mut self) {
+        for landing in std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner)) {
+            // errors cannot be reported
+            let _ = landing.free_if_all(true);
+        }
+    }
 }
 
 // SAFETY: a handle, and memory that lives as long as the window. Whoever has the epoch uses both.
@@ -80,12 +107,15 @@ unsafe impl Send for Landing {}
 unsafe impl Sync for Landing {}
 
 impl Landing {
-    /// Makes a window in which this process has `bytes` bytes. Collective over `comm`. Where a
-    /// process fails to make it, none has it: the inner error says why.
-    pub fn new(bytes: usize, comm: &Comm) -> Result<Result<Landing>> {
+    /// Makes a window in which this process has `bytes` bytes, and which keeps `comm`. Collective
+    /// over `comm`. Where a process fails to make it, none has it: the inner error says why.
+    pub fn new(bytes: usize, comm: Comm) -> Result<Result<Arc<Landing>>> {
+        // MPI drops the youngest first, and freeing windows needs liveness's
+        liveness::card()?;
+        let windows = WINDOWS.get()?;
         // making a window blocks inside MPI: enter it only when all are here
-        coll::barrier(comm)?;
-        coll::count(Some(comm), 0);
+        coll::barrier(&comm)?;
+        coll::count(Some(&comm), 0);
         let mut window = RSMPI_WIN_NULL;
         let mut memory: *mut u8 = std::ptr::null_mut();
         // SAFETY: a live communicator; the results are locals. MPI writes the address of the memory
@@ -94,21 +124,48 @@ impl Landing {
             let (bytes, at) = (to_int::<MPI_Aint>(bytes), (&raw mut memory).cast());
             check(mpi_sys::MPI_Win_allocate(bytes, 1, RSMPI_INFO_NULL, comm.raw(), at, &mut window), "MPI_Win_allocate")
         };
-        let [all] = coll::allreduce(comm, [i64::from(made.is_ok())], Reduction::Min)?;
+        let [all] = coll::allreduce(&comm, [i64::from(made.is_ok())], Reduction::Min)?;
         if all == 0 {
             // a window that others lack cannot be freed
             return Ok(made.and_then(|()| Err(Error::Internal("MPI_Win_allocate failed on another process".into()).into())));
         }
         // SAFETY: a live window.
         check(unsafe { mpi_sys::MPI_Win_set_errhandler(window, RSMPI_ERRORS_RETURN) }, "MPI_Win_set_errhandler")?;
-        Ok(Ok(Landing { window, memory, bytes }))
+        let landing =
+            Arc::new(Landing { comm, window, memory, bytes, open: AtomicBool::new(false), freed: AtomicBool::new(false) });
+        windows.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&landing));
+        Ok(Ok(landing))
     }
 
-    /// Frees the window. Collective; no epoch may be open.
-    pub fn free(&self) -> Result<()> {
+    /// The communicator of the window's processes.
+    pub fn comm(&self) -> &Comm {
+        &self.comm
+    }
+
+    /// Frees the window if no process `keeps` it, or has an epoch open. Collective.
+    pub fn free(self: &Arc<Self>, keeps: bool) -> Result<()> {
+        if super::is_usable() && self.free_if_all(!keeps)? {
+            let windows = WINDOWS.get()?;
+            windows.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| !Arc::ptr_eq(other, self));
+        }
+        Ok(())
+    }
+
+    /// Frees the window if all processes can do so, and returns true then.
+    fn free_if_all(&self, can: bool) -> Result<bool> {
+        if self.freed.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        let can = can && !self.open.load(Ordering::Acquire);
+        let [all] = coll::allreduce(&self.comm, [i64::from(can)], Reduction::Min)?;
+        if all == 0 {
+            return Ok(false);
+        }
         let mut window = self.window;
-        // SAFETY: a live window; the caller vouches that it is not used any more.
-        check(unsafe { mpi_sys::MPI_Win_free(&mut window) }, "MPI_Win_free")
+        // SAFETY: a live window, which nobody uses any more.
+        check(unsafe { mpi_sys::MPI_Win_free(&mut window) }, "MPI_Win_free")?;
+        self.freed.store(true, Ordering::Relaxed);
+        Ok(true)
     }
 
     /// Address of a byte of this process's memory; null if there are not `bytes` bytes from there
@@ -121,7 +178,9 @@ impl Landing {
     /// Lets the processes of a group put. Does not block.
     pub fn post(&self, sources: &Group) -> Result<()> {
         // SAFETY: a live window and group.
-        check(unsafe { mpi_sys::MPI_Win_post(sources.0, mpixn_mode_nocheck, self.window) }, "MPI_Win_post")
+        check(unsafe { mpi_sys::MPI_Win_post(sources.0, mpixn_mode_nocheck, self.window) }, "MPI_Win_post")?;
+        self.open.store(true, Ordering::Release);
+        Ok(())
     }
 
     /// Returns true, once, when all that the group of `post` has put is here, which ends its epoch.
@@ -129,6 +188,9 @@ impl Landing {
         let mut done = 0;
         // SAFETY: a live window; the result is a local.
         check(unsafe { mpi_sys::MPI_Win_test(self.window, &mut done) }, "MPI_Win_test")?;
+        if done != 0 {
+            self.open.store(false, Ordering::Release);
+        }
         Ok(done != 0)
     }
 

@@ -58,6 +58,7 @@ impl Rma {
             match self.ins[i].state {
                 InState::Put => done = false,
                 InState::Done => {}
+                InState::Slot => done &= self.look_into_slot(i),
                 InState::Header | InState::Data { .. } => done &= self.ask(i),
             }
         }
@@ -71,7 +72,7 @@ impl Rma {
 
     /// Lets MPI move other messages, and yield the core if it does so at all.
     fn enter_mpi(&mut self) {
-        if let Err(e) = message::probe(None, ANSWER, false, &self.link.comm) {
+        if let Err(e) = message::probe(None, ANSWER, false, self.link.comm()) {
             self.note(e);
         }
     }
@@ -120,12 +121,12 @@ impl Rma {
             self.answer_messages.push(word(&raw mut out.answer, slot.rank));
         }
         // SAFETY: the words are the executor's, and are left alone until the requests are complete.
-        let mut failed = unsafe { post::receives(&mut self.answers, &self.answer_messages, ANSWER, &link.comm) };
+        let mut failed = unsafe { post::receives(&mut self.answers, &self.answer_messages, ANSWER, link.comm()) };
         self.answer_messages.clear();
         let told = (&raw const *answer).cast_mut();
         self.answer_messages.extend(link.sources.iter().map(|slot| word(told, slot.rank)));
         // SAFETY: the word is never written.
-        failed = failed.or(unsafe { post::sends(&mut self.answers, &self.answer_messages, None, ANSWER, &link.comm) });
+        failed = failed.or(unsafe { post::sends(&mut self.answers, &self.answer_messages, None, ANSWER, link.comm()) });
         if let Some(e) = failed {
             self.note(e);
         }
@@ -186,7 +187,7 @@ impl Rma {
             Ok(&link.targets_group)
         } else {
             let ranks: Vec<u32> = link.targets.iter().enumerate().filter(|(k, _)| lets(*k)).map(|(_, slot)| slot.rank).collect();
-            some = Group::of(&link.comm, &ranks);
+            some = Group::of(link.comm(), &ranks);
             some.as_ref().map_err(Clone::clone)
         };
         if open > 0 {
@@ -235,13 +236,13 @@ impl Rma {
             out.words = Header { number: self.number, bytes: out.bytes as u64, place }.words();
             let words = bytes_at(out.words.as_ptr().cast(), header::BYTES as u64);
             // SAFETY: the words stay until the call is complete.
-            out.sends[0] = unsafe { message::send(Mode::Standard, &words, slot.rank, tag, &self.link.comm) }?;
+            out.sends[0] = unsafe { message::send(Mode::Standard, &words, slot.rank, tag, self.link.comm()) }?;
         }
         if !out.spoiled && (by_message || out.bytes as u64 > slot.capacity) {
             let at = out.in_place.unwrap_or_else(|| self.staging[out.staged + header::BYTES..].as_ptr());
             let data = bytes_at(at, out.bytes as u64);
             // SAFETY: as above; the caller of `bind` vouches for the block.
-            out.sends[1] = unsafe { message::send(Mode::Standard, &data, slot.rank, tag, &self.link.comm) }?;
+            out.sends[1] = unsafe { message::send(Mode::Standard, &data, slot.rank, tag, self.link.comm()) }?;
         }
         Ok(())
     }
@@ -327,7 +328,7 @@ impl Rma {
             return;
         }
         // SAFETY: the words are left alone until the request is complete.
-        match unsafe { message::receive(at, header::BYTES as u64, Some(rank), Some(tag), &self.link.comm) } {
+        match unsafe { message::receive(at, header::BYTES as u64, Some(rank), Some(tag), self.link.comm()) } {
             Ok(request) => recv.request = request,
             Err(e) => {
                 recv.state = InState::Done;
@@ -356,7 +357,7 @@ impl Rma {
         };
         // SAFETY: the caller of `bind` vouches for the block, in which the message fits; the buffer
         // is long enough, and left alone until the request is complete.
-        recv.request = unsafe { message::receive(at, bytes, Some(rank), Some(tag), &link.comm) }?;
+        recv.request = unsafe { message::receive(at, bytes, Some(rank), Some(tag), link.comm()) }?;
         recv.state = InState::Data { bytes, in_place: in_place.is_some(), wanted: fits.is_ok() };
         fits
     }
@@ -378,7 +379,7 @@ impl Rma {
                 self.ins[i].state = InState::Done;
                 if in_place || !wanted { Ok(()) } else { self.unpack(i, self.ins[i].buffer.as_ptr(), to_usize(bytes)) }
             }
-            InState::Put | InState::Done => Ok(()),
+            InState::Put | InState::Slot | InState::Done => Ok(()),
         };
         if let Err(e) = done {
             self.note(e);
@@ -386,11 +387,36 @@ impl Rma {
         self.ins[i].state == InState::Done
     }
 
-    /// Gives up the exposure epoch, which will not end: nothing that was to be put arrives.
+    /// Gives up the exposure epoch, which will not end. Living sources still put: a message that
+    /// follows must be received, or its sender would wait for ever.
     #[cold]
     pub(super) fn shut(&mut self) {
         self.exposed = false;
         self.link.close();
-        self.ins.iter_mut().filter(|recv| recv.state == InState::Put).for_each(|recv| recv.state = InState::Done);
+        for recv in self.ins.iter_mut().filter(|recv| recv.state == InState::Put) {
+            (recv.state, recv.words) = (InState::Slot, [0; 2]);
+        }
+    }
+
+    /// Looks for a header that a source has put without the end of an epoch. Returns true if
+    /// nothing more is to come. The call has failed: its blocks need not be right.
+    #[cold]
+    fn look_into_slot(&mut self, i: usize) -> bool {
+        self.enter_mpi();
+        let slot = self.link.sources[i];
+        let at = self.link.landing.at(to_usize(slot.offset), header::BYTES).cast::<u64>();
+        // SAFETY: as for `take_slot`, but that the source may be writing: each word is read as a
+        // whole, and both count only when they have not changed since the last look.
+        let words = unsafe { [at.read_volatile(), at.add(1).read_volatile()] };
+        let is_same = std::mem::replace(&mut self.ins[i].words, words) == words;
+        let header = Header::of(words).filter(|header| is_same && header.number == self.number);
+        let Some(Header { bytes, place, .. }) = header else { return false };
+        self.ins[i].state = InState::Done;
+        if place == Place::Message
+            && let Err(e) = self.expect_data(i, bytes)
+        {
+            self.note(e);
+        }
+        self.ins[i].state == InState::Done
     }
 }

@@ -24,7 +24,7 @@ impl Rma {
         wanted.extend(unfinished.map(|(_, slot)| slot.rank));
         let sending = self.outs.iter().zip(&link.targets).filter(|(out, _)| out.sends.iter().any(|s| !s.is_null()));
         wanted.extend(sending.map(|(_, slot)| slot.rank));
-        let dead = self.patience.look(link.comm.view(), wanted.into_iter());
+        let dead = self.patience.look(link.comm().view(), wanted.into_iter());
         if dead.is_empty() {
             return;
         }
@@ -40,9 +40,8 @@ impl Rma {
         for (recv, _) in self.ins.iter_mut().zip(&link.sources).filter(|(_, slot)| is_dead(slot.rank)) {
             if matches!(recv.state, InState::Header | InState::Data { .. }) {
                 stuck |= !recv.request.withdraw();
-                recv.state = InState::Done;
             }
-            stuck |= !recv.request.is_null();
+            recv.state = if recv.state == InState::Put { InState::Put } else { InState::Done };
         }
         for (out, _) in self.outs.iter_mut().zip(&link.targets).filter(|(_, slot)| is_dead(slot.rank)) {
             for request in &mut out.sends {
@@ -56,6 +55,8 @@ impl Rma {
         let waits_for_dead = link.sources.iter().any(|slot| is_dead(slot.rank));
         if self.exposed && waits_for_dead {
             self.shut();
+            let slots = self.ins.iter_mut().zip(&self.link.sources);
+            slots.filter(|(_, slot)| is_dead(slot.rank)).for_each(|(recv, _)| recv.state = InState::Done);
         }
         self.stuck |= stuck;
         self.stays |= stuck;

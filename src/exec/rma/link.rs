@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::slots::{Slot, divide};
 use crate::error::Result;
-use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::landing::{Group, Landing};
 use crate::mpi::p2p::Requests;
@@ -22,8 +21,7 @@ const SLOTS: i32 = 1;
 /// The window of a neighborhood for one operation, and its own communicator, so that no tag meets
 /// one of other messages, nor a message one of an earlier neighborhood's.
 pub struct Link {
-    pub comm: Comm,
-    pub landing: Landing,
+    pub landing: Arc<Landing>,
     /// The sources' slots in this process's memory, and this process's slots at its targets, sorted
     /// by rank.
     pub sources: Vec<Slot>,
@@ -52,10 +50,11 @@ impl Link {
     pub fn new(n: &Neighborhood, unit: Option<u32>, comm: &Comm) -> Result<Result<Link>> {
         let comm = comm.again()?;
         let (sources, bytes) = divide(n, unit);
-        let landing = match Landing::new(bytes, &comm)? {
+        let landing = match Landing::new(bytes, comm)? {
             Ok(landing) => landing,
             Err(e) => return Ok(Err(e)),
         };
+        let comm = landing.comm();
         let words = |slot: &Slot| {
             let half = |value: u64, shift: u32| to_u32(value >> shift & u64::from(u32::MAX));
             vec![half(slot.offset, 0), half(slot.offset, 32), half(slot.capacity, 0), half(slot.capacity, 32)]
@@ -63,22 +62,22 @@ impl Link {
         let mut out: Vec<(u32, Vec<u32>)> = sources.iter().map(|slot| (slot.rank, words(slot))).collect();
         let targets = Neighborhood::multiplicities(n.targets()).into_iter().filter(|&(rank, _)| rank != n.rank());
         let mut into: Vec<(u32, Vec<u32>)> = targets.map(|(rank, _)| (rank, vec![0; 4])).collect();
-        Requests::default().exchange(&mut out, &mut into, SLOTS, &comm)?;
+        Requests::default().exchange(&mut out, &mut into, SLOTS, comm)?;
         let whole = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
         let slot = |(rank, w): &(u32, Vec<u32>)| Slot { rank: *rank, offset: whole(w[0], w[1]), capacity: whole(w[2], w[3]) };
         let targets: Vec<Slot> = into.iter().map(slot).collect();
-        let group = |slots: &[Slot]| Group::of(&comm, &slots.iter().map(|s| s.rank).collect::<Vec<_>>());
+        let group = |slots: &[Slot]| Group::of(comm, &slots.iter().map(|s| s.rank).collect::<Vec<_>>());
         let (sources_group, targets_group) = (group(&sources)?, group(&targets)?);
         Ok(Ok(Link {
-            comm,
             landing,
             sources,
             targets,
             sources_group,
             targets_group,
             bytes,
-            next: AtomicU64::new(0),
-            turn: AtomicU64::new(0),
+            // no header in memory that nobody has written names a call
+            next: AtomicU64::new(1),
+            turn: AtomicU64::new(1),
             closed: AtomicBool::new(false),
             dead: Mutex::default(),
             any_dead: AtomicBool::new(false),
@@ -86,14 +85,14 @@ impl Link {
     }
 
     /// Frees the window, unless a process still needs it: one with an active request, an unfreed
-    /// plan, or an epoch that cannot end. It then stays to the end of the program. Collective.
+    /// plan, or an epoch that cannot end. Collective.
     pub fn retire(self: Arc<Self>) -> Result<()> {
-        if !crate::mpi::is_usable() {
-            return Ok(());
-        }
-        let free = Arc::strong_count(&self) == 1 && !self.is_closed();
-        let [all] = coll::allreduce(&self.comm, [i64::from(free)], Reduction::Min)?;
-        if all == 0 { Ok(()) } else { self.landing.free() }
+        self.landing.free(Arc::strong_count(&self) > 1)
+    }
+
+    /// The communicator of the window's processes, which has the link's messages.
+    pub fn comm(&self) -> &Comm {
+        self.landing.comm()
     }
 
     /// Takes the number of the next call.

@@ -52,6 +52,8 @@ pub(super) struct OutMessage {
 pub(super) enum InState {
     /// It is put into its slot.
     Put,
+    /// The same, but its epoch will not end: its header is looked for in memory.
+    Slot,
     /// Its header comes by message.
     Header,
     /// Its data come by message, so many bytes.
