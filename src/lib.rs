@@ -16,7 +16,8 @@
 //!     |  Schedule: rounds of symbolic operations; each algorithm is a file in `algorithms`
 //!     v
 //! exec        binds a Schedule to buffers, counts and datatypes; start / test / wait
-//!             `p2p`: by messages, `shm`: through shared memory, `forward`: passes blocks on
+//!             `p2p`: by messages, `shm`: through shared memory, `rma`: by puts into windows
+//!             `forward`: passes blocks on
 //!             `accumulate`: combines what one of these delivers with what is in its place
 //!     v
 //! datatype    the layout of data in buffers

@@ -34,8 +34,8 @@ impl Summary {
     }
 }
 
-/// Several lines: the lists, the schedule and why, shared memory, what carries the other blocks, how the process waits, and the
-/// hints. `schedule` is the schedule's line.
+/// Several lines: the lists, the schedule and why, shared memory, what carries the other blocks,
+/// how the process waits, and the hints. `schedule` is the schedule's line.
 pub fn text(operation: Operation, pool: &ExecutorPool, schedule: &str, hints: &Hints) -> String {
     let n = pool.neighborhood();
     let edges = |list: &[Neighbor], one: &str, many: &str| {

@@ -2,10 +2,9 @@
 //!
 //! `handle` keeps what belongs to a communicator and runs calls on it; `set` makes it. Below them,
 //! `executors` makes and lends what runs a schedule, `autotune` picks the fastest of several
-//! schedules, `transport` says what carries blocks between nodes, and `describe` writes the text for
-//! people. `request` starts and completes calls,
-//! which may join several fields into one message (`fuse`) or compare their arguments first
-//! (`verify`).
+//! schedules, `transport` says what carries blocks between nodes, and `describe` writes the text
+//! for people. `request` starts and completes calls, which may join several fields into one message
+//! (`fuse`) or compare their arguments first (`verify`).
 
 use std::sync::Arc;
 

@@ -314,8 +314,8 @@ pub unsafe fn unpack(blocks: &[MessageBlock], mut from: *const u8, loopback: Loo
     done
 }
 
-/// Unpacks a message of `bytes` bytes, of which `expected` were expected. `common`: it is one block,
-/// which all of these get.
+/// Unpacks a message of `bytes` bytes, of which `expected` were expected. `common`: it is one
+/// block, which all of these get.
 ///
 /// # Safety
 /// As for `unpack`; the message must not be longer than the blocks.

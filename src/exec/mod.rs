@@ -2,8 +2,8 @@
 //! datatypes, and runs it.
 //!
 //! `p2p` moves blocks by messages alone, `shm` through shared memory within a node, `rma` by puts
-//! into windows, and `forward` through other processes, in packets. `accumulate` combines what one of them delivers with what
-//! is in the caller's buffer.
+//! into windows, and `forward` through other processes, in packets. `accumulate` combines what one
+//! of them delivers with what is in the caller's buffer.
 
 pub mod accumulate;
 pub mod blocks;

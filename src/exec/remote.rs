@@ -14,9 +14,9 @@ use crate::schedule::Block;
 /// The executor of the edges that leave a node.
 pub enum Remote {
     /// By messages.
-    P2p(P2p),
+    P2p(Box<P2p>),
     /// By puts.
-    Rma(Rma),
+    Rma(Box<Rma>),
 }
 
 impl Remote {

@@ -341,8 +341,8 @@ impl Requests {
         let none = |error| (error, false);
         let (sends, receives) = (messages(out).map_err(none)?, messages(into).map_err(none)?);
         self.reserve(sends.len() + receives.len());
-        // SAFETY: the words live, and nobody else touches them, until the requests are complete; the
-        // caller leaks them otherwise.
+        // SAFETY: the words live, and nobody else touches them, until the requests are complete;
+        // the caller leaks them otherwise.
         let posted = unsafe { self.post_receives(&receives, tag, comm).and_then(|()| self.post_sends(&sends, tag, comm)) };
         posted.map_err(|e| (e, self.abandon(|i| i < receives.len())))?;
         // others may need this core to answer

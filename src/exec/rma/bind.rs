@@ -1,12 +1,15 @@
 //! Binds the RMA executor to buffers, counts and datatypes.
 
-use super::IN_PLACE;
 use super::header;
 use super::state::Rma;
 use crate::datatype::buffers::{Buffers, enlarge};
 use crate::error::{Error, Result};
 use crate::exec::blocks::{self, bind_copies};
 use crate::mpi::device::Devices;
+
+/// Least bytes of a contiguous block that is put straight from the caller's buffer: for a shorter
+/// one, a copy costs less than a second put for the header.
+const IN_PLACE: usize = 4096;
 
 impl Rma {
     /// Locates and checks all blocks, and makes room to pack what is sent.

@@ -1,9 +1,10 @@
 //! The steps of a call: answers, puts, arrivals, and what comes by message after all.
 
-use super::ANSWER;
 use super::header::{self, Header, Place};
+use super::link::ANSWER;
 use super::state::{InState, Rma, Stage};
 use crate::datatype::buffers::enlarge;
+use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
 use crate::exec::blocks::{self, Loopback};
 use crate::exec::post;
@@ -86,7 +87,7 @@ impl Rma {
             }
         }
         if let Some(record) = &self.record {
-            record.sent(Medium::Own, self.copies.len(), self.copies.iter().map(|copy| copy.bytes()).sum());
+            record.sent(Medium::Own, self.copies.len(), self.copies.iter().map(BlockCopy::bytes).sum());
         }
     }
 
@@ -404,10 +405,10 @@ impl Rma {
     fn look_into_slot(&mut self, i: usize) -> bool {
         self.enter_mpi();
         let slot = self.link.sources[i];
-        let at = self.link.landing.at(to_usize(slot.offset), header::BYTES).cast::<u64>();
-        // SAFETY: as for `take_slot`, but that the source may be writing: each word is read as a
-        // whole, and both count only when they have not changed since the last look.
-        let words = unsafe { [at.read_volatile(), at.add(1).read_volatile()] };
+        let at = self.link.landing.at(to_usize(slot.offset), header::BYTES);
+        // SAFETY: as for `take_slot`, but that the source may be writing: the words count only when
+        // they have not changed since the last look.
+        let words = unsafe { at.cast::<[u64; 2]>().read_unaligned() };
         let is_same = std::mem::replace(&mut self.ins[i].words, words) == words;
         let header = Header::of(words).filter(|header| is_same && header.number == self.number);
         let Some(Header { bytes, place, .. }) = header else { return false };

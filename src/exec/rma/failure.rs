@@ -2,6 +2,7 @@
 
 use super::state::{InState, Rma, Stage};
 use crate::error::Error;
+use crate::mpi::message::Request;
 use crate::mpi::p2p::Lost;
 
 impl Rma {
@@ -47,7 +48,7 @@ impl Rma {
             for request in &mut out.sends {
                 if !matches!(request.test(), Ok(true)) {
                     // a request that MPI still uses must not be freed
-                    std::mem::forget(std::mem::take(request));
+                    *request = Request::default();
                     stuck = true;
                 }
             }

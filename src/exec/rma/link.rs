@@ -13,10 +13,21 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::landing::{Group, Landing};
 use crate::mpi::p2p::Requests;
 use crate::topology::neighborhood::{Neighborhood, Rank};
-use crate::util::cast::to_u32;
+use crate::util::cast::{to_int, to_u32};
 
-/// Tag of the exchange of slots.
+/// Tags of messages on a link's communicator: the exchange of slots, answers, and the first of
+/// data.
 const SLOTS: i32 = 1;
+pub const ANSWER: i32 = 2;
+const FIRST_DATA: u64 = 16;
+
+/// Tags of data: those of calls that are under way at the same time differ.
+const DATA_TAGS: u64 = 16_384;
+
+/// Tag of a call's messages.
+pub fn data_tag(number: u64) -> i32 {
+    to_int(FIRST_DATA + number % DATA_TAGS)
+}
 
 /// The window of a neighborhood for one operation, and its own communicator, so that no tag meets
 /// one of other messages, nor a message one of an earlier neighborhood's.

@@ -11,8 +11,10 @@
 //! and the header says so. A process one of whose sources has died lets nobody in any more, as the
 //! epoch would never end: it asks for messages instead.
 //!
-//! Useful where the network writes to remote memory without the remote processor. Only `direct` runs
-//! so, as the other schedules order messages that would wait for one another.
+//! Useful where the network writes to remote memory without the remote processor, and where edges
+//! are repeated, as all blocks for a process travel together. Only `direct` runs so: the other
+//! schedules order messages that would wait for one another. A block counts as arrived when all
+//! sources have completed, as MPI tells no more.
 //!
 //! Cost: for each process that this one sends to, a message of 8 bytes from it, a put, and MPI's
 //! synchronization; two copies of each byte, one where a block is contiguous and long. No
@@ -57,22 +59,6 @@ use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::{to_int, to_u32};
 use link::Link;
 use state::{InMessage, InState, OutMessage, Stage};
-
-/// Least bytes of a contiguous block that is put straight from the caller's buffer: for a shorter
-/// one, a copy costs less than a second put for the header.
-const IN_PLACE: usize = 4096;
-
-/// Tag of answers on the link's communicator, and the first one of data.
-const ANSWER: i32 = 2;
-const FIRST_DATA: u64 = 16;
-
-/// Tags of data: those of calls that are under way at the same time differ.
-const DATA_TAGS: u64 = 16_384;
-
-/// Tag of a call's messages on the link's communicator.
-fn data_tag(number: u64) -> i32 {
-    to_int(FIRST_DATA + number % DATA_TAGS)
-}
 
 impl Rma {
     /// Makes an executor of those edges of a neighborhood that its link has, and, if `own`, of the

@@ -29,8 +29,8 @@ pub struct Slot {
 }
 
 /// Divides the area among the sources of a neighborhood, sorted by rank, without the process
-/// itself. `unit`: bytes that a weight of 1 stands for, if the caller said so. Returns the slots and
-/// the length of the area.
+/// itself. `unit`: bytes that a weight of 1 stands for, if the caller said so. Returns the slots
+/// and the length of the area.
 pub fn divide(n: &Neighborhood, unit: Option<u32>) -> (Vec<Slot>, usize) {
     let others = || Neighborhood::multiplicities(n.sources()).into_iter().filter(|&(rank, _)| rank != n.rank());
     let fair = (AREA / others().count().max(1)).max(LEAST);

@@ -132,6 +132,6 @@ impl Rma {
 
     /// Tag of messages of the active call on the link's communicator.
     pub(super) fn data_tag(&self) -> i32 {
-        super::data_tag(self.number)
+        super::link::data_tag(self.number)
     }
 }

@@ -132,10 +132,10 @@ impl Shm {
         });
         let remote = (!schedule.ops().is_empty()).then(|| {
             let comm = Arc::clone(&comm);
-            Box::new(match parts.landing {
-                Some(landing) => Remote::Rma(Rma::new(landing, comm, n, false, parts.waiting)),
-                None => Remote::P2p(P2p::new(comm, None, n.rank(), parts.waiting, parts.window, &schedule)),
-            })
+            match parts.landing {
+                Some(landing) => Remote::Rma(Box::new(Rma::new(landing, comm, n, false, parts.waiting))),
+                None => Remote::P2p(Box::new(P2p::new(comm, None, n.rank(), parts.waiting, parts.window, &schedule))),
+            }
         });
         let remote_entries: Vec<u32> = (0..).zip(&origins).filter(|o| *o.1 == Origin::Remote).map(|o| o.0).collect();
         let remote_places = if parts.fold.is_some() { origins.len() } else { 0 };
@@ -202,7 +202,7 @@ impl Shm {
 
     /// Returns true if MPI may still access the bound buffers, although nothing is under way.
     pub fn is_stuck(&self) -> bool {
-        self.stuck || self.remote.as_ref().is_some_and(|remote| remote.is_stuck())
+        self.stuck || self.remote.as_ref().is_some_and(Remote::is_stuck)
     }
 }
 
@@ -312,11 +312,11 @@ impl Executor for Shm {
     }
 
     fn can_start(&self) -> Result<()> {
-        self.remote.as_ref().map_or(Ok(()), |remote| remote.can_start())
+        self.remote.as_ref().map_or(Ok(()), Executor::can_start)
     }
 
     fn posts_at_once(&self) -> bool {
-        self.remote.as_ref().is_none_or(|remote| remote.posts_at_once())
+        self.remote.as_ref().is_none_or(Executor::posts_at_once)
     }
 
     fn forget_datatypes(&mut self) {

@@ -175,7 +175,7 @@ pub struct Shm {
     pub(super) copies: Vec<BlockCopy>,
     pub(super) accepted: [Option<Datatype>; 2],
     pub(super) pack: Vec<u8>,
-    pub(super) remote: Option<Box<Remote>>,
+    pub(super) remote: Option<Remote>,
     pub(super) remote_runs: bool,
     pub(super) origins: Vec<Origin>,
     pub(super) folding: Option<Box<Folding>>,
