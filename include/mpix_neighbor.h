@@ -159,6 +159,8 @@ extern "C" {
 //   node (default 10 MiB; below 64 KiB none).
 // - `mpix_single_copy`: `true` (default) or `false`, whether long messages within a node are left
 //   to MPI where the kernel lets it copy them once.
+// - `mpix_transport`: `messages` (default), `rma` or `auto`, what carries blocks between processes
+//   that share no memory.
 // - `mpix_verify`: `false` (default) or `true`, whether the two ends of each edge compare their
 //   arguments before each call.
 // - `mpix_nodes`: a number of consecutive processes that are taken to share a node, or a list of

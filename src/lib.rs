@@ -16,9 +16,10 @@
 //!     |  Schedule: rounds of symbolic operations; each algorithm is a file in `algorithms`
 //!     v
 //! exec        binds a Schedule to buffers, counts and datatypes; start / test / wait
-//!             `p2p`: by messages, `shm`: through shared memory, `forward`: passes blocks on
+//!             `p2p`: by messages, `shm`: through shared memory, `rma`: by puts into windows
+//!             `forward`: passes blocks on
 //!             `accumulate`: combines what comes with what is in its place, for `shm`, and where
-//!             `p2p` or `forward` delivers it
+//!             one of the others delivers it
 //!     v
 //! datatype    the layout of data in buffers
 //! shm         memory shared by the processes of a node, and signals through it

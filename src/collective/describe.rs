@@ -34,8 +34,8 @@ impl Summary {
     }
 }
 
-/// Several lines: the lists, the schedule and why, shared memory, how the process waits, and the
-/// hints. `schedule` is the schedule's line.
+/// Several lines: the lists, the schedule and why, shared memory, what carries the other blocks,
+/// how the process waits, and the hints. `schedule` is the schedule's line.
 pub fn text(operation: Operation, pool: &ExecutorPool, schedule: &str, hints: &Hints) -> String {
     let n = pool.neighborhood();
     let edges = |list: &[Neighbor], one: &str, many: &str| {
@@ -46,6 +46,7 @@ pub fn text(operation: Operation, pool: &ExecutorPool, schedule: &str, hints: &H
         "{} on process {}: {}, {}, {}\n\
          {schedule}\n\
          shared memory: {}\n\
+         transport: {}\n\
          waiting: {}; verification {}\n\
          {}",
         operation.name(),
@@ -54,6 +55,7 @@ pub fn text(operation: Operation, pool: &ExecutorPool, schedule: &str, hints: &H
         edges(n.targets(), "target", "targets"),
         if n.weighted() { "weighted" } else { "unweighted" },
         sharing(pool),
+        pool.transport().text(),
         match pool.waiting() {
             Waiting::Block => "in MPI",
             Waiting::Yield => "polling and yielding the core, as the node has more processes than cores",

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::collective::fuse::Joined;
+use crate::collective::transport::Transport;
 use crate::collective::verify::Findings;
 use crate::collective::{Operation, Purpose, Selected};
 use crate::datatype::buffers::Buffers;
@@ -11,13 +12,14 @@ use crate::exec::accumulate::Accumulate;
 use crate::exec::combine::Combine;
 use crate::exec::forward::Forward;
 use crate::exec::p2p::P2p;
+use crate::exec::rma::Rma;
 use crate::exec::shm::channel::Channels;
 use crate::exec::shm::{self, Shm};
 use crate::exec::waiting::Waiting;
 use crate::exec::{Any, Executor};
 use crate::mpi::comm::Owned as Comm;
 use crate::observe::Record;
-use crate::schedule::{Block, Op, Schedule};
+use crate::schedule::{Algorithm, Block, Op, Schedule};
 use crate::select::Choice;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
@@ -31,6 +33,8 @@ pub struct ExecutorPool {
     window: u32,
     /// Memory shared with neighbors, if there is any.
     link: Option<Arc<Channels>>,
+    /// What carries blocks between processes that share no memory.
+    transport: Transport,
     /// Counters and trace, where the environment asks for them.
     record: Option<Arc<Record>>,
     spare: Mutex<Vec<Lease>>,
@@ -50,6 +54,8 @@ pub struct Parts {
     pub window: u32,
     /// Memory shared with neighbors, if there is any.
     pub link: Option<Arc<Channels>>,
+    /// What carries blocks between processes that share no memory.
+    pub transport: Transport,
     /// Counters and trace, where the environment asks for them.
     pub record: Option<Arc<Record>>,
 }
@@ -79,8 +85,8 @@ impl Lease {
 impl ExecutorPool {
     /// An empty pool.
     pub fn new(parts: Parts) -> ExecutorPool {
-        let Parts { comm, self_comm, neighborhood, waiting, window, link, record } = parts;
-        ExecutorPool { comm, self_comm, neighborhood, waiting, window, link, record, spare: Mutex::default() }
+        let Parts { comm, self_comm, neighborhood, waiting, window, link, transport, record } = parts;
+        ExecutorPool { comm, self_comm, neighborhood, waiting, window, link, transport, record, spare: Mutex::default() }
     }
 
     /// The private communicator.
@@ -101,6 +107,11 @@ impl ExecutorPool {
     /// Memory shared with neighbors, if there is any.
     pub fn link(&self) -> Option<&Channels> {
         self.link.as_deref()
+    }
+
+    /// What carries blocks between processes that share no memory.
+    pub fn transport(&self) -> &Transport {
+        &self.transport
     }
 
     /// Counters and trace, where the environment asks for them.
@@ -131,6 +142,8 @@ impl ExecutorPool {
     fn unobserved(&self, schedule: &Schedule, purpose: Purpose) -> Any {
         let (comm, me) = (Arc::clone(&self.comm), self.neighborhood.rank());
         let forwards = schedule.algorithm().entry().forwards();
+        let puts = purpose.shares && purpose.fields == 1 && schedule.algorithm() == Algorithm::Direct;
+        let landing = self.transport.link.as_ref().filter(|_| puts);
         if let Some(link) = self.link.as_ref().filter(|_| purpose.shares && !forwards) {
             let parts = shm::Parts {
                 schedule,
@@ -140,12 +153,13 @@ impl ExecutorPool {
                 fields: purpose.fields,
                 waiting: self.waiting,
                 window: self.window,
+                landing,
             };
             return Any::Shm(Box::new(Shm::new(link, comm, self.self_comm.clone(), &parts)));
         }
         let fold = match (purpose.combine, &self.self_comm) {
             (Some(Combine::Accumulate(order)), Some(self_comm)) => {
-                let inner = self.unobserved(schedule, Purpose { combine: None, shares: false, ..purpose });
+                let inner = self.unobserved(schedule, Purpose { combine: None, ..purpose });
                 let (sources, comms) = (self.neighborhood.sources().len(), [comm, Arc::clone(self_comm)]);
                 return Any::Accumulate(Box::new(Accumulate::new(inner, order, schedule, sources, me, comms)));
             }
@@ -154,6 +168,9 @@ impl ExecutorPool {
         };
         if forwards {
             return Any::Forward(Box::new(Forward::new(comm, me, self.waiting, schedule)));
+        }
+        if let Some(landing) = landing {
+            return Any::Rma(Box::new(Rma::new(landing, comm, &self.neighborhood, true, self.waiting)));
         }
         match fold {
             Some(order) => P2p::new(comm, self.self_comm.clone(), me, self.waiting, self.window, &schedule.folded(order)).into(),

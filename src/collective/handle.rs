@@ -19,6 +19,7 @@ use crate::collective::{OPERATIONS, Operation, Selected};
 use crate::datatype::buffers::{Blocks, Buffers, RECV, SEND, Shape};
 use crate::datatype::known::Known;
 use crate::error::{Error, Result};
+use crate::exec::rma::link::Link;
 use crate::exec::waiting::Waiting;
 use crate::exec::{Any, Executor};
 use crate::mpi::attribute::Key;
@@ -107,6 +108,8 @@ pub struct Handle {
     pub generation: u64,
     /// By operation.
     pub neighborhoods: [Option<Arc<BoundNeighborhood>>; OPERATIONS],
+    /// The windows that they put blocks into, by operation.
+    pub links: [Option<Arc<Link>>; OPERATIONS],
     /// By operation.
     pub tags: [Arc<Tags>; OPERATIONS],
     /// The process's requests that must be moved forward.
@@ -114,10 +117,24 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Puts a neighborhood, or none, in the place of another one, whose requests go on.
-    pub fn replace(&mut self, operation: Operation, neighborhood: Option<Arc<BoundNeighborhood>>) {
+    /// Puts a neighborhood, or none, in the place of another one, whose requests go on. Collective.
+    ///
+    /// # Errors
+    /// The old one's window could not be freed.
+    pub fn replace(&mut self, operation: Operation, neighborhood: Option<Arc<BoundNeighborhood>>) -> Result<()> {
+        let link = neighborhood.as_ref().and_then(|bound| bound.pool.transport().link.clone());
         if let Some(old) = std::mem::replace(&mut self.neighborhoods[operation as usize], neighborhood) {
             old.stale.store(true, Ordering::Relaxed);
+        }
+        std::mem::replace(&mut self.links[operation as usize], link).map_or(Ok(()), Link::retire)
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        for operation in Operation::ALL {
+            // errors cannot be reported
+            let _ = self.replace(operation, None);
         }
     }
 }
@@ -179,7 +196,9 @@ pub unsafe fn free(comm: Communicator, operations: i32) -> Result<()> {
         if let Some(operation) = Operation::ALL.into_iter().filter(selected).find(missing) {
             return Err(Error::NoNeighborhood { operation: operation.name() }.into());
         }
-        Operation::ALL.into_iter().filter(selected).for_each(|operation| handle.replace(operation, None));
+        for operation in Operation::ALL.into_iter().filter(selected) {
+            handle.replace(operation, None)?;
+        }
         if handle.neighborhoods.iter().all(Option::is_none) {
             HANDLE.remove(comm)?;
         }

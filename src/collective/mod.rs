@@ -2,9 +2,9 @@
 //!
 //! `handle` keeps what belongs to a communicator and runs calls on it; `set` makes it. Below them,
 //! `executors` makes and lends what runs a schedule, `autotune` picks the fastest of several
-//! schedules, and `describe` writes the text for people. `request` starts and completes calls,
-//! which may join several fields into one message (`fuse`) or compare their arguments first
-//! (`verify`).
+//! schedules, `transport` says what carries blocks between nodes, and `describe` writes the text
+//! for people. `request` starts and completes calls, which may join several fields into one message
+//! (`fuse`) or compare their arguments first (`verify`).
 
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ pub mod handle;
 pub mod request;
 pub mod set;
 pub mod tags;
+pub mod transport;
 pub mod verify;
 
 /// The collective operations that a neighborhood can serve.

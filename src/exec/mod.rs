@@ -1,11 +1,12 @@
 //! Executors: each is made for one [`crate::schedule::Schedule`], binds it to buffers, counts and
 //! datatypes, and runs it.
 //!
-//! `p2p` moves blocks by messages alone, `shm` through shared memory within a node, and `forward`
-//! through other processes, in packets. `accumulate` combines what `p2p` or `forward` delivers with
-//! what is in the caller's buffer; `shm` does so itself.
+//! `p2p` moves blocks by messages alone, `shm` through shared memory within a node, `rma` by puts
+//! into windows, and `forward` through other processes, in packets. `accumulate` combines what
+//! `p2p`, `rma` or `forward` delivers with what is in the caller's buffer; `shm` does so itself.
 
 pub mod accumulate;
+pub mod blocks;
 pub mod combine;
 pub mod device;
 pub mod elements;
@@ -14,6 +15,8 @@ pub mod forward;
 pub mod guards;
 pub mod p2p;
 pub mod post;
+pub mod remote;
+pub mod rma;
 pub mod scratch;
 pub mod shm;
 pub mod waiting;
@@ -31,6 +34,8 @@ pub enum Any {
     P2p(p2p::P2p),
     /// The same, through shared memory where both ends share a node.
     Shm(Box<shm::Shm>),
+    /// Puts blocks into windows.
+    Rma(Box<rma::Rma>),
     /// Forwards blocks through other processes.
     Forward(Box<forward::Forward>),
     /// Combines what another executor delivers with what is in the caller's buffer.
@@ -49,6 +54,7 @@ impl Any {
         match self {
             Any::P2p(executor) => executor.observe(record),
             Any::Shm(executor) => executor.observe(record),
+            Any::Rma(executor) => executor.observe(record),
             Any::Forward(executor) => executor.observe(record),
             Any::Accumulate(executor) => executor.observe(record),
         }
@@ -75,6 +81,7 @@ impl Any {
         match self {
             Any::P2p(executor) => executor.is_stuck(),
             Any::Shm(executor) => executor.is_stuck(),
+            Any::Rma(executor) => executor.is_stuck(),
             // it receives forwarded blocks into memory of its own
             Any::Forward(executor) => executor.is_stuck(),
             Any::Accumulate(executor) => executor.is_stuck(),
@@ -105,6 +112,7 @@ impl Any {
         match self {
             Any::P2p(executor) => executor.find_devices(buffers, devices),
             Any::Shm(executor) => executor.find_devices(std::slice::from_ref(buffers), devices),
+            Any::Rma(executor) => executor.find_devices(buffers, devices),
             Any::Forward(executor) => executor.refuse_devices(buffers, devices),
             Any::Accumulate(executor) => executor.refuse_devices(buffers, devices),
         }
@@ -129,6 +137,7 @@ impl Executor for Any {
             match self {
                 Any::P2p(executor) => executor.bind(buffers),
                 Any::Shm(executor) => executor.bind(buffers),
+                Any::Rma(executor) => executor.bind(buffers),
                 Any::Forward(executor) => executor.bind(buffers),
                 Any::Accumulate(executor) => executor.bind(buffers),
             }?;
@@ -144,6 +153,7 @@ impl Executor for Any {
         match self {
             Any::P2p(executor) => executor.start(tag),
             Any::Shm(executor) => executor.start(tag),
+            Any::Rma(executor) => executor.start(tag),
             Any::Forward(executor) => executor.start(tag),
             Any::Accumulate(executor) => executor.start(tag),
         }
@@ -154,6 +164,7 @@ impl Executor for Any {
         match self {
             Any::P2p(executor) => executor.test(),
             Any::Shm(executor) => executor.test(),
+            Any::Rma(executor) => executor.test(),
             Any::Forward(executor) => executor.test(),
             Any::Accumulate(executor) => executor.test(),
         }
@@ -164,6 +175,7 @@ impl Executor for Any {
         match self {
             Any::P2p(executor) => executor.wait(),
             Any::Shm(executor) => executor.wait(),
+            Any::Rma(executor) => executor.wait(),
             Any::Forward(executor) => executor.wait(),
             Any::Accumulate(executor) => executor.wait(),
         }
@@ -173,6 +185,7 @@ impl Executor for Any {
         match self {
             Any::P2p(executor) => executor.posts_at_once(),
             Any::Shm(executor) => executor.posts_at_once(),
+            Any::Rma(executor) => executor.posts_at_once(),
             Any::Forward(executor) => executor.posts_at_once(),
             Any::Accumulate(executor) => executor.posts_at_once(),
         }
@@ -182,6 +195,7 @@ impl Executor for Any {
         match self {
             Any::P2p(executor) => executor.can_start(),
             Any::Shm(executor) => executor.can_start(),
+            Any::Rma(executor) => executor.can_start(),
             Any::Forward(executor) => executor.can_start(),
             Any::Accumulate(executor) => executor.can_start(),
         }
@@ -191,6 +205,7 @@ impl Executor for Any {
         match self {
             Any::P2p(executor) => executor.forget_datatypes(),
             Any::Shm(executor) => executor.forget_datatypes(),
+            Any::Rma(executor) => executor.forget_datatypes(),
             Any::Forward(executor) => executor.forget_datatypes(),
             Any::Accumulate(executor) => executor.forget_datatypes(),
         }
@@ -201,6 +216,7 @@ impl Executor for Any {
         match self {
             Any::P2p(executor) => executor.keeps_datatypes(),
             Any::Shm(executor) => executor.keeps_datatypes(),
+            Any::Rma(executor) => executor.keeps_datatypes(),
             Any::Forward(executor) => executor.keeps_datatypes(),
             Any::Accumulate(executor) => executor.keeps_datatypes(),
         }
@@ -210,6 +226,7 @@ impl Executor for Any {
         match self {
             Any::P2p(executor) => executor.arrived(source),
             Any::Shm(executor) => executor.arrived(source),
+            Any::Rma(executor) => executor.arrived(source),
             Any::Forward(executor) => executor.arrived(source),
             Any::Accumulate(executor) => executor.arrived(source),
         }

@@ -10,6 +10,7 @@ const int mpixn_err_in_status = MPI_ERR_IN_STATUS;
 const int mpixn_err_pending = MPI_ERR_PENDING;
 const int mpixn_max_info_val = MPI_MAX_INFO_VAL;
 const int mpixn_max_info_key = MPI_MAX_INFO_KEY;
+const int mpixn_mode_nocheck = MPI_MODE_NOCHECK;
 
 /* SimGrid has the functions of MPI 3, and aborts in this one */
 #ifdef SMPI_H

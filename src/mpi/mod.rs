@@ -27,6 +27,7 @@ pub mod family;
 pub mod finalize;
 pub mod guard;
 pub mod info;
+pub mod landing;
 pub mod liveness;
 pub mod message;
 pub mod notice;

@@ -4,6 +4,7 @@ use std::ffi::c_int;
 use std::sync::Arc;
 
 use super::comm::Owned as Comm;
+use super::datatype::byte;
 use super::liveness::Patience;
 pub use super::message::Message;
 use super::message::Probed;
@@ -12,6 +13,7 @@ use super::request::{Status, is_complete, null, withdraw};
 use super::tally::Tally;
 use super::{MPI_Request, MPI_Status, check, failed, guard};
 use crate::error::{Error, Result};
+use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::to_int;
 
 unsafe extern "C" {
@@ -319,6 +321,62 @@ impl Requests {
         unsafe { mpi_sys::MPI_Waitall(to_int(self.used), self.requests.as_mut_ptr(), self.statuses.as_mut_ptr()) };
         self.clear();
         self.failed = None;
+    }
+}
+
+impl Requests {
+    /// Exchanges words with some processes during a set call, and waits until all have come. `out`
+    /// and `into` have the ranks. The list must be empty.
+    ///
+    /// # Errors
+    /// A process has died, or MPI fails. The words that MPI may still access are leaked.
+    pub fn exchange(
+        &mut self,
+        out: &mut Vec<(u32, Vec<u32>)>,
+        into: &mut Vec<(u32, Vec<u32>)>,
+        tag: c_int,
+        comm: &Comm,
+    ) -> Result<()> {
+        let exchanged = self.exchange_words(out, into, tag, comm);
+        if exchanged.as_ref().is_err_and(|(_, stuck)| *stuck) {
+            std::mem::forget((std::mem::take(out), std::mem::take(into)));
+        }
+        exchanged.map_err(|(error, _)| error)
+    }
+
+    /// The same. An error comes with whether MPI may still access words.
+    fn exchange_words(
+        &mut self,
+        out: &mut [(u32, Vec<u32>)],
+        into: &mut [(u32, Vec<u32>)],
+        tag: c_int,
+        comm: &Comm,
+    ) -> std::result::Result<(), (Box<Error>, bool)> {
+        let message = |(rank, words): &mut (u32, Vec<u32>)| -> Result<Message> {
+            let too_many = |_| Error::Internal(format!("{} words are too many for one message to process {rank}", words.len()));
+            let count = i32::try_from(size_of_val(&words[..])).map_err(too_many)?;
+            Ok(Message { at: words.as_mut_ptr().cast(), count, datatype: byte(), peer: to_int(*rank) })
+        };
+        let messages = |list: &mut [(u32, Vec<u32>)]| list.iter_mut().map(message).collect::<Result<Vec<Message>>>();
+        let none = |error| (error, false);
+        let (sends, receives) = (messages(out).map_err(none)?, messages(into).map_err(none)?);
+        self.reserve(sends.len() + receives.len());
+        // SAFETY: the words live, and nobody else touches them, until the requests are complete;
+        // the caller leaks them otherwise.
+        let posted = unsafe { self.post_receives(&receives, tag, comm).and_then(|()| self.post_sends(&sends, tag, comm)) };
+        posted.map_err(|e| (e, self.abandon(|i| i < receives.len())))?;
+        // others may need this core to answer
+        let (mut patience, mut backoff) = (Patience::default(), Backoff::new(Pace::YIELDING));
+        while !self.is_empty() && !self.test().map_err(|(_, error)| (error, false))? {
+            if patience.is_over() {
+                patience.look_at_all(comm).map_err(|e| {
+                    self.give_up_all(|i| i < receives.len());
+                    (e, true)
+                })?;
+            }
+            backoff.snooze();
+        }
+        Ok(())
     }
 }
 

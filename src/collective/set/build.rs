@@ -4,17 +4,13 @@ use crate::collective::set::world::GatheredGraph;
 use crate::error::{Error, Result, catch};
 use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::datatype;
-use crate::mpi::liveness::Patience;
-use crate::mpi::p2p::{Message, Requests};
+use crate::mpi::p2p::Requests;
 use crate::mpi::tally;
 use crate::schedule::distributed_coloring::{Exchange, Negotiation};
 use crate::schedule::{Algorithm, Build, Input, Schedule, Shares, node_aware, rounds};
 use crate::select::hints::Hints;
 use crate::topology::graph::Graph;
 use crate::topology::nodes::Locality;
-use crate::util::backoff::{Backoff, Pace};
-use crate::util::cast::to_int;
 
 /// Tag of negotiation messages on the private communicator. No collective operation uses it.
 const TAG: i32 = 64;
@@ -75,52 +71,19 @@ fn scatter(comm: &Comm, shares: Option<Result<Shares>>) -> Result<Vec<u32>> {
 
 /// Exchanges the messages of a negotiation until this process has none left to send or receive.
 fn negotiate(comm: &Comm, mut negotiation: Negotiation) -> Result<Schedule> {
-    let (mut requests, mut patience) = (Requests::default(), Patience::default());
+    let mut requests = Requests::default();
     if let Some(tally) = tally::current() {
         requests.count(&tally);
     }
-    let room = |exchanges: &[Exchange]| -> Vec<Vec<u32>> { exchanges.iter().map(|e| vec![0; e.words]).collect() };
-    let message = |exchange: &Exchange, words: &mut Vec<u32>| -> Result<Message> {
-        let count = i32::try_from(size_of_val(&words[..])).map_err(|_| {
-            Error::Internal(format!("{} words are too many for one message to process {}", words.len(), exchange.rank))
-        })?;
-        Ok(Message { at: words.as_mut_ptr().cast(), count, datatype: datatype::byte(), peer: to_int(exchange.rank) })
-    };
     while !negotiation.done() {
         let (sends, receives): (Vec<_>, Vec<_>) = (negotiation.sends().collect(), negotiation.receives().collect());
-        let (mut out, mut into) = (room(&sends), room(&receives));
-        for (exchange, words) in sends.iter().zip(&mut out) {
+        let room = |exchange: &Exchange| (exchange.rank, vec![0; exchange.words]);
+        let (mut out, mut into): (Vec<_>, Vec<_>) = (sends.iter().map(room).collect(), receives.iter().map(room).collect());
+        for (exchange, (_, words)) in sends.iter().zip(&mut out) {
             negotiation.write(exchange.index, words);
         }
-        let messages = |exchanges: &[Exchange], words: &mut [Vec<u32>]| -> Result<Vec<Message>> {
-            exchanges.iter().zip(words).map(|(exchange, words)| message(exchange, words)).collect()
-        };
-        let (out_messages, in_messages) = (messages(&sends, &mut out)?, messages(&receives, &mut into)?);
-        requests.reserve(out_messages.len() + in_messages.len());
-        // SAFETY: the buffers live, and nobody else touches them, until the requests are complete.
-        let posted = unsafe {
-            (requests.post_receives(&in_messages, TAG, comm)).and_then(|()| requests.post_sends(&out_messages, TAG, comm))
-        };
-        posted.inspect_err(|_| {
-            if requests.abandon(|i| i < in_messages.len()) {
-                // MPI may still access them
-                std::mem::forget((std::mem::take(&mut out), std::mem::take(&mut into)));
-            }
-        })?;
-        patience.restart();
-        // others may need this core to answer
-        let mut backoff = Backoff::new(Pace::YIELDING);
-        while !requests.is_empty() && !requests.test().map_err(|(_, error)| error)? {
-            if patience.is_over() {
-                patience.look_at_all(comm).inspect_err(|_| {
-                    requests.give_up_all(|i| i < in_messages.len());
-                    // MPI may still access them
-                    std::mem::forget((std::mem::take(&mut out), std::mem::take(&mut into)));
-                })?;
-            }
-            backoff.snooze();
-        }
-        for (exchange, words) in receives.iter().zip(&into) {
+        requests.exchange(&mut out, &mut into, TAG, comm)?;
+        for (exchange, (_, words)) in receives.iter().zip(&into) {
             negotiation.take(exchange.index, words);
         }
         negotiation.advance();

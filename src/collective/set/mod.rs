@@ -7,8 +7,8 @@ use crate::collective::executors::{ExecutorPool, Parts};
 use crate::collective::handle::{BoundNeighborhood, HANDLE, Handle, Settings, freed_flag};
 use crate::collective::set::world::GatheredGraph;
 use crate::collective::tags::{self, Tags};
-use crate::collective::{OPERATIONS, Operation, Selected};
-use crate::error::Result;
+use crate::collective::{OPERATIONS, Operation, Selected, transport};
+use crate::error::{Error, Result};
 use crate::exec::shm::channel::{self, Channels};
 use crate::exec::waiting::Waiting;
 use crate::mpi::coll::{self, Reduction};
@@ -87,7 +87,9 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
         None => select_schedules(&private, &request.hints, &input, grid.as_ref(), one_node, operations)?,
     };
     let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
-    let mut links = share_memory(&team, &neighborhood, &request.hints, &wanted, processes, generation)?.into_iter();
+    let links = share_memory(&team, &neighborhood, &request.hints, &wanted, processes, generation)?;
+    let mut transports = transport::choose(&private, &neighborhood, &request.hints, &wanted, &selected, &links)?.into_iter();
+    let mut links = links.into_iter();
     // from here on only MPI itself can fail on some processes and not on others
     let observed = began.map(|began| observe::Set::new(comm, began));
     // SAFETY: as above; the caller vouches that no neighborhood is in use.
@@ -100,6 +102,7 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
                 team,
                 generation,
                 neighborhoods: [const { None }; OPERATIONS],
+                links: [const { None }; OPERATIONS],
                 tags: Operation::ALL.map(|operation| Arc::new(Tags::new(operation as u8))),
                 outstanding: progress::of_process()?,
             };
@@ -120,6 +123,7 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
             waiting,
             window: request.hints.window,
             link: links.next(),
+            transport: transports.next().ok_or_else(|| Error::Internal("an operation has no transport".into()))?,
             record: observed.as_ref().map(|set| set.record(operation.word())),
         });
         let tags = Arc::clone(&handle.tags[operation as usize]);
@@ -135,7 +139,7 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
             orphaned: Arc::clone(&orphaned),
         };
         let bound = BoundNeighborhood::new(settings, &selected)?;
-        handle.replace(operation, Some(Arc::new(bound)));
+        handle.replace(operation, Some(Arc::new(bound)))?;
     }
     if let Some(observed) = &observed {
         observed.end();

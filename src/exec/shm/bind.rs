@@ -1,16 +1,13 @@
 //! Binds the shared-memory executor to buffers, counts and datatypes.
 
-use super::blocks;
 use super::state::Shm;
 use crate::datatype::buffers::enlarge;
 use crate::datatype::buffers::{self, Blocks, Buffers, Ints, Shape};
-use crate::datatype::check::self_edge;
-use crate::datatype::copy::BlockCopy;
 use crate::error::{Error, Result};
+use crate::exec::blocks::{self, bind_copies};
 use crate::exec::executor::Executor;
 use crate::mpi::Op;
 use crate::mpi::message;
-use crate::schedule::Block;
 use crate::util::cast::{to_int, to_usize};
 
 impl Shm {
@@ -55,16 +52,8 @@ impl Shm {
 
     fn bind_copies(&mut self, fields: &[Buffers]) -> Result<()> {
         for (field, known) in fields.iter().zip(&self.known) {
-            for &(target, source) in &self.self_edges {
-                let from = field.input.bind(target as usize, &mut self.accepted[0], &self.comm)?;
-                let into = field.output.bind(source as usize, &mut self.accepted[1], &self.comm)?;
-                let Some(copy) = BlockCopy::prepare(from, into, &known[0], &self.comm)? else {
-                    let (from_block, into_block) = (Block::Input(target), Block::Output(source));
-                    return Err(self_edge(from_block.index(), &from, into_block.index(), &into)?.into());
-                };
-                enlarge(&mut self.pack, copy.buffer())?;
-                self.copies.push(copy);
-            }
+            let Self { self_edges, accepted, copies, pack, comm, .. } = self;
+            bind_copies(self_edges, field, &known[0], accepted, (copies, pack), comm)?;
         }
         Ok(())
     }

@@ -6,11 +6,11 @@
 
 use std::time::Instant;
 
-use super::blocks;
 use super::state::{OutMessage, RecvState, SendState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
+use crate::exec::blocks;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::{finalize, guard, notice};

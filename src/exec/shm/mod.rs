@@ -26,7 +26,6 @@
 //! |---|---|
 //! | `state` | the executor, its messages and their states |
 //! | `channel` | the shared memory of one operation: rings, eager buffers, chunk memory |
-//! | `blocks` | packing the blocks of a message |
 //! | `fold`, `result` | combining blocks; the result of a reduction |
 //! | `bind` | buffers, counts and datatypes of a call |
 //! | `send`, `recv` | the state machines of messages |
@@ -36,7 +35,6 @@
 //! | `progress`, `failure` | polling and waiting; peers that have died |
 
 mod bind;
-mod blocks;
 pub mod channel;
 mod device;
 mod failure;
@@ -56,10 +54,14 @@ pub use state::Shm;
 use super::combine::Combine;
 use super::executor::Executor;
 use super::p2p::P2p;
+use super::remote::Remote;
+use super::rma::Rma;
+use super::rma::link::Link;
 use super::waiting;
 use crate::datatype::buffers::Buffers;
 use crate::datatype::copy::BlockCopy;
 use crate::error::Result;
+use crate::exec::blocks::MessageBlock;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::guard;
 use crate::mpi::liveness::Patience;
@@ -70,7 +72,6 @@ use crate::schedule::Schedule;
 use crate::topology::neighborhood::Neighborhood;
 use crate::util::backoff::{Backoff, Pace};
 use crate::util::cast::{to_int, to_u32};
-use blocks::MessageBlock;
 use channel::Channels;
 use fold::{Folding, Origin};
 use state::{InMessage, OutMessage, RecvState};
@@ -88,6 +89,8 @@ pub struct Parts<'a> {
     pub fields: usize,
     pub waiting: waiting::Waiting,
     pub window: u32,
+    /// The window that carries the edges to other nodes, if it is not messages that do.
+    pub landing: Option<&'a Arc<Link>>,
 }
 
 impl Shm {
@@ -129,8 +132,13 @@ impl Shm {
             Op::Send { to, .. } => is_remote(to),
             Op::Copy { .. } | Op::Reduce { .. } => false,
         });
-        let remote = (!schedule.ops().is_empty())
-            .then(|| Box::new(P2p::new(Arc::clone(&comm), None, n.rank(), parts.waiting, parts.window, &schedule)));
+        let remote = (!schedule.ops().is_empty()).then(|| {
+            let comm = Arc::clone(&comm);
+            match parts.landing {
+                Some(landing) => Remote::Rma(Box::new(Rma::new(landing, comm, n, false, parts.waiting))),
+                None => Remote::P2p(Box::new(P2p::new(comm, None, n.rank(), parts.waiting, parts.window, &schedule))),
+            }
+        });
         let remote_entries: Vec<u32> = (0..).zip(&origins).filter(|o| *o.1 == Origin::Remote).map(|o| o.0).collect();
         let remote_places = if parts.combine.is_some() { origins.len() } else { 0 };
         Shm {
@@ -199,7 +207,7 @@ impl Shm {
 
     /// Returns true if MPI may still access the bound buffers, although nothing is under way.
     pub fn is_stuck(&self) -> bool {
-        self.stuck || self.remote.as_ref().is_some_and(|remote| remote.is_stuck())
+        self.stuck || self.remote.as_ref().is_some_and(Remote::is_stuck)
     }
 }
 
@@ -309,11 +317,11 @@ impl Executor for Shm {
     }
 
     fn can_start(&self) -> Result<()> {
-        self.remote.as_ref().map_or(Ok(()), |remote| remote.can_start())
+        self.remote.as_ref().map_or(Ok(()), Executor::can_start)
     }
 
     fn posts_at_once(&self) -> bool {
-        self.remote.as_ref().is_none_or(|remote| remote.posts_at_once())
+        self.remote.as_ref().is_none_or(Executor::posts_at_once)
     }
 
     fn forget_datatypes(&mut self) {

@@ -1,13 +1,13 @@
 //! Receives messages through shared memory.
 
 // inline(always): plans with blocks of 256 B take 10 % to 18 % less time, with `send`, `recv`,
-// `blocks` and `shm/ring.rs` together (benches/fuse.c).
+// `exec/blocks.rs` and `shm/ring.rs` together (benches/fuse.c).
 
-use super::blocks::{self, MessageBlock};
 use super::channel::CHUNKS;
 use super::state::{Chunks, Destination, RecvState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::error::{Error, Result};
+use crate::exec::blocks::{self, MessageBlock};
 use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, UNPACKED, WORDS};
 use crate::util::cast::to_usize;
 
@@ -104,15 +104,7 @@ impl Shm {
         let blocks = &self.outputs[recv.blocks.clone()];
         // SAFETY: the caller of `bind` vouches for the blocks; the message is at most as long as
         // they are, which has been checked.
-        unsafe {
-            match blocks {
-                [block] if bytes == recv.bytes => block.unpack(recv.data, self.loopback()),
-                [_, ..] if self.to_all || bytes != recv.bytes => {
-                    blocks.iter().try_for_each(|block| block.unpack_short(recv.data, bytes, self.loopback()))
-                }
-                _ => blocks::unpack(blocks, recv.data, self.loopback()),
-            }
-        }
+        unsafe { blocks::unpack_message(blocks, self.to_all, recv.bytes, recv.data, bytes, self.loopback()) }
     }
 
     /// Fails if a message of `sent` bytes does not fit its blocks. As in MPI, a single block may

@@ -6,12 +6,12 @@
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use super::blocks::{self, MessageBlock};
 use super::channel::{CHUNKS, EagerBuffer};
 use super::state::{OutMessage, SendState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::datatype::pack::Loopback;
 use crate::error::Result;
+use crate::exec::blocks::{self, MessageBlock};
 use crate::observe::Medium;
 use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, INLINE, UNPACKED, WORDS};
 use crate::util::cast::{to_u32, to_usize};

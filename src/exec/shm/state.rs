@@ -4,14 +4,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::blocks::MessageBlock;
 use super::channel::Channels;
 use super::fold::{Folding, Origin};
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::known::Known;
 use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
-use crate::exec::p2p::P2p;
+use crate::exec::blocks::MessageBlock;
+use crate::exec::remote::Remote;
 use crate::mpi::Datatype;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
@@ -176,7 +176,7 @@ pub struct Shm {
     pub(super) copies: Vec<BlockCopy>,
     pub(super) accepted: [Option<Datatype>; 2],
     pub(super) pack: Vec<u8>,
-    pub(super) remote: Option<Box<P2p>>,
+    pub(super) remote: Option<Remote>,
     pub(super) remote_runs: bool,
     pub(super) origins: Vec<Origin>,
     pub(super) folding: Option<Box<Folding>>,

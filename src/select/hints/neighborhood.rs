@@ -37,6 +37,17 @@ pub enum ScheduleHint {
     Only(Algorithm),
 }
 
+/// What carries blocks between processes that share no memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// Messages.
+    Messages,
+    /// Puts into windows, where they can be used.
+    Rma,
+    /// The faster of both, as far as is known.
+    Auto,
+}
+
 /// All hints of a neighborhood.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hints {
@@ -73,6 +84,8 @@ pub struct Hints {
     /// `mpix_single_copy`: true (default) if messages longer than a cell of shared memory are left
     /// to MPI where the kernel lets a process read another's memory, so that one copy suffices.
     pub single_copy: bool,
+    /// `mpix_transport`: `messages` (default), `rma` or `auto`.
+    pub transport: Transport,
     /// `mpix_verify`: `false` (default) or `true`.
     pub verify: bool,
     /// `mpix_whole_communicator` = `true`: the caller promises that all processes of the
@@ -104,6 +117,7 @@ impl Default for Hints {
             fuse: None,
             shared_memory: DEFAULT_SHARED,
             single_copy: true,
+            transport: Transport::Messages,
             verify: false,
             whole_communicator: false,
             nodes: None,
@@ -164,6 +178,10 @@ impl Hints {
         if let Some(v) = value(SINGLE_COPY)? {
             hints.single_copy = v.choose(&truth)?;
         }
+        if let Some(v) = value(TRANSPORT)? {
+            hints.transport =
+                v.choose(&[("messages", Transport::Messages), ("rma", Transport::Rma), ("auto", Transport::Auto)])?;
+        }
         if let Some(v) = value(VERIFY)? {
             hints.verify = v.choose(&truth)?;
         }
@@ -203,7 +221,7 @@ impl Hints {
 
     /// The keys of the hints that must be equal on all processes, for errors.
     pub const AGREED: &str = "one of the info keys mpix_schedule, mpix_split, mpix_seed, mpix_duplex, mpix_weight_unit, mpix_loggp, \
-         mpix_graph_limit, mpix_fuse, mpix_shared_memory, mpix_single_copy, mpix_verify, mpix_whole_communicator, mpix_nodes, or its environment variable, or a file of LogGP parameters,";
+         mpix_graph_limit, mpix_fuse, mpix_shared_memory, mpix_single_copy, mpix_transport, mpix_verify, mpix_whole_communicator, mpix_nodes, or its environment variable, or a file of LogGP parameters,";
 
     /// Returns a number that, except with probability of about 2^-62, differs if hints differ that
     /// must be equal on all processes: all but the window and the order of reductions.
@@ -232,6 +250,7 @@ impl Hints {
             self.single_copy.into(),
             self.loggp.is_some().into(),
             self.whole_communicator.into(),
+            self.transport as u64,
         ];
         values.extend(self.nodes.iter().flat_map(Placement::words));
         digest(&values)

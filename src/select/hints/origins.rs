@@ -42,7 +42,7 @@ impl PartialEq for Origins {
 }
 
 /// Hints of a neighborhood, which docs/choosing-a-schedule.md lists, and their defaults.
-pub(super) const NEIGHBORHOOD: [(Names, &str); 15] = [
+pub(super) const NEIGHBORHOOD: [(Names, &str); 16] = [
     (SCHEDULE, "auto"),
     (WEIGHT_UNIT, "not given"),
     (LOGGP, PRESETS[0].name),
@@ -56,6 +56,7 @@ pub(super) const NEIGHBORHOOD: [(Names, &str); 15] = [
     (WHOLE_COMMUNICATOR, "false"),
     (SHARED_MEMORY, "10485760"),
     (SINGLE_COPY, "true"),
+    (TRANSPORT, "messages"),
     (NODES, "not given"),
     (VERIFY, "false"),
 ];

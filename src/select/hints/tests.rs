@@ -144,6 +144,8 @@ fn what_must_agree_differs() {
     }
     for (key, value) in [
         ("mpix_seed", "2"),
+        ("mpix_transport", "rma"),
+        ("mpix_transport", "auto"),
         ("mpix_split", "false"),
         ("mpix_duplex", "half"),
         ("mpix_weight_unit", "1"),

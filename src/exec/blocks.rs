@@ -5,8 +5,9 @@
 
 use std::ops::Range;
 
-use crate::datatype::buffers::{self, Blocks, Located, Shape};
-use crate::datatype::check::{accept, refuse_null};
+use crate::datatype::buffers::{self, Blocks, Buffers, Located, Shape, enlarge};
+use crate::datatype::check::{accept, refuse_null, self_edge};
+use crate::datatype::copy::BlockCopy;
 use crate::datatype::known::Known;
 use crate::datatype::layout::Layout;
 use crate::datatype::pack::{self, Loopback, layout};
@@ -16,6 +17,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::datatype::{self};
 use crate::mpi::device::Devices;
 use crate::mpi::message;
+use crate::schedule::Block;
 use crate::util::cast::{to_int, to_u32, to_usize};
 
 /// How the data of a block is packed.
@@ -311,6 +313,32 @@ pub unsafe fn unpack(blocks: &[MessageBlock], mut from: *const u8, loopback: Loo
     done
 }
 
+/// Unpacks a message of `bytes` bytes, of which `expected` were expected. `common`: it is one
+/// block, which all of these get.
+///
+/// # Safety
+/// As for `unpack`; the message must not be longer than the blocks.
+#[inline(always)]
+pub unsafe fn unpack_message(
+    blocks: &[MessageBlock],
+    common: bool,
+    expected: usize,
+    from: *const u8,
+    bytes: usize,
+    loopback: Loopback,
+) -> Result<()> {
+    // SAFETY: the caller vouches for both ends.
+    unsafe {
+        match blocks {
+            [block] if bytes == expected => block.unpack(from, loopback),
+            [_, ..] if common || bytes != expected => {
+                blocks.iter().try_for_each(|block| block.unpack_short(from, bytes, loopback))
+            }
+            _ => unpack(blocks, from, loopback),
+        }
+    }
+}
+
 /// Intersects blocks with bytes `part` of their message. Yields block, range of its bytes, and
 /// offset of that range in the part.
 fn parts(blocks: &[MessageBlock], part: Range<usize>) -> impl Iterator<Item = (&MessageBlock, Range<usize>, usize)> {
@@ -343,6 +371,32 @@ pub unsafe fn unpack_part(blocks: &[MessageBlock], part: Range<usize>, from: *co
         // SAFETY: the caller vouches for both ends.
         unsafe { block.unpack_part(part, from.wrapping_add(offset)) };
     }
+}
+
+/// Binds the copies of self edges, (target entry, source entry), and makes room to pack them.
+/// `accepted`: the datatypes of both sides that MPI accepted last.
+pub fn bind_copies(
+    self_edges: &[(u32, u32)],
+    field: &Buffers,
+    known: &Known,
+    accepted: &mut [Option<Datatype>; 2],
+    (copies, pack): (&mut Vec<BlockCopy>, &mut Vec<u8>),
+    comm: &Comm,
+) -> Result<()> {
+    for &(target, source) in self_edges {
+        let (from, into) = (field.input.locate(target as usize)?, field.output.locate(source as usize)?);
+        accept(&mut accepted[0], from.datatype, &field.input, target as usize, comm)?;
+        accept(&mut accepted[1], into.datatype, &field.output, source as usize, comm)?;
+        refuse_null(&from, &field.input)?;
+        refuse_null(&into, &field.output)?;
+        let Some(copy) = BlockCopy::prepare(from, into, known, comm)? else {
+            let (from_block, into_block) = (Block::Input(target), Block::Output(source));
+            return Err(self_edge(from_block.index(), &from, into_block.index(), &into)?.into());
+        };
+        enlarge(pack, copy.buffer())?;
+        copies.push(copy);
+    }
+    Ok(())
 }
 
 /// True if all blocks of a side are the same one.

@@ -1,0 +1,72 @@
+/* Blocks put into windows (mpix_transport = rma) beside messages, and beside Irecv, Isend and
+ * Waitall by hand: alltoall with both neighbors on a ring, with two processes twice with the other
+ * one. Shared memory of the library is off, so that edges within a node go as those between nodes
+ * do; the MPI's own is not.
+ *
+ * Usage: rma [--rounds N] [--seconds S] [--quantile Q]
+ * Method: see measure.h. */
+#define _GNU_SOURCE
+#include "measure.h"
+#include <mpix_neighbor.h>
+
+enum { LONGEST = 65536, DEGREE = 2 };
+
+struct problem {
+  MPI_Comm comm;
+  int bytes, peers[DEGREE];
+  char *send, *recv;
+};
+
+static void ours(problem *p) { MPIX_Neighbor_alltoall(p->send, p->bytes, MPI_BYTE, p->recv, p->bytes, MPI_BYTE, p->comm); }
+
+static void by_hand(problem *p) {
+  MPI_Request requests[2 * DEGREE];
+  /* what goes to the right comes from the left */
+  for (int k = 0; k < DEGREE; k++) MPI_Irecv(p->recv + k * p->bytes, p->bytes, MPI_BYTE, p->peers[k], k, p->comm, &requests[k]);
+  for (int k = 0; k < DEGREE; k++) MPI_Isend(p->send + k * p->bytes, p->bytes, MPI_BYTE, p->peers[k], 1 - k, p->comm, &requests[DEGREE + k]);
+  MPI_Waitall(2 * DEGREE, requests, MPI_STATUSES_IGNORE);
+}
+
+static problem on(const char *transport) {
+  problem p = {.peers = {(me + n - 1) % n, (me + 1) % n}, .send = need(DEGREE * LONGEST), .recv = need(DEGREE * LONGEST)};
+  for (int i = 0; i < DEGREE * LONGEST; i++) p.send[i] = (char)mix((uint64_t)i);
+  MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_schedule", "direct");
+  MPI_Info_set(info, "mpix_shared_memory", "0");
+  MPI_Info_set(info, "mpix_transport", transport);
+  MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, DEGREE, p.peers, MPI_UNWEIGHTED, DEGREE, p.peers, MPI_UNWEIGHTED, info, p.comm);
+  MPI_Info_free(&info);
+  return p;
+}
+
+int main(int argc, char **argv) {
+  begin(argc, argv, "rma [--rounds N] [--seconds S] [--quantile Q]");
+  print_header("microseconds a call (ratio to messages)");
+  problem messages = on("messages"), puts = on("rma"), hand = on("messages");
+  alternative list[] = {{"messages", ours, &messages}, {"rma", ours, &puts}, {"by hand", by_hand, &hand}};
+  if (me == 0) printf("# bytes  cores rounds  messages         rma        by hand\n");
+  static const int sizes[] = {8, 64, 512, 4096, 16384, 32768, LONGEST};
+  for (int s = 0; s < (int)(sizeof sizes / sizeof *sizes); s++) {
+    int bytes = sizes[s];
+    for (int a = 0; a < 3; a++) list[a].on->bytes = bytes;
+    samples near, far;
+    sample(list, 3, &near, &far);
+    const samples *both[] = {&near, &far};
+    for (int k = 0; k < 2; k++)
+      if (me == 0 && both[k]->count > 0) {
+        double base = typical(both[k]->times[0], both[k]->count);
+        printf("%7s  %5s  %5d", size_name(bytes), k ? "far" : crowded || n > 2 ? "all" : "near", both[k]->count);
+        for (int a = 0; a < 3; a++) {
+          double t = typical(both[k]->times[a], both[k]->count);
+          printf("  %8.2f (%.2f)", 1e6 * t, t / base);
+        }
+        printf("\n");
+      }
+    release_samples(&near), release_samples(&far);
+  }
+  for (int a = 0; a < 3; a++) MPI_Comm_free(&list[a].on->comm);
+  end();
+  return 0;
+}

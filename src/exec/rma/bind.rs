@@ -1,0 +1,87 @@
+//! Binds the RMA executor to buffers, counts and datatypes.
+
+use super::header;
+use super::state::Rma;
+use crate::datatype::buffers::{Buffers, enlarge};
+use crate::error::{Error, Result};
+use crate::exec::blocks::{self, bind_copies};
+use crate::mpi::device::Devices;
+
+/// Least bytes of a contiguous block that is put straight from the caller's buffer: for a shorter
+/// one, a copy costs less than a second put for the header.
+const IN_PLACE: usize = 4096;
+
+impl Rma {
+    /// Locates and checks all blocks, and makes room to pack what is sent.
+    pub(super) fn bind_blocks(&mut self, buffers: &Buffers) -> Result<()> {
+        self.copies.clear();
+        self.leave_memory();
+        self.to_all = blocks::is_one(&buffers.input);
+        let freed = self.known[0].freed()?;
+        for block in &mut self.outputs {
+            block.bind(&buffers.output, &self.known[1], freed, &self.comm)?;
+        }
+        let Self { self_edges, known, accepted, copies, pack, comm, .. } = self;
+        bind_copies(self_edges, buffers, &known[0], accepted, (copies, pack), comm)?;
+        let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
+        for block in &mut self.inputs[..own] {
+            block.bind(&buffers.input, &self.known[0], freed, &self.comm)?;
+        }
+        self.lay_out()
+    }
+
+    /// Hands blocks over to MPI that lie on a device.
+    #[cold]
+    pub fn find_devices(&mut self, buffers: &Buffers, devices: &Devices) -> Result<()> {
+        let freed = self.known[0].freed()?;
+        let own = if self.to_all { self.inputs.len().min(1) } else { self.inputs.len() };
+        for block in &mut self.inputs[..own] {
+            block.find_device(devices, &buffers.input, &self.known[0], freed, &self.comm)?;
+        }
+        for block in &mut self.outputs {
+            block.find_device(devices, &buffers.output, &self.known[1], freed, &self.comm)?;
+        }
+        for copy in &mut self.copies {
+            copy.find_devices(devices)?;
+        }
+        self.lay_out()
+    }
+
+    /// Finds out what is sent from where.
+    fn lay_out(&mut self) -> Result<()> {
+        let Self { outs, ins, inputs, outputs, to_all, staging, .. } = self;
+        let mut end = 0usize;
+        for (k, out) in outs.iter_mut().enumerate() {
+            let blocks = if *to_all { &inputs[..1] } else { &inputs[out.blocks.clone()] };
+            out.bytes = blocks::total(blocks)?;
+            out.in_place = match blocks {
+                [block] if block.bytes >= IN_PLACE => block.in_place().map(<*mut u8>::cast_const),
+                _ => None,
+            };
+            // a block that goes to all targets is packed once
+            if *to_all && k > 0 {
+                out.staged = 0;
+                continue;
+            }
+            out.staged = end;
+            let needed = if out.in_place.is_some() { 0 } else { header::BYTES.saturating_add(out.bytes) };
+            end = (end.checked_add(needed))
+                .and_then(|end| end.checked_next_multiple_of(header::BYTES))
+                .filter(|&end| isize::try_from(end).is_ok())
+                .ok_or(Error::NoMemory { bytes: needed })?;
+        }
+        for recv in ins {
+            let last = if *to_all { recv.blocks.end.min(recv.blocks.start + 1) } else { recv.blocks.end };
+            recv.bytes = blocks::total(&outputs[recv.blocks.start..last])?;
+        }
+        enlarge(staging, end)
+    }
+
+    /// Leaks memory of ours that MPI may still access.
+    pub(super) fn leave_memory(&mut self) {
+        if std::mem::take(&mut self.stuck) {
+            std::mem::forget(std::mem::take(&mut self.staging));
+            self.ins.iter_mut().for_each(|recv| std::mem::forget(std::mem::take(&mut recv.buffer)));
+        }
+    }
+}

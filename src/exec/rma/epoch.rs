@@ -1,0 +1,424 @@
+//! The steps of a call: answers, puts, arrivals, and what comes by message after all.
+
+use super::header::{self, Header, Place};
+use super::link::ANSWER;
+use super::state::{InState, Rma, Stage};
+use crate::datatype::buffers::enlarge;
+use crate::datatype::copy::BlockCopy;
+use crate::datatype::pack::Loopback;
+use crate::error::{Error, Result};
+use crate::exec::blocks;
+use crate::exec::post;
+use crate::mpi::landing::{Group, Put};
+use crate::mpi::message::{self, Mode, bytes_at};
+use crate::mpi::p2p::Message;
+use crate::mpi::{datatype, proc_null};
+use crate::observe::Medium;
+use crate::util::cast::{to_int, to_usize};
+
+/// What a process answers its sources: put, or send messages.
+static PUT: u64 = 1;
+static SEND: u64 = 2;
+
+impl Rma {
+    /// Takes every step that can be taken without waiting. Returns true when the call is complete.
+    /// Notes errors.
+    pub(super) fn step(&mut self) -> bool {
+        match self.stage {
+            Stage::Idle | Stage::Complete => return true,
+            Stage::Queued if !self.link.is_turn(self.number) => return false,
+            Stage::Queued => self.open(),
+            Stage::Open => {}
+        }
+        if !self.accessed {
+            match self.answers.test() {
+                Ok(false) => {}
+                Ok(true) => self.access(),
+                Err((_, e)) => {
+                    self.note(e);
+                    self.access();
+                }
+            }
+        }
+        if self.exposed {
+            match self.link.landing.test() {
+                // asking about an epoch may only read memory
+                Ok(false) if self.accessed => self.enter_mpi(),
+                Ok(false) => {}
+                Ok(true) => {
+                    self.exposed = false;
+                    (0..self.ins.len()).for_each(|i| self.take_slot(i));
+                }
+                Err(e) => {
+                    self.note(e);
+                    self.shut();
+                }
+            }
+        }
+        let mut done = self.accessed && !self.exposed;
+        for i in 0..self.ins.len() {
+            match self.ins[i].state {
+                InState::Put => done = false,
+                InState::Done => {}
+                InState::Slot => done &= self.look_into_slot(i),
+                InState::Header | InState::Data { .. } => done &= self.ask(i),
+            }
+        }
+        done = done && self.are_sent();
+        if done {
+            self.stage = Stage::Complete;
+            self.link.end_turn();
+        }
+        done
+    }
+
+    /// Lets MPI move other messages, and yield the core if it does so at all.
+    fn enter_mpi(&mut self) {
+        if let Err(e) = message::probe(None, ANSWER, false, self.link.comm()) {
+            self.note(e);
+        }
+    }
+
+    /// Copies the blocks that the process sends to itself.
+    pub(super) fn copy_own(&mut self) {
+        for k in 0..self.copies.len() {
+            // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
+            if let Err(e) = unsafe { self.copies[k].run(&mut self.pack, self.me, self.tag, &self.comm) } {
+                self.note(e);
+            }
+        }
+        if let Some(record) = &self.record {
+            record.sent(Medium::Own, self.copies.len(), self.copies.iter().map(BlockCopy::bytes).sum());
+        }
+    }
+
+    /// Begins to use the window: lets the sources in and tells them, or asks them for messages.
+    fn open(&mut self) {
+        self.stage = Stage::Open;
+        (self.accessed, self.exposed) = (false, false);
+        let dead = self.link.dead();
+        if let Some(&rank) = dead.first() {
+            self.note(Error::Gone { rank }.into());
+        }
+        let mut answer = &SEND;
+        if !self.link.is_closed() && !self.ins.is_empty() {
+            match self.link.landing.post(&self.link.sources_group) {
+                Ok(()) => (self.exposed, answer) = (true, &PUT),
+                Err(e) => {
+                    self.note(e);
+                    self.link.close();
+                }
+            }
+        }
+        let word = |at: *mut u64, rank: u32| Message {
+            at: at.cast(),
+            count: to_int(size_of::<u64>()),
+            datatype: datatype::byte(),
+            peer: if dead.contains(&rank) { proc_null() } else { to_int(rank) },
+        };
+        let link = &self.link;
+        self.answer_messages.clear();
+        for (out, slot) in self.outs.iter_mut().zip(&link.targets) {
+            out.answer = 0;
+            self.answer_messages.push(word(&raw mut out.answer, slot.rank));
+        }
+        // SAFETY: the words are the executor's, and are left alone until the requests are complete.
+        let mut failed = unsafe { post::receives(&mut self.answers, &self.answer_messages, ANSWER, link.comm()) };
+        self.answer_messages.clear();
+        let told = (&raw const *answer).cast_mut();
+        self.answer_messages.extend(link.sources.iter().map(|slot| word(told, slot.rank)));
+        // SAFETY: the word is never written.
+        failed = failed.or(unsafe { post::sends(&mut self.answers, &self.answer_messages, None, ANSWER, link.comm()) });
+        if let Some(e) = failed {
+            self.note(e);
+        }
+        for i in 0..self.ins.len() {
+            self.ins[i].state = if self.exposed { InState::Put } else { InState::Header };
+            if !self.exposed {
+                self.expect_header(i, dead.contains(&self.link.sources[i].rank));
+            }
+        }
+        self.pack_all();
+    }
+
+    /// Packs what is sent, behind headers, while the targets' answers are on their way.
+    fn pack_all(&mut self) {
+        let Self { outs, inputs, to_all, staging, link, number, me, tag, comm, failure, .. } = self;
+        let loopback = Loopback { me: *me, tag: *tag, comm };
+        let mut common_failed = false;
+        for (k, (out, slot)) in outs.iter_mut().zip(&link.targets).enumerate() {
+            let fits = out.bytes as u64 <= slot.capacity;
+            let bytes = out.bytes as u64;
+            let mut header = Header { number: *number, bytes, place: if fits { Place::Here } else { Place::Message } };
+            if out.in_place.is_none() {
+                let room = &mut staging[out.staged..][..header::BYTES + out.bytes];
+                if !*to_all || k == 0 {
+                    let words = Header { place: Place::Here, ..header }.words();
+                    room[..8].copy_from_slice(&words[0].to_ne_bytes());
+                    room[8..header::BYTES].copy_from_slice(&words[1].to_ne_bytes());
+                    let blocks = if *to_all { &inputs[..1] } else { &inputs[out.blocks.clone()] };
+                    // SAFETY: the caller of `bind` vouches for the blocks; the room has their
+                    // length.
+                    let packed = unsafe { blocks::pack(blocks, room[header::BYTES..].as_mut_ptr(), loopback) };
+                    out.spoiled = packed.is_err();
+                    common_failed = out.spoiled;
+                    if let Err(e) = packed {
+                        failure.get_or_insert(e);
+                    }
+                } else {
+                    out.spoiled = common_failed;
+                }
+            } else {
+                out.spoiled = false;
+            }
+            if out.spoiled {
+                header.place = Place::Nowhere;
+            }
+            out.words = header.words();
+        }
+    }
+
+    /// Puts, and sends what cannot be put, when all living targets have answered.
+    fn access(&mut self) {
+        self.accessed = true;
+        let Self { outs, link, staging, failure, .. } = self;
+        let lets = |k: usize| outs[k].answer == PUT;
+        let open = (0..outs.len()).filter(|&k| lets(k)).count();
+        let some;
+        let group = if open == outs.len() {
+            Ok(&link.targets_group)
+        } else {
+            let ranks: Vec<u32> = link.targets.iter().enumerate().filter(|(k, _)| lets(*k)).map(|(_, slot)| slot.rank).collect();
+            some = Group::of(link.comm(), &ranks);
+            some.as_ref().map_err(Clone::clone)
+        };
+        if open > 0 {
+            let puts = (outs.iter().zip(&link.targets)).filter(|(out, _)| out.answer == PUT).flat_map(|(out, slot)| {
+                let (target, offset) = (slot.rank, slot.offset);
+                let header = Put { at: out.words.as_ptr().cast(), bytes: header::BYTES, target, offset };
+                if out.spoiled || out.bytes as u64 > slot.capacity {
+                    return [Some(header), None];
+                }
+                match out.in_place {
+                    Some(at) => {
+                        [Some(header), Some(Put { at, bytes: out.bytes, offset: offset + header::BYTES as u64, ..header })]
+                    }
+                    None => [Some(Put { at: staging[out.staged..].as_ptr(), bytes: header::BYTES + out.bytes, ..header }), None],
+                }
+            });
+            // SAFETY: headers and staging buffer are the executor's; the caller of `bind` vouches
+            // for the blocks.
+            let done = group.and_then(|group| unsafe { link.landing.put_all(group, puts.flatten()) });
+            if let Err(e) = done {
+                failure.get_or_insert(e);
+            }
+        }
+        for k in 0..self.outs.len() {
+            if let Err(e) = self.send(k) {
+                self.note(e);
+            }
+        }
+        if let Some(record) = &self.record {
+            let bytes = self.outs.iter().map(|out| out.bytes as u64).sum();
+            record.sent(Medium::Mpi, self.outs.len(), bytes);
+        }
+    }
+
+    /// Sends what target `k` does not get by a put.
+    fn send(&mut self, k: usize) -> Result<()> {
+        let (tag, slot) = (self.data_tag(), self.link.targets[k]);
+        let out = &mut self.outs[k];
+        if out.answer != PUT && out.answer != SEND {
+            // it has died
+            return Ok(());
+        }
+        let by_message = out.answer == SEND;
+        if by_message {
+            let place = if out.spoiled { Place::Nowhere } else { Place::Message };
+            out.words = Header { number: self.number, bytes: out.bytes as u64, place }.words();
+            let words = bytes_at(out.words.as_ptr().cast(), header::BYTES as u64);
+            // SAFETY: the words stay until the call is complete.
+            out.sends[0] = unsafe { message::send(Mode::Standard, &words, slot.rank, tag, self.link.comm()) }?;
+        }
+        if !out.spoiled && (by_message || out.bytes as u64 > slot.capacity) {
+            let at = out.in_place.unwrap_or_else(|| self.staging[out.staged + header::BYTES..].as_ptr());
+            let data = bytes_at(at, out.bytes as u64);
+            // SAFETY: as above; the caller of `bind` vouches for the block.
+            out.sends[1] = unsafe { message::send(Mode::Standard, &data, slot.rank, tag, self.link.comm()) }?;
+        }
+        Ok(())
+    }
+
+    /// True if all that was sent by message has been.
+    fn are_sent(&mut self) -> bool {
+        let (mut sent, mut failed) = (true, None);
+        for request in self.outs.iter_mut().flat_map(|out| &mut out.sends) {
+            match request.test() {
+                Ok(done) => sent &= done,
+                Err(e) => failed = Some(e),
+            }
+        }
+        if let Some(e) = failed {
+            self.note(e);
+        }
+        sent
+    }
+
+    /// Takes the message of source `i`, which has completed its puts, out of its slot.
+    fn take_slot(&mut self, i: usize) {
+        let slot = self.link.sources[i];
+        let at = to_usize(slot.offset);
+        let landing = &self.link.landing;
+        // SAFETY: a slot has room for a header, at an address that is a multiple of a line's length
+        // in memory of MPI, which may be aligned less; nobody writes it until the next epoch.
+        let words = unsafe { landing.at(at, header::BYTES).cast::<[u64; 2]>().read_unaligned() };
+        let data = landing.at(at + header::BYTES, to_usize(slot.capacity));
+        if let Err(e) = self.read(i, words, data) {
+            self.note(e);
+        }
+    }
+
+    /// Goes on with the message of source `i`, whose header is here, and, if it says so, its data.
+    fn read(&mut self, i: usize, words: [u64; 2], data: *const u8) -> Result<()> {
+        let rank = self.link.sources[i].rank;
+        self.ins[i].state = InState::Done;
+        let header = Header::of(words).filter(|header| header.number == self.number);
+        let Some(Header { bytes, place, .. }) = header else {
+            return Err(Error::Internal(format!("process {rank} has put no message of this call")).into());
+        };
+        match place {
+            Place::Nowhere => Err(Error::Unpacked { rank }.into()),
+            Place::Here if data.is_null() || bytes > self.link.sources[i].capacity => {
+                Err(Error::Internal(format!("process {rank} has put a message that is longer than its slot")).into())
+            }
+            Place::Here => {
+                self.check(i, bytes)?;
+                self.unpack(i, data, to_usize(bytes))
+            }
+            Place::Message => self.expect_data(i, bytes),
+        }
+    }
+
+    /// Fails if a message of `sent` bytes does not fit its blocks. As in MPI, a single block may
+    /// get less than it has room for.
+    fn check(&self, i: usize, sent: u64) -> Result<()> {
+        let recv = &self.ins[i];
+        let (expected, one) = (recv.bytes as u64, self.to_all || recv.blocks.len() == 1);
+        if sent == expected || (sent < expected && one) {
+            return Ok(());
+        }
+        let entries = self.outputs[recv.blocks.clone()].iter().map(|block| block.entry).collect();
+        Err(Error::Length { rank: self.link.sources[i].rank, entries, sent, expected }.into())
+    }
+
+    /// Copies a message to its blocks.
+    fn unpack(&self, i: usize, data: *const u8, bytes: usize) -> Result<()> {
+        let recv = &self.ins[i];
+        let blocks = &self.outputs[recv.blocks.clone()];
+        // SAFETY: the caller of `bind` vouches for the blocks; the message fits, which has been
+        // checked.
+        unsafe { blocks::unpack_message(blocks, self.to_all, recv.bytes, data, bytes, self.loopback()) }
+    }
+
+    /// Posts the receive of the header of source `i`, unless it is dead.
+    fn expect_header(&mut self, i: usize, is_dead: bool) {
+        let (rank, tag) = (self.link.sources[i].rank, self.data_tag());
+        let recv = &mut self.ins[i];
+        let at = recv.words.as_mut_ptr().cast();
+        if is_dead {
+            recv.state = InState::Done;
+            return;
+        }
+        // SAFETY: the words are left alone until the request is complete.
+        match unsafe { message::receive(at, header::BYTES as u64, Some(rank), Some(tag), self.link.comm()) } {
+            Ok(request) => recv.request = request,
+            Err(e) => {
+                recv.state = InState::Done;
+                self.note(e);
+            }
+        }
+    }
+
+    /// Posts the receive of the data of source `i`, also if they do not fit their blocks, so that
+    /// they do not stay in MPI's queue.
+    fn expect_data(&mut self, i: usize, bytes: u64) -> Result<()> {
+        let fits = self.check(i, bytes);
+        let (rank, tag) = (self.link.sources[i].rank, self.data_tag());
+        let Self { ins, outputs, link, .. } = self;
+        let recv = &mut ins[i];
+        let in_place = match &outputs[recv.blocks.clone()] {
+            [block] if fits.is_ok() => block.in_place(),
+            _ => None,
+        };
+        let at = match in_place {
+            Some(at) => at,
+            None => {
+                enlarge(&mut recv.buffer, to_usize(bytes))?;
+                recv.buffer.as_mut_ptr()
+            }
+        };
+        // SAFETY: the caller of `bind` vouches for the block, in which the message fits; the buffer
+        // is long enough, and left alone until the request is complete.
+        recv.request = unsafe { message::receive(at, bytes, Some(rank), Some(tag), link.comm()) }?;
+        recv.state = InState::Data { bytes, in_place: in_place.is_some(), wanted: fits.is_ok() };
+        fits
+    }
+
+    /// Moves a message forward that comes by message. Returns true if it is complete.
+    fn ask(&mut self, i: usize) -> bool {
+        match self.ins[i].request.test() {
+            Ok(false) => return false,
+            Ok(true) => {}
+            Err(e) => {
+                self.ins[i].state = InState::Done;
+                self.note(e);
+                return true;
+            }
+        }
+        let done = match self.ins[i].state {
+            InState::Header => self.read(i, self.ins[i].words, std::ptr::null()),
+            InState::Data { bytes, in_place, wanted } => {
+                self.ins[i].state = InState::Done;
+                if in_place || !wanted { Ok(()) } else { self.unpack(i, self.ins[i].buffer.as_ptr(), to_usize(bytes)) }
+            }
+            InState::Put | InState::Slot | InState::Done => Ok(()),
+        };
+        if let Err(e) = done {
+            self.note(e);
+        }
+        self.ins[i].state == InState::Done
+    }
+
+    /// Gives up the exposure epoch, which will not end. Living sources still put: a message that
+    /// follows must be received, or its sender would wait for ever.
+    #[cold]
+    pub(super) fn shut(&mut self) {
+        self.exposed = false;
+        self.link.close();
+        for recv in self.ins.iter_mut().filter(|recv| recv.state == InState::Put) {
+            (recv.state, recv.words) = (InState::Slot, [0; 2]);
+        }
+    }
+
+    /// Looks for a header that a source has put without the end of an epoch. Returns true if
+    /// nothing more is to come. The call has failed: its blocks need not be right.
+    #[cold]
+    fn look_into_slot(&mut self, i: usize) -> bool {
+        self.enter_mpi();
+        let slot = self.link.sources[i];
+        let at = self.link.landing.at(to_usize(slot.offset), header::BYTES);
+        // SAFETY: as for `take_slot`, but that the source may be writing: the words count only when
+        // they have not changed since the last look.
+        let words = unsafe { at.cast::<[u64; 2]>().read_unaligned() };
+        let is_same = std::mem::replace(&mut self.ins[i].words, words) == words;
+        let header = Header::of(words).filter(|header| is_same && header.number == self.number);
+        let Some(Header { bytes, place, .. }) = header else { return false };
+        self.ins[i].state = InState::Done;
+        if place == Place::Message
+            && let Err(e) = self.expect_data(i, bytes)
+        {
+            self.note(e);
+        }
+        self.ins[i].state == InState::Done
+    }
+}

@@ -1,0 +1,66 @@
+//! Gives up on neighbors that have died.
+
+use super::state::{InState, Rma, Stage};
+use crate::error::Error;
+use crate::mpi::message::Request;
+use crate::mpi::p2p::Lost;
+
+impl Rma {
+    /// Stops waiting for what processes that have died would have done. The others go on, as their
+    /// neighbors wait for them.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn look_for_dead(&mut self) {
+        if self.stage != Stage::Open {
+            // the call before looks
+            return;
+        }
+        let answers = if self.accessed { Vec::new() } else { self.answers.pending() };
+        let (outs, link) = (self.outs.len(), &self.link);
+        let rank_of = |position: usize| {
+            if position < outs { link.targets[position].rank } else { link.sources[position - outs].rank }
+        };
+        let mut wanted: Vec<u32> = answers.iter().map(|&position| rank_of(position)).collect();
+        let unfinished = self.ins.iter().zip(&link.sources).filter(|(recv, _)| recv.state != InState::Done);
+        wanted.extend(unfinished.map(|(_, slot)| slot.rank));
+        let sending = self.outs.iter().zip(&link.targets).filter(|(out, _)| out.sends.iter().any(|s| !s.is_null()));
+        wanted.extend(sending.map(|(_, slot)| slot.rank));
+        let dead = self.patience.look(link.comm().view(), wanted.into_iter());
+        if dead.is_empty() {
+            return;
+        }
+        dead.iter().for_each(|&rank| link.note_dead(rank));
+        let gone: Vec<usize> = answers.into_iter().filter(|&position| dead.contains(&rank_of(position))).collect();
+        let mut stuck = false;
+        for position in gone {
+            let receives = position < outs;
+            // a word that is sent lives for ever
+            stuck |= self.answers.give_up(position, receives) == Lost::Stuck && receives;
+        }
+        let is_dead = |rank: u32| dead.contains(&rank);
+        for (recv, _) in self.ins.iter_mut().zip(&link.sources).filter(|(_, slot)| is_dead(slot.rank)) {
+            if matches!(recv.state, InState::Header | InState::Data { .. }) {
+                stuck |= !recv.request.withdraw();
+            }
+            recv.state = if recv.state == InState::Put { InState::Put } else { InState::Done };
+        }
+        for (out, _) in self.outs.iter_mut().zip(&link.targets).filter(|(_, slot)| is_dead(slot.rank)) {
+            for request in &mut out.sends {
+                if !matches!(request.test(), Ok(true)) {
+                    // a request that MPI still uses must not be freed
+                    *request = Request::default();
+                    stuck = true;
+                }
+            }
+        }
+        let waits_for_dead = link.sources.iter().any(|slot| is_dead(slot.rank));
+        if self.exposed && waits_for_dead {
+            self.shut();
+            let slots = self.ins.iter_mut().zip(&self.link.sources);
+            slots.filter(|(_, slot)| is_dead(slot.rank)).for_each(|(recv, _)| recv.state = InState::Done);
+        }
+        self.stuck |= stuck;
+        self.stays |= stuck;
+        self.note(Error::Gone { rank: dead[0] }.into());
+    }
+}

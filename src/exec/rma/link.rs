@@ -1,0 +1,156 @@
+//! What the RMA executors of a neighborhood share: the window, its slots, and the turns of calls.
+//!
+//! A process has one exposure epoch at a time. So the calls on a neighborhood, however many are
+//! under way, use the window one after the other, in the order in which they were started, which is
+//! the same on neighbors.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::slots::{Slot, divide};
+use crate::error::Result;
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::landing::{Group, Landing};
+use crate::mpi::p2p::Requests;
+use crate::topology::neighborhood::{Neighborhood, Rank};
+use crate::util::cast::{to_int, to_u32};
+
+/// Tags of messages on a link's communicator: the exchange of slots, answers, and the first of
+/// data.
+const SLOTS: i32 = 1;
+pub const ANSWER: i32 = 2;
+const FIRST_DATA: u64 = 16;
+
+/// Tags of data: those of calls that are under way at the same time differ.
+const DATA_TAGS: u64 = 16_384;
+
+/// Tag of a call's messages.
+pub fn data_tag(number: u64) -> i32 {
+    to_int(FIRST_DATA + number % DATA_TAGS)
+}
+
+/// The window of a neighborhood for one operation, and its own communicator, so that no tag meets
+/// one of other messages, nor a message one of an earlier neighborhood's.
+pub struct Link {
+    pub landing: Arc<Landing>,
+    /// The sources' slots in this process's memory, and this process's slots at its targets, sorted
+    /// by rank.
+    pub sources: Vec<Slot>,
+    pub targets: Vec<Slot>,
+    /// The processes of both.
+    pub sources_group: Group,
+    pub targets_group: Group,
+    /// Bytes of this process's memory.
+    pub bytes: usize,
+    /// Number of the next call, and of the one that uses the window.
+    next: AtomicU64,
+    turn: AtomicU64,
+    /// True once an exposure epoch cannot end. Sources then send messages, which this process asks
+    /// for.
+    closed: AtomicBool,
+    /// Neighbors that have died.
+    dead: Mutex<Vec<Rank>>,
+    any_dead: AtomicBool,
+}
+
+impl Link {
+    /// Makes a window for a neighborhood. Collective over `comm`. The inner error, on all processes
+    /// alike, says why there is none.
+    ///
+    /// Cost: a duplicate of the communicator, a window, and a message of 16 bytes along each edge.
+    pub fn new(n: &Neighborhood, unit: Option<u32>, comm: &Comm) -> Result<Result<Link>> {
+        let comm = comm.again()?;
+        let (sources, bytes) = divide(n, unit);
+        let landing = match Landing::new(bytes, comm)? {
+            Ok(landing) => landing,
+            Err(e) => return Ok(Err(e)),
+        };
+        let comm = landing.comm();
+        let words = |slot: &Slot| {
+            let half = |value: u64, shift: u32| to_u32(value >> shift & u64::from(u32::MAX));
+            vec![half(slot.offset, 0), half(slot.offset, 32), half(slot.capacity, 0), half(slot.capacity, 32)]
+        };
+        let mut out: Vec<(u32, Vec<u32>)> = sources.iter().map(|slot| (slot.rank, words(slot))).collect();
+        let targets = Neighborhood::multiplicities(n.targets()).into_iter().filter(|&(rank, _)| rank != n.rank());
+        let mut into: Vec<(u32, Vec<u32>)> = targets.map(|(rank, _)| (rank, vec![0; 4])).collect();
+        Requests::default().exchange(&mut out, &mut into, SLOTS, comm)?;
+        let whole = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
+        let slot = |(rank, w): &(u32, Vec<u32>)| Slot { rank: *rank, offset: whole(w[0], w[1]), capacity: whole(w[2], w[3]) };
+        let targets: Vec<Slot> = into.iter().map(slot).collect();
+        let group = |slots: &[Slot]| Group::of(comm, &slots.iter().map(|s| s.rank).collect::<Vec<_>>());
+        let (sources_group, targets_group) = (group(&sources)?, group(&targets)?);
+        Ok(Ok(Link {
+            landing,
+            sources,
+            targets,
+            sources_group,
+            targets_group,
+            bytes,
+            // no header in memory that nobody has written names a call
+            next: AtomicU64::new(1),
+            turn: AtomicU64::new(1),
+            closed: AtomicBool::new(false),
+            dead: Mutex::default(),
+            any_dead: AtomicBool::new(false),
+        }))
+    }
+
+    /// Frees the window, unless a process still needs it: one with an active request, an unfreed
+    /// plan, or an epoch that cannot end. Collective.
+    pub fn retire(self: Arc<Self>) -> Result<()> {
+        self.landing.free(Arc::strong_count(&self) > 1)
+    }
+
+    /// The communicator of the window's processes, which has the link's messages.
+    pub fn comm(&self) -> &Comm {
+        self.landing.comm()
+    }
+
+    /// Takes the number of the next call.
+    pub fn next_number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// True if a call may use the window.
+    pub fn is_turn(&self, number: u64) -> bool {
+        self.turn.load(Ordering::Acquire) == number
+    }
+
+    /// Hands the window to the next call.
+    pub fn end_turn(&self) {
+        self.turn.fetch_add(1, Ordering::Release);
+    }
+
+    /// True if sources must send messages.
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    /// Lets no source put any more.
+    #[cold]
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that a neighbor has died. If it is a source, an epoch that lets it in would never end.
+    #[cold]
+    pub fn note_dead(&self, rank: Rank) {
+        let mut dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
+        if !dead.contains(&rank) {
+            dead.push(rank);
+        }
+        if self.sources.iter().any(|slot| slot.rank == rank) {
+            self.close();
+        }
+        self.any_dead.store(true, Ordering::Release);
+    }
+
+    /// Returns the neighbors that have died.
+    #[inline]
+    pub fn dead(&self) -> Vec<Rank> {
+        if !self.any_dead.load(Ordering::Acquire) {
+            return Vec::new();
+        }
+        self.dead.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

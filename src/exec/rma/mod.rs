@@ -1,0 +1,228 @@
+//! The RMA executor: blocks are put into a landing area at the target, a window of MPI.
+//!
+//! When a call's turn comes, the process lets its sources in (`MPI_Win_post`) and tells each of
+//! them so by a message of 8 bytes. It packs its own blocks meanwhile. When all targets have
+//! answered, it puts (`MPI_Win_start`, `MPI_Put`, `MPI_Win_complete`), all blocks for one process
+//! together, behind a header. When all sources have completed (`MPI_Win_test`), it unpacks what
+//! they have put. No call of MPI can block for ever: what others must do first has been announced,
+//! and is polled for, with a check for processes that have died.
+//!
+//! A message that exceeds its slot in the landing area comes by message; the sender decides that,
+//! and the header says so. A process one of whose sources has died lets nobody in any more, as the
+//! epoch would never end: it asks for messages instead.
+//!
+//! Useful where the network writes to remote memory without the remote processor, and where edges
+//! are repeated, as all blocks for a process travel together. Only `direct` runs so: the other
+//! schedules order messages that would wait for one another. A block counts as arrived when all
+//! sources have completed, as MPI tells no more.
+//!
+//! Cost: for each process that this one sends to, a message of 8 bytes from it, a put, and MPI's
+//! synchronization; two copies of each byte, one where a block is contiguous and long. No
+//! allocation once buffers have reached their largest size.
+//!
+//! Source: Barrett, One-Sided Communication for High Performance Computing Applications, chapters 3
+//! and 7.
+//!
+//! | file | job |
+//! |---|---|
+//! | `slots`, `header` | how the landing area is divided; what stands before a message |
+//! | `link` | the window, and the turns of calls |
+//! | `state`, `bind` | the executor and its messages; buffers, counts and datatypes of a call |
+//! | `epoch` | the steps of a call |
+//! | `failure` | neighbors that have died |
+
+mod bind;
+mod epoch;
+mod failure;
+mod header;
+pub mod link;
+mod slots;
+mod state;
+
+use std::sync::Arc;
+
+pub use state::Rma;
+
+use crate::datatype::buffers::Buffers;
+use crate::error::Result;
+use crate::exec::blocks::MessageBlock;
+use crate::exec::executor::Executor;
+use crate::exec::waiting::Waiting;
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::liveness::Patience;
+use crate::mpi::message::Request;
+use crate::mpi::p2p::Requests;
+use crate::observe::Record;
+use crate::schedule::Block;
+use crate::topology::neighborhood::Neighborhood;
+use crate::util::backoff::{Backoff, Pace};
+use crate::util::cast::{to_int, to_u32};
+use link::Link;
+use state::{InMessage, InState, OutMessage, Stage};
+
+impl Rma {
+    /// Makes an executor of those edges of a neighborhood that its link has, and, if `own`, of the
+    /// process's edges to itself.
+    pub fn new(link: &Arc<Link>, comm: Arc<Comm>, n: &Neighborhood, own: bool, waiting: Waiting) -> Rma {
+        let (targets, sources) = (n.targets_in_order(), n.sources_in_order());
+        let (mut inputs, mut outs) = (Vec::new(), Vec::new());
+        for slot in &link.targets {
+            let begin = inputs.len();
+            inputs.extend(targets.iter().filter(|t| t.1 == slot.rank).map(|t| MessageBlock::new(0, t.0)));
+            outs.push(OutMessage {
+                blocks: begin..inputs.len(),
+                bytes: 0,
+                staged: 0,
+                words: [0; 2],
+                in_place: None,
+                spoiled: false,
+                answer: 0,
+                sends: Default::default(),
+            });
+        }
+        let (mut outputs, mut ins, mut of_source) = (Vec::new(), Vec::new(), vec![None; n.sources().len()]);
+        for (i, slot) in link.sources.iter().enumerate() {
+            let begin = outputs.len();
+            for source in sources.iter().filter(|s| s.1 == slot.rank) {
+                of_source[source.0 as usize] = Some(to_u32(i));
+                outputs.push(MessageBlock::new(0, source.0));
+            }
+            ins.push(InMessage {
+                blocks: begin..outputs.len(),
+                bytes: 0,
+                state: InState::Done,
+                words: [0; 2],
+                request: Request::default(),
+                buffer: Vec::new(),
+            });
+        }
+        let mut answers = Requests::default();
+        answers.reserve(outs.len() + ins.len());
+        let self_edges = if own { n.self_edges() } else { Vec::new() };
+        Rma {
+            link: Arc::clone(link),
+            comm,
+            tag: 0,
+            me: to_int(n.rank()),
+            waiting,
+            stage: Stage::Idle,
+            number: 0,
+            known: Default::default(),
+            inputs,
+            outputs,
+            answer_messages: Vec::with_capacity(outs.len().max(ins.len())),
+            outs,
+            ins,
+            of_source,
+            to_all: false,
+            copies: Vec::with_capacity(self_edges.len()),
+            self_edges,
+            accepted: [None; 2],
+            pack: Vec::new(),
+            staging: Vec::new(),
+            answers,
+            exposed: false,
+            accessed: false,
+            failure: None,
+            stuck: false,
+            stays: false,
+            patience: Patience::default(),
+            record: None,
+        }
+    }
+
+    /// Counts and traces what this executor does from now on.
+    pub fn observe(&mut self, record: &Arc<Record>) {
+        self.record = Some(Arc::clone(record));
+    }
+
+    /// Returns the blocks that are sent.
+    pub fn sent(&self) -> impl Iterator<Item = Block> + '_ {
+        self.inputs.iter().map(|block| Block::Input(block.entry))
+    }
+
+    /// Returns true if MPI may still access the bound buffers although no call is active.
+    pub fn is_stuck(&self) -> bool {
+        self.stuck
+    }
+}
+
+impl Drop for Rma {
+    fn drop(&mut self) {
+        // a call that nobody completes leaves its epoch open
+        if matches!(self.stage, Stage::Queued | Stage::Open) {
+            self.link.close();
+            (self.stuck, self.stays) = (true, true);
+        }
+        self.leave_memory();
+        if self.stays {
+            std::mem::forget((std::mem::take(&mut self.outs), std::mem::take(&mut self.ins)));
+        }
+    }
+}
+
+impl Executor for Rma {
+    unsafe fn bind(&mut self, buffers: &Buffers) -> Result<()> {
+        self.bind_blocks(buffers)
+    }
+
+    fn start(&mut self, tag: i32) -> Result<()> {
+        (self.tag, self.number, self.stage) = (tag, self.link.next_number(), Stage::Queued);
+        self.patience.restart();
+        self.copy_own();
+        self.step();
+        Ok(())
+    }
+
+    fn test(&mut self) -> Result<bool> {
+        if self.stage == Stage::Idle {
+            return Ok(true);
+        }
+        if self.step() {
+            self.stage = Stage::Idle;
+            return self.failure.take().map_or(Ok(true), Err);
+        }
+        if self.patience.is_over() {
+            self.look_for_dead();
+        }
+        Ok(false)
+    }
+
+    fn wait(&mut self) -> Result<()> {
+        let pace = if self.waiting == Waiting::Yield { Pace::MESSAGES } else { Pace::UNSURE };
+        let mut backoff = Backoff::new(pace);
+        while !self.test()? {
+            backoff.snooze();
+        }
+        Ok(())
+    }
+
+    fn posts_at_once(&self) -> bool {
+        false
+    }
+
+    fn can_start(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn forget_datatypes(&mut self) {
+        self.inputs.iter_mut().chain(&mut self.outputs).for_each(MessageBlock::forget);
+        self.accepted = [None; 2];
+    }
+
+    fn keeps_datatypes(&self) -> bool {
+        true
+    }
+
+    fn arrived(&mut self, source: usize) -> Result<bool> {
+        if let Some(error) = &self.failure {
+            return Err(error.clone());
+        }
+        let message = self.of_source.get(source).copied().flatten();
+        Ok(match self.stage {
+            Stage::Queued => message.is_none(),
+            Stage::Open => message.is_none_or(|i| self.ins[i as usize].state == InState::Done),
+            Stage::Idle | Stage::Complete => true,
+        })
+    }
+}

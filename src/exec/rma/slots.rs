@@ -1,0 +1,81 @@
+//! How the landing area is divided: a slot for each source.
+
+use super::header;
+use crate::topology::neighborhood::{Neighborhood, Rank};
+use crate::util::cast::to_usize;
+
+/// Bytes that a block has room for if no weights say how long it is.
+const UNKNOWN: usize = 64 << 10;
+
+/// Least and most bytes of a source's messages in the area.
+const LEAST: usize = 4 << 10;
+const MOST: usize = 64 << 20;
+
+/// Most bytes of the area, where slots have more than the least.
+const AREA: usize = 256 << 20;
+
+/// Alignment of slots: a cache line.
+const LINE: usize = 64;
+
+/// The place of one source's messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// The source, or for a sender, the target.
+    pub rank: Rank,
+    /// Where its header begins.
+    pub offset: u64,
+    /// Most bytes of a message in it.
+    pub capacity: u64,
+}
+
+/// Divides the area among the sources of a neighborhood, sorted by rank, without the process
+/// itself. `unit`: bytes that a weight of 1 stands for, if the caller said so. Returns the slots
+/// and the length of the area.
+pub fn divide(n: &Neighborhood, unit: Option<u32>) -> (Vec<Slot>, usize) {
+    let others = || Neighborhood::multiplicities(n.sources()).into_iter().filter(|&(rank, _)| rank != n.rank());
+    let fair = (AREA / others().count().max(1)).max(LEAST);
+    let bytes = |weight: u32, unit: u32| usize::try_from(u64::from(weight) * u64::from(unit)).unwrap_or(usize::MAX);
+    let mut end = 0;
+    let slots = others().map(|(rank, times)| {
+        let wanted = match unit.filter(|_| n.weighted()) {
+            Some(unit) => (n.sources().iter().filter(|s| s.rank == Some(rank)))
+                .fold(0usize, |sum, s| sum.saturating_add(bytes(s.weight, unit))),
+            None => UNKNOWN.saturating_mul(to_usize(times)),
+        };
+        let capacity = wanted.clamp(LEAST, MOST).min(fair);
+        let slot = Slot { rank, offset: end as u64, capacity: capacity as u64 };
+        end = (end + header::BYTES + capacity).next_multiple_of(LINE);
+        slot
+    });
+    (slots.collect(), end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::neighborhood::Neighbor;
+
+    #[test]
+    fn slots_do_not_overlap_and_follow_the_weights() {
+        let (slots, end) = divide(&Neighborhood::from_ranks(2, &[3, 1, 2, 3], &[]), Some(8));
+        assert_eq!(slots.iter().map(|s| (s.rank, s.capacity)).collect::<Vec<_>>(), [(1, 64 << 10), (3, 128 << 10)]);
+        assert!(slots[1].offset >= slots[0].offset + slots[0].capacity + 16 && slots[1].offset % 64 == 0);
+        assert!(end as u64 >= slots[1].offset + slots[1].capacity + 16);
+        let source = |weight| Neighbor { rank: Some(1), weight, direction: 0 };
+        let weighted = |weight| Neighborhood::new(0, vec![source(weight)], Vec::new(), true);
+        assert_eq!(divide(&weighted(1000), Some(100)).0[0].capacity, 100_000);
+        assert_eq!(divide(&weighted(1), Some(1)).0[0].capacity, LEAST as u64);
+        assert_eq!(divide(&weighted(u32::MAX), Some(u32::MAX)).0[0].capacity, MOST as u64);
+        // weights without a unit say nothing about bytes
+        assert_eq!(divide(&weighted(1000), None).0[0].capacity, UNKNOWN as u64);
+    }
+
+    #[test]
+    fn many_sources_share_the_area() {
+        let ranks: Vec<u32> = (1..=40_000).collect();
+        let (slots, end) = divide(&Neighborhood::from_ranks(0, &ranks, &[]), None);
+        assert!(end <= 2 * AREA, "{end}");
+        assert!(slots.iter().all(|s| s.capacity >= LEAST as u64));
+        assert_eq!(divide(&Neighborhood::from_ranks(0, &[0], &[0]), None), (Vec::new(), 0));
+    }
+}

@@ -1,0 +1,138 @@
+//! The state of an RMA executor and of its messages.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::link::Link;
+use crate::datatype::copy::BlockCopy;
+use crate::datatype::known::Known;
+use crate::datatype::pack::Loopback;
+use crate::error::Error;
+use crate::exec::blocks::MessageBlock;
+use crate::exec::waiting::Waiting;
+use crate::mpi::Datatype;
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::liveness::Patience;
+use crate::mpi::message::Request;
+use crate::mpi::p2p::{Message, Requests};
+use crate::observe::Record;
+
+/// How far a call has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// None is active.
+    Idle,
+    /// Earlier calls use the window.
+    Queued,
+    /// It uses the window.
+    Open,
+    /// It is complete, and its outcome has not been returned.
+    Complete,
+}
+
+/// A message to one target, by its position among the link's targets.
+pub(super) struct OutMessage {
+    pub(super) blocks: Range<usize>,
+    pub(super) bytes: usize,
+    /// Where its header and data begin in the staging buffer.
+    pub(super) staged: usize,
+    /// Its header, where that is not sent from the staging buffer.
+    pub(super) words: [u64; 2],
+    /// Address of its data, if they go straight from the caller's buffer.
+    pub(super) in_place: Option<*const u8>,
+    /// True if its blocks could not be packed.
+    pub(super) spoiled: bool,
+    /// What the target said: whether it lets this process put. Written by MPI.
+    pub(super) answer: u64,
+    /// Sends of the header and of data that do not go by a put.
+    pub(super) sends: [Request; 2],
+}
+
+/// State of a message that is received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InState {
+    /// It is put into its slot.
+    Put,
+    /// The same, but its epoch will not end: its header is looked for in memory.
+    Slot,
+    /// Its header comes by message.
+    Header,
+    /// Its data come by message, so many bytes.
+    Data { bytes: u64, in_place: bool, wanted: bool },
+    /// It is in its blocks, or will not come.
+    Done,
+}
+
+/// A message from one source, by its position among the link's sources.
+pub(super) struct InMessage {
+    pub(super) blocks: Range<usize>,
+    pub(super) bytes: usize,
+    pub(super) state: InState,
+    /// A header that comes by message.
+    pub(super) words: [u64; 2],
+    pub(super) request: Request,
+    /// Data that come by message, if not in place.
+    pub(super) buffer: Vec<u8>,
+}
+
+/// Executes the edges of a neighborhood by puts.
+pub struct Rma {
+    pub(super) link: Arc<Link>,
+    /// The private communicator, and the call's tag on it.
+    pub(super) comm: Arc<Comm>,
+    pub(super) tag: i32,
+    pub(super) me: i32,
+    pub(super) waiting: Waiting,
+    pub(super) stage: Stage,
+    pub(super) number: u64,
+    pub(super) known: [Known; 2],
+    pub(super) inputs: Vec<MessageBlock>,
+    pub(super) outputs: Vec<MessageBlock>,
+    pub(super) outs: Vec<OutMessage>,
+    pub(super) ins: Vec<InMessage>,
+    /// For each entry of the source list, its position among the messages.
+    pub(super) of_source: Vec<Option<u32>>,
+    /// True if all targets get the same block.
+    pub(super) to_all: bool,
+    pub(super) self_edges: Vec<(u32, u32)>,
+    pub(super) copies: Vec<BlockCopy>,
+    pub(super) accepted: [Option<Datatype>; 2],
+    pub(super) pack: Vec<u8>,
+    /// Headers and packed data of what is sent.
+    pub(super) staging: Vec<u8>,
+    /// Receives of the targets' answers, then sends of this process's answers to its sources.
+    pub(super) answers: Requests,
+    pub(super) answer_messages: Vec<Message>,
+    /// True while sources may put; true once this process has put.
+    pub(super) exposed: bool,
+    pub(super) accessed: bool,
+    pub(super) failure: Option<Box<Error>>,
+    /// True if MPI may still access the bound buffers.
+    pub(super) stuck: bool,
+    /// True if MPI may still access words of the messages, now or later.
+    pub(super) stays: bool,
+    pub(super) patience: Patience,
+    pub(super) record: Option<Arc<Record>>,
+}
+
+// SAFETY: it holds addresses in the caller's buffers, which whoever completes the call may access,
+// memory of its own, and handles, which any thread that may call MPI may use.
+unsafe impl Send for Rma {}
+
+impl Rma {
+    pub(super) fn loopback(&self) -> Loopback<'_> {
+        Loopback { me: self.me, tag: self.tag, comm: &self.comm }
+    }
+
+    /// Records a failure, unless there is an earlier one. The other messages still run to
+    /// completion.
+    #[cold]
+    pub(super) fn note(&mut self, error: Box<Error>) {
+        self.failure.get_or_insert(error);
+    }
+
+    /// Tag of messages of the active call on the link's communicator.
+    pub(super) fn data_tag(&self) -> i32 {
+        super::link::data_tag(self.number)
+    }
+}

@@ -1,0 +1,216 @@
+//! A window in which each process has memory that its sources put into.
+//!
+//! Epochs need neighbors alone: a process lets its sources in (`post`), and its targets let it in
+//! (`put_all`: start, put, complete). `MPI_Win_start` may block until all targets have posted, so
+//! `put_all` asks for a promise that they have, and tells MPI so (`MPI_MODE_NOCHECK`). `test`
+//! replaces `MPI_Win_wait`, which would not return if a source has died.
+//!
+//! Freeing a window is collective. What has not been freed when MPI is finalized is freed then, in
+//! the order in which the windows were made, which is the same on all processes that share two of
+//! them. A window with an epoch that never ends is left to MPI.
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::coll::{self, Reduction};
+use super::comm::Owned as Comm;
+use super::constants::{RSMPI_ERRORS_RETURN, RSMPI_GROUP_NULL, RSMPI_INFO_NULL, RSMPI_WIN_NULL};
+use super::of_process::OfProcess;
+use super::{MPI_Aint, MPI_Group, check, datatype, liveness};
+use crate::error::{Error, Result};
+use crate::util::cast::to_int;
+
+unsafe extern "C" {
+    safe static mpixn_mode_nocheck: c_int;
+}
+
+/// A group of processes; freed when dropped.
+#[derive(Debug)]
+pub struct Group(MPI_Group);
+
+// SAFETY: a handle, which may be used in any thread that may call MPI.
+unsafe impl Send for Group {}
+// SAFETY: as above.
+unsafe impl Sync for Group {}
+
+impl Group {
+    /// Makes a group of some processes of a communicator. Local.
+    pub fn of(comm: &Comm, ranks: &[u32]) -> Result<Group> {
+        let ranks: Vec<c_int> = ranks.iter().map(|&rank| to_int(rank)).collect();
+        let (mut all, mut group) = (RSMPI_GROUP_NULL, RSMPI_GROUP_NULL);
+        // SAFETY: a live communicator; the array has the given length, and the group of all
+        // processes is freed.
+        unsafe {
+            check(mpi_sys::MPI_Comm_group(comm.raw(), &mut all), "MPI_Comm_group")?;
+            let made = check(mpi_sys::MPI_Group_incl(all, to_int(ranks.len()), ranks.as_ptr(), &mut group), "MPI_Group_incl");
+            check(mpi_sys::MPI_Group_free(&mut all), "MPI_Group_free")?;
+            made.map(|()| Group(group))
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if super::is_usable() {
+            // SAFETY: a live group that no one else has. Errors cannot be reported.
+            unsafe { mpi_sys::MPI_Group_free(&mut self.0) };
+        }
+    }
+}
+
+/// Bytes on their way into the memory of another process.
+#[derive(Debug, Clone, Copy)]
+pub struct Put {
+    /// Address of the first one.
+    pub at: *const u8,
+    /// How many.
+    pub bytes: usize,
+    /// The process.
+    pub target: u32,
+    /// Where in its memory they go.
+    pub offset: u64,
+}
+
+/// The window and this process's memory in it. Freed by [`free`](Landing::free), as that is
+/// collective.
+#[derive(Debug)]
+pub struct Landing {
+    comm: Comm,
+    window: mpi_sys::MPI_Win,
+    memory: *mut u8,
+    bytes: usize,
+    /// True while sources may put.
+    open: AtomicBool,
+    /// True once the window has been freed.
+    freed: AtomicBool,
+}
+
+/// The windows of this process that have not been freed, oldest first.
+#[derive(Default)]
+struct Windows(Mutex<Vec<Arc<Landing>>>);
+
+static WINDOWS: OfProcess<Windows> = OfProcess::new();
+
+impl Drop for Windows {
+    fn drop(&mut self) {
+        for landing in std::mem::take(self.0.get_mut().unwrap_or_else(PoisonError::into_inner)) {
+            // errors cannot be reported
+            let _ = landing.free_if_all(true);
+        }
+    }
+}
+
+// SAFETY: a handle, and memory that lives as long as the window. Whoever has the epoch uses both.
+unsafe impl Send for Landing {}
+// SAFETY: as above.
+unsafe impl Sync for Landing {}
+
+impl Landing {
+    /// Makes a window in which this process has `bytes` bytes, and which keeps `comm`. Collective
+    /// over `comm`. Where a process fails to make it, none has it: the inner error says why.
+    pub fn new(bytes: usize, comm: Comm) -> Result<Result<Arc<Landing>>> {
+        // MPI drops the youngest first, and freeing windows needs liveness's
+        liveness::card()?;
+        let windows = WINDOWS.get()?;
+        // making a window blocks inside MPI: enter it only when all are here
+        coll::barrier(&comm)?;
+        coll::count(Some(&comm), 0);
+        let mut window = RSMPI_WIN_NULL;
+        let mut memory: *mut u8 = std::ptr::null_mut();
+        // SAFETY: a live communicator; the results are locals. MPI writes the address of the memory
+        // to the second one.
+        let made = unsafe {
+            let (bytes, at) = (to_int::<MPI_Aint>(bytes), (&raw mut memory).cast());
+            check(mpi_sys::MPI_Win_allocate(bytes, 1, RSMPI_INFO_NULL, comm.raw(), at, &mut window), "MPI_Win_allocate")
+        };
+        let [all] = coll::allreduce(&comm, [i64::from(made.is_ok())], Reduction::Min)?;
+        if all == 0 {
+            // a window that others lack cannot be freed
+            return Ok(made.and_then(|()| Err(Error::Internal("MPI_Win_allocate failed on another process".into()).into())));
+        }
+        // SAFETY: a live window.
+        check(unsafe { mpi_sys::MPI_Win_set_errhandler(window, RSMPI_ERRORS_RETURN) }, "MPI_Win_set_errhandler")?;
+        let landing =
+            Arc::new(Landing { comm, window, memory, bytes, open: AtomicBool::new(false), freed: AtomicBool::new(false) });
+        windows.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&landing));
+        Ok(Ok(landing))
+    }
+
+    /// The communicator of the window's processes.
+    pub fn comm(&self) -> &Comm {
+        &self.comm
+    }
+
+    /// Frees the window if no process `keeps` it, or has an epoch open. Collective.
+    pub fn free(self: &Arc<Self>, keeps: bool) -> Result<()> {
+        if super::is_usable() && self.free_if_all(!keeps)? {
+            let windows = WINDOWS.get()?;
+            windows.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| !Arc::ptr_eq(other, self));
+        }
+        Ok(())
+    }
+
+    /// Frees the window if all processes can do so, and returns true then.
+    fn free_if_all(&self, can: bool) -> Result<bool> {
+        if self.freed.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        let can = can && !self.open.load(Ordering::Acquire);
+        let [all] = coll::allreduce(&self.comm, [i64::from(can)], Reduction::Min)?;
+        if all == 0 {
+            return Ok(false);
+        }
+        let mut window = self.window;
+        // SAFETY: a live window, which nobody uses any more.
+        check(unsafe { mpi_sys::MPI_Win_free(&mut window) }, "MPI_Win_free")?;
+        self.freed.store(true, Ordering::Relaxed);
+        Ok(true)
+    }
+
+    /// Address of a byte of this process's memory; null if there are not `bytes` bytes from there
+    /// on.
+    pub fn at(&self, offset: usize, bytes: usize) -> *const u8 {
+        let fits = offset.checked_add(bytes).is_some_and(|end| end <= self.bytes);
+        if fits { self.memory.wrapping_add(offset) } else { std::ptr::null() }
+    }
+
+    /// Lets the processes of a group put. Does not block.
+    pub fn post(&self, sources: &Group) -> Result<()> {
+        // SAFETY: a live window and group.
+        check(unsafe { mpi_sys::MPI_Win_post(sources.0, mpixn_mode_nocheck, self.window) }, "MPI_Win_post")?;
+        self.open.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Returns true, once, when all that the group of `post` has put is here, which ends its epoch.
+    pub fn test(&self) -> Result<bool> {
+        let mut done = 0;
+        // SAFETY: a live window; the result is a local.
+        check(unsafe { mpi_sys::MPI_Win_test(self.window, &mut done) }, "MPI_Win_test")?;
+        if done != 0 {
+            self.open.store(false, Ordering::Release);
+        }
+        Ok(done != 0)
+    }
+
+    /// Puts into the memory of processes of a group, each of which has posted. When this returns,
+    /// the bytes may be written again.
+    ///
+    /// # Safety
+    /// The bytes must be readable.
+    pub unsafe fn put_all(&self, targets: &Group, puts: impl Iterator<Item = Put>) -> Result<()> {
+        // SAFETY: a live window and group.
+        check(unsafe { mpi_sys::MPI_Win_start(targets.0, mpixn_mode_nocheck, self.window) }, "MPI_Win_start")?;
+        let byte = datatype::byte().raw();
+        let mut done = Ok(());
+        for Put { at, bytes, target, offset } in puts {
+            let (count, target, offset) = (to_int(bytes), to_int(target), to_int::<MPI_Aint>(offset));
+            // SAFETY: the caller vouches for the bytes, which stay until the epoch ends below.
+            let rc = unsafe { mpi_sys::MPI_Put(at.cast(), count, byte, target, offset, count, byte, self.window) };
+            done = done.and(check(rc, "MPI_Put"));
+        }
+        // SAFETY: a live window. The epoch ends even if a put failed: targets wait for it.
+        done.and(check(unsafe { mpi_sys::MPI_Win_complete(self.window) }, "MPI_Win_complete"))
+    }
+}
