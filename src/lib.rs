@@ -28,8 +28,9 @@
 //! ```
 //!
 //! Next to `collective` stands `sparse`: exchanges whose receivers do not know their senders, with
-//! one file for each of its `protocols`. Above it, `window` has operations on elements of others. `progress` lists the active requests that every waiting
-//! call must advance. `observe` counts and traces messages if the environment asks for it.
+//! one file for each of its `protocols`. Above it, `window` has operations on elements of others.
+//! `progress` lists the active requests that every waiting call must advance. `observe` counts and
+//! traces messages if the environment asks for it.
 //!
 //! `schedule` defines what a schedule is and verifies it; each file or folder of
 //! `schedule::algorithms` builds schedules by one algorithm, `edge_coloring` and

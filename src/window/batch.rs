@@ -184,8 +184,8 @@ impl Batch {
         self.bytes.len() - SPARE
     }
 
-    /// Returns how many elements of `size` bytes fit as a run, and what they return in a message; at
-    /// least one if an operation on one element fits.
+    /// Returns how many elements of `size` bytes fit as a run, and what they return in a message;
+    /// at least one if an operation on one element fits.
     #[inline]
     pub fn run_room(&self, kind: Kind, size: usize) -> usize {
         let values = kind.values() * size;

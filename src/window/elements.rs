@@ -16,8 +16,8 @@ use crate::util::cast::{to_int, to_offset, to_usize};
 static WINDOW: Names =
     Names { buffer: "base", count: "count", counts: "count", displs: "indices", datatype: "type", datatypes: "type" };
 
-/// The process's rank on a communicator that holds only this process, and the tag of messages there:
-/// some data is packed by a message.
+/// The process's rank on a communicator that holds only this process, and the tag of messages
+/// there: some data is packed by a message.
 const ME: i32 = 0;
 const TAG: i32 = 0;
 
