@@ -6,7 +6,7 @@ use super::names::*;
 pub const LOG: &str = "MPIX_NEIGHBOR_LOG";
 
 /// All hints.
-const HINTS: [Names; 25] = [
+const HINTS: [Names; 26] = [
     SCHEDULE,
     SPLIT,
     SEED,
@@ -22,6 +22,7 @@ const HINTS: [Names; 25] = [
     (MATCH, ""),
     SHARED_MEMORY,
     SINGLE_COPY,
+    TRANSPORT,
     VERIFY,
     SPARSE,
     SPARSE_TARGETS,
