@@ -17,34 +17,34 @@ enum { ELEMENTS = 50, EPOCHS = 4 };
 
 static int operations_in(int epoch) { return epoch == 1 ? 0 : epoch == 2 ? 3 : 700; }
 
-#define COMMUTING(NAME, T, TYPE, OP, START, COMBINE)                                                 \
-  static void NAME(MPI_Comm comm) {                                                                  \
-    int me, size;                                                                                    \
-    MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);                                            \
-    T mine[ELEMENTS], want[ELEMENTS];                                                                \
-    for (int i = 0; i < ELEMENTS; i++) mine[i] = want[i] = (T)(START + i);                           \
-    /* process 1 has no elements */                                                                  \
-    MPIX_Sparse_window window = create(me == 1 ? NULL : mine, me == 1 ? 0 : ELEMENTS, TYPE, comm);   \
-    for (int epoch = 0; epoch < EPOCHS; epoch++) {                                                   \
-      for (int p = 0; p < size; p++)                                                                 \
-        for (int k = 0; k < operations_in(epoch); k++) {                                             \
-          uint64_t h = mix3(p, epoch, k);                                                            \
-          int target = h % size;                                                                     \
-          if (target == 1) target = 0;                                                               \
-          MPI_Aint index = one((h >> 16) % ELEMENTS);                                                \
-          T value = (T)((h >> 40) % 3 + 1);                                                          \
-          if (target == me) want[index] = COMBINE(want[index], value);                               \
-          if (p == me) OK(MPIX_Sparse_window_accumulate(&value, 1, target, &index, OP, window));     \
-        }                                                                                            \
-      OK(MPIX_Sparse_window_fence(window));                                                          \
-      /* what others do after their fence has not been done yet */                                   \
-      for (int i = 0; i < ELEMENTS && me != 1; i++) {                                                \
+#define COMMUTING(NAME, T, TYPE, OP, START, COMBINE) \
+  static void NAME(MPI_Comm comm) { \
+    int me, size; \
+    MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size); \
+    T mine[ELEMENTS], want[ELEMENTS]; \
+    for (int i = 0; i < ELEMENTS; i++) mine[i] = want[i] = (T)(START + i); \
+    /* process 1 has no elements */ \
+    MPIX_Sparse_window window = create(me == 1 ? NULL : mine, me == 1 ? 0 : ELEMENTS, TYPE, comm); \
+    for (int epoch = 0; epoch < EPOCHS; epoch++) { \
+      for (int p = 0; p < size; p++) \
+        for (int k = 0; k < operations_in(epoch); k++) { \
+          uint64_t h = mix3(p, epoch, k); \
+          int target = h % size; \
+          if (target == 1) target = 0; \
+          MPI_Aint index = one((h >> 16) % ELEMENTS); \
+          T value = (T)((h >> 40) % 3 + 1); \
+          if (target == me) want[index] = COMBINE(want[index], value); \
+          if (p == me) OK(MPIX_Sparse_window_accumulate(&value, 1, target, &index, OP, window)); \
+        } \
+      OK(MPIX_Sparse_window_fence(window)); \
+      /* what others do after their fence has not been done yet */ \
+      for (int i = 0; i < ELEMENTS && me != 1; i++) { \
         CHECK(mine[i] == want[i], #NAME ", epoch %d: element %d is %g, not %g", epoch, i, (double)mine[i], (double)want[i]); \
-        mine[i] = want[i] = (T)(epoch + i);                                                          \
-      }                                                                                              \
-    }                                                                                                \
-    OK(MPIX_Sparse_window_free(&window));                                                            \
-    CHECK(window == NULL, "the handle is left");                                                     \
+        mine[i] = want[i] = (T)(epoch + i); \
+      } \
+    } \
+    OK(MPIX_Sparse_window_free(&window)); \
+    CHECK(window == NULL, "the handle is left"); \
   }
 
 #define PLUS(a, b) ((a) + (b))
@@ -56,7 +56,8 @@ COMMUTING(maxima_of_ints, int, MPI_INT, MPI_MAX, -3, LARGER)
 COMMUTING(maxima_of_unsigneds, unsigned, MPI_UNSIGNED, MPI_MAX, 2147483648u, LARGER)
 COMMUTING(bits_of_words, uint64_t, MPI_UINT64_T, MPI_BXOR, 0, DIFFERENT_BITS)
 COMMUTING(sums_of_shorts, short, MPI_SHORT, MPI_SUM, 0, PLUS)
-/* below 128: MPICH 4.0 takes the largest of unsigned numbers of 8 and 16 bits as if they had signs */
+/* below 128: MPICH 4.0 takes the largest of unsigned numbers of 8 and 16 bits as if they had
+   signs */
 COMMUTING(maxima_of_bytes, unsigned char, MPI_UNSIGNED_CHAR, MPI_MAX, 60, LARGER)
 
 /* ---- all kinds of operations, in order: each process has elements of its own at each target, and

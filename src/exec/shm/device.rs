@@ -10,6 +10,7 @@ use super::state::{RecvState, Shm};
 use crate::datatype::buffers::Buffers;
 use crate::error::Result;
 use crate::exec::device::{no_reduction, refuse};
+use crate::exec::remote::Remote;
 use crate::mpi::device::Devices;
 use crate::mpi::message;
 use crate::schedule::Block;
@@ -24,7 +25,7 @@ impl Shm {
             Some(folding) if folding.reduces() => {
                 let near = self.inputs.iter().map(|block| Block::Input(block.entry));
                 let own = self.self_edges.iter().map(|edge| Block::Input(edge.0));
-                let far = self.remote.iter().flat_map(|remote| remote.blocks()).filter(|b| matches!(b, Block::Input(_)));
+                let far = self.remote.iter().flat_map(Remote::blocks).filter(|b| matches!(b, Block::Input(_)));
                 let result = (!folding.chain.is_empty()).then_some(Block::Output(0));
                 return refuse(devices, first, near.chain(own).chain(far).chain(result), no_reduction);
             }
