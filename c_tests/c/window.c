@@ -328,6 +328,36 @@ static void served_from_another_call(MPI_Comm comm) {
   OK(MPIX_Sparse_window_free(&first));
 }
 
+/* in each epoch a few batches, which the target applies before it acknowledges them with its own last
+   one: they are not taken for unacknowledged in the epochs after it */
+static void few_batches_in_many_epochs(MPI_Comm comm) {
+  enum { FEW = 10, MANY = 40, LOOKS = 1000 };
+  int me, size;
+  MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
+  uint64_t mine[FEW] = {0}, value = 1;
+  MPI_Info info;
+  MPIX_Sparse_window window;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_window_batch", "64");
+  OK(MPIX_Sparse_window_create(mine, FEW, MPI_UINT64_T, info, comm, &window));
+  MPI_Info_free(&info);
+  for (int epoch = 0; epoch < MANY && size > 1; epoch++) {
+    for (int k = 0; k < 2 * FEW && me == 1; k += 2) {
+      MPI_Aint at = k % FEW;
+      OK(MPIX_Sparse_window_accumulate(&value, 1, 0, &at, MPI_SUM, window));
+    }
+    MPI_Barrier(comm);
+    MPI_Aint zero = 0;
+    /* own elements: looks at what has come */
+    for (int k = 0; k < LOOKS && me == 0; k++) OK(MPIX_Sparse_window_accumulate(&value, 1, 0, &zero, MPI_SUM, window));
+    if (me == 0) OK(MPIX_Sparse_window_accumulate(&value, 1, 1, &zero, MPI_SUM, window));
+    OK(MPIX_Sparse_window_fence(window));
+  }
+  const uint64_t sum = size == 1 ? 0 : me == 0 ? MANY * (LOOKS + 2) : me == 1 ? MANY : 0;
+  CHECK(mine[0] == sum, "%lu, not %lu", (unsigned long)mine[0], (unsigned long)sum);
+  OK(MPIX_Sparse_window_free(&window));
+}
+
 /* windows on parts of a communicator that is freed before them, and operations on nobody */
 static void lives(MPI_Comm comm) {
   int me, size, mine[2] = {0, 0}, value = 3, part_rank, part_size;
@@ -417,6 +447,7 @@ int main(int argc, char **argv) {
   long_elements(comm);
   tickets_and_winners(comm);
   floods(comm);
+  few_batches_in_many_epochs(comm);
   served_from_another_call(comm);
   lives(comm);
   bad_input();

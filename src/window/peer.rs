@@ -56,6 +56,14 @@ impl Peer {
         self.sent.wrapping_sub(self.acknowledged) < MOST_UNACKNOWLEDGED
     }
 
+    /// Takes the number of batches that it has applied. A number that came another way may be older
+    /// than the last one.
+    pub fn acknowledge(&mut self, applied: u32) {
+        if self.sent.wrapping_sub(applied) <= self.sent.wrapping_sub(self.acknowledged) {
+            self.acknowledged = applied;
+        }
+    }
+
     /// Returns true if it has acknowledged all batches.
     pub fn has_applied_all(&self) -> bool {
         self.sent == self.acknowledged
@@ -139,6 +147,17 @@ mod tests {
         assert_eq!(sent.count(), MOST_UNACKNOWLEDGED as usize);
         // its answers come before it must wait for good
         const { assert!(ACKNOWLEDGED_TOGETHER < MOST_UNACKNOWLEDGED) }
+    }
+
+    #[test]
+    fn an_older_acknowledgement_changes_nothing() {
+        let mut peer = Peer::new(Batch::new(64), false);
+        (peer.sent, peer.acknowledged) = (3, u32::MAX - 8);
+        peer.acknowledge(1);
+        peer.acknowledge(u32::MAX);
+        assert_eq!(peer.acknowledged, 1);
+        peer.acknowledge(3);
+        assert!(peer.has_applied_all());
     }
 
     #[test]

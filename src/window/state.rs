@@ -301,7 +301,7 @@ impl State {
     /// Takes a message of `length` bytes, which [`SPARE`] bytes follow in memory.
     pub fn take(&mut self, source: u32, bytes: &[u8], length: usize) -> Result<()> {
         let header = Header::of(bytes);
-        self.peer(source).acknowledged = header.applied;
+        self.peer(source).acknowledge(header.applied);
         match header.content {
             Content::Operations | Content::Urgent if header.epoch == self.epoch => self.apply_counted(source, bytes, length),
             Content::Operations | Content::Urgent => {
@@ -359,6 +359,7 @@ impl State {
             let text = "operations on this process's elements were lost".into();
             self.loss.get_or_insert_with(|| Error::Remote { rank: source, class: Class::Other, text }.into());
         }
+        self.peer(source).acknowledge(Header::of(bytes).applied);
         let results = self.apply(source, bytes, length)?;
         results.map_or(Ok(()), |results| self.send(source, Content::Results, results))
     }
