@@ -460,6 +460,30 @@ mod tests {
     }
 
     #[test]
+    fn a_value_can_be_changed_while_its_group_goes_on() {
+        let mut batch = Batch::new(256);
+        let (at, begins) = batch.push(Kind::Accumulate, 2, 7, 1, [&[3], &[]]);
+        assert!(begins && batch.goes_on(Kind::Accumulate, 2));
+        assert!(!batch.goes_on(Kind::Accumulate, 1) && !batch.goes_on(Kind::Put, 2));
+        batch.value_mut(at, 1)[0] += 4;
+        assert!(!batch.push(Kind::Accumulate, 2, 8, 1, [&[1], &[]]).1);
+        let message = batch.message(HEADER_OF_ALL);
+        assert_eq!(read(message, 1), [(Kind::Accumulate, 2, 7, 1, 7), (Kind::Accumulate, 2, 8, 1, 1)]);
+        // a run is a group of its own
+        batch.push_run(Kind::Accumulate, 2, 0, 4, 1);
+        assert!(!batch.goes_on(Kind::Accumulate, 2));
+    }
+
+    #[test]
+    fn results_follow_one_another() {
+        let mut batch = Batch::new(64);
+        for value in 0..3 {
+            batch.append(2).fill(value);
+        }
+        assert_eq!(batch.message(HEADER_OF_ALL)[HEADER..], [0, 0, 1, 1, 2, 2]);
+    }
+
+    #[test]
     fn groups_and_runs_are_bounded() {
         let mut batch = Batch::new(1 << 20);
         for index in 0..70_000 {
