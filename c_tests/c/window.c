@@ -328,8 +328,8 @@ static void served_from_another_call(MPI_Comm comm) {
   OK(MPIX_Sparse_window_free(&first));
 }
 
-/* in each epoch a few batches, which the target applies before it acknowledges them with its own last
-   one: they are not taken for unacknowledged in the epochs after it */
+/* in each epoch a few batches, which the target applies before it acknowledges them with its own
+   last one: they are not taken for unacknowledged in the epochs after it */
 static void few_batches_in_many_epochs(MPI_Comm comm) {
   enum { FEW = 10, MANY = 40, LOOKS = 1000 };
   int me, size;
