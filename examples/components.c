@@ -44,7 +44,7 @@ static const char usage[] =
     "  --batch N         claims that are made together, about (4096)\n"
     "  --window KIND     memory of MPI's window: create, the program's, or allocate, MPI's (create)\n"
     "  --rounds N        most rounds of which the median counts (9)\n"
-    "  --seconds S       seconds for each graph, about (2)\n";
+    "  --seconds S       seconds for each graph, about (1)\n";
 
 typedef struct {
   int kind, vertices, edges, seed, batch, allocated, rounds, seconds, help;
@@ -475,7 +475,7 @@ static int parse_kind(const char *text, int *kind) {
 /* Returns the argument that is wrong, or NULL. Past the end of argv stands a NULL, which no parser
    accepts. */
 static const char *parse(char **argv, options *o) {
-  *o = (options){.kind = ALL, .vertices = 2000, .edges = 8, .seed = 1, .batch = 4096, .rounds = 9, .seconds = 2};
+  *o = (options){.kind = ALL, .vertices = 2000, .edges = 8, .seed = 1, .batch = 4096, .rounds = 9, .seconds = 1};
   for (char **a = argv + 1; *a != NULL; a++) {
     const char *name = *a;
     int ok = 1;

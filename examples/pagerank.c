@@ -38,14 +38,14 @@ static const char usage[] =
     "usage: pagerank [options]\n"
     "  --graph NAME      erdos-renyi, rmat-nice, rmat-nasty or all (all)\n"
     "  --file FILE.mtx   the graph: an edge from row to column for each entry of a square Matrix Market file\n"
-    "  --vertices N      vertices of the graph, but for files (1000)\n"
+    "  --vertices N      vertices of the graph, but for files (500)\n"
     "  --edges K         edges that a vertex has, on average (8)\n"
     "  --seed N          of the random numbers (1)\n"
-    "  --iterations N    steps of a run (10)\n"
+    "  --iterations N    steps of a run (5)\n"
     "  --fence-every N   calls of MPI_Accumulate between two fences (100000)\n"
     "  --window KIND     memory of MPI's windows: create, the program's, or allocate, MPI's (create)\n"
     "  --rounds N        most rounds of which the median counts (9)\n"
-    "  --seconds S       seconds for each graph, about (3)\n";
+    "  --seconds S       seconds for each graph, about (1)\n";
 
 typedef struct {
   int kind, vertices, edges, seed, iterations, fence_every, allocated, rounds, seconds, help;
@@ -523,8 +523,8 @@ static int parse_kind(const char *text, int *kind) {
 /* Returns the argument that is wrong, or NULL. Past the end of argv stands a NULL, which no parser
    accepts. */
 static const char *parse(char **argv, options *o) {
-  *o = (options){.kind = ALL,  .vertices = 1000, .edges = 8, .seed = 1, .iterations = 10, .fence_every = 100000,
-                 .rounds = 9, .seconds = 3};
+  *o = (options){.kind = ALL,  .vertices = 500, .edges = 8, .seed = 1, .iterations = 5, .fence_every = 100000,
+                 .rounds = 9, .seconds = 1};
   for (char **a = argv + 1; *a != NULL; a++) {
     const char *name = *a;
     int ok = 1;
