@@ -14,22 +14,16 @@ static void handler(MPI_Comm *c, int *code, ...) {
   handled_code = *code;
 }
 
-/* the call failed with this class, its text holds all of it, and the handler was called once with
-   the code */
+/* the call failed, and the handler was called once with the code */
 static void expect(int line, MPI_Comm on, int code, int class, const char *text) {
-  int got = -1, length = -1;
-  char have[1000] = "";
-  MPI_Error_class(code, &got);
-  OK(MPIX_Neighbor_error_string(on, sizeof have, have, &length));
-  CHECK(got == class, "line %d: class %d, not %d: %s", line, got, class, have);
-  CHECK(strstr(have, text), "line %d: text \"%s\" does not hold \"%s\"", line, have, text);
+  test_fails(line, on, code, class, text);
   CHECK(handled == 1 && handled_code == code, "line %d: handler called %d times", line, handled);
   handled = 0;
 }
-#define FAILS_ON(on, call, class, text) expect(__LINE__, on, call, class, text)
-#define FAILS(call, class, text) FAILS_ON(comm, call, class, text)
+#define HANDLED_ON(on, call, class, text) expect(__LINE__, on, call, class, text)
+#define HANDLED(call, class, text) HANDLED_ON(comm, call, class, text)
 /* of results there is no communicator */
-#define FAILS_WORLD(call, class, text) FAILS_ON(MPI_COMM_WORLD, call, class, text)
+#define HANDLED_WORLD(call, class, text) HANDLED_ON(MPI_COMM_WORLD, call, class, text)
 
 static const char *protocol;
 
@@ -110,8 +104,8 @@ static void one_in_error(int kind, int who) {
   MPI_Info info = chosen();
   int code = MPIX_Sparse_exchange(a.ntargets, a.ptargets, a.sendbuf, a.pcounts, a.pdispls, a.sendtype, a.recvtype, info, comm, a.result);
   if (me == who) {
-    FAILS(code, class, text);
-    FAILS(MPIX_Sparse_exchange_block(-1, NULL, NULL, 1, MPI_BYTE, MPI_BYTE, info, comm, &result), MPI_ERR_ARG, "MPIX_Sparse_exchange_block: ntargets = -1 is negative");
+    HANDLED(code, class, text);
+    HANDLED(MPIX_Sparse_exchange_block(-1, NULL, NULL, 1, MPI_BYTE, MPI_BYTE, info, comm, &result), MPI_ERR_ARG, "MPIX_Sparse_exchange_block: ntargets = -1 is negative");
     CHECK(result == (MPIX_Sparse_result)&untouched, "an error writes the result");
   } else {
     OK(code);
@@ -140,22 +134,22 @@ static void other_forms(void) {
   MPIX_Sparse_result result = NULL;
   MPIX_Sparse_request request = NULL;
   MPIX_Sparse_plan plan = NULL;
-  FAILS(MPIX_Sparse_exchange_c(1, &target, &value, &wide, &at, MPI_INT, MPI_INT, info, comm, &result), MPI_ERR_COUNT, "MPIX_Sparse_exchange_c: sendcounts[0] = -6 is negative");
-  FAILS(MPIX_Sparse_exchange_block(1, &target, &value, -2, MPI_INT, MPI_INT, info, comm, &result), MPI_ERR_COUNT, "MPIX_Sparse_exchange_block: sendcount = -2 is negative");
-  FAILS(MPIX_Sparse_exchange_block_c(1, &target, &value, -2, MPI_INT, MPI_INT, info, comm, &result), MPI_ERR_COUNT, "MPIX_Sparse_exchange_block_c: sendcount = -2 is negative");
-  FAILS(MPIX_Sparse_sources(1, &bad, info, comm, &result), MPI_ERR_RANK, "MPIX_Sparse_sources: targets[0] = -4");
-  FAILS(MPIX_Sparse_sources(1, &target, info, comm, NULL), MPI_ERR_ARG, "MPIX_Sparse_sources: result is NULL");
-  FAILS(MPIX_Sparse_exchange_each(1, &target, &value, &bad, &zero, MPI_INT, MPI_INT, never, NULL, info, comm), MPI_ERR_COUNT, "MPIX_Sparse_exchange_each: sendcounts[0] = -4");
-  FAILS(MPIX_Sparse_exchange_each(1, &target, &value, &one, &zero, MPI_INT, MPI_INT, NULL, NULL, info, comm), MPI_ERR_ARG, "MPIX_Sparse_exchange_each: function is NULL");
-  FAILS(MPIX_Sparse_exchange_each_c(1, &target, &value, &wide, &at, MPI_INT, MPI_INT, never, NULL, info, comm), MPI_ERR_COUNT, "MPIX_Sparse_exchange_each_c: sendcounts[0] = -6");
-  FAILS(MPIX_Isparse_exchange(1, &target, &value, &bad, &zero, MPI_INT, MPI_INT, info, comm, &request), MPI_ERR_COUNT, "MPIX_Isparse_exchange: sendcounts[0] = -4");
-  FAILS(MPIX_Isparse_exchange(0, NULL, NULL, NULL, NULL, MPI_INT, MPI_INT, info, comm, NULL), MPI_ERR_ARG, "MPIX_Isparse_exchange: request is NULL");
-  FAILS(MPIX_Isparse_exchange_c(1, &target, &value, &wide, &at, MPI_INT, MPI_INT, info, comm, &request), MPI_ERR_COUNT, "MPIX_Isparse_exchange_c: sendcounts[0] = -6");
-  FAILS(MPIX_Sparse_plan_create(1, &target, &value, &bad, &zero, MPI_INT, MPI_INT, info, comm, &plan), MPI_ERR_COUNT, "MPIX_Sparse_plan_create: sendcounts[0] = -4");
-  FAILS(MPIX_Sparse_plan_create(0, NULL, NULL, NULL, NULL, MPI_INT, MPI_INT, info, comm, NULL), MPI_ERR_ARG, "MPIX_Sparse_plan_create: plan is NULL");
-  FAILS(MPIX_Sparse_plan_create_c(1, &target, &value, &wide, &at, MPI_INT, MPI_INT, info, comm, &plan), MPI_ERR_COUNT, "MPIX_Sparse_plan_create_c: sendcounts[0] = -6");
+  HANDLED(MPIX_Sparse_exchange_c(1, &target, &value, &wide, &at, MPI_INT, MPI_INT, info, comm, &result), MPI_ERR_COUNT, "MPIX_Sparse_exchange_c: sendcounts[0] = -6 is negative");
+  HANDLED(MPIX_Sparse_exchange_block(1, &target, &value, -2, MPI_INT, MPI_INT, info, comm, &result), MPI_ERR_COUNT, "MPIX_Sparse_exchange_block: sendcount = -2 is negative");
+  HANDLED(MPIX_Sparse_exchange_block_c(1, &target, &value, -2, MPI_INT, MPI_INT, info, comm, &result), MPI_ERR_COUNT, "MPIX_Sparse_exchange_block_c: sendcount = -2 is negative");
+  HANDLED(MPIX_Sparse_sources(1, &bad, info, comm, &result), MPI_ERR_RANK, "MPIX_Sparse_sources: targets[0] = -4");
+  HANDLED(MPIX_Sparse_sources(1, &target, info, comm, NULL), MPI_ERR_ARG, "MPIX_Sparse_sources: result is NULL");
+  HANDLED(MPIX_Sparse_exchange_each(1, &target, &value, &bad, &zero, MPI_INT, MPI_INT, never, NULL, info, comm), MPI_ERR_COUNT, "MPIX_Sparse_exchange_each: sendcounts[0] = -4");
+  HANDLED(MPIX_Sparse_exchange_each(1, &target, &value, &one, &zero, MPI_INT, MPI_INT, NULL, NULL, info, comm), MPI_ERR_ARG, "MPIX_Sparse_exchange_each: function is NULL");
+  HANDLED(MPIX_Sparse_exchange_each_c(1, &target, &value, &wide, &at, MPI_INT, MPI_INT, never, NULL, info, comm), MPI_ERR_COUNT, "MPIX_Sparse_exchange_each_c: sendcounts[0] = -6");
+  HANDLED(MPIX_Isparse_exchange(1, &target, &value, &bad, &zero, MPI_INT, MPI_INT, info, comm, &request), MPI_ERR_COUNT, "MPIX_Isparse_exchange: sendcounts[0] = -4");
+  HANDLED(MPIX_Isparse_exchange(0, NULL, NULL, NULL, NULL, MPI_INT, MPI_INT, info, comm, NULL), MPI_ERR_ARG, "MPIX_Isparse_exchange: request is NULL");
+  HANDLED(MPIX_Isparse_exchange_c(1, &target, &value, &wide, &at, MPI_INT, MPI_INT, info, comm, &request), MPI_ERR_COUNT, "MPIX_Isparse_exchange_c: sendcounts[0] = -6");
+  HANDLED(MPIX_Sparse_plan_create(1, &target, &value, &bad, &zero, MPI_INT, MPI_INT, info, comm, &plan), MPI_ERR_COUNT, "MPIX_Sparse_plan_create: sendcounts[0] = -4");
+  HANDLED(MPIX_Sparse_plan_create(0, NULL, NULL, NULL, NULL, MPI_INT, MPI_INT, info, comm, NULL), MPI_ERR_ARG, "MPIX_Sparse_plan_create: plan is NULL");
+  HANDLED(MPIX_Sparse_plan_create_c(1, &target, &value, &wide, &at, MPI_INT, MPI_INT, info, comm, &plan), MPI_ERR_COUNT, "MPIX_Sparse_plan_create_c: sendcounts[0] = -6");
   wide = (MPI_Count)1 << 62;
-  FAILS(MPIX_Sparse_exchange_c(1, &target, &value, &wide, &at, MPI_INT, MPI_INT, info, comm, &result), MPI_ERR_COUNT, "sendcounts[0]: 4611686018427387904 elements of extent 4 bytes exceed the address range");
+  HANDLED(MPIX_Sparse_exchange_c(1, &target, &value, &wide, &at, MPI_INT, MPI_INT, info, comm, &result), MPI_ERR_COUNT, "sendcounts[0]: 4611686018427387904 elements of extent 4 bytes exceed the address range");
   CHECK(result == NULL && request == NULL && plan == NULL, "errors write results");
   /* what is not looked at: arrays without entries, the buffer of messages that have no bytes */
   OK(MPIX_Sparse_exchange(0, NULL, MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, MPI_INT, info, comm, &result));
@@ -205,7 +199,7 @@ static void ragged(void) {
       code = MPIX_Sparse_plan_create(1, &last, data, &length, &zero, MPI_BYTE, MPI_INT, info, comm, &plan);
     }
     if (me == last) {
-      FAILS(code, MPI_ERR_TRUNCATE, text);
+      HANDLED(code, MPI_ERR_TRUNCATE, text);
       CHECK(result == NULL && plan == NULL, "an error writes results");
     } else {
       OK(code);
@@ -224,7 +218,7 @@ static void ragged(void) {
   OK(MPIX_Sparse_free(&result));
   length = me == 0 ? 4 : 0;
   int code = MPIX_Sparse_exchange(1, &last, data, &length, &zero, MPI_BYTE, nothing, info, comm, &result);
-  if (me == last) FAILS(code, MPI_ERR_TRUNCATE, "the message of 4 bytes from process 0");
+  if (me == last) HANDLED(code, MPI_ERR_TRUNCATE, "the message of 4 bytes from process 0");
   else OK(code);
   OK(MPIX_Sparse_free(&result));
   MPI_Type_free(&nothing);
@@ -237,7 +231,7 @@ static void plans_after_an_error(void) {
   int right = (me + 1) % n, left = (me + n - 1) % n, one = 1, zero = 0, value = -1, bad = me == 0 ? -1 : 1;
   MPIX_Sparse_plan refused = NULL, plan = NULL;
   int code = MPIX_Sparse_plan_create(1, &right, &value, &bad, &zero, MPI_INT, MPI_INT, info, comm, &refused);
-  if (me == 0) FAILS(code, MPI_ERR_COUNT, "sendcounts[0] = -1 is negative");
+  if (me == 0) HANDLED(code, MPI_ERR_COUNT, "sendcounts[0] = -1 is negative");
   else OK(code);
   OK(MPIX_Sparse_plan_create(1, &right, &value, &one, &zero, MPI_INT, MPI_INT, info, comm, &plan));
   MPIX_Sparse_result result;
@@ -251,13 +245,13 @@ static void plans_after_an_error(void) {
     OK(MPIX_Sparse_get_message(result, 0, &source, &count, (void **)&got));
     CHECK(source == left && *got == 100 * left + run, "%d from %d", *got, source);
   }
-  FAILS_WORLD(MPIX_Sparse_free(&result), MPI_ERR_ARG, "MPIX_Sparse_free: the result belongs to a plan");
-  FAILS(MPIX_Sparse_plan_test(plan, NULL), MPI_ERR_ARG, "flag is NULL");
-  FAILS(MPIX_Sparse_plan_result(plan, NULL), MPI_ERR_ARG, "result is NULL");
+  HANDLED_WORLD(MPIX_Sparse_free(&result), MPI_ERR_ARG, "MPIX_Sparse_free: the result belongs to a plan");
+  HANDLED(MPIX_Sparse_plan_test(plan, NULL), MPI_ERR_ARG, "flag is NULL");
+  HANDLED(MPIX_Sparse_plan_result(plan, NULL), MPI_ERR_ARG, "result is NULL");
   OK(MPIX_Sparse_plan_start(plan));
-  FAILS(MPIX_Sparse_plan_start(plan), MPI_ERR_OTHER, "MPIX_Sparse_plan_start:");
+  HANDLED(MPIX_Sparse_plan_start(plan), MPI_ERR_OTHER, "MPIX_Sparse_plan_start:");
   MPIX_Sparse_plan keep = plan;
-  FAILS_WORLD(MPIX_Sparse_plan_free(&plan), MPI_ERR_OTHER, "MPIX_Sparse_plan_free:");
+  HANDLED_WORLD(MPIX_Sparse_plan_free(&plan), MPI_ERR_OTHER, "MPIX_Sparse_plan_free:");
   CHECK(plan == keep, "a plan that runs is gone");
   OK(MPIX_Sparse_plan_wait(plan));
   OK(MPIX_Sparse_plan_wait(plan));
@@ -267,11 +261,11 @@ static void plans_after_an_error(void) {
   OK(MPIX_Sparse_plan_free(&plan));
   OK(MPIX_Sparse_plan_free(&plan));
   OK(MPIX_Sparse_plan_free(&refused));
-  FAILS_WORLD(MPIX_Sparse_plan_free(NULL), MPI_ERR_ARG, "plan is NULL");
-  FAILS_WORLD(MPIX_Sparse_plan_start(NULL), MPI_ERR_ARG, "MPIX_Sparse_plan_start: plan is NULL");
-  FAILS_WORLD(MPIX_Sparse_plan_wait(NULL), MPI_ERR_ARG, "MPIX_Sparse_plan_wait: plan is NULL");
-  FAILS_WORLD(MPIX_Sparse_plan_test(NULL, &flag), MPI_ERR_ARG, "MPIX_Sparse_plan_test: plan is NULL");
-  FAILS_WORLD(MPIX_Sparse_plan_result(NULL, &result), MPI_ERR_ARG, "MPIX_Sparse_plan_result: plan is NULL");
+  HANDLED_WORLD(MPIX_Sparse_plan_free(NULL), MPI_ERR_ARG, "plan is NULL");
+  HANDLED_WORLD(MPIX_Sparse_plan_start(NULL), MPI_ERR_ARG, "MPIX_Sparse_plan_start: plan is NULL");
+  HANDLED_WORLD(MPIX_Sparse_plan_wait(NULL), MPI_ERR_ARG, "MPIX_Sparse_plan_wait: plan is NULL");
+  HANDLED_WORLD(MPIX_Sparse_plan_test(NULL, &flag), MPI_ERR_ARG, "MPIX_Sparse_plan_test: plan is NULL");
+  HANDLED_WORLD(MPIX_Sparse_plan_result(NULL, &result), MPI_ERR_ARG, "MPIX_Sparse_plan_result: plan is NULL");
   MPI_Info_free(&info);
 }
 
@@ -279,7 +273,7 @@ static void plans_after_an_error(void) {
 static int begins_another(int source, MPI_Count count, const void *data, void *context) {
   (void)source, (void)count, (void)data, (void)context;
   MPIX_Sparse_result result = NULL;
-  FAILS(MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, comm, &result), MPI_ERR_OTHER, "MPIX_Sparse_sources: a sparse exchange on this communicator is still running");
+  HANDLED(MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, comm, &result), MPI_ERR_OTHER, "MPIX_Sparse_sources: a sparse exchange on this communicator is still running");
   return MPI_SUCCESS;
 }
 
@@ -292,19 +286,19 @@ static void second_exchange(void) {
   MPIX_Sparse_plan plan = NULL;
   int flag = -1, one = 1, zero = 0;
   OK(MPIX_Isparse_exchange(l.n, l.targets, data, l.lengths, l.displs, MPI_BYTE, MPI_BYTE, info, comm, &request));
-  FAILS(MPIX_Isparse_exchange(1, &me, &one, &one, &zero, MPI_INT, MPI_INT, info, comm, &other), MPI_ERR_OTHER, "MPIX_Isparse_exchange: a sparse exchange on this communicator is still running");
-  FAILS(MPIX_Sparse_exchange(1, &me, &one, &one, &zero, MPI_INT, MPI_INT, info, comm, &result), MPI_ERR_OTHER, "MPIX_Sparse_exchange: a sparse exchange on this communicator is still running");
-  FAILS(MPIX_Sparse_plan_create(1, &me, &one, &one, &zero, MPI_INT, MPI_INT, info, comm, &plan), MPI_ERR_OTHER, "MPIX_Sparse_plan_create: a sparse exchange");
+  HANDLED(MPIX_Isparse_exchange(1, &me, &one, &one, &zero, MPI_INT, MPI_INT, info, comm, &other), MPI_ERR_OTHER, "MPIX_Isparse_exchange: a sparse exchange on this communicator is still running");
+  HANDLED(MPIX_Sparse_exchange(1, &me, &one, &one, &zero, MPI_INT, MPI_INT, info, comm, &result), MPI_ERR_OTHER, "MPIX_Sparse_exchange: a sparse exchange on this communicator is still running");
+  HANDLED(MPIX_Sparse_plan_create(1, &me, &one, &one, &zero, MPI_INT, MPI_INT, info, comm, &plan), MPI_ERR_OTHER, "MPIX_Sparse_plan_create: a sparse exchange");
   CHECK(other == NULL && result == NULL && plan == NULL, "errors write results");
-  FAILS(MPIX_Sparse_wait(&request, NULL), MPI_ERR_ARG, "MPIX_Sparse_wait: result is NULL");
-  FAILS(MPIX_Sparse_test(&request, NULL, &result), MPI_ERR_ARG, "MPIX_Sparse_test: flag is NULL");
+  HANDLED(MPIX_Sparse_wait(&request, NULL), MPI_ERR_ARG, "MPIX_Sparse_wait: result is NULL");
+  HANDLED(MPIX_Sparse_test(&request, NULL, &result), MPI_ERR_ARG, "MPIX_Sparse_test: flag is NULL");
   CHECK(request != NULL, "an error took the request");
   OK(MPIX_Sparse_wait(&request, &result));
   check_result(protocol, &AROUND, 3, result, me, n);
   OK(MPIX_Sparse_free(&result));
-  FAILS_WORLD(MPIX_Sparse_wait(&request, &result), MPI_ERR_ARG, "MPIX_Sparse_wait: request is NULL");
-  FAILS_WORLD(MPIX_Sparse_test(&request, &flag, &result), MPI_ERR_ARG, "MPIX_Sparse_test: request is NULL");
-  FAILS_WORLD(MPIX_Sparse_wait(NULL, &result), MPI_ERR_ARG, "request is NULL");
+  HANDLED_WORLD(MPIX_Sparse_wait(&request, &result), MPI_ERR_ARG, "MPIX_Sparse_wait: request is NULL");
+  HANDLED_WORLD(MPIX_Sparse_test(&request, &flag, &result), MPI_ERR_ARG, "MPIX_Sparse_test: request is NULL");
+  HANDLED_WORLD(MPIX_Sparse_wait(NULL, &result), MPI_ERR_ARG, "request is NULL");
   CHECK(flag == -1, "flag is written");
   OK(MPIX_Sparse_exchange_each(1, &me, &one, &one, &zero, MPI_INT, MPI_INT, begins_another, NULL, info, comm));
   free(data);
@@ -321,31 +315,31 @@ static void queries(void) {
   double values[4] = {1, 2, 3, 4}, room[4] = {-1, -1, -1, -1};
   MPIX_Sparse_result result, none = NULL;
   OK(MPIX_Sparse_exchange_block(2, targets, values, 2, MPI_DOUBLE, MPI_DOUBLE, info, comm, &result));
-  FAILS_WORLD(MPIX_Sparse_get_message(result, 2, &source, &count, &data), MPI_ERR_ARG, "MPIX_Sparse_get_message: index = 2 is not below the number of messages, 2");
-  FAILS_WORLD(MPIX_Sparse_get_message(result, -1, &source, &count, &data), MPI_ERR_ARG, "index = -1 is not below");
-  FAILS_WORLD(MPIX_Sparse_get_message(result, 0, NULL, &count, &data), MPI_ERR_ARG, "source is NULL");
-  FAILS_WORLD(MPIX_Sparse_get_message(result, 0, &source, NULL, &data), MPI_ERR_ARG, "count is NULL");
-  FAILS_WORLD(MPIX_Sparse_get_message(result, 0, &source, &count, NULL), MPI_ERR_ARG, "data is NULL");
-  FAILS_WORLD(MPIX_Sparse_get_count(result, NULL, &elements), MPI_ERR_ARG, "nmessages is NULL");
-  FAILS_WORLD(MPIX_Sparse_get_count(result, &messages, NULL), MPI_ERR_ARG, "nelements is NULL");
-  FAILS_WORLD(MPIX_Sparse_get_messages(result, -1, counts, NULL, NULL), MPI_ERR_ARG, "MPIX_Sparse_get_messages: maxmessages = -1 is negative");
-  FAILS_WORLD(MPIX_Sparse_get_messages_c(result, -1, counts, NULL, NULL), MPI_ERR_ARG, "MPIX_Sparse_get_messages_c: maxmessages = -1 is negative");
-  FAILS_WORLD(MPIX_Sparse_copy(result, 3, room), MPI_ERR_TRUNCATE, "MPIX_Sparse_copy: maxcount = 3 elements are too few: 4 have come");
-  FAILS_WORLD(MPIX_Sparse_copy(result, -1, room), MPI_ERR_TRUNCATE, "maxcount = -1");
-  FAILS_WORLD(MPIX_Sparse_copy(result, 4, NULL), MPI_ERR_BUFFER, "recvbuf is NULL");
-  FAILS_WORLD(MPIX_Sparse_copy(result, 4, MPI_IN_PLACE), MPI_ERR_BUFFER, "recvbuf is MPI_IN_PLACE");
+  HANDLED_WORLD(MPIX_Sparse_get_message(result, 2, &source, &count, &data), MPI_ERR_ARG, "MPIX_Sparse_get_message: index = 2 is not below the number of messages, 2");
+  HANDLED_WORLD(MPIX_Sparse_get_message(result, -1, &source, &count, &data), MPI_ERR_ARG, "index = -1 is not below");
+  HANDLED_WORLD(MPIX_Sparse_get_message(result, 0, NULL, &count, &data), MPI_ERR_ARG, "source is NULL");
+  HANDLED_WORLD(MPIX_Sparse_get_message(result, 0, &source, NULL, &data), MPI_ERR_ARG, "count is NULL");
+  HANDLED_WORLD(MPIX_Sparse_get_message(result, 0, &source, &count, NULL), MPI_ERR_ARG, "data is NULL");
+  HANDLED_WORLD(MPIX_Sparse_get_count(result, NULL, &elements), MPI_ERR_ARG, "nmessages is NULL");
+  HANDLED_WORLD(MPIX_Sparse_get_count(result, &messages, NULL), MPI_ERR_ARG, "nelements is NULL");
+  HANDLED_WORLD(MPIX_Sparse_get_messages(result, -1, counts, NULL, NULL), MPI_ERR_ARG, "MPIX_Sparse_get_messages: maxmessages = -1 is negative");
+  HANDLED_WORLD(MPIX_Sparse_get_messages_c(result, -1, counts, NULL, NULL), MPI_ERR_ARG, "MPIX_Sparse_get_messages_c: maxmessages = -1 is negative");
+  HANDLED_WORLD(MPIX_Sparse_copy(result, 3, room), MPI_ERR_TRUNCATE, "MPIX_Sparse_copy: maxcount = 3 elements are too few: 4 have come");
+  HANDLED_WORLD(MPIX_Sparse_copy(result, -1, room), MPI_ERR_TRUNCATE, "maxcount = -1");
+  HANDLED_WORLD(MPIX_Sparse_copy(result, 4, NULL), MPI_ERR_BUFFER, "recvbuf is NULL");
+  HANDLED_WORLD(MPIX_Sparse_copy(result, 4, MPI_IN_PLACE), MPI_ERR_BUFFER, "recvbuf is MPI_IN_PLACE");
   for (int k = 0; k < 4; k++) CHECK(room[k] == -1, "an error writes the buffer");
   OK(MPIX_Sparse_copy(result, 4, room));
   CHECK(room[0] == 1 && room[3] == 4, "%f, %f", room[0], room[3]);
-  FAILS_WORLD(MPIX_Sparse_get_count(none, &messages, &elements), MPI_ERR_ARG, "MPIX_Sparse_get_count: result is NULL");
-  FAILS_WORLD(MPIX_Sparse_get_message(none, 0, &source, &count, &data), MPI_ERR_ARG, "result is NULL");
-  FAILS_WORLD(MPIX_Sparse_get_messages(none, 0, NULL, NULL, NULL), MPI_ERR_ARG, "result is NULL");
-  FAILS_WORLD(MPIX_Sparse_copy(none, 0, NULL), MPI_ERR_ARG, "result is NULL");
-  FAILS_WORLD(MPIX_Sparse_free(NULL), MPI_ERR_ARG, "MPIX_Sparse_free: result is NULL");
+  HANDLED_WORLD(MPIX_Sparse_get_count(none, &messages, &elements), MPI_ERR_ARG, "MPIX_Sparse_get_count: result is NULL");
+  HANDLED_WORLD(MPIX_Sparse_get_message(none, 0, &source, &count, &data), MPI_ERR_ARG, "result is NULL");
+  HANDLED_WORLD(MPIX_Sparse_get_messages(none, 0, NULL, NULL, NULL), MPI_ERR_ARG, "result is NULL");
+  HANDLED_WORLD(MPIX_Sparse_copy(none, 0, NULL), MPI_ERR_ARG, "result is NULL");
+  HANDLED_WORLD(MPIX_Sparse_free(NULL), MPI_ERR_ARG, "MPIX_Sparse_free: result is NULL");
   OK(MPIX_Sparse_free(&result));
-  FAILS(MPIX_Sparse_describe(comm, -4, text, &messages), MPI_ERR_ARG, "MPIX_Sparse_describe: length = -4 is negative");
-  FAILS(MPIX_Sparse_describe(comm, 9, NULL, &messages), MPI_ERR_ARG, "string is NULL");
-  FAILS(MPIX_Sparse_describe(comm, 0, NULL, NULL), MPI_ERR_ARG, "resultlen is NULL");
+  HANDLED(MPIX_Sparse_describe(comm, -4, text, &messages), MPI_ERR_ARG, "MPIX_Sparse_describe: length = -4 is negative");
+  HANDLED(MPIX_Sparse_describe(comm, 9, NULL, &messages), MPI_ERR_ARG, "string is NULL");
+  HANDLED(MPIX_Sparse_describe(comm, 0, NULL, NULL), MPI_ERR_ARG, "resultlen is NULL");
   OK(MPIX_Sparse_describe(comm, sizeof text, text, &messages));
   CHECK(strcmp(text, "sparse e") == 0 && messages > 40, "cut text \"%s\" of %d", text, messages);
   MPI_Info_free(&info);
@@ -366,14 +360,14 @@ static void bad_hints(void) {
     MPIX_Sparse_result result = NULL;
     MPIX_Sparse_request request = NULL;
     int ring = (me + 1) % n;
-    FAILS(MPIX_Sparse_sources(1, &ring, info, comm, &result), MPI_ERR_INFO_VALUE, bad[k][2]);
-    FAILS(MPIX_Isparse_exchange(0, NULL, NULL, NULL, NULL, MPI_INT, MPI_INT, info, comm, &request), MPI_ERR_INFO_VALUE, bad[k][2]);
+    HANDLED(MPIX_Sparse_sources(1, &ring, info, comm, &result), MPI_ERR_INFO_VALUE, bad[k][2]);
+    HANDLED(MPIX_Isparse_exchange(0, NULL, NULL, NULL, NULL, MPI_INT, MPI_INT, info, comm, &request), MPI_ERR_INFO_VALUE, bad[k][2]);
     CHECK(result == NULL && request == NULL, "errors write results");
     MPI_Info_free(&info);
     /* on one process: the others go on by themselves */
     info = me == n - 1 ? hint(bad[k][0], bad[k][1]) : MPI_INFO_NULL;
     int code = MPIX_Sparse_sources(1, &ring, info, comm, &result);
-    if (me == n - 1) FAILS(code, MPI_ERR_INFO_VALUE, bad[k][2]);
+    if (me == n - 1) HANDLED(code, MPI_ERR_INFO_VALUE, bad[k][2]);
     else OK(code);
     OK(MPIX_Sparse_free(&result));
     if (me == n - 1) MPI_Info_free(&info);
@@ -388,19 +382,19 @@ static void wrong_communicators(MPI_Errhandler errhandler) {
   MPIX_Sparse_request request = NULL;
   MPIX_Sparse_plan plan = NULL;
   int length;
-  FAILS_WORLD(MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, MPI_COMM_NULL, &result), MPI_ERR_COMM, "MPIX_Sparse_sources: comm is MPI_COMM_NULL");
-  FAILS_WORLD(MPIX_Isparse_exchange(0, NULL, NULL, NULL, NULL, MPI_INT, MPI_INT, MPI_INFO_NULL, MPI_COMM_NULL, &request), MPI_ERR_COMM, "comm is MPI_COMM_NULL");
-  FAILS_WORLD(MPIX_Sparse_describe(MPI_COMM_NULL, 0, NULL, &length), MPI_ERR_COMM, "comm is MPI_COMM_NULL");
+  HANDLED_WORLD(MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, MPI_COMM_NULL, &result), MPI_ERR_COMM, "MPIX_Sparse_sources: comm is MPI_COMM_NULL");
+  HANDLED_WORLD(MPIX_Isparse_exchange(0, NULL, NULL, NULL, NULL, MPI_INT, MPI_INT, MPI_INFO_NULL, MPI_COMM_NULL, &request), MPI_ERR_COMM, "comm is MPI_COMM_NULL");
+  HANDLED_WORLD(MPIX_Sparse_describe(MPI_COMM_NULL, 0, NULL, &length), MPI_ERR_COMM, "comm is MPI_COMM_NULL");
   if (n == 1) return;
   MPI_Comm half, inter;
   MPI_Comm_split(MPI_COMM_WORLD, me % 2, me, &half);
   MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - me % 2, 77, &inter);
   MPI_Comm_set_errhandler(inter, errhandler);
-  FAILS_ON(inter, MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, inter, &result), MPI_ERR_COMM, "MPIX_Sparse_sources: comm is an intercommunicator");
-  FAILS_ON(inter, MPIX_Isparse_exchange(0, NULL, NULL, NULL, NULL, MPI_INT, MPI_INT, MPI_INFO_NULL, inter, &request), MPI_ERR_COMM, "comm is an intercommunicator");
-  FAILS_ON(inter, MPIX_Sparse_plan_create(0, NULL, NULL, NULL, NULL, MPI_INT, MPI_INT, MPI_INFO_NULL, inter, &plan), MPI_ERR_COMM, "comm is an intercommunicator");
-  FAILS_ON(inter, MPIX_Sparse_describe(inter, 0, NULL, &length), MPI_ERR_COMM, "comm is an intercommunicator");
-  FAILS_ON(inter, MPIX_Neighborhood_set_targets(2, 0, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, inter), MPI_ERR_COMM, "comm is an intercommunicator");
+  HANDLED_ON(inter, MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, inter, &result), MPI_ERR_COMM, "MPIX_Sparse_sources: comm is an intercommunicator");
+  HANDLED_ON(inter, MPIX_Isparse_exchange(0, NULL, NULL, NULL, NULL, MPI_INT, MPI_INT, MPI_INFO_NULL, inter, &request), MPI_ERR_COMM, "comm is an intercommunicator");
+  HANDLED_ON(inter, MPIX_Sparse_plan_create(0, NULL, NULL, NULL, NULL, MPI_INT, MPI_INT, MPI_INFO_NULL, inter, &plan), MPI_ERR_COMM, "comm is an intercommunicator");
+  HANDLED_ON(inter, MPIX_Sparse_describe(inter, 0, NULL, &length), MPI_ERR_COMM, "comm is an intercommunicator");
+  HANDLED_ON(inter, MPIX_Neighborhood_set_targets(2, 0, NULL, MPI_UNWEIGHTED, MPI_INFO_NULL, inter), MPI_ERR_COMM, "comm is an intercommunicator");
   CHECK(result == NULL && request == NULL && plan == NULL, "errors write results");
   MPI_Comm_free(&inter);
   MPI_Comm_free(&half);
@@ -417,18 +411,18 @@ static void environment(MPI_Errhandler errhandler) {
     int mismatch;
     OK(MPIX_Neighbor_error_class(MPIX_ERR_MISMATCH, &mismatch));
     setenv("MPIX_SPARSE", me == n - 1 ? "pex" : "nbx", 1);
-    for (int k = 0; k < 2; k++) FAILS_ON(fresh, MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, fresh, &result), mismatch, "MPIX_Sparse_sources: one of the environment variables MPIX_SPARSE");
+    for (int k = 0; k < 2; k++) HANDLED_ON(fresh, MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, fresh, &result), mismatch, "MPIX_Sparse_sources: one of the environment variables MPIX_SPARSE");
     setenv("MPIX_SPARSE", "nbx", 1);
     setenv("MPIX_NODE_SIZE", me == 0 ? "2" : "1", 1);
-    FAILS_ON(fresh, MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, fresh, &result), mismatch, "MPIX_NODE_SIZE");
+    HANDLED_ON(fresh, MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, fresh, &result), mismatch, "MPIX_NODE_SIZE");
     unsetenv("MPIX_NODE_SIZE");
     setenv("MPIX_SPARSE", me == 0 ? "nonsense" : "nbx", 1);
     int code = MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, fresh, &result);
-    if (me == 0) FAILS_ON(fresh, code, MPI_ERR_INFO_VALUE, "MPIX_SPARSE = \"nonsense\" is not one of auto, nbx");
-    else FAILS_ON(fresh, code, MPI_ERR_INFO_VALUE, "MPIX_Sparse_sources: process 0: environment variable MPIX_SPARSE = \"nonsense\"");
+    if (me == 0) HANDLED_ON(fresh, code, MPI_ERR_INFO_VALUE, "MPIX_SPARSE = \"nonsense\" is not one of auto, nbx");
+    else HANDLED_ON(fresh, code, MPI_ERR_INFO_VALUE, "MPIX_Sparse_sources: process 0: environment variable MPIX_SPARSE = \"nonsense\"");
   }
   setenv("MPIX_SPARSE", "nonsense", 1);
-  FAILS_ON(fresh, MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, fresh, &result), MPI_ERR_INFO_VALUE, "MPIX_SPARSE = \"nonsense\" is not one of auto, nbx");
+  HANDLED_ON(fresh, MPIX_Sparse_sources(0, NULL, MPI_INFO_NULL, fresh, &result), MPI_ERR_INFO_VALUE, "MPIX_SPARSE = \"nonsense\" is not one of auto, nbx");
   unsetenv("MPIX_SPARSE");
   exchange("environment put right", &AROUND, 1, MPI_INFO_NULL, fresh);
   MPI_Comm_free(&fresh);

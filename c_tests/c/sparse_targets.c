@@ -78,15 +78,6 @@ static void cases(const char *protocol, MPI_Comm comm) {
 }
 
 /* what is wrong on one process is told to all, and the neighborhood that was there stays */
-static void fails(int line, MPI_Comm comm, int code, int class, const char *text) {
-  int got, length;
-  char have[500];
-  MPI_Error_class(code, &got);
-  MPIX_Neighbor_error_string(comm, sizeof have, have, &length);
-  CHECK(got == class && strstr(have, text), "line %d: class %d, not %d: \"%s\" does not hold \"%s\"", line, got, class, have, text);
-}
-#define FAILS(code, class, text) fails(__LINE__, comm, code, class, text)
-
 static void errors(MPI_Comm comm) {
   int right[1] = {(me + 1) % n}, left = (me + n - 1) % n, last = n - 1, wrong[1] = {me == last ? n : right[0]}, weights[1] = {me == 0 ? -3 : 1};
   char text[100];
