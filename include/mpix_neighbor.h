@@ -2224,10 +2224,11 @@ int MPIX_Sparse_plan_free(MPIX_Sparse_plan *plan);
 // - `window`: The window. `MPIX_Sparse_window_free` frees it.
 //
 // Operations on elements of another process are packed into a batch, which travels when it is full,
-// when the caller flushes, or at the end of the epoch. The target applies batches when it is in any
+// when the caller flushes, or at the end of the epoch. The target applies batches when it is in a
 // call of this library, and at no other time: between `MPIX_Sparse_window_fence` and its next call
 // of this library, a process may use its elements as if no window were there. A process that only
-// computes, or waits in MPI, applies nothing, and those that wait for it wait on.
+// computes, waits in MPI, or is in a call that makes a neighborhood or a window, applies nothing,
+// and those that wait for it wait on.
 //
 // Operations of one process on elements of another one are applied in the order in which they were
 // called, whatever they do. Operations of different processes on one element are applied one after
@@ -2235,7 +2236,7 @@ int MPIX_Sparse_plan_free(MPIX_Sparse_plan *plan);
 //
 // A caller has at most 16 batches under way to one process. When they are full, an operation waits
 // until that process applies some, and applies meanwhile what has come to the caller: memory is
-// bounded by the number of processes that the caller has operations for.
+// bounded by the number of processes that operations go to or come from.
 //
 // Hints:
 //
@@ -2260,7 +2261,7 @@ int MPIX_Sparse_plan_free(MPIX_Sparse_plan *plan);
 //
 // An error on one process is an error on all.
 //
-// Cost: About ten collective operations of a few words. Memory: 8 bytes for each process, and 16
+// Cost: About ten collective operations of a few words. Memory: 16 bytes for each process, and 16
 // batches.
 int MPIX_Sparse_window_create(void *base,
                               int count,
@@ -2453,6 +2454,8 @@ int MPIX_Sparse_window_add_operator(MPI_Op op, MPIX_Sparse_window window);
 // - `MPI_ERR_ARG`: `window` is NULL or has been freed.
 // - `MPI_ERR_OTHER`: A process has ended, an operation was lost, or an earlier call on the window
 //   has failed.
+// - `MPI_ERR_OP`: Another process used an operator that this one has not added. What it returns is
+//   zeros.
 //
 // Cost: One sparse exchange of the last batches; if operations return something, a message back for
 // each of these.
@@ -2460,7 +2463,8 @@ int MPIX_Sparse_window_fence(MPIX_Sparse_window window);
 
 // Waits until the caller's operations have been applied.
 //
-// The targets apply them when they are in a call of this library; they need not flush.
+// The targets apply them when they are in a call of this library, as `MPIX_Sparse_window_create`
+// says; they need not flush.
 //
 // Local, but waits for calls of the targets.
 //

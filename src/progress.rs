@@ -1,5 +1,5 @@
 //! Active requests that need progress by this process: neighborhood collectives whose rounds are
-//! not all posted, and nonblocking sparse exchanges.
+//! not all posted, nonblocking sparse exchanges, and sparse windows as long as they live.
 //!
 //! A process that waits for one of them, or for a blocking call of this library, advances all of
 //! them: the process that it waits for may be waiting for another one. That holds across

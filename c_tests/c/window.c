@@ -421,6 +421,10 @@ static void bad_input(void) {
   FAILS(MPIX_Sparse_window_create(mine, 2, last ? MPI_DATATYPE_NULL : MPI_INT, MPI_INFO_NULL, comm, &window), MPI_ERR_TYPE, "type is MPI_DATATYPE_NULL");
   MPI_Datatype fresh;
   MPI_Type_contiguous(2, MPI_INT, &fresh);
+  MPI_Type_commit(&fresh);
+  FAILS(MPIX_Sparse_window_create(last ? NULL : mine, 1, fresh, MPI_INFO_NULL, comm, &window), MPI_ERR_BUFFER, "base is NULL");
+  MPI_Type_free(&fresh);
+  MPI_Type_contiguous(2, MPI_INT, &fresh);
   FAILS(MPIX_Sparse_window_create(mine, 2, last ? fresh : MPI_INT, MPI_INFO_NULL, comm, &window), MPI_ERR_TYPE, "type cannot be used");
   MPI_Type_free(&fresh);
   FAILS(MPIX_Sparse_window_create(mine, 2, MPI_INT, MPI_INFO_NULL, comm, last ? NULL : &window), MPI_ERR_ARG, "window is NULL");

@@ -175,12 +175,15 @@ static int failed_list(void) {
 /* adds a block of each other process. After an error each block has been added, or has not */
 static int accumulate(int ints) {
   int *from = malloc((size_t)test_size * LONG * sizeof(int)), *into = calloc((size_t)test_size * LONG, sizeof(int)), wrong = 0;
-  for (int k = 0; k < test_size * ints; k++) from[k] = test_value(test_rank, 0, k % ints);
+  /* in each call others: what one before has left is not taken for them */
+  static int call;
+  call++;
+  for (int k = 0; k < test_size * ints; k++) from[k] = test_value(test_rank, call, k % ints);
   begin = MPI_Wtime();
   int code = MPIX_Neighbor_accumulate(from, ints, MPI_INT, into, ints, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   for (int k = 0; k < test_size - 1; k++) {
     int *block = into + k * ints, source = (test_rank + k + 1) % test_size, added = code == MPI_SUCCESS || block[0] != 0;
-    for (int i = 0; i < ints; i++) wrong += block[i] != (added ? test_value(source, 0, i) : 0);
+    for (int i = 0; i < ints; i++) wrong += block[i] != (added ? test_value(source, call, i) : 0);
   }
   if (wrong) printf("process %d: %d ints are wrong\n", test_rank, wrong);
   free(from), free(into);

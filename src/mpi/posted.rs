@@ -10,7 +10,8 @@ use super::message::{self, Cancelled, Request, Status};
 use crate::error::Result;
 use crate::util::cast::to_usize;
 
-/// A ring of posted receives. Must be closed: a buffer must not be freed before its receive ends.
+/// A ring of posted receives, which are cancelled when it is dropped. One that is being filled by a
+/// process that has died never ends: its memory then stays.
 pub struct PostedReceives {
     comm: Arc<Comm>,
     memory: Vec<u128>,
@@ -83,9 +84,10 @@ impl PostedReceives {
     pub fn test_cancelled(&mut self) -> Result<Option<Cancelled>> {
         self.requests[self.oldest].test_cancelled()
     }
+}
 
-    /// Cancels all receives. One that is being filled by a process that has died never ends.
-    pub fn close(mut self) {
+impl Drop for PostedReceives {
+    fn drop(&mut self) {
         let usable = super::is_usable();
         let mut ended = usable;
         for request in self.requests.iter_mut().filter(|_| usable) {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use super::barrier::Barrier;
-use super::dispatch::Resources;
+use super::dispatch::{Resources, Run};
 use super::protocols::{inbox, nbx, rsx};
 use super::stats::Stats;
 use super::transport::{FIRST_PLAN_TAG, Transport};
@@ -222,8 +222,15 @@ fn create(comm: Communicator) -> Result<Shared> {
 impl ExchangeContext {
     fn new(user: Communicator) -> Result<ExchangeContext> {
         let comm = Comm::duplicate(user)?;
-        // SAFETY: the value is copied.
-        let set = unsafe { MACHINE.get(user)?.as_ref() }.copied();
+        // SAFETY: the values live as long as the communicator, and are copied.
+        let set = unsafe {
+            match CONTEXT.get(user)?.as_ref() {
+                Some(CommAttr(shared)) => {
+                    shared.hold().machine.filter(|machine| machine.1 == Origin::Communicator).map(|set| set.0)
+                }
+                None => MACHINE.get(user)?.as_ref().copied(),
+            }
+        };
         let hints = SparseHints::from_environment(environment::variable, environment::text).and_then(|hints| {
             let machine = match set {
                 Some(machine) => Some((machine, Origin::Communicator)),
@@ -285,6 +292,17 @@ impl ExchangeContext {
         all.push(Arc::downgrade(&shared));
         drop(all);
         Ok(shared)
+    }
+
+    /// Makes what the protocol of a hint needs that takes all processes. Collective.
+    pub fn prepare(&mut self, hints: &SparseHints) -> Result<()> {
+        match hints.protocol {
+            Some(Protocol::Rsx) if !self.windows => Ok(()),
+            Some(protocol) if self.transport.size > 1 => {
+                Run::make(protocol, hints.node_size, &mut self.transport, &mut self.resources)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Returns true if a waiting process must yield its core, and true if there are more processes

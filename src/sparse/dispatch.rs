@@ -45,9 +45,7 @@ impl Resources {
 
     /// Cancels the receives that are posted in advance.
     pub fn close(&mut self) {
-        if let Some(receives) = self.receives.take() {
-            receives.close();
-        }
+        self.receives = None;
     }
 
     /// Leaks the buffers in which messages of an unfinished exchange may still be in flight.

@@ -36,8 +36,8 @@ impl<T> Guarded<T> {
     /// Waits for the value.
     ///
     /// # Panics
-    /// If the caller has it already: an operator of the program's uses the window that it is
-    /// applied to.
+    /// Without several threads, if the caller has it already: an operator of the program's uses the
+    /// window that it is applied to. With several, such a caller waits for ever.
     #[inline]
     pub fn hold(&self) -> Held<'_, T> {
         let lock = self.several_threads.then(|| self.mutex.lock().unwrap_or_else(PoisonError::into_inner));

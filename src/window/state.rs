@@ -304,6 +304,8 @@ impl State {
         self.peer(source).acknowledge(header.applied);
         match header.content {
             Content::Operations | Content::Urgent if header.epoch == self.epoch => self.apply_counted(source, bytes, length),
+            // those that were lost have been reported, and are late
+            Content::Operations | Content::Urgent if header.epoch != self.epoch.wrapping_add(1) => Ok(()),
             Content::Operations | Content::Urgent => {
                 self.early.push_back(Early { source, length, bytes: bytes[..length + SPARE].to_vec() });
                 Ok(())
@@ -433,7 +435,9 @@ impl State {
             for k in 0..usize::from(elements) {
                 let value = |part: usize| values.get((k + part) * size..(k + part + 1) * size).unwrap_or_default();
                 let result = results.as_mut().map(|results| results.append(size));
-                if fits && known {
+                if !(fits && known) {
+                    result.into_iter().for_each(|result| result.fill(0));
+                } else {
                     // SAFETY: as above.
                     unsafe { self.apply_one(group.kind, group.operator, first + k as u64, [value(0), value(1)], result) }?;
                 }

@@ -7,7 +7,6 @@ use super::elements::Elements;
 use super::guarded::Guarded;
 use super::state::{Operations, State};
 use crate::datatype::decode;
-use crate::datatype::known::Known;
 use crate::error::{Argument, Error, Result};
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
@@ -97,16 +96,16 @@ impl Advance for Progress {
     fn advance(&mut self) {
         let Some(window) = self.0.upgrade() else { return };
         let Some(mut window) = window.hold_if_free() else { return };
-        if window.failure.is_none() && window.ring.is_some() {
-            window.failure = window.poll().err();
-        }
+        // one that has failed goes on serving others, which are not to wait for it; it keeps errors
+        let polled = window.poll();
+        let _ = window.keep(polled);
     }
 }
 
 /// Makes a window. Collective over `user`. A process whose arguments are in error takes part, and
 /// all get the error.
 ///
-/// Cost: about ten collective operations of a few words, and 8 bytes a process.
+/// Cost: about ten collective operations of a few words, and 16 bytes a process.
 ///
 /// # Safety
 /// The memory must be readable and writable, and be left to the window, until it is freed.
@@ -123,11 +122,12 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
         return Err(Error::Disagreement { what: "type" }.into());
     }
     if low[2] != -low[6] {
-        return Err(Error::Disagreement { what: SparseHints::AGREED }.into());
+        return Err(Error::Disagreement { what: "one of the hints of sparse exchanges" }.into());
     }
     let capacity = to_usize(low[3]).max(Batch::least_capacity(elements.size));
     let counts = coll::allgather_words(&comm, [elements.count], size)?.into_iter().map(|[count]| count).collect();
-    let exchanges = ExchangeContext::own(comm.view())?;
+    let exchanges = ExchangeContext::own(user)?;
+    exchanges.hold().prepare(&hints.exchange)?;
     let (yields, oversubscribed) = exchanges.hold().waiting();
     let comm = Arc::new(comm);
     let ring = PostedReceives::new(Arc::clone(&comm), RECEIVES, capacity, SPARE)?;
@@ -180,7 +180,7 @@ fn elements(memory: &Memory, self_comm: &Comm) -> Result<(Elements, i64)> {
     if count > most || count.checked_mul(extent.max(1)).is_none_or(|bytes| bytes > most << 6) {
         return Err(Error::TooLarge { argument: Argument::new("count"), count, extent }.into());
     }
-    if base.is_null() && count > 0 && Known::default().dense(datatype)?.is_some() {
+    if base.is_null() && count > 0 {
         return Err(Error::NullBuffer { argument: Argument::new("base"), count }.into());
     }
     let basic = decode::basic(datatype)?;
@@ -200,12 +200,22 @@ pub unsafe fn fence(window: &Guarded<Window>) -> Result<()> {
     let mut begun = {
         let mut window = window.hold();
         let begun = window.begin_fence();
-        window.keep(begun)?
+        match window.keep(begun) {
+            Ok(begun) => begun,
+            Err(e) => return Err(window.failure.clone().unwrap_or(e)),
+        }
     };
     // the list of what must progress has the window
     let exchanged = begun.exchange.wait();
     let mut window = window.hold();
-    let ended = exchanged.and_then(|()| window.end_fence(&mut begun));
+    let ended = match exchanged {
+        Ok(()) => window.end_fence(&mut begun),
+        Err(e) => {
+            // they may still be on their way
+            std::mem::forget(std::mem::take(&mut begun.last));
+            Err(e)
+        }
+    };
     window.keep(ended)?;
     window.failure.clone().or_else(|| window.state.loss.take()).map_or(Ok(()), Err)
 }
@@ -412,28 +422,39 @@ impl Window {
 
     fn flush_all(&mut self) -> Result<()> {
         let listed = std::mem::take(&mut self.listed);
-        for &target in &listed {
+        let flushed = self.flush_to(&listed);
+        if flushed.is_err() {
+            // the next fence tells them
+            self.listed = listed;
+        }
+        flushed
+    }
+
+    fn flush_to(&mut self, listed: &[u32]) -> Result<()> {
+        for &target in listed {
             let peer = self.state.peer(target);
             if !peer.batch.is_empty() || !peer.has_applied_all() {
                 self.ship(target, Content::Urgent)?;
             }
         }
         if !listed.is_empty() {
-            self.wait(&listed, |window| {
+            self.wait(listed, |window| {
                 window.state.has_all_results() && listed.iter().all(|&target| window.state.peer(target).has_applied_all())
             })?;
         }
-        for &target in &listed {
+        for &target in listed {
             self.state.peer(target).listed = false;
         }
         Ok(())
     }
 
-    /// Starts the exchange of the last batches of the epoch.
+    /// Starts the exchange of the last batches of the epoch. It makes nothing that takes all
+    /// processes, as nobody would serve the others meanwhile.
     fn begin_fence(&mut self) -> Result<Begun> {
         let lost = self.failure.is_some();
         let (mut list, mut last) = (Vec::new(), Vec::new());
-        for target in std::mem::take(&mut self.listed) {
+        let listed = std::mem::take(&mut self.listed);
+        for &target in &listed {
             let peer = self.state.peer(target);
             peer.listed = false;
             if peer.batch.is_empty() && peer.has_applied_all() && !lost {
@@ -449,12 +470,16 @@ impl Window {
         }
         let sends = Sends { list, dense: true };
         // SAFETY: the batches are kept until the exchange is done.
-        let exchange = unsafe { Exchange::start(&self.exchanges, Some(&self.hints), sends, Form::Blocking) };
+        let exchange = unsafe { Exchange::start(&self.exchanges, Some(&self.hints), sends, Form::Nonblocking) };
         match exchange {
             Ok(exchange) => Ok(Begun { exchange, last }),
             Err(e) => {
-                // some may be on their way
+                // some may be on their way, and the next fence tells those that miss one
                 std::mem::forget(last);
+                for &target in &listed {
+                    self.state.peer(target).listed = true;
+                }
+                self.listed = listed;
                 Err(e)
             }
         }
@@ -465,7 +490,6 @@ impl Window {
         for batch in std::mem::take(&mut begun.last) {
             self.state.recycle(batch);
         }
-        self.usable()?;
         let arrived = begun.exchange.take();
         let mut bytes = Vec::new();
         for message in &arrived.messages {
@@ -488,9 +512,7 @@ impl Window {
     /// Ends the receives. After an error, or if the window was not freed, messages may be on their
     /// way, whose memory stays.
     fn close(&mut self) {
-        if let Some(ring) = self.ring.take() {
-            ring.close();
-        }
+        self.ring = None;
         self.state.abandon();
         self.state.elements.close();
     }

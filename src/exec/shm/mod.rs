@@ -240,11 +240,15 @@ impl Executor for Shm {
         self.backoff.restart();
         self.sending.clear();
         self.receiving.clear();
+        let mut remote_failed = false;
         if let Some(remote) = &mut self.remote {
             // the network takes longest
             match remote.start(tag) {
                 Ok(()) => self.remote_runs = true,
-                Err(e) => self.note(e),
+                Err(e) => {
+                    remote_failed = true;
+                    self.note(e);
+                }
             }
         }
         self.waiting_since = None;
@@ -268,6 +272,9 @@ impl Executor for Shm {
             self.folding = Some(folding);
             if let Err(e) = started {
                 self.note(e);
+            }
+            if remote_failed {
+                self.skip_remote();
             }
         }
         self.send_all();

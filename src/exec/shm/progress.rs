@@ -144,6 +144,7 @@ impl Shm {
                 Ok(done) => self.remote_runs = !done,
                 Err(e) => {
                     self.remote_runs = false;
+                    self.skip_remote();
                     self.note(e);
                 }
             }

@@ -62,6 +62,18 @@ impl Shm {
         }
     }
 
+    /// Leaves the blocks from other nodes out that have not been combined, as not all of them have
+    /// come.
+    #[cold]
+    pub(super) fn skip_remote(&mut self) {
+        let Some(folding) = &mut self.folding else { return };
+        for position in 0..folding.chain.len() {
+            if matches!(folding.chain[position].origin, Origin::Remote) {
+                folding.skip(position);
+            }
+        }
+    }
+
     /// Leaves the blocks of process `i` out of what is combined.
     pub(super) fn skip_peer(&mut self, i: usize) {
         self.recvs[i].unfolded = 0;

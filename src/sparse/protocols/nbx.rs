@@ -66,11 +66,6 @@ impl ReceiveRing {
     pub fn count(&self, tally: Arc<crate::mpi::tally::Tally>) {
         self.posted.comm().count(tally);
     }
-
-    /// Cancels all receives.
-    pub fn close(self) {
-        self.posted.close();
-    }
 }
 
 enum Phase {
