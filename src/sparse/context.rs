@@ -128,16 +128,8 @@ struct CommAttr(Shared);
 impl Drop for CommAttr {
     fn drop(&mut self) {
         self.0.orphaned.store(true, Ordering::Relaxed);
-        let mut context = self.0.hold();
-        // Freeing a window is collective, and so is freeing the communicator, which runs this; once
-        // MPI has ended, there is no window left. A process whose exchange is still running cannot
-        // free its window: then no process frees it before MPI ends.
-        if context.resources.sums.is_some() && mpi::is_usable() {
-            let idle = coll::allreduce(&context.transport.comm, [i64::from(!context.running)], Reduction::Min);
-            if idle.is_ok_and(|[idle]| idle == 1) {
-                context.resources.sums = None;
-            }
-        }
+        // freeing the communicator, which runs this, is collective
+        self.0.hold().free_window_if_idle();
     }
 }
 
@@ -318,6 +310,19 @@ impl ExchangeContext {
         let mut context = ExchangeContext::new(comm)?;
         context.windows = true;
         Ok(Arc::new(Guarded::new(context)))
+    }
+
+    /// Frees the window, if there is one, before its communicator: in MPICH 4.0, a later window may
+    /// be taken for one that outlives its communicator. A process whose exchange is still running
+    /// cannot free its window: then no process frees it before MPI ends. Collective.
+    pub fn free_window_if_idle(&mut self) {
+        // once MPI has ended, there is no window left
+        if self.resources.sums.is_some() && mpi::is_usable() {
+            let idle = coll::allreduce(&self.transport.comm, [i64::from(!self.running)], Reduction::Min);
+            if idle.is_ok_and(|[idle]| idle == 1) {
+                self.resources.sums = None;
+            }
+        }
     }
 
     /// Frees the window, if there is one. Collective; no exchange may be running.

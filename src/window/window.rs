@@ -234,6 +234,7 @@ pub unsafe fn free(window: &Shared) -> Result<()> {
     let mut window = window.hold();
     window.outstanding.remove(&window.progress);
     window.close();
+    window.exchanges.hold().free_window_if_idle();
     outcome
 }
 
