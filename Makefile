@@ -59,7 +59,7 @@ FORTRAN_TESTS := $(foreach t,$(FORTRAN_SOURCES),fortran_$t.f08 fortran_$t.mpi) f
 PRELOAD_TESTS := neighbor requests threads alltoallv quiet passed device
 PRELOAD_FORTRAN = $(if $(WITH_FORTRAN),fortran_mpif fortran_module fortran_f08)
 EXAMPLES := mesh halo3d spmv bfs nbody ghost hpccg components pagerank
-BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided
+BENCHES := exchange rounds dsde persistent overlap fuse sums shm nodes onesided transport
 
 .PHONY: all lib preload preloads tool tool-mpi fortran header install uninstall dist site clean help \
   examples demo c-programs fortran-tests preload-programs \

@@ -3,7 +3,7 @@
  * one. Shared memory of the library is off, so that edges within a node go as those between nodes
  * do; the MPI's own is not.
  *
- * Usage: rma [--rounds N] [--seconds S] [--quantile Q]
+ * Usage: transport [--rounds N] [--seconds S] [--quantile Q]
  * Method: see measure.h. */
 #define _GNU_SOURCE
 #include "measure.h"
