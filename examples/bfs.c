@@ -31,6 +31,7 @@
  * error handler, MPI_ERRORS_ARE_FATAL, which this library calls as MPI does. */
 
 #include "graph.h"
+#include "options.h"
 #include <errno.h>
 
 enum { MOST_REPEATS = 10000, MOST_LINES = 24 };
@@ -64,14 +65,6 @@ typedef struct {
 
 /* -------------------------------------------------------------------------------------- options */
 
-static int parse_number(const char *text, int least, int *number) {
-  char *end;
-  long value = text ? strtol(text, &end, 10) : 0;
-  if (text == NULL || end == text || *end != '\0' || value < least || value > 2000000000) return 0;
-  *number = (int)value;
-  return 1;
-}
-
 static int parse_kind(const char *text, enum kind *kind) {
   for (int k = BALANCED; text != NULL && k <= FROM_FILE; k++) {
     if (strcmp(text, kinds[k]) != 0) continue;
@@ -98,15 +91,15 @@ static const char *parse(char **argv, int processes, options *o) {
     int ok = 1;
     if (strcmp(name, "--graph") == 0) ok = parse_kind(a[1], &o->kind) && (graph = *++a) != NULL;
     else if (strcmp(name, "--file") == 0) ok = a[1] != NULL && (o->file = *++a) != NULL;
-    else if (strcmp(name, "--vertices") == 0) ok = parse_number(a[1], 1, &o->vertices) && *++a != NULL;
-    else if (strcmp(name, "--blocks") == 0) ok = parse_number(a[1], 1, &o->blocks) && *++a != NULL;
+    else if (strcmp(name, "--vertices") == 0) ok = parse_int(a[1], 1, 2000000000, &o->vertices) && *++a != NULL;
+    else if (strcmp(name, "--blocks") == 0) ok = parse_int(a[1], 1, 2000000000, &o->blocks) && *++a != NULL;
     else if (strcmp(name, "--edges") == 0 || strcmp(name, "-k") == 0)
-      ok = parse_number(a[1], 0, &o->edges) && *++a != NULL;
+      ok = parse_int(a[1], 0, 2000000000, &o->edges) && *++a != NULL;
     else if (strcmp(name, "--probability") == 0) ok = parse_probability(a[1], &o->probability) && *++a != NULL;
-    else if (strcmp(name, "--seed") == 0) ok = parse_number(a[1], 0, &o->seed) && *++a != NULL;
-    else if (strcmp(name, "--root") == 0) ok = parse_number(a[1], 0, &o->root) && *++a != NULL;
+    else if (strcmp(name, "--seed") == 0) ok = parse_int(a[1], 0, 2000000000, &o->seed) && *++a != NULL;
+    else if (strcmp(name, "--root") == 0) ok = parse_int(a[1], 0, 2000000000, &o->root) && *++a != NULL;
     else if (strcmp(name, "--repeat") == 0)
-      ok = parse_number(a[1], 1, &o->repeat) && o->repeat <= MOST_REPEATS && *++a != NULL;
+      ok = parse_int(a[1], 1, 2000000000, &o->repeat) && o->repeat <= MOST_REPEATS && *++a != NULL;
     else if (strcmp(name, "--protocol") == 0) ok = a[1] != NULL && (o->protocol = *++a) != NULL;
     else if (strcmp(name, "--undirected") == 0) o->undirected = 1;
     else if (strcmp(name, "--stream") == 0) o->stream = 1;
@@ -643,15 +636,13 @@ static int run(const options *o, MPI_Comm world) {
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  int rank, P, code = 0;
+  int rank, P, code;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &P);
   options o;
   const char *wrong = parse(argv, P, &o);
   if (wrong != NULL || o.help) {
-    code = wrong != NULL ? 2 : 0;
-    if (rank == 0 && wrong != NULL) fprintf(stderr, "bfs: %s is no option, or its value is wrong\n%s", wrong, usage);
-    if (rank == 0 && wrong == NULL) fputs(usage, stdout);
+    code = show_usage(rank, "bfs", wrong, usage);
   } else {
     code = run(&o, MPI_COMM_WORLD);
   }

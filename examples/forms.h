@@ -7,6 +7,7 @@
 #ifndef EXAMPLES_FORMS_H
 #define EXAMPLES_FORMS_H
 
+#include "options.h"
 #include <math.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -83,15 +84,6 @@ static inline void free_window(void *base, int allocated, MPI_Win *window) {
   if (base == NULL) return;
   MPI_Win_free(window);
   if (!allocated) free(base);
-}
-
-/* A whole number from `least` to `most`. Returns 0 for any other text, and for NULL. */
-static inline int parse_int(const char *text, int least, int most, int *number) {
-  char *end;
-  long value = text ? strtol(text, &end, 10) : 0;
-  if (text == NULL || end == text || *end != '\0' || value < least || value > most) return 0;
-  *number = (int)value;
-  return 1;
 }
 
 /* The kind of memory for make_window: "create" or "allocate". */

@@ -32,6 +32,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "options.h"
+
 enum { DIMS = 3, MAX_DEGREE = 26 };
 
 static const char usage[] =
@@ -71,14 +73,6 @@ static void *allocate(size_t count, size_t size) {
 
 /* -------------------------------------------------------------------------------------- options */
 
-static int parse_number(const char *text, int least, int *number) {
-  char *end;
-  long value = text ? strtol(text, &end, 10) : 0;
-  if (text == NULL || end == text || *end != '\0' || value < least || value > 1000000000) return 0;
-  *number = (int)value;
-  return 1;
-}
-
 /* All processes have the same arguments, so that all of them find the same error. Returns the
    argument that is wrong, or NULL. Past the end of argv stands a NULL, which no parser accepts. */
 static const char *parse(char **argv, options *o) {
@@ -87,15 +81,15 @@ static const char *parse(char **argv, options *o) {
     const char *name = *a;
     int ok = 1;
     if (strcmp(name, "--cells") == 0) {
-      for (int d = 0; d < DIMS && ok; d++) ok = parse_number(a[1], 1, &o->cells[d]) && *++a != NULL;
+      for (int d = 0; d < DIMS && ok; d++) ok = parse_int(a[1], 1, 1000000000, &o->cells[d]) && *++a != NULL;
     } else if (strcmp(name, "--grid") == 0) {
-      for (int d = 0; d < DIMS && ok; d++) ok = parse_number(a[1], 0, &o->grid[d]) && *++a != NULL;
+      for (int d = 0; d < DIMS && ok; d++) ok = parse_int(a[1], 0, 1000000000, &o->grid[d]) && *++a != NULL;
     } else if (strcmp(name, "--stencil") == 0) {
-      ok = parse_number(a[1], 1, &o->stencil) && (o->stencil == 7 || o->stencil == 27) && *++a != NULL;
+      ok = parse_int(a[1], 1, 1000000000, &o->stencil) && (o->stencil == 7 || o->stencil == 27) && *++a != NULL;
     } else if (strcmp(name, "--steps") == 0) {
-      ok = parse_number(a[1], 0, &o->steps) && *++a != NULL;
+      ok = parse_int(a[1], 0, 1000000000, &o->steps) && *++a != NULL;
     } else if (strcmp(name, "--repeat") == 0) {
-      ok = parse_number(a[1], 1, &o->repeat) && *++a != NULL;
+      ok = parse_int(a[1], 1, 1000000000, &o->repeat) && *++a != NULL;
     } else if (strcmp(name, "--schedule") == 0) {
       ok = a[1] != NULL && (o->schedule = *++a) != NULL;
     } else if (strcmp(name, "--picture") == 0) {
@@ -862,14 +856,12 @@ static int run(const options *o, MPI_Comm world) {
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  int rank, code = 0;
+  int rank, code;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   options o;
   const char *wrong = parse(argv, &o);
   if (wrong != NULL || o.help) {
-    code = wrong != NULL ? 2 : 0;
-    if (rank == 0 && wrong != NULL) fprintf(stderr, "halo3d: %s is no option, or its value is wrong\n%s", wrong, usage);
-    if (rank == 0 && wrong == NULL) fputs(usage, stdout);
+    code = show_usage(rank, "halo3d", wrong, usage);
   } else {
     code = run(&o, MPI_COMM_WORLD);
   }

@@ -446,14 +446,12 @@ static const char *parse(char **argv, options *o) {
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  int rank, code = 0;
+  int rank, code;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   options o;
   const char *wrong = parse(argv, &o);
   if (wrong != NULL || o.help) {
-    code = wrong != NULL ? 2 : 0;
-    if (rank == 0 && wrong != NULL) fprintf(stderr, "hpccg: %s is no option, or its value is wrong\n%s", wrong, usage);
-    if (rank == 0 && wrong == NULL) fputs(usage, stdout);
+    code = show_usage(rank, "hpccg", wrong, usage);
   } else {
     code = run(&o, MPI_COMM_WORLD);
   }

@@ -46,6 +46,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "options.h"
 #include "svg.h"
 
 enum { DIMS = 3, LEAF = 8, DEEPEST = 60, CUTS = 31, PASSES = 7, SAMPLES = 64, MOST_LINES = 20, MOST_DOTS = 6000 };
@@ -104,14 +105,6 @@ static int block_owner(int n, int P, int i) { return (int)((((long long)i + 1) *
 
 /* -------------------------------------------------------------------------------------- options */
 
-static int parse_number(const char *text, int least, int *number) {
-  char *end;
-  long value = text ? strtol(text, &end, 10) : 0;
-  if (text == NULL || end == text || *end != '\0' || value < least || value > 1000000000) return 0;
-  *number = (int)value;
-  return 1;
-}
-
 static int parse_real(const char *text, double least, double most, double *number) {
   char *end;
   *number = text ? strtod(text, &end) : 0;
@@ -126,14 +119,14 @@ static const char *parse(char **argv, options *o) {
   for (char **a = argv + 1; *a != NULL; a++) {
     const char *name = *a;
     int ok = 1;
-    if (strcmp(name, "--particles") == 0) ok = parse_number(a[1], 100, &o->particles) && *++a != NULL;
-    else if (strcmp(name, "--steps") == 0) ok = parse_number(a[1], 0, &o->steps) && *++a != NULL;
+    if (strcmp(name, "--particles") == 0) ok = parse_int(a[1], 100, 1000000000, &o->particles) && *++a != NULL;
+    else if (strcmp(name, "--steps") == 0) ok = parse_int(a[1], 0, 1000000000, &o->steps) && *++a != NULL;
     else if (strcmp(name, "--dt") == 0) ok = parse_real(a[1], 0, 1, &o->dt) && *++a != NULL;
     /* a cell's center is nearer than its diagonal to a particle in it, which must not take it for a
        center */
     else if (strcmp(name, "--theta") == 0) ok = parse_real(a[1], 0, 0.57, &o->theta) && *++a != NULL;
     else if (strcmp(name, "--imbalance") == 0) ok = parse_real(a[1], 0, 1e9, &o->imbalance) && *++a != NULL;
-    else if (strcmp(name, "--seed") == 0) ok = parse_number(a[1], 0, &o->seed) && *++a != NULL;
+    else if (strcmp(name, "--seed") == 0) ok = parse_int(a[1], 0, 1000000000, &o->seed) && *++a != NULL;
     else if (strcmp(name, "--protocol") == 0) ok = a[1] != NULL && (o->protocol = *++a) != NULL;
     else if (strcmp(name, "--picture") == 0) ok = a[1] != NULL && (o->picture = *++a) != NULL;
     else if (strcmp(name, "--flat") == 0) o->flat = 1;
@@ -1090,14 +1083,12 @@ static int run(const options *o, MPI_Comm world) {
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  int rank, code = 0;
+  int rank, code;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   options o;
   const char *wrong = parse(argv, &o);
   if (wrong != NULL || o.help) {
-    code = wrong != NULL ? 2 : 0;
-    if (rank == 0 && wrong != NULL) fprintf(stderr, "nbody: %s is no option, or its value is wrong\n%s", wrong, usage);
-    if (rank == 0 && wrong == NULL) fputs(usage, stdout);
+    code = show_usage(rank, "nbody", wrong, usage);
   } else {
     code = run(&o, MPI_COMM_WORLD);
   }

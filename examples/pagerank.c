@@ -496,7 +496,7 @@ static int run_graph(const options *o, int kind, MPI_Comm comm) {
 
 /* The same exit code on all processes. */
 static int run(const options *o, MPI_Comm world) {
-  int rank, P, code = 0;
+  int rank, P, code;
   MPI_Comm comm;
   MPI_Comm_dup(world, &comm);
   MPI_Comm_rank(comm, &rank);
@@ -548,15 +548,12 @@ static const char *parse(char **argv, options *o) {
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  int rank, code = 0;
+  int rank, code;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   options o;
   const char *wrong = parse(argv, &o);
   if (wrong != NULL || o.help) {
-    code = wrong != NULL ? 2 : 0;
-    if (rank == 0 && wrong != NULL)
-      fprintf(stderr, "pagerank: %s is no option, or its value is wrong\n%s", wrong, usage);
-    if (rank == 0 && wrong == NULL) fputs(usage, stdout);
+    code = show_usage(rank, "pagerank", wrong, usage);
   } else {
     code = run(&o, MPI_COMM_WORLD);
   }
