@@ -1,8 +1,8 @@
 //! Sparse windows: buffered operations on elements of other processes.
 
 use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 
 use super::args::{self, Results};
 use super::boundary;
@@ -10,7 +10,7 @@ use super::loggp::intracommunicator;
 use crate::environment;
 use crate::error::{Argument, Class, Error, Result};
 use crate::logging;
-use crate::mpi::attribute::Key;
+use crate::mpi::attribute::freed_flag;
 use crate::mpi::{self, Communicator, MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, comm, device, info};
 use crate::select::hints::WindowHints;
 use crate::window::batch::Kind;
@@ -27,34 +27,6 @@ pub struct MPIX_Sparse_window_object {
 
 /// Handle of a sparse window, or NULL.
 pub type MPIX_Sparse_window = *mut MPIX_Sparse_window_object;
-
-/// True once the communicator that it is attached to has been freed.
-struct Orphan(Arc<AtomicBool>);
-
-impl Drop for Orphan {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-static ORPHAN: Key<Orphan> = Key::new();
-
-/// Held while a communicator gets the attribute.
-static ATTACHING: RwLock<()> = RwLock::new(());
-
-/// Returns what tells whether a communicator has been freed.
-fn orphan_of(comm: Communicator) -> Result<Arc<AtomicBool>> {
-    let _attaching = ATTACHING.write().unwrap_or_else(PoisonError::into_inner);
-    // SAFETY: the value lives as long as the communicator, and is never replaced.
-    unsafe {
-        if let Some(Orphan(flag)) = ORPHAN.get(comm)?.as_ref() {
-            return Ok(Arc::clone(flag));
-        }
-        let flag = Arc::new(AtomicBool::new(false));
-        ORPHAN.set(comm, Orphan(Arc::clone(&flag)))?;
-        Ok(flag)
-    }
-}
 
 /// Makes a window of elements of all processes of a communicator.
 ///
@@ -111,7 +83,7 @@ unsafe fn create(
                 Ok((memory, place)) => (Ok(memory), Some(place)),
                 Err(e) => (Err(e), None),
             };
-            let orphaned = orphan_of(user)?;
+            let orphaned = freed_flag(user)?;
             let made = Some(window::create(memory, hints, user)?);
             let object = Box::into_raw(Box::new(MPIX_Sparse_window_object { window: made, user: comm, orphaned }));
             place.into_iter().for_each(|place| place.write([object]));

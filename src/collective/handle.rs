@@ -139,30 +139,8 @@ impl Drop for Handle {
     }
 }
 
-/// Notes when its communicator is freed. It stays there even when no neighborhood is left.
-struct FreeNotice(Arc<AtomicBool>);
-
-impl Drop for FreeNotice {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-static FREE_NOTICE: Key<FreeNotice> = Key::new();
-
 /// The attribute that holds a communicator's neighborhoods.
 pub static HANDLE: Key<Handle> = Key::new();
-
-/// A flag that becomes true when the communicator is freed.
-pub fn freed_flag(comm: Communicator) -> Result<Arc<AtomicBool>> {
-    // SAFETY: the value is set once, and lives as long as the communicator.
-    unsafe {
-        if FREE_NOTICE.get(comm)?.is_null() {
-            FREE_NOTICE.set(comm, FreeNotice(Arc::default()))?;
-        }
-        Ok(Arc::clone(&FREE_NOTICE.get(comm)?.as_ref().expect("it has just been set").0))
-    }
-}
 
 /// The neighborhood of a communicator for an operation.
 ///
@@ -170,10 +148,11 @@ pub fn freed_flag(comm: Communicator) -> Result<Arc<AtomicBool>> {
 /// The reference must not be alive when a neighborhood of the communicator is set or freed.
 #[inline]
 pub unsafe fn lookup(comm: Communicator<'_>, operation: Operation) -> Result<&Arc<BoundNeighborhood>> {
-    // SAFETY: the value lives as long as the attribute, as the caller vouches. MPI lets a program
-    // ask for a communicator's properties while a collective runs on it in another thread, so that
-    // nothing here is exclusive; what a collective changes is in a `RefCell` of its own, which
-    // queries leave alone, and collectives on one communicator do not run at the same time.
+    // MPI lets a program ask for a communicator's properties while a collective runs on it in
+    // another thread, so that nothing here is exclusive; what a collective changes is in a
+    // `RefCell` of its own, which queries leave alone, and collectives on one communicator do not
+    // run at the same time.
+    // SAFETY: the value lives as long as the attribute, as the caller vouches.
     let handle = unsafe { HANDLE.get(comm)?.as_ref() };
     (handle.and_then(|h| h.neighborhoods[operation as usize].as_ref()))
         .ok_or_else(|| Error::NoNeighborhood { operation: operation.name() }.into())

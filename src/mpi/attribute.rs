@@ -1,7 +1,8 @@
 //! Values attached to a communicator or a datatype, dropped when MPI frees it.
 
 use std::ffi::{c_int, c_void};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::comm::Communicator;
 use super::datatype::Datatype;
@@ -78,6 +79,29 @@ impl<T> Key<T> {
         }
         // SAFETY: a live communicator; the attribute exists, and nobody refers to its value.
         check(unsafe { mpi_sys::MPI_Comm_delete_attr(comm.raw(), self.keyval()?) }, "MPI_Comm_delete_attr")
+    }
+}
+
+/// Notes when its communicator is freed.
+struct FreeNotice(Arc<AtomicBool>);
+
+impl Drop for FreeNotice {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+static FREE_NOTICE: Key<FreeNotice> = Key::new();
+
+/// Returns a flag that becomes true when the communicator is freed. Threads must not ask for that
+/// of one communicator at the same time.
+pub fn freed_flag(comm: Communicator) -> Result<Arc<AtomicBool>> {
+    // SAFETY: the value is set once, and lives as long as the communicator.
+    unsafe {
+        if FREE_NOTICE.get(comm)?.is_null() {
+            FREE_NOTICE.set(comm, FreeNotice(Arc::default()))?;
+        }
+        Ok(Arc::clone(&FREE_NOTICE.get(comm)?.as_ref().expect("it has just been set").0))
     }
 }
 

@@ -325,11 +325,6 @@ impl ExchangeContext {
         }
     }
 
-    /// Frees the window, if there is one. Collective; no exchange may be running.
-    pub fn free_window(&mut self) {
-        self.resources.sums = None;
-    }
-
     /// Returns the private communicator.
     pub fn comm(&self) -> &Arc<Comm> {
         &self.transport.comm

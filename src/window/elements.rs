@@ -236,16 +236,6 @@ impl Elements {
     }
 }
 
-/// Combines two values: `into` becomes `into` op `from`.
-///
-/// # Safety
-/// Both must be the data of one element.
-#[inline]
-pub unsafe fn combine(into: &mut [u8], from: &[u8], loops: &Loops) -> Result<()> {
-    // SAFETY: the caller vouches for both.
-    unsafe { loops.combine(into.as_mut_ptr(), from.as_ptr(), into.len()) }
-}
-
 /// Copies an element's data.
 ///
 /// # Safety

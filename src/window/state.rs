@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::batch::{Batch, Content, Group, HEADER, Header, Kind, Reader, SPARE};
-use super::elements::{Combining, Elements, combine};
+use super::elements::{Combining, Elements};
 use super::operators::{Operator, Operators};
 use super::peer::Peer;
 use crate::error::{Class, Error, Result};
@@ -44,6 +44,7 @@ struct Sending {
 /// A batch of the next epoch.
 struct Early {
     source: u32,
+    header: Header,
     length: usize,
     bytes: Vec<u8>,
 }
@@ -200,8 +201,9 @@ impl State {
                 && let Operator::Combine(Combining::Loops(loops)) = operators.get(operator)
                 && loops.takes_any_address()
             {
+                let value = batch.value_mut(at, elements.size);
                 // SAFETY: both are data of an element.
-                return unsafe { combine(batch.value_mut(at, elements.size), values[0], loops) };
+                return unsafe { loops.combine(value.as_mut_ptr(), values[0].as_ptr(), value.len()) };
             }
             let (at, begins) = batch.push(kind, operator, index, elements.size, values);
             if begins {
@@ -289,11 +291,9 @@ impl State {
     /// Applies the batches that came before this process had ended the epoch before.
     #[inline]
     pub fn apply_early(&mut self) -> Result<()> {
-        while let Some(first) = self.early.front()
-            && Header::of(&first.bytes).epoch == self.epoch
-        {
-            let Some(Early { source, length, bytes }) = self.early.pop_front() else { break };
-            self.apply_counted(source, &bytes, length)?;
+        while self.early.front().is_some_and(|first| first.header.epoch == self.epoch) {
+            let Some(Early { source, header, length, bytes }) = self.early.pop_front() else { break };
+            self.apply_counted(source, header, &bytes, length)?;
         }
         Ok(())
     }
@@ -303,11 +303,13 @@ impl State {
         let header = Header::of(bytes);
         self.peer(source).acknowledge(header.applied);
         match header.content {
-            Content::Operations | Content::Urgent if header.epoch == self.epoch => self.apply_counted(source, bytes, length),
+            Content::Operations | Content::Urgent if header.epoch == self.epoch => {
+                self.apply_counted(source, header, bytes, length)
+            }
             // those that were lost have been reported, and are late
             Content::Operations | Content::Urgent if header.epoch != self.epoch.wrapping_add(1) => Ok(()),
             Content::Operations | Content::Urgent => {
-                self.early.push_back(Early { source, length, bytes: bytes[..length + SPARE].to_vec() });
+                self.early.push_back(Early { source, header, length, bytes: bytes[..length + SPARE].to_vec() });
                 Ok(())
             }
             Content::Results => self.place(source, &bytes[HEADER..length]),
@@ -339,14 +341,14 @@ impl State {
     }
 
     /// Applies a batch of the current epoch and answers.
-    fn apply_counted(&mut self, source: u32, bytes: &[u8], length: usize) -> Result<()> {
+    fn apply_counted(&mut self, source: u32, header: Header, bytes: &[u8], length: usize) -> Result<()> {
         let results = self.apply(source, bytes, length)?;
         let peer = self.peer(source);
         peer.applied = peer.applied.wrapping_add(1);
-        let urgent = Header::of(bytes).content == Content::Urgent;
+        let owed = header.content == Content::Urgent || peer.is_owed_acknowledgement();
         match results {
             Some(results) => self.send(source, Content::Results, results),
-            None if urgent || self.peer(source).is_owed_acknowledgement() => {
+            None if owed => {
                 let empty = self.fresh();
                 self.send(source, Content::Acknowledgement, empty)
             }
@@ -356,12 +358,12 @@ impl State {
 
     /// Applies the last operations of a process in this epoch, and answers. All its batches have
     /// been applied.
-    pub fn apply_last(&mut self, source: u32, bytes: &[u8], length: usize) -> Result<()> {
-        if Header::of(bytes).lost {
+    pub fn apply_last(&mut self, source: u32, header: Header, bytes: &[u8], length: usize) -> Result<()> {
+        if header.lost {
             let text = "operations on this process's elements were lost".into();
             self.loss.get_or_insert_with(|| Error::Remote { rank: source, class: Class::Other, text }.into());
         }
-        self.peer(source).acknowledge(Header::of(bytes).applied);
+        self.peer(source).acknowledge(header.applied);
         let results = self.apply(source, bytes, length)?;
         results.map_or(Ok(()), |results| self.send(source, Content::Results, results))
     }

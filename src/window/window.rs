@@ -209,10 +209,10 @@ pub unsafe fn fence(window: &Guarded<Window>) -> Result<()> {
     let exchanged = begun.exchange.wait();
     let mut window = window.hold();
     let ended = match exchanged {
-        Ok(()) => window.end_fence(&mut begun),
+        Ok(()) => window.end_fence(begun),
         Err(e) => {
             // they may still be on their way
-            std::mem::forget(std::mem::take(&mut begun.last));
+            std::mem::forget(begun.last);
             Err(e)
         }
     };
@@ -374,17 +374,6 @@ impl Window {
         if !indices.is_empty() && !std::mem::replace(&mut self.state.peer(target).listed, true) {
             self.listed.push(target);
         }
-        if indices.len() == 1 {
-            if self.state.peer(target).batch.run_room(kind, size) == 0 {
-                self.ship(target, Content::Operations)?;
-            }
-            // SAFETY: the caller vouches for values and places.
-            unsafe { self.state.add_one(operations, operator, 0) }?;
-            if kind.returns() {
-                self.state.expect(target, result, 1);
-            }
-            return Ok(());
-        }
         let mut k = 0;
         while k < indices.len() {
             let run = if kind == Kind::CompareAndSwap { 1 } else { run_of(&indices[k..]) };
@@ -487,10 +476,8 @@ impl Window {
     }
 
     /// Applies what the exchange has brought, and waits until nothing is under way.
-    fn end_fence(&mut self, begun: &mut Begun) -> Result<()> {
-        for batch in std::mem::take(&mut begun.last) {
-            self.state.recycle(batch);
-        }
+    fn end_fence(&mut self, mut begun: Begun) -> Result<()> {
+        begun.last.into_iter().for_each(|batch| self.state.recycle(batch));
         let arrived = begun.exchange.take();
         let mut bytes = Vec::new();
         for message in &arrived.messages {
@@ -499,11 +486,11 @@ impl Window {
             // SAFETY: the message has arrived.
             bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(message.at, length) });
             bytes.resize(length + SPARE, 0);
-            let (source, Header { before, lost, .. }) = (message.source, Header::of(&bytes));
-            if !lost {
-                self.wait(&[], |window| window.state.peer(source).applied == before)?;
+            let (source, header) = (message.source, Header::of(&bytes));
+            if !header.lost {
+                self.wait(&[], |window| window.state.peer(source).applied == header.before)?;
             }
-            self.state.apply_last(source, &bytes, length)?;
+            self.state.apply_last(source, header, &bytes, length)?;
         }
         self.wait(&[], |window| window.state.is_done())?;
         self.state.epoch = self.state.epoch.wrapping_add(1);

@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use crate::collective::executors::{ExecutorPool, Parts};
-use crate::collective::handle::{BoundNeighborhood, HANDLE, Handle, Settings, freed_flag};
+use crate::collective::handle::{BoundNeighborhood, HANDLE, Handle, Settings};
 use crate::collective::set::world::GatheredGraph;
 use crate::collective::tags::{self, Tags};
 use crate::collective::{OPERATIONS, Operation, Selected, transport};
 use crate::error::{Error, Result};
 use crate::exec::shm::channel::{self, Channels};
 use crate::exec::waiting::Waiting;
+use crate::mpi::attribute::freed_flag;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::topology::{self, Topology};
