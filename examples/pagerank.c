@@ -496,7 +496,7 @@ static int run_graph(const options *o, int kind, MPI_Comm comm) {
 
 /* The same exit code on all processes. */
 static int run(const options *o, MPI_Comm world) {
-  int rank, P, code;
+  int rank, P, code = 0;
   MPI_Comm comm;
   MPI_Comm_dup(world, &comm);
   MPI_Comm_rank(comm, &rank);
