@@ -223,6 +223,16 @@ pub fn probe(source: Option<u32>, tag: i32, matched: bool, comm: &Comm) -> Resul
     }
 }
 
+/// A tag that no message on a communicator of ours carries on which [`progress`] is called.
+pub const UNUSED_TAG: i32 = 0;
+
+/// Lets MPI progress all messages, and yield the core if it does so at all. A probe that finds a
+/// message may return before MPI has looked after others, so this one looks for [`UNUSED_TAG`].
+#[inline]
+pub fn progress(comm: &Comm) -> Result<()> {
+    probe(None, UNUSED_TAG, false, comm).map(drop)
+}
+
 impl Probed {
     /// Receives it.
     ///

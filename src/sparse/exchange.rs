@@ -218,7 +218,7 @@ impl Exchange {
                 return self.end(begin);
             }
             outstanding.advance();
-            match (backoff.rest(), &self.run) {
+            match (backoff.rest(), &mut self.run) {
                 (Rest::None | Rest::Pause, _) => {}
                 (Rest::Sleep, Some(Run::Inbox(run))) if outstanding.is_empty() => run.sleep(),
                 // this protocol rarely enters MPI, so that MPI does not yield the core

@@ -74,7 +74,7 @@ impl Rma {
 
     /// Lets MPI move other messages, and yield the core if it does so at all.
     fn enter_mpi(&mut self) {
-        if let Err(e) = message::probe(None, ANSWER, false, self.link.comm()) {
+        if let Err(e) = message::progress(self.link.comm()) {
             self.note(e);
         }
     }

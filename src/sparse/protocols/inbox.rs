@@ -141,6 +141,8 @@ pub struct Run {
     pending: PendingSends,
     /// Of polls that find the barrier closed.
     backoff: Backoff,
+    /// True if the process has slept since it last entered MPI.
+    slept: bool,
 }
 
 impl Run {
@@ -199,7 +201,7 @@ impl Run {
             fence_before_ring();
             memory.doorbell().ring();
         }
-        Run { memory, number, missing: None, pending, backoff: Backoff::new(Pace::INBOX) }
+        Run { memory, number, missing: None, pending, backoff: Backoff::new(Pace::INBOX), slept: false }
     }
 
     /// Advances the protocol. Returns true once it is done.
@@ -273,9 +275,9 @@ impl Run {
     /// messages progress, and checks whether the other processes are alive.
     fn on_closed(&mut self, transport: &Transport) -> Result<()> {
         let turn = self.backoff.turn();
-        if turn.enters_mpi {
-            // an unmatched probe: a message that it finds is left in place
-            message::probe(None, transport.tag(Tag::Data), false, &transport.comm)?;
+        // after a sleep too: others may need this process's MPI to complete their long sends to it
+        if turn.enters_mpi || std::mem::take(&mut self.slept) {
+            message::progress(&transport.comm)?;
         }
         if turn.checks { self.look_for_dead(transport) } else { Ok(()) }
     }
@@ -296,10 +298,11 @@ impl Run {
 
     /// Sleeps until the barrier completes, or for a short time; does not sleep after the barrier.
     /// For a process that shares its core with those it waits for.
-    pub fn sleep(&self) {
+    pub fn sleep(&mut self) {
         if self.missing.is_some() {
             return;
         }
+        self.slept = true;
         self.memory.doorbell().sleep(|| self.memory.barrier().open(self.number, self.memory.size).is_some());
     }
 }
