@@ -27,7 +27,7 @@ static void by_hand(problem *p) {
   MPI_Waitall(2 * DEGREE, requests, MPI_STATUSES_IGNORE);
 }
 
-static problem on(const char *transport) {
+static problem on(const char *transport, const char *synchronization) {
   problem p = {.peers = {(me + n - 1) % n, (me + 1) % n}, .send = need(DEGREE * LONGEST), .recv = need(DEGREE * LONGEST)};
   for (int i = 0; i < DEGREE * LONGEST; i++) p.send[i] = (char)mix((uint64_t)i);
   MPI_Comm_dup(MPI_COMM_WORLD, &p.comm);
@@ -36,6 +36,7 @@ static problem on(const char *transport) {
   MPI_Info_set(info, "mpix_schedule", "direct");
   MPI_Info_set(info, "mpix_shared_memory", "0");
   MPI_Info_set(info, "mpix_transport", transport);
+  MPI_Info_set(info, "mpix_rma_synchronization", synchronization);
   MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, DEGREE, p.peers, MPI_UNWEIGHTED, DEGREE, p.peers, MPI_UNWEIGHTED, info, p.comm);
   MPI_Info_free(&info);
   return p;
@@ -44,21 +45,23 @@ static problem on(const char *transport) {
 int main(int argc, char **argv) {
   begin(argc, argv, "rma [--rounds N] [--seconds S] [--quantile Q]");
   print_header("microseconds a call (ratio to messages)");
-  problem messages = on("messages"), puts = on("rma"), hand = on("messages");
-  alternative list[] = {{"messages", ours, &messages}, {"rma", ours, &puts}, {"by hand", by_hand, &hand}};
-  if (me == 0) printf("# bytes  cores rounds  messages         rma        by hand\n");
+  problem messages = on("messages", "active"), hand = messages;
+  problem active = on("rma", "active"), passive = on("rma", "passive");
+  alternative list[] = {{"messages", ours, &messages}, {"active", ours, &active}, {"passive", ours, &passive}, {"by hand", by_hand, &hand}};
+  enum { FORMS = sizeof list / sizeof *list };
+  if (me == 0) printf("# bytes  cores rounds      messages           active          passive          by hand\n");
   static const int sizes[] = {8, 64, 512, 4096, 16384, 32768, LONGEST};
   for (int s = 0; s < (int)(sizeof sizes / sizeof *sizes); s++) {
     int bytes = sizes[s];
-    for (int a = 0; a < 3; a++) list[a].on->bytes = bytes;
+    for (int a = 0; a < FORMS; a++) list[a].on->bytes = bytes;
     samples near, far;
-    sample(list, 3, &near, &far);
+    sample(list, FORMS, &near, &far);
     const samples *both[] = {&near, &far};
     for (int k = 0; k < 2; k++)
       if (me == 0 && both[k]->count > 0) {
         double base = typical(both[k]->times[0], both[k]->count);
         printf("%7s  %5s  %5d", size_name(bytes), k ? "far" : crowded || n > 2 ? "all" : "near", both[k]->count);
-        for (int a = 0; a < 3; a++) {
+        for (int a = 0; a < FORMS; a++) {
           double t = typical(both[k]->times[a], both[k]->count);
           printf("  %8.2f (%.2f)", 1e6 * t, t / base);
         }
@@ -66,7 +69,7 @@ int main(int argc, char **argv) {
       }
     release_samples(&near), release_samples(&far);
   }
-  for (int a = 0; a < 3; a++) MPI_Comm_free(&list[a].on->comm);
+  MPI_Comm_free(&messages.comm), MPI_Comm_free(&active.comm), MPI_Comm_free(&passive.comm);
   end();
   return 0;
 }

@@ -161,6 +161,7 @@ extern "C" {
 //   to MPI where the kernel lets it copy them once.
 // - `mpix_transport`: `messages` (default), `rma` or `auto`, what carries blocks between processes
 //   that share no memory.
+// - `mpix_rma_synchronization`: `active` (default) or `passive`, how puts are synchronized.
 // - `mpix_verify`: `false` (default) or `true`, whether the two ends of each edge compare their
 //   arguments before each call.
 // - `mpix_nodes`: a number of consecutive processes that are taken to share a node, or a list of

@@ -159,6 +159,52 @@ static void one_way(void) {
   MPI_Comm_free(&comm);
 }
 
+/* A source that is done need not wait for the other targets of its source: 0 sends to 1 and 2, and
+   2 starts only when 1, which has its block, says so. */
+static void late_target(void) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  int zero = 0, targets[] = {1, 2}, have = -1, what[] = {7, 8}, receives = me == 1 || me == 2;
+  MPI_Info info = hints();
+  OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, receives, &zero, MPI_UNWEIGHTED, me ? 0 : 2, targets, MPI_UNWEIGHTED, info, comm));
+  for (int round = 0; round < 20; round++) {
+    if (me == 2) MPI_Recv(NULL, 0, MPI_INT, 1, 0, comm, MPI_STATUS_IGNORE);
+    have = -1;
+    OK(MPIX_Neighbor_alltoall(what, 1, MPI_INT, &have, 1, MPI_INT, comm));
+    if (me == 1) MPI_Send(NULL, 0, MPI_INT, 2, 0, comm);
+    CHECK(have == (receives ? 6 + me : -1), "round %d: %d", round, have);
+  }
+  MPI_Info_free(&info);
+  MPI_Comm_free(&comm);
+}
+
+/* With a passive target, a block is there as soon as its source has put it: 0 gets that of 1 before
+   2 starts, and tells 2 so. */
+static void by_source(void) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  int zero = 0, sources[] = {1, 2}, have[2], sends = me == 1 || me == 2;
+  MPI_Info info = hints();
+  set_hint(info, "mpix_rma_synchronization", "passive");
+  OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, me ? 0 : 2, sources, MPI_UNWEIGHTED, sends, &zero, MPI_UNWEIGHTED, info, comm));
+  for (int round = 0; round < 20; round++) {
+    int what = 10 * me + round;
+    have[0] = have[1] = -1;
+    if (me == 2) MPI_Recv(NULL, 0, MPI_INT, 0, 0, comm, MPI_STATUS_IGNORE);
+    MPIX_Request request;
+    OK(MPIX_Ineighbor_alltoall(&what, 1, MPI_INT, have, 1, MPI_INT, comm, &request));
+    if (me == 0) {
+      OK(MPIX_Request_wait_source(request, 0));
+      CHECK(have[0] == 10 + round, "round %d: %d", round, have[0]);
+      MPI_Send(NULL, 0, MPI_INT, 2, 0, comm);
+    }
+    OK(MPIX_Request_wait(&request));
+    if (me == 0) CHECK(have[0] == 10 + round && have[1] == 20 + round, "round %d: %d, %d", round, have[0], have[1]);
+  }
+  MPI_Info_free(&info);
+  MPI_Comm_free(&comm);
+}
+
 /* a block that is longer than its place: an error at the receiver, and the next call is right */
 static void too_long(void) {
   MPI_Comm comm;
@@ -248,6 +294,8 @@ int main(int argc, char **argv) {
   vectors();
   requests();
   one_way();
+  if (n >= 3) late_target();
+  if (n >= 3) by_source();
   too_long();
   describes();
   parts();

@@ -8,9 +8,10 @@ use crate::error::Result;
 use crate::exec::rma::link::Link;
 use crate::exec::shm::channel::Channels;
 use crate::mpi::comm::Owned as Comm;
+use crate::mpi::landing::Target;
 use crate::mpi::window;
 use crate::schedule::Algorithm;
-use crate::select::hints::{Hints, Transport as Wanted};
+use crate::select::hints::{Hints, Synchronization, Transport as Wanted};
 use crate::topology::neighborhood::{Neighbor, Neighborhood};
 
 /// What carries the blocks of one operation.
@@ -64,12 +65,16 @@ pub fn choose(
         let is_near = |edge: &&Neighbor| edge.rank.is_some_and(|rank| channels.get(k).is_some_and(|c| c.has(rank)));
         let far = |list: &[Neighbor]| list.iter().filter(|edge| !is_near(edge)).copied().collect();
         let far = Neighborhood::new(n.rank(), far(n.sources()), far(n.targets()), n.weighted());
-        Ok(match Link::new(&far, hints.weight_unit, comm)? {
+        let (target, how) = match hints.rma_synchronization {
+            Synchronization::Active => (Target::Active, "post, start, complete, wait"),
+            Synchronization::Passive => (Target::Passive, "put, flush, flag"),
+        };
+        Ok(match Link::new(&far, hints.weight_unit, target, comm)? {
             Err(e) => Transport::messages(&format!("no window can be made: {e}")),
             Ok(link) => {
                 let (sources, targets, kib) = (link.sources.len(), link.targets.len(), link.bytes.div_ceil(1024));
                 let text = format!(
-                    "puts to {targets} processes and from {sources} (post, start, complete, wait), by the schedule direct; \
+                    "puts to {targets} processes and from {sources} ({how}), by the schedule direct; \
                      a landing area of {kib} KiB"
                 );
                 Transport { link: Some(Arc::new(link)), text }

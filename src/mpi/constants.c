@@ -37,6 +37,8 @@ const int mpixn_windows_of_parts = 1;
 MPI_Datatype mpixn_byte(void) { return MPI_BYTE; }
 MPI_Datatype mpixn_packed(void) { return MPI_PACKED; }
 int mpixn_tag_ub(void) { return MPI_TAG_UB; }
+int mpixn_win_model(void) { return MPI_WIN_MODEL; }
+int mpixn_win_unified(void) { return MPI_WIN_UNIFIED; }
 MPI_Op mpixn_op_null(void) { return MPI_OP_NULL; }
 
 /* communicators made by MPI_Comm_dup do not inherit the attribute */

@@ -1,28 +1,45 @@
 //! A window in which each process has memory that its sources put into.
 //!
-//! Epochs need neighbors alone: a process lets its sources in (`post`), and its targets let it in
-//! (`put_all`: start, put, complete). `MPI_Win_start` may block until all targets have posted, so
-//! `put_all` asks for a promise that they have, and tells MPI so (`MPI_MODE_NOCHECK`). `test`
-//! replaces `MPI_Win_wait`, which would not return if a source has died.
+//! Epochs need neighbors alone. With an active target, a process lets its sources in (`post`), and
+//! its targets let it in (`put_all`: start, put, complete). `MPI_Win_start` may block until all
+//! targets have posted, so `put_all` asks for a promise that they have, and tells MPI so
+//! (`MPI_MODE_NOCHECK`). `test` replaces `MPI_Win_wait`, which would not return if a source has
+//! died.
+//!
+//! With a passive target, each process has one epoch for all others (`MPI_Win_lock_all`) as long as
+//! the window lives. `put_and_raise` puts, flushes, and then replaces a word at the target, its
+//! flag, by an atomic operation; the target calls nothing but polls its flags (`flag`).
 //!
 //! Freeing a window is collective. What has not been freed when MPI is finalized is freed then, in
 //! the order in which the windows were made, which is the same on all processes that share two of
 //! them. A window with an epoch that never ends is left to MPI.
 
 use std::ffi::c_int;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::coll::{self, Reduction};
 use super::comm::Owned as Comm;
-use super::constants::{RSMPI_ERRORS_RETURN, RSMPI_GROUP_NULL, RSMPI_INFO_NULL, RSMPI_WIN_NULL};
+use super::constants::{RSMPI_ERRORS_RETURN, RSMPI_GROUP_NULL, RSMPI_INFO_NULL, RSMPI_UINT64_T, RSMPI_WIN_NULL};
 use super::of_process::OfProcess;
+use super::op::Op;
 use super::{MPI_Aint, MPI_Group, check, datatype, liveness};
 use crate::error::{Error, Result};
-use crate::util::cast::to_int;
+use crate::util::cast::{to_int, to_u32, to_usize};
 
 unsafe extern "C" {
     safe static mpixn_mode_nocheck: c_int;
+    safe fn mpixn_win_model() -> c_int;
+    safe fn mpixn_win_unified() -> c_int;
+}
+
+/// Who takes part in an epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// Both ends: `MPI_Win_post`, `start`, `complete` and `test`.
+    Active,
+    /// The process that puts: `MPI_Win_lock_all` and `flush`.
+    Passive,
 }
 
 /// A group of processes; freed when dropped.
@@ -72,6 +89,17 @@ pub struct Put {
     pub offset: u64,
 }
 
+/// A word at a target that says that puts are complete.
+#[derive(Debug, Clone, Copy)]
+pub struct Flag {
+    /// Its new value.
+    pub value: u64,
+    /// The process.
+    pub target: u32,
+    /// Where in its memory the word is, a multiple of 8.
+    pub offset: u64,
+}
+
 /// The window and this process's memory in it. Freed by [`free`](Landing::free), as that is
 /// collective.
 #[derive(Debug)]
@@ -80,6 +108,7 @@ pub struct Landing {
     window: mpi_sys::MPI_Win,
     memory: *mut u8,
     bytes: usize,
+    target: Target,
     /// True while sources may put.
     open: AtomicBool,
     /// True once the window has been freed.
@@ -108,8 +137,9 @@ unsafe impl Sync for Landing {}
 
 impl Landing {
     /// Makes a window in which this process has `bytes` bytes, and which keeps `comm`. Collective
-    /// over `comm`. Where a process fails to make it, none has it: the inner error says why.
-    pub fn new(bytes: usize, comm: Comm) -> Result<Result<Arc<Landing>>> {
+    /// over `comm`; `target` is the same on all processes. Where a process fails to make it, none
+    /// has it: the inner error says why.
+    pub fn new(bytes: usize, target: Target, comm: Comm) -> Result<Result<Arc<Landing>>> {
         // MPI drops the youngest first, and freeing windows needs liveness's
         liveness::card()?;
         let windows = WINDOWS.get()?;
@@ -131,10 +161,49 @@ impl Landing {
         }
         // SAFETY: a live window.
         check(unsafe { mpi_sys::MPI_Win_set_errhandler(window, RSMPI_ERRORS_RETURN) }, "MPI_Win_set_errhandler")?;
-        let landing =
-            Arc::new(Landing { comm, window, memory, bytes, open: AtomicBool::new(false), freed: AtomicBool::new(false) });
+        let (open, freed) = (AtomicBool::new(false), AtomicBool::new(false));
+        let landing = Landing { comm, window, memory, bytes, target, open, freed };
+        if target == Target::Passive {
+            let opened = landing.open_to_all();
+            let [all] = coll::allreduce(&landing.comm, [i64::from(opened.is_ok())], Reduction::Min)?;
+            if all == 0 {
+                if opened.is_ok() {
+                    landing.close_to_all()?;
+                }
+                // SAFETY: a live window, which no process uses.
+                check(unsafe { mpi_sys::MPI_Win_free(&mut window) }, "MPI_Win_free")?;
+                return Ok(opened.and_then(|()| Err(Error::Internal("another process cannot use its window".into()).into())));
+            }
+        }
+        let landing = Arc::new(landing);
         windows.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&landing));
         Ok(Ok(landing))
+    }
+
+    /// Lets all processes put at any time.
+    fn open_to_all(&self) -> Result<()> {
+        let (mut model, mut found): (*mut c_int, c_int) = (std::ptr::null_mut(), 0);
+        // SAFETY: a live window; the attribute's value is a pointer to an int that lives as long.
+        let is_unified = unsafe {
+            let at = (&raw mut model).cast();
+            check(mpi_sys::MPI_Win_get_attr(self.window, mpixn_win_model(), at, &mut found), "MPI_Win_get_attr")?;
+            found != 0 && !model.is_null() && *model == mpixn_win_unified()
+        };
+        if !is_unified || !self.memory.addr().is_multiple_of(align_of::<u64>()) {
+            return Err(Error::Internal("puts are not seen in the memory of a window without synchronizing it".into()).into());
+        }
+        // SAFETY: a live window. Nobody locks it exclusively.
+        check(unsafe { mpi_sys::MPI_Win_lock_all(mpixn_mode_nocheck, self.window) }, "MPI_Win_lock_all")
+    }
+
+    fn close_to_all(&self) -> Result<()> {
+        // SAFETY: a live window that is locked.
+        check(unsafe { mpi_sys::MPI_Win_unlock_all(self.window) }, "MPI_Win_unlock_all")
+    }
+
+    /// Who takes part in epochs.
+    pub fn target(&self) -> Target {
+        self.target
     }
 
     /// The communicator of the window's processes.
@@ -162,6 +231,9 @@ impl Landing {
             return Ok(false);
         }
         let mut window = self.window;
+        if self.target == Target::Passive {
+            self.close_to_all()?;
+        }
         // SAFETY: a live window, which nobody uses any more.
         check(unsafe { mpi_sys::MPI_Win_free(&mut window) }, "MPI_Win_free")?;
         self.freed.store(true, Ordering::Relaxed);
@@ -202,15 +274,70 @@ impl Landing {
     pub unsafe fn put_all(&self, targets: &Group, puts: impl Iterator<Item = Put>) -> Result<()> {
         // SAFETY: a live window and group.
         check(unsafe { mpi_sys::MPI_Win_start(targets.0, mpixn_mode_nocheck, self.window) }, "MPI_Win_start")?;
-        let byte = datatype::byte().raw();
         let mut done = Ok(());
-        for Put { at, bytes, target, offset } in puts {
-            let (count, target, offset) = (to_int(bytes), to_int(target), to_int::<MPI_Aint>(offset));
+        for put in puts {
             // SAFETY: the caller vouches for the bytes, which stay until the epoch ends below.
-            let rc = unsafe { mpi_sys::MPI_Put(at.cast(), count, byte, target, offset, count, byte, self.window) };
-            done = done.and(check(rc, "MPI_Put"));
+            done = done.and(unsafe { self.put(put) });
         }
         // SAFETY: a live window. The epoch ends even if a put failed: targets wait for it.
         done.and(check(unsafe { mpi_sys::MPI_Win_complete(self.window) }, "MPI_Win_complete"))
+    }
+
+    /// Starts a put.
+    ///
+    /// # Safety
+    /// The bytes must be readable, and not be written, until it has been completed.
+    unsafe fn put(&self, Put { at, bytes, target, offset }: Put) -> Result<()> {
+        let byte = datatype::byte().raw();
+        let (count, target, offset) = (to_int(bytes), to_int(target), to_int::<MPI_Aint>(offset));
+        // SAFETY: the caller vouches for the bytes.
+        check(unsafe { mpi_sys::MPI_Put(at.cast(), count, byte, target, offset, count, byte, self.window) }, "MPI_Put")
+    }
+
+    /// Puts into the memory of processes that let this one, completes the puts there, and then
+    /// gives each of the flags, one at each of these processes, its value. When this returns, the
+    /// bytes may be written again. For a window with a passive target.
+    ///
+    /// # Errors
+    /// The first one. Flags are raised nevertheless, as processes wait for them: a header that they
+    /// do not find tells them that a put has failed.
+    ///
+    /// # Safety
+    /// The bytes must be readable.
+    pub unsafe fn put_and_raise(&self, puts: impl Iterator<Item = Put>, flags: impl Iterator<Item = Flag> + Clone) -> Result<()> {
+        let mut done = Ok(());
+        for put in puts {
+            // SAFETY: the caller vouches for the bytes, which stay until the puts are flushed.
+            done = done.and(unsafe { self.put(put) });
+        }
+        // SAFETY: a live window, locked; here and below.
+        let flush = |target: u32| check(unsafe { mpi_sys::MPI_Win_flush(to_int(target), self.window) }, "MPI_Win_flush");
+        for flag in flags.clone() {
+            done = done.and(flush(flag.target));
+        }
+        let (word, replace) = (RSMPI_UINT64_T, Op::replace().raw());
+        for Flag { value, target, offset } in flags {
+            let (at, target, offset) = ((&raw const value).cast(), to_int(target), to_int::<MPI_Aint>(offset));
+            // SAFETY: the word lives until it has been flushed.
+            let rc = unsafe { mpi_sys::MPI_Accumulate(at, 1, word, target, offset, 1, word, replace, self.window) };
+            done = done.and(check(rc, "MPI_Accumulate")).and(flush(to_u32(target)));
+        }
+        done
+    }
+
+    /// Makes what has been put visible to this process. For a window with a passive target.
+    pub fn sync(&self) -> Result<()> {
+        // SAFETY: a live window, locked.
+        check(unsafe { mpi_sys::MPI_Win_sync(self.window) }, "MPI_Win_sync")
+    }
+
+    /// Returns a flag of this process, for a window with a passive target. Once it has been raised,
+    /// and after [`Landing::sync`], what was put before can be read.
+    #[expect(clippy::cast_ptr_alignment, reason = "asserted")]
+    pub fn flag(&self, offset: u64) -> &AtomicU64 {
+        let at = self.at(to_usize(offset), size_of::<u64>());
+        assert!(!at.is_null() && at.addr().is_multiple_of(align_of::<u64>()), "a flag is a word of the window");
+        // SAFETY: a word of the window's memory, aligned, which other processes change as a whole.
+        unsafe { AtomicU64::from_ptr(at.cast::<u64>().cast_mut()) }
     }
 }

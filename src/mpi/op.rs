@@ -52,6 +52,11 @@ impl Op {
         unsafe { Op::from_raw(mpixn_operator_at(number.into())) }
     }
 
+    /// Returns the handle for a call of MPI.
+    pub(super) fn raw(self) -> MPI_Op {
+        self.0
+    }
+
     /// `MPI_REPLACE`.
     pub fn replace() -> Op {
         Op(mpixn_replace())

@@ -1,15 +1,19 @@
 //! The steps of a call: answers, puts, arrivals, and what comes by message after all.
 
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
 use super::header::{self, Header, Place};
 use super::link::ANSWER;
-use super::state::{InState, Rma, Stage};
+use super::slots::Slot;
+use super::state::{InState, OutMessage, Rma, Stage};
 use crate::datatype::buffers::enlarge;
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
 use crate::exec::blocks;
 use crate::exec::post;
-use crate::mpi::landing::{Group, Put};
+use crate::mpi::landing::{Flag, Group, Put};
 use crate::mpi::message::{self, Mode, bytes_at};
 use crate::mpi::p2p::Message;
 use crate::mpi::{datatype, proc_null};
@@ -31,28 +35,18 @@ impl Rma {
             Stage::Open => {}
         }
         if !self.accessed {
-            match self.answers.test() {
-                Ok(false) => {}
-                Ok(true) => self.access(),
-                Err((_, e)) => {
-                    self.note(e);
-                    self.access();
-                }
-            }
+            self.look_for_answers();
         }
         if self.exposed {
-            match self.link.landing.test() {
-                // asking about an epoch may only read memory
-                Ok(false) if self.accessed => self.enter_mpi(),
-                Ok(false) => {}
-                Ok(true) => {
-                    self.exposed = false;
-                    (0..self.ins.len()).for_each(|i| self.take_slot(i));
-                }
-                Err(e) => {
-                    self.note(e);
-                    self.shut();
-                }
+            let is_passive = self.link.is_passive();
+            if is_passive {
+                self.look_at_flags()
+            } else {
+                self.look_for_end()
+            }
+            // asking about an epoch, like a flag, may only read memory
+            if self.exposed && self.accessed {
+                self.enter_mpi();
             }
         }
         let mut done = self.accessed && !self.exposed;
@@ -70,6 +64,57 @@ impl Rma {
             self.link.end_turn();
         }
         done
+    }
+
+    /// Puts and sends to those targets that have answered. None waits for another one to answer.
+    fn look_for_answers(&mut self) {
+        match self.answers.test() {
+            Ok(false) => {
+                for k in 0..self.outs.len() {
+                    if !self.outs[k].left && matches!(self.answers.test_one(k), Ok(true)) {
+                        self.access(k..k + 1);
+                    }
+                }
+                return;
+            }
+            Ok(true) => {}
+            Err((_, e)) => self.note(e),
+        }
+        self.access(0..self.outs.len());
+        self.accessed = true;
+    }
+
+    /// Takes all messages out of their slots once all sources have completed their epochs.
+    fn look_for_end(&mut self) {
+        match self.link.landing.test() {
+            Ok(false) => {}
+            Ok(true) => {
+                self.exposed = false;
+                (0..self.ins.len()).for_each(|i| self.take_slot(i));
+            }
+            Err(e) => {
+                self.note(e);
+                self.shut();
+            }
+        }
+    }
+
+    /// Takes each message out of its slot whose source has raised the flag.
+    fn look_at_flags(&mut self) {
+        self.exposed = false;
+        for i in 0..self.ins.len() {
+            if self.ins[i].state != InState::Put {
+                continue;
+            }
+            if self.link.landing.flag(self.link.sources[i].flag()).load(Ordering::Acquire) != self.number {
+                self.exposed = true;
+                continue;
+            }
+            if let Err(e) = self.link.landing.sync() {
+                self.note(e);
+            }
+            self.take_slot(i);
+        }
     }
 
     /// Lets MPI move other messages, and yield the core if it does so at all.
@@ -102,7 +147,8 @@ impl Rma {
         }
         let mut answer = &SEND;
         if !self.link.is_closed() && !self.ins.is_empty() {
-            match self.link.landing.post(&self.link.sources_group) {
+            let is_passive = self.link.is_passive();
+            match if is_passive { Ok(()) } else { self.link.landing.post(&self.link.sources_group) } {
                 Ok(()) => (self.exposed, answer) = (true, &PUT),
                 Err(e) => {
                     self.note(e);
@@ -119,7 +165,7 @@ impl Rma {
         let link = &self.link;
         self.answer_messages.clear();
         for (out, slot) in self.outs.iter_mut().zip(&link.targets) {
-            out.answer = 0;
+            (out.answer, out.left) = (0, false);
             self.answer_messages.push(word(&raw mut out.answer, slot.rank));
         }
         // SAFETY: the words are the executor's, and are left alone until the requests are complete.
@@ -133,9 +179,11 @@ impl Rma {
             self.note(e);
         }
         for i in 0..self.ins.len() {
-            self.ins[i].state = if self.exposed { InState::Put } else { InState::Header };
-            if !self.exposed {
-                self.expect_header(i, dead.contains(&self.link.sources[i].rank));
+            let is_dead = dead.contains(&self.link.sources[i].rank);
+            let is_put = self.exposed && !is_dead;
+            self.ins[i].state = if is_put { InState::Put } else { InState::Header };
+            if !is_put {
+                self.expect_header(i, is_dead);
             }
         }
         self.pack_all();
@@ -178,49 +226,44 @@ impl Rma {
         }
     }
 
-    /// Puts, and sends what cannot be put, when all living targets have answered.
-    fn access(&mut self) {
-        self.accessed = true;
-        let Self { outs, link, staging, failure, .. } = self;
-        let lets = |k: usize| outs[k].answer == PUT;
-        let open = (0..outs.len()).filter(|&k| lets(k)).count();
-        let some;
-        let group = if open == outs.len() {
-            Ok(&link.targets_group)
-        } else {
-            let ranks: Vec<u32> = link.targets.iter().enumerate().filter(|(k, _)| lets(*k)).map(|(_, slot)| slot.rank).collect();
-            some = Group::of(link.comm(), &ranks);
-            some.as_ref().map_err(Clone::clone)
-        };
-        if open > 0 {
-            let puts = (outs.iter().zip(&link.targets)).filter(|(out, _)| out.answer == PUT).flat_map(|(out, slot)| {
-                let (target, offset) = (slot.rank, slot.offset);
-                let header = Put { at: out.words.as_ptr().cast(), bytes: header::BYTES, target, offset };
-                if out.spoiled || out.bytes as u64 > slot.capacity {
-                    return [Some(header), None];
-                }
-                match out.in_place {
-                    Some(at) => {
-                        [Some(header), Some(Put { at, bytes: out.bytes, offset: offset + header::BYTES as u64, ..header })]
-                    }
-                    None => [Some(Put { at: staging[out.staged..].as_ptr(), bytes: header::BYTES + out.bytes, ..header }), None],
-                }
-            });
+    /// Puts, and sends what cannot be put, to those of some targets that have answered and whose
+    /// messages have not left.
+    fn access(&mut self, targets: Range<usize>) {
+        let Self { outs, link, staging, number, failure, .. } = self;
+        let lets = |out: &OutMessage| !out.left && out.answer == PUT;
+        let puts = |k: usize| puts_of(&outs[k], link.targets[k], staging);
+        let open = || targets.clone().filter(|&k| lets(&outs[k]));
+        let put = |group: &Group, targets: &mut dyn Iterator<Item = usize>| {
             // SAFETY: headers and staging buffer are the executor's; the caller of `bind` vouches
-            // for the blocks.
-            let done = group.and_then(|group| unsafe { link.landing.put_all(group, puts.flatten()) });
-            if let Err(e) = done {
-                failure.get_or_insert(e);
-            }
+            // for the blocks; here and below.
+            unsafe { link.landing.put_all(group, targets.flat_map(puts).flatten()) }
+        };
+        let done = if link.is_passive() {
+            let flags = open().map(|k| Flag { value: *number, target: link.targets[k].rank, offset: link.targets[k].flag() });
+            // SAFETY: as above.
+            unsafe { link.landing.put_and_raise(open().flat_map(puts).flatten(), flags) }
+        } else if open().count() == outs.len() {
+            if outs.is_empty() { Ok(()) } else { put(&link.targets_group, &mut open()) }
+        } else {
+            let alone = |k: usize| put(&link.target_groups[k], &mut std::iter::once(k));
+            open().map(alone).fold(Ok(()), Result::and)
+        };
+        if let Err(e) = done {
+            failure.get_or_insert(e);
         }
-        for k in 0..self.outs.len() {
+        let (mut messages, mut bytes) = (0, 0);
+        for k in targets {
+            if self.outs[k].left {
+                continue;
+            }
+            self.outs[k].left = true;
+            (messages, bytes) = (messages + 1, bytes + self.outs[k].bytes as u64);
             if let Err(e) = self.send(k) {
                 self.note(e);
             }
         }
         if let Some(record) = &self.record {
-            let bytes = self.outs.iter().map(|out| out.bytes as u64).sum();
-            record.sent(Medium::Mpi, self.outs.len(), bytes);
+            record.sent(Medium::Mpi, messages, bytes);
         }
     }
 
@@ -420,5 +463,18 @@ impl Rma {
             self.note(e);
         }
         self.ins[i].state == InState::Done
+    }
+}
+
+/// What is put for one target: all of its message, or only a header that says where the rest is.
+fn puts_of(out: &OutMessage, slot: Slot, staging: &[u8]) -> [Option<Put>; 2] {
+    let (target, offset) = (slot.rank, slot.offset);
+    let header = Put { at: out.words.as_ptr().cast(), bytes: header::BYTES, target, offset };
+    if out.spoiled || out.bytes as u64 > slot.capacity {
+        return [Some(header), None];
+    }
+    match out.in_place {
+        Some(at) => [Some(header), Some(Put { at, bytes: out.bytes, offset: offset + header::BYTES as u64, ..header })],
+        None => [Some(Put { at: staging[out.staged..].as_ptr(), bytes: header::BYTES + out.bytes, ..header }), None],
     }
 }

@@ -42,7 +42,8 @@ impl Rma {
             if matches!(recv.state, InState::Header | InState::Data { .. }) {
                 stuck |= !recv.request.withdraw();
             }
-            recv.state = if recv.state == InState::Put { InState::Put } else { InState::Done };
+            // the epoch of an active target ends below
+            recv.state = if recv.state == InState::Put && !link.is_passive() { InState::Put } else { InState::Done };
         }
         for (out, _) in self.outs.iter_mut().zip(&link.targets).filter(|(_, slot)| is_dead(slot.rank)) {
             for request in &mut out.sends {
@@ -54,7 +55,7 @@ impl Rma {
             }
         }
         let waits_for_dead = link.sources.iter().any(|slot| is_dead(slot.rank));
-        if self.exposed && waits_for_dead {
+        if self.exposed && waits_for_dead && !link.is_passive() {
             self.shut();
             let slots = self.ins.iter_mut().zip(&self.link.sources);
             slots.filter(|(_, slot)| is_dead(slot.rank)).for_each(|(recv, _)| recv.state = InState::Done);

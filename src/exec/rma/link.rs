@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::slots::{Slot, divide};
 use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
-use crate::mpi::landing::{Group, Landing};
+use crate::mpi::landing::{Group, Landing, Target};
 use crate::mpi::p2p::Requests;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 use crate::util::cast::{to_int, to_u32};
@@ -40,6 +40,8 @@ pub struct Link {
     /// The processes of both.
     pub sources_group: Group,
     pub targets_group: Group,
+    /// The group of each target alone. Empty where targets are passive.
+    pub target_groups: Vec<Group>,
     /// Bytes of this process's memory.
     pub bytes: usize,
     /// Number of the next call, and of the one that uses the window.
@@ -54,18 +56,24 @@ pub struct Link {
 }
 
 impl Link {
-    /// Makes a window for a neighborhood. Collective over `comm`. The inner error, on all processes
-    /// alike, says why there is none.
+    /// Makes a window for a neighborhood. Collective over `comm`; `target`, who takes part in
+    /// epochs, is the same on all processes. The inner error, on all processes alike, says why there
+    /// is none.
     ///
     /// Cost: a duplicate of the communicator, a window, and a message of 16 bytes along each edge.
-    pub fn new(n: &Neighborhood, unit: Option<u32>, comm: &Comm) -> Result<Result<Link>> {
+    pub fn new(n: &Neighborhood, unit: Option<u32>, target: Target, comm: &Comm) -> Result<Result<Link>> {
         let comm = comm.again()?;
         let (sources, bytes) = divide(n, unit);
-        let landing = match Landing::new(bytes, comm)? {
+        let landing = match Landing::new(bytes, target, comm)? {
             Ok(landing) => landing,
             Err(e) => return Ok(Err(e)),
         };
         let comm = landing.comm();
+        if target == Target::Passive {
+            // no call has the number 0
+            sources.iter().for_each(|slot| landing.flag(slot.flag()).store(0, Ordering::Release));
+            landing.sync()?;
+        }
         let words = |slot: &Slot| {
             let half = |value: u64, shift: u32| to_u32(value >> shift & u64::from(u32::MAX));
             vec![half(slot.offset, 0), half(slot.offset, 32), half(slot.capacity, 0), half(slot.capacity, 32)]
@@ -79,12 +87,15 @@ impl Link {
         let targets: Vec<Slot> = into.iter().map(slot).collect();
         let group = |slots: &[Slot]| Group::of(comm, &slots.iter().map(|s| s.rank).collect::<Vec<_>>());
         let (sources_group, targets_group) = (group(&sources)?, group(&targets)?);
+        let alone = if target == Target::Active { targets.as_slice() } else { &[] };
+        let target_groups = alone.iter().map(|slot| group(std::slice::from_ref(slot))).collect::<Result<_>>()?;
         Ok(Ok(Link {
             landing,
             sources,
             targets,
             sources_group,
             targets_group,
+            target_groups,
             bytes,
             // no header in memory that nobody has written names a call
             next: AtomicU64::new(1),
@@ -132,14 +143,20 @@ impl Link {
         self.closed.store(true, Ordering::Relaxed);
     }
 
-    /// Notes that a neighbor has died. If it is a source, an epoch that lets it in would never end.
+    /// True if targets take no part in epochs.
+    pub fn is_passive(&self) -> bool {
+        self.landing.target() == Target::Passive
+    }
+
+    /// Notes that a neighbor has died. If it is a source, an epoch of an active target that lets it
+    /// in would never end.
     #[cold]
     pub fn note_dead(&self, rank: Rank) {
         let mut dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
         if !dead.contains(&rank) {
             dead.push(rank);
         }
-        if self.sources.iter().any(|slot| slot.rank == rank) {
+        if !self.is_passive() && self.sources.iter().any(|slot| slot.rank == rank) {
             self.close();
         }
         self.any_dead.store(true, Ordering::Release);

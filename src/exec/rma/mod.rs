@@ -1,20 +1,23 @@
 //! The RMA executor: blocks are put into a landing area at the target, a window of MPI.
 //!
 //! When a call's turn comes, the process lets its sources in (`MPI_Win_post`) and tells each of
-//! them so by a message of 8 bytes. It packs its own blocks meanwhile. When all targets have
-//! answered, it puts (`MPI_Win_start`, `MPI_Put`, `MPI_Win_complete`), all blocks for one process
-//! together, behind a header. When all sources have completed (`MPI_Win_test`), it unpacks what
-//! they have put. No call of MPI can block for ever: what others must do first has been announced,
-//! and is polled for, with a check for processes that have died.
+//! them so by a message of 8 bytes. It packs its own blocks meanwhile. When a target has answered,
+//! it puts (`MPI_Win_start`, `MPI_Put`, `MPI_Win_complete`), all blocks for one process together,
+//! behind a header. When all sources have completed (`MPI_Win_test`), it unpacks what they have
+//! put. No call of MPI can block for ever: what others must do first has been announced, and is
+//! polled for, with a check for processes that have died.
+//!
+//! With a passive target, the window is open to all as long as it lives. The source flushes its
+//! puts, and then sets a word of the slot, its flag, to the number of the call; the target polls
+//! the flags, and unpacks each message as soon as its flag is raised.
 //!
 //! A message that exceeds its slot in the landing area comes by message; the sender decides that,
-//! and the header says so. A process one of whose sources has died lets nobody in any more, as the
-//! epoch would never end: it asks for messages instead.
+//! and the header says so. An active target one of whose sources has died lets nobody in any more,
+//! as the epoch would never end: it asks for messages instead.
 //!
 //! Useful where the network writes to remote memory without the remote processor, and where edges
 //! are repeated, as all blocks for a process travel together. Only `direct` runs so: the other
-//! schedules order messages that would wait for one another. A block counts as arrived when all
-//! sources have completed, as MPI tells no more.
+//! schedules order messages that would wait for one another.
 //!
 //! Cost: for each process that this one sends to, a message of 8 bytes from it, a put, and MPI's
 //! synchronization; two copies of each byte, one where a block is contiguous and long. No
@@ -77,6 +80,7 @@ impl Rma {
                 in_place: None,
                 spoiled: false,
                 answer: 0,
+                left: false,
                 sends: Default::default(),
             });
         }

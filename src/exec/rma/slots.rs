@@ -17,6 +17,9 @@ const AREA: usize = 256 << 20;
 /// Alignment of slots: a cache line.
 const LINE: usize = 64;
 
+/// Bytes of a flag, with what keeps the header behind it aligned.
+const FLAG: usize = 16;
+
 /// The place of one source's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slot {
@@ -26,6 +29,13 @@ pub struct Slot {
     pub offset: u64,
     /// Most bytes of a message in it.
     pub capacity: u64,
+}
+
+impl Slot {
+    /// Where its flag is: the word that says, with a passive target, which call's message it has.
+    pub fn flag(&self) -> u64 {
+        self.offset - FLAG as u64
+    }
 }
 
 /// Divides the area among the sources of a neighborhood, sorted by rank, without the process
@@ -43,8 +53,8 @@ pub fn divide(n: &Neighborhood, unit: Option<u32>) -> (Vec<Slot>, usize) {
             None => UNKNOWN.saturating_mul(to_usize(times)),
         };
         let capacity = wanted.clamp(LEAST, MOST).min(fair);
-        let slot = Slot { rank, offset: end as u64, capacity: capacity as u64 };
-        end = (end + header::BYTES + capacity).next_multiple_of(LINE);
+        let slot = Slot { rank, offset: (end + FLAG) as u64, capacity: capacity as u64 };
+        end = (end + FLAG + header::BYTES + capacity).next_multiple_of(LINE);
         slot
     });
     (slots.collect(), end)
@@ -59,7 +69,7 @@ mod tests {
     fn slots_do_not_overlap_and_follow_the_weights() {
         let (slots, end) = divide(&Neighborhood::from_ranks(2, &[3, 1, 2, 3], &[]), Some(8));
         assert_eq!(slots.iter().map(|s| (s.rank, s.capacity)).collect::<Vec<_>>(), [(1, 64 << 10), (3, 128 << 10)]);
-        assert!(slots[1].offset >= slots[0].offset + slots[0].capacity + 16 && slots[1].offset % 64 == 0);
+        assert!(slots[1].flag() >= slots[0].offset + slots[0].capacity + 16 && slots[1].flag() % 64 == 0);
         assert!(end as u64 >= slots[1].offset + slots[1].capacity + 16);
         let source = |weight| Neighbor { rank: Some(1), weight, direction: 0 };
         let weighted = |weight| Neighborhood::new(0, vec![source(weight)], Vec::new(), true);

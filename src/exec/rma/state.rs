@@ -44,6 +44,8 @@ pub(super) struct OutMessage {
     pub(super) spoiled: bool,
     /// What the target said: whether it lets this process put. Written by MPI.
     pub(super) answer: u64,
+    /// True once it has been put or sent, or nobody is there to get it.
+    pub(super) left: bool,
     /// Sends of the header and of data that do not go by a put.
     pub(super) sends: [Request; 2],
 }
@@ -103,7 +105,7 @@ pub struct Rma {
     /// Receives of the targets' answers, then sends of this process's answers to its sources.
     pub(super) answers: Requests,
     pub(super) answer_messages: Vec<Message>,
-    /// True while sources may put; true once this process has put.
+    /// True while sources may put; true once all messages have left.
     pub(super) exposed: bool,
     pub(super) accessed: bool,
     pub(super) failure: Option<Box<Error>>,

@@ -18,6 +18,6 @@ mod value;
 mod window;
 
 pub use machine::{Measuring, loggp_path, site_loggp};
-pub use neighborhood::{Hints, LEAST_SHARED, MOST_EDGES, ScheduleHint, Transport, fuse, matches_alone};
+pub use neighborhood::{Hints, LEAST_SHARED, MOST_EDGES, ScheduleHint, Synchronization, Transport, fuse, matches_alone};
 pub use sparse::SparseHints;
 pub use window::WindowHints;

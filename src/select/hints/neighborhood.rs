@@ -48,6 +48,15 @@ pub enum Transport {
     Auto,
 }
 
+/// How puts are synchronized.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Synchronization {
+    /// With an active target: the processes at both ends of an edge take part.
+    Active,
+    /// With a passive target: the process that puts says so in the other one's memory.
+    Passive,
+}
+
 /// All hints of a neighborhood.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hints {
@@ -86,6 +95,8 @@ pub struct Hints {
     pub single_copy: bool,
     /// `mpix_transport`: `messages` (default), `rma` or `auto`.
     pub transport: Transport,
+    /// `mpix_rma_synchronization`: `active` (default) or `passive`.
+    pub rma_synchronization: Synchronization,
     /// `mpix_verify`: `false` (default) or `true`.
     pub verify: bool,
     /// `mpix_whole_communicator` = `true`: the caller promises that all processes of the
@@ -118,6 +129,7 @@ impl Default for Hints {
             shared_memory: DEFAULT_SHARED,
             single_copy: true,
             transport: Transport::Messages,
+            rma_synchronization: Synchronization::Active,
             verify: false,
             whole_communicator: false,
             nodes: None,
@@ -182,6 +194,10 @@ impl Hints {
             hints.transport =
                 v.choose(&[("messages", Transport::Messages), ("rma", Transport::Rma), ("auto", Transport::Auto)])?;
         }
+        if let Some(v) = value(RMA_SYNCHRONIZATION)? {
+            hints.rma_synchronization =
+                v.choose(&[("active", Synchronization::Active), ("passive", Synchronization::Passive)])?;
+        }
         if let Some(v) = value(VERIFY)? {
             hints.verify = v.choose(&truth)?;
         }
@@ -221,7 +237,7 @@ impl Hints {
 
     /// The keys of the hints that must be equal on all processes, for errors.
     pub const AGREED: &str = "one of the info keys mpix_schedule, mpix_split, mpix_seed, mpix_duplex, mpix_weight_unit, mpix_loggp, \
-         mpix_graph_limit, mpix_fuse, mpix_shared_memory, mpix_single_copy, mpix_transport, mpix_verify, mpix_whole_communicator, mpix_nodes, or its environment variable, or a file of LogGP parameters,";
+         mpix_graph_limit, mpix_fuse, mpix_shared_memory, mpix_single_copy, mpix_transport, mpix_rma_synchronization, mpix_verify, mpix_whole_communicator, mpix_nodes, or its environment variable, or a file of LogGP parameters,";
 
     /// Returns a number that, except with probability of about 2^-62, differs if hints differ that
     /// must be equal on all processes: all but the window and the order of reductions.
@@ -251,6 +267,7 @@ impl Hints {
             self.loggp.is_some().into(),
             self.whole_communicator.into(),
             self.transport as u64,
+            self.rma_synchronization as u64,
         ];
         values.extend(self.nodes.iter().flat_map(Placement::words));
         digest(&values)

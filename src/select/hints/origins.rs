@@ -42,7 +42,7 @@ impl PartialEq for Origins {
 }
 
 /// Hints of a neighborhood, which docs/choosing-a-schedule.md lists, and their defaults.
-pub(super) const NEIGHBORHOOD: [(Names, &str); 16] = [
+pub(super) const NEIGHBORHOOD: [(Names, &str); 17] = [
     (SCHEDULE, "auto"),
     (WEIGHT_UNIT, "not given"),
     (LOGGP, PRESETS[0].name),
@@ -57,6 +57,7 @@ pub(super) const NEIGHBORHOOD: [(Names, &str); 16] = [
     (SHARED_MEMORY, "10485760"),
     (SINGLE_COPY, "true"),
     (TRANSPORT, "messages"),
+    (RMA_SYNCHRONIZATION, "active"),
     (NODES, "not given"),
     (VERIFY, "false"),
 ];

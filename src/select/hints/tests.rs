@@ -146,6 +146,7 @@ fn what_must_agree_differs() {
         ("mpix_seed", "2"),
         ("mpix_transport", "rma"),
         ("mpix_transport", "auto"),
+        ("mpix_rma_synchronization", "passive"),
         ("mpix_split", "false"),
         ("mpix_duplex", "half"),
         ("mpix_weight_unit", "1"),

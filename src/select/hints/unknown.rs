@@ -6,7 +6,7 @@ use super::names::*;
 pub const LOG: &str = "MPIX_NEIGHBOR_LOG";
 
 /// All hints.
-const HINTS: [Names; 26] = [
+const HINTS: [Names; 27] = [
     SCHEDULE,
     SPLIT,
     SEED,
@@ -23,6 +23,7 @@ const HINTS: [Names; 26] = [
     SHARED_MEMORY,
     SINGLE_COPY,
     TRANSPORT,
+    RMA_SYNCHRONIZATION,
     VERIFY,
     SPARSE,
     SPARSE_TARGETS,
