@@ -29,6 +29,7 @@
 //! | `fold`, `result` | combining blocks; the result of a reduction |
 //! | `bind` | buffers, counts and datatypes of a call |
 //! | `send`, `recv` | the state machines of messages |
+//! | `pull` | long messages that receivers copy from the sender's memory |
 //! | `fallback` | messages that go by MPI after all |
 //! | `reduce` | combining blocks as they arrive |
 //! | `device` | blocks in device memory |
@@ -41,6 +42,7 @@ mod failure;
 mod fallback;
 mod fold;
 mod progress;
+mod pull;
 mod recv;
 mod reduce;
 mod result;
@@ -174,6 +176,7 @@ impl Shm {
             remote_datatypes: vec![message::packed(); remote_places],
             remote_entries,
             failure: None,
+            spans: Default::default(),
             stuck: false,
             guarded: guard::is_needed(),
             several,
@@ -259,11 +262,14 @@ impl Executor for Shm {
             recv.unfolded = recv.blocks.len();
             self.receiving.push(i);
             if recv.bytes > self.channels.inbound[i].eager_limit {
-                let by_mpi = self.started_only || self.channels.inbound[i].long_by_mpi || self.receives_on_device(i);
-                if by_mpi && let Err(e) = self.post(i) {
+                let comes_by_mpi = self.started_only && self.channels.inbound[i].process.is_none();
+                if (comes_by_mpi || self.receives_on_device(i))
+                    && let Err(e) = self.post(i)
+                {
                     self.note(e);
                 }
-                self.channels.inbound[i].ring().set_ready(self.number, !by_mpi);
+                let in_chunks = !self.started_only && !self.receives_on_device(i);
+                self.channels.inbound[i].ring().set_ready(self.number, in_chunks);
             }
         }
         if let Some(mut folding) = self.folding.take() {

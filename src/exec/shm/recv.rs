@@ -4,11 +4,11 @@
 // `exec/blocks.rs` and `shm/ring.rs` together (benches/fuse.c).
 
 use super::channel::CHUNKS;
-use super::state::{Chunks, Destination, RecvState, Shm};
+use super::state::{Chunks, Destination, Pull, RecvState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::error::{Error, Result};
 use crate::exec::blocks::{self, MessageBlock};
-use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, UNPACKED, WORDS};
+use crate::shm::ring::{AT_SENDER, Header, IN_CELL, IN_CHUNKS, UNPACKED, WORDS};
 use crate::util::cast::to_usize;
 
 /// A step that a message can take now.
@@ -17,6 +17,8 @@ pub(super) enum RecvStep {
     Open(Header),
     /// Copy its next chunk out.
     Chunk(Chunks),
+    /// Copy its next piece from its sender's memory.
+    Piece(Pull),
     /// Ask MPI for it.
     AskMpi,
 }
@@ -42,6 +44,7 @@ impl Shm {
                 let written = self.channels.inbound[i].ring().chunks_written().wrapping_sub(chunks.before);
                 (written.min(chunks.all) > chunks.taken).then_some(RecvStep::Chunk(chunks))
             }
+            RecvState::Pull(pull) => Some(RecvStep::Piece(pull)),
             RecvState::Mpi { .. } | RecvState::MpiBlocks | RecvState::Probing => Some(RecvStep::AskMpi),
             RecvState::Waiting | RecvState::Arrived | RecvState::Done => None,
         }
@@ -54,6 +57,7 @@ impl Shm {
             None => Ok(()),
             Some(RecvStep::Open(header)) => self.open(i, header),
             Some(RecvStep::Chunk(chunks)) => self.take_chunk(i, chunks),
+            Some(RecvStep::Piece(pull)) => self.copy_piece(i, pull),
             Some(RecvStep::AskMpi) => self.ask_mpi(i),
         }
     }
@@ -72,6 +76,7 @@ impl Shm {
                 recv.words.as_ptr().cast()
             }
             IN_CHUNKS => return self.open_chunked(i),
+            AT_SENDER => return self.open_published(i),
             UNPACKED => {
                 source.ring().take(self.number);
                 return self.fail(i, Error::Unpacked { rank: source.rank }.into());
@@ -175,7 +180,7 @@ impl Shm {
         }
         recv.state = RecvState::Done;
         if recv.data.is_null() {
-            // MPI has received it in place
+            // it was received in place
             return Ok(());
         }
         let recv = &mut self.recvs[i];

@@ -25,8 +25,14 @@ impl Direction {
     fn new() -> Direction {
         let zero = || AtomicU64::new(0);
         let cell = || Cell { seq: zero(), meta: zero(), acks: zero(), words: [(); WORDS].map(|()| zero()) };
-        let taken = ReceiverLine { taken: [zero(), zero()], chunks: zero(), ready: zero(), ready_in_chunks: zero() };
-        let ring = Ring { cells: [cell(), cell()], written: SenderLine { chunks: zero() }, taken };
+        let taken =
+            ReceiverLine { taken: [zero(), zero()], chunks: zero(), ready: zero(), ready_in_chunks: zero(), reads: zero() };
+        let ring = Ring {
+            cells: [cell(), cell()],
+            written: SenderLine { chunks: zero() },
+            taken,
+            fates: FateLine { fates: [zero(), zero()] },
+        };
         Direction { ring, memory: [UnsafeCell::new(0), UnsafeCell::new(0)] }
     }
 
