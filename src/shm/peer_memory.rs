@@ -34,3 +34,32 @@ pub unsafe fn read(process: u32, into: &[Span], from: &[Span]) -> io::Result<usi
     let copied = unsafe { libc::process_vm_readv(process.cast_signed(), into.as_ptr(), here as _, from.as_ptr(), there as _, 0) };
     usize::try_from(copied).map_err(|_| io::Error::last_os_error())
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_it_copies_and_what_not() {
+        let mut from = [1u8, 2, 3, 4, 5, 6];
+        let mut into = [0u8; 6];
+        let at = from.as_mut_ptr();
+        let (first, second) = (span(at.wrapping_add(3), 3), span(at, 2));
+        let here = [span(into.as_mut_ptr(), 1), span(into.as_mut_ptr().wrapping_add(1), 5)];
+        // SAFETY: writes `into`, which nobody else accesses.
+        let copied = unsafe { read(std::process::id(), &here, &[first, second]) };
+        let Ok(copied) = copied else {
+            // a process may always read its own memory, unless calls of this kind are forbidden
+            return assert!(copied.is_err_and(|e| matches!(e.raw_os_error(), Some(libc::EPERM | libc::ENOSYS))));
+        };
+        assert_eq!((copied, into), (5, [4, 5, 6, 1, 2, 0]));
+        // no address
+        // SAFETY: as above.
+        let failed = unsafe { read(std::process::id(), &here, &[span(std::ptr::without_provenance_mut(8), 6)]) };
+        assert_eq!(failed.map_err(|e| e.raw_os_error()), Err(Some(libc::EFAULT)));
+        // no process
+        // SAFETY: as above.
+        let failed = unsafe { read(i32::MAX.cast_unsigned(), &here, &[first]) };
+        assert_eq!(failed.map_err(|e| e.raw_os_error()), Err(Some(libc::ESRCH)));
+    }
+}

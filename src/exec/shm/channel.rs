@@ -407,16 +407,13 @@ impl Channels {
 
     /// Copies a list of `count` parts that another process has named. Returns false if there is
     /// none, or if the parts have not `bytes` bytes in all.
-    pub fn parts(&self, location: u32, count: u64, bytes: u64, into: &mut Vec<Part>) -> bool {
-        let count = to_usize(count.min(MOST_PARTS as u64 + 1));
+    pub fn parts(&self, location: u64, count: u64, bytes: usize, into: &mut Vec<Part>) -> bool {
         into.clear();
-        let Some(at) = self.at(location, 0, count * size_of::<Part>()) else { return false };
-        if count > MOST_PARTS {
-            return false;
-        }
-        // SAFETY: so many lie there, which the sender does not change before they are released.
-        into.extend((0..count).map(|k| unsafe { at.cast::<Part>().add(k).read() }));
-        into.iter().try_fold(0u64, |sum, part| sum.checked_add(part.bytes)) == Some(bytes)
+        let (Ok(location), 1..=MOST_PARTS) = (u32::try_from(location), to_usize(count)) else { return false };
+        let Some(at) = self.at(location, 0, to_usize(count) * size_of::<Part>()) else { return false };
+        // SAFETY: so many lie there, which their sender leaves alone until they are released.
+        into.extend((0..to_usize(count)).map(|k| unsafe { at.cast::<Part>().add(k).read() }));
+        into.iter().try_fold(0u64, |sum, part| sum.checked_add(part.bytes)) == Some(bytes as u64)
     }
 
     /// Keeps a message until MPI has sent it. Takes a lock; allocates if there have never been as

@@ -36,7 +36,7 @@ impl Shm {
                 continue;
             }
             // chunks that it wrote before it died can still be read
-            if matches!(self.next_recv(i), Some(RecvStep::Chunk(_) | RecvStep::Piece(_))) {
+            if matches!(self.next_recv(i), Some(RecvStep::Chunk(_))) {
                 continue;
             }
             let rank = self.channels.inbound[i].rank;
@@ -51,7 +51,7 @@ impl Shm {
                     }
                 }
                 RecvState::MpiBlocks => self.cancel_blocks(i),
-                RecvState::Waiting | RecvState::Probing | RecvState::Chunks(_) | RecvState::Pull(_) => {}
+                RecvState::Waiting | RecvState::Probing | RecvState::Chunks(_) => {}
             }
             self.receiving.swap_remove(k);
             if let Err(e) = self.fail(i, gone(rank)) {

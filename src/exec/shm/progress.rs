@@ -40,7 +40,7 @@ impl Shm {
             }
             match self.recvs[i].state {
                 // the sender may wait for the chunks that were read
-                RecvState::Chunks(_) | RecvState::Pull(_) => {
+                RecvState::Chunks(_) => {
                     changed = true;
                     k += 1;
                 }

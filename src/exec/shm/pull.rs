@@ -9,8 +9,10 @@
 //! after a while it withdraws the message, and leaves a copy to MPI. It also does so when the
 //! receiver refuses the message, since the kernel cannot read it (memory of a driver, say).
 
+use std::ops::Range;
+
 use super::channel::{MOST_PARTS, Outbound, Part};
-use super::state::{Pull, RecvState, SendState, Shm, Target};
+use super::state::{RecvState, SendState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::datatype::pack::Loopback;
 use crate::error::{Error, Result};
@@ -20,11 +22,9 @@ use crate::shm::peer_memory::{self, Span};
 use crate::shm::ring::{AT_SENDER, Fate, Header, WORDS};
 use crate::util::cast::to_usize;
 
-/// Bytes that are copied at a time, so that other messages progress too.
-const PIECE: usize = 1 << 20;
-
-/// The same for blocks that are not contiguous: the bytes stay in the cache until they are unpacked.
-const STAGED_PIECE: usize = 128 << 10;
+/// Bytes that are copied at a time to blocks that are not contiguous: they stay in the cache until
+/// they are unpacked.
+const PIECE: usize = 128 << 10;
 
 /// Lists the parts of a message in their order, and packs into `buffer` what has to be packed.
 ///
@@ -66,20 +66,31 @@ unsafe fn list_parts(
     Ok(())
 }
 
-/// Appends bytes `begin..end` of a list of spans to `into`.
-fn cut(list: impl Iterator<Item = (*mut u8, usize)>, begin: usize, end: usize, into: &mut Vec<Span>) {
-    let mut first = 0usize;
-    into.clear();
+/// Lists where bytes `part` of a list of addresses and lengths lie.
+fn cut(list: impl Iterator<Item = (*mut u8, usize)>, part: Range<usize>, spans: &mut Vec<Span>) {
+    let mut first = 0;
+    spans.clear();
     for (at, bytes) in list {
-        let (from, to) = (begin.max(first), end.min(first + bytes));
+        let (from, to) = (part.start.max(first), part.end.min(first + bytes));
         if from < to {
-            into.push(peer_memory::span(at.wrapping_add(from - first), to - from));
+            spans.push(peer_memory::span(at.wrapping_add(from - first), to - from));
         }
         first += bytes;
-        if first >= end {
+        if first >= part.end {
             return;
         }
     }
+}
+
+/// Where a message is copied to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Straight to the blocks, which are contiguous.
+    Blocks,
+    /// Piece by piece to a buffer, and from there to the blocks.
+    Pieces,
+    /// To a buffer as a whole.
+    Buffer,
 }
 
 /// True if a target has started its call, but not come back to copy the message.
@@ -173,98 +184,103 @@ impl Shm {
         sent
     }
 
-    /// Begins to copy a message that its sender has announced.
+    /// Copies a message that its sender has announced.
+    ///
+    /// All of it at once: once it is claimed, the sender cannot take it back, and this process may
+    /// leave for MPI after the next test.
     #[cold]
     pub(super) fn open_published(&mut self, i: usize) -> Result<()> {
         let source = &self.channels.inbound[i];
-        let mut words = [0u64; WORDS];
-        source.ring().words(self.number, &mut words);
-        let [bytes, count, location, ..] = words;
         if !source.ring().claim(self.number) {
             self.recvs[i].state = RecvState::Probing;
             return Ok(());
         }
+        let mut words = [0u64; WORDS];
+        source.ring().words(self.number, &mut words);
+        let [bytes, count, location, ..] = words;
         if let Err(e) = self.check(i, bytes) {
             return self.drop_published(i, e);
         }
-        let rank = source.rank;
+        let (rank, bytes) = (source.rank, to_usize(bytes));
         let Self { channels, outputs, recvs, folding, to_all, .. } = self;
         let recv = &mut recvs[i];
-        if !u32::try_from(location).is_ok_and(|location| channels.parts(location, count, bytes, &mut recv.parts)) {
+        if !channels.parts(location, count, bytes, &mut recv.parts) {
             let text = format!("process {rank} announced a message without a valid list of its parts");
             return self.drop_published(i, Error::Internal(text).into());
         }
         let blocks = &outputs[recv.blocks.clone()];
-        let whole = folding.is_none() && !*to_all && bytes == recv.bytes as u64;
+        let whole = folding.is_none() && !*to_all && bytes == recv.bytes;
+        let in_place = blocks.iter().all(|block| block.in_place().is_some());
         let into = match blocks {
-            [block] if folding.is_none() && block.in_place().is_some() => Target::Blocks,
-            _ if whole && blocks.iter().all(|block| block.in_place().is_some()) => Target::Blocks,
-            _ if whole && blocks.iter().all(MessageBlock::is_divisible) => Target::Pieces,
-            _ => Target::Buffer,
+            [_] if folding.is_none() && in_place => Place::Blocks,
+            _ if whole && in_place => Place::Blocks,
+            _ if whole && blocks.iter().all(MessageBlock::is_divisible) => Place::Pieces,
+            _ => Place::Buffer,
         };
         let room = match into {
-            Target::Blocks => 0,
-            Target::Pieces => STAGED_PIECE,
-            Target::Buffer => to_usize(bytes),
+            Place::Blocks => 0,
+            Place::Pieces => PIECE,
+            Place::Buffer => bytes,
         };
         if let Err(e) = enlarge(&mut recv.buffer, room) {
             return self.drop_published(i, e);
         }
-        recv.state = RecvState::Pull(Pull { copied: 0, bytes: to_usize(bytes), into });
-        Ok(())
+        // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough.
+        let copied = unsafe { self.copy_from_sender(i, bytes, into) };
+        let (recv, source) = (&mut self.recvs[i], &self.channels.inbound[i]);
+        if !copied {
+            source.ring().refuse(self.number);
+            recv.state = RecvState::Probing;
+            return Ok(());
+        }
+        // the number of a process that has ended may be another one's
+        if !self.channels.lives(source.member) {
+            return self.drop_published(i, Error::Gone { rank }.into());
+        }
+        source.ring().take(self.number);
+        recv.data = if into == Place::Buffer { recv.buffer.as_ptr() } else { std::ptr::null() };
+        self.complete(i, bytes)
+    }
+
+    /// Copies a message of `bytes` bytes from its sender's memory. Returns false if the kernel does
+    /// not copy all of it.
+    ///
+    /// # Safety
+    /// The blocks must be writable, and the message's buffer have room for what is copied there.
+    unsafe fn copy_from_sender(&mut self, i: usize, bytes: usize, into: Place) -> bool {
+        let Self { channels, outputs, recvs, spans: [here, there], .. } = self;
+        let recv = &mut recvs[i];
+        let blocks = &outputs[recv.blocks.clone()];
+        let Some(process) = channels.inbound[i].process else { return false };
+        let buffer = recv.buffer.as_mut_ptr();
+        let mut begin = 0;
+        while begin < bytes {
+            let end = if into == Place::Pieces { bytes.min(begin + PIECE) } else { bytes };
+            let parts = recv.parts.iter().map(|part| (std::ptr::without_provenance_mut(to_usize(part.at)), to_usize(part.bytes)));
+            cut(parts, begin..end, there);
+            match into {
+                Place::Blocks => {
+                    let places = blocks.iter().filter_map(|block| Some((block.in_place()?, block.bytes)));
+                    cut(places, begin..end, here);
+                }
+                Place::Pieces => cut(std::iter::once((buffer, end - begin)), 0..end - begin, here),
+                Place::Buffer => cut(std::iter::once((buffer, bytes)), begin..end, here),
+            }
+            // SAFETY: the caller vouches for blocks and buffer.
+            let Ok(copied @ 1..) = (unsafe { peer_memory::read(process, here, there) }) else { return false };
+            if into == Place::Pieces {
+                // SAFETY: as above; so many bytes are in the buffer.
+                unsafe { blocks::unpack_part(blocks, begin..begin + copied, buffer) };
+            }
+            begin += copied;
+        }
+        true
     }
 
     /// Releases and fails a message that cannot be used.
     fn drop_published(&mut self, i: usize, error: Box<Error>) -> Result<()> {
         self.channels.inbound[i].ring().take(self.number);
         self.fail(i, error)
-    }
-
-    /// Copies the next piece of a message from its sender's memory.
-    #[cold]
-    pub(super) fn copy_piece(&mut self, i: usize, mut pull: Pull) -> Result<()> {
-        let Self { channels, outputs, recvs, spans: [here, there], .. } = self;
-        let (recv, source) = (&mut recvs[i], &channels.inbound[i]);
-        let blocks = &outputs[recv.blocks.clone()];
-        let begin = pull.copied;
-        let end = pull.bytes.min(begin + if pull.into == Target::Pieces { STAGED_PIECE } else { PIECE });
-        let at_sender = recv.parts.iter().map(|part| {
-            let address = std::ptr::without_provenance_mut::<u8>(to_usize(part.at));
-            (address, to_usize(part.bytes))
-        });
-        cut(at_sender, begin, end, there);
-        match pull.into {
-            Target::Blocks => {
-                let places = blocks.iter().map(|block| (block.in_place().unwrap_or(std::ptr::null_mut()), block.bytes));
-                cut(places, begin, end, here);
-            }
-            Target::Pieces => cut(std::iter::once((recv.buffer.as_mut_ptr(), end - begin)), 0, end - begin, here),
-            Target::Buffer => cut(std::iter::once((recv.buffer.as_mut_ptr(), pull.bytes)), begin, end, here),
-        }
-        // SAFETY: the caller of `bind` vouches for the blocks; the buffer has room for the piece.
-        let copied = source.process.and_then(|process| unsafe { peer_memory::read(process, here, there) }.ok());
-        let Some(copied @ 1..) = copied else {
-            source.ring().refuse(self.number);
-            recv.state = RecvState::Probing;
-            return Ok(());
-        };
-        pull.copied += copied;
-        if pull.into == Target::Pieces {
-            // SAFETY: as above; so many bytes have been copied to the buffer.
-            unsafe { blocks::unpack_part(blocks, begin..pull.copied, recv.buffer.as_ptr()) };
-        }
-        recv.state = RecvState::Pull(pull);
-        if pull.copied < pull.bytes {
-            return Ok(());
-        }
-        // the number of a process that has ended may be another one's
-        if !channels.lives(source.member) {
-            let rank = source.rank;
-            return self.drop_published(i, Error::Gone { rank }.into());
-        }
-        source.ring().take(self.number);
-        recv.data = if pull.into == Target::Buffer { recv.buffer.as_ptr() } else { std::ptr::null() };
-        self.complete(i, pull.bytes)
     }
 
     /// Releases the cell of a message that was announced there, but has come by MPI.

@@ -4,7 +4,7 @@
 // `exec/blocks.rs` and `shm/ring.rs` together (benches/fuse.c).
 
 use super::channel::CHUNKS;
-use super::state::{Chunks, Destination, Pull, RecvState, Shm};
+use super::state::{Chunks, Destination, RecvState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::error::{Error, Result};
 use crate::exec::blocks::{self, MessageBlock};
@@ -17,8 +17,6 @@ pub(super) enum RecvStep {
     Open(Header),
     /// Copy its next chunk out.
     Chunk(Chunks),
-    /// Copy its next piece from its sender's memory.
-    Piece(Pull),
     /// Ask MPI for it.
     AskMpi,
 }
@@ -44,7 +42,6 @@ impl Shm {
                 let written = self.channels.inbound[i].ring().chunks_written().wrapping_sub(chunks.before);
                 (written.min(chunks.all) > chunks.taken).then_some(RecvStep::Chunk(chunks))
             }
-            RecvState::Pull(pull) => Some(RecvStep::Piece(pull)),
             RecvState::Mpi { .. } | RecvState::MpiBlocks | RecvState::Probing => Some(RecvStep::AskMpi),
             RecvState::Waiting | RecvState::Arrived | RecvState::Done => None,
         }
@@ -57,7 +54,6 @@ impl Shm {
             None => Ok(()),
             Some(RecvStep::Open(header)) => self.open(i, header),
             Some(RecvStep::Chunk(chunks)) => self.take_chunk(i, chunks),
-            Some(RecvStep::Piece(pull)) => self.copy_piece(i, pull),
             Some(RecvStep::AskMpi) => self.ask_mpi(i),
         }
     }

@@ -59,8 +59,6 @@ pub(super) enum RecvState {
     /// It is here, and stays until it has been combined.
     Arrived,
     Chunks(Chunks),
-    /// It is copied from its sender's memory.
-    Pull(Pull),
     /// It comes by MPI, in one message. `posted`: the receive was posted before the message was
     /// found, which may still come through the ring if sender and receiver disagree on its length.
     Mpi {
@@ -99,26 +97,6 @@ pub(super) struct Chunks {
     pub(super) chunk: u64,
     pub(super) before: u64,
     pub(super) into: Destination,
-}
-
-/// Where a message is copied to from its sender's memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Target {
-    /// Straight to the blocks, which are contiguous.
-    Blocks,
-    /// Piece by piece to a buffer, and from there to the blocks.
-    Pieces,
-    /// To a buffer as a whole.
-    Buffer,
-}
-
-/// A message that is copied from its sender's memory.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Pull {
-    /// Bytes copied so far, and the total.
-    pub(super) copied: usize,
-    pub(super) bytes: usize,
-    pub(super) into: Target,
 }
 
 /// A message from one process.
@@ -219,7 +197,7 @@ pub struct Shm {
     pub(super) remote_displs: Vec<i64>,
     pub(super) remote_datatypes: Vec<Datatype>,
     pub(super) failure: Option<Box<Error>>,
-    /// Spans of a piece that is copied: in this process, and in the sender.
+    /// Spans of memory between which the kernel copies: of this process, and of a sender.
     pub(super) spans: [Vec<Span>; 2],
     /// True if MPI may still write into a block that this executor has bound.
     pub(super) stuck: bool,

@@ -273,6 +273,36 @@ fn long_messages_begin() {
     });
 }
 
+/// A message that stays in its sender's memory: either the receiver reads it before that changes,
+/// or the sender has it back.
+#[test]
+fn one_side_gets_a_message() {
+    check(None, || {
+        let way = Arc::new(Direction::new());
+        let other = Arc::clone(&way);
+        let receiver = thread::spawn(move || {
+            while other.ring.header(0).is_none() {
+                thread::yield_now();
+            }
+            let claimed = other.ring.claim(0);
+            if claimed {
+                assert_eq!(other.read(0), 10);
+            }
+            other.ring.take(0);
+            claimed
+        });
+        let sender = Sender::default();
+        way.write(0, 10);
+        sender.put(0, &way.ring, Header { bytes: 0, location: AT_SENDER, acks: 0 }, &[]);
+        let withdrawn = way.ring.withdraw(0);
+        while !withdrawn && !sender.is_taken(0, &way.ring) {
+            thread::yield_now();
+        }
+        way.write(0, 20);
+        assert!(receiver.join().unwrap() != withdrawn);
+    });
+}
+
 /// The steps of `doorbell.rs`: either the process that is about to sleep sees the message, or its
 /// sender sees that someone is about to sleep. The wake-up itself is the kernel's.
 #[test]
