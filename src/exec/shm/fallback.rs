@@ -269,6 +269,7 @@ impl Shm {
                 status.bytes
             }
             Ok(None) if !posted || self.channels.inbound[i].ring().header(self.number).is_none() => return Ok(()),
+            Ok(None) if self.is_announced(i) => return self.refuse_announced(i),
             Ok(None) => return self.withdraw(i),
             Err(e) => return self.fail(i, e),
         };

@@ -283,6 +283,17 @@ impl Shm {
         self.fail(i, error)
     }
 
+    /// Asks for a message by MPI, as a receive into device memory has been posted for it. (Withdrawn
+    /// by its sender, the message may already have met that: it cannot be canceled.)
+    #[cold]
+    pub(super) fn refuse_announced(&mut self, i: usize) -> Result<()> {
+        let ring = self.channels.inbound[i].ring();
+        if ring.claim(self.number) {
+            ring.refuse(self.number);
+        }
+        Ok(())
+    }
+
     /// Releases the cell of a message that was announced there, but has come by MPI.
     #[cold]
     pub(super) fn release_withdrawn(&mut self, i: usize) {
