@@ -207,8 +207,8 @@ fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
 ///
 /// `common` says for each operation whether all targets get the same message, and so share their
 /// memory. `bytes` is the most memory for a target. With `single_copy`, long messages are read from
-/// the sender's memory where the kernel permits that. `generation` counts the communicator's neighborhoods, equally on
-/// all processes.
+/// the sender's memory where the kernel permits that. `generation` counts the communicator's
+/// neighborhoods, equally on all processes.
 ///
 /// Collective over the node: the cost of `Segment::new`, and one exchange of a number with each
 /// process. Returns `None` on all processes of the node if there is no shared memory, and on this
@@ -423,6 +423,14 @@ impl Channels {
         detached.push(sent);
         // a failure is the receiver's to notice
         detached.retain_mut(|message| matches!(message.request.test(), Ok(false)));
+    }
+
+    /// Of the sources and targets, how many copy long messages from the sender's memory; and how
+    /// many there are.
+    pub fn count_copying(&self) -> (usize, usize) {
+        let sources = self.inbound.iter().filter(|source| source.process.is_some()).count();
+        let targets = self.outbound.iter().filter(|out| out.reads).count();
+        (sources + targets, self.inbound.len() + self.outbound.len())
     }
 
     /// Bytes for the messages to one target.
