@@ -157,8 +157,8 @@ extern "C" {
 //   as one message.
 // - `mpix_shared_memory`: the most bytes of shared memory for the messages to one process of the
 //   node (default 10 MiB; below 64 KiB none).
-// - `mpix_single_copy`: `true` (default) or `false`, whether long messages within a node are left
-//   to MPI where the kernel lets it copy them once.
+// - `mpix_single_copy`: `true` (default) or `false`, whether long messages within a node are copied
+//   from the sender's memory where the kernel permits that.
 // - `mpix_transport`: `messages` (default), `rma` or `auto`, what carries blocks between processes
 //   that share no memory.
 // - `mpix_rma_synchronization`: `active` (default) or `passive`, how puts are synchronized.

@@ -580,14 +580,14 @@ int main(int argc, char **argv) {
     plan = joined_plan();
     OK(run_plan(&plan));
   }
-  int neighbors = is("finalize") || is("set_later") || is("set_midway") || is("messages") || is("messages_long") || is("messages_midway") || is("requests") || is("requests_failed") || is("others");
+  int neighbors = is("finalize") || is("set_later") || is("set_midway") || is("messages") || is("messages_long") || is("messages_midway") || is("requests") || is("requests_begun") || is("requests_failed") || is("others");
   if (neighbors) OK(set_all(is("others")));
   if (is("refused")) OK(set_toward_victim());
   if (is("accumulate")) {
     OK(set_all_for(MPIX_NEIGHBOR_ACCUMULATE, 0));
     for (int k = 0; k < 3; k++) OK(accumulate(k % 2 ? SHORT : LONG));
   }
-  if (is("messages") || is("messages_long") || is("messages_midway") || is("requests") || is("requests_failed"))
+  if (is("messages") || is("messages_long") || is("messages_midway") || is("requests") || is("requests_begun") || is("requests_failed"))
     for (int k = 0; k < 5; k++) OK(alltoall(is("messages") ? SHORT : LONG));
   if (is("exchange_later") || is("exchange_long") || is("exchange_midway"))
     for (int k = 0; k < 5; k++) OK(exchange(k % 2 ? SHORT : LONG, 0));
@@ -597,6 +597,11 @@ int main(int argc, char **argv) {
   if (victim) {
     /* the others wait by then, or begin to */
     wait_for(getenv("TEST_AT_ONCE") ? 0 : 0.3);
+    if (is("requests_begun")) {
+      MPIX_Request request;
+      OK(MPIX_Ineighbor_alltoall(send, LONG, MPI_BYTE, have, LONG, MPI_BYTE, MPI_COMM_WORLD, &request));
+      end_now();
+    }
     calls_left = 1;
     if (is("exchange_midway")) exchange(LONG, 0);
     if (is("messages_midway")) alltoall(LONG);
@@ -605,6 +610,8 @@ int main(int argc, char **argv) {
     end_now();
   }
   if (getenv("TEST_AT_ONCE")) wait_for(0.3);
+  /* what the victim has started lies there, and it has ended */
+  if (is("requests_begun")) wait_for(0.6);
   begin = MPI_Wtime();
   if (is("finalize")) return finalize();
   if (is("set") || is("set_later") || is("set_midway")) code = set_all(0);
@@ -614,7 +621,7 @@ int main(int argc, char **argv) {
   else if (is("accumulate")) {
     report(accumulate(SHORT));
     code = accumulate(LONG);
-  } else if (is("requests")) code = ialltoall(LONG);
+  } else if (is("requests") || is("requests_begun")) code = ialltoall(LONG);
   else if (is("requests_failed")) code = failed_list();
   else if (is("exchange") || is("exchange_later")) code = exchange(SHORT, 0);
   else if (is("exchange_long") || is("exchange_midway")) code = exchange(LONG, 0);

@@ -16,6 +16,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
+use crate::shm::peer_memory;
 use crate::util::backoff::NAP;
 use crate::util::cast::{to_int, to_usize};
 
@@ -49,18 +50,22 @@ impl Doorbell {
         self.state().address.store(self.0.addr() as u64, Ordering::Relaxed);
     }
 
+    /// Returns the process that has claimed it.
+    pub fn owner(&self) -> u32 {
+        self.state().process.load(Ordering::Relaxed)
+    }
+
     /// Returns true if the kernel lets the caller read the memory of the owner, who has claimed it.
-    /// MPI then needs one copy for a message of any length.
     pub fn reads_owner(&self) -> bool {
-        let (process, address) = (self.state().process.load(Ordering::Relaxed), self.state().address.load(Ordering::Relaxed));
+        let address = self.state().address.load(Ordering::Relaxed);
         let mut word = 0u64;
-        let own = libc::iovec { iov_base: (&raw mut word).cast(), iov_len: size_of::<u64>() };
+        let own = peer_memory::span((&raw mut word).cast(), size_of::<u64>());
         let at = to_usize(address) + std::mem::offset_of!(State, address);
-        let other = libc::iovec { iov_base: std::ptr::without_provenance_mut(at), iov_len: size_of::<u64>() };
-        // SAFETY: writes a local variable; the kernel checks the other address.
-        let read = unsafe { libc::process_vm_readv(process.cast_signed(), &own, 1, &other, 1, 0) };
+        let other = peer_memory::span(std::ptr::without_provenance_mut(at), size_of::<u64>());
+        // SAFETY: writes a local variable.
+        let read = unsafe { peer_memory::read(self.owner(), &[own], &[other]) };
         // in another container, the number may be another process's
-        usize::try_from(read) == Ok(size_of::<u64>()) && word == address
+        read.is_ok_and(|bytes| bytes == size_of::<u64>()) && word == address
     }
 
     #[inline]

@@ -13,6 +13,12 @@
 //! as long as the cell is in use. A message longer than that comes in chunks, which are counted by
 //! sender and receiver.
 //!
+//! Or it stays in the sender's memory, and the receiver reads it there. A message of this kind has a
+//! *fate* that both sides may decide, and on which they agree by a compare and exchange: the
+//! receiver claims it before it reads, or the sender withdraws it and sends it in another way. A
+//! receiver that has claimed it, and finds that it cannot read it, refuses it: then the sender
+//! withdraws it, too.
+//!
 //! # Memory order
 //! - `seq` is stored with release after all of a message, and loaded with acquire before any of it
 //!   is read: whoever sees the number sees the message.
@@ -22,6 +28,8 @@
 //!   thread may have released a cell, and the `seq` of their cell, stored later with release,
 //!   passes on what those loads saw.
 //! - The two counts of chunks are to chunks what `seq` and `taken` are to messages.
+//! - `fates` are changed with release and loaded with acquire; nothing but `words` is read after a
+//!   claim, and `seq` has ordered those.
 //! - `ready` is stored with release after `ready_in_chunks`: whoever sees that the receiver is
 //!   ready sees for what.
 //!
@@ -39,7 +47,7 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 #[cfg(not(loom))]
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use Ordering::{Acquire, Relaxed, Release};
+use Ordering::{AcqRel, Acquire, Relaxed, Release};
 
 use crate::util::cast::{high_half, low_half, to_usize};
 
@@ -92,6 +100,30 @@ struct ReceiverLine {
     /// last one that it takes in chunks.
     ready: AtomicU64,
     ready_in_chunks: AtomicU64,
+    /// What the receiver does with long messages that are read from the sender's memory: 1 if it
+    /// can read them.
+    reads: AtomicU64,
+}
+
+/// Written by both: for each cell, the fate of a message in its sender's memory.
+#[derive(Debug)]
+#[repr(C, align(128))]
+struct FateLine {
+    /// Four times one more than the message's number, and its [`Fate`].
+    fates: [AtomicU64; LENGTH],
+}
+
+/// What happens to a message that lies in its sender's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Nothing yet.
+    Open,
+    /// The receiver reads it.
+    Claimed,
+    /// The receiver cannot read it. Its sender is to withdraw it.
+    Refused,
+    /// Its sender has sent it in another way, or is about to.
+    Withdrawn,
 }
 
 /// A ring. All zeros are an empty one.
@@ -101,14 +133,15 @@ pub struct Ring {
     cells: [Cell; LENGTH],
     written: SenderLine,
     taken: ReceiverLine,
+    fates: FateLine,
 }
 
 /// What a cell says about its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Length in bytes. Not significant for a message in chunks.
+    /// Length in bytes. Not significant for a message in chunks, or in its sender's memory.
     pub bytes: u32,
-    /// [`IN_CELL`], [`IN_CHUNKS`], [`UNPACKED`], or a location that both sides know.
+    /// [`IN_CELL`], [`IN_CHUNKS`], [`AT_SENDER`], [`UNPACKED`], or a location that both sides know.
     pub location: u32,
     /// All messages of the opposite ring with lower numbers have been released.
     pub acks: u64,
@@ -122,6 +155,9 @@ pub const IN_CHUNKS: u32 = u32::MAX - 1;
 
 /// There is no message: its sender could not pack it.
 pub const UNPACKED: u32 = u32::MAX - 2;
+
+/// The message lies in the memory of its sender; the words of its cell say where.
+pub const AT_SENDER: u32 = u32::MAX - 3;
 
 fn cell_of(number: u64) -> usize {
     to_usize(number % CELLS)
@@ -264,6 +300,55 @@ impl Ring {
         (self.taken.ready.load(Acquire) > number).then(|| self.taken.ready_in_chunks.load(Relaxed) == number + 1)
     }
 
+    /// Says whether the receiver can read the sender's memory.
+    pub fn set_reads(&self, reads: bool) {
+        self.taken.reads.store(reads.into(), Release);
+    }
+
+    /// Returns true if the receiver has said that it can read the sender's memory.
+    pub fn reads(&self) -> bool {
+        self.taken.reads.load(Acquire) != 0
+    }
+
+    /// Returns the fate of message `number`, which lies in its sender's memory and has not been
+    /// released.
+    #[inline]
+    pub fn fate(&self, number: u64) -> Fate {
+        let word = self.fates.fates[cell_of(number)].load(Acquire);
+        match word.wrapping_sub(4 * (number + 1)) {
+            1 => Fate::Claimed,
+            2 => Fate::Refused,
+            3 => Fate::Withdrawn,
+            _ => Fate::Open,
+        }
+    }
+
+    /// Decides the fate of message `number`, unless the other side has done so. Returns true if the
+    /// fate is this one.
+    fn decide(&self, number: u64, fate: Fate) -> bool {
+        let word = &self.fates.fates[cell_of(number)];
+        let before = word.load(Relaxed);
+        before < 4 * (number + 1) && word.compare_exchange(before, 4 * (number + 1) + fate as u64, AcqRel, Relaxed).is_ok()
+    }
+
+    /// Claims message `number`, to read it from the sender's memory. Returns false if the sender
+    /// has withdrawn it.
+    pub fn claim(&self, number: u64) -> bool {
+        self.decide(number, Fate::Claimed)
+    }
+
+    /// Refuses message `number`, which the receiver has claimed.
+    pub fn refuse(&self, number: u64) {
+        self.fates.fates[cell_of(number)].store(4 * (number + 1) + Fate::Refused as u64, Release);
+    }
+
+    /// Withdraws message `number`. Returns false if the receiver has claimed it, and not refused.
+    pub fn withdraw(&self, number: u64) -> bool {
+        let word = &self.fates.fates[cell_of(number)];
+        let (refused, withdrawn) = (4 * (number + 1) + Fate::Refused as u64, 4 * (number + 1) + Fate::Withdrawn as u64);
+        self.decide(number, Fate::Withdrawn) || word.compare_exchange(refused, withdrawn, AcqRel, Relaxed).is_ok()
+    }
+
     /// Publishes how many chunks the receiver has ever read.
     #[inline]
     pub fn set_chunks_read(&self, chunks: u64) {
@@ -287,7 +372,7 @@ mod tests {
 
     #[test]
     fn a_cell_is_a_cache_line() {
-        assert_eq!((size_of::<Cell>(), size_of::<Ring>()), (64, 768));
+        assert_eq!((size_of::<Cell>(), size_of::<Ring>()), (64, 896));
     }
 
     #[test]
@@ -312,6 +397,31 @@ mod tests {
         sender.put(5 * CELLS + 1, &ring, HEADER, &[]);
         assert!(ring.header(1).is_none() && ring.header(CELLS + 1).is_none() && ring.header(5 * CELLS + 1).is_some());
         assert!(sender.is_taken(1, &ring) && !sender.is_taken(5 * CELLS + 1, &ring));
+    }
+
+    #[test]
+    fn one_side_decides_the_fate_of_a_message() {
+        let ring = ring();
+        for n in 0..3 * CELLS {
+            assert_eq!(ring.fate(n), Fate::Open);
+            match n % 3 {
+                0 => {
+                    assert!(ring.claim(n) && !ring.claim(n) && !ring.withdraw(n));
+                    assert_eq!(ring.fate(n), Fate::Claimed);
+                }
+                1 => {
+                    assert!(ring.withdraw(n) && !ring.claim(n) && !ring.withdraw(n));
+                    assert_eq!(ring.fate(n), Fate::Withdrawn);
+                }
+                _ => {
+                    assert!(ring.claim(n));
+                    ring.refuse(n);
+                    assert_eq!(ring.fate(n), Fate::Refused);
+                    assert!(ring.withdraw(n) && !ring.claim(n));
+                    assert_eq!(ring.fate(n), Fate::Withdrawn);
+                }
+            }
+        }
     }
 
     #[test]

@@ -241,7 +241,9 @@ fn share_memory(
     };
     let tags = tags::shared(mpi::message::largest_tag()?);
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-    Ok(channel::make(team, n, &common, (bytes, hints.single_copy), tags, generation)?.unwrap_or_default())
+    // device memory is MPI's to write
+    let single_copy = hints.single_copy && !device::is_in_use();
+    Ok(channel::make(team, n, &common, (bytes, single_copy), tags, generation)?.unwrap_or_default())
 }
 
 /// The grid of a Cartesian communicator. `None` also if the MPI has no such query.

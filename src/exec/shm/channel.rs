@@ -30,6 +30,17 @@ const LARGE_BUFFERS: usize = ring::LENGTH;
 /// Bytes of a small buffer. Each cell of the target's ring has one of its own.
 pub const SMALL_BUFFER: usize = 4096;
 
+/// Parts of a message that stays in its sender's memory, at most: a small buffer lists them.
+pub const MOST_PARTS: usize = SMALL_BUFFER / size_of::<Part>();
+
+/// A part of a message that stays in its sender's memory: address and bytes.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct Part {
+    pub at: u64,
+    pub bytes: u64,
+}
+
 /// Bytes of all small buffers.
 const ALL_SMALL: usize = ring::LENGTH * SMALL_BUFFER;
 
@@ -70,6 +81,8 @@ pub struct Outbound {
     pub back: Option<usize>,
     /// Chunks written so far.
     pub chunks: AtomicU64,
+    /// True if the target can read this process's memory.
+    pub reads: bool,
     /// True once the target was found dead. No message waits for it from then on.
     gone: AtomicBool,
 }
@@ -94,8 +107,8 @@ pub struct Inbound {
     pub back: Option<usize>,
     /// Most bytes of a message that the source puts in an eager buffer.
     pub eager_limit: usize,
-    /// True if longer messages come by MPI, which copies them once where the kernel permits that.
-    pub long_by_mpi: bool,
+    /// Number of the process, if its memory can be read. Longer messages are then read from there.
+    pub process: Option<u32>,
 }
 
 /// The channels of one operation of a neighborhood, as one process sees them.
@@ -193,9 +206,9 @@ fn on_node(list: Vec<(u32, Rank)>, me: Rank, team: &Team) -> Vec<(Rank, u32)> {
 /// Makes the channels of all operations of a neighborhood.
 ///
 /// `common` says for each operation whether all targets get the same message, and so share their
-/// memory. `bytes` is the most memory for a target. With `single_copy`, long messages go by MPI
-/// where that copies them once. `generation` counts the communicator's neighborhoods, equally on
-/// all processes.
+/// memory. `bytes` is the most memory for a target. With `single_copy`, long messages are read from
+/// the sender's memory where the kernel permits that. `generation` counts the communicator's
+/// neighborhoods, equally on all processes.
 ///
 /// Collective over the node: the cost of `Segment::new`, and one exchange of a number with each
 /// process. Returns `None` on all processes of the node if there is no shared memory, and on this
@@ -232,32 +245,48 @@ pub fn make(
         places[member as usize] = to_u32(place);
     }
     let places = coll::alltoall(team.comm(), &places)?;
-    let sizes = coll::allgather(team.comm(), to_u32(large_buffer / PAGE), to_u32(team.size()))?;
     let ring = |member: u32, place: usize, operation: usize| -> *const Ring {
         let index = place * common.len() + operation;
         segment.part(member).wrapping_add(Doorbell::BYTES + index * size_of::<Ring>()).cast()
     };
+    let doorbell = |member: u32| Doorbell::at(segment.part(member));
+    // all have claimed their doorbells
+    let mut readable = Vec::with_capacity(sources.len());
+    for (place, &(_, member)) in sources.iter().enumerate() {
+        let owner = (single_copy && doorbell(member).reads_owner()).then(|| doorbell(member).owner());
+        readable.push(owner);
+        for operation in 0..common.len() {
+            // SAFETY: the ring lies in the segment; it consists of atomics.
+            unsafe { &*ring(team.me(), place, operation) }.set_reads(owner.is_some());
+        }
+    }
+    // also makes sure that all have said which memory they can read
+    let sizes = coll::allgather(team.comm(), to_u32(large_buffer / PAGE), to_u32(team.size()))?;
     if !edges {
         return Ok(None);
     }
     let members: Vec<u32> = targets.iter().map(|target| target.1).collect();
     let worlds = team.comm().view().world_ranks(&members)?;
-    let doorbell = |member: u32| Doorbell::at(segment.part(member));
     let mut next = segment.part(team.me()).wrapping_add(rings);
     let channels = common.iter().enumerate().map(|(operation, &common)| {
         let begin = next;
         let outbound: Vec<Outbound> = (targets.iter().enumerate())
-            .map(|(k, &(rank, member))| Outbound {
-                rank,
-                member,
-                world: worlds[k],
-                ring: ring(member, places[member as usize] as usize, operation),
-                sender: Sender::default(),
-                memory: begin.wrapping_add(if common { 0 } else { k * memory }),
-                used: Default::default(),
-                back: sources.iter().position(|s| s.0 == rank),
-                chunks: AtomicU64::new(0),
-                gone: AtomicBool::new(false),
+            .map(|(k, &(rank, member))| {
+                let ring = ring(member, places[member as usize] as usize, operation);
+                Outbound {
+                    rank,
+                    member,
+                    world: worlds[k],
+                    ring,
+                    sender: Sender::default(),
+                    memory: begin.wrapping_add(if common { 0 } else { k * memory }),
+                    used: Default::default(),
+                    back: sources.iter().position(|s| s.0 == rank),
+                    chunks: AtomicU64::new(0),
+                    // SAFETY: as above.
+                    reads: unsafe { &*ring }.reads(),
+                    gone: AtomicBool::new(false),
+                }
             })
             .collect();
         let inbound = (sources.iter().enumerate())
@@ -267,7 +296,7 @@ pub fn make(
                 ring: ring(team.me(), k, operation),
                 back: targets.iter().position(|t| t.0 == rank),
                 eager_limit: sizes[member as usize] as usize * PAGE,
-                long_by_mpi: single_copy && doorbell(member).reads_owner(),
+                process: readable[k],
             })
             .collect();
         next = next.wrapping_add(memory * if common { outbound.len().min(1) } else { outbound.len() });
@@ -367,6 +396,26 @@ impl Channels {
         self.segment.at((location as usize * LINE).checked_add(offset)?, bytes)
     }
 
+    /// Writes the list of the parts of message `number`, whose cells are free, for its targets.
+    /// Returns where it lies.
+    pub fn put_parts(&self, targets: &Range<usize>, number: u64, parts: &[Part]) -> u32 {
+        let at = self.outbound[targets.start].memory.wrapping_add(to_usize(number % CELLS) * SMALL_BUFFER);
+        // SAFETY: the buffer belongs to the cells, and has room for so many parts.
+        unsafe { at.cast::<Part>().copy_from_nonoverlapping(parts.as_ptr(), parts.len().min(MOST_PARTS)) };
+        self.location(at)
+    }
+
+    /// Copies a list of `count` parts that another process has named. Returns false if there is
+    /// none, or if the parts have not `bytes` bytes in all.
+    pub fn parts(&self, location: u64, count: u64, bytes: usize, into: &mut Vec<Part>) -> bool {
+        into.clear();
+        let (Ok(location), 1..=MOST_PARTS) = (u32::try_from(location), to_usize(count)) else { return false };
+        let Some(at) = self.at(location, 0, to_usize(count) * size_of::<Part>()) else { return false };
+        // SAFETY: so many lie there, which their sender leaves alone until they are released.
+        into.extend((0..to_usize(count)).map(|k| unsafe { at.cast::<Part>().add(k).read() }));
+        into.iter().try_fold(0u64, |sum, part| sum.checked_add(part.bytes)) == Some(bytes as u64)
+    }
+
     /// Keeps a message until MPI has sent it. Takes a lock; allocates if there have never been as
     /// many.
     pub fn detach(&self, sent: finalize::Message) {
@@ -374,6 +423,14 @@ impl Channels {
         detached.push(sent);
         // a failure is the receiver's to notice
         detached.retain_mut(|message| matches!(message.request.test(), Ok(false)));
+    }
+
+    /// Of the sources and targets, how many copy long messages from the sender's memory; and how
+    /// many there are.
+    pub fn count_copying(&self) -> (usize, usize) {
+        let sources = self.inbound.iter().filter(|source| source.process.is_some()).count();
+        let targets = self.outbound.iter().filter(|out| out.reads).count();
+        (sources + targets, self.inbound.len() + self.outbound.len())
     }
 
     /// Bytes for the messages to one target.

@@ -1,8 +1,8 @@
 //! Messages between processes of a node that go by MPI after all.
 //!
-//! Long messages do where the kernel lets MPI copy them once, and in requests. Short ones do when
-//! they have waited too long for room. The receiver learns of neither from the ring, and probes for
-//! both.
+//! Long messages of requests do where the kernel does not let their receivers copy them (`pull.rs`).
+//! Others do when they have waited too long, for room in the ring or for a receiver that does not
+//! come back to copy them. The receiver learns of none of them from the ring, and probes for them.
 
 use std::time::Instant;
 
@@ -64,9 +64,13 @@ impl Shm {
     #[cold]
     pub(super) fn send_by_mpi(&mut self, k: usize) -> Result<()> {
         let (tag, tag_of_blocks) = (self.channels.tag(self.number), self.channels.tag_of_blocks(self.number));
-        // The receiver of a long message has posted a receive, or probes. The receiver of a short
-        // message that found no room may be busy with earlier ones.
-        let detach = self.sends()[k].bytes <= self.channels.eager_limit;
+        // The receiver of a long message has posted a receive, if it cannot read this process's
+        // memory. That of a short one that found no room may be busy with earlier ones.
+        let reads = self.channels.outbound[self.sends()[k].targets.clone()].iter().any(|out| out.reads);
+        if self.sends()[k].bytes <= self.channels.eager_limit || (reads && !self.sends_from_device(k)) {
+            self.send_mut(k).state = SendState::Done;
+            return self.sends()[k].targets.clone().fold(Ok(()), |done, o| done.and(self.detach_to(k, o)));
+        }
         let Self { channels, all, each, inputs, to_all, comm, me, tag: own_tag, by_mpi, folding, record, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
         send.state = SendState::Done;
@@ -85,24 +89,6 @@ impl Shm {
             let mut done = Ok(());
             // a dead process takes nothing out of MPI's queues either
             let living = |o: &usize| !channels.outbound[*o].is_gone();
-            if detach {
-                for out in send.targets.clone().filter(living).map(|o| &channels.outbound[o]) {
-                    let mut buffer = Vec::new();
-                    let packed = enlarge(&mut buffer, bytes).and_then(|()| blocks::pack(blocks, buffer.as_mut_ptr(), loopback));
-                    let sent = packed.and_then(|()| send_from(buffer.as_ptr(), bytes, out.rank, tag));
-                    let request = match sent {
-                        Ok(request) => request,
-                        Err(e) => {
-                            done = done.and(Err(e));
-                            // one error is enough
-                            let Ok(request) = notify(bytes, out.rank, tag) else { continue };
-                            request
-                        }
-                    };
-                    channels.detach(finalize::Message { request, memory: buffer, receiver: out.world });
-                }
-                return done;
-            }
             *by_mpi = true;
             if folding.as_ref().is_some_and(|folding| folding.reduces()) && blocks.len() > 1 {
                 let packed =
@@ -144,6 +130,41 @@ impl Shm {
         }
     }
 
+    /// Leaves a copy of a message to MPI, for one of its targets.
+    pub(super) fn detach_to(&mut self, k: usize, o: usize) -> Result<()> {
+        let tag = self.channels.tag(self.number);
+        let (send, out, loopback) = (&self.sends()[k], &self.channels.outbound[o], self.loopback());
+        // a dead process takes nothing out of MPI's queues
+        if out.is_gone() {
+            return Ok(());
+        }
+        let (blocks, bytes) = (&self.inputs[send.blocks.clone()], send.bytes);
+        let mut buffer = Vec::new();
+        // SAFETY: the caller of `bind` vouches for the blocks; the buffer is long enough, and stays
+        // untouched until MPI has sent it.
+        let sent = unsafe {
+            enlarge(&mut buffer, bytes).and_then(|()| blocks::pack(blocks, buffer.as_mut_ptr(), loopback)).and_then(|()| {
+                let block = bytes_at(buffer.as_ptr(), bytes as u64);
+                message::send(Mode::Standard, &block, out.rank, tag, &self.comm)
+            })
+        };
+        let (request, done) = match sent {
+            Ok(request) => {
+                if let Some(record) = &self.record {
+                    record.sent(Medium::Mpi, 1, bytes as u64);
+                }
+                (request, Ok(()))
+            }
+            // one error is enough
+            Err(e) => match notice::send(bytes as u64, out.rank, tag, &self.comm) {
+                Ok(request) => (request, Err(e)),
+                Err(_) => return Err(e),
+            },
+        };
+        self.channels.detach(finalize::Message { request, memory: buffer, receiver: out.world });
+        done
+    }
+
     /// Drops the sends, which have completed or been given up.
     pub(super) fn end_sends(&mut self) {
         let sends = if self.to_all { &mut self.all } else { &mut self.each };
@@ -152,19 +173,33 @@ impl Shm {
     }
 
     /// Sends by MPI what has waited too long: its receiver may be waiting for it while earlier
-    /// messages still fill its ring.
+    /// messages still fill its ring; or it has started its call, and waits for something else.
     #[cold]
     pub(super) fn send_overdue(&mut self) {
+        let waits = |k: &usize| match self.sends()[*k].state {
+            SendState::Waiting => true,
+            SendState::Published => self.is_left_lying(*k),
+            SendState::Chunks { .. } | SendState::Done => false,
+        };
+        if !self.sending.iter().any(waits) {
+            self.waiting_since = None;
+            return;
+        }
         match self.waiting_since {
             None => self.waiting_since = Some(Instant::now()),
             Some(since) if since.elapsed() > ROOM => {
                 for k in (0..self.sending.len()).rev() {
                     let i = self.sending[k];
-                    if self.sends()[i].state == SendState::Waiting {
-                        self.sending.swap_remove(k);
-                        if let Err(e) = self.send_by_mpi(i) {
-                            self.note(e);
+                    let sent = match self.sends()[i].state {
+                        SendState::Waiting => {
+                            self.sending.swap_remove(k);
+                            self.send_by_mpi(i)
                         }
+                        SendState::Published => self.withdraw_from_late(i),
+                        SendState::Chunks { .. } | SendState::Done => Ok(()),
+                    };
+                    if let Err(e) = sent {
+                        self.note(e);
                     }
                 }
             }
@@ -224,13 +259,17 @@ impl Shm {
         let posted = match self.recvs[i].state {
             RecvState::Mpi { posted, .. } => posted,
             RecvState::MpiBlocks => return self.take_blocks(i),
-            RecvState::Probing => return self.keep_probing(i),
+            RecvState::Probing => return self.probe_message(i),
             _ => return Ok(()),
         };
         let RecvState::Mpi { request, .. } = &mut self.recvs[i].state else { return Ok(()) };
         let came = match request.test_receive() {
-            Ok(Some(status)) => status.bytes,
+            Ok(Some(status)) => {
+                self.release_withdrawn(i);
+                status.bytes
+            }
             Ok(None) if !posted || self.channels.inbound[i].ring().header(self.number).is_none() => return Ok(()),
+            Ok(None) if self.is_announced(i) => return self.refuse_announced(i),
             Ok(None) => return self.withdraw(i),
             Err(e) => return self.fail(i, e),
         };
@@ -238,16 +277,6 @@ impl Shm {
             Ok(()) => self.complete(i, to_usize(came)),
             Err(e) => self.fail(i, e),
         }
-    }
-
-    /// Probes for a message that comes by MPI.
-    pub(super) fn keep_probing(&mut self, i: usize) -> Result<()> {
-        if self.channels.inbound[i].ring().header(self.number).is_some() {
-            // its sender takes the message to be shorter
-            self.recvs[i].state = RecvState::Waiting;
-            return self.step_recv(i);
-        }
-        self.probe_message(i)
     }
 
     /// Receives those blocks' messages that have arrived.
@@ -371,11 +400,6 @@ impl Shm {
     /// Posts the receive of a long message that its sender will send by MPI.
     #[cold]
     pub(super) fn post(&mut self, i: usize) -> Result<()> {
-        if self.guarded && !self.started_only && !self.receives_on_device(i) {
-            // a caller that waits can probe instead, which leaves MPI its single copy
-            self.recvs[i].state = if self.comes_as_blocks(i) { RecvState::MpiBlocks } else { RecvState::Probing };
-            return Ok(());
-        }
         if self.comes_as_blocks(i) {
             return self.post_blocks(i);
         }

@@ -3,23 +3,25 @@
 //!
 //! All blocks for one process travel in one message. It enters the ring of a channel
 //! (`shm/ring.rs`): up to 40 bytes in the cell itself, up to the eager limit in a buffer beside the
-//! ring. A longer message goes through the same memory in chunks, which the receiver copies out
-//! while the sender writes the next ones. The one block of a gather or reduction is written once
-//! for all targets. Reductions and accumulates combine blocks straight from there. Nothing is
-//! posted, matched or acknowledged by MPI.
+//! ring. A longer message stays where it is, and the receiver copies it from there (`pull.rs`); or,
+//! where the kernel forbids that, it goes through the same memory in chunks, which the receiver
+//! copies out while the sender writes the next ones. The one block of a gather or reduction is
+//! written once for all targets. Reductions and accumulates combine blocks straight from there.
+//! Nothing is posted, matched or acknowledged by MPI.
 //!
 //! A request must leave nothing to do for its sender, who may wait in MPI for something else before
-//! it comes back. What finds no free cell or buffer, or exceeds the eager limit, therefore goes by
-//! MPI (`fallback.rs`). A receiver probes for it while it waits; it has to enter MPI now and then
+//! it comes back. What finds no free cell or buffer, or would have to come in chunks, therefore goes
+//! by MPI (`fallback.rs`). A receiver probes for it while it waits; it has to enter MPI now and then
 //! anyway, as messages of the caller's own may depend on that.
 //!
 //! Schedules of more than one round govern only the edges to other nodes: rounds keep contention on
 //! the network low, and memory has none.
 //!
 //! Cost: for each process that this one sends to or receives from, one message and two copies of
-//! its bytes, without a call of MPI unless the process waits for more than some microseconds.
+//! its bytes (one of a long message, by a system call), without a call of MPI unless the process waits for more than some microseconds.
 //! Memory as in `channel.rs`; in addition, staging buffers as long as the message for chunked
-//! messages that only `MPI_Pack` can pack, and for messages by MPI. No allocation once buffers have
+//! messages that only `MPI_Pack` can pack, for blocks with gaps of messages that are copied from here,
+//! and for messages by MPI. No allocation once buffers have
 //! reached their largest size.
 //!
 //! | file | job |
@@ -29,6 +31,7 @@
 //! | `fold`, `result` | combining blocks; the result of a reduction |
 //! | `bind` | buffers, counts and datatypes of a call |
 //! | `send`, `recv` | the state machines of messages |
+//! | `pull` | long messages that receivers copy from the sender's memory |
 //! | `fallback` | messages that go by MPI after all |
 //! | `reduce` | combining blocks as they arrive |
 //! | `device` | blocks in device memory |
@@ -41,6 +44,7 @@ mod failure;
 mod fallback;
 mod fold;
 mod progress;
+mod pull;
 mod recv;
 mod reduce;
 mod result;
@@ -174,6 +178,7 @@ impl Shm {
             remote_datatypes: vec![message::packed(); remote_places],
             remote_entries,
             failure: None,
+            spans: Default::default(),
             stuck: false,
             guarded: guard::is_needed(),
             several,
@@ -259,11 +264,14 @@ impl Executor for Shm {
             recv.unfolded = recv.blocks.len();
             self.receiving.push(i);
             if recv.bytes > self.channels.inbound[i].eager_limit {
-                let by_mpi = self.started_only || self.channels.inbound[i].long_by_mpi || self.receives_on_device(i);
-                if by_mpi && let Err(e) = self.post(i) {
+                let comes_by_mpi = self.started_only && self.channels.inbound[i].process.is_none();
+                if (comes_by_mpi || self.receives_on_device(i))
+                    && let Err(e) = self.post(i)
+                {
                     self.note(e);
                 }
-                self.channels.inbound[i].ring().set_ready(self.number, !by_mpi);
+                let in_chunks = !self.started_only && !self.receives_on_device(i);
+                self.channels.inbound[i].ring().set_ready(self.number, in_chunks);
             }
         }
         if let Some(mut folding) = self.folding.take() {

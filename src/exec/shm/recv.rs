@@ -8,7 +8,7 @@ use super::state::{Chunks, Destination, RecvState, Shm};
 use crate::datatype::buffers::enlarge;
 use crate::error::{Error, Result};
 use crate::exec::blocks::{self, MessageBlock};
-use crate::shm::ring::{Header, IN_CELL, IN_CHUNKS, UNPACKED, WORDS};
+use crate::shm::ring::{AT_SENDER, Header, IN_CELL, IN_CHUNKS, UNPACKED, WORDS};
 use crate::util::cast::to_usize;
 
 /// A step that a message can take now.
@@ -72,6 +72,7 @@ impl Shm {
                 recv.words.as_ptr().cast()
             }
             IN_CHUNKS => return self.open_chunked(i),
+            AT_SENDER => return self.open_published(i),
             UNPACKED => {
                 source.ring().take(self.number);
                 return self.fail(i, Error::Unpacked { rank: source.rank }.into());
@@ -175,7 +176,7 @@ impl Shm {
         }
         recv.state = RecvState::Done;
         if recv.data.is_null() {
-            // MPI has received it in place
+            // it was received in place
             return Ok(());
         }
         let recv = &mut self.recvs[i];

@@ -28,6 +28,10 @@ pub(super) enum SendStep {
     Announce(*mut u8),
     /// Write its next chunk.
     Chunk,
+    /// Announce where it lies.
+    Publish,
+    /// See what its targets have made of that.
+    Conclude,
 }
 
 impl Shm {
@@ -79,16 +83,20 @@ impl Shm {
                     buffer.map(SendStep::Eager)
                 }
             }
+            SendState::Published => self.can_conclude(k).then_some(SendStep::Conclude),
             SendState::Chunks { written, .. } => self.has_room_for_chunk(send, written).then_some(SendStep::Chunk),
-            _ => None,
+            SendState::Waiting | SendState::Done => None,
         }
     }
 
-    /// Returns how a message longer than an eager buffer can begin, once all its receivers are
+    /// Returns how a message longer than an eager buffer can begin: at once, or once all its receivers are
     /// ready and have said how they take it.
     #[cold]
     fn next_of_long(&self, k: usize) -> Option<SendStep> {
         let send = &self.sends()[k];
+        if self.can_publish(k) {
+            return Some(SendStep::Publish);
+        }
         let mut in_chunks = true;
         for out in &self.channels.outbound[send.targets.clone()] {
             in_chunks &= out.ready(self.number)?;
@@ -114,6 +122,8 @@ impl Shm {
             SendStep::Inline => self.send_inline(k),
             SendStep::Eager(buffer) => self.send_eager(k, buffer),
             SendStep::ByMpi => self.send_by_mpi(k),
+            SendStep::Publish => self.publish(k),
+            SendStep::Conclude => self.conclude(k),
             SendStep::Announce(memory) => self.begin_chunks(k, memory),
             SendStep::Chunk => {
                 self.send_chunk(k);
@@ -153,6 +163,13 @@ impl Shm {
         packed
     }
 
+    /// Tells the receivers of a message that it could not be packed.
+    #[cold]
+    pub(super) fn give_up_packing(&mut self, k: usize) {
+        self.send_mut(k).state = SendState::Done;
+        self.put(&self.sends()[k], 0, UNPACKED, &[]);
+    }
+
     /// Announces a message that comes in chunks.
     fn begin_chunks(&mut self, k: usize, memory: *mut u8) -> Result<()> {
         let chunk = self.channels.chunk();
@@ -169,8 +186,7 @@ impl Shm {
             }
         }
         if packed.is_err() {
-            self.send_mut(k).state = SendState::Done;
-            self.put(&self.sends()[k], 0, UNPACKED, &[]);
+            self.give_up_packing(k);
             return packed;
         }
         if let Some(record) = record {
@@ -224,20 +240,19 @@ impl Shm {
         for k in 0..self.sends().len() {
             self.send_mut(k).state = SendState::Waiting;
             let must_not_wait = self.started_only;
-            let done =
-                if must_not_wait && self.sends()[k].bytes > self.channels.eager_limit { Ok(false) } else { self.step_send(k) };
+            let is_long = self.sends()[k].bytes > self.channels.eager_limit;
+            let done = if must_not_wait && is_long && !self.can_publish(k) { Ok(false) } else { self.step_send(k) };
             if let Err(e) = done {
                 self.note(e);
             }
-            if self.sends()[k].state == SendState::Done {
-                continue;
-            }
-            if must_not_wait {
-                if let Err(e) = self.send_by_mpi(k) {
-                    self.note(e);
+            match self.sends()[k].state {
+                SendState::Done => {}
+                SendState::Waiting if must_not_wait => {
+                    if let Err(e) = self.send_by_mpi(k) {
+                        self.note(e);
+                    }
                 }
-            } else {
-                self.sending.push(k);
+                _ => self.sending.push(k),
             }
         }
         if self.channels.oversubscribed {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::channel::Channels;
+use super::channel::{Channels, Part};
 use super::fold::{Folding, Origin};
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::known::Known;
@@ -17,6 +17,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::liveness::Patience;
 use crate::mpi::message::Request;
 use crate::observe::Record;
+use crate::shm::peer_memory::Span;
 use crate::shm::ring::WORDS;
 use crate::util::backoff::Backoff;
 
@@ -29,6 +30,8 @@ pub(super) enum SendState {
     Waiting,
     /// `written` of `all` chunks have been written.
     Chunks { written: u64, all: u64 },
+    /// Its targets have been told where it lies, and copy it from there.
+    Published,
 }
 
 /// A message to one process, or the one message that all targets get.
@@ -42,6 +45,8 @@ pub(super) struct OutMessage {
     /// chunks in its channel before this message.
     pub(super) memory: *mut u8,
     pub(super) before: Vec<u64>,
+    /// For a message that its targets copy: where its parts lie.
+    pub(super) parts: Vec<Part>,
     /// Sends by MPI (target and request), and the staging buffer, if the blocks need one.
     pub(super) requests: Vec<(usize, Request)>,
     pub(super) buffer: Vec<u8>,
@@ -63,8 +68,8 @@ pub(super) enum RecvState {
     /// It comes by MPI, in one message for each block. Requests that are still missing are probed
     /// for.
     MpiBlocks,
-    /// It comes by MPI, in one message, which is probed for: a posted receive could be overrun, as
-    /// the message's length is not known yet.
+    /// It was to be copied from its sender's memory, and comes by MPI after all, in one message,
+    /// which is probed for.
     Probing,
 }
 
@@ -105,6 +110,8 @@ pub(super) struct InMessage {
     /// came by MPI (`buffer`).
     pub(super) words: [u64; WORDS],
     pub(super) buffer: Vec<u8>,
+    /// For a message that is copied from its sender's memory: where its parts lie there.
+    pub(super) parts: Vec<Part>,
     /// For a message that comes block by block: the receives, and buffers for blocks that are
     /// longer than expected.
     pub(super) requests: Vec<Request>,
@@ -125,6 +132,7 @@ impl OutMessage {
             state: SendState::Done,
             memory: std::ptr::null_mut(),
             before,
+            parts: Vec::new(),
             requests,
             buffer: Vec::new(),
         }
@@ -141,6 +149,7 @@ impl InMessage {
             data: std::ptr::null(),
             words: [0; WORDS],
             buffer: Vec::new(),
+            parts: Vec::new(),
             requests: Vec::with_capacity(if count > 1 { count } else { 0 }),
             strays: Vec::new(),
             unfolded: 0,
@@ -188,6 +197,8 @@ pub struct Shm {
     pub(super) remote_displs: Vec<i64>,
     pub(super) remote_datatypes: Vec<Datatype>,
     pub(super) failure: Option<Box<Error>>,
+    /// Spans of memory between which the kernel copies: of this process, and of a sender.
+    pub(super) spans: [Vec<Span>; 2],
     /// True if MPI may still write into a block that this executor has bound.
     pub(super) stuck: bool,
     /// True if MPI writes messages that are too long past the end of their receives

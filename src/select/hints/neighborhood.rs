@@ -90,8 +90,8 @@ pub struct Hints {
     /// operation from one process to another on its node (default 10 MiB). Below [`LEAST_SHARED`],
     /// all messages go by MPI.
     pub shared_memory: u64,
-    /// `mpix_single_copy`: true (default) if messages longer than a cell of shared memory are left
-    /// to MPI where the kernel lets a process read another's memory, so that one copy suffices.
+    /// `mpix_single_copy`: true (default) if receivers copy messages longer than a cell of shared
+    /// memory from the sender's memory where the kernel lets a process read another's.
     pub single_copy: bool,
     /// `mpix_transport`: `messages` (default), `rma` or `auto`.
     pub transport: Transport,

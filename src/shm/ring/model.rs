@@ -25,8 +25,14 @@ impl Direction {
     fn new() -> Direction {
         let zero = || AtomicU64::new(0);
         let cell = || Cell { seq: zero(), meta: zero(), acks: zero(), words: [(); WORDS].map(|()| zero()) };
-        let taken = ReceiverLine { taken: [zero(), zero()], chunks: zero(), ready: zero(), ready_in_chunks: zero() };
-        let ring = Ring { cells: [cell(), cell()], written: SenderLine { chunks: zero() }, taken };
+        let taken =
+            ReceiverLine { taken: [zero(), zero()], chunks: zero(), ready: zero(), ready_in_chunks: zero(), reads: zero() };
+        let ring = Ring {
+            cells: [cell(), cell()],
+            written: SenderLine { chunks: zero() },
+            taken,
+            fates: FateLine { fates: [zero(), zero()] },
+        };
         Direction { ring, memory: [UnsafeCell::new(0), UnsafeCell::new(0)] }
     }
 
@@ -264,6 +270,36 @@ fn long_messages_begin() {
             assert_eq!(begun, in_chunks);
         }
         receiver.join().unwrap();
+    });
+}
+
+/// A message that stays in its sender's memory: either the receiver reads it before that changes,
+/// or the sender has it back.
+#[test]
+fn one_side_gets_a_message() {
+    check(None, || {
+        let way = Arc::new(Direction::new());
+        let other = Arc::clone(&way);
+        let receiver = thread::spawn(move || {
+            while other.ring.header(0).is_none() {
+                thread::yield_now();
+            }
+            let claimed = other.ring.claim(0);
+            if claimed {
+                assert_eq!(other.read(0), 10);
+            }
+            other.ring.take(0);
+            claimed
+        });
+        let sender = Sender::default();
+        way.write(0, 10);
+        sender.put(0, &way.ring, Header { bytes: 0, location: AT_SENDER, acks: 0 }, &[]);
+        let withdrawn = way.ring.withdraw(0);
+        while !withdrawn && !sender.is_taken(0, &way.ring) {
+            thread::yield_now();
+        }
+        way.write(0, 20);
+        assert!(receiver.join().unwrap() != withdrawn);
     });
 }
 
