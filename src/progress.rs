@@ -54,6 +54,12 @@ impl Outstanding {
         self.count.load(Ordering::Relaxed) == 0
     }
 
+    /// True if one request needs progress.
+    #[inline]
+    pub fn has_one(&self) -> bool {
+        self.count.load(Ordering::Relaxed) == 1
+    }
+
     /// Adds a request. Allocates if there have never been as many.
     pub fn add(&self, entry: Entry) {
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);

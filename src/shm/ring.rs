@@ -1,8 +1,9 @@
 //! The ring through which one process sends messages to another one: flags in memory that both have
 //! mapped. No MPI, no addresses.
 //!
-//! Messages of a ring have numbers. Message n uses cell n mod [`CELLS`], so that the sender can
-//! write messages while the receiver still reads earlier ones. Only the sender writes cells. It may
+//! Messages of a ring have numbers. Message n uses cell n mod N, where N is the ring's length
+//! ([`CELLS`] unless its users need another one), so that the sender can write messages while the
+//! receiver still reads earlier ones. Only the sender writes cells. It may
 //! reuse a cell once the receiver has released it; `taken`, which only the receiver writes, says
 //! which message of each cell was released last. The cells of the opposite ring carry the same news
 //! for free: `acks` is a number below which all messages have been released. Where two processes
@@ -82,10 +83,10 @@ struct SenderLine {
 /// Written by the receiver.
 #[derive(Debug)]
 #[repr(C, align(128))]
-struct ReceiverLine {
-    /// For each cell, one more than the number of the message that was released last. The eight of
-    /// them fill a cache line.
-    taken: [AtomicU64; LENGTH],
+struct ReceiverLine<const N: usize> {
+    /// For each cell, one more than the number of the message that was released last. Eight of them
+    /// fill a cache line.
+    taken: [AtomicU64; N],
     /// Chunks that have been read.
     chunks: AtomicU64,
     /// One more than the number of the last long message that the receiver is ready for, and of the
@@ -94,13 +95,13 @@ struct ReceiverLine {
     ready_in_chunks: AtomicU64,
 }
 
-/// A ring. All zeros are an empty one.
+/// A ring of `N` cells, a power of two. All zeros are an empty one.
 #[derive(Debug)]
 #[repr(C, align(128))]
-pub struct Ring {
-    cells: [Cell; LENGTH],
+pub struct Ring<const N: usize = LENGTH> {
+    cells: [Cell; N],
     written: SenderLine,
-    taken: ReceiverLine,
+    taken: ReceiverLine<N>,
 }
 
 /// What a cell says about its message.
@@ -123,26 +124,35 @@ pub const IN_CHUNKS: u32 = u32::MAX - 1;
 /// There is no message: its sender could not pack it.
 pub const UNPACKED: u32 = u32::MAX - 2;
 
-fn cell_of(number: u64) -> usize {
-    to_usize(number % CELLS)
+#[inline(always)]
+fn cell_of<const N: usize>(number: u64) -> usize {
+    const { assert!(N.is_power_of_two()) }
+    to_usize(number % N as u64)
 }
 
 /// The sender's private part of a ring. Messages are written one at a time, by any thread.
-#[derive(Debug, Default)]
-pub struct Sender {
+#[derive(Debug)]
+pub struct Sender<const N: usize = LENGTH> {
     /// For each cell, one more than the number of the message that was written last, and of the one
     /// that is known to have been released last.
-    last: [AtomicU64; LENGTH],
-    known: [AtomicU64; LENGTH],
+    last: [AtomicU64; N],
+    known: [AtomicU64; N],
     /// All messages with lower numbers have been released.
     all_below: AtomicU64,
 }
 
-impl Sender {
+impl<const N: usize> Default for Sender<N> {
+    fn default() -> Sender<N> {
+        let zeros = || std::array::from_fn(|_| AtomicU64::new(0));
+        Sender { last: zeros(), known: zeros(), all_below: AtomicU64::new(0) }
+    }
+}
+
+impl<const N: usize> Sender<N> {
     /// True if the cell of message `number` is free.
     #[inline(always)]
-    pub fn is_free(&self, number: u64, ring: &Ring) -> bool {
-        let cell = cell_of(number);
+    pub fn is_free(&self, number: u64, ring: &Ring<N>) -> bool {
+        let cell = cell_of::<N>(number);
         let last = self.last[cell].load(Relaxed);
         if last <= self.all_below.load(Acquire) || self.known[cell].load(Acquire) == last {
             return true;
@@ -153,14 +163,14 @@ impl Sender {
     }
 
     /// True if the receiver has released every message.
-    pub fn is_idle(&self, ring: &Ring) -> bool {
-        (0..CELLS).all(|number| self.is_free(number, ring))
+    pub fn is_idle(&self, ring: &Ring<N>) -> bool {
+        (0..N as u64).all(|number| self.is_free(number, ring))
     }
 
     /// True if message `number`, which was sent, has been released.
     #[inline]
-    pub fn is_taken(&self, number: u64, ring: &Ring) -> bool {
-        self.last[cell_of(number)].load(Relaxed) != number + 1 || self.is_free(number, ring)
+    pub fn is_taken(&self, number: u64, ring: &Ring<N>) -> bool {
+        self.last[cell_of::<N>(number)].load(Relaxed) != number + 1 || self.is_free(number, ring)
     }
 
     /// Learns the acknowledgements in a message of the opposite ring.
@@ -179,23 +189,23 @@ impl Sender {
 
     /// Sends message `number`, whose cell is free: a header, and words that lie in the cell.
     #[inline(always)]
-    pub fn put(&self, number: u64, ring: &Ring, header: Header, words: &[u64]) {
-        let cell = &ring.cells[cell_of(number)];
+    pub fn put(&self, number: u64, ring: &Ring<N>, header: Header, words: &[u64]) {
+        let cell = &ring.cells[cell_of::<N>(number)];
         for (into, &word) in cell.words.iter().zip(words) {
             into.store(word, Relaxed);
         }
         cell.meta.store(u64::from(header.bytes) | u64::from(header.location) << 32, Relaxed);
         cell.acks.store(header.acks, Relaxed);
-        self.last[cell_of(number)].store(number + 1, Relaxed);
+        self.last[cell_of::<N>(number)].store(number + 1, Relaxed);
         cell.seq.store(number + 1, Release);
     }
 }
 
-impl Ring {
+impl<const N: usize> Ring<N> {
     /// Returns the header of message `number`, if it has come.
     #[inline(always)]
     pub fn header(&self, number: u64) -> Option<Header> {
-        let cell = &self.cells[cell_of(number)];
+        let cell = &self.cells[cell_of::<N>(number)];
         if cell.seq.load(Acquire) != number + 1 {
             return None;
         }
@@ -206,7 +216,7 @@ impl Ring {
     /// Copies the words in the cell of message `number`, which has come.
     #[inline(always)]
     pub fn words(&self, number: u64, words: &mut [u64]) {
-        for (into, word) in words.iter_mut().zip(&self.cells[cell_of(number)].words) {
+        for (into, word) in words.iter_mut().zip(&self.cells[cell_of::<N>(number)].words) {
             *into = word.load(Relaxed);
         }
     }
@@ -214,7 +224,7 @@ impl Ring {
     /// Releases message `number`, which has come. Called once for each message.
     #[inline(always)]
     pub fn take(&self, number: u64) {
-        self.taken.taken[cell_of(number)].store(number + 1, Release);
+        self.taken.taken[cell_of::<N>(number)].store(number + 1, Release);
     }
 
     /// Returns what headers of the opposite ring acknowledge.
@@ -223,7 +233,7 @@ impl Ring {
         // the next message in a cell is no earlier than the successor of the one released last
         let next = |(cell, taken): (u64, &AtomicU64)| match taken.load(Acquire) {
             0 => cell,
-            taken => taken - 1 + CELLS,
+            taken => taken - 1 + N as u64,
         };
         (0..).zip(&self.taken.taken).map(next).min().unwrap_or(0)
     }
@@ -292,7 +302,7 @@ mod tests {
 
     #[test]
     fn as_many_messages_are_there_at_a_time_as_there_are_cells() {
-        let (ring, sender) = (ring(), Sender::default());
+        let (ring, sender) = (ring(), Sender::<LENGTH>::default());
         let mut words = [0; 2];
         for n in 0..CELLS {
             assert!(sender.is_free(n, &ring) && ring.header(n).is_none());
@@ -316,7 +326,7 @@ mod tests {
 
     #[test]
     fn nothing_waits_for_a_receiver_that_is_dead() {
-        let (ring, sender) = (ring(), Sender::default());
+        let (ring, sender) = (ring(), Sender::<LENGTH>::default());
         (0..CELLS).for_each(|n| sender.put(n, &ring, HEADER, &[]));
         assert!(!sender.is_free(CELLS, &ring) && !sender.is_taken(0, &ring));
         sender.give_up();
@@ -332,7 +342,7 @@ mod tests {
     #[test]
     fn news_from_the_opposite_ring() {
         for begin in [0, u64::from(u32::MAX) - 30] {
-            let (ring, sender) = (ring(), Sender::default());
+            let (ring, sender) = (ring(), Sender::<LENGTH>::default());
             for n in begin..begin + 100 {
                 assert!(sender.is_free(n, &ring));
                 sender.put(n, &ring, HEADER, &[]);
@@ -382,7 +392,7 @@ mod races {
     impl Memory {
         /// Returns the word for number `k`.
         fn at(&self, k: u64) -> *mut u64 {
-            self.0[cell_of(k)].get()
+            self.0[cell_of::<LENGTH>(k)].get()
         }
     }
 
@@ -393,7 +403,7 @@ mod races {
         let rings: Box<[Ring; 2]> = unsafe { Box::new(std::mem::zeroed()) };
         let memory: [Memory; 2] = Default::default();
         let run = |me: usize| {
-            let sender = Sender::default();
+            let sender = Sender::<LENGTH>::default();
             let (out, into) = (&rings[me], &rings[1 - me]);
             for n in 0..count {
                 while !sender.is_free(n, out) {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use super::batch::{Batch, Content, Header, Kind, MOST_ELEMENTS, SPARE};
 use super::elements::Elements;
 use super::guarded::Guarded;
+use super::rings::Rings;
 use super::state::{Operations, State};
 use crate::datatype::decode;
 use crate::error::{Argument, Error, Result};
@@ -15,7 +16,7 @@ use crate::mpi::liveness::Patience;
 use crate::mpi::message::bytes_at;
 use crate::mpi::of_process::OfProcess;
 use crate::mpi::posted::PostedReceives;
-use crate::mpi::{self, Communicator, Datatype, Op, op};
+use crate::mpi::{self, Communicator, Datatype, Op, message, op};
 use crate::progress::{Advance, Outstanding, of_process};
 use crate::select::hints::{SparseHints, WindowHints};
 use crate::sparse::messages::{Outgoing, Sends};
@@ -38,8 +39,8 @@ pub type Shared = Arc<Guarded<Window>>;
 /// A window.
 pub struct Window {
     state: State,
-    /// `None` once closed.
-    ring: Option<PostedReceives>,
+    /// For messages from other nodes. `None` if there are none, and once closed.
+    receives: Option<PostedReceives>,
     comm: Arc<Comm>,
     rank: u32,
     /// Elements of each process.
@@ -130,16 +131,22 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
     exchanges.hold().prepare(&hints.exchange)?;
     let (yields, oversubscribed) = exchanges.hold().waiting();
     let comm = Arc::new(comm);
-    let ring = PostedReceives::new(Arc::clone(&comm), RECEIVES, capacity, SPARE)?;
+    let rings = Rings::new(&comm, hints.exchange.node_size, capacity)?;
+    let reached = 1 + rings.as_ref().map_or(0, Rings::count);
+    let receives = if reached == size as usize {
+        None
+    } else {
+        Some(PostedReceives::new(Arc::clone(&comm), RECEIVES, capacity, SPARE)?)
+    };
     let rank = comm.rank()?;
     let outstanding = of_process()?;
     let several_threads = mpi::has_several_threads()?;
-    let state = State::new(Arc::clone(&comm), self_comm, elements, capacity, hints.aggregate, size);
+    let state = State::new(Arc::clone(&comm), self_comm, elements, rings, capacity, hints.aggregate, size);
     let window = Arc::new_cyclic(|own: &Weak<Guarded<Window>>| {
         Guarded::new(
             Window {
                 state,
-                ring: Some(ring),
+                receives,
                 comm,
                 rank,
                 counts,
@@ -285,11 +292,11 @@ impl Window {
     /// Returns true if something has come.
     fn poll(&mut self) -> Result<bool> {
         self.state.apply_early()?;
-        let Some(ring) = &mut self.ring else { return Ok(false) };
-        let mut came = false;
-        while let Some(status) = ring.test()? {
-            self.state.take(status.source, ring.with_spare(), to_usize(status.bytes))?;
-            ring.post()?;
+        let mut came = self.state.take_from_memory()?;
+        let Some(receives) = &mut self.receives else { return Ok(came) };
+        while let Some(status) = receives.test()? {
+            self.state.take(status.source, receives.with_spare(), to_usize(status.bytes))?;
+            receives.post()?;
             came = true;
         }
         self.state.reap()?;
@@ -299,7 +306,13 @@ impl Window {
     /// Waits until `done` returns true. Fails if a process ends before, of `wanted`, or if that is
     /// empty of all.
     fn wait(&mut self, wanted: &[u32], mut done: impl FnMut(&mut Window) -> bool) -> Result<()> {
-        let mut backoff = Backoff::new(if self.oversubscribed { Pace::EXCHANGE } else { Pace::POLLING });
+        let in_memory = self.receives.is_none();
+        let mut backoff = Backoff::new(match (in_memory, self.oversubscribed) {
+            (true, false) => Pace::OWN_CORE,
+            (true, true) => Pace::SHARED_CORE,
+            (false, false) => Pace::POLLING,
+            (false, true) => Pace::EXCHANGE,
+        });
         self.patience.restart();
         let outstanding = Arc::clone(&self.outstanding);
         while !done(self) {
@@ -307,10 +320,21 @@ impl Window {
                 backoff.reset();
                 continue;
             }
-            outstanding.advance();
-            let rest = backoff.rest();
-            if self.yields && !matches!(rest, Rest::None | Rest::Pause) {
-                Rest::Yield.take();
+            // this window is on the list, too
+            if !outstanding.has_one() {
+                outstanding.advance();
+            }
+            let turn = backoff.turn();
+            if in_memory && turn.enters_mpi {
+                // other messages progress; no message matches
+                message::probe(None, 0, false, &self.comm)?;
+            }
+            match turn.rest {
+                Rest::None => {}
+                Rest::Pause => Rest::Pause.take(),
+                // MPI yields by itself, if it does, only where it is polled
+                Rest::Yield | Rest::Sleep if in_memory || self.yields => Rest::Yield.take(),
+                Rest::Yield | Rest::Sleep => {}
             }
             if self.patience.is_over() {
                 if wanted.is_empty() {
@@ -328,11 +352,17 @@ impl Window {
         if !self.state.peer(target).takes_another() {
             self.wait(&[target], |window| window.state.peer(target).takes_another())?;
         }
+        self.post(target, content)?;
+        self.poll().map(drop)
+    }
+
+    /// Sends a process's batch, which may have another one. Never waits.
+    fn post(&mut self, target: u32, content: Content) -> Result<()> {
         let batch = self.state.take_batch(target);
         self.state.send(target, content, batch)?;
         let peer = self.state.peer(target);
         peer.sent = peer.sent.wrapping_add(1);
-        self.poll().map(drop)
+        Ok(())
     }
 
     /// Adds operations to the batch of their target, and sends it whenever it is full. Operations
@@ -442,6 +472,16 @@ impl Window {
     /// processes, as nobody would serve the others meanwhile.
     fn begin_fence(&mut self) -> Result<Begun> {
         let lost = self.failure.is_some();
+        for k in 0..self.listed.len() {
+            // memory copies them once, the exchange three times
+            let target = self.listed[k];
+            if self.state.shares_memory_with(target) {
+                let peer = self.state.peer(target);
+                if !lost && !peer.batch.is_empty() && peer.takes_another() {
+                    self.post(target, Content::Operations)?;
+                }
+            }
+        }
         let (mut list, mut last) = (Vec::new(), Vec::new());
         let listed = std::mem::take(&mut self.listed);
         for &target in &listed {
@@ -500,7 +540,7 @@ impl Window {
     /// Ends the receives. After an error, or if the window was not freed, messages may be on their
     /// way, whose memory stays.
     fn close(&mut self) {
-        self.ring = None;
+        self.receives = None;
         self.state.abandon();
         self.state.elements.close();
     }
