@@ -175,7 +175,7 @@ unsafe fn issue(
     // SAFETY: the caller vouches for the arguments.
     unsafe {
         with_window(function, window, |window| {
-            let mut window = window.hold();
+            let mut window = window.hold()?;
             let length =
                 usize::try_from(count).map_err(|_| Error::NegativeCount { argument: Argument::new("count"), value: count })?;
             // MPI_Aint is an integer of the size of an address
@@ -419,7 +419,7 @@ pub unsafe extern "C" fn MPIX_Sparse_window_add_operator(op: MPI_Op, window: MPI
     unsafe {
         with_window("MPIX_Sparse_window_add_operator", window, |window| {
             let op = args::operator(op)?;
-            window.hold().add_operator(op)
+            window.hold()?.add_operator(op)
         })
     }
 }
@@ -441,7 +441,7 @@ pub unsafe extern "C" fn MPIX_Sparse_window_fence(window: MPIX_Sparse_window) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Sparse_window_flush(window: MPIX_Sparse_window) -> c_int {
     // SAFETY: the caller vouches for the window.
-    unsafe { with_window("MPIX_Sparse_window_flush", window, |window| window.hold().flush()) }
+    unsafe { with_window("MPIX_Sparse_window_flush", window, |window| window.hold()?.flush()) }
 }
 
 /// Applies all operations of all processes, and frees a window.
@@ -458,7 +458,9 @@ pub unsafe extern "C" fn MPIX_Sparse_window_free(window: *mut MPIX_Sparse_window
             let place = window.as_mut().ok_or(Error::NullResult { argument: Argument::new("window") })?;
             let Some(object) = object else { return Ok(()) };
             let freed = || Error::FreedWindow { argument: Argument::new("window") };
-            let live = object.window.take().ok_or_else(freed)?;
+            // an operator must not free the window that it is applied to
+            drop(object.window.as_ref().ok_or_else(freed)?.hold()?);
+            let Some(live) = object.window.take() else { return Ok(()) };
             *place = std::ptr::null_mut();
             window::free(&live)
         })

@@ -4,7 +4,7 @@
 //! everything that runs on it own the context together.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 
 use super::barrier::Barrier;
 use super::dispatch::{Resources, Run};
@@ -108,6 +108,15 @@ impl Guarded {
     #[inline]
     pub fn hold(&self) -> MutexGuard<'_, ExchangeContext> {
         lock(&self.context)
+    }
+
+    /// Locks the context, unless it is locked.
+    pub fn hold_if_free(&self) -> Option<MutexGuard<'_, ExchangeContext>> {
+        match self.context.try_lock() {
+            Ok(held) => Some(held),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Returns true if the communicator has been freed.
@@ -323,6 +332,12 @@ impl ExchangeContext {
                 self.resources.sums = None;
             }
         }
+    }
+
+    /// Makes the record of a window whose epochs end by these exchanges; `None` if nothing is
+    /// observed.
+    pub fn record_window(&self) -> Option<Arc<observe::Record>> {
+        self.transport.observed.as_ref().map(observe::Sparse::window)
     }
 
     /// Returns the private communicator.

@@ -13,6 +13,7 @@ use crate::error::{Class, Error, Result};
 use crate::mpi::Op;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
+use crate::observe::{Medium, Record};
 use crate::util::cast::{to_int, to_offset};
 
 /// The tag of all messages.
@@ -70,6 +71,8 @@ pub struct State {
     sending: VecDeque<Sending>,
     /// The processes of the node that messages go to through memory.
     rings: Option<Rings>,
+    /// Counts messages and operations, if the environment asks for it.
+    pub record: Option<Arc<Record>>,
     /// Batches to be used again.
     pool: Vec<Batch>,
     early: VecDeque<Early>,
@@ -106,6 +109,7 @@ impl State {
             epoch: 0,
             sending: VecDeque::new(),
             rings,
+            record: None,
             pool: Vec::new(),
             early: VecDeque::new(),
             awaited: 0,
@@ -161,6 +165,7 @@ impl State {
             && let Some(at) = rings.of(rank)
         {
             rings.send(at, message)?;
+            self.record.iter().for_each(|record| record.sent(Medium::Shared, 1, message.len() as u64));
             self.recycle(batch);
             return Ok(());
         }
@@ -269,6 +274,8 @@ impl State {
         let Operations { kind, result, indices, .. } = *operations;
         let (mut packed, mut before) = (std::mem::take(&mut self.packed), std::mem::take(&mut self.before));
         let extent = self.elements.extent();
+        let bytes = indices.len() * self.elements.size * (kind.values() + usize::from(kind.returns()));
+        self.record.iter().for_each(|record| record.sent(Medium::Own, indices.len(), bytes as u64));
         let mut applied = Ok(());
         for (k, &index) in indices.iter().enumerate() {
             // SAFETY: the caller vouches for all of them.

@@ -1,6 +1,7 @@
 //! A window as its process uses it: operations, flush, and the end of an epoch.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Instant;
 
 use super::batch::{Batch, Content, Header, Kind, MOST_ELEMENTS, SPARE};
 use super::elements::Elements;
@@ -17,6 +18,7 @@ use crate::mpi::message::bytes_at;
 use crate::mpi::of_process::OfProcess;
 use crate::mpi::posted::PostedReceives;
 use crate::mpi::{self, Communicator, Datatype, Op, message, op};
+use crate::observe::{self, FENCE, Medium, Record};
 use crate::progress::{Advance, Outstanding, of_process};
 use crate::select::hints::{SparseHints, WindowHints};
 use crate::sparse::messages::{Outgoing, Sends};
@@ -85,7 +87,7 @@ static OPEN: OfProcess<Open> = OfProcess::new();
 impl Drop for Open {
     fn drop(&mut self) {
         for window in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade) {
-            window.hold().close();
+            window.hold().iter_mut().for_each(|window| window.close());
         }
     }
 }
@@ -141,7 +143,15 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
     let rank = comm.rank()?;
     let outstanding = of_process()?;
     let several_threads = mpi::has_several_threads()?;
-    let state = State::new(Arc::clone(&comm), self_comm, elements, rings, capacity, hints.aggregate, size);
+    let record = exchanges.hold().record_window();
+    if let Some(record) = &record {
+        let (near, others) = (reached - 1, size - 1);
+        let way = if near == 0 { "messages" } else { "shared memory" };
+        record.describe(format!("transport {way}: memory to {near} of {others} other processes, batches of {capacity} bytes"));
+        comm.count(Arc::clone(record.tally(Medium::Mpi)));
+    }
+    let mut state = State::new(Arc::clone(&comm), self_comm, elements, rings, capacity, hints.aggregate, size);
+    state.record = record;
     let window = Arc::new_cyclic(|own: &Weak<Guarded<Window>>| {
         Guarded::new(
             Window {
@@ -170,7 +180,7 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
         all.retain(|window| window.strong_count() > 0);
         all.push(Arc::downgrade(&window));
     }
-    let progress = Arc::clone(&window.hold().progress);
+    let progress = Arc::clone(&window.hold()?.progress);
     outstanding.add(progress);
     Ok(window)
 }
@@ -204,17 +214,19 @@ fn elements(memory: &Memory, self_comm: &Comm) -> Result<(Elements, i64)> {
 /// # Safety
 /// As for [`create`], and [`Window::issue`] for each operation of the epoch.
 pub unsafe fn fence(window: &Guarded<Window>) -> Result<()> {
-    let mut begun = {
-        let mut window = window.hold();
+    let (mut begun, observed) = {
+        let mut window = window.hold()?;
+        let observed = window.observe();
+        observed.iter().for_each(|(record, _)| record.used(FENCE, 1));
         let begun = window.begin_fence();
         match window.keep(begun) {
-            Ok(begun) => begun,
+            Ok(begun) => (begun, observed),
             Err(e) => return Err(window.failure.clone().unwrap_or(e)),
         }
     };
     // the list of what must progress has the window
     let exchanged = begun.exchange.wait();
-    let mut window = window.hold();
+    let mut window = window.hold()?;
     let ended = match exchanged {
         Ok(()) => window.end_fence(begun),
         Err(e) => {
@@ -223,6 +235,9 @@ pub unsafe fn fence(window: &Guarded<Window>) -> Result<()> {
             Err(e)
         }
     };
+    if let Some((record, call)) = observed {
+        record.end(&call, Some("fence"));
+    }
     window.keep(ended)?;
     window.failure.clone().or_else(|| window.state.loss.take()).map_or(Ok(()), Err)
 }
@@ -233,12 +248,12 @@ pub unsafe fn fence(window: &Guarded<Window>) -> Result<()> {
 /// As for [`fence`].
 pub unsafe fn free(window: &Shared) -> Result<()> {
     let outcome = {
-        let flushed = window.hold().flush();
+        let flushed = window.hold()?.flush();
         // SAFETY: as above.
         let fenced = unsafe { fence(window) };
         flushed.and(fenced)
     };
-    let mut window = window.hold();
+    let mut window = window.hold()?;
     window.outstanding.remove(&window.progress);
     window.close();
     window.exchanges.hold().free_window_if_idle();
@@ -253,6 +268,11 @@ struct Begun {
 }
 
 impl Window {
+    /// Begins a call that is counted, if calls are.
+    fn observe(&self) -> Option<(Arc<Record>, observe::Call)> {
+        self.state.record.as_ref().map(|record| (Arc::clone(record), record.begin()))
+    }
+
     /// Keeps an error that ends the window.
     fn keep<T>(&mut self, outcome: Result<T>) -> Result<T> {
         outcome.inspect_err(|e| {
@@ -306,6 +326,18 @@ impl Window {
     /// Waits until `done` returns true. Fails if a process ends before, of `wanted`, or if that is
     /// empty of all.
     fn wait(&mut self, wanted: &[u32], mut done: impl FnMut(&mut Window) -> bool) -> Result<()> {
+        if done(self) {
+            return Ok(());
+        }
+        let observed = self.state.record.as_ref().map(|record| (Arc::clone(record), Instant::now()));
+        let waited = self.wait_until(wanted, done);
+        if let Some((record, begin)) = observed {
+            record.waited(begin);
+        }
+        waited
+    }
+
+    fn wait_until(&mut self, wanted: &[u32], mut done: impl FnMut(&mut Window) -> bool) -> Result<()> {
         let in_memory = self.receives.is_none();
         let mut backoff = Backoff::new(match (in_memory, self.oversubscribed) {
             (true, false) => Pace::OWN_CORE,
@@ -373,7 +405,7 @@ impl Window {
     /// until the operations are flushed.
     pub unsafe fn issue(&mut self, operations: &Operations) -> Result<()> {
         self.usable()?;
-        let Operations { op, target, indices, .. } = *operations;
+        let Operations { kind, op, target, indices, .. } = *operations;
         let count = self.counts[target as usize];
         if let Some(&index) = indices.iter().find(|&&index| u64::try_from(index).is_err() || index.cast_unsigned() >= count) {
             return Err(Error::WindowIndex { index, target, count }.into());
@@ -389,6 +421,9 @@ impl Window {
         let issued = unsafe {
             if target == self.rank { self.state.apply_own(operations, operator) } else { self.add(operations, operator) }
         };
+        if let Some(record) = &self.state.record {
+            record.used(kind as usize, indices.len());
+        }
         self.calls = self.calls.wrapping_add(1);
         let polled = issued.and_then(|()| if self.calls.is_multiple_of(CALLS) { self.poll().map(drop) } else { Ok(()) });
         self.keep(polled)
@@ -436,7 +471,11 @@ impl Window {
     /// Waits until the caller's operations have been applied, and what they return has come.
     pub fn flush(&mut self) -> Result<()> {
         self.usable()?;
+        let observed = self.observe();
         let flushed = self.flush_all();
+        if let Some((record, call)) = observed {
+            record.end(&call, Some("flush"));
+        }
         self.keep(flushed)
     }
 
