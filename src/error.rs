@@ -566,7 +566,9 @@ pub enum Error {
     },
     /// A window that is used by an operator's function, from a call that applies the operator to
     /// its elements.
-    #[error("the window is being used by the call that has called this function: an operator must not use the window that it is applied to")]
+    #[error(
+        "the window is being used by the call that has called this function: an operator must not use the window that it is applied to"
+    )]
     WindowInUse,
     /// A window that has been freed.
     #[error("{argument} has been freed")]

@@ -282,11 +282,19 @@ mod tests {
     fn rows_travel_as_lines() {
         let (sent, mut line) = (row(7, "alltoall", 100), String::new());
         sent.write(u64::MAX, &mut line);
-        assert_eq!(line, "18446744073709551615 7 alltoall 100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117\n");
+        assert_eq!(
+            line,
+            "18446744073709551615 7 alltoall 100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117\n"
+        );
         assert_eq!(Row::read(line.trim_end()), Some((u64::MAX, sent)));
         // of another version of the library, or half of one
-        for wrong in ["", "1", "1 2 alltoall", "1 2 alltoall 1 2 3 4 5 6 7 8 9 10 11 12", "x 2 alltoall 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18"]
-        {
+        for wrong in [
+            "",
+            "1",
+            "1 2 alltoall",
+            "1 2 alltoall 1 2 3 4 5 6 7 8 9 10 11 12",
+            "x 2 alltoall 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18",
+        ] {
             assert_eq!(Row::read(wrong), None, "{wrong}");
         }
     }

@@ -16,7 +16,7 @@ use crate::environment;
 use crate::error::{Error, Result};
 use crate::logging;
 use crate::model::{Load, Loggp, Protocol};
-use crate::mpi::attribute::Key;
+use crate::mpi::attribute::{Key, freed_flag};
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::of_process::OfProcess;
@@ -90,7 +90,7 @@ pub type Shared = Arc<Guarded>;
 pub struct Guarded {
     context: Mutex<ExchangeContext>,
     /// True once the communicator has been freed.
-    orphaned: AtomicBool,
+    freed: Arc<AtomicBool>,
 }
 
 // SAFETY: the contents are used only by the thread that holds the lock; MPI handles may be used by
@@ -100,8 +100,9 @@ unsafe impl Send for Guarded {}
 unsafe impl Sync for Guarded {}
 
 impl Guarded {
-    fn new(context: ExchangeContext) -> Guarded {
-        Guarded { context: Mutex::new(context), orphaned: AtomicBool::new(false) }
+    /// Guards the context of a communicator.
+    fn new(context: ExchangeContext, comm: Communicator) -> Result<Shared> {
+        Ok(Arc::new(Guarded { context: Mutex::new(context), freed: freed_flag(comm)? }))
     }
 
     /// Locks the context.
@@ -121,7 +122,7 @@ impl Guarded {
 
     /// Returns true if the communicator has been freed.
     pub fn is_orphaned(&self) -> bool {
-        self.orphaned.load(Ordering::Relaxed)
+        self.freed.load(Ordering::Relaxed)
     }
 }
 
@@ -136,7 +137,6 @@ struct CommAttr(Shared);
 
 impl Drop for CommAttr {
     fn drop(&mut self) {
-        self.0.orphaned.store(true, Ordering::Relaxed);
         // freeing the communicator, which runs this, is collective
         self.0.hold().free_window_if_idle();
     }
@@ -286,7 +286,7 @@ impl ExchangeContext {
     /// Creates a context that is attached to no communicator. Collective over `comm`, an
     /// intracommunicator.
     pub fn own(comm: Communicator) -> Result<Shared> {
-        let shared = Arc::new(Guarded::new(ExchangeContext::new(comm)?));
+        let shared = Guarded::new(ExchangeContext::new(comm)?, comm)?;
         let finalizer = AT_FINALIZE.get()?;
         let mut all = lock(&finalizer.contexts);
         all.retain(|w| w.strong_count() > 0);
@@ -318,7 +318,7 @@ impl ExchangeContext {
     pub fn detached(comm: Communicator) -> Result<Shared> {
         let mut context = ExchangeContext::new(comm)?;
         context.windows = true;
-        Ok(Arc::new(Guarded::new(context)))
+        Guarded::new(context, comm)
     }
 
     /// Frees the window, if there is one, before its communicator: in MPICH 4.0, a later window may

@@ -188,7 +188,10 @@ impl Rings {
         let header = ring.header(link.taken)?;
         let length = header.bytes as usize;
         let whole = if header.location == IN_CELL { INLINE } else { self.capacity };
-        assert!(length <= whole && (header.location == IN_CELL || header.location < self.each), "a process has overwritten memory that it shares");
+        assert!(
+            length <= whole && (header.location == IN_CELL || header.location < self.each),
+            "a process has overwritten memory that it shares"
+        );
         let from = if header.location == IN_CELL {
             ring.words(link.taken, &mut short[..WORDS]);
             short.as_ptr().cast()

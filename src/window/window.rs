@@ -135,11 +135,8 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
     let comm = Arc::new(comm);
     let rings = Rings::new(&comm, hints.exchange.node_size, capacity)?;
     let reached = 1 + rings.as_ref().map_or(0, Rings::count);
-    let receives = if reached == size as usize {
-        None
-    } else {
-        Some(PostedReceives::new(Arc::clone(&comm), RECEIVES, capacity, SPARE)?)
-    };
+    let receives =
+        if reached == size as usize { None } else { Some(PostedReceives::new(Arc::clone(&comm), RECEIVES, capacity, SPARE)?) };
     let rank = comm.rank()?;
     let outstanding = of_process()?;
     let several_threads = mpi::has_several_threads()?;
