@@ -20,12 +20,17 @@ WORLD = {  # set, operation: calls, messages, bytes, those to the process itself
     # as nbx
     ("4", "rsx"): (15, 45, 15 * 4 + 30 * 4, 15, 60),
     ("4", "plan"): (6, 6, 24, 6, 24),
+    # one header for each process in one of the three epochs
+    ("5", "inbox"): (9, 3, 3 * 16, 0, 0),
+    # fences and flushes; 16 bytes before each batch, answer and acknowledgement, 4 before operations of a kind, 1 for an index
+    ("5", "window"): (18, 18, 3 * (6 * 16 + (4 + 3 * 5) + (4 + 2) + 8 + (4 + 5) + (4 + 9) + 8), 3, 12),
 }
 # Operations of MPI's: a word or a number for each process; three to make the window, then an addition and a reading of 8 bytes
 OPERATIONS = {
     ("4", "pex"): f"18 MPI collectives of {18 * 3 * 8} bytes",
     ("4", "pcx_library"): f"15 MPI collectives of {15 * 3 * 4} bytes",
     ("4", "rsx"): f"9 MPI collectives of 24 bytes, 30 one-sided operations of {30 * 8} bytes",
+    ("5", "window"): "9 puts, 3 accumulates, 6 gets, 3 fetch-and-ops, 3 compare-and-swaps, 9 fences",
 }
 
 
@@ -68,13 +73,14 @@ def stats(path, shared, schedule):
         check(row[0] == calls, f"{key}: {row[0]} calls, not {calls}")
         found = (row[1] + row[3], row[2] + row[4], row[5], row[6])
         check(found == (messages, volume, own, own_volume), f"{key}: {found}, not {(messages, volume, own, own_volume)}")
-        in_memory = shared if key[0] != "4" else key[1] == "inbox"
+        in_memory = shared if key[0] < "4" else key[1] in ("inbox", "window")
         if key != ("3", "alltoall"):
             check(row[3 if in_memory else 1] == 0, f"{key} by another way: {row}")
         elif not shared:
             check(row[1] == 0, f"{key} by shared memory: {row}")
         check(0 <= row[8] <= row[7] < 600, f"{key}: time {row[7:]}")
-        check(texts[key].startswith("schedule " + schedule if key[0] != "4" else "protocol " + key[1]), f"{key}: {texts[key]}")
+        said = "schedule " + schedule if key[0] < "4" else "transport shared" if key[1] == "window" else "protocol " + key[1]
+        check(texts[key].startswith(said), f"{key}: {texts[key]}")
     check(world["1", "alltoall"][7] > 0, "nobody has waited")
     pair, alone = groups[2, "0"]["1", "alltoall"], groups[1, "1"]["1", "alltoall"]
     check((pair[0], pair[1] + pair[3], pair[5]) == (14, 14, 0), f"pair: {pair}")
@@ -109,6 +115,8 @@ def trace(path, died, rounds):
         # process 1 has a neighborhood of its own, which shares no memory
         check(process == 1 or any(e["name"] == "round" for e in mine) == rounds, f"rounds of process {process}")
         if not died:
+            for call in ("fence", "flush"):
+                check(len([e for e in spans if e["name"] == call and e["args"]["operation"] == "window"]) == 3, call)
             for protocol in ("nbx", "pex", "inbox"):
                 check(len([e for e in spans if e["name"] == protocol]) >= 5, protocol)
 

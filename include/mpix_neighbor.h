@@ -2228,8 +2228,7 @@ int MPIX_Sparse_plan_free(MPIX_Sparse_plan *plan);
 // when the caller flushes, or at the end of the epoch. The target applies batches when it is in a
 // call of this library, and at no other time: between `MPIX_Sparse_window_fence` and its next call
 // of this library, a process may use its elements as if no window were there. A process that only
-// computes, waits in MPI, or is in a call that makes a neighborhood or a window, applies nothing,
-// and those that wait for it wait on.
+// computes or waits in MPI applies nothing, and those that wait for it wait on.
 //
 // Operations of one process on elements of another one are applied in the order in which they were
 // called, whatever they do. Operations of different processes on one element are applied one after
@@ -2262,8 +2261,8 @@ int MPIX_Sparse_plan_free(MPIX_Sparse_plan *plan);
 //
 // An error on one process is an error on all.
 //
-// Cost: About ten collective operations of a few words. Memory: 16 bytes for each process, and 16
-// batches.
+// Cost: About twenty collective operations of a few words. Memory: 16 bytes for each process, 5 KiB
+// for each pair of processes of a node, and where there are other nodes 16 batches.
 int MPIX_Sparse_window_create(void *base,
                               int count,
                               MPI_Datatype type,
@@ -2428,7 +2427,9 @@ int MPIX_Sparse_window_compare_and_swap_c(const void *origin,
 // - `op`: The operator, made by `MPI_Op_create`. Must not be freed before the window.
 // - `window`: The window.
 //
-// Processes name an operator by its place in this order. The operator need not commute.
+// Processes name an operator by its place in this order. The operator need not commute. Its
+// function must not use the window that it is applied to: calls of the window fail with
+// `MPI_ERR_RMA_SYNC`.
 //
 // Local, but all processes add the same operators in the same order, before any of them uses one.
 //

@@ -86,6 +86,8 @@ pub enum Class {
     Rank,
     /// `MPI_ERR_REQUEST`
     Request,
+    /// `MPI_ERR_RMA_SYNC`
+    RmaSync,
     /// `MPI_ERR_TOPOLOGY`
     Topology,
     /// `MPI_ERR_TRUNCATE`
@@ -101,7 +103,7 @@ pub enum Class {
 
 impl Class {
     /// All classes. Processes send each other a class as its position here.
-    pub const ALL: [Class; 17] = [
+    pub const ALL: [Class; 18] = [
         Class::Arg,
         Class::Buffer,
         Class::Comm,
@@ -114,6 +116,7 @@ impl Class {
         Class::Other,
         Class::Rank,
         Class::Request,
+        Class::RmaSync,
         Class::Topology,
         Class::Truncate,
         Class::Type,
@@ -561,6 +564,12 @@ pub enum Error {
         /// The most.
         most: usize,
     },
+    /// A window that is used by an operator's function, from a call that applies the operator to
+    /// its elements.
+    #[error(
+        "the window is being used by the call that has called this function: an operator must not use the window that it is applied to"
+    )]
+    WindowInUse,
     /// A window that has been freed.
     #[error("{argument} has been freed")]
     FreedWindow {
@@ -617,6 +626,7 @@ impl Error {
             Error::InPlace { .. } | Error::NullBuffer { .. } | Error::Device { .. } => Class::Buffer,
             Error::Datatype { .. } => Class::Type,
             Error::Operator { .. } | Error::UnknownOperator { .. } | Error::PredefinedOperator => Class::Op,
+            Error::WindowInUse => Class::RmaSync,
             Error::NoNeighborhood { .. } | Error::NoTopology => Class::Topology,
             Error::Intercommunicator | Error::SparseIntercommunicator | Error::Alone | Error::FreedCommunicator { .. } => {
                 Class::Comm

@@ -1,8 +1,8 @@
 //! Active requests that need progress by this process: neighborhood collectives whose rounds are
 //! not all posted, nonblocking sparse exchanges, and sparse windows as long as they live.
 //!
-//! A process that waits for one of them, or for a blocking call of this library, advances all of
-//! them: the process that it waits for may be waiting for another one. That holds across
+//! A process that waits for one of them, or for a blocking call of this library, one that makes
+//! something together with others included, advances all of them: the process that it waits for may be waiting for another one. That holds across
 //! communicators, so there is one list for the whole process.
 //!
 //! Cost: reading a counter while the list is empty; otherwise a lock and a test of each request for
@@ -12,12 +12,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError, TryLockResult};
 
 use crate::error::Result;
+use crate::mpi::coll;
 use crate::mpi::of_process::OfProcess;
 use crate::util::backoff::{Backoff, Pace};
 
 /// A request that needs progress. It keeps errors for whoever waits for it.
 pub trait Advance: Send {
-    /// Makes progress without waiting.
+    /// Makes progress without waiting, not even for a lock: the caller may hold it.
     fn advance(&mut self);
 }
 
@@ -27,7 +28,16 @@ static OUTSTANDING: OfProcess<Outstanding> = OfProcess::new();
 
 /// The list of the process, made at the first call.
 pub fn of_process() -> Result<Arc<Outstanding>> {
+    coll::meanwhile(advance);
     OUTSTANDING.get()
+}
+
+/// Advances all requests of the process.
+fn advance() {
+    // none is made any more while MPI is finalized
+    if let Ok(Some(outstanding)) = OUTSTANDING.get_or_make(|| Ok(None)) {
+        outstanding.advance();
+    }
 }
 
 /// The locked value, unless another thread holds it. That thread reports its own panics.
@@ -52,6 +62,12 @@ impl Outstanding {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.count.load(Ordering::Relaxed) == 0
+    }
+
+    /// True if one request needs progress.
+    #[inline]
+    pub fn has_one(&self) -> bool {
+        self.count.load(Ordering::Relaxed) == 1
     }
 
     /// Adds a request. Allocates if there have never been as many.

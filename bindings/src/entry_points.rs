@@ -1,11 +1,12 @@
-//! The Rust entry points of the neighborhood collectives.
+//! The Rust entry points of the neighborhood collectives, and of the operations on sparse windows.
 
 use std::fmt::Write;
 
 use crate::table::{Blocks, Collective, Form, Function, Mode, Table};
 use crate::text;
 
-/// A file for each operation, one for several fields, and the module that joins them.
+/// A file for each operation, one for several fields, and the module that joins them; a file for
+/// the operations on windows.
 pub fn files(table: &Table) -> Vec<(String, String)> {
     let mut files: Vec<(String, Vec<&Function>)> = Vec::new();
     for f in table.functions() {
@@ -34,6 +35,7 @@ pub fn files(table: &Table) -> Vec<(String, String)> {
     let path = |name: &str| format!("{}/{name}.rs", crate::ENTRY_POINTS);
     let mut out = vec![(path("mod"), module)];
     out.extend(files.iter().map(|(name, functions)| (path(name), file(table, functions))));
+    out.push((crate::WINDOW_OPERATIONS.to_owned(), window_operations(table)));
     out
 }
 
@@ -72,17 +74,62 @@ fn file(table: &Table, functions: &[&Function]) -> String {
     out
 }
 
-fn entry_point(table: &Table, form: &Form) -> String {
+fn window_operations(table: &Table) -> String {
+    let mut out = String::from(
+        "//! Operations on elements of sparse windows.
+//!
+//! Generated from bindings/functions.toml by `make header`; do not edit.
+
+use std::ffi::{c_int, c_void};
+use std::ptr::{null, null_mut};
+
+use crate::capi::window::{MPIX_Sparse_window, Pointers, issue};
+use crate::mpi::{MPI_Aint, MPI_Count, MPI_Op};
+use crate::window::batch::Kind;
+",
+    );
+    for function in table.functions() {
+        let Some(kind) = &function.operation else { continue };
+        for form in function.forms(table) {
+            let has = |name: &str| form.params.iter().any(|p| p.name == name);
+            let pointer = |name: &str, none: &str| if has(name) { name.to_owned() } else { format!("{name}: {none}") };
+            let pointers =
+                [pointer("origin", "null()"), pointer("compare", "null()"), pointer("result", "null_mut()")].join(", ");
+            let until = if has("result") { ", and results be left alone until the window is flushed" } else { "" };
+            out.push('\n');
+            out += &head(table, &form, until);
+            write!(
+                out,
+                "    let (function, pointers) = (\"{}\", Pointers {{ {pointers} }});
+    // SAFETY: the caller vouches for the arguments.
+    unsafe {{ issue(function, Kind::{kind}, {}, &pointers, count{}, target, indices, window) }}
+}}
+",
+                form.name,
+                if has("op") { "Some(op)" } else { "None" },
+                if form.large { "" } else { ".into()" },
+            )
+            .unwrap();
+        }
+    }
+    out
+}
+
+/// Documentation and signature of an entry point. `until` adds to what its caller vouches for.
+fn head(table: &Table, form: &Form, until: &str) -> String {
     let mut out = text::compose([&*table.summary(form)], "/// ");
     out += "///\n/// # Safety\n";
-    let until = if form.mode == Mode::Blocking { "" } else { ", until the request is complete" };
     let vouched = format!("As for any MPI function: handles must be valid, arrays and buffers as large as documented{until}.");
     out += &text::wrap(&vouched, "/// ", "/// ");
     writeln!(out, "#[unsafe(no_mangle)]\npub unsafe extern \"C\" fn {}(", form.name).unwrap();
     for p in &form.params {
         writeln!(out, "    {}: {},", p.name, rust_type(&p.c_type)).unwrap();
     }
-    out += ") -> c_int {\n";
+    out + ") -> c_int {\n"
+}
+
+fn entry_point(table: &Table, form: &Form) -> String {
+    let mut out = head(table, form, if form.mode == Mode::Blocking { "" } else { ", until the request is complete" });
     let collective = form.function.generated.as_ref().expect("only generated functions come here");
     out += &if collective.send == Blocks::Fields { fields(form) } else { call(form, collective) };
     out + "}\n"

@@ -1,7 +1,7 @@
 //! Generates everything that repeats the functions of the C ABI, from one table of them.
 //!
 //! ```text
-//! functions.toml -> table ----> entry_points    src/capi/collectives/*.rs
+//! functions.toml -> table ----> entry_points    src/capi/collectives/*.rs, src/capi/window_operations.rs
 //!                     |
 //!                     |  cbindgen: prototypes and types of src/capi
 //!                     v
@@ -29,6 +29,7 @@ pub const FOLDERS: [&str; 2] = [REFERENCE, ENTRY_POINTS];
 
 const REFERENCE: &str = "docs/reference";
 const ENTRY_POINTS: &str = "src/capi/collectives";
+const WINDOW_OPERATIONS: &str = "src/capi/window_operations.rs";
 
 /// Generates all files and passes each to `emit`, with its path below `root`.
 ///

@@ -87,6 +87,8 @@ pub struct Function {
     #[serde(default)]
     large: bool,
     pub generated: Option<Collective>,
+    /// The kind of a window's operation, whose entry points are generated.
+    pub operation: Option<String>,
     pub page: Option<String>,
     pub like: Option<String>,
     pub summary: String,

@@ -1,5 +1,6 @@
 /* A differential fuzzer: random neighborhoods, hints, collectives of all forms, nested datatypes,
-   sparse exchanges and messages of the user's between them, on several communicators at a time.
+   sparse exchanges, windows and messages of the user's between them, on several communicators at a
+   time.
    Every process draws what all do from one seed, and so knows what must arrive; each draws the
    layouts of its own buffers. What arrives is compared byte by byte with the typemap, guards around
    the buffers included.
@@ -12,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fuzz_sparse.h"
+#include "fuzz_window.h"
 
 enum { MOST_WORLDS = 3, MOST_CALLS = 5, STEPS = 14, PATIENCE = 100 };
 static const char *const operation_name[OPERATIONS] = {"gather", "alltoall", "reduce", "accumulate"};
@@ -20,9 +21,10 @@ static const char *const operation_name[OPERATIONS] = {"gather", "alltoall", "re
 static world worlds[MOST_WORLDS];
 static call calls[MOST_CALLS];
 static exchange pending[MOST_WORLDS];
+static fuzz_window windows[MOST_WORLDS];
 static int world_count;
 static uint64_t seed;
-static long number_of_case, collectives_run, sets_made, sets_refused, exchanges_run;
+static long number_of_case, collectives_run, sets_made, sets_refused, exchanges_run, epochs_run;
 
 /* what the case did, for when it fails */
 static char story[1 << 16];
@@ -266,6 +268,24 @@ static void step_sparse(world *w, random_stream *shared, random_stream *own) {
   if (!x->request) sparse_end(x, own);
 }
 
+/* an epoch of few operations ends in a later step */
+static void step_window(world *w, random_stream *shared, random_stream *own) {
+  fuzz_window *f = &windows[w - worlds];
+  if (!f->window) {
+    window_make(f, w, shared);
+    tell("communicator %d: %s\n", (int)(w - worlds), f->text);
+  }
+  if (!f->open) {
+    tell("epoch %d on communicator %d\n", f->epoch, (int)(w - worlds));
+    epochs_run++;
+    window_begin(f, shared, own);
+    if (f->few) return;
+  }
+  tell("end of epoch %d on communicator %d\n", f->epoch, (int)(w - worlds));
+  window_end(f, shared);
+  if (chance(shared, 20)) window_discard(f);
+}
+
 static void make_worlds(random_stream *shared) {
   world_count = between(shared, 1, MOST_WORLDS);
   for (int k = 0; k < world_count; k++) {
@@ -301,7 +321,8 @@ static void run_case(uint64_t key) {
     if (what < 50) step_call(w, &shared, &own);
     else if (what < 65) step_start(below(&shared, MOST_CALLS));
     else if (what < 80) step_complete(below(&shared, MOST_CALLS), &own);
-    else if (what < 87) step_sparse(w, &shared, &own);
+    else if (what < 84) step_sparse(w, &shared, &own);
+    else if (what < 89) step_window(w, &shared, &own);
     else if (what < 93) {
       tell("traffic on communicator %d\n", (int)(w - worlds));
       if (w->traffic) traffic_end(w);
@@ -326,6 +347,8 @@ static void run_case(uint64_t key) {
   }
   for (int k = 0; k < world_count && test_failures == 0; k++) {
     if (pending[k].request) step_sparse(&worlds[k], &shared, &own);
+    if (windows[k].open) step_window(&worlds[k], &shared, &own);
+    if (windows[k].window) window_discard(&windows[k]);
     traffic_end(&worlds[k]);
     for (int o = 0; o < OPERATIONS; o++) forget(&worlds[k], o);
     MPI_Comm_free(&worlds[k].comm);
@@ -373,7 +396,7 @@ int main(int argc, char **argv) {
   }
   MPI_Op_free(&affine_op);
   if (test_rank == 0)
-    printf("fuzz: %ld cases, %ld collectives, %ld exchanges, %ld neighborhoods (%ld otherwise than wished), %ld datatypes (%ld replaced, as MPI packs them wrongly)\n",
-           number_of_case + 1, collectives_run, exchanges_run, sets_made, sets_refused, types_made, types_refused);
+    printf("fuzz: %ld cases, %ld collectives, %ld exchanges, %ld epochs, %ld neighborhoods (%ld otherwise than wished), %ld datatypes (%ld replaced, as MPI packs them wrongly)\n",
+           number_of_case + 1, collectives_run, exchanges_run, epochs_run, sets_made, sets_refused, types_made, types_refused);
   return test_finish();
 }

@@ -31,6 +31,30 @@ static void sparse(MPI_Comm comm, const char *protocol) {
   MPI_Info_free(&info);
 }
 
+/* two epochs, and the one that the end of the window ends */
+static void window(MPI_Comm comm) {
+  int mine[3] = {0}, values[3] = {1, 2, 3}, got[2], right = (test_rank + 1) % test_size;
+  MPI_Aint indices[3] = {0, 1, 2};
+  MPIX_Sparse_window window;
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpix_sparse", "inbox");
+  OK(MPIX_Sparse_window_create(mine, 3, MPI_INT, info, comm, &window));
+  MPI_Info_free(&info);
+  /* a batch and its acknowledgement, a batch and its answer */
+  OK(MPIX_Sparse_window_put(values, 3, right, indices, window));
+  OK(MPIX_Sparse_window_accumulate(values, 1, test_rank, indices, MPI_SUM, window));
+  OK(MPIX_Sparse_window_flush(window));
+  OK(MPIX_Sparse_window_get(got, 2, right, indices, window));
+  OK(MPIX_Sparse_window_flush(window));
+  OK(MPIX_Sparse_window_fence(window));
+  /* a batch that the exchange follows, and its answer */
+  OK(MPIX_Sparse_window_fetch_and_op(values, got, 1, right, indices, MPI_SUM, window));
+  OK(MPIX_Sparse_window_compare_and_swap(values, values, got + 1, 1, right, indices + 1, window));
+  OK(MPIX_Sparse_window_fence(window));
+  OK(MPIX_Sparse_window_free(&window));
+}
+
 int main(int argc, char **argv) {
   test_init(&argc, &argv);
   const char *end = getenv("TEST_END");
@@ -115,6 +139,8 @@ int main(int argc, char **argv) {
     step();
   }
   OK(MPIX_Sparse_plan_free(&plan));
+  /* set 5 */
+  window(dynamic);
   /* processes 0 and 2; process 1 by itself: tables of their own */
   MPI_Comm part;
   OK(MPI_Comm_split(MPI_COMM_WORLD, me % 2, 0, &part));

@@ -328,6 +328,50 @@ static void served_from_another_call(MPI_Comm comm) {
   OK(MPIX_Sparse_window_free(&first));
 }
 
+/* so does one that waits in a call by which processes make something together */
+static void served_while_things_are_made(MPI_Comm comm) {
+  enum { SET, WINDOW, EXCHANGE, MEASURE, FREE, KINDS };
+  int me, size, mine[KINDS] = {0}, none = MPI_PROC_NULL;
+  MPI_Comm_rank(comm, &me), MPI_Comm_size(comm, &size);
+  MPIX_Sparse_window window = create(mine, KINDS, MPI_INT, comm);
+  for (int kind = 0; kind < KINDS; kind++) {
+    MPIX_Sparse_window other = kind == FREE ? create(mine, 0, MPI_INT, comm) : NULL;
+    MPIX_Sparse_result result;
+    MPIX_Loggp measured;
+    MPI_Comm copy;
+    MPI_Info info;
+    MPI_Comm_dup(comm, &copy);
+    for (int p = 1; p < size && me == 0; p++) {
+      MPI_Aint at = kind;
+      int value = 5 + kind, got = -1;
+      OK(MPIX_Sparse_window_put(&value, 1, p, &at, window));
+      OK(MPIX_Sparse_window_get(&got, 1, p, &at, window));
+      /* the others are in the call below, and wait for this process */
+      OK(MPIX_Sparse_window_flush(window));
+      CHECK(got == value, "kind %d, process %d: got %d", kind, p, got);
+    }
+    switch (kind) {
+      case SET: OK(MPIX_Neighborhood_set(MPIX_NEIGHBOR_ALLTOALL, 1, &none, MPI_UNWEIGHTED, 1, &none, MPI_UNWEIGHTED, MPI_INFO_NULL, copy)); break;
+      case WINDOW: other = create(mine, 0, MPI_INT, copy); break;
+      case EXCHANGE:
+        OK(MPIX_Sparse_exchange(0, NULL, NULL, NULL, NULL, MPI_INT, MPI_INT, MPI_INFO_NULL, copy, &result));
+        OK(MPIX_Sparse_free(&result));
+        break;
+      case MEASURE:
+        if (size == 1) break;
+        MPI_Info_create(&info), MPI_Info_set(info, "mpix_loggp_seconds", "0.01");
+        OK(MPIX_Loggp_measure(info, copy, &measured));
+        MPI_Info_free(&info);
+        break;
+    }
+    OK(MPIX_Sparse_window_free(&other));
+    MPI_Comm_free(&copy);
+  }
+  OK(MPIX_Sparse_window_fence(window));
+  for (int kind = 0; kind < KINDS; kind++) CHECK(mine[kind] == (me == 0 ? 0 : 5 + kind), "kind %d: %d", kind, mine[kind]);
+  OK(MPIX_Sparse_window_free(&window));
+}
+
 /* in each epoch a few batches, which the target applies before it acknowledges them with its own
    last one: they are not taken for unacknowledged in the epochs after it */
 static void few_batches_in_many_epochs(MPI_Comm comm) {
@@ -453,6 +497,7 @@ int main(int argc, char **argv) {
   floods(comm);
   few_batches_in_many_epochs(comm);
   served_from_another_call(comm);
+  served_while_things_are_made(comm);
   lives(comm);
   bad_input();
   /* left to MPI_Finalize */

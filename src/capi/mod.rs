@@ -1,7 +1,7 @@
 //! The C ABI. Every function catches panics, checks its arguments, and reports errors through the
 //! communicator's error handler.
 //!
-//! `collectives` is generated from the table in bindings/functions.toml, which also has the
+//! `collectives` and `window_operations` are generated from the table in bindings/functions.toml, which also has the
 //! documentation of all functions. The sources repeat their summaries alone.
 
 // names and argument orders are those of the MPI standard
@@ -17,6 +17,7 @@ mod neighborhood;
 mod request;
 mod sparse;
 mod window;
+mod window_operations;
 
 pub use collectives::*;
 pub use loggp::*;
@@ -25,3 +26,4 @@ pub use neighborhood::*;
 pub use request::*;
 pub use sparse::*;
 pub use window::*;
+pub use window_operations::*;

@@ -154,15 +154,18 @@ fn handler(window: &MPIX_Sparse_window_object) -> Communicator<'static> {
 
 /// The arguments of operations: addresses of values, of values to compare with, and of results;
 /// null where the operation has none.
-struct Pointers {
-    origin: *const c_void,
-    compare: *const c_void,
-    result: *mut c_void,
+pub(super) struct Pointers {
+    pub(super) origin: *const c_void,
+    pub(super) compare: *const c_void,
+    pub(super) result: *mut c_void,
 }
 
 /// Checks the arguments of operations, and issues them.
+///
+/// # Safety
+/// As for the functions of `window_operations`.
 #[inline(always)]
-unsafe fn issue(
+pub(super) unsafe fn issue(
     function: &str,
     kind: Kind,
     op: Option<MPI_Op>,
@@ -175,7 +178,7 @@ unsafe fn issue(
     // SAFETY: the caller vouches for the arguments.
     unsafe {
         with_window(function, window, |window| {
-            let mut window = window.hold();
+            let mut window = window.hold()?;
             let length =
                 usize::try_from(count).map_err(|_| Error::NegativeCount { argument: Argument::new("count"), value: count })?;
             // MPI_Aint is an integer of the size of an address
@@ -223,192 +226,6 @@ fn nobody(target: c_int, size: u32) -> Result<()> {
     Err(Error::Rank { argument: Argument::new("target"), value: target.into(), size }.into())
 }
 
-/// Stores values in elements of a process.
-///
-/// # Safety
-/// As for any MPI function: the window must be valid, and arrays as long as said.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MPIX_Sparse_window_put(
-    origin: *const c_void,
-    count: c_int,
-    target: c_int,
-    indices: *const MPI_Aint,
-    window: MPIX_Sparse_window,
-) -> c_int {
-    let pointers = Pointers { origin, compare: std::ptr::null(), result: std::ptr::null_mut() };
-    // SAFETY: the caller vouches for the arguments.
-    unsafe { issue("MPIX_Sparse_window_put", Kind::Put, None, &pointers, count.into(), target, indices, window) }
-}
-
-/// `MPIX_Sparse_window_put` with large counts.
-///
-/// # Safety
-/// As for `MPIX_Sparse_window_put`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MPIX_Sparse_window_put_c(
-    origin: *const c_void,
-    count: MPI_Count,
-    target: c_int,
-    indices: *const MPI_Aint,
-    window: MPIX_Sparse_window,
-) -> c_int {
-    let pointers = Pointers { origin, compare: std::ptr::null(), result: std::ptr::null_mut() };
-    // SAFETY: the caller vouches for the arguments.
-    unsafe { issue("MPIX_Sparse_window_put_c", Kind::Put, None, &pointers, count, target, indices, window) }
-}
-
-/// Reads elements of a process.
-///
-/// # Safety
-/// As for `MPIX_Sparse_window_put`; the results must be left alone until the window is flushed.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MPIX_Sparse_window_get(
-    result: *mut c_void,
-    count: c_int,
-    target: c_int,
-    indices: *const MPI_Aint,
-    window: MPIX_Sparse_window,
-) -> c_int {
-    let pointers = Pointers { origin: std::ptr::null(), compare: std::ptr::null(), result };
-    // SAFETY: the caller vouches for the arguments.
-    unsafe { issue("MPIX_Sparse_window_get", Kind::Get, None, &pointers, count.into(), target, indices, window) }
-}
-
-/// `MPIX_Sparse_window_get` with large counts.
-///
-/// # Safety
-/// As for `MPIX_Sparse_window_get`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MPIX_Sparse_window_get_c(
-    result: *mut c_void,
-    count: MPI_Count,
-    target: c_int,
-    indices: *const MPI_Aint,
-    window: MPIX_Sparse_window,
-) -> c_int {
-    let pointers = Pointers { origin: std::ptr::null(), compare: std::ptr::null(), result };
-    // SAFETY: the caller vouches for the arguments.
-    unsafe { issue("MPIX_Sparse_window_get_c", Kind::Get, None, &pointers, count, target, indices, window) }
-}
-
-/// Combines values with elements of a process.
-///
-/// # Safety
-/// As for `MPIX_Sparse_window_put`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MPIX_Sparse_window_accumulate(
-    origin: *const c_void,
-    count: c_int,
-    target: c_int,
-    indices: *const MPI_Aint,
-    op: MPI_Op,
-    window: MPIX_Sparse_window,
-) -> c_int {
-    let pointers = Pointers { origin, compare: std::ptr::null(), result: std::ptr::null_mut() };
-    let function = "MPIX_Sparse_window_accumulate";
-    // SAFETY: the caller vouches for the arguments.
-    unsafe { issue(function, Kind::Accumulate, Some(op), &pointers, count.into(), target, indices, window) }
-}
-
-/// `MPIX_Sparse_window_accumulate` with large counts.
-///
-/// # Safety
-/// As for `MPIX_Sparse_window_put`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MPIX_Sparse_window_accumulate_c(
-    origin: *const c_void,
-    count: MPI_Count,
-    target: c_int,
-    indices: *const MPI_Aint,
-    op: MPI_Op,
-    window: MPIX_Sparse_window,
-) -> c_int {
-    let pointers = Pointers { origin, compare: std::ptr::null(), result: std::ptr::null_mut() };
-    let function = "MPIX_Sparse_window_accumulate_c";
-    // SAFETY: the caller vouches for the arguments.
-    unsafe { issue(function, Kind::Accumulate, Some(op), &pointers, count, target, indices, window) }
-}
-
-/// Reads elements of a process, and combines values with them.
-///
-/// # Safety
-/// As for `MPIX_Sparse_window_get`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MPIX_Sparse_window_fetch_and_op(
-    origin: *const c_void,
-    result: *mut c_void,
-    count: c_int,
-    target: c_int,
-    indices: *const MPI_Aint,
-    op: MPI_Op,
-    window: MPIX_Sparse_window,
-) -> c_int {
-    let pointers = Pointers { origin, compare: std::ptr::null(), result };
-    let function = "MPIX_Sparse_window_fetch_and_op";
-    // SAFETY: the caller vouches for the arguments.
-    unsafe { issue(function, Kind::FetchAndOp, Some(op), &pointers, count.into(), target, indices, window) }
-}
-
-/// `MPIX_Sparse_window_fetch_and_op` with large counts.
-///
-/// # Safety
-/// As for `MPIX_Sparse_window_get`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MPIX_Sparse_window_fetch_and_op_c(
-    origin: *const c_void,
-    result: *mut c_void,
-    count: MPI_Count,
-    target: c_int,
-    indices: *const MPI_Aint,
-    op: MPI_Op,
-    window: MPIX_Sparse_window,
-) -> c_int {
-    let pointers = Pointers { origin, compare: std::ptr::null(), result };
-    let function = "MPIX_Sparse_window_fetch_and_op_c";
-    // SAFETY: the caller vouches for the arguments.
-    unsafe { issue(function, Kind::FetchAndOp, Some(op), &pointers, count, target, indices, window) }
-}
-
-/// Reads elements of a process, and stores values in those that equal what they are compared with.
-///
-/// # Safety
-/// As for `MPIX_Sparse_window_get`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MPIX_Sparse_window_compare_and_swap(
-    origin: *const c_void,
-    compare: *const c_void,
-    result: *mut c_void,
-    count: c_int,
-    target: c_int,
-    indices: *const MPI_Aint,
-    window: MPIX_Sparse_window,
-) -> c_int {
-    let pointers = Pointers { origin, compare, result };
-    let function = "MPIX_Sparse_window_compare_and_swap";
-    // SAFETY: the caller vouches for the arguments.
-    unsafe { issue(function, Kind::CompareAndSwap, None, &pointers, count.into(), target, indices, window) }
-}
-
-/// `MPIX_Sparse_window_compare_and_swap` with large counts.
-///
-/// # Safety
-/// As for `MPIX_Sparse_window_get`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn MPIX_Sparse_window_compare_and_swap_c(
-    origin: *const c_void,
-    compare: *const c_void,
-    result: *mut c_void,
-    count: MPI_Count,
-    target: c_int,
-    indices: *const MPI_Aint,
-    window: MPIX_Sparse_window,
-) -> c_int {
-    let pointers = Pointers { origin, compare, result };
-    let function = "MPIX_Sparse_window_compare_and_swap_c";
-    // SAFETY: the caller vouches for the arguments.
-    unsafe { issue(function, Kind::CompareAndSwap, None, &pointers, count, target, indices, window) }
-}
-
 /// Lets a window take an operator of the program's.
 ///
 /// # Safety
@@ -419,7 +236,7 @@ pub unsafe extern "C" fn MPIX_Sparse_window_add_operator(op: MPI_Op, window: MPI
     unsafe {
         with_window("MPIX_Sparse_window_add_operator", window, |window| {
             let op = args::operator(op)?;
-            window.hold().add_operator(op)
+            window.hold()?.add_operator(op)
         })
     }
 }
@@ -441,7 +258,7 @@ pub unsafe extern "C" fn MPIX_Sparse_window_fence(window: MPIX_Sparse_window) ->
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPIX_Sparse_window_flush(window: MPIX_Sparse_window) -> c_int {
     // SAFETY: the caller vouches for the window.
-    unsafe { with_window("MPIX_Sparse_window_flush", window, |window| window.hold().flush()) }
+    unsafe { with_window("MPIX_Sparse_window_flush", window, |window| window.hold()?.flush()) }
 }
 
 /// Applies all operations of all processes, and frees a window.
@@ -458,7 +275,9 @@ pub unsafe extern "C" fn MPIX_Sparse_window_free(window: *mut MPIX_Sparse_window
             let place = window.as_mut().ok_or(Error::NullResult { argument: Argument::new("window") })?;
             let Some(object) = object else { return Ok(()) };
             let freed = || Error::FreedWindow { argument: Argument::new("window") };
-            let live = object.window.take().ok_or_else(freed)?;
+            // an operator must not free the window that it is applied to
+            drop(object.window.as_ref().ok_or_else(freed)?.hold()?);
+            let Some(live) = object.window.take() else { return Ok(()) };
             *place = std::ptr::null_mut();
             window::free(&live)
         })

@@ -1,9 +1,12 @@
 //! The collectives that setting a neighborhood needs.
 //!
 //! Each starts MPI's nonblocking collective and waits in one loop, which notices if a process has
-//! ended (see `liveness`). The loop does not yield its core, like MPI's own waits: on a busy
+//! ended (see `liveness`), and moves forward what else the process has to do for others
+//! ([`meanwhile`]): the one that it waits for may be waiting for that. The loop does not yield its core, like MPI's own waits: on a busy
 //! machine that would cost a time slice per poll. An MPI that yields does so in each test. If a
 //! process has ended, MPI may still access the buffers, which are then leaked.
+
+use std::sync::OnceLock;
 
 use super::comm::{Communicator, Owned};
 use super::constants::{RSMPI_BOR, RSMPI_MAX, RSMPI_MIN, RSMPI_SUM, RSMPI_UINT32_T, RSMPI_UINT64_T};
@@ -15,12 +18,25 @@ use super::{MPI_Op, check};
 use crate::error::{Class, Error, Result};
 use crate::util::cast::{to_int, to_u32, to_usize};
 
+/// What a process does while it waits for a collective.
+static MEANWHILE: OnceLock<fn()> = OnceLock::new();
+
+/// Sets what a process does after each poll in vain of a collective, from now on. Only the first
+/// call has an effect. The function must not wait, and is called with locks held.
+pub fn meanwhile(advance: fn()) {
+    // an earlier one stays
+    let _ = MEANWHILE.set(advance);
+}
+
 /// Waits for a collective on `raw`, and returns its buffers. `comm` owns `raw`, unless this is part
 /// of making such a communicator.
 fn complete<T>(raw: Communicator, comm: Option<&Owned>, mut request: Request, buffers: T) -> Result<T> {
     let mut patience = Patience::default();
     let mut wait = || -> Result<()> {
         while !request.test()? {
+            if let Some(advance) = MEANWHILE.get() {
+                advance();
+            }
             if patience.is_over() {
                 match comm {
                     Some(comm) => patience.look_at_all(comm)?,

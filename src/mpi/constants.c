@@ -22,7 +22,8 @@ const int mpixn_matched_probe = 1;
 /* in the order of error::Class::ALL; own classes are added at run time */
 const int mpixn_error_classes[] = {
     MPI_ERR_ARG,   MPI_ERR_BUFFER, MPI_ERR_COMM,  MPI_ERR_COUNT, MPI_ERR_GROUP,    MPI_ERR_INFO_VALUE, MPI_ERR_INTERN,
-    MPI_ERR_NO_MEM, MPI_ERR_OP,    MPI_ERR_OTHER,  MPI_ERR_RANK,  MPI_ERR_REQUEST,  MPI_ERR_TOPOLOGY, MPI_ERR_TRUNCATE, MPI_ERR_TYPE,
+    MPI_ERR_NO_MEM, MPI_ERR_OP,    MPI_ERR_OTHER,  MPI_ERR_RANK,  MPI_ERR_REQUEST,  MPI_ERR_RMA_SYNC, MPI_ERR_TOPOLOGY,
+    MPI_ERR_TRUNCATE, MPI_ERR_TYPE,
 };
 
 /* Open MPI 4 names the file behind a window on a node by the communicator's number, which the parts

@@ -23,7 +23,7 @@ mod report;
 mod settings;
 mod trace;
 
-pub use record::{Call, Medium, Record};
+pub use record::{Call, FENCE, Medium, Record};
 use record::{Group, Observer};
 use settings::{Settings, TRACE, say};
 use trace::Lane;
@@ -142,6 +142,11 @@ impl Sparse {
     /// Counts a message through shared memory.
     pub fn in_memory(&self, bytes: u64) {
         self.all[1].add(1, bytes);
+    }
+
+    /// Makes the record of a window whose epochs end by these exchanges.
+    pub fn window(&self) -> Arc<Record> {
+        self.observer.record(&self.group, "window", Arc::default())
     }
 
     /// Makes the record of a plan.

@@ -58,10 +58,26 @@ pub struct Record {
     pub(super) waited: AtomicU64,
     /// By shared memory, by MPI, and within the process.
     pub(super) tallies: [Arc<Tally>; 3],
+    /// What a window has been used for.
+    pub(super) uses: [AtomicU64; USES.len()],
     /// Schedule or protocol, and why it was chosen.
     pub(super) text: Mutex<String>,
     pub(super) lane: Option<Arc<Lane>>,
 }
+
+/// What a window is used for: operations on single elements by kind, and ends of epochs. One of
+/// them, and several.
+pub(super) const USES: [[&str; 2]; 6] = [
+    ["put", "puts"],
+    ["accumulate", "accumulates"],
+    ["get", "gets"],
+    ["fetch-and-op", "fetch-and-ops"],
+    ["compare-and-swap", "compare-and-swaps"],
+    ["fence", "fences"],
+];
+
+/// The place of fences in [`USES`].
+pub const FENCE: usize = 5;
 
 /// How a message travels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +114,7 @@ impl Observer {
             calls: AtomicU64::new(0),
             waited: AtomicU64::new(0),
             tallies: [Arc::default(), mpi, Arc::default()],
+            uses: Default::default(),
             text: Mutex::default(),
             lane: self.lane.clone(),
         });
@@ -116,6 +133,12 @@ impl Record {
     #[cold]
     pub fn sent(&self, medium: Medium, messages: usize, bytes: u64) {
         self.tally(medium).add(messages as u64, bytes);
+    }
+
+    /// Counts uses of a window, by their place in [`USES`].
+    #[cold]
+    pub fn used(&self, place: usize, times: usize) {
+        self.uses[place].fetch_add(times as u64, Ordering::Relaxed);
     }
 
     /// Counts a call.

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use super::record::{Medium, Observer, Record};
+use super::record::{Medium, Observer, Record, USES};
 use super::settings::{Output, STATS, lock, say};
 use crate::error::Result;
 use crate::mpi::comm::Owned as Comm;
@@ -24,9 +24,12 @@ use crate::util::cast::to_usize;
 /// Tag of these messages: programs are unlikely to use it, and every MPI allows it.
 const TAG: i32 = 31_013;
 
-/// Numbers of a row: calls, time waited, messages and bytes by way, and MPI's operations
-/// ([`Tally::operate`](crate::mpi::tally::Tally::operate)).
-const NUMBERS: usize = 12;
+/// Numbers of a row: calls, time waited, messages and bytes by way, MPI's operations
+/// ([`Tally::operate`](crate::mpi::tally::Tally::operate)), and what a window was used for.
+const NUMBERS: usize = FIRST_USE + USES.len();
+
+/// The place of a window's uses among them.
+const FIRST_USE: usize = 12;
 
 /// A row of the table, for one process or the sum of several.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +55,10 @@ impl Row {
         for (i, tally) in record.tallies.iter().enumerate() {
             [sums[2 + 2 * i], sums[3 + 2 * i]] = tally.get();
         }
-        sums[8..].copy_from_slice(&record.tally(Medium::Mpi).operations());
+        sums[8..FIRST_USE].copy_from_slice(&record.tally(Medium::Mpi).operations());
+        for (sum, times) in sums[FIRST_USE..].iter_mut().zip(&record.uses) {
+            *sum = times.load(Ordering::Relaxed);
+        }
         let text = lock(&record.text).clone();
         Row { number: record.group.number, name: record.name.to_owned(), sums, most: waited, processes: 1, text }
     }
@@ -231,9 +237,10 @@ fn text(table: &Table, records: &[std::sync::Arc<Record>], hash: u64, reported: 
     out
 }
 
-/// The MPI operations of a row, whose messages only MPI can count; `None` if there are none.
+/// The MPI operations of a row, whose messages only MPI can count, and what a window was used for;
+/// `None` if there is nothing of either.
 fn operations(row: &Row) -> Option<String> {
-    let [.., collectives, given, one_sided, moved] = row.sums;
+    let [_, _, _, _, _, _, _, _, collectives, given, one_sided, moved, ref uses @ ..] = row.sums;
     let some = |count: u64, bytes: u64, one: &str, many: &str| {
         (count > 0).then(|| format!("{count} {} of {bytes} bytes", if count == 1 { one } else { many }))
     };
@@ -241,7 +248,9 @@ fn operations(row: &Row) -> Option<String> {
         some(collectives, given, "MPI collective", "MPI collectives"),
         some(one_sided, moved, "one-sided operation", "one-sided operations"),
     ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let uses = uses.iter().zip(USES).filter(|(times, _)| **times > 0);
+    let uses = uses.map(|(times, [one, many])| format!("{times} {}", if *times == 1 { one } else { many }));
+    let parts: Vec<String> = parts.into_iter().flatten().chain(uses).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
@@ -273,11 +282,19 @@ mod tests {
     fn rows_travel_as_lines() {
         let (sent, mut line) = (row(7, "alltoall", 100), String::new());
         sent.write(u64::MAX, &mut line);
-        assert_eq!(line, "18446744073709551615 7 alltoall 100 101 102 103 104 105 106 107 108 109 110 111\n");
+        assert_eq!(
+            line,
+            "18446744073709551615 7 alltoall 100 101 102 103 104 105 106 107 108 109 110 111 112 113 114 115 116 117\n"
+        );
         assert_eq!(Row::read(line.trim_end()), Some((u64::MAX, sent)));
         // of another version of the library, or half of one
-        for wrong in ["", "1", "1 2 alltoall", "1 2 alltoall 1 2 3 4 5 6 7 8 9 10 11", "x 2 alltoall 1 2 3 4 5 6 7 8 9 10 11 12"]
-        {
+        for wrong in [
+            "",
+            "1",
+            "1 2 alltoall",
+            "1 2 alltoall 1 2 3 4 5 6 7 8 9 10 11 12",
+            "x 2 alltoall 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18",
+        ] {
             assert_eq!(Row::read(wrong), None, "{wrong}");
         }
     }
@@ -298,14 +315,17 @@ mod tests {
     #[test]
     fn operations_are_said_where_there_are_some() {
         let mut row = row(1, "rsx", 0);
+        row.sums[FIRST_USE..].fill(0);
         let mut said = |numbers: [u64; 4]| {
-            row.sums[8..].copy_from_slice(&numbers);
+            row.sums[8..FIRST_USE].copy_from_slice(&numbers);
             operations(&row)
         };
         assert_eq!(said([0; 4]), None);
         assert_eq!(said([1, 8, 0, 0]).unwrap(), "1 MPI collective of 8 bytes");
         assert_eq!(said([0, 0, 2, 16]).unwrap(), "2 one-sided operations of 16 bytes");
         assert_eq!(said([3, 24, 1, 8]).unwrap(), "3 MPI collectives of 24 bytes, 1 one-sided operation of 8 bytes");
+        row.sums[8..].copy_from_slice(&[0, 0, 0, 0, 2, 1, 0, 0, 3, 1]);
+        assert_eq!(operations(&row).unwrap(), "2 puts, 1 accumulate, 3 compare-and-swaps, 1 fence");
     }
 
     #[test]
@@ -320,6 +340,7 @@ mod tests {
                 calls: 4.into(),
                 waited: 2_500_000.into(),
                 tallies: Default::default(),
+                uses: Default::default(),
                 text: std::sync::Mutex::new("schedule direct: why".into()),
                 lane: None,
             })

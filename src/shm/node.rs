@@ -99,6 +99,11 @@ impl Team {
         self.me
     }
 
+    /// Returns the rank in the communicator of a member.
+    pub fn rank(&self, member: u32) -> u32 {
+        self.ranks[member as usize]
+    }
+
     /// Returns the rank in the team of a process of the communicator, if it is a member.
     pub fn member(&self, rank: u32) -> Option<u32> {
         self.ranks.binary_search(&rank).ok().map(|k| to_u32(k))

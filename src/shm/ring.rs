@@ -1,8 +1,9 @@
 //! The ring through which one process sends messages to another one: flags in memory that both have
 //! mapped. No MPI, no addresses.
 //!
-//! Messages of a ring have numbers. Message n uses cell n mod [`CELLS`], so that the sender can
-//! write messages while the receiver still reads earlier ones. Only the sender writes cells. It may
+//! Messages of a ring have numbers. Message n uses cell n mod N, where N is the ring's length
+//! ([`CELLS`] unless its users need another one), so that the sender can write messages while the
+//! receiver still reads earlier ones. Only the sender writes cells. It may
 //! reuse a cell once the receiver has released it; `taken`, which only the receiver writes, says
 //! which message of each cell was released last. The cells of the opposite ring carry the same news
 //! for free: `acks` is a number below which all messages have been released. Where two processes
@@ -90,10 +91,10 @@ struct SenderLine {
 /// Written by the receiver.
 #[derive(Debug)]
 #[repr(C, align(128))]
-struct ReceiverLine {
-    /// For each cell, one more than the number of the message that was released last. The eight of
-    /// them fill a cache line.
-    taken: [AtomicU64; LENGTH],
+struct ReceiverLine<const N: usize> {
+    /// For each cell, one more than the number of the message that was released last. Eight of them
+    /// fill a cache line.
+    taken: [AtomicU64; N],
     /// Chunks that have been read.
     chunks: AtomicU64,
     /// One more than the number of the last long message that the receiver is ready for, and of the
@@ -108,9 +109,9 @@ struct ReceiverLine {
 /// Written by both: for each cell, the fate of a message in its sender's memory.
 #[derive(Debug)]
 #[repr(C, align(128))]
-struct FateLine {
+struct FateLine<const N: usize> {
     /// Four times one more than the message's number, and its [`Fate`].
-    fates: [AtomicU64; LENGTH],
+    fates: [AtomicU64; N],
 }
 
 /// What happens to a message that lies in its sender's memory.
@@ -126,14 +127,14 @@ pub enum Fate {
     Withdrawn,
 }
 
-/// A ring. All zeros are an empty one.
+/// A ring of `N` cells, a power of two. All zeros are an empty one.
 #[derive(Debug)]
 #[repr(C, align(128))]
-pub struct Ring {
-    cells: [Cell; LENGTH],
+pub struct Ring<const N: usize = LENGTH> {
+    cells: [Cell; N],
     written: SenderLine,
-    taken: ReceiverLine,
-    fates: FateLine,
+    taken: ReceiverLine<N>,
+    fates: FateLine<N>,
 }
 
 /// What a cell says about its message.
@@ -159,26 +160,35 @@ pub const UNPACKED: u32 = u32::MAX - 2;
 /// The message lies in the memory of its sender; the words of its cell say where.
 pub const AT_SENDER: u32 = u32::MAX - 3;
 
-fn cell_of(number: u64) -> usize {
-    to_usize(number % CELLS)
+#[inline(always)]
+fn cell_of<const N: usize>(number: u64) -> usize {
+    const { assert!(N.is_power_of_two()) }
+    to_usize(number % N as u64)
 }
 
 /// The sender's private part of a ring. Messages are written one at a time, by any thread.
-#[derive(Debug, Default)]
-pub struct Sender {
+#[derive(Debug)]
+pub struct Sender<const N: usize = LENGTH> {
     /// For each cell, one more than the number of the message that was written last, and of the one
     /// that is known to have been released last.
-    last: [AtomicU64; LENGTH],
-    known: [AtomicU64; LENGTH],
+    last: [AtomicU64; N],
+    known: [AtomicU64; N],
     /// All messages with lower numbers have been released.
     all_below: AtomicU64,
 }
 
-impl Sender {
+impl<const N: usize> Default for Sender<N> {
+    fn default() -> Sender<N> {
+        let zeros = || std::array::from_fn(|_| AtomicU64::new(0));
+        Sender { last: zeros(), known: zeros(), all_below: AtomicU64::new(0) }
+    }
+}
+
+impl<const N: usize> Sender<N> {
     /// True if the cell of message `number` is free.
     #[inline(always)]
-    pub fn is_free(&self, number: u64, ring: &Ring) -> bool {
-        let cell = cell_of(number);
+    pub fn is_free(&self, number: u64, ring: &Ring<N>) -> bool {
+        let cell = cell_of::<N>(number);
         let last = self.last[cell].load(Relaxed);
         if last <= self.all_below.load(Acquire) || self.known[cell].load(Acquire) == last {
             return true;
@@ -189,14 +199,14 @@ impl Sender {
     }
 
     /// True if the receiver has released every message.
-    pub fn is_idle(&self, ring: &Ring) -> bool {
-        (0..CELLS).all(|number| self.is_free(number, ring))
+    pub fn is_idle(&self, ring: &Ring<N>) -> bool {
+        (0..N as u64).all(|number| self.is_free(number, ring))
     }
 
     /// True if message `number`, which was sent, has been released.
     #[inline]
-    pub fn is_taken(&self, number: u64, ring: &Ring) -> bool {
-        self.last[cell_of(number)].load(Relaxed) != number + 1 || self.is_free(number, ring)
+    pub fn is_taken(&self, number: u64, ring: &Ring<N>) -> bool {
+        self.last[cell_of::<N>(number)].load(Relaxed) != number + 1 || self.is_free(number, ring)
     }
 
     /// Learns the acknowledgements in a message of the opposite ring.
@@ -215,23 +225,23 @@ impl Sender {
 
     /// Sends message `number`, whose cell is free: a header, and words that lie in the cell.
     #[inline(always)]
-    pub fn put(&self, number: u64, ring: &Ring, header: Header, words: &[u64]) {
-        let cell = &ring.cells[cell_of(number)];
+    pub fn put(&self, number: u64, ring: &Ring<N>, header: Header, words: &[u64]) {
+        let cell = &ring.cells[cell_of::<N>(number)];
         for (into, &word) in cell.words.iter().zip(words) {
             into.store(word, Relaxed);
         }
         cell.meta.store(u64::from(header.bytes) | u64::from(header.location) << 32, Relaxed);
         cell.acks.store(header.acks, Relaxed);
-        self.last[cell_of(number)].store(number + 1, Relaxed);
+        self.last[cell_of::<N>(number)].store(number + 1, Relaxed);
         cell.seq.store(number + 1, Release);
     }
 }
 
-impl Ring {
+impl<const N: usize> Ring<N> {
     /// Returns the header of message `number`, if it has come.
     #[inline(always)]
     pub fn header(&self, number: u64) -> Option<Header> {
-        let cell = &self.cells[cell_of(number)];
+        let cell = &self.cells[cell_of::<N>(number)];
         if cell.seq.load(Acquire) != number + 1 {
             return None;
         }
@@ -242,7 +252,7 @@ impl Ring {
     /// Copies the words in the cell of message `number`, which has come.
     #[inline(always)]
     pub fn words(&self, number: u64, words: &mut [u64]) {
-        for (into, word) in words.iter_mut().zip(&self.cells[cell_of(number)].words) {
+        for (into, word) in words.iter_mut().zip(&self.cells[cell_of::<N>(number)].words) {
             *into = word.load(Relaxed);
         }
     }
@@ -250,7 +260,7 @@ impl Ring {
     /// Releases message `number`, which has come. Called once for each message.
     #[inline(always)]
     pub fn take(&self, number: u64) {
-        self.taken.taken[cell_of(number)].store(number + 1, Release);
+        self.taken.taken[cell_of::<N>(number)].store(number + 1, Release);
     }
 
     /// Returns what headers of the opposite ring acknowledge.
@@ -259,7 +269,7 @@ impl Ring {
         // the next message in a cell is no earlier than the successor of the one released last
         let next = |(cell, taken): (u64, &AtomicU64)| match taken.load(Acquire) {
             0 => cell,
-            taken => taken - 1 + CELLS,
+            taken => taken - 1 + N as u64,
         };
         (0..).zip(&self.taken.taken).map(next).min().unwrap_or(0)
     }
@@ -314,7 +324,7 @@ impl Ring {
     /// released.
     #[inline]
     pub fn fate(&self, number: u64) -> Fate {
-        let word = self.fates.fates[cell_of(number)].load(Acquire);
+        let word = self.fates.fates[cell_of::<N>(number)].load(Acquire);
         match word.wrapping_sub(4 * (number + 1)) {
             1 => Fate::Claimed,
             2 => Fate::Refused,
@@ -326,7 +336,7 @@ impl Ring {
     /// Decides the fate of message `number`, unless the other side has done so. Returns true if the
     /// fate is this one.
     fn decide(&self, number: u64, fate: Fate) -> bool {
-        let word = &self.fates.fates[cell_of(number)];
+        let word = &self.fates.fates[cell_of::<N>(number)];
         let before = word.load(Relaxed);
         before < 4 * (number + 1) && word.compare_exchange(before, 4 * (number + 1) + fate as u64, AcqRel, Relaxed).is_ok()
     }
@@ -339,12 +349,12 @@ impl Ring {
 
     /// Refuses message `number`, which the receiver has claimed.
     pub fn refuse(&self, number: u64) {
-        self.fates.fates[cell_of(number)].store(4 * (number + 1) + Fate::Refused as u64, Release);
+        self.fates.fates[cell_of::<N>(number)].store(4 * (number + 1) + Fate::Refused as u64, Release);
     }
 
     /// Withdraws message `number`. Returns false if the receiver has claimed it, and not refused.
     pub fn withdraw(&self, number: u64) -> bool {
-        let word = &self.fates.fates[cell_of(number)];
+        let word = &self.fates.fates[cell_of::<N>(number)];
         let (refused, withdrawn) = (4 * (number + 1) + Fate::Refused as u64, 4 * (number + 1) + Fate::Withdrawn as u64);
         self.decide(number, Fate::Withdrawn) || word.compare_exchange(refused, withdrawn, AcqRel, Relaxed).is_ok()
     }
@@ -377,7 +387,7 @@ mod tests {
 
     #[test]
     fn as_many_messages_are_there_at_a_time_as_there_are_cells() {
-        let (ring, sender) = (ring(), Sender::default());
+        let (ring, sender) = (ring(), Sender::<LENGTH>::default());
         let mut words = [0; 2];
         for n in 0..CELLS {
             assert!(sender.is_free(n, &ring) && ring.header(n).is_none());
@@ -426,7 +436,7 @@ mod tests {
 
     #[test]
     fn nothing_waits_for_a_receiver_that_is_dead() {
-        let (ring, sender) = (ring(), Sender::default());
+        let (ring, sender) = (ring(), Sender::<LENGTH>::default());
         (0..CELLS).for_each(|n| sender.put(n, &ring, HEADER, &[]));
         assert!(!sender.is_free(CELLS, &ring) && !sender.is_taken(0, &ring));
         sender.give_up();
@@ -442,7 +452,7 @@ mod tests {
     #[test]
     fn news_from_the_opposite_ring() {
         for begin in [0, u64::from(u32::MAX) - 30] {
-            let (ring, sender) = (ring(), Sender::default());
+            let (ring, sender) = (ring(), Sender::<LENGTH>::default());
             for n in begin..begin + 100 {
                 assert!(sender.is_free(n, &ring));
                 sender.put(n, &ring, HEADER, &[]);
@@ -492,7 +502,7 @@ mod races {
     impl Memory {
         /// Returns the word for number `k`.
         fn at(&self, k: u64) -> *mut u64 {
-            self.0[cell_of(k)].get()
+            self.0[cell_of::<LENGTH>(k)].get()
         }
     }
 
@@ -503,7 +513,7 @@ mod races {
         let rings: Box<[Ring; 2]> = unsafe { Box::new(std::mem::zeroed()) };
         let memory: [Memory; 2] = Default::default();
         let run = |me: usize| {
-            let sender = Sender::default();
+            let sender = Sender::<LENGTH>::default();
             let (out, into) = (&rings[me], &rings[1 - me]);
             for n in 0..count {
                 while !sender.is_free(n, out) {

@@ -4,7 +4,7 @@
 //! everything that runs on it own the context together.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 
 use super::barrier::Barrier;
 use super::dispatch::{Resources, Run};
@@ -16,7 +16,7 @@ use crate::environment;
 use crate::error::{Error, Result};
 use crate::logging;
 use crate::model::{Load, Loggp, Protocol};
-use crate::mpi::attribute::Key;
+use crate::mpi::attribute::{Key, freed_flag};
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::of_process::OfProcess;
@@ -90,7 +90,7 @@ pub type Shared = Arc<Guarded>;
 pub struct Guarded {
     context: Mutex<ExchangeContext>,
     /// True once the communicator has been freed.
-    orphaned: AtomicBool,
+    freed: Arc<AtomicBool>,
 }
 
 // SAFETY: the contents are used only by the thread that holds the lock; MPI handles may be used by
@@ -100,8 +100,9 @@ unsafe impl Send for Guarded {}
 unsafe impl Sync for Guarded {}
 
 impl Guarded {
-    fn new(context: ExchangeContext) -> Guarded {
-        Guarded { context: Mutex::new(context), orphaned: AtomicBool::new(false) }
+    /// Guards the context of a communicator.
+    fn new(context: ExchangeContext, comm: Communicator) -> Result<Shared> {
+        Ok(Arc::new(Guarded { context: Mutex::new(context), freed: freed_flag(comm)? }))
     }
 
     /// Locks the context.
@@ -110,9 +111,18 @@ impl Guarded {
         lock(&self.context)
     }
 
+    /// Locks the context, unless it is locked.
+    pub fn hold_if_free(&self) -> Option<MutexGuard<'_, ExchangeContext>> {
+        match self.context.try_lock() {
+            Ok(held) => Some(held),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
     /// Returns true if the communicator has been freed.
     pub fn is_orphaned(&self) -> bool {
-        self.orphaned.load(Ordering::Relaxed)
+        self.freed.load(Ordering::Relaxed)
     }
 }
 
@@ -127,7 +137,6 @@ struct CommAttr(Shared);
 
 impl Drop for CommAttr {
     fn drop(&mut self) {
-        self.0.orphaned.store(true, Ordering::Relaxed);
         // freeing the communicator, which runs this, is collective
         self.0.hold().free_window_if_idle();
     }
@@ -277,7 +286,7 @@ impl ExchangeContext {
     /// Creates a context that is attached to no communicator. Collective over `comm`, an
     /// intracommunicator.
     pub fn own(comm: Communicator) -> Result<Shared> {
-        let shared = Arc::new(Guarded::new(ExchangeContext::new(comm)?));
+        let shared = Guarded::new(ExchangeContext::new(comm)?, comm)?;
         let finalizer = AT_FINALIZE.get()?;
         let mut all = lock(&finalizer.contexts);
         all.retain(|w| w.strong_count() > 0);
@@ -309,7 +318,7 @@ impl ExchangeContext {
     pub fn detached(comm: Communicator) -> Result<Shared> {
         let mut context = ExchangeContext::new(comm)?;
         context.windows = true;
-        Ok(Arc::new(Guarded::new(context)))
+        Guarded::new(context, comm)
     }
 
     /// Frees the window, if there is one, before its communicator: in MPICH 4.0, a later window may
@@ -323,6 +332,12 @@ impl ExchangeContext {
                 self.resources.sums = None;
             }
         }
+    }
+
+    /// Makes the record of a window whose epochs end by these exchanges; `None` if nothing is
+    /// observed.
+    pub fn record_window(&self) -> Option<Arc<observe::Record>> {
+        self.transport.observed.as_ref().map(observe::Sparse::window)
     }
 
     /// Returns the private communicator.

@@ -1,10 +1,10 @@
 //! One exchange: it starts, is advanced until it is done, and hands over what has arrived.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 use std::time::Instant;
 
-use super::context::{ExchangeContext, Form, Shared};
+use super::context::{ExchangeContext, Form, Guarded, Shared};
 use super::dispatch::Run;
 use super::messages::{Arrivals, Sends};
 use crate::error::{Error, Result};
@@ -46,7 +46,7 @@ impl Advance for Exchange {
     fn advance(&mut self) {
         if self.failure.is_none() {
             let begin = self.spent.map(|_| mpi::time());
-            self.failure = self.drive().err();
+            self.failure = self.drive(Guarded::hold_if_free).err();
             self.spend(begin);
         }
     }
@@ -148,14 +148,15 @@ impl Exchange {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
-        self.drive().inspect_err(|e| self.failure = Some(e.clone()))
+        self.drive(|context| Some(context.hold())).inspect_err(|e| self.failure = Some(e.clone()))
     }
 
-    /// Advances the protocol. Returns true once every message has been sent and received.
+    /// Advances the protocol, if `hold` gets its context. Returns true once every message has been
+    /// sent and received.
     #[inline]
-    fn drive(&mut self) -> Result<bool> {
+    fn drive(&mut self, hold: impl FnOnce(&Guarded) -> Option<MutexGuard<'_, ExchangeContext>>) -> Result<bool> {
         if let Some(run) = &mut self.run {
-            let mut guard = self.context.hold();
+            let Some(mut guard) = hold(&self.context) else { return Ok(false) };
             let ExchangeContext { transport, resources, .. } = &mut *guard;
             // SAFETY: whoever started the exchange vouches for the blocks.
             if !unsafe { run.progress(transport, resources, &self.sends, &mut self.arrivals) }? {

@@ -4,56 +4,80 @@
 //! `MPI_THREAD_MULTIPLE` they are not needed: functions that call MPI are then called by one thread
 //! at a time.
 
-use std::cell::{Cell, UnsafeCell};
+use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+use crate::error::{Error, Result};
 
 /// A value that one thread may use at a time.
 pub struct Guarded<T> {
     several_threads: bool,
     mutex: Mutex<()>,
-    held: Cell<bool>,
+    /// The thread that has the value, or [`NOBODY`]. A thread always sees whether it is the one.
+    holder: AtomicUsize,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: with several threads, all but the first two are used under the mutex alone. Otherwise the
-// maker vouches that threads come one after the other.
+// SAFETY: with several threads, the value is used under the mutex alone. Otherwise the maker
+// vouches that threads come one after the other.
 unsafe impl<T: Send> Sync for Guarded<T> {}
 
 /// The right to use the value.
 pub struct Held<'g, T> {
     guarded: &'g Guarded<T>,
-    /// Released after `held` has been cleared, which drops come before.
+    /// Released after `holder` has been cleared, which drops come before.
     _lock: Option<MutexGuard<'g, ()>>,
+}
+
+const NOBODY: usize = 0;
+const ONLY_THREAD: usize = 1;
+
+/// Returns a number that no other living thread has.
+fn this_thread() -> usize {
+    thread_local!(static OWN: u16 = const { 0 });
+    OWN.with(|own| std::ptr::from_ref(own).addr())
 }
 
 impl<T> Guarded<T> {
     /// Guards a value. Without `several_threads`, threads must not use it at the same time.
     pub fn new(value: T, several_threads: bool) -> Guarded<T> {
-        Guarded { several_threads, mutex: Mutex::new(()), held: Cell::new(false), value: UnsafeCell::new(value) }
+        let (mutex, holder) = (Mutex::new(()), AtomicUsize::new(NOBODY));
+        Guarded { several_threads, mutex, holder, value: UnsafeCell::new(value) }
     }
 
-    /// Waits for the value.
-    ///
-    /// # Panics
-    /// Without several threads, if the caller has it already: an operator of the program's uses the
-    /// window that it is applied to. With several, such a caller waits for ever.
     #[inline]
-    pub fn hold(&self) -> Held<'_, T> {
-        let lock = self.several_threads.then(|| self.mutex.lock().unwrap_or_else(PoisonError::into_inner));
-        assert!(!self.held.replace(true), "a window is used in a call on the same window");
+    fn me(&self) -> usize {
+        if self.several_threads { this_thread() } else { ONLY_THREAD }
+    }
+
+    #[inline]
+    fn held<'g>(&'g self, lock: Option<MutexGuard<'g, ()>>) -> Held<'g, T> {
+        self.holder.store(self.me(), Ordering::Relaxed);
         Held { guarded: self, _lock: lock }
+    }
+
+    /// Waits for the value. Fails if the caller has it already: an operator of the program's uses
+    /// the window that it is applied to.
+    #[inline]
+    pub fn hold(&self) -> Result<Held<'_, T>> {
+        if self.holder.load(Ordering::Relaxed) == self.me() {
+            return Err(Error::WindowInUse.into());
+        }
+        Ok(self.held(self.several_threads.then(|| self.mutex.lock().unwrap_or_else(PoisonError::into_inner))))
     }
 
     /// Returns the value, unless someone has it.
     pub fn hold_if_free(&self) -> Option<Held<'_, T>> {
-        let lock = match self.several_threads.then(|| self.mutex.try_lock()) {
-            None => None,
-            Some(Ok(lock)) => Some(lock),
-            Some(Err(TryLockError::Poisoned(poisoned))) => Some(poisoned.into_inner()),
-            Some(Err(TryLockError::WouldBlock)) => return None,
-        };
-        (!self.held.replace(true)).then(|| Held { guarded: self, _lock: lock })
+        if !self.several_threads {
+            return (self.holder.load(Ordering::Relaxed) == NOBODY).then(|| self.held(None));
+        }
+        match self.mutex.try_lock() {
+            Ok(lock) => Some(self.held(Some(lock))),
+            Err(TryLockError::Poisoned(poisoned)) => Some(self.held(Some(poisoned.into_inner()))),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 }
 
@@ -78,7 +102,7 @@ impl<T> DerefMut for Held<'_, T> {
 impl<T> Drop for Held<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.guarded.held.set(false);
+        self.guarded.holder.store(NOBODY, Ordering::Relaxed);
     }
 }
 
@@ -90,21 +114,26 @@ mod tests {
     fn a_value_is_held_once() {
         for several_threads in [false, true] {
             let guarded = Guarded::new(5, several_threads);
-            let mut held = guarded.hold();
+            let mut held = guarded.hold().unwrap();
             *held += 1;
             assert!(guarded.hold_if_free().is_none());
             drop(held);
             assert_eq!(guarded.hold_if_free().map(|held| *held), Some(6));
-            assert_eq!(*guarded.hold(), 6);
+            assert_eq!(*guarded.hold().unwrap(), 6);
         }
     }
 
     #[test]
-    #[should_panic(expected = "in a call on the same window")]
     fn a_value_that_the_caller_holds_is_not_waited_for() {
-        let guarded = Guarded::new((), false);
-        let _held = guarded.hold();
-        guarded.hold();
+        for several_threads in [false, true] {
+            let guarded = Guarded::new(5, several_threads);
+            let held = guarded.hold().unwrap();
+            assert!(guarded.hold().is_err_and(|e| matches!(*e, Error::WindowInUse)));
+            // the failure releases nothing
+            assert!(guarded.hold_if_free().is_none() && guarded.hold().is_err());
+            drop(held);
+            assert_eq!(*guarded.hold().unwrap(), 5);
+        }
     }
 
     #[test]
@@ -112,9 +141,9 @@ mod tests {
         let guarded = Guarded::new(0, true);
         std::thread::scope(|scope| {
             for _ in 0..4 {
-                scope.spawn(|| (0..1000).for_each(|_| *guarded.hold() += 1));
+                scope.spawn(|| (0..1000).for_each(|_| *guarded.hold().unwrap() += 1));
             }
         });
-        assert_eq!(*guarded.hold(), 4000);
+        assert_eq!(*guarded.hold().unwrap(), 4000);
     }
 }

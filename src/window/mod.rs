@@ -27,6 +27,7 @@
 //! | --- | --- |
 //! | `window` | a window as its process uses it: operations, flush, the end of an epoch |
 //! | `guarded` | lets one thread use a window at a time |
+//! | `rings` | messages within a node, through shared memory |
 //! | `state` | serves other processes: applies, answers, takes what comes back |
 //! | `peer` | what a process knows of another one |
 //! | `operators` | operators by numbers that all processes know |
@@ -41,6 +42,8 @@ mod guarded;
 mod operators;
 #[cfg(feature = "mpi")]
 mod peer;
+#[cfg(feature = "mpi")]
+mod rings;
 #[cfg(feature = "mpi")]
 mod state;
 #[cfg(feature = "mpi")]

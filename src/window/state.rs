@@ -7,11 +7,13 @@ use std::sync::Arc;
 use super::batch::{Batch, Content, Group, HEADER, Header, Kind, Reader, SPARE};
 use super::elements::{Combining, Elements};
 use super::operators::{Operator, Operators};
-use super::peer::Peer;
+use super::peer::{MOST_UNACKNOWLEDGED, Peer};
+use super::rings::{Rings, Short};
 use crate::error::{Class, Error, Result};
 use crate::mpi::Op;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
+use crate::observe::{Medium, Record};
 use crate::util::cast::{to_int, to_offset};
 
 /// The tag of all messages.
@@ -67,6 +69,10 @@ pub struct State {
     /// Epochs ended so far; wraps around.
     pub epoch: u32,
     sending: VecDeque<Sending>,
+    /// The processes of the node that messages go to through memory.
+    rings: Option<Rings>,
+    /// Counts messages and operations, if the environment asks for it.
+    pub record: Option<Arc<Record>>,
     /// Batches to be used again.
     pool: Vec<Batch>,
     early: VecDeque<Early>,
@@ -82,7 +88,15 @@ pub struct State {
 
 impl State {
     /// The state of a window of `size` processes without operations.
-    pub fn new(comm: Arc<Comm>, self_comm: Comm, elements: Elements, capacity: usize, aggregates: bool, size: u32) -> State {
+    pub fn new(
+        comm: Arc<Comm>,
+        self_comm: Comm,
+        elements: Elements,
+        rings: Option<Rings>,
+        capacity: usize,
+        aggregates: bool,
+        size: u32,
+    ) -> State {
         let size_of_element = elements.size;
         State {
             comm,
@@ -94,6 +108,8 @@ impl State {
             aggregates,
             epoch: 0,
             sending: VecDeque::new(),
+            rings,
+            record: None,
             pool: Vec::new(),
             early: VecDeque::new(),
             awaited: 0,
@@ -145,11 +161,44 @@ impl State {
     /// Sends a message. Never waits.
     pub fn send(&mut self, rank: u32, content: Content, mut batch: Batch) -> Result<()> {
         let message = batch.message(self.header(rank, content));
+        if let Some(rings) = &mut self.rings
+            && let Some(at) = rings.of(rank)
+        {
+            rings.send(at, message)?;
+            self.record.iter().for_each(|record| record.sent(Medium::Shared, 1, message.len() as u64));
+            self.recycle(batch);
+            return Ok(());
+        }
         let block = bytes_at(message.as_ptr(), message.len() as u64);
         // SAFETY: the bytes are on the heap, and kept until the send is complete.
         let request = unsafe { message::send(Mode::Standard, &block, rank, TAG, &self.comm) }?;
         self.sending.push_back(Sending { request, batch });
         self.reap()
+    }
+
+    /// Returns true if messages to a process go through memory.
+    #[inline]
+    pub fn shares_memory_with(&self, rank: u32) -> bool {
+        self.rings.as_ref().is_some_and(|rings| rings.of(rank).is_some())
+    }
+
+    /// Takes what has come through memory. Returns true if something has.
+    pub fn take_from_memory(&mut self) -> Result<bool> {
+        let links = self.rings.as_ref().map_or(0, Rings::count);
+        let mut came = false;
+        for at in 0..links {
+            // a process that sends as fast as this one takes keeps none of the others waiting
+            for _ in 0..MOST_UNACKNOWLEDGED {
+                let (Some(rings), mut short) = (&self.rings, Short::default()) else { break };
+                // SAFETY: the message is used until it is taken out below.
+                let Some(arrived) = (unsafe { rings.next(at, &mut short) }) else { break };
+                let taken = self.take(arrived.source, arrived.bytes, arrived.length);
+                self.rings.iter_mut().for_each(|rings| rings.take_out(at));
+                came = true;
+                taken?;
+            }
+        }
+        Ok(came)
     }
 
     /// Takes back the batches that have been sent, in order.
@@ -177,6 +226,7 @@ impl State {
 
     /// Leaves memory to messages that may still be under way.
     pub fn abandon(&mut self) {
+        self.rings = None;
         std::mem::forget(std::mem::take(&mut self.sending));
     }
 
@@ -224,6 +274,8 @@ impl State {
         let Operations { kind, result, indices, .. } = *operations;
         let (mut packed, mut before) = (std::mem::take(&mut self.packed), std::mem::take(&mut self.before));
         let extent = self.elements.extent();
+        let bytes = indices.len() * self.elements.size * (kind.values() + usize::from(kind.returns()));
+        self.record.iter().for_each(|record| record.sent(Medium::Own, indices.len(), bytes as u64));
         let mut applied = Ok(());
         for (k, &index) in indices.iter().enumerate() {
             // SAFETY: the caller vouches for all of them.

@@ -1,10 +1,12 @@
 //! A window as its process uses it: operations, flush, and the end of an epoch.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Instant;
 
 use super::batch::{Batch, Content, Header, Kind, MOST_ELEMENTS, SPARE};
 use super::elements::Elements;
 use super::guarded::Guarded;
+use super::rings::Rings;
 use super::state::{Operations, State};
 use crate::datatype::decode;
 use crate::error::{Argument, Error, Result};
@@ -15,7 +17,8 @@ use crate::mpi::liveness::Patience;
 use crate::mpi::message::bytes_at;
 use crate::mpi::of_process::OfProcess;
 use crate::mpi::posted::PostedReceives;
-use crate::mpi::{self, Communicator, Datatype, Op, op};
+use crate::mpi::{self, Communicator, Datatype, Op, message, op};
+use crate::observe::{self, FENCE, Medium, Record};
 use crate::progress::{Advance, Outstanding, of_process};
 use crate::select::hints::{SparseHints, WindowHints};
 use crate::sparse::messages::{Outgoing, Sends};
@@ -38,8 +41,8 @@ pub type Shared = Arc<Guarded<Window>>;
 /// A window.
 pub struct Window {
     state: State,
-    /// `None` once closed.
-    ring: Option<PostedReceives>,
+    /// For messages from other nodes. `None` if there are none, and once closed.
+    receives: Option<PostedReceives>,
     comm: Arc<Comm>,
     rank: u32,
     /// Elements of each process.
@@ -84,7 +87,7 @@ static OPEN: OfProcess<Open> = OfProcess::new();
 impl Drop for Open {
     fn drop(&mut self) {
         for window in self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade) {
-            window.hold().close();
+            window.hold().iter_mut().for_each(|window| window.close());
         }
     }
 }
@@ -130,16 +133,27 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
     exchanges.hold().prepare(&hints.exchange)?;
     let (yields, oversubscribed) = exchanges.hold().waiting();
     let comm = Arc::new(comm);
-    let ring = PostedReceives::new(Arc::clone(&comm), RECEIVES, capacity, SPARE)?;
+    let rings = Rings::new(&comm, hints.exchange.node_size, capacity)?;
+    let reached = 1 + rings.as_ref().map_or(0, Rings::count);
+    let receives =
+        if reached == size as usize { None } else { Some(PostedReceives::new(Arc::clone(&comm), RECEIVES, capacity, SPARE)?) };
     let rank = comm.rank()?;
     let outstanding = of_process()?;
     let several_threads = mpi::has_several_threads()?;
-    let state = State::new(Arc::clone(&comm), self_comm, elements, capacity, hints.aggregate, size);
+    let record = exchanges.hold().record_window();
+    if let Some(record) = &record {
+        let (near, others) = (reached - 1, size - 1);
+        let way = if near == 0 { "messages" } else { "shared memory" };
+        record.describe(format!("transport {way}: memory to {near} of {others} other processes, batches of {capacity} bytes"));
+        comm.count(Arc::clone(record.tally(Medium::Mpi)));
+    }
+    let mut state = State::new(Arc::clone(&comm), self_comm, elements, rings, capacity, hints.aggregate, size);
+    state.record = record;
     let window = Arc::new_cyclic(|own: &Weak<Guarded<Window>>| {
         Guarded::new(
             Window {
                 state,
-                ring: Some(ring),
+                receives,
                 comm,
                 rank,
                 counts,
@@ -163,7 +177,7 @@ pub unsafe fn create(memory: Result<Memory>, hints: Result<WindowHints>, user: C
         all.retain(|window| window.strong_count() > 0);
         all.push(Arc::downgrade(&window));
     }
-    let progress = Arc::clone(&window.hold().progress);
+    let progress = Arc::clone(&window.hold()?.progress);
     outstanding.add(progress);
     Ok(window)
 }
@@ -197,17 +211,19 @@ fn elements(memory: &Memory, self_comm: &Comm) -> Result<(Elements, i64)> {
 /// # Safety
 /// As for [`create`], and [`Window::issue`] for each operation of the epoch.
 pub unsafe fn fence(window: &Guarded<Window>) -> Result<()> {
-    let mut begun = {
-        let mut window = window.hold();
+    let (mut begun, observed) = {
+        let mut window = window.hold()?;
+        let observed = window.observe();
+        observed.iter().for_each(|(record, _)| record.used(FENCE, 1));
         let begun = window.begin_fence();
         match window.keep(begun) {
-            Ok(begun) => begun,
+            Ok(begun) => (begun, observed),
             Err(e) => return Err(window.failure.clone().unwrap_or(e)),
         }
     };
     // the list of what must progress has the window
     let exchanged = begun.exchange.wait();
-    let mut window = window.hold();
+    let mut window = window.hold()?;
     let ended = match exchanged {
         Ok(()) => window.end_fence(begun),
         Err(e) => {
@@ -216,6 +232,9 @@ pub unsafe fn fence(window: &Guarded<Window>) -> Result<()> {
             Err(e)
         }
     };
+    if let Some((record, call)) = observed {
+        record.end(&call, Some("fence"));
+    }
     window.keep(ended)?;
     window.failure.clone().or_else(|| window.state.loss.take()).map_or(Ok(()), Err)
 }
@@ -226,12 +245,12 @@ pub unsafe fn fence(window: &Guarded<Window>) -> Result<()> {
 /// As for [`fence`].
 pub unsafe fn free(window: &Shared) -> Result<()> {
     let outcome = {
-        let flushed = window.hold().flush();
+        let flushed = window.hold()?.flush();
         // SAFETY: as above.
         let fenced = unsafe { fence(window) };
         flushed.and(fenced)
     };
-    let mut window = window.hold();
+    let mut window = window.hold()?;
     window.outstanding.remove(&window.progress);
     window.close();
     window.exchanges.hold().free_window_if_idle();
@@ -246,6 +265,11 @@ struct Begun {
 }
 
 impl Window {
+    /// Begins a call that is counted, if calls are.
+    fn observe(&self) -> Option<(Arc<Record>, observe::Call)> {
+        self.state.record.as_ref().map(|record| (Arc::clone(record), record.begin()))
+    }
+
     /// Keeps an error that ends the window.
     fn keep<T>(&mut self, outcome: Result<T>) -> Result<T> {
         outcome.inspect_err(|e| {
@@ -285,11 +309,11 @@ impl Window {
     /// Returns true if something has come.
     fn poll(&mut self) -> Result<bool> {
         self.state.apply_early()?;
-        let Some(ring) = &mut self.ring else { return Ok(false) };
-        let mut came = false;
-        while let Some(status) = ring.test()? {
-            self.state.take(status.source, ring.with_spare(), to_usize(status.bytes))?;
-            ring.post()?;
+        let mut came = self.state.take_from_memory()?;
+        let Some(receives) = &mut self.receives else { return Ok(came) };
+        while let Some(status) = receives.test()? {
+            self.state.take(status.source, receives.with_spare(), to_usize(status.bytes))?;
+            receives.post()?;
             came = true;
         }
         self.state.reap()?;
@@ -299,7 +323,25 @@ impl Window {
     /// Waits until `done` returns true. Fails if a process ends before, of `wanted`, or if that is
     /// empty of all.
     fn wait(&mut self, wanted: &[u32], mut done: impl FnMut(&mut Window) -> bool) -> Result<()> {
-        let mut backoff = Backoff::new(if self.oversubscribed { Pace::EXCHANGE } else { Pace::POLLING });
+        if done(self) {
+            return Ok(());
+        }
+        let observed = self.state.record.as_ref().map(|record| (Arc::clone(record), Instant::now()));
+        let waited = self.wait_until(wanted, done);
+        if let Some((record, begin)) = observed {
+            record.waited(begin);
+        }
+        waited
+    }
+
+    fn wait_until(&mut self, wanted: &[u32], mut done: impl FnMut(&mut Window) -> bool) -> Result<()> {
+        let in_memory = self.receives.is_none();
+        let mut backoff = Backoff::new(match (in_memory, self.oversubscribed) {
+            (true, false) => Pace::OWN_CORE,
+            (true, true) => Pace::SHARED_CORE,
+            (false, false) => Pace::POLLING,
+            (false, true) => Pace::EXCHANGE,
+        });
         self.patience.restart();
         let outstanding = Arc::clone(&self.outstanding);
         while !done(self) {
@@ -307,10 +349,21 @@ impl Window {
                 backoff.reset();
                 continue;
             }
-            outstanding.advance();
-            let rest = backoff.rest();
-            if self.yields && !matches!(rest, Rest::None | Rest::Pause) {
-                Rest::Yield.take();
+            // this window is on the list, too
+            if !outstanding.has_one() {
+                outstanding.advance();
+            }
+            let turn = backoff.turn();
+            if in_memory && turn.enters_mpi {
+                // other messages progress; no message matches
+                message::probe(None, 0, false, &self.comm)?;
+            }
+            match turn.rest {
+                Rest::None => {}
+                Rest::Pause => Rest::Pause.take(),
+                // MPI yields by itself, if it does, only where it is polled
+                Rest::Yield | Rest::Sleep if in_memory || self.yields => Rest::Yield.take(),
+                Rest::Yield | Rest::Sleep => {}
             }
             if self.patience.is_over() {
                 if wanted.is_empty() {
@@ -328,11 +381,17 @@ impl Window {
         if !self.state.peer(target).takes_another() {
             self.wait(&[target], |window| window.state.peer(target).takes_another())?;
         }
+        self.post(target, content)?;
+        self.poll().map(drop)
+    }
+
+    /// Sends a process's batch, which may have another one. Never waits.
+    fn post(&mut self, target: u32, content: Content) -> Result<()> {
         let batch = self.state.take_batch(target);
         self.state.send(target, content, batch)?;
         let peer = self.state.peer(target);
         peer.sent = peer.sent.wrapping_add(1);
-        self.poll().map(drop)
+        Ok(())
     }
 
     /// Adds operations to the batch of their target, and sends it whenever it is full. Operations
@@ -343,7 +402,7 @@ impl Window {
     /// until the operations are flushed.
     pub unsafe fn issue(&mut self, operations: &Operations) -> Result<()> {
         self.usable()?;
-        let Operations { op, target, indices, .. } = *operations;
+        let Operations { kind, op, target, indices, .. } = *operations;
         let count = self.counts[target as usize];
         if let Some(&index) = indices.iter().find(|&&index| u64::try_from(index).is_err() || index.cast_unsigned() >= count) {
             return Err(Error::WindowIndex { index, target, count }.into());
@@ -359,6 +418,9 @@ impl Window {
         let issued = unsafe {
             if target == self.rank { self.state.apply_own(operations, operator) } else { self.add(operations, operator) }
         };
+        if let Some(record) = &self.state.record {
+            record.used(kind as usize, indices.len());
+        }
         self.calls = self.calls.wrapping_add(1);
         let polled = issued.and_then(|()| if self.calls.is_multiple_of(CALLS) { self.poll().map(drop) } else { Ok(()) });
         self.keep(polled)
@@ -406,7 +468,11 @@ impl Window {
     /// Waits until the caller's operations have been applied, and what they return has come.
     pub fn flush(&mut self) -> Result<()> {
         self.usable()?;
+        let observed = self.observe();
         let flushed = self.flush_all();
+        if let Some((record, call)) = observed {
+            record.end(&call, Some("flush"));
+        }
         self.keep(flushed)
     }
 
@@ -442,6 +508,16 @@ impl Window {
     /// processes, as nobody would serve the others meanwhile.
     fn begin_fence(&mut self) -> Result<Begun> {
         let lost = self.failure.is_some();
+        for k in 0..self.listed.len() {
+            // memory copies them once, the exchange three times
+            let target = self.listed[k];
+            if self.state.shares_memory_with(target) {
+                let peer = self.state.peer(target);
+                if !lost && !peer.batch.is_empty() && peer.takes_another() {
+                    self.post(target, Content::Operations)?;
+                }
+            }
+        }
         let (mut list, mut last) = (Vec::new(), Vec::new());
         let listed = std::mem::take(&mut self.listed);
         for &target in &listed {
@@ -500,7 +576,7 @@ impl Window {
     /// Ends the receives. After an error, or if the window was not freed, messages may be on their
     /// way, whose memory stays.
     fn close(&mut self) {
-        self.ring = None;
+        self.receives = None;
         self.state.abandon();
         self.state.elements.close();
     }

@@ -63,7 +63,7 @@ fn modules_use_only_what_lies_below_them() {
                     "util",
                 ]
             }
-            "window" => vec!["datatype", "error", "exec", "mpi", "progress", "select", "sparse", "util"],
+            "window" => vec!["datatype", "error", "exec", "mpi", "observe", "progress", "select", "shm", "sparse", "util"],
             "measure" => vec!["error", "model", "mpi", "select", "sparse", "util"],
             "capi" => {
                 let below = [

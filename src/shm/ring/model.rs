@@ -38,12 +38,12 @@ impl Direction {
 
     fn write(&self, k: u64, value: u64) {
         // SAFETY: the model checker detects conflicting accesses.
-        self.memory[cell_of(k)].with_mut(|at| unsafe { *at = value });
+        self.memory[cell_of::<LENGTH>(k)].with_mut(|at| unsafe { *at = value });
     }
 
     fn read(&self, k: u64) -> u64 {
         // SAFETY: as for `write`.
-        self.memory[cell_of(k)].with(|at| unsafe { *at })
+        self.memory[cell_of::<LENGTH>(k)].with(|at| unsafe { *at })
     }
 
     /// Sends a message through memory and ring once there is room, with acknowledgements for

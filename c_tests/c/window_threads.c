@@ -1,0 +1,104 @@
+/* Sparse windows under MPI_THREAD_MULTIPLE: threads that share a window, and operators that use the
+   window that they are applied to. TEST_LEVEL=single: the latter without threads. */
+#include "test.h"
+#include <pthread.h>
+
+static MPIX_Sparse_window window;
+
+/* ---- operators that use their own window: errors, which change nothing */
+
+static MPI_Comm errors_return;
+static int refusals, calls;
+
+static void refused(int code) {
+  int class;
+  char text[MPI_MAX_ERROR_STRING];
+  int length;
+  MPI_Error_class(code, &class);
+  MPIX_Neighbor_error_string(errors_return, (int)sizeof text, text, &length);
+  if (class == MPI_ERR_RMA_SYNC && strstr(text, "must not use the window that it is applied to")) refusals++;
+}
+
+static void adds_and_uses_its_window(void *in, void *inout, int *count, MPI_Datatype *type) {
+  int value = 1, before;
+  MPI_Aint zero = 0;
+  MPIX_Sparse_window same = window;
+  (void)type;
+  for (int i = 0; i < *count; i++) ((int *)inout)[i] += ((int *)in)[i];
+  refused(MPIX_Sparse_window_put(&value, 1, 0, &zero, window));
+  refused(MPIX_Sparse_window_fetch_and_op(&value, &before, 1, 0, &zero, MPI_SUM, window));
+  refused(MPIX_Sparse_window_flush(window));
+  refused(MPIX_Sparse_window_fence(window));
+  refused(MPIX_Sparse_window_free(&same));
+  calls += 5;
+}
+
+static void operators(void) {
+  MPI_Op op;
+  int mine[2] = {0, 100}, value = 2, got = -1;
+  MPI_Aint one = 1;
+  MPI_Comm_dup(MPI_COMM_WORLD, &errors_return);
+  MPI_Comm_set_errhandler(errors_return, MPI_ERRORS_RETURN);
+  MPI_Op_create(adds_and_uses_its_window, 1, &op);
+  OK(MPIX_Sparse_window_create(mine, 2, MPI_INT, MPI_INFO_NULL, errors_return, &window));
+  OK(MPIX_Sparse_window_add_operator(op, window));
+  /* own elements, and those of others: applied in a call of the caller's, and of the target's */
+  for (int p = 0; p < test_size; p++) OK(MPIX_Sparse_window_accumulate(&value, 1, p, &one, op, window));
+  OK(MPIX_Sparse_window_flush(window));
+  OK(MPIX_Sparse_window_fence(window));
+  CHECK(mine[0] == 0 && mine[1] == 100 + 2 * test_size, "%d and %d", mine[0], mine[1]);
+  CHECK(calls == 5 * test_size && refusals == calls, "%d of %d calls were refused", refusals, calls);
+  /* the window goes on */
+  OK(MPIX_Sparse_window_get(&got, 1, (test_rank + 1) % test_size, &one, window));
+  OK(MPIX_Sparse_window_fence(window));
+  CHECK(got == mine[1], "got %d", got);
+  OK(MPIX_Sparse_window_free(&window));
+  MPI_Op_free(&op);
+  MPI_Comm_free(&errors_return);
+}
+
+/* ---- threads that share a window */
+
+enum { THREADS = 3, TICKETS = 400 };
+
+static int tickets[THREADS][TICKETS], failed[THREADS];
+
+/* checks are counted by the main thread */
+static void *draw(void *mine) {
+  int *got = mine, value = 1, *wrong = &failed[(got - tickets[0]) / TICKETS];
+  MPI_Aint zero = 0;
+  for (int k = 0; k < TICKETS; k++) {
+    *wrong += MPIX_Sparse_window_fetch_and_op(&value, &got[k], 1, k % test_size, &zero, MPI_SUM, window) != MPI_SUCCESS;
+    if (k % 50 == 0) *wrong += MPIX_Sparse_window_flush(window) != MPI_SUCCESS;
+  }
+  *wrong += MPIX_Sparse_window_flush(window) != MPI_SUCCESS;
+  return NULL;
+}
+
+static void threads(void) {
+  pthread_t running[THREADS];
+  int counter = 0, own = 0;
+  OK(MPIX_Sparse_window_create(&counter, 1, MPI_INT, MPI_INFO_NULL, MPI_COMM_WORLD, &window));
+  for (int t = 0; t < THREADS; t++) pthread_create(&running[t], NULL, draw, tickets[t]);
+  for (int t = 0; t < THREADS; t++) pthread_join(running[t], NULL);
+  OK(MPIX_Sparse_window_fence(window));
+  for (int k = 0; k < TICKETS; k++) own += k % test_size == test_rank;
+  CHECK(counter == own * THREADS * test_size, "%d tickets, not %d", counter, own * THREADS * test_size);
+  for (int t = 0; t < THREADS; t++) CHECK(failed[t] == 0, "%d calls of thread %d failed", failed[t], t);
+  for (int t = 0; t < THREADS; t++)
+    for (int k = test_size; k < TICKETS; k++)
+      CHECK(tickets[t][k] > tickets[t][k - test_size], "thread %d: ticket %d after %d", t, tickets[t][k], tickets[t][k - test_size]);
+  OK(MPIX_Sparse_window_free(&window));
+}
+
+int main(int argc, char **argv) {
+  const char *level = getenv("TEST_LEVEL");
+  int single = level && !strcmp(level, "single"), provided;
+  MPI_Init_thread(&argc, &argv, single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &test_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &test_size);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  operators();
+  if (!single && provided == MPI_THREAD_MULTIPLE) threads();
+  return test_finish();
+}

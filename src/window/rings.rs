@@ -1,0 +1,218 @@
+//! Messages of a window between the processes of a node, through shared memory.
+//!
+//! Each process has a ring (`shm/ring.rs`) from each other process of the node. A message of up to
+//! [`INLINE`] bytes, as a single operation and its answer are, lies in its cell: one cache line
+//! travels. A longer one lies in a buffer of its sender's, which serves all targets and is used
+//! again once the receiver has taken the message out.
+//!
+//! A ring has more cells than a process may have messages on its way to another one, so that a send
+//! never waits.
+//!
+//! Cost: a message is copied once, and applied where it lies. A poll looks at one cache line for
+//! each process of the node. Memory: 5 KiB for each pair of processes, and the buffers that were in
+//! use at a time; of all others, address space alone.
+
+use std::collections::VecDeque;
+
+use super::batch::SPARE;
+use super::peer::MOST_UNACKNOWLEDGED;
+use crate::error::{Error, Result};
+use crate::mpi::comm::Owned as Comm;
+use crate::shm::node::Team;
+use crate::shm::ring::{Header, IN_CELL, INLINE, Ring, Sender, WORDS};
+use crate::shm::segment::Segment;
+use crate::util::cast::to_u32;
+
+/// Cells of a ring. On its way is at most: each batch that has not been acknowledged; an answer to
+/// each such batch of the receiver's, and to the one that it sends before it looks at its rings
+/// again; and an answer to its last operations of an epoch.
+const CELLS: usize = 64;
+const _: () = assert!(CELLS > 2 * MOST_UNACKNOWLEDGED as usize + 2);
+
+/// Most bytes of a segment: address space, of which little is ever used.
+const MOST_BYTES: usize = 1 << 38;
+
+/// The beginning of buffers, and their length, are multiples of this.
+const LINE: usize = 64;
+
+/// Messages on their way to a process before their buffers are asked for: a sender that asks after
+/// each one has the receiver's notes sent over each time.
+const ASKED_TOGETHER: usize = 8;
+
+/// Words of a message that lies in its cell, and the spare bytes behind it.
+const SHORT: usize = WORDS + SPARE / size_of::<u64>();
+
+/// Both directions between the caller and another process of the node.
+struct Link {
+    /// Its rank on the window's communicator.
+    rank: u32,
+    outward: *const Ring<CELLS>,
+    inward: *const Ring<CELLS>,
+    sender: Sender<CELLS>,
+    /// Messages sent, and taken out.
+    sent: u64,
+    taken: u64,
+    /// Messages in buffers that may not have been taken out: number and buffer.
+    on_way: VecDeque<(u64, u32)>,
+    /// Its buffers.
+    buffers: *mut u8,
+}
+
+/// The rings of a window between the caller and the other processes of its node.
+pub struct Rings {
+    /// Keeps the memory of all others.
+    _segment: Segment,
+    /// By rank.
+    links: Vec<Link>,
+    /// The caller's buffers, those that are free, and how many have ever been used.
+    buffers: *mut u8,
+    free: Vec<u32>,
+    used: u32,
+    /// Buffers that each process has.
+    each: u32,
+    /// Bytes from one buffer to the next, and of the longest message.
+    stride: usize,
+    capacity: usize,
+}
+
+/// A message that has come.
+pub struct Arrived<'a> {
+    /// Rank of its sender.
+    pub source: u32,
+    /// Its length in bytes.
+    pub length: usize,
+    /// The message, and [`SPARE`] bytes or more.
+    pub bytes: &'a [u8],
+}
+
+impl Rings {
+    /// Makes the rings of a window whose longest message has `capacity` bytes. `node_size`: as many
+    /// processes in order of their ranks count as a node. Returns `None` where the caller has no
+    /// other process on its node, or cannot share memory with them. Collective over `comm`.
+    pub fn new(comm: &Comm, node_size: Option<u32>, capacity: usize) -> Result<Option<Rings>> {
+        let (mut team, rank) = (Team::new(comm)?, comm.rank()?);
+        if let Some(processes) = node_size {
+            team = team.part(rank / processes, rank)?;
+        }
+        let (size, me) = (team.size(), team.me());
+        let each = to_u32(CELLS * (size - 1));
+        let stride = (capacity + SPARE).next_multiple_of(LINE);
+        let buffers_at = (size * size_of::<Ring<CELLS>>()).next_multiple_of(LINE);
+        let bytes = if size > 1 { stride.saturating_mul(each as usize).saturating_add(buffers_at) } else { 0 };
+        let Some(segment) = Segment::new(bytes, MOST_BYTES, team.comm())? else { return Ok(None) };
+        let ring = |of: u32, from: u32| -> *const Ring<CELLS> {
+            segment.part(of).wrapping_add(from as usize * size_of::<Ring<CELLS>>()).cast()
+        };
+        let buffers = |of: u32| segment.part(of).wrapping_add(buffers_at);
+        let others = (0..to_u32(size)).filter(|&other| other != me);
+        let links = others.map(|other| Link {
+            rank: team.rank(other),
+            outward: ring(other, me),
+            inward: ring(me, other),
+            sender: Sender::default(),
+            sent: 0,
+            taken: 0,
+            on_way: VecDeque::new(),
+            buffers: buffers(other),
+        });
+        let (links, buffers) = (links.collect(), buffers(me));
+        Ok(Some(Rings { links, buffers, free: Vec::new(), used: 0, each, stride, capacity, _segment: segment }))
+    }
+
+    /// Returns the number of other processes that have a ring.
+    pub fn count(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Returns the place of a process's ring, if it has one.
+    #[inline]
+    pub fn of(&self, rank: u32) -> Option<usize> {
+        self.links.binary_search_by_key(&rank, |link| link.rank).ok()
+    }
+
+    /// Sends a message. Never waits.
+    pub fn send(&mut self, at: usize, message: &[u8]) -> Result<()> {
+        let link = &mut self.links[at];
+        // SAFETY: rings lie in the segment, and consist of atomics.
+        let ring = unsafe { &*link.outward };
+        let number = link.sent;
+        if !link.sender.is_free(number, ring) {
+            return Err(Error::Internal("more messages of a window are on their way than can be".into()).into());
+        }
+        let bytes = to_u32(message.len());
+        if message.len() <= INLINE {
+            let mut words = [0; WORDS];
+            for (word, part) in words.iter_mut().zip(message.chunks(size_of::<u64>())) {
+                let mut whole = [0; size_of::<u64>()];
+                whole[..part.len()].copy_from_slice(part);
+                *word = u64::from_ne_bytes(whole);
+            }
+            link.sender.put(number, ring, Header { bytes, location: IN_CELL, acks: 0 }, &words);
+        } else {
+            if link.on_way.len() >= ASKED_TOGETHER {
+                while let Some(&(first, buffer)) = link.on_way.front()
+                    && link.sender.is_taken(first, ring)
+                {
+                    self.free.push(buffer);
+                    link.on_way.pop_front();
+                }
+            }
+            let buffer = self.free.pop().unwrap_or_else(|| {
+                self.used += 1;
+                self.used - 1
+            });
+            link.on_way.push_back((number, buffer));
+            assert!(buffer < self.each && message.len() <= self.capacity, "a buffer for each cell");
+            // SAFETY: the buffer lies in the segment, has room for the longest message, and its
+            // last receiver has taken that out.
+            unsafe {
+                let into = self.buffers.wrapping_add(buffer as usize * self.stride);
+                std::ptr::copy_nonoverlapping(message.as_ptr(), into, message.len());
+            }
+            link.sender.put(number, ring, Header { bytes, location: buffer, acks: 0 }, &[]);
+        }
+        link.sent += 1;
+        Ok(())
+    }
+
+    /// Returns the next message of a ring, if it has come. One that lies in its cell is copied to
+    /// `short`.
+    ///
+    /// # Safety
+    /// The message must not be used once it has been taken out, nor when the rings are gone.
+    #[inline]
+    pub unsafe fn next<'a>(&self, at: usize, short: &'a mut [u64; SHORT]) -> Option<Arrived<'a>> {
+        let link = &self.links[at];
+        // SAFETY: as in `send`.
+        let ring = unsafe { &*link.inward };
+        let header = ring.header(link.taken)?;
+        let length = header.bytes as usize;
+        let whole = if header.location == IN_CELL { INLINE } else { self.capacity };
+        assert!(
+            length <= whole && (header.location == IN_CELL || header.location < self.each),
+            "a process has overwritten memory that it shares"
+        );
+        let from = if header.location == IN_CELL {
+            ring.words(link.taken, &mut short[..WORDS]);
+            short.as_ptr().cast()
+        } else {
+            link.buffers.wrapping_add(header.location as usize * self.stride).cast_const()
+        };
+        // SAFETY: `short`, or a buffer, which is longer than the longest message by the spare
+        // bytes, and which its sender leaves alone until the message is taken out.
+        let bytes = unsafe { std::slice::from_raw_parts(from, length + SPARE) };
+        Some(Arrived { source: link.rank, length, bytes })
+    }
+
+    /// Takes the message out that `next` has returned.
+    #[inline]
+    pub fn take_out(&mut self, at: usize) {
+        let link = &mut self.links[at];
+        // SAFETY: as in `send`.
+        unsafe { &*link.inward }.take(link.taken);
+        link.taken += 1;
+    }
+}
+
+/// Room for a message that lies in its cell, and for the spare bytes behind it.
+pub type Short = [u64; SHORT];
