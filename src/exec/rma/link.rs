@@ -56,9 +56,9 @@ pub struct Link {
 }
 
 impl Link {
-    /// Makes a window for a neighborhood. Collective over `comm`; `target`, who takes part in
-    /// epochs, is the same on all processes. The inner error, on all processes alike, says why there
-    /// is none.
+    /// Makes a window for a neighborhood. Collective over `comm`; `target`, which says who takes
+    /// part in epochs, is the same on all processes. The inner error, on all processes alike, says
+    /// why there is none.
     ///
     /// Cost: a duplicate of the communicator, a window, and a message of 16 bytes along each edge.
     pub fn new(n: &Neighborhood, unit: Option<u32>, target: Target, comm: &Comm) -> Result<Result<Link>> {
