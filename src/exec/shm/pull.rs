@@ -286,12 +286,11 @@ impl Shm {
     /// Asks for a message by MPI, as a receive into device memory has been posted for it. (Withdrawn
     /// by its sender, the message may already have met that: it cannot be canceled.)
     #[cold]
-    pub(super) fn refuse_announced(&mut self, i: usize) -> Result<()> {
+    pub(super) fn refuse_announced(&self, i: usize) {
         let ring = self.channels.inbound[i].ring();
         if ring.claim(self.number) {
             ring.refuse(self.number);
         }
-        Ok(())
     }
 
     /// Releases the cell of a message that was announced there, but has come by MPI.
