@@ -175,7 +175,8 @@ impl Shm {
         let mut sent = Ok(());
         for o in self.sends()[k].targets.clone() {
             let out = &self.channels.outbound[o];
-            let waits = !self.is_over(out) && which(out, self.number);
+            // MPIs fail in various ways when they send to a process that has ended
+            let waits = !self.is_over(out) && which(out, self.number) && self.channels.lives(out.member);
             // its receiver knows that before the message comes
             if waits && out.ring().withdraw(self.number) {
                 sent = sent.and(self.detach_to(k, o));
