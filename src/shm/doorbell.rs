@@ -51,7 +51,7 @@ impl Doorbell {
     }
 
     /// Returns the process that has claimed it.
-    pub fn owner(&self) -> u32 {
+    pub fn owner(self) -> u32 {
         self.state().process.load(Ordering::Relaxed)
     }
 

@@ -34,7 +34,7 @@ pub const SMALL_BUFFER: usize = 4096;
 pub const MOST_PARTS: usize = SMALL_BUFFER / size_of::<Part>();
 
 /// A part of a message that stays in its sender's memory: address and bytes.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 pub struct Part {
     pub at: u64,
@@ -401,7 +401,7 @@ impl Channels {
     pub fn put_parts(&self, targets: &Range<usize>, number: u64, parts: &[Part]) -> u32 {
         let at = self.outbound[targets.start].memory.wrapping_add(to_usize(number % CELLS) * SMALL_BUFFER);
         // SAFETY: the buffer belongs to the cells, and has room for so many parts.
-        unsafe { at.cast::<Part>().copy_from_nonoverlapping(parts.as_ptr(), parts.len().min(MOST_PARTS)) };
+        unsafe { at.copy_from_nonoverlapping(parts.as_ptr().cast(), size_of_val(&parts[..parts.len().min(MOST_PARTS)])) };
         self.location(at)
     }
 
@@ -410,9 +410,11 @@ impl Channels {
     pub fn parts(&self, location: u64, count: u64, bytes: usize, into: &mut Vec<Part>) -> bool {
         into.clear();
         let (Ok(location), 1..=MOST_PARTS) = (u32::try_from(location), to_usize(count)) else { return false };
-        let Some(at) = self.at(location, 0, to_usize(count) * size_of::<Part>()) else { return false };
+        into.resize(to_usize(count), Part::default());
+        let length = size_of_val(&into[..]);
+        let Some(at) = self.at(location, 0, length) else { return false };
         // SAFETY: so many lie there, which their sender leaves alone until they are released.
-        into.extend((0..to_usize(count)).map(|k| unsafe { at.cast::<Part>().add(k).read() }));
+        unsafe { into.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(at, length) };
         into.iter().try_fold(0u64, |sum, part| sum.checked_add(part.bytes)) == Some(bytes as u64)
     }
 

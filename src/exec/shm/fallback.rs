@@ -69,7 +69,11 @@ impl Shm {
         let reads = self.channels.outbound[self.sends()[k].targets.clone()].iter().any(|out| out.reads);
         if self.sends()[k].bytes <= self.channels.eager_limit || (reads && !self.sends_from_device(k)) {
             self.send_mut(k).state = SendState::Done;
-            return self.sends()[k].targets.clone().fold(Ok(()), |done, o| done.and(self.detach_to(k, o)));
+            let mut done = Ok(());
+            for o in self.sends()[k].targets.clone() {
+                done = done.and(self.detach_to(k, o));
+            }
+            return done;
         }
         let Self { channels, all, each, inputs, to_all, comm, me, tag: own_tag, by_mpi, folding, record, .. } = self;
         let send = if *to_all { &mut all[k] } else { &mut each[k] };
@@ -269,7 +273,10 @@ impl Shm {
                 status.bytes
             }
             Ok(None) if !posted || self.channels.inbound[i].ring().header(self.number).is_none() => return Ok(()),
-            Ok(None) if self.is_announced(i) => return self.refuse_announced(i),
+            Ok(None) if self.is_announced(i) => {
+                self.refuse_announced(i);
+                return Ok(());
+            }
             Ok(None) => return self.withdraw(i),
             Err(e) => return self.fail(i, e),
         };

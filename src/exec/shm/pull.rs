@@ -175,7 +175,8 @@ impl Shm {
         let mut sent = Ok(());
         for o in self.sends()[k].targets.clone() {
             let out = &self.channels.outbound[o];
-            let waits = !self.is_over(out) && which(out, self.number);
+            // MPIs fail in various ways when they send to a process that has ended
+            let waits = !self.is_over(out) && which(out, self.number) && self.channels.lives(out.member);
             // its receiver knows that before the message comes
             if waits && out.ring().withdraw(self.number) {
                 sent = sent.and(self.detach_to(k, o));
@@ -286,12 +287,11 @@ impl Shm {
     /// Asks for a message by MPI, as a receive into device memory has been posted for it. (Withdrawn
     /// by its sender, the message may already have met that: it cannot be canceled.)
     #[cold]
-    pub(super) fn refuse_announced(&mut self, i: usize) -> Result<()> {
+    pub(super) fn refuse_announced(&self, i: usize) {
         let ring = self.channels.inbound[i].ring();
         if ring.claim(self.number) {
             ring.refuse(self.number);
         }
-        Ok(())
     }
 
     /// Releases the cell of a message that was announced there, but has come by MPI.
