@@ -404,8 +404,10 @@ impl Window {
         self.usable()?;
         let Operations { kind, op, target, indices, .. } = *operations;
         let count = self.counts[target as usize];
-        if let Some(&index) = indices.iter().find(|&&index| u64::try_from(index).is_err() || index.cast_unsigned() >= count) {
-            return Err(Error::WindowIndex { index, target, count }.into());
+        // as unsigned numbers, negative indices are larger than any count
+        let largest = indices.iter().map(|index| index.cast_unsigned()).max();
+        if largest.is_some_and(|largest| largest >= count) {
+            return Err(outside(indices, target, count));
         }
         let operator = match op {
             None => 0,
@@ -441,12 +443,17 @@ impl Window {
             let run = if kind == Kind::CompareAndSwap { 1 } else { run_of(&indices[k..]) };
             let end = k + run;
             while k < end {
-                let room = self.state.peer(target).batch.run_room(kind, size).min(usize::from(u16::MAX));
+                let batch = &self.state.peer(target).batch;
+                let room = if run < SHORTEST_RUN {
+                    batch.takes_one(kind, size).into()
+                } else {
+                    batch.run_room(kind, size).min(usize::from(u16::MAX))
+                };
                 if room == 0 {
                     self.ship(target, Content::Operations)?;
                     continue;
                 }
-                let now = if run < SHORTEST_RUN { 1 } else { (end - k).min(room) };
+                let now = room.min(end - k);
                 // SAFETY: the caller vouches for values and places.
                 unsafe {
                     if run < SHORTEST_RUN {
@@ -586,6 +593,13 @@ impl Drop for Window {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// Returns the error of an index outside of a process's elements.
+#[cold]
+fn outside(indices: &[i64], target: u32, count: u64) -> Box<Error> {
+    let index = indices.iter().copied().find(|index| index.cast_unsigned() >= count).unwrap_or_default();
+    Error::WindowIndex { index, target, count }.into()
 }
 
 /// Returns how many indices from the first one on follow one another.
