@@ -381,17 +381,11 @@ impl Window {
         if !self.state.peer(target).takes_another() {
             self.wait(&[target], |window| window.state.peer(target).takes_another())?;
         }
-        self.post(target, content)?;
-        self.poll().map(drop)
-    }
-
-    /// Sends a process's batch, which may have another one. Never waits.
-    fn post(&mut self, target: u32, content: Content) -> Result<()> {
         let batch = self.state.take_batch(target);
         self.state.send(target, content, batch)?;
         let peer = self.state.peer(target);
         peer.sent = peer.sent.wrapping_add(1);
-        Ok(())
+        self.poll().map(drop)
     }
 
     /// Adds operations to the batch of their target, and sends it whenever it is full. Operations
@@ -515,16 +509,6 @@ impl Window {
     /// processes, as nobody would serve the others meanwhile.
     fn begin_fence(&mut self) -> Result<Begun> {
         let lost = self.failure.is_some();
-        for k in 0..self.listed.len() {
-            // memory copies them once, the exchange three times
-            let target = self.listed[k];
-            if self.state.shares_memory_with(target) {
-                let peer = self.state.peer(target);
-                if !lost && !peer.batch.is_empty() && peer.takes_another() {
-                    self.post(target, Content::Operations)?;
-                }
-            }
-        }
         let (mut list, mut last) = (Vec::new(), Vec::new());
         let listed = std::mem::take(&mut self.listed);
         for &target in &listed {
