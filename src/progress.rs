@@ -1,9 +1,10 @@
 //! Active requests that need progress by this process: neighborhood collectives whose rounds are
 //! not all posted, nonblocking sparse exchanges, and sparse windows as long as they live.
 //!
-//! A process that waits for one of them, or for a blocking call of this library, one that makes
-//! something together with others included, advances all of them: the process that it waits for may be waiting for another one. That holds across
-//! communicators, so there is one list for the whole process.
+//! A process that waits for one of them, or in a blocking call of this library, one that makes
+//! something together with others included, advances all of them: the process that it waits for may
+//! be waiting for another one. That holds across communicators, so there is one list for the whole
+//! process.
 //!
 //! Cost: reading a counter while the list is empty; otherwise a lock and a test of each request for
 //! every poll.

@@ -1,5 +1,6 @@
 /* Sparse windows for the fuzzer: epochs of operations of all kinds. The fuzzer does other things
-   before the end of one with so few operations that none waits for its target. Every process knows what all do, and keeps a model of all processes' elements:
+   before the end of one with so few operations that none waits for its target. Every process knows
+   what all do, and keeps a model of all processes' elements:
 
      elements of one origin's   all kinds in any order: elements and results are as in the model
      elements of all            operations that commute: elements are
@@ -23,7 +24,7 @@ typedef struct {
   int epoch, open, few;
   unsigned char *mine;
   uint64_t *model; /* of process p from p * elements on */
-  /* of the epoch: where results go, what they are, what they must be, and the process they are of */
+  /* of the epoch: where results go, what they are and of which process, what they must be */
   int results;
   unsigned char *into;
   int kind[MOST_RESULTS], of[MOST_RESULTS];

@@ -48,7 +48,7 @@ static void window(MPI_Comm comm) {
   OK(MPIX_Sparse_window_get(got, 2, right, indices, window));
   OK(MPIX_Sparse_window_flush(window));
   OK(MPIX_Sparse_window_fence(window));
-  /* a batch that the exchange follows, and its answer */
+  /* a batch that travels with the exchange, and its answer */
   OK(MPIX_Sparse_window_fetch_and_op(values, got, 1, right, indices, MPI_SUM, window));
   OK(MPIX_Sparse_window_compare_and_swap(values, values, got + 1, 1, right, indices + 1, window));
   OK(MPIX_Sparse_window_fence(window));

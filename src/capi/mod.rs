@@ -1,8 +1,8 @@
 //! The C ABI. Every function catches panics, checks its arguments, and reports errors through the
 //! communicator's error handler.
 //!
-//! `collectives` and `window_operations` are generated from the table in bindings/functions.toml, which also has the
-//! documentation of all functions. The sources repeat their summaries alone.
+//! `collectives` and `window_operations` are generated from the table in bindings/functions.toml,
+//! which also has the documentation of all functions. The sources repeat their summaries alone.
 
 // names and argument orders are those of the MPI standard
 #![allow(non_snake_case, non_camel_case_types, clippy::too_many_arguments)]

@@ -2,9 +2,10 @@
 //!
 //! Each starts MPI's nonblocking collective and waits in one loop, which notices if a process has
 //! ended (see `liveness`), and moves forward what else the process has to do for others
-//! ([`meanwhile`]): the one that it waits for may be waiting for that. The loop does not yield its core, like MPI's own waits: on a busy
-//! machine that would cost a time slice per poll. An MPI that yields does so in each test. If a
-//! process has ended, MPI may still access the buffers, which are then leaked.
+//! ([`meanwhile`]): the one that it waits for may be waiting for that. The loop does not yield its
+//! core, like MPI's own waits: on a busy machine that would cost a time slice per poll. An MPI that
+//! yields does so in each test. If a process has ended, MPI may still access the buffers, which are
+//! then leaked.
 
 use std::sync::OnceLock;
 

@@ -198,6 +198,14 @@ impl Batch {
         by_values.min(returned.checked_div(size).unwrap_or(usize::from(MOST_GROUP)))
     }
 
+    /// Returns true if an operation on one element of `size` bytes fits, as [`Batch::run_room`]
+    /// says by a division.
+    #[inline]
+    pub fn takes_one(&self, kind: Kind, size: usize) -> bool {
+        let returned = if kind.returns() { HEADER + self.results + size } else { 0 };
+        (self.end + HEAD + SPARE + kind.values() * size).max(returned) <= self.capacity()
+    }
+
     #[inline]
     fn write_index(&mut self, index: u64) {
         let index = index.cast_signed();
@@ -427,6 +435,7 @@ mod tests {
                     let operator = u8::try_from(random.below(2)).unwrap();
                     let index = random.bits() >> (10 + random.below(54));
                     let run = batch.run_room(kind, size).min(random.below(20) as usize);
+                    assert_eq!(batch.takes_one(kind, size), batch.run_room(kind, size) > 0);
                     let elements = if kind == Kind::CompareAndSwap { 1 } else { u16::try_from(run.max(1)).unwrap() };
                     if batch.run_room(kind, size) == 0 {
                         break;
@@ -493,6 +502,7 @@ mod tests {
         // elements without data
         assert_eq!(Batch::new(64).run_room(Kind::Put, 0), usize::from(MOST_GROUP));
         assert_eq!(Batch::new(HEADER).run_room(Kind::Put, 0), 0);
+        assert!(Batch::new(64).takes_one(Kind::Put, 0) && !Batch::new(HEADER).takes_one(Kind::Put, 0));
     }
 
     #[test]

@@ -176,12 +176,6 @@ impl State {
         self.reap()
     }
 
-    /// Returns true if messages to a process go through memory.
-    #[inline]
-    pub fn shares_memory_with(&self, rank: u32) -> bool {
-        self.rings.as_ref().is_some_and(|rings| rings.of(rank).is_some())
-    }
-
     /// Takes what has come through memory. Returns true if something has.
     pub fn take_from_memory(&mut self) -> Result<bool> {
         let links = self.rings.as_ref().map_or(0, Rings::count);

@@ -381,17 +381,11 @@ impl Window {
         if !self.state.peer(target).takes_another() {
             self.wait(&[target], |window| window.state.peer(target).takes_another())?;
         }
-        self.post(target, content)?;
-        self.poll().map(drop)
-    }
-
-    /// Sends a process's batch, which may have another one. Never waits.
-    fn post(&mut self, target: u32, content: Content) -> Result<()> {
         let batch = self.state.take_batch(target);
         self.state.send(target, content, batch)?;
         let peer = self.state.peer(target);
         peer.sent = peer.sent.wrapping_add(1);
-        Ok(())
+        self.poll().map(drop)
     }
 
     /// Adds operations to the batch of their target, and sends it whenever it is full. Operations
@@ -404,8 +398,10 @@ impl Window {
         self.usable()?;
         let Operations { kind, op, target, indices, .. } = *operations;
         let count = self.counts[target as usize];
-        if let Some(&index) = indices.iter().find(|&&index| u64::try_from(index).is_err() || index.cast_unsigned() >= count) {
-            return Err(Error::WindowIndex { index, target, count }.into());
+        // as unsigned numbers, negative indices are larger than any count
+        let largest = indices.iter().map(|index| index.cast_unsigned()).max();
+        if largest.is_some_and(|largest| largest >= count) {
+            return Err(outside(indices, target, count));
         }
         let operator = match op {
             None => 0,
@@ -441,12 +437,17 @@ impl Window {
             let run = if kind == Kind::CompareAndSwap { 1 } else { run_of(&indices[k..]) };
             let end = k + run;
             while k < end {
-                let room = self.state.peer(target).batch.run_room(kind, size).min(usize::from(u16::MAX));
+                let batch = &self.state.peer(target).batch;
+                let room = if run < SHORTEST_RUN {
+                    batch.takes_one(kind, size).into()
+                } else {
+                    batch.run_room(kind, size).min(usize::from(u16::MAX))
+                };
                 if room == 0 {
                     self.ship(target, Content::Operations)?;
                     continue;
                 }
-                let now = if run < SHORTEST_RUN { 1 } else { (end - k).min(room) };
+                let now = room.min(end - k);
                 // SAFETY: the caller vouches for values and places.
                 unsafe {
                     if run < SHORTEST_RUN {
@@ -508,16 +509,6 @@ impl Window {
     /// processes, as nobody would serve the others meanwhile.
     fn begin_fence(&mut self) -> Result<Begun> {
         let lost = self.failure.is_some();
-        for k in 0..self.listed.len() {
-            // memory copies them once, the exchange three times
-            let target = self.listed[k];
-            if self.state.shares_memory_with(target) {
-                let peer = self.state.peer(target);
-                if !lost && !peer.batch.is_empty() && peer.takes_another() {
-                    self.post(target, Content::Operations)?;
-                }
-            }
-        }
         let (mut list, mut last) = (Vec::new(), Vec::new());
         let listed = std::mem::take(&mut self.listed);
         for &target in &listed {
@@ -586,6 +577,13 @@ impl Drop for Window {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// Returns the error of an index outside of a process's elements.
+#[cold]
+fn outside(indices: &[i64], target: u32, count: u64) -> Box<Error> {
+    let index = indices.iter().copied().find(|index| index.cast_unsigned() >= count).unwrap_or_default();
+    Error::WindowIndex { index, target, count }.into()
 }
 
 /// Returns how many indices from the first one on follow one another.
