@@ -224,8 +224,9 @@ static void by_measuring(void) {
     }
     exchange(1000, comm);
   }
-  /* all candidates but dimension_order, ten calls each */
-  CHECK(calls == 50, "%d calls", calls);
+  /* all candidates but dimension_order: ten calls each, more of those that are nearly as fast as
+     the best, but at most 120 */
+  CHECK(calls >= 50 && calls <= 600, "%d calls", calls);
   text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
   double time = -1, direct = -1;
   const char *took = strstr(text, "the first calls took ");
@@ -240,7 +241,7 @@ static void by_measuring(void) {
   CHECK(strcmp(mine, first) == 0, "%s here, %s on process 0", mine, first);
   exchange(1000, comm);
   /* the other operation still compares, and sums while it does */
-  for (int call = 0; call < 60; call++) {
+  for (int call = 0; call < 10 || (call < 1000 && strstr(describe(MPIX_NEIGHBOR_REDUCE, comm), "compare it with")); call++) {
     long one[700], sum[700];
     for (int i = 0; i < 700; i++) one[i] = me + i;
     OK(MPIX_Neighbor_reduce(one, 700, MPI_LONG, sum, 700, MPI_LONG, MPI_SUM, comm));

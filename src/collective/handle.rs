@@ -23,6 +23,7 @@ use crate::exec::rma::link::Link;
 use crate::exec::waiting::Waiting;
 use crate::exec::{Any, Executor};
 use crate::mpi::attribute::Key;
+use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{self, Communicator, device};
 use crate::observe::Record;
@@ -451,7 +452,8 @@ impl BoundNeighborhood {
     }
 
     /// Runs one collective by the schedule whose turn it is. After the last turn it keeps the
-    /// fastest one; that call is collective over the communicator.
+    /// fastest one. Collective over the communicator: processes that come late would be counted as
+    /// time of the schedule, and those that are not yet through with the call before too.
     ///
     /// # Safety
     /// As for `run`.
@@ -462,13 +464,15 @@ impl BoundNeighborhood {
         let Some(comparison) = trial.as_mut() else {
             return Err(Error::Internal("there is nothing to compare".into()).into());
         };
-        let result = comparison.take_turn(&mut runner, |candidate| {
+        let result = comparison.take_turn(&mut runner, self.comm(), |candidate| {
             let algorithm = candidate.choice.algorithm;
             // SAFETY: the caller vouches for the buffers.
             unsafe {
                 let executor = candidate.executor_for(buffers)?;
                 // erroneous arguments take no turn: they are found before anything is sent
                 executor.bind(buffers)?;
+                let mut barrier = coll::start_barrier(self.comm())?;
+                self.outstanding.until(self.yields(), || barrier.test())?;
                 let begin = Instant::now();
                 let tag = self.tag(algorithm)?;
                 let result = executor.start(tag).and_then(|()| self.wait_for(executor));
@@ -476,7 +480,7 @@ impl BoundNeighborhood {
             }
         })?;
         if comparison.is_complete() {
-            let choice = comparison.decide(&mut runner, |candidate| candidate.choice.algorithm, self.comm())?;
+            let choice = comparison.decide(&mut runner, |candidate| candidate.choice.algorithm);
             runner.choice = choice;
             *trial = None;
             *self.summary.lock().unwrap_or_else(PoisonError::into_inner) = Summary::new(choice, &runner.schedule, Vec::new());

@@ -16,8 +16,10 @@ use crate::topology::nodes::Locality;
 
 pub mod hints;
 mod protocol;
+mod race;
 
 pub use protocol::{Chooser, Class, Likeness, ProtocolChoice, ProtocolReason, UNMEASURED, time_code};
+pub use race::Race;
 
 /// Time to copy a byte into or out of a packet, in microseconds: 10 GB/s, typical of caches and
 /// memory of cluster nodes.
