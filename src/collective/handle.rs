@@ -29,7 +29,7 @@ use crate::mpi::{self, Communicator, device};
 use crate::observe::Record;
 use crate::progress::Outstanding;
 use crate::schedule::{Algorithm, FoldOrder, Schedule};
-use crate::select::hints::Hints;
+use crate::select::hints::{Hints, Learned};
 use crate::shm::node::Team;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
@@ -157,6 +157,17 @@ pub unsafe fn lookup(comm: Communicator<'_>, operation: Operation) -> Result<&Ar
     let handle = unsafe { HANDLE.get(comm)?.as_ref() };
     (handle.and_then(|h| h.neighborhoods[operation as usize].as_ref()))
         .ok_or_else(|| Error::NoNeighborhood { operation: operation.name() }.into())
+}
+
+/// The parameters of the machine that a set call on a communicator found out, if one did.
+///
+/// # Safety
+/// As for [`lookup`], during the call.
+pub unsafe fn learned(comm: Communicator) -> Result<Learned> {
+    // SAFETY: the caller vouches for the value; what is returned is a copy.
+    let handle = unsafe { HANDLE.get(comm)?.as_ref() };
+    let found = handle.and_then(|h| h.neighborhoods.iter().flatten().find_map(|bound| bound.hints.learned.0));
+    Ok(Learned(found))
 }
 
 /// Removes the neighborhoods for some operations, and with the last one everything else on the
