@@ -175,8 +175,8 @@ int main(int argc, char **argv) {
     CHECK(!strcmp(found, again), "%s, then %s", found, again);
   }
   THEN;
-  /* files that do not count are replaced: cut off, of another MPI, empty, with other parameters than
-     can be */
+  /* files that do not count are replaced: cut off, of another MPI, empty, with other parameters
+     than can be */
   for (int bad = 0; bad < 4; bad++) {
     if (me == 0) unlink(file());
     version++;

@@ -1,5 +1,5 @@
-//! Parameters that a set call has measured: kept in memory for later set calls of the program, and in
-//! a file for later programs.
+//! Parameters that a set call has measured: kept in memory for later set calls of the program, and
+//! in a file for later programs.
 //!
 //! The file is replaced as a whole: a reader finds the old one or the new one. Not being able to
 //! read or write it only costs another measurement.

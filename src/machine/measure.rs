@@ -1,5 +1,5 @@
-//! Measures the LogGP parameters of the machine between two processes: thoroughly, in seconds, or in
-//! a few tens of milliseconds.
+//! Measures the LogGP parameters of the machine between two processes: thoroughly, in seconds, or
+//! in a few tens of milliseconds.
 //!
 //! Process 0 exchanges messages with the first process on another node, or with process 1 if there
 //! is only one node; the others sleep. All times are medians of as many repetitions as the time

@@ -51,10 +51,10 @@ pub fn set(comm: Communicator, parameters: Result<Parameters>) -> Result<()> {
     unsafe { PARAMETERS.set(comm, parameters) }
 }
 
-/// Finds out the parameters between nodes when nobody gives them; with [`Learn::Now`] measures them,
-/// between processes of one node if there is only one. Returns the same on all processes: what
-/// process 0 remembers or finds in its file counts for all. `None` if what was measured cannot be
-/// right.
+/// Finds out the parameters between nodes when nobody gives them; with [`Learn::Now`] measures
+/// them, between processes of one node if there is only one. Returns the same on all processes:
+/// what process 0 remembers or finds in its file counts for all. `None` if what was measured cannot
+/// be right.
 ///
 /// `first` is the lowest rank of the caller's node. Collective: a reduction and two broadcasts of a
 /// few words; if it measures, some tens of milliseconds.

@@ -3,11 +3,12 @@
 //!
 //! Candidates run in *sweeps*: in each of them every candidate that is still in the race has a
 //! turn, in an order that differs from sweep to sweep, so that neither a disturbance nor a neighbor
-//! in the order always hits the same one. A turn is [`TURN`] calls in a row, of which the last one
-//! counts: what a candidate leaves behind (late processes, queues in the network, windows of TCP)
-//! slows the first call of the next one.
+//! in the order always hits the same one. A turn is several calls in a row, of which the first half
+//! does not count: what a candidate leaves behind (late processes, queues in the network, windows
+//! of TCP, bytes that a network lets pass before it holds senders to their rate) is the next one's
+//! start, and is gone after some calls or some milliseconds.
 //!
-//! A call takes as long as on its slowest process. The median of these times decides. Its
+//! A call takes as long as on its slowest process. The median of the turns' means decides. Its
 //! confidence interval is that of the sign test, between two of the sorted times, and supposes
 //! nothing about the noise. A candidate leaves the race when its interval lies above that of the
 //! best one. The race is over when the best one is at most [`TOLERANCE`] slower than any other
@@ -16,11 +17,15 @@
 
 use crate::util::random::Random;
 
-/// Calls of a turn. The last one counts.
-pub const TURN: usize = 2;
+/// Fewest and most calls of a turn.
+pub const TURN: [usize; 2] = [2, 8];
 
-/// Sweeps before anything is decided: the fewest whose extremes enclose the median with a
-/// probability of more than 0.9.
+/// Time that a turn takes, in seconds, if that many calls do: longer than networks and TCP
+/// remember.
+const TURN_TIME: f64 = 0.01;
+
+/// Sweeps, after one that only finds out how long calls take, before anything is decided: the
+/// fewest whose extremes enclose the median with a probability of more than 0.9.
 pub const LEAST: usize = 5;
 
 /// Sweeps after which the medians decide, whatever the noise.
@@ -36,13 +41,16 @@ const DEVIATIONS: f64 = 2.0;
 /// A race between candidates, numbered from 0. Equal on all processes that make the same calls.
 #[derive(Debug, Clone)]
 pub struct Race {
-    /// The counted times of each candidate, in seconds, on the slowest process.
+    /// The mean times of each candidate's turns, in seconds, on the slowest process.
     times: Vec<Vec<f64>>,
+    /// Calls of a turn.
+    turn: usize,
     /// Candidates of the current sweep, in the order of their turns.
     order: Vec<usize>,
     /// This process's times of the current sweep's calls.
     sweep: Vec<f64>,
-    sweeps: usize,
+    /// Number of sweeps that counted. `None` in the first one, which does not count.
+    sweeps: Option<usize>,
     over: bool,
 }
 
@@ -50,14 +58,15 @@ impl Race {
     /// Begins a race of `candidates` candidates.
     pub fn new(candidates: usize) -> Race {
         let times = (0..candidates).map(|_| Vec::with_capacity(MOST)).collect();
-        let mut race = Race { times, order: Vec::new(), sweep: Vec::new(), sweeps: 0, over: candidates == 0 };
+        let (order, sweep) = (Vec::new(), Vec::new());
+        let mut race = Race { times, turn: TURN[0], order, sweep, sweeps: None, over: candidates == 0 };
         race.begin_sweep((0..candidates).collect());
         race
     }
 
     /// The candidate that makes the next call. The race must not be over.
     pub fn next(&self) -> usize {
-        self.order[self.sweep.len() / TURN]
+        self.order[self.sweep.len() / self.turn]
     }
 
     /// Notes the time of the call of [`Race::next`] on this process, in seconds. Returns the times
@@ -65,24 +74,35 @@ impl Race {
     /// them to [`Race::end_sweep`].
     pub fn note(&mut self, time: f64) -> Option<&[f64]> {
         self.sweep.push(time);
-        (self.sweep.len() == TURN * self.order.len()).then_some(&self.sweep[..])
+        (self.sweep.len() == self.turn * self.order.len()).then_some(&self.sweep[..])
     }
 
     /// Ends a sweep whose calls took `slowest` on the slowest processes.
     pub fn end_sweep(&mut self, slowest: &[f64]) {
-        for (&candidate, turn) in self.order.iter().zip(slowest.chunks_exact(TURN)) {
-            self.times[candidate].push(turn[TURN - 1]);
-        }
-        self.sweeps += 1;
         let mut running = std::mem::take(&mut self.order);
-        if self.sweeps >= LEAST {
+        let turns = slowest.chunks_exact(self.turn);
+        let Some(sweeps) = &mut self.sweeps else {
+            let shortest = turns.map(|turn| turn[turn.len() - 1]).fold(f64::INFINITY, f64::min);
+            // a quotient that is infinite or no number is the largest, or 0
+            self.turn = ((TURN_TIME / shortest) as usize).clamp(TURN[0], TURN[1]);
+            self.sweeps = Some(0);
+            self.begin_sweep(running);
+            return;
+        };
+        for (&candidate, turn) in running.iter().zip(turns) {
+            let counted = &turn[turn.len().div_ceil(2)..];
+            self.times[candidate].push(counted.iter().sum::<f64>() / counted.len() as f64);
+        }
+        *sweeps += 1;
+        let sweeps = *sweeps;
+        if sweeps >= LEAST {
             let best = running.iter().copied().min_by(|&a, &b| median(&self.times[a]).total_cmp(&median(&self.times[b])));
             let Some(best) = best else { return };
             let (_, slow) = interval(&self.times[best]);
             let fast = |candidate: usize| interval(&self.times[candidate]).0;
             running.retain(|&candidate| candidate == best || fast(candidate) <= slow);
             let settled = running.iter().all(|&other| other == best || slow <= (1.0 + TOLERANCE) * fast(other));
-            self.over = settled || self.sweeps == MOST;
+            self.over = settled || sweeps == MOST;
         }
         self.begin_sweep(running);
     }
@@ -99,8 +119,8 @@ impl Race {
 
     fn begin_sweep(&mut self, mut running: Vec<usize>) {
         running.sort_unstable();
-        Random::new(self.sweeps as u64).shuffle(&mut running);
-        self.sweep = Vec::with_capacity(TURN * running.len());
+        Random::new(self.sweeps.map_or(0, |sweeps| 1 + sweeps as u64)).shuffle(&mut running);
+        self.sweep = Vec::with_capacity(self.turn * running.len());
         self.order = running;
     }
 }
@@ -160,10 +180,13 @@ mod tests {
     #[test]
     fn clear_differences_take_few_calls() {
         let (best, calls) = run(6, |_, candidate| [61.0, 80.0, 70.0, 47.5, 55.0, 52.0][candidate]);
-        assert_eq!((best, calls), (3, TURN * LEAST * 6));
-        assert_eq!(run(1, |_, _| 1.0), (0, TURN * LEAST));
+        assert_eq!((best, calls), (3, 2 * (1 + LEAST) * 6));
+        assert_eq!(run(1, |_, _| 1.0), (0, 2 * (1 + LEAST)));
         // without noise, equal ones are as good as one another
-        assert_eq!(run(2, |_, _| 1.0).1, 2 * TURN * LEAST);
+        assert_eq!(run(2, |_, _| 1.0).1, 2 * 2 * (1 + LEAST));
+        // turns of short calls have more of them
+        assert_eq!(run(2, |_, candidate| 0.002 + 0.001 * candidate as f64).1, 2 * (2 + 5 * LEAST));
+        assert_eq!(run(2, |_, candidate| 1e-6 * (1 + candidate) as f64).1, 2 * (2 + 8 * LEAST));
     }
 
     /// The choice is seldom one that takes 12 % longer than the best, and more noise takes more
@@ -212,6 +235,20 @@ mod tests {
         assert_eq!(best, 3);
     }
 
+    /// A network that lets some bytes pass at once, and holds a sender to a rate after that: the
+    /// candidate that sends more is faster in its first calls only.
+    #[test]
+    fn a_burst_does_not_decide() {
+        const RATE: f64 = 25e6;
+        let (mut tokens, bytes, latency) = (128e3, [26e3, 54e3], [1.2e-3, 0.9e-3]);
+        let (best, _) = run(2, |_, candidate| {
+            let time = f64::max(latency[candidate], (bytes[candidate] - tokens) / RATE);
+            tokens = f64::min(128e3, tokens - bytes[candidate] + time * RATE);
+            time
+        });
+        assert_eq!(best, 0);
+    }
+
     proptest! {
         #[test]
         fn the_number_of_calls_is_bounded(
@@ -220,7 +257,8 @@ mod tests {
         ) {
             let (best, calls) = run(candidates, |call, _| times[call % times.len()]);
             prop_assert!(best < candidates);
-            prop_assert!((TURN * LEAST * candidates..=TURN * MOST * candidates).contains(&calls), "{}", calls);
+            let bounds = 2 * (1 + LEAST) * candidates..=(2 + 8 * MOST) * candidates;
+            prop_assert!(bounds.contains(&calls), "{}", calls);
         }
 
         /// Processes that agree on the times of sweeps make the same calls, whatever each measured.

@@ -189,10 +189,10 @@ fn shared(
 /// `grid` is that of a Cartesian communicator. Collective: all processes pass hints that agree, and
 /// make the same choice.
 ///
-/// Cost: where forwarding helps, that of `find_star` and `find_stencil`. Where the graph of all processes is needed, process 0 gathers it
-/// once: 8 bytes an edge and 12 a process there. It makes the plan, in the time that the algorithm
-/// states, and sends each process its share, 20 bytes for each end of a message; or it compares
-/// predicted times, and broadcasts 17 bytes.
+/// Cost: where forwarding helps, that of `find_star` and `find_stencil`. Where the graph of all
+/// processes is needed, process 0 gathers it once: 8 bytes an edge and 12 a process there. It makes
+/// the plan, in the time that the algorithm states, and sends each process its share, 20 bytes for
+/// each end of a message; or it compares predicted times, and broadcasts 17 bytes.
 ///
 /// # Errors
 /// The schedule that a hint asks for does not fit; the same on all processes.

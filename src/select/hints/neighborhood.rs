@@ -48,8 +48,9 @@ pub enum Transport {
     Auto,
 }
 
-/// Parameters of the machine that a set call found out. Ignored by comparisons: they follow from the
-/// hints and the processes, and a neighborhood that is set with the same ones takes what there is.
+/// Parameters of the machine that a set call found out. Ignored by comparisons: they follow from
+/// the hints and the processes, and a neighborhood that is set with the same ones takes what there
+/// is.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Learned(pub Option<(Loggp, Origin)>);
 

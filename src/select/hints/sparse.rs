@@ -23,8 +23,8 @@ pub struct SparseHints {
     /// `mpix_matched_probe`: true to probe for messages by `MPI_Improbe` (default, if the MPI
     /// library has it), false for `MPI_Iprobe`.
     pub matched_probe: bool,
-    /// `mpix_loggp`: a preset or a file. Exchanges measure no parameters: every other value counts as
-    /// not given.
+    /// `mpix_loggp`: a preset or a file. Exchanges measure no parameters: every other value counts
+    /// as not given.
     pub loggp: Option<Loggp>,
     /// Sources of the values.
     pub origins: ExchangeOrigins,
