@@ -145,8 +145,9 @@ extern "C" {
 //   `scatter_binomial`, `scatter_optimal`, `combining`, `node_aware`.
 // - `mpix_split`: `true` (default) or `false`, whether messages may be cut into parts.
 // - `mpix_weight_unit`: bytes that a weight of 1 stands for (default 1).
-// - `mpix_loggp`: the machine's parameters, a preset or a file (default: those that
-//   `MPIX_Loggp_get` returns).
+// - `mpix_loggp`: the machine's parameters, a preset or a file; `auto` (default): those that
+//   `MPIX_Loggp_get` returns, and if there are none, measured where the choice depends on them;
+//   `measure`: measured by this call; `none`: unknown, so that `auto` chooses `direct`.
 // - `mpix_seed`: seeds random choices (default 1).
 // - `mpix_duplex`: `full` (default) or `half`, whether a process sends and receives in the same
 //   round.
@@ -1820,7 +1821,7 @@ int MPIX_Request_testsome_source(MPIX_Request request, int *outcount, int *indic
 // - `mpix_node_size`: a number of consecutive processes that are taken to share a node.
 // - `mpix_matched_probe`: `true` (default) or `false`, whether `MPI_Improbe` or `MPI_Iprobe` finds
 //   messages.
-// - `mpix_loggp`: the machine's parameters, a preset or a file.
+// - `mpix_loggp`: the machine's parameters, a preset or a file; other values count as not given.
 //
 // Collective over `comm`: every process calls it, also one that sends nothing.
 //
@@ -2574,7 +2575,9 @@ int MPIX_Loggp_set(const MPIX_Loggp *parameters, MPI_Comm comm);
 // - the parameters that `MPIX_Loggp_set` gave the communicator;
 // - the file that the environment variable `MPIX_LOGGP_FILE` names;
 // - the file `mpix-neighbor/loggp` in `$XDG_CONFIG_HOME` or `~/.config`;
-// - the preset `jaguar`.
+// - what the set calls on the communicator have measured, or found in the file of an earlier
+//   program;
+// - the preset `jaguar`, by which no schedule is chosen.
 //
 // Parameters that do not come from `MPIX_Loggp_set` have one overhead, which stands for both, and a
 // deviation of 0.

@@ -37,8 +37,9 @@
 //! `distributed_coloring` in several files. `select` chooses among them, guided by its `hints`.
 //!
 //! `model` is the LogGP cost model, with the costs of sparse exchanges (`model::sparse`) and a
-//! simulator (`simulate`), which runs the schedules of all processes in simulated time. `measure`
-//! finds the parameters of a machine. `util` serves everybody: random numbers, and how to wait.
+//! simulator (`simulate`), which runs the schedules of all processes in simulated time. `machine`
+//! says where the parameters of the machine come from, and measures them; `measure` does so for
+//! programs and the tool. `util` serves everybody: random numbers, and how to wait.
 //!
 //! `environment` is the only access to environment variables and parameter files. `logging` writes
 //! to standard error what `MPIX_NEIGHBOR_LOG` asks for.
@@ -69,6 +70,8 @@ pub mod environment;
 mod exec;
 #[cfg(feature = "mpi")]
 mod logging;
+#[cfg(feature = "mpi")]
+mod machine;
 #[cfg(feature = "mpi")]
 pub mod measure;
 #[cfg(feature = "mpi")]

@@ -124,7 +124,7 @@ static void described(void) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   OK(set(MPI_INFO_NULL, comm));
-  holds(comm, 0, "\nhints given: none\nhints by default: mpix_schedule = auto, mpix_weight_unit = not given, mpix_loggp = jaguar, mpix_split = true, mpix_seed = 1, ");
+  holds(comm, 0, "\nhints given: none\nhints by default: mpix_schedule = auto, mpix_weight_unit = not given, mpix_loggp = auto, mpix_split = true, mpix_seed = 1, ");
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpix_schedule", "direct");
   MPI_Info_set(info, "mpix_seed", "7");

@@ -164,7 +164,11 @@ static void order(void) {
 
   /* there is no file */
   count(__LINE__, comm, &jaguar);
-  chooses(__LINE__, MPI_INFO_NULL, 10, "at most 135168 bytes");
+  MPI_Info_set(info, "mpix_loggp", "jaguar");
+  chooses(__LINE__, info, 10, "at most 135168 bytes");
+  MPI_Info_set(info, "mpix_loggp", "intrepid");
+  /* no preset decides by itself */
+  chooses(__LINE__, MPI_INFO_NULL, 10, "all processes share a node");
   write_file(usual, "latency = 1\noverhead = 2 # half of both\ngap = 3\ngap_per_byte = 0.25\neager = 111\n");
   const MPIX_Loggp of_usual = {1, 2, 2, 3, 0.25, 111, 0};
   count(__LINE__, comm, &of_usual);
@@ -180,6 +184,18 @@ static void order(void) {
   /* the caller, of this communicator, does */
   chooses(__LINE__, MPI_INFO_NULL, 100000, n > 1 ? "by the model" : "at most 777 bytes");
   chooses(__LINE__, info, 10, "at most 12288 bytes");
+  count(__LINE__, comm, &mine);
+  setenv("MPIX_LOGGP", "none", 1);
+  chooses(__LINE__, info, 10, "all processes share a node");
+  count(__LINE__, comm, &jaguar);
+  if (n > 1) {
+    setenv("MPIX_LOGGP", "measure", 1);
+    chooses(__LINE__, info, 10, "us/B, S ");
+    chooses(__LINE__, info, 10, " (measured)");
+    chooses(__LINE__, info, 10000000, "by the model");
+  }
+  setenv("MPIX_LOGGP", "auto", 1);
+  chooses(__LINE__, info, 10, "at most 777 bytes");
   count(__LINE__, comm, &mine);
   setenv("MPIX_LOGGP", "jaguar", 1);
   chooses(__LINE__, info, 10, "at most 135168 bytes");

@@ -213,7 +213,7 @@ static void by_measuring(void) {
   CHECK(strstr(text, "schedule direct:") && strstr(text, "the first calls compare it with") && strstr(text, "edge_coloring"), "%s", text);
   int calls = 0;
   for (; strstr(describe(MPIX_NEIGHBOR_ALLTOALL, comm), "compare it with"); calls++) {
-    if (calls > 1000) {
+    if (calls > 3000) {
       CHECK(0, "never decided");
       break;
     }
@@ -224,8 +224,9 @@ static void by_measuring(void) {
     }
     exchange(1000, comm);
   }
-  /* all candidates but dimension_order, ten calls each */
-  CHECK(calls == 50, "%d calls", calls);
+  /* all candidates but dimension_order: twelve calls each, more if they are short, and of those
+     that are nearly as fast as the best, but at most 482 */
+  CHECK(calls >= 60 && calls <= 5 * 482, "%d calls", calls);
   text = describe(MPIX_NEIGHBOR_ALLTOALL, comm);
   double time = -1, direct = -1;
   const char *took = strstr(text, "the first calls took ");
@@ -240,7 +241,7 @@ static void by_measuring(void) {
   CHECK(strcmp(mine, first) == 0, "%s here, %s on process 0", mine, first);
   exchange(1000, comm);
   /* the other operation still compares, and sums while it does */
-  for (int call = 0; call < 60; call++) {
+  for (int call = 0; call < 10 || (call < 3000 && strstr(describe(MPIX_NEIGHBOR_REDUCE, comm), "compare it with")); call++) {
     long one[700], sum[700];
     for (int i = 0; i < 700; i++) one[i] = me + i;
     OK(MPIX_Neighbor_reduce(one, 700, MPI_LONG, sum, 700, MPI_LONG, MPI_SUM, comm));

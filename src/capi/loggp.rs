@@ -4,10 +4,11 @@ use std::ffi::c_int;
 
 use super::args::Results;
 use super::boundary;
+use crate::collective::handle;
 use crate::environment;
 use crate::error::{Argument, Error, Result};
 use crate::logging;
-use crate::measure;
+use crate::machine;
 use crate::model::{Loggp, Parameters};
 use crate::mpi::coll;
 use crate::mpi::comm::Owned;
@@ -106,7 +107,7 @@ pub unsafe extern "C" fn MPIX_Loggp_measure(info: MPI_Info, comm: MPI_Comm, para
             })();
             let private = Owned::duplicate(comm)?;
             let (place, measuring) = coll::share_outcome(&private, arguments)?;
-            place.write([measure::loggp::measure(&private, measuring, |_| ())?.parameters.into()]);
+            place.write([machine::measure(&private, measuring, |_| ())?.parameters.into()]);
             Ok(())
         })
     }
@@ -125,7 +126,7 @@ pub unsafe extern "C" fn MPIX_Loggp_set(parameters: *const MPIX_Loggp, comm: MPI
             let null = || Error::NullResult { argument: Argument::new("parameters") };
             let parameters = parameters.as_ref().ok_or_else(|| null().into()).and_then(MPIX_Loggp::check);
             let loggp = parameters.as_ref().ok().map(|p| p.loggp);
-            measure::loggp::hang(comm, parameters)?;
+            machine::set(comm, parameters)?;
             loggp.map_or(Ok(()), |loggp| sparse::set_machine(comm, loggp))
         })
     }
@@ -143,11 +144,11 @@ pub unsafe extern "C" fn MPIX_Loggp_get(comm: MPI_Comm, parameters: *mut MPIX_Lo
         boundary::call("MPIX_Loggp_get", comm, |comm| {
             let place = Results::one("parameters", parameters)?;
             let hints = read(|_| Ok(None))?;
-            let known = measure::loggp::known(comm)?.filter(|_| hints.loggp.is_none());
-            let counts = match known {
-                Some(known) => known,
-                None => with_machine(hints, None)?.machine().into(),
-            };
+            let known = machine::known(comm)?;
+            let mut hints = with_machine(hints, known)?;
+            hints.learned = handle::learned(comm)?;
+            // those of the communicator have two overheads
+            let counts = known.filter(|known| hints.known_machine() == Some(known.loggp)).unwrap_or(hints.machine().into());
             place.write([counts.into()]);
             Ok(())
         })
@@ -160,7 +161,7 @@ pub unsafe extern "C" fn MPIX_Loggp_get(comm: MPI_Comm, parameters: *mut MPIX_Lo
 /// `info` must be an info object or `MPI_INFO_NULL`.
 pub(super) unsafe fn hints(info: MPI_Info, comm: Communicator) -> Result<Hints> {
     // SAFETY: the caller vouches for the handle.
-    with_machine(read(|key| unsafe { info::get(info, key) })?, measure::loggp::known(comm)?)
+    with_machine(read(|key| unsafe { info::get(info, key) })?, machine::known(comm)?)
 }
 
 fn read(info: impl Fn(&str) -> Result<Option<String>>) -> Result<Hints> {

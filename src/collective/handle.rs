@@ -23,12 +23,13 @@ use crate::exec::rma::link::Link;
 use crate::exec::waiting::Waiting;
 use crate::exec::{Any, Executor};
 use crate::mpi::attribute::Key;
+use crate::mpi::coll;
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::{self, Communicator, device};
 use crate::observe::Record;
 use crate::progress::Outstanding;
 use crate::schedule::{Algorithm, FoldOrder, Schedule};
-use crate::select::hints::Hints;
+use crate::select::hints::{Hints, Learned};
 use crate::shm::node::Team;
 use crate::topology::neighborhood::{Neighborhood, Rank};
 
@@ -156,6 +157,17 @@ pub unsafe fn lookup(comm: Communicator<'_>, operation: Operation) -> Result<&Ar
     let handle = unsafe { HANDLE.get(comm)?.as_ref() };
     (handle.and_then(|h| h.neighborhoods[operation as usize].as_ref()))
         .ok_or_else(|| Error::NoNeighborhood { operation: operation.name() }.into())
+}
+
+/// The parameters of the machine that a set call on a communicator found out, if one did.
+///
+/// # Safety
+/// As for [`lookup`], during the call.
+pub unsafe fn learned(comm: Communicator) -> Result<Learned> {
+    // SAFETY: the caller vouches for the value; what is returned is a copy.
+    let handle = unsafe { HANDLE.get(comm)?.as_ref() };
+    let found = handle.and_then(|h| h.neighborhoods.iter().flatten().find_map(|bound| bound.hints.learned.0));
+    Ok(Learned(found))
 }
 
 /// Removes the neighborhoods for some operations, and with the last one everything else on the
@@ -451,7 +463,8 @@ impl BoundNeighborhood {
     }
 
     /// Runs one collective by the schedule whose turn it is. After the last turn it keeps the
-    /// fastest one; that call is collective over the communicator.
+    /// fastest one. Collective over the communicator: processes that come late would be counted as
+    /// time of the schedule, and those that are not yet through with the call before too.
     ///
     /// # Safety
     /// As for `run`.
@@ -462,13 +475,15 @@ impl BoundNeighborhood {
         let Some(comparison) = trial.as_mut() else {
             return Err(Error::Internal("there is nothing to compare".into()).into());
         };
-        let result = comparison.take_turn(&mut runner, |candidate| {
+        let result = comparison.take_turn(&mut runner, self.comm(), |candidate| {
             let algorithm = candidate.choice.algorithm;
             // SAFETY: the caller vouches for the buffers.
             unsafe {
                 let executor = candidate.executor_for(buffers)?;
                 // erroneous arguments take no turn: they are found before anything is sent
                 executor.bind(buffers)?;
+                let mut barrier = coll::start_barrier(self.comm())?;
+                self.outstanding.until(self.yields(), || barrier.test())?;
                 let begin = Instant::now();
                 let tag = self.tag(algorithm)?;
                 let result = executor.start(tag).and_then(|()| self.wait_for(executor));
@@ -476,7 +491,7 @@ impl BoundNeighborhood {
             }
         })?;
         if comparison.is_complete() {
-            let choice = comparison.decide(&mut runner, |candidate| candidate.choice.algorithm, self.comm())?;
+            let choice = comparison.decide(&mut runner, |candidate| candidate.choice.algorithm);
             runner.choice = choice;
             *trial = None;
             *self.summary.lock().unwrap_or_else(PoisonError::into_inner) = Summary::new(choice, &runner.schedule, Vec::new());

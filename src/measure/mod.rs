@@ -1,6 +1,4 @@
-//! Measurements, of the machine's LogGP parameters and of sparse exchanges, for programs and for
-//! the command-line tool.
+//! Measurements for programs and for the command-line tool: sessions, and sparse exchanges.
 
-pub(crate) mod loggp;
 pub mod session;
 mod sparse;

@@ -2,14 +2,15 @@
 //! finalizes MPI and offers what these programs need of it. The interface for everyone else is
 //! [`crate::capi`].
 
-pub use super::loggp::Found;
 pub use super::sparse::{Timed, Timing};
+pub use crate::machine::Measured;
 pub use crate::mpi::MPI_Comm;
 pub use crate::mpi::family::require as require_own_mpi;
 pub use crate::select::hints::Measuring;
 
-use super::{loggp, sparse};
+use super::sparse;
 use crate::error::Result;
+use crate::machine;
 use crate::mpi::comm::{self, Owned as Comm};
 use crate::mpi::{self, coll, start};
 
@@ -66,8 +67,8 @@ impl Session {
 
     /// Measures the LogGP parameters as `MPIX_Loggp_measure` does. Collective; the options of
     /// process 0 apply. `progress` is called there with the fraction that is done.
-    pub fn measure(&self, options: Measuring, progress: impl FnMut(f64)) -> Result<Found> {
-        loggp::measure(self.comm(), options, progress)
+    pub fn measure(&self, options: Measuring, progress: impl FnMut(f64)) -> Result<Measured> {
+        machine::measure(self.comm(), options, progress)
     }
 
     /// Measures how long sparse exchanges among the first `timing.processes` processes take with

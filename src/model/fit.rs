@@ -87,6 +87,26 @@ impl From<Loggp> for Parameters {
     }
 }
 
+impl Parameters {
+    /// Number of words of a message that holds them.
+    pub const WORDS: usize = 8;
+
+    /// Returns them as words of a message.
+    pub fn words(&self) -> [u64; Self::WORDS] {
+        let m = &self.loggp;
+        let [latency, overhead, gap, per_byte] = [m.latency, m.overhead, m.gap, m.gap_per_byte].map(f64::to_bits);
+        let [send, recv, deviation] = [self.send_overhead, self.recv_overhead, self.deviation].map(f64::to_bits);
+        [latency, overhead, gap, per_byte, m.eager, send, recv, deviation]
+    }
+
+    /// Reads them from the words of a message.
+    pub fn from_words(words: [u64; Self::WORDS]) -> Parameters {
+        let cost = |i: usize| f64::from_bits(words[i]);
+        let loggp = Loggp { latency: cost(0), overhead: cost(1), gap: cost(2), gap_per_byte: cost(3), eager: words[4] };
+        Parameters { loggp, send_overhead: cost(5), recv_overhead: cost(6), deviation: cost(7) }
+    }
+}
+
 /// A measured machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measurement {

@@ -9,6 +9,7 @@
 
 pub mod fit;
 pub mod generate;
+pub mod kept;
 pub mod loggp;
 pub mod simulate;
 pub mod sparse;

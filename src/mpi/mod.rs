@@ -95,6 +95,17 @@ pub fn time() -> f64 {
     constants::RSMPI_Wtime()
 }
 
+/// Returns the name of the caller's node (`MPI_Get_processor_name`); empty if MPI has none.
+pub fn processor_name() -> String {
+    /// More than any MPI's `MPI_MAX_PROCESSOR_NAME`.
+    const LENGTH: usize = 1 << 12;
+    let (mut text, mut length) = (vec![0u8; LENGTH], 0);
+    // SAFETY: the buffer is longer than what any MPI writes.
+    unsafe { mpi_sys::MPI_Get_processor_name(text.as_mut_ptr().cast(), &mut length) };
+    text.truncate(usize::try_from(length).unwrap_or(0));
+    String::from_utf8_lossy(&text).trim_end_matches('\0').to_owned()
+}
+
 /// Returns the name and version of the running MPI library, first line only.
 pub fn library_version() -> String {
     /// More than any MPI's `MPI_MAX_LIBRARY_VERSION_STRING`: the library may run under another MPI

@@ -10,14 +10,16 @@ use std::fmt;
 use crate::error::{Error, Result};
 use crate::model::{Options, predict};
 use crate::schedule::{ALGORITHMS, Algorithm, Build, Entry, Input, Operations, Stencil, schedules_on_nodes, world_schedules_on};
-use crate::select::hints::{Hints, MOST_EDGES, ScheduleHint};
+use crate::select::hints::{Hints, Learn, MOST_EDGES, ScheduleHint};
 use crate::topology::graph::Graph;
 use crate::topology::nodes::Locality;
 
 pub mod hints;
 mod protocol;
+mod race;
 
 pub use protocol::{Chooser, Class, Likeness, ProtocolChoice, ProtocolReason, UNMEASURED, time_code};
+pub use race::Race;
 
 /// Time to copy a byte into or out of a packet, in microseconds: 10 GB/s, typical of caches and
 /// memory of cluster nodes.
@@ -38,11 +40,12 @@ pub enum Reason {
     Unweighted,
     /// No message is long enough to wait for its receiver; with the eager limit in bytes.
     Eager(u64),
-    /// All processes share a node, whose memory the default parameters of the machine do not
-    /// describe.
+    /// All processes share a node, whose memory the parameters of the machine do not describe.
     OneNode,
     /// The graph is too large to examine; with its number of edges.
     Large(u64),
+    /// The parameters of the machine are not known.
+    Unknown,
     /// The model: predicted time of the choice and of `direct`, in microseconds.
     Predicted(f64, f64),
     /// Timing of the first calls: time of the choice and of `direct` on the slowest process, in
@@ -74,6 +77,9 @@ impl fmt::Display for Reason {
                 write!(f, "all processes share a node, where messages meet in no network (mpix_loggp can say otherwise)")
             }
             Reason::Large(edges) => write!(f, "the {edges} edges of all processes are too many to compare schedules"),
+            Reason::Unknown => {
+                write!(f, "no parameters of this machine are known (mpix_loggp can give them, or have them measured)")
+            }
             Reason::Predicted(time, direct) => write!(f, "by the model {time:.2} us, against {direct:.2} us for direct"),
             Reason::Measured(time, direct) => write!(f, "the first calls took {time:.2} us with it, {direct:.2} us with direct"),
         }
@@ -124,28 +130,53 @@ pub fn select(hints: &Hints, input: &Input, outline: Outline) -> Result<Next> {
         },
         // verification changes the times
         ScheduleHint::Measure if !hints.verify => Ok(Next::Try),
-        _ if !outline.weighted && hints.weight_unit.is_none() => {
-            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Reason::Unweighted }))
-        }
-        // no sender waits for eager messages, so rounds could only add delays; but a tree shares
-        // the work of a star's hub, and combining messages, on a grid or between nodes, makes them
-        // fewer
-        _ if input.star.is_none()
-            && !input.stencil.is_some_and(Stencil::saves_messages)
-            && !gathers(input.processes, outline.nodes)
-            && outline.heaviest.saturating_mul(hints.weight_unit.unwrap_or(1).into()) <= hints.machine().eager =>
-        {
-            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Reason::Eager(hints.machine().eager) }))
-        }
-        // in shared memory, only parameters of this machine give correct predictions
-        _ if outline.one_node && hints.loggp.is_none() => {
-            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Reason::OneNode }))
-        }
-        _ if outline.edges > hints.graph_limit.min(MOST_SIMULATED) => {
-            Ok(Next::Take(Choice { algorithm: Algorithm::Direct, why: Reason::Large(outline.edges) }))
-        }
-        _ => Ok(Next::Compare),
+        _ => Ok(match reason_for_direct(hints, input, outline) {
+            Some(why) => Next::Take(Choice { algorithm: Algorithm::Direct, why }),
+            None => Next::Compare,
+        }),
     }
+}
+
+/// Returns why the model need not be asked.
+fn reason_for_direct(hints: &Hints, input: &Input, outline: Outline) -> Option<Reason> {
+    if !is_sized(hints, outline) {
+        return Some(Reason::Unweighted);
+    }
+    // no sender waits for eager messages, so rounds could only add delays; but a tree shares the
+    // work of a star's hub, and combining messages, on a grid or between nodes, makes them fewer
+    let combines =
+        input.star.is_some() || input.stencil.is_some_and(Stencil::saves_messages) || gathers(input.processes, outline.nodes);
+    let longest = outline.heaviest.saturating_mul(hints.weight_unit.unwrap_or(1).into());
+    match hints.known_machine() {
+        Some(machine) if !combines && longest <= machine.eager => Some(Reason::Eager(machine.eager)),
+        // in shared memory, only parameters of this machine give correct predictions
+        _ if outline.one_node && !hints.describes_processes() => Some(Reason::OneNode),
+        _ if outline.edges > hints.graph_limit.min(MOST_SIMULATED) => Some(Reason::Large(outline.edges)),
+        None => Some(Reason::Unknown),
+        Some(_) => None,
+    }
+}
+
+/// Returns true if the sizes of messages are known.
+fn is_sized(hints: &Hints, outline: Outline) -> bool {
+    outline.weighted || hints.weight_unit.is_some()
+}
+
+/// Returns true if the set call must find out the parameters of the machine: nobody gives them, and
+/// the choice, or where the schedules cut messages, depends on them.
+pub fn asks_for_machine(hints: &Hints, outline: Outline, processes: u32) -> bool {
+    let missing = match hints.learn {
+        Learn::Never => false,
+        Learn::IfUnknown => hints.known_machine().is_none() && !outline.one_node,
+        Learn::Now => processes > 1,
+    };
+    let costs = |algorithm: Algorithm| matches!(algorithm.entry().build, Build::Global(_) | Build::Scatter(_));
+    let depends = match hints.schedule {
+        ScheduleHint::Only(algorithm) => costs(algorithm),
+        ScheduleHint::Measure if !hints.verify => true,
+        _ => outline.edges <= hints.graph_limit.min(MOST_SIMULATED),
+    };
+    missing && depends && is_sized(hints, outline)
 }
 
 /// The algorithms whose times are compared in the first calls.
@@ -200,8 +231,10 @@ pub fn may_combine(hints: &Hints, outline: Outline) -> bool {
             ScheduleHint::Measure if !hints.verify => true,
             // if the model decides
             _ => {
-                let sized = outline.weighted || hints.weight_unit.is_some();
-                sized && (!outline.one_node || hints.loggp.is_some()) && outline.edges <= hints.graph_limit.min(MOST_SIMULATED)
+                is_sized(hints, outline)
+                    && hints.known_machine().is_some()
+                    && (!outline.one_node || hints.describes_processes())
+                    && outline.edges <= hints.graph_limit.min(MOST_SIMULATED)
             }
         }
 }
@@ -289,11 +322,17 @@ mod tests {
     use super::*;
     use crate::model::Loggp;
     use crate::schedule::{Star, world_schedules};
+    use crate::select::hints::origins::Origin;
     use crate::topology::neighborhood::{Neighbor, Neighborhood};
 
     const ALL: Operations = Operations { gather: true, alltoall: true, reduce: true };
     const ALLTOALL: Operations = Operations { gather: false, alltoall: true, reduce: false };
     const FEW: Outline = Outline { edges: 10, weighted: false, heaviest: 1, one_node: false, operations: ALL, nodes: 0 };
+
+    /// Hints under which the model decides.
+    fn jaguar() -> Hints {
+        Hints { site_loggp: Loggp::preset("jaguar"), ..Hints::default() }
+    }
 
     #[test]
     fn a_schedule_that_does_not_fit_is_an_error_with_its_reason() {
@@ -335,7 +374,7 @@ mod tests {
         assert!(candidates(&promised, &input(Some(&star)), alone).contains(&Algorithm::ScatterBinomial));
         assert!(!candidates(&promised, &input(None), alone).contains(&Algorithm::ScatterBinomial));
         // blocks of 8 bytes: it helps a source of 39 messages if others forward them
-        let auto = |whole_communicator| Hints { whole_communicator, ..Hints::default() };
+        let auto = |whole_communicator| Hints { whole_communicator, ..jaguar() };
         let weighted = |outline| Outline { weighted: true, heaviest: 8, ..outline };
         assert_eq!(select(&auto(true), &input(Some(&star)), weighted(alone)).unwrap(), Next::Compare);
         let chosen = |hints, outline: Outline| compare(&hints, &graph, None, None, None, outline.operations).unwrap().algorithm;
@@ -398,7 +437,7 @@ mod tests {
             let choice = Choice { algorithm: Algorithm::NodeAware, why: Reason::Asked };
             assert_eq!(select(&promised, &input, on(nodes)).unwrap(), Next::Take(choice));
         }
-        let auto = Hints { whole_communicator: true, ..Hints::default() };
+        let auto = Hints { whole_communicator: true, ..jaguar() };
         for (nodes, compared) in [(1, false), (2, true), (31, true), (32, false)] {
             assert_eq!(select(&auto, &input, on(nodes)).unwrap() == Next::Compare, compared, "{nodes} nodes");
             assert_eq!(candidates(&auto, &input, on(nodes)).contains(&Algorithm::NodeAware), compared, "{nodes} nodes");
@@ -466,18 +505,19 @@ mod tests {
         assert_eq!(select(&promised, &input(Some(&open)), alltoall).unwrap(), choice);
         // a comparison is worthwhile for short messages only if it could make them fewer
         let weighted = Outline { weighted: true, heaviest: 8, ..alltoall };
-        let auto = |stencil| select(&Hints::default(), &input(stencil), weighted).unwrap();
+        let auto = |stencil| select(&jaguar(), &input(stencil), weighted).unwrap();
         assert_eq!(auto(Some(&stencil)), Next::Compare);
         assert!(matches!(auto(Some(&open)), Next::Take(_)));
         assert!(candidates(&Hints::default(), &input(Some(&stencil)), alltoall).contains(&Algorithm::Combining));
         assert!(!candidates(&Hints::default(), &input(Some(&stencil)), FEW).contains(&Algorithm::Combining));
         // the library looks for it only if it can be chosen
         for (hints, outline, looked) in [
-            (Hints::default(), weighted, true),
-            (Hints::default(), alltoall, false),
-            (Hints::default(), Outline { one_node: true, ..weighted }, false),
-            (Hints::default(), Outline { operations: ALL, ..weighted }, false),
-            (Hints::default(), Outline { edges: 1 << 40, ..weighted }, false),
+            (jaguar(), weighted, true),
+            (Hints::default(), weighted, false),
+            (jaguar(), alltoall, false),
+            (jaguar(), Outline { one_node: true, ..weighted }, false),
+            (jaguar(), Outline { operations: ALL, ..weighted }, false),
+            (jaguar(), Outline { edges: 1 << 40, ..weighted }, false),
             (asked, alltoall, true),
             (Hints { schedule: ScheduleHint::Only(Algorithm::Direct), ..Hints::default() }, weighted, false),
             (Hints { schedule: ScheduleHint::Measure, ..Hints::default() }, alltoall, true),
@@ -491,22 +531,79 @@ mod tests {
         let n = Neighborhood::from_ranks(0, &[0], &[0]);
         let input = Input { neighborhood: &n, processes: 1, directions: None, star: None, stencil: None };
         let direct = |why| Next::Take(Choice { algorithm: Algorithm::Direct, why });
-        assert_eq!(select(&Hints::default(), &input, FEW).unwrap(), direct(Reason::Unweighted));
+        assert_eq!(select(&jaguar(), &input, FEW).unwrap(), direct(Reason::Unweighted));
         let weighted = Outline { weighted: true, heaviest: 1 << 20, ..FEW };
-        assert_eq!(select(&Hints::default(), &input, weighted).unwrap(), Next::Compare);
+        assert_eq!(select(&jaguar(), &input, weighted).unwrap(), Next::Compare);
         let near = Outline { one_node: true, ..weighted };
-        assert_eq!(select(&Hints::default(), &input, near).unwrap(), direct(Reason::OneNode));
+        assert_eq!(select(&jaguar(), &input, near).unwrap(), direct(Reason::OneNode));
         let known = Hints { loggp: Loggp::preset("jaguar"), ..Hints::default() };
         assert_eq!(select(&known, &input, near).unwrap(), Next::Compare);
-        let unit = Hints { weight_unit: Some(1 << 20), ..Hints::default() };
+        let unit = Hints { weight_unit: Some(1 << 20), ..jaguar() };
         assert_eq!(select(&unit, &input, FEW).unwrap(), Next::Compare);
         let small = Outline { weighted: true, ..FEW };
-        assert_eq!(select(&Hints::default(), &input, small).unwrap(), direct(Reason::Eager(Loggp::default().eager)));
+        assert_eq!(select(&jaguar(), &input, small).unwrap(), direct(Reason::Eager(Loggp::default().eager)));
         let large = Outline { edges: 1 << 40, heaviest: 5, ..weighted };
         assert_eq!(select(&unit, &input, large).unwrap(), direct(Reason::Large(1 << 40)));
         let measure = Hints { schedule: ScheduleHint::Measure, ..Hints::default() };
         assert_eq!(select(&measure, &input, large).unwrap(), Next::Try);
         assert_eq!(select(&Hints { verify: true, ..measure }, &input, FEW).unwrap(), direct(Reason::Unweighted));
+    }
+
+    /// Without parameters of this machine nothing is compared: no preset stands in.
+    #[test]
+    fn unknown_parameters_choose_direct() {
+        let n = Neighborhood::from_ranks(0, &[0], &[0]);
+        let input = Input { neighborhood: &n, processes: 8, directions: None, star: None, stencil: None };
+        let direct = |why| Next::Take(Choice { algorithm: Algorithm::Direct, why });
+        for heaviest in [1, 1 << 10, 1 << 30] {
+            let weighted = Outline { weighted: true, heaviest, ..FEW };
+            let near = Outline { one_node: true, ..weighted };
+            for learn in [Learn::IfUnknown, Learn::Now, Learn::Never] {
+                let hints = Hints { learn, ..Hints::default() };
+                assert_eq!(select(&hints, &input, weighted).unwrap(), direct(Reason::Unknown), "{learn:?}");
+                assert_eq!(select(&hints, &input, near).unwrap(), direct(Reason::OneNode), "{learn:?}");
+            }
+        }
+        // those that a set call finds out decide, on one node if they were measured there
+        let weighted = Outline { weighted: true, heaviest: 1 << 30, ..FEW };
+        let near = Outline { one_node: true, ..weighted };
+        for (learn, one_node) in [(Learn::IfUnknown, direct(Reason::OneNode)), (Learn::Now, Next::Compare)] {
+            let mut hints = Hints { learn, ..Hints::default() };
+            hints.learn_machine(Loggp::preset("big_red").unwrap(), Origin::Measured);
+            assert_eq!(select(&hints, &input, weighted).unwrap(), Next::Compare);
+            assert_eq!(select(&hints, &input, near).unwrap(), one_node);
+        }
+    }
+
+    /// A set call measures only where that changes anything.
+    #[test]
+    fn parameters_are_asked_for_where_something_depends_on_them() {
+        let weighted = Outline { weighted: true, ..FEW };
+        let near = Outline { one_node: true, ..weighted };
+        let large = Outline { edges: 1 << 40, ..weighted };
+        let (auto, now) = (Hints::default(), Hints { learn: Learn::Now, ..Hints::default() });
+        let by = |schedule| Hints { schedule, ..Hints::default() };
+        for (hints, outline, asked) in [
+            (auto.clone(), weighted, true),
+            (auto.clone(), FEW, false),
+            (auto.clone(), near, false),
+            (auto.clone(), large, false),
+            (Hints { weight_unit: Some(8), ..auto.clone() }, FEW, true),
+            (Hints { learn: Learn::Never, ..auto }, weighted, false),
+            (jaguar(), weighted, false),
+            (Hints { loggp: Loggp::preset("jaguar"), ..Hints::default() }, weighted, false),
+            (now.clone(), near, true),
+            (now.clone(), FEW, false),
+            (by(ScheduleHint::Measure), weighted, true),
+            (by(ScheduleHint::Measure), large, true),
+            (by(ScheduleHint::Only(Algorithm::EdgeColoring)), weighted, true),
+            (by(ScheduleHint::Only(Algorithm::ScatterOptimal)), weighted, true),
+            (by(ScheduleHint::Only(Algorithm::Direct)), weighted, false),
+            (by(ScheduleHint::Only(Algorithm::Combining)), weighted, false),
+        ] {
+            assert_eq!(asks_for_machine(&hints, outline, 8), asked, "{hints:?} {outline:?}");
+        }
+        assert!(!asks_for_machine(&now, near, 1), "nobody to measure with");
     }
 
     /// Many large messages that meet at the same processes in the same order: rounds avoid that.

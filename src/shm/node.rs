@@ -94,6 +94,12 @@ impl Team {
         self.ranks.len()
     }
 
+    /// The lowest rank of a member in the communicator.
+    pub fn first(&self) -> u32 {
+        // the caller is one
+        self.ranks.first().copied().unwrap_or_default()
+    }
+
     /// Rank of the caller in the team.
     pub fn me(&self) -> u32 {
         self.me

@@ -47,7 +47,8 @@ fn modules_use_only_what_lies_below_them() {
             "exec" => vec!["datatype", "error", "mpi", "observe", "schedule", "shm", "topology", "util"],
             "observe" => vec!["environment", "error", "mpi", "util"],
             "progress" => vec!["error", "mpi", "util"],
-            "collective" => [&pure[..], &["datatype", "exec", "mpi", "observe", "progress", "shm"]].concat(),
+            "machine" => vec!["environment", "error", "model", "mpi", "select", "shm", "util"],
+            "collective" => [&pure[..], &["datatype", "exec", "machine", "mpi", "observe", "progress", "shm"]].concat(),
             "sparse" => {
                 vec![
                     "datatype",
@@ -64,7 +65,7 @@ fn modules_use_only_what_lies_below_them() {
                 ]
             }
             "window" => vec!["datatype", "error", "exec", "mpi", "observe", "progress", "select", "shm", "sparse", "util"],
-            "measure" => vec!["error", "model", "mpi", "select", "sparse", "util"],
+            "measure" => vec!["error", "machine", "model", "mpi", "select", "sparse", "util"],
             "capi" => {
                 let below = [
                     "collective",
@@ -72,6 +73,7 @@ fn modules_use_only_what_lies_below_them() {
                     "environment",
                     "exec",
                     "logging",
+                    "machine",
                     "measure",
                     "mpi",
                     "progress",

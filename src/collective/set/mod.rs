@@ -11,6 +11,7 @@ use crate::collective::{OPERATIONS, Operation, Selected, transport};
 use crate::error::{Error, Result};
 use crate::exec::shm::channel::{self, Channels};
 use crate::exec::waiting::Waiting;
+use crate::machine;
 use crate::mpi::attribute::freed_flag;
 use crate::mpi::coll::{self, Reduction};
 use crate::mpi::comm::Owned as Comm;
@@ -64,7 +65,7 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
     };
     let grid = grid(comm);
     device::look();
-    let request = agree::agree(&private, request)?;
+    let mut request = agree::agree(&private, request)?;
     agree::match_lists(&private, &request.neighborhood)?;
     let (neighborhood, directions) = agree::find_directions(&private, request.neighborhood, grid.as_ref())?;
     let neighborhood = Arc::new(neighborhood);
@@ -83,9 +84,18 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
         Some(handle) => coll::allreduce(&private, std::array::from_fn(|k| handle.tags[k].given()), Reduction::Max)?,
         None => [0; OPERATIONS],
     };
-    let selected = match shared(&private, known, &neighborhood, &request.hints, operations)? {
+    let selected = match shared(&private, known, &neighborhood, &mut request.hints, operations)? {
         Some(selected) => vec![selected],
-        None => select_schedules(&private, &request.hints, &input, grid.as_ref(), one_node, operations)?,
+        None => {
+            let mut outline = choose::outline(&private, &neighborhood)?;
+            (outline.one_node, outline.operations) = (one_node, operations);
+            if select::asks_for_machine(&request.hints, outline, processes)
+                && let Some((machine, origin)) = machine::learn(&private, team.first(), request.hints.learn)?
+            {
+                request.hints.learn_machine(machine, origin);
+            }
+            select_schedules(&private, &request.hints, &input, grid.as_ref(), outline)?
+        }
     };
     let wanted: Vec<Operation> = Operation::ALL.into_iter().filter(|&operation| wanted(operation)).collect();
     let links = share_memory(&team, &neighborhood, &request.hints, &wanted, processes, generation)?;
@@ -149,12 +159,13 @@ pub unsafe fn set(comm: Communicator, request: Result<SetCall>) -> Result<()> {
 }
 
 /// The schedule of another operation on this communicator, if it has the same lists and hints on
-/// all processes. Collective: one reduction of two words, none if there is no other operation.
+/// all processes, and the parameters that it was made with. Collective: one reduction of two words,
+/// none if there is no other operation.
 fn shared(
     comm: &Comm,
     handle: Option<&Handle>,
     neighborhood: &Neighborhood,
-    hints: &Hints,
+    hints: &mut Hints,
     operations: Operations,
 ) -> Result<Option<Selected>> {
     // neighborhoods are set and freed collectively: there are as many on all processes
@@ -163,21 +174,25 @@ fn shared(
     };
     let serves = |selected: &Selected| selected.choice.algorithm.entry().unserved(operations).is_none();
     let mut others = handle.neighborhoods.iter().flatten().enumerate();
-    let found = others.find_map(|(i, other)| Some((i, other.reusable_schedule(neighborhood, hints).filter(serves)?)));
-    let mine = found.as_ref().map_or(-1, |(i, _)| to_int::<i64>(*i));
+    let found = others.find_map(|(i, other)| Some((i, other.reusable_schedule(neighborhood, hints).filter(serves)?, other)));
+    let mine = found.as_ref().map_or(-1, |(i, ..)| to_int::<i64>(*i));
     let [lowest, highest] = coll::allreduce(comm, [mine, -mine], Reduction::Min)?;
-    Ok(found.filter(|_| lowest == -highest).map(|(_, selected)| selected))
+    Ok(found.filter(|_| lowest == -highest).map(|(_, selected, other)| {
+        if let Some((machine, origin)) = other.hints().learned.0 {
+            hints.learn_machine(machine, origin);
+        }
+        selected
+    }))
 }
 
 /// Selects the schedules of a neighborhood: one, or several that the first calls compare by time.
-/// `grid` is that of a Cartesian communicator; `one_node` is true if all processes share a node.
-/// Collective: all processes pass hints that agree, and make the same choice.
+/// `grid` is that of a Cartesian communicator. Collective: all processes pass hints that agree, and
+/// make the same choice.
 ///
-/// Cost: two reductions of three words together, and where forwarding helps, the cost of
-/// `find_star` and `find_stencil`. Where the graph of all processes is needed, process 0 gathers it
-/// once: 8 bytes an edge and 12 a process there. It makes the plan, in the time that the algorithm
-/// states, and sends each process its share, 20 bytes for each end of a message; or it compares
-/// predicted times, and broadcasts 17 bytes.
+/// Cost: where forwarding helps, that of `find_star` and `find_stencil`. Where the graph of all
+/// processes is needed, process 0 gathers it once: 8 bytes an edge and 12 a process there. It makes
+/// the plan, in the time that the algorithm states, and sends each process its share, 20 bytes for
+/// each end of a message; or it compares predicted times, and broadcasts 17 bytes.
 ///
 /// # Errors
 /// The schedule that a hint asks for does not fit; the same on all processes.
@@ -186,10 +201,8 @@ fn select_schedules(
     hints: &Hints,
     input: &Input,
     grid: Option<&Grid>,
-    one_node: bool,
-    operations: Operations,
+    mut outline: Outline,
 ) -> Result<Vec<Selected>> {
-    let mut outline = Outline { one_node, operations, ..choose::outline(comm, input.neighborhood)? };
     let star = if select::may_forward(hints, outline) { choose::find_star(comm, input.neighborhood)? } else { None };
     let stencil = match grid {
         Some(grid) if select::may_combine(hints, outline) => choose::find_stencil(comm, input.neighborhood, grid)?,
@@ -202,7 +215,7 @@ fn select_schedules(
     }
     let chosen = match select::select(hints, input, outline)? {
         Next::Take(choice) => vec![choice],
-        Next::Compare => vec![choose::compare(&mut world, hints, input, operations)?],
+        Next::Compare => vec![choose::compare(&mut world, hints, input, outline.operations)?],
         Next::Try => (select::candidates(hints, input, outline).into_iter())
             .map(|algorithm| Choice { algorithm, why: Reason::Asked })
             .collect(),

@@ -42,9 +42,19 @@ pub fn site_loggp(env: impl Fn(&str) -> Option<String>, file: impl Fn(&Path) -> 
 /// in `$XDG_CONFIG_HOME`, or in `~/.config`. `None` if neither directory is known. `env` returns
 /// the value of an environment variable.
 pub fn loggp_path(env: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    let directory = |variable| env(variable).map(PathBuf::from).filter(|d| d.is_absolute());
-    let config = directory("XDG_CONFIG_HOME").or_else(|| Some(directory("HOME")?.join(".config")))?;
-    Some(config.join("mpix-neighbor").join("loggp"))
+    Some(folder("XDG_CONFIG_HOME", ".config", env)?.join("loggp"))
+}
+
+/// Path of the folder with the parameters that set calls have measured: `mpix-neighbor` in
+/// `$XDG_CACHE_HOME`, or in `~/.cache`. `None` if neither directory is known.
+pub fn kept_folder(env: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    folder("XDG_CACHE_HOME", ".cache", env)
+}
+
+fn folder(variable: &str, below_home: &str, env: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let directory = |variable: &str| env(variable).map(PathBuf::from).filter(|d| d.is_absolute());
+    let base = directory(variable).or_else(|| Some(directory("HOME")?.join(below_home)))?;
+    Some(base.join("mpix-neighbor"))
 }
 
 /// Options for measuring the machine.

@@ -17,7 +17,8 @@ pub mod unknown;
 mod value;
 mod window;
 
-pub use machine::{Measuring, loggp_path, site_loggp};
-pub use neighborhood::{Hints, LEAST_SHARED, MOST_EDGES, ScheduleHint, Synchronization, Transport, fuse, matches_alone};
+pub use machine::{Measuring, kept_folder, loggp_path, site_loggp};
+pub use neighborhood::{Hints, LEAST_SHARED, Learned, MOST_EDGES, ScheduleHint, Synchronization, Transport, fuse, matches_alone};
 pub use sparse::SparseHints;
+pub use value::Learn;
 pub use window::WindowHints;

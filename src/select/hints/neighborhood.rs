@@ -7,7 +7,7 @@ use std::path::Path;
 use super::machine::site_loggp;
 use super::names::*;
 use super::origins::{NEIGHBORHOOD, Origin, Origins, lines, short};
-use super::value::{TRUTH, digest, find, note};
+use super::value::{Learn, LoggpValue, TRUTH, digest, find, note};
 use crate::error::Result;
 use crate::model::Loggp;
 use crate::schedule::{ALGORITHMS, Algorithm, FoldOrder, Tuning};
@@ -57,6 +57,18 @@ pub enum Synchronization {
     Passive,
 }
 
+/// Parameters of the machine that a set call found out. Ignored by comparisons: they follow from
+/// the hints and the processes, and a neighborhood that is set with the same ones takes what there
+/// is.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Learned(pub Option<(Loggp, Origin)>);
+
+impl PartialEq for Learned {
+    fn eq(&self, _: &Learned) -> bool {
+        true
+    }
+}
+
 /// All hints of a neighborhood.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hints {
@@ -73,12 +85,17 @@ pub struct Hints {
     pub window: u32,
     /// `mpix_weight_unit`: number of bytes per unit of weight. `None`: not given.
     pub weight_unit: Option<u32>,
-    /// `mpix_loggp`: parameters of the machine, a preset's name or a file. `None`: not given; the
-    /// site's parameters or the default preset are used.
+    /// `mpix_loggp`: parameters of the machine, a preset's name or a file; or those set on the
+    /// communicator. `None`: not given.
     pub loggp: Option<Loggp>,
+    /// `mpix_loggp` = `auto` (default), `measure` or `none`: what a set call does without
+    /// parameters.
+    pub learn: Learn,
     /// Parameters from the site's file. They describe this machine, but not necessarily the
     /// processes of this communicator: processes that share a node may communicate much faster.
     pub site_loggp: Option<Loggp>,
+    /// Parameters that the set call found out.
+    pub learned: Learned,
     /// `mpix_graph_limit`: maximum number of edges of a graph that is gathered on process 0.
     pub graph_limit: u64,
     /// `mpix_reduce_order`: `source` (default) or `any`.
@@ -122,7 +139,9 @@ impl Default for Hints {
             window: 1,
             weight_unit: None,
             loggp: None,
+            learn: Learn::default(),
             site_loggp: None,
+            learned: Learned::default(),
             graph_limit: 1 << 24,
             reduce_order: FoldOrder::Source,
             fuse: None,
@@ -172,7 +191,10 @@ impl Hints {
             hints.weight_unit = Some(v.small_number(1..=u32::MAX)?);
         }
         if let Some(v) = value(LOGGP)? {
-            hints.loggp = Some(v.loggp(file)?);
+            match v.loggp(file)? {
+                LoggpValue::Given(parameters) => hints.loggp = Some(parameters),
+                LoggpValue::Learn(learn) => hints.learn = learn,
+            }
         }
         if let Some(v) = value(GRAPH_LIMIT)? {
             hints.graph_limit = v.number(0..=MOST_EDGES)?;
@@ -211,8 +233,8 @@ impl Hints {
         Ok(hints)
     }
 
-    /// If no hint gives the machine's parameters, takes those attached to the communicator
-    /// (`known`), or else those of the site's file.
+    /// If no hint says where the machine's parameters come from, takes those attached to the
+    /// communicator (`known`), or else those of the site's file.
     ///
     /// # Errors
     /// As for [`site_loggp`].
@@ -222,17 +244,23 @@ impl Hints {
         env: impl Fn(&str) -> Option<String>,
         file: impl Fn(&Path) -> io::Result<String>,
     ) -> Result<Hints> {
-        if let (None, Some(known)) = (self.loggp, known) {
+        if self.loggp.is_some() || self.learn != Learn::IfUnknown {
+            return Ok(self);
+        }
+        if let Some(known) = known {
             self.loggp = Some(known);
             self.machine_from(&known, Origin::Communicator);
-        }
-        if self.loggp.is_none() {
-            self.site_loggp = site_loggp(env, file)?;
-        }
-        if let Some(site) = self.site_loggp {
+        } else if let Some(site) = site_loggp(env, file)? {
+            self.site_loggp = Some(site);
             self.machine_from(&site, Origin::File);
         }
         Ok(self)
+    }
+
+    /// Takes parameters that the set call found out.
+    pub fn learn_machine(&mut self, machine: Loggp, origin: Origin) {
+        self.learned = Learned(Some((machine, origin)));
+        self.machine_from(&machine, origin);
     }
 
     /// The keys of the hints that must be equal on all processes, for errors.
@@ -265,6 +293,7 @@ impl Hints {
             self.shared_memory,
             self.single_copy.into(),
             self.loggp.is_some().into(),
+            self.learn as u64,
             self.whole_communicator.into(),
             self.transport as u64,
             self.rma_synchronization as u64,
@@ -278,9 +307,21 @@ impl Hints {
         if self.devices && self.shared_memory == DEFAULT_SHARED { SHARED_WITH_DEVICES } else { self.shared_memory }
     }
 
-    /// The parameters of the machine.
+    /// The parameters of the machine, if they are known.
+    pub fn known_machine(&self) -> Option<Loggp> {
+        self.loggp.or(self.site_loggp).or(self.learned.0.map(|found| found.0))
+    }
+
+    /// True if the parameters are those of this communicator's processes, wherever they are:
+    /// somebody says so, or has them measured.
+    pub fn describes_processes(&self) -> bool {
+        self.loggp.is_some() || (self.learn == Learn::Now && self.learned.0.is_some())
+    }
+
+    /// The parameters of the machine. Those of a preset stand in for unknown ones where a schedule
+    /// that a hint asks for cuts messages, and for the costs of joining fields; they choose none.
     pub fn machine(&self) -> Loggp {
-        self.loggp.or(self.site_loggp).unwrap_or_default()
+        self.known_machine().unwrap_or_default()
     }
 
     /// Parameters for the schedule builders.

@@ -14,6 +14,10 @@ pub enum Origin {
     Communicator,
     /// The site's file of LogGP parameters.
     File,
+    /// A set call of this program measured it.
+    Measured,
+    /// A file that an earlier program left after it measured.
+    Kept,
 }
 
 impl Origin {
@@ -24,6 +28,8 @@ impl Origin {
             Origin::Environment => "environment variable",
             Origin::Communicator => "MPIX_Loggp_set",
             Origin::File => "file",
+            Origin::Measured => "measured",
+            Origin::Kept => "measured by an earlier program",
         }
     }
 }
@@ -45,7 +51,7 @@ impl PartialEq for Origins {
 pub(super) const NEIGHBORHOOD: [(Names, &str); 17] = [
     (SCHEDULE, "auto"),
     (WEIGHT_UNIT, "not given"),
-    (LOGGP, PRESETS[0].name),
+    (LOGGP, "auto"),
     (SPLIT, "true"),
     (SEED, "1"),
     (DUPLEX, "full"),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::names::*;
 use super::origins::{EXCHANGE, ExchangeOrigins, Given, Origin, lines, short};
-use super::value::{TRUTH, digest, find, note};
+use super::value::{LoggpValue, TRUTH, digest, find, note};
 use crate::error::Result;
 use crate::model::{Loggp, PROTOCOLS, Protocol};
 
@@ -23,7 +23,8 @@ pub struct SparseHints {
     /// `mpix_matched_probe`: true to probe for messages by `MPI_Improbe` (default, if the MPI
     /// library has it), false for `MPI_Iprobe`.
     pub matched_probe: bool,
-    /// `mpix_loggp`, as in [`Hints`](super::Hints).
+    /// `mpix_loggp`: a preset or a file. Exchanges measure no parameters: every other value counts
+    /// as not given.
     pub loggp: Option<Loggp>,
     /// Sources of the values.
     pub origins: ExchangeOrigins,
@@ -74,7 +75,7 @@ impl SparseHints {
                 Ok(())
             }),
             value(LOGGP).and_then(|v| {
-                h.loggp = v.map(|v| v.loggp(file)).transpose()?;
+                h.loggp = v.map(|v| v.loggp(file)).transpose()?.and_then(LoggpValue::given);
                 Ok(())
             }),
         ];

@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind::NotADirectory, ErrorKind::NotFound};
 use std::path::Path;
 
 use super::names::*;
+use super::origins::Origin;
 use super::*;
 use crate::error::Result;
 use crate::model::Loggp;
@@ -110,6 +111,38 @@ fn the_nearest_parameters_count() {
     assert_eq!(of(with(&[], &[home], known, "bad")), Ok((preset("intrepid"), true)));
 }
 
+/// `none` and `measure` leave all that is given out; `auto` is as if nothing were said.
+#[test]
+fn parameters_can_be_refused_or_measured() {
+    let site = |path: &Path| match path.to_str() {
+        Some("/site") => Ok(Loggp::preset("big_red").unwrap().to_string()),
+        _ => Err(NotFound.into()),
+    };
+    let env = |key: &str| (key == "MPIX_LOGGP_FILE").then(|| "/site".to_owned());
+    let known = Loggp::preset("intrepid");
+    for (word, learn, machine) in [("none", Learn::Never, None), ("measure", Learn::Now, None), ("auto", Learn::IfUnknown, known)]
+    {
+        let mut by_info = read(&[("mpix_loggp", word)], &[]).unwrap().with_machine(known, env, site).unwrap();
+        assert_eq!((by_info.learn, by_info.known_machine()), (learn, machine), "{word}");
+        assert!(by_info.describe().starts_with(&format!(
+            "hints given: mpix_loggp = {}\n",
+            if machine.is_some() { "intrepid (MPIX_Loggp_set)".to_owned() } else { format!("{word} (info)") }
+        )));
+        // what the environment says counts
+        let over = read(&[("mpix_loggp", "jaguar")], &[("MPIX_LOGGP", word)]).unwrap();
+        assert_eq!((over.learn, over.loggp), (learn, None));
+        // what the set call finds out is named
+        by_info.learn_machine(Loggp::preset("meiko_elan").unwrap(), Origin::Measured);
+        assert_eq!(by_info.describe().lines().next(), Some("hints given: mpix_loggp = meiko_elan (measured)"));
+    }
+    let kept = |env: &[(&str, &str)]| {
+        kept_folder(|key| env.iter().find(|e| e.0 == key).map(|e| e.1.to_string())).map(|p| p.display().to_string())
+    };
+    assert_eq!(kept(&[("HOME", "/home/me")]).as_deref(), Some("/home/me/.cache/mpix-neighbor"));
+    assert_eq!(kept(&[("HOME", "/home/me"), ("XDG_CACHE_HOME", "/c")]).as_deref(), Some("/c/mpix-neighbor"));
+    assert_eq!(kept(&[("XDG_CACHE_HOME", "c")]), None);
+}
+
 #[test]
 fn a_site_is_agreed_on_and_not_the_callers_word() {
     let site = Hints { site_loggp: Loggp::preset("meiko_elan"), ..Hints::default() };
@@ -152,6 +185,8 @@ fn what_must_agree_differs() {
         ("mpix_weight_unit", "1"),
         ("mpix_loggp", "meiko_elan"),
         ("mpix_loggp", "jaguar"),
+        ("mpix_loggp", "none"),
+        ("mpix_loggp", "measure"),
         ("mpix_graph_limit", "10"),
         ("mpix_whole_communicator", "true"),
         ("mpix_nodes", "2"),

@@ -18,6 +18,37 @@ pub(super) struct Value {
     pub(super) text: String,
 }
 
+/// What a set call does whose choice depends on parameters of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Learn {
+    /// It takes those that are given or known, and measures them if there are none.
+    #[default]
+    IfUnknown,
+    /// It measures them.
+    Now,
+    /// It does without.
+    Never,
+}
+
+/// A value of `mpix_loggp`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum LoggpValue {
+    Given(Loggp),
+    Learn(Learn),
+}
+
+impl LoggpValue {
+    /// Values that are neither presets nor files.
+    const WORDS: [(&str, Learn); 3] = [("auto", Learn::IfUnknown), ("measure", Learn::Now), ("none", Learn::Never)];
+
+    pub(super) fn given(self) -> Option<Loggp> {
+        match self {
+            LoggpValue::Given(parameters) => Some(parameters),
+            LoggpValue::Learn(_) => None,
+        }
+    }
+}
+
 impl Value {
     pub(super) fn number(&self, range: RangeInclusive<u64>) -> Result<u64> {
         match self.text.trim().parse() {
@@ -31,21 +62,23 @@ impl Value {
         self.number(u64::from(*range.start())..=u64::from(*range.end())).map(to_u32)
     }
 
-    /// Parses a preset's name or reads a parameter file.
-    pub(super) fn loggp(&self, file: impl Fn(&Path) -> io::Result<String>) -> Result<Loggp> {
+    /// Parses a word or a preset's name, or reads a parameter file.
+    pub(super) fn loggp(&self, file: impl Fn(&Path) -> io::Result<String>) -> Result<LoggpValue> {
         let name = self.text.trim();
-        if let Some(values) = Loggp::preset(name) {
-            return Ok(values);
+        let word = LoggpValue::WORDS.into_iter().find(|word| word.0 == name).map(|word| LoggpValue::Learn(word.1));
+        if let Some(value) = word.or_else(|| Loggp::preset(name).map(LoggpValue::Given)) {
+            return Ok(value);
         }
         let origin = || format!("{} {} = \"{}\"", self.origin.of_value(), self.key, self.text);
         match file(Path::new(name)) {
             Ok(text) => {
                 let wrong = |e: FileError| Error::LoggpFile { origin: origin(), reason: e.without_content() };
-                Ok(text.parse().map_err(wrong)?)
+                Ok(LoggpValue::Given(text.parse().map_err(wrong)?))
             }
             Err(e) if e.kind() == NotFound => {
-                let presets: Vec<&str> = PRESETS.iter().map(|p| p.name).collect();
-                Err(self.wrong(format!("{}, or a file of LogGP parameters ({e})", presets.join(", "))))
+                let names = LoggpValue::WORDS.iter().map(|word| word.0).chain(PRESETS.iter().map(|p| p.name));
+                let names: Vec<&str> = names.collect();
+                Err(self.wrong(format!("{}, or a file of LogGP parameters ({e})", names.join(", "))))
             }
             Err(e) => Err(Error::LoggpUnread { origin: origin(), reason: e.to_string() }.into()),
         }

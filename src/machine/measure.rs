@@ -1,7 +1,6 @@
-//! The LogGP parameters of the machine: measured between two processes, and kept on a communicator
-//! for its later calls.
+//! Measures the LogGP parameters of the machine between two processes: thoroughly, in seconds, or
+//! in a few tens of milliseconds.
 //!
-//! # The measurement
 //! Process 0 exchanges messages with the first process on another node, or with process 1 if there
 //! is only one node; the others sleep. All times are medians of as many repetitions as the time
 //! allows. Repetitions rotate through all sizes, so that a period in which the machine is busy
@@ -22,72 +21,52 @@
 
 use crate::error::{Error, Result};
 use crate::model::fit::{Measurement, Parameters, SEVERAL, Sample, Samples, median, sizes};
-use crate::mpi::Communicator;
-use crate::mpi::attribute::Key;
 use crate::mpi::coll::{self, Reduction, share_outcome};
 use crate::mpi::comm::Owned as Comm;
 use crate::mpi::peer::{Peer, idle_barrier, now};
 use crate::select::hints::Measuring;
-use crate::util::cast::{to_u32, to_usize};
+use crate::shm::node;
+use crate::util::cast::{to_u32, to_usize, whole};
 
 /// Tags on the communicator of the measurement.
 const COMMAND: i32 = 1;
 const READY: i32 = 2;
 const MESSAGE: i32 = 3;
 
-/// How often the search for the eager limit tries a size before it concludes that a send does not
-/// complete on its own, and how long it waits each time, in microseconds.
-const ASKED: u32 = 3;
-const PATIENCE: f64 = 2000.0;
 /// Repetitions of a measurement beyond which more add nothing.
 const ENOUGH: usize = 2000;
 
-static PARAMETERS: Key<Parameters> = Key::new();
-
-/// Returns the parameters that were set on a communicator. Local.
-pub fn known(comm: Communicator) -> Result<Option<Parameters>> {
-    // SAFETY: the value is copied before anyone can replace it.
-    Ok(unsafe { PARAMETERS.get(comm)?.as_ref() }.copied())
+/// How the eager limit is searched for.
+#[derive(Debug, Clone, Copy)]
+struct Search {
+    /// How often a size is tried before the search concludes that a send does not complete on its
+    /// own, and how long it waits each time, in microseconds.
+    tries: u32,
+    patience: f64,
+    /// True to find the limit to the byte; else within a half of it.
+    exact: bool,
 }
 
-/// Sets the parameters of a communicator, which must be the same on all processes. Collective over
-/// `comm`: a process whose arguments are invalid passes its error.
-///
-/// # Errors
-/// The arguments of a process are invalid, or the parameters differ. Then nothing is changed on any
-/// process.
-pub fn hang(comm: Communicator, parameters: Result<Parameters>) -> Result<()> {
-    let private = Comm::duplicate(comm)?;
-    let parameters = share_outcome(&private, parameters)?;
-    let words = parameters_to_words(&parameters);
-    let other: [u64; WORDS] = words.map(|w| !w);
-    let (lowest, highest) =
-        (coll::allreduce(&private, words, Reduction::Min)?, coll::allreduce(&private, other, Reduction::Min)?);
-    if lowest != highest.map(|w| !w) {
-        return Err(Error::Disagreement { what: "parameters" }.into());
-    }
-    // SAFETY: `known` returns no reference.
-    unsafe { PARAMETERS.set(comm, parameters) }
-}
-
-const WORDS: usize = 8;
-
-fn parameters_to_words(p: &Parameters) -> [u64; WORDS] {
-    let m = &p.loggp;
-    let [latency, overhead, gap, per_byte] = [m.latency, m.overhead, m.gap, m.gap_per_byte].map(f64::to_bits);
-    let [send, recv, deviation] = [p.send_overhead, p.recv_overhead, p.deviation].map(f64::to_bits);
-    [latency, overhead, gap, per_byte, m.eager, send, recv, deviation]
-}
-
-fn parameters_from_words(words: [u64; WORDS]) -> Parameters {
-    let cost = |i: usize| f64::from_bits(words[i]);
-    let loggp = crate::model::Loggp { latency: cost(0), overhead: cost(1), gap: cost(2), gap_per_byte: cost(3), eager: words[4] };
-    Parameters { loggp, send_overhead: cost(5), recv_overhead: cost(6), deviation: cost(7) }
+/// Constants of the brief measurement; times in microseconds. On a network with 25 MB/s it takes 50
+/// ms, on a faster one less.
+mod brief {
+    /// The longest message.
+    pub const LONGEST: u32 = 1 << 18;
+    /// Round trips longer than this are long enough to tell the time per byte.
+    pub const LONG_TRIP: f64 = 1000.0;
+    /// Time for round trips of one byte and overheads, and for the bytes of long messages.
+    pub const SMALL: f64 = 8000.0;
+    pub const BULK: f64 = 25_000.0;
+    /// Lengths of the longest message that the first pass over the long sizes sends in all, there
+    /// and back.
+    pub const VOLUME: f64 = 42.0;
+    /// Passes over the long sizes beyond which more add nothing.
+    pub const PASSES: usize = 8;
 }
 
 /// The result of a measurement.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct Measured {
     /// The parameters; the same on all processes.
     pub parameters: Parameters,
     /// The process that process 0 exchanged messages with.
@@ -98,33 +77,54 @@ pub struct Found {
     pub measurement: Option<Measurement>,
 }
 
-/// Measures the parameters. Collective; the options of process 0 apply. `progress` is called on
-/// process 0 with the fraction that is done.
+/// Measures the parameters thoroughly. Collective; the options of process 0 apply. `progress` is
+/// called on process 0 with the fraction that is done.
 ///
 /// Takes `options.seconds`, but at least as long as one repetition of everything. Memory: twice the
 /// longest message, on two processes.
 ///
 /// # Errors
 /// There is only one process, or too little memory; reported on all processes.
-pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -> Result<Found> {
-    let (me, size) = (comm.rank()?, comm.size()?);
-    if size < 2 {
+pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -> Result<Measured> {
+    if comm.size()? < 2 {
         return Err(Error::Alone.into());
     }
-    let (peer, other_node) = choose_peer(comm, me)?;
+    let (peer, other_node) = peer(comm, node::name(comm)?)?;
     let mut longest = options.longest.to_le_bytes();
     coll::broadcast(comm, &mut longest, 0)?;
-    let options = Measuring { longest: u32::from_le_bytes(longest), ..options };
+    let run = |client: &mut Client| client.run(options.seconds * 1e6, &mut progress);
+    let (parameters, measurement) = between(comm, peer, u32::from_le_bytes(longest), run)?;
+    Ok(Measured { parameters, peer, other_node, measurement })
+}
+
+/// Measures the parameters in some tens of milliseconds, between process 0 and `peer`. Collective.
+/// Memory: 512 KiB, on these two.
+///
+/// # Errors
+/// Too little memory, or a process has ended; reported on all processes.
+pub fn measure_briefly(comm: &Comm, peer: u32) -> Result<Parameters> {
+    between(comm, peer, brief::LONGEST, |client| client.run_briefly()).map(|found| found.0)
+}
+
+/// Lets process 0 `run` a measurement with `peer`. Returns the parameters, and on process 0 all
+/// measured times. Collective.
+fn between(
+    comm: &Comm,
+    peer: u32,
+    longest: u32,
+    run: impl FnOnce(&mut Client) -> Result<Measurement>,
+) -> Result<(Parameters, Option<Measurement>)> {
+    let me = comm.rank()?;
     let other = match me {
         0 => Some(Peer { comm, rank: peer }),
         _ if me == peer => Some(Peer { comm, rank: 0 }),
         _ => None,
     };
-    let buffers = share_outcome(comm, Buffers::new(if other.is_some() { options.longest as usize } else { 0 }))?;
+    let buffers = share_outcome(comm, Buffers::new(if other.is_some() { longest as usize } else { 0 }))?;
     let outcome = match other {
         Some(peer) if me == 0 => {
-            let mut client = Client { peer, buffers, longest: options.longest.into(), clock: clock() };
-            let measured = client.run(options.seconds * 1e6, &mut progress);
+            let mut client = Client { peer, buffers, longest: longest.into(), clock: clock() };
+            let measured = run(&mut client);
             // the peer waits for this even after an error
             let done = client.command(Command::Stop).and(measured);
             if done.is_err() {
@@ -145,15 +145,15 @@ pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -
     };
     idle_barrier(comm)?;
     let measurement = share_outcome(comm, outcome)?;
-    let mut bytes = [0; 8 * WORDS];
+    let mut bytes = [0; 8 * Parameters::WORDS];
     if let Some(m) = &measurement {
-        for (to, from) in bytes.chunks_exact_mut(8).zip(parameters_to_words(&m.parameters)) {
+        for (to, from) in bytes.chunks_exact_mut(8).zip(m.parameters.words()) {
             to.copy_from_slice(&from.to_le_bytes());
         }
     }
     coll::broadcast(comm, &mut bytes, 0)?;
     let word = |i: usize| u64::from_le_bytes(std::array::from_fn(|k| bytes[8 * i + k]));
-    Ok(Found { parameters: parameters_from_words(std::array::from_fn(word)), peer, other_node, measurement })
+    Ok((Parameters::from_words(std::array::from_fn(word)), measurement))
 }
 
 /// Separate buffers for sending and receiving. A shared buffer would move from one core's cache to
@@ -179,12 +179,10 @@ impl Buffers {
 }
 
 /// Returns the first process on a different node than process 0, or process 1 if there is none, and
-/// true if it is on a different node. Collective.
-fn choose_peer(comm: &Comm, me: u32) -> Result<(u32, bool)> {
-    let node = comm.node()?;
-    let mut first = me.to_le_bytes();
-    coll::broadcast(&node, &mut first, 0)?;
-    let elsewhere = if u32::from_le_bytes(first) == 0 { u64::MAX } else { me.into() };
+/// true if it is on a different node. `first` is the lowest rank of the caller's node. Collective:
+/// one reduction.
+pub fn peer(comm: &Comm, first: u32) -> Result<(u32, bool)> {
+    let elsewhere = if first == 0 { u64::MAX } else { comm.rank()?.into() };
     let [peer] = coll::allreduce(comm, [elsewhere], Reduction::Min)?;
     Ok(u32::try_from(peer).map_or((1, false), |peer| (peer, true)))
 }
@@ -357,11 +355,11 @@ impl Client<'_> {
 
     /// Returns true if the send of `bytes` bytes completes while its receiver waits for something
     /// else. Tries again before it returns false, since the receiver may merely have been late.
-    fn completes_alone(&mut self, bytes: u64) -> Result<bool> {
-        for _ in 0..ASKED {
+    fn completes_alone(&mut self, bytes: u64, search: Search) -> Result<bool> {
+        for _ in 0..search.tries {
             self.command(Command::Unexpected { bytes: to_u32(bytes) })?;
             let message = &self.buffers.send[..to_usize(bytes)];
-            if self.peer.completes(message, MESSAGE, PATIENCE, || self.peer.send(&[], READY))? {
+            if self.peer.completes(message, MESSAGE, search.patience, || self.peer.send(&[], READY))? {
                 return Ok(true);
             }
         }
@@ -369,15 +367,24 @@ impl Client<'_> {
     }
 
     /// Returns the length of the longest message that is sent without waiting for its receiver;
-    /// `u64::MAX` if even the longest one tried is.
-    fn eager(&mut self) -> Result<u64> {
-        if self.completes_alone(self.longest)? {
+    /// `u64::MAX` if even the longest one is.
+    fn eager(&mut self, search: Search) -> Result<u64> {
+        let (mut eager, mut rendezvous) = (0, self.longest);
+        if !search.exact {
+            // short messages first: on a slow network long ones take longer than anything else
+            rendezvous = 1024;
+            while rendezvous <= self.longest && self.completes_alone(rendezvous, search)? {
+                (eager, rendezvous) = (rendezvous, 4 * rendezvous);
+            }
+            if eager == self.longest {
+                return Ok(u64::MAX);
+            }
+        } else if self.completes_alone(self.longest, search)? {
             return Ok(u64::MAX);
         }
-        let (mut eager, mut rendezvous) = (0, self.longest);
-        while eager + 1 < rendezvous {
+        while eager + if search.exact { 1 } else { (eager / 2).max(256) } < rendezvous {
             let middle = eager + (rendezvous - eager) / 2;
-            if self.completes_alone(middle)? {
+            if self.completes_alone(middle, search)? {
                 eager = middle;
             } else {
                 rendezvous = middle;
@@ -392,14 +399,13 @@ impl Client<'_> {
         let mut warm = Vec::new();
         self.round_trips(1, 1, &mut warm, 100)?;
         self.round_trips(1, self.longest, &mut Vec::new(), 1)?;
-        let eager = self.eager()?;
+        let eager = self.eager(Search { tries: 3, patience: 2000.0, exact: true })?;
         warm.clear();
         self.round_trips(1, 1, &mut warm, 100)?;
         // long enough for a message to arrive and be answered
         let d = 2.0 * median(warm).unwrap_or(0.0).max(1.0);
         let sizes = sizes(eager, self.longest);
-        let mut trips: Vec<(u64, u32, Vec<f64>)> =
-            sizes.iter().flat_map(|&s| [1, SEVERAL].map(|messages| (s, messages, Vec::new()))).collect();
+        let mut trips: Vec<Trips> = sizes.iter().flat_map(|&s| [1, SEVERAL].map(|messages| (s, messages, Vec::new()))).collect();
         let (mut delayed, mut late) = (Vec::new(), Vec::new());
         let steps = trips.len() as f64 + 1.0;
         loop {
@@ -420,12 +426,78 @@ impl Client<'_> {
             }
         }
         progress(1.0);
-        let round_trips: Vec<Sample> = (trips.into_iter())
-            .filter_map(|(bytes, messages, times)| Some(Sample { bytes, messages, time: median(times)? }))
-            .collect();
-        let one = round_trips.iter().find(|s| (s.bytes, s.messages) == (1, 1)).map_or(0.0, |s| s.time);
-        let send_overhead = (median(delayed).unwrap_or(0.0) - one) / f64::from(SEVERAL - 1);
-        let samples = Samples { round_trips, send_overhead, recv_overhead: median(late).unwrap_or(0.0), eager };
-        samples.evaluate().ok_or_else(|| Error::Internal("the sizes measured are too few for a line".into()).into())
+        evaluate(trips, delayed, late, eager)
     }
+
+    /// Measures for some tens of milliseconds: fewer sizes, and these no longer than the network
+    /// needs to tell its time per byte.
+    fn run_briefly(&mut self) -> Result<Measurement> {
+        let begin = now();
+        let (mut one, mut one_of_several) = (Vec::new(), Vec::new());
+        // the first messages also connect the processes
+        self.round_trips(1, 1, &mut one, 1)?;
+        one.clear();
+        self.round_trips(1, 1, &mut one, 10)?;
+        let trip = median(one.clone()).unwrap_or(0.0).max(1.0);
+        let (mut probe, mut times) = (1024, Vec::new());
+        let time = loop {
+            times.clear();
+            self.round_trips(1, probe, &mut times, 1)?;
+            let time = times[0];
+            if time >= brief::LONG_TRIP || 4 * probe > self.longest {
+                break time;
+            }
+            probe *= 4;
+        };
+        let per_byte = (time - trip).max(0.0) / (2 * probe) as f64;
+        let most = (brief::BULK / brief::VOLUME / per_byte).clamp(1024.0, self.longest as f64);
+        let longest = whole(most) / 1024 * 1024;
+        let eager = self.eager(Search { tries: 2, patience: (4.0 * trip).clamp(100.0, 1000.0), exact: false })?;
+
+        let (mut delayed, mut late) = (Vec::new(), Vec::new());
+        let small = now();
+        loop {
+            self.round_trips(1, 1, &mut one, 10)?;
+            self.round_trips(SEVERAL, 1, &mut one_of_several, 4)?;
+            self.delayed(2.0 * trip, &mut delayed, 2)?;
+            self.late_receives(2.0 * trip, &mut late, 4)?;
+            if now() - small >= brief::SMALL || late.len() >= ENOUGH {
+                break;
+            }
+        }
+        let mut trips = vec![(1, 1, one), (1, SEVERAL, one_of_several)];
+        // Long trains first, one after another: networks that forward some bytes at once, and then
+        // hold a sender to its rate, have to show the rate.
+        let mut sizes = vec![longest, longest / 4, 1024.min(eager)];
+        sizes.dedup();
+        let pairs = sizes.iter().filter(|&&bytes| bytes > 1).flat_map(|&bytes| [SEVERAL, 1].map(|n| (bytes, n, Vec::new())));
+        let mut long: Vec<Trips> = pairs.collect();
+        let bulk = now();
+        for pass in 0..brief::PASSES {
+            for (bytes, messages, times) in &mut long {
+                self.round_trips(*messages, *bytes, times, 2)?;
+            }
+            // one more pass would take too long
+            if now() - bulk >= brief::BULK * (pass + 1) as f64 / (pass + 2) as f64 {
+                break;
+            }
+        }
+        trips.append(&mut long);
+        log::debug!("LogGP parameters measured in {:.1} ms with messages of up to {longest} bytes", (now() - begin) / 1e3);
+        evaluate(trips, delayed, late, eager)
+    }
+}
+
+/// Times of round trips: bytes of a message, messages, and microseconds.
+type Trips = (u64, u32, Vec<f64>);
+
+/// Fits the parameters to the medians of measured times.
+fn evaluate(trips: Vec<Trips>, delayed: Vec<f64>, late: Vec<f64>, eager: u64) -> Result<Measurement> {
+    let round_trips: Vec<Sample> = (trips.into_iter())
+        .filter_map(|(bytes, messages, times)| Some(Sample { bytes, messages, time: median(times)? }))
+        .collect();
+    let one = round_trips.iter().find(|s| (s.bytes, s.messages) == (1, 1)).map_or(0.0, |s| s.time);
+    let send_overhead = (median(delayed).unwrap_or(0.0) - one) / f64::from(SEVERAL - 1);
+    let samples = Samples { round_trips, send_overhead, recv_overhead: median(late).unwrap_or(0.0), eager };
+    samples.evaluate().ok_or_else(|| Error::Internal("the sizes measured are too few for a line".into()).into())
 }

@@ -1,0 +1,120 @@
+//! The LogGP parameters of the machine, and the only place that says where they come from.
+//!
+//! [`Hints`](crate::select::hints::Hints) holds those that somebody gives: a hint, the caller of
+//! `MPIX_Loggp_set` ([`set`] and [`known`]), or a site's file. If nobody does, a set call whose
+//! choice depends on them gets them here ([`learn`]): from the memory of the process, from a file
+//! that an earlier program has left (`kept`), or by measuring (`measure`). Presets never stand in
+//! where a schedule is chosen.
+
+use crate::error::{Error, Result};
+use crate::model::Parameters;
+use crate::model::kept::{Place, is_plausible, rounded};
+use crate::mpi::attribute::Key;
+use crate::mpi::coll::{self, Reduction, share_outcome};
+use crate::mpi::comm::Owned as Comm;
+use crate::mpi::{self, Communicator};
+use crate::select::hints::Learn;
+use crate::select::hints::origins::Origin;
+use crate::util::cast::to_usize;
+
+mod kept;
+mod measure;
+
+pub use kept::Found;
+pub use measure::{Measured, measure};
+
+static PARAMETERS: Key<Parameters> = Key::new();
+
+/// Returns the parameters that were set on a communicator. Local.
+pub fn known(comm: Communicator) -> Result<Option<Parameters>> {
+    // SAFETY: the value is copied before anyone can replace it.
+    Ok(unsafe { PARAMETERS.get(comm)?.as_ref() }.copied())
+}
+
+/// Sets the parameters of a communicator, which must be the same on all processes. Collective over
+/// `comm`: a process whose arguments are invalid passes its error.
+///
+/// # Errors
+/// The arguments of a process are invalid, or the parameters differ. Then nothing is changed on any
+/// process.
+pub fn set(comm: Communicator, parameters: Result<Parameters>) -> Result<()> {
+    let private = Comm::duplicate(comm)?;
+    let parameters = share_outcome(&private, parameters)?;
+    let words = parameters.words();
+    let other = words.map(|w| !w);
+    let (lowest, highest) =
+        (coll::allreduce(&private, words, Reduction::Min)?, coll::allreduce(&private, other, Reduction::Min)?);
+    if lowest != highest.map(|w| !w) {
+        return Err(Error::Disagreement { what: "parameters" }.into());
+    }
+    // SAFETY: `known` returns no reference.
+    unsafe { PARAMETERS.set(comm, parameters) }
+}
+
+/// Finds out the parameters between nodes when nobody gives them; with [`Learn::Now`] measures
+/// them, between processes of one node if there is only one. Returns the same on all processes:
+/// what process 0 remembers or finds in its file counts for all. `None` if what was measured cannot
+/// be right.
+///
+/// `first` is the lowest rank of the caller's node. Collective: a reduction and two broadcasts of a
+/// few words; if it measures, some tens of milliseconds.
+pub fn learn(comm: &Comm, first: u32, how: Learn) -> Result<Option<Found>> {
+    let (peer, other_node) = measure::peer(comm, first)?;
+    let place = place(comm, peer)?;
+    let known = match how {
+        Learn::Now => None,
+        _ => found(comm, &place)?,
+    };
+    let (parameters, origin) = match known {
+        Some(known) => known,
+        None => (rounded(&measure::measure_briefly(comm, peer)?.loggp), Origin::Measured),
+    };
+    if !is_plausible(&parameters) {
+        log::info!("measured LogGP parameters do not count: {}", parameters.to_string().replace('\n', "; "));
+        return Ok(None);
+    }
+    if other_node {
+        kept::remember(&place, (parameters, origin))?;
+        if known.is_none() && comm.rank()? == 0 {
+            kept::write(&place, &parameters);
+        }
+    }
+    Ok(Some((parameters, origin)))
+}
+
+/// What messages between process 0 and `peer` have to do with. The same on all processes.
+/// Collective: a broadcast.
+fn place(comm: &Comm, peer: u32) -> Result<Place> {
+    const LENGTH: usize = 128;
+    let name = |root| {
+        let mut bytes = [0; LENGTH];
+        let own = mpi::processor_name();
+        let length = own.len().min(LENGTH);
+        bytes[..length].copy_from_slice(&own.as_bytes()[..length]);
+        coll::broadcast(comm, &mut bytes, root)?;
+        let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(LENGTH);
+        Result::Ok(String::from_utf8_lossy(&bytes[..end]).into_owned())
+    };
+    let (first, second) = (name(0)?, name(peer)?);
+    Ok(Place::new(&mpi::library_version(), [&first, &second]))
+}
+
+/// What process 0 remembers of a place, or finds in its file. Collective: a broadcast.
+fn found(comm: &Comm, place: &Place) -> Result<Option<Found>> {
+    /// The first word of the message, from 1; 0 if there is nothing.
+    const ORIGINS: [Origin; 2] = [Origin::Measured, Origin::Kept];
+    let mut message = [0; 8 * (1 + Parameters::WORDS)];
+    if comm.rank()? == 0 {
+        let known = kept::recall(place)?.or_else(|| Some((kept::read(place)?, Origin::Kept)));
+        if let Some((known, origin)) = known {
+            let origin = ORIGINS.iter().position(|&o| o == origin).map_or(0, |i| 1 + i as u64);
+            let words = [origin].into_iter().chain(Parameters::from(known).words());
+            message.chunks_exact_mut(8).zip(words).for_each(|(to, word)| to.copy_from_slice(&word.to_le_bytes()));
+        }
+    }
+    coll::broadcast(comm, &mut message, 0)?;
+    let word = |i: usize| u64::from_le_bytes(std::array::from_fn(|k| message[8 * i + k]));
+    let known = Parameters::from_words(std::array::from_fn(|i| word(1 + i))).loggp;
+    let origin = word(0).checked_sub(1).and_then(|i| ORIGINS.get(to_usize(i)));
+    Ok(origin.map(|&origin| (known, origin)))
+}

@@ -1,0 +1,281 @@
+//! Decides from the times of calls which of several candidates is the fastest, and how many calls
+//! that takes.
+//!
+//! Candidates run in *sweeps*: in each of them every candidate that is still in the race has a
+//! turn, in an order that differs from sweep to sweep, so that neither a disturbance nor a neighbor
+//! in the order always hits the same one. A turn is several calls in a row, of which the first half
+//! does not count: what a candidate leaves behind (late processes, queues in the network, windows
+//! of TCP, bytes that a network lets pass before it holds senders to their rate) is the next one's
+//! start, and is gone after some calls or some milliseconds.
+//!
+//! A call takes as long as on its slowest process. The median of the turns' means decides. Its
+//! confidence interval is that of the sign test, between two of the sorted times, and supposes
+//! nothing about the noise. A candidate leaves the race when its interval lies above that of the
+//! best one. The race is over when the best one is at most [`TOLERANCE`] slower than any other
+//! could be, or after [`MOST`] sweeps. This is the selection of the best arm of a multi-armed
+//! bandit by elimination (Even-Dar, Mannor, Mansour 2006).
+
+use crate::util::random::Random;
+
+/// Fewest and most calls of a turn.
+pub const TURN: [usize; 2] = [2, 8];
+
+/// Time that a turn takes, in seconds, if that many calls do: longer than networks and TCP
+/// remember.
+const TURN_TIME: f64 = 0.01;
+
+/// Sweeps, after one that only finds out how long calls take, before anything is decided: the
+/// fewest whose extremes enclose the median with a probability of more than 0.9.
+pub const LEAST: usize = 5;
+
+/// Sweeps after which the medians decide, whatever the noise.
+pub const MOST: usize = 60;
+
+/// What a wrong choice may cost, as a fraction of the time.
+const TOLERANCE: f64 = 0.05;
+
+/// Half of the width of an interval, in standard deviations of the number of times below the
+/// median: 95 % of intervals enclose it.
+const DEVIATIONS: f64 = 2.0;
+
+/// A race between candidates, numbered from 0. Equal on all processes that make the same calls.
+#[derive(Debug, Clone)]
+pub struct Race {
+    /// The mean times of each candidate's turns, in seconds, on the slowest process.
+    times: Vec<Vec<f64>>,
+    /// Calls of a turn.
+    turn: usize,
+    /// Candidates of the current sweep, in the order of their turns.
+    order: Vec<usize>,
+    /// This process's times of the current sweep's calls.
+    sweep: Vec<f64>,
+    /// Number of sweeps that counted. `None` in the first one, which does not count.
+    sweeps: Option<usize>,
+    over: bool,
+}
+
+impl Race {
+    /// Begins a race of `candidates` candidates.
+    pub fn new(candidates: usize) -> Race {
+        let times = (0..candidates).map(|_| Vec::with_capacity(MOST)).collect();
+        let (order, sweep) = (Vec::new(), Vec::new());
+        let mut race = Race { times, turn: TURN[0], order, sweep, sweeps: None, over: candidates == 0 };
+        race.begin_sweep((0..candidates).collect());
+        race
+    }
+
+    /// The candidate that makes the next call. The race must not be over.
+    pub fn next(&self) -> usize {
+        self.order[self.sweep.len() / self.turn]
+    }
+
+    /// Notes the time of the call of [`Race::next`] on this process, in seconds. Returns the times
+    /// of the sweep if that was its last call: all processes then agree on their maxima, and pass
+    /// them to [`Race::end_sweep`].
+    pub fn note(&mut self, time: f64) -> Option<&[f64]> {
+        self.sweep.push(time);
+        (self.sweep.len() == self.turn * self.order.len()).then_some(&self.sweep[..])
+    }
+
+    /// Ends a sweep whose calls took `slowest` on the slowest processes.
+    pub fn end_sweep(&mut self, slowest: &[f64]) {
+        let mut running = std::mem::take(&mut self.order);
+        let turns = slowest.chunks_exact(self.turn);
+        let Some(sweeps) = &mut self.sweeps else {
+            let shortest = turns.map(|turn| turn[turn.len() - 1]).fold(f64::INFINITY, f64::min);
+            // a quotient that is infinite or no number is the largest, or 0
+            self.turn = ((TURN_TIME / shortest) as usize).clamp(TURN[0], TURN[1]);
+            self.sweeps = Some(0);
+            self.begin_sweep(running);
+            return;
+        };
+        for (&candidate, turn) in running.iter().zip(turns) {
+            let counted = &turn[turn.len().div_ceil(2)..];
+            self.times[candidate].push(counted.iter().sum::<f64>() / counted.len() as f64);
+        }
+        *sweeps += 1;
+        let sweeps = *sweeps;
+        if sweeps >= LEAST {
+            let best = running.iter().copied().min_by(|&a, &b| median(&self.times[a]).total_cmp(&median(&self.times[b])));
+            let Some(best) = best else { return };
+            let (_, slow) = interval(&self.times[best]);
+            let fast = |candidate: usize| interval(&self.times[candidate]).0;
+            running.retain(|&candidate| candidate == best || fast(candidate) <= slow);
+            let settled = running.iter().all(|&other| other == best || slow <= (1.0 + TOLERANCE) * fast(other));
+            self.over = settled || sweeps == MOST;
+        }
+        self.begin_sweep(running);
+    }
+
+    /// True if no more calls are needed.
+    pub fn is_over(&self) -> bool {
+        self.over
+    }
+
+    /// The median time of each candidate, in seconds.
+    pub fn medians(&self) -> Vec<f64> {
+        self.times.iter().map(|times| median(times)).collect()
+    }
+
+    fn begin_sweep(&mut self, mut running: Vec<usize>) {
+        running.sort_unstable();
+        Random::new(self.sweeps.map_or(0, |sweeps| 1 + sweeps as u64)).shuffle(&mut running);
+        self.sweep = Vec::with_capacity(self.turn * running.len());
+        self.order = running;
+    }
+}
+
+/// The median of some times; infinite if there are none.
+fn median(times: &[f64]) -> f64 {
+    crate::model::fit::median(times.to_vec()).unwrap_or(f64::INFINITY)
+}
+
+/// The confidence interval of the median. There must be a time.
+fn interval(times: &[f64]) -> (f64, f64) {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let n = sorted.len();
+    // the k-th smallest and the k-th largest, from 0
+    let k = (0..n / 2).take_while(|&k| 2.0 * (k + 1) as f64 <= n as f64 - DEVIATIONS * (n as f64).sqrt()).count();
+    (sorted[k], sorted[n - 1 - k])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Runs a race in which call `n` of all, by `candidate`, takes `time(n, candidate)`. Returns
+    /// the candidate with the lowest median, and the number of calls.
+    fn run(candidates: usize, mut time: impl FnMut(usize, usize) -> f64) -> (usize, usize) {
+        let (mut race, mut calls) = (Race::new(candidates), 0);
+        while !race.is_over() {
+            let taken = time(calls, race.next());
+            calls += 1;
+            if let Some(sweep) = race.note(taken) {
+                let slowest = sweep.to_vec();
+                race.end_sweep(&slowest);
+            }
+        }
+        let medians = race.medians();
+        let best = (0..candidates).min_by(|&a, &b| medians[a].total_cmp(&medians[b])).unwrap();
+        (best, calls)
+    }
+
+    /// Noise like that of a machine: a factor of 1 to 1 + `width`, mostly small, and one call in
+    /// `outliers` that takes up to ten times as long.
+    fn noisy(random: &mut Random, time: f64, width: f64, outliers: u32) -> f64 {
+        let usual = time * (1.0 + width * random.unit() * random.unit());
+        if random.below(outliers) == 0 { usual * (1.0 + 9.0 * random.unit()) } else { usual }
+    }
+
+    #[test]
+    fn intervals_are_between_sorted_times() {
+        let times = |n: u32| (0..n).rev().map(f64::from).collect::<Vec<_>>();
+        for (n, expected) in [(1, (0.0, 0.0)), (5, (0.0, 4.0)), (9, (1.0, 7.0)), (16, (4.0, 11.0)), (30, (9.0, 20.0))] {
+            assert_eq!(interval(&times(n)), expected, "{n} times");
+        }
+    }
+
+    #[test]
+    fn clear_differences_take_few_calls() {
+        let (best, calls) = run(6, |_, candidate| [61.0, 80.0, 70.0, 47.5, 55.0, 52.0][candidate]);
+        assert_eq!((best, calls), (3, 2 * (1 + LEAST) * 6));
+        assert_eq!(run(1, |_, _| 1.0), (0, 2 * (1 + LEAST)));
+        // without noise, equal ones are as good as one another
+        assert_eq!(run(2, |_, _| 1.0).1, 2 * 2 * (1 + LEAST));
+        // turns of short calls have more of them
+        assert_eq!(run(2, |_, candidate| 0.002 + 0.001 * candidate as f64).1, 2 * (2 + 5 * LEAST));
+        assert_eq!(run(2, |_, candidate| 1e-6 * (1 + candidate) as f64).1, 2 * (2 + 8 * LEAST));
+    }
+
+    /// The choice is seldom one that takes 12 % longer than the best, and more noise takes more
+    /// calls.
+    #[test]
+    fn the_choice_is_good_under_noise() {
+        let mut spent = Vec::new();
+        for (width, outliers, allowed) in [(0.02, 1000, 0), (0.2, 50, 0), (0.8, 10, 2), (2.0, 5, 12)] {
+            let (mut wrong, mut all) = (0, 0);
+            for case in 0..200 {
+                let mut random = Random::new(case);
+                let times: Vec<f64> = (0..5).map(|_| 1.0 + f64::from(random.below(8)) / 8.0).collect();
+                let (best, calls) = run(5, |_, candidate| noisy(&mut random, times[candidate], width, outliers));
+                let fastest = times.iter().copied().fold(f64::INFINITY, f64::min);
+                wrong += u32::from(times[best] > 1.12 * fastest);
+                all += calls;
+            }
+            assert!(wrong <= allowed, "{wrong} of 200 wrong with noise of {width}");
+            spent.push(all);
+        }
+        assert!(spent.is_sorted() && spent[3] > 2 * spent[0], "{spent:?}");
+    }
+
+    /// A machine that is busy for a while slows all candidates alike.
+    #[test]
+    fn busy_periods_do_not_decide() {
+        for period in [3, 7, 20, 45] {
+            let times = [1.3, 1.0, 1.2, 1.5];
+            let busy = |call: usize| if call / period % 3 == 1 { 4.0 } else { 1.0 };
+            let mut random = Random::new(period as u64);
+            let (best, _) = run(4, |call, candidate| noisy(&mut random, times[candidate] * busy(call), 0.1, 100));
+            assert_eq!(best, 1, "period {period}");
+        }
+    }
+
+    /// What a candidate leaves behind is not counted as the next one's.
+    #[test]
+    fn a_predecessor_does_not_decide() {
+        // candidate 2 slows the call after it
+        let mut before = 0;
+        let (best, _) = run(4, |_, candidate| {
+            let time = [1.3, 1.2, 1.6, 1.0][candidate] + if before == 2 && candidate != 2 { 2.0 } else { 0.0 };
+            before = candidate;
+            time
+        });
+        assert_eq!(best, 3);
+    }
+
+    /// A network that lets some bytes pass at once, and holds a sender to a rate after that: the
+    /// candidate that sends more is faster in its first calls only.
+    #[test]
+    fn a_burst_does_not_decide() {
+        const RATE: f64 = 25e6;
+        let (mut tokens, bytes, latency) = (128e3, [26e3, 54e3], [1.2e-3, 0.9e-3]);
+        let (best, _) = run(2, |_, candidate| {
+            let time = f64::max(latency[candidate], (bytes[candidate] - tokens) / RATE);
+            tokens = f64::min(128e3, tokens - bytes[candidate] + time * RATE);
+            time
+        });
+        assert_eq!(best, 0);
+    }
+
+    proptest! {
+        #[test]
+        fn the_number_of_calls_is_bounded(
+            candidates in 1usize..8,
+            times in prop::collection::vec(prop_oneof![Just(0.0), 1e-9f64..1e3], 1..50),
+        ) {
+            let (best, calls) = run(candidates, |call, _| times[call % times.len()]);
+            prop_assert!(best < candidates);
+            let bounds = 2 * (1 + LEAST) * candidates..=(2 + 8 * MOST) * candidates;
+            prop_assert!(bounds.contains(&calls), "{}", calls);
+        }
+
+        /// Processes that agree on the times of sweeps make the same calls, whatever each measured.
+        #[test]
+        fn processes_stay_in_step(candidates in 2usize..6, seed in any::<u64>()) {
+            let mut random = Random::new(seed);
+            let mut races = [Race::new(candidates), Race::new(candidates)];
+            while !races[0].is_over() {
+                prop_assert!(!races[1].is_over());
+                prop_assert_eq!(races[0].next(), races[1].next());
+                let sweeps = races.each_mut().map(|race| race.note(random.unit()).map(<[f64]>::to_vec));
+                if let [Some(a), Some(b)] = &sweeps {
+                    let slowest: Vec<f64> = a.iter().zip(b).map(|(a, b)| a.max(*b)).collect();
+                    races.iter_mut().for_each(|race| race.end_sweep(&slowest));
+                }
+            }
+            prop_assert_eq!(races[0].medians(), races[1].medians());
+        }
+    }
+}
