@@ -1,8 +1,8 @@
 //! Shared memory between the processes of a node: the segments, and the protocols by which
 //! processes communicate there.
 //!
-//! [`ring`], [`doorbell`], [`peer_memory`] and [`double_buffer`] use no MPI, and are built and tested
-//! without one.
+//! [`ring`], [`doorbell`], [`peer_memory`] and [`double_buffer`] use no MPI, and are built and
+//! tested without one.
 
 pub mod doorbell;
 pub mod double_buffer;

@@ -14,8 +14,8 @@
 //! as long as the cell is in use. A message longer than that comes in chunks, which are counted by
 //! sender and receiver.
 //!
-//! Or it stays in the sender's memory, and the receiver reads it there. A message of this kind has a
-//! *fate* that both sides may decide, and on which they agree by a compare and exchange: the
+//! Or it stays in the sender's memory, and the receiver reads it there. A message of this kind has
+//! a *fate* that both sides may decide, and on which they agree by a compare and exchange: the
 //! receiver claims it before it reads, or the sender withdraws it and sends it in another way. A
 //! receiver that has claimed it, and finds that it cannot read it, refuses it: then the sender
 //! withdraws it, too.

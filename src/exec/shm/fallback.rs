@@ -1,8 +1,9 @@
 //! Messages between processes of a node that go by MPI after all.
 //!
-//! Long messages of requests do where the kernel does not let their receivers copy them (`pull.rs`).
-//! Others do when they have waited too long, for room in the ring or for a receiver that does not
-//! come back to copy them. The receiver learns of none of them from the ring, and probes for them.
+//! Long messages of requests do where the kernel does not let their receivers copy them
+//! (`pull.rs`). Others do when they have waited too long, for room in the ring or for a receiver
+//! that does not come back to copy them. The receiver learns of none of them from the ring, and
+//! probes for them.
 
 use std::time::Instant;
 

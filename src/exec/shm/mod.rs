@@ -10,18 +10,18 @@
 //! Nothing is posted, matched or acknowledged by MPI.
 //!
 //! A request must leave nothing to do for its sender, who may wait in MPI for something else before
-//! it comes back. What finds no free cell or buffer, or would have to come in chunks, therefore goes
-//! by MPI (`fallback.rs`). A receiver probes for it while it waits; it has to enter MPI now and then
-//! anyway, as messages of the caller's own may depend on that.
+//! it comes back. What finds no free cell or buffer, or would have to come in chunks, therefore
+//! goes by MPI (`fallback.rs`). A receiver probes for it while it waits; it has to enter MPI now
+//! and then anyway, as messages of the caller's own may depend on that.
 //!
 //! Schedules of more than one round govern only the edges to other nodes: rounds keep contention on
 //! the network low, and memory has none.
 //!
 //! Cost: for each process that this one sends to or receives from, one message and two copies of
-//! its bytes (one of a long message, by a system call), without a call of MPI unless the process waits for more than some microseconds.
-//! Memory as in `channel.rs`; in addition, staging buffers as long as the message for chunked
-//! messages that only `MPI_Pack` can pack, for blocks with gaps of messages that are copied from here,
-//! and for messages by MPI. No allocation once buffers have
+//! its bytes (one of a long message, by a system call), without a call of MPI unless the process
+//! waits for more than some microseconds. Memory as in `channel.rs`; in addition, staging buffers
+//! as long as the message for chunked messages that only `MPI_Pack` can pack, for blocks with gaps
+//! of messages that are copied from here, and for messages by MPI. No allocation once buffers have
 //! reached their largest size.
 //!
 //! | file | job |

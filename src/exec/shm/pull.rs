@@ -284,8 +284,8 @@ impl Shm {
         self.fail(i, error)
     }
 
-    /// Asks for a message by MPI, as a receive into device memory has been posted for it. (Withdrawn
-    /// by its sender, the message may already have met that: it cannot be canceled.)
+    /// Asks for a message by MPI, as a receive into device memory has been posted for it. (That
+    /// cannot be canceled: withdrawn by its sender, the message may already have met it.)
     #[cold]
     pub(super) fn refuse_announced(&self, i: usize) {
         let ring = self.channels.inbound[i].ring();

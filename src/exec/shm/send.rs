@@ -89,8 +89,8 @@ impl Shm {
         }
     }
 
-    /// Returns how a message longer than an eager buffer can begin: at once, or once all its receivers are
-    /// ready and have said how they take it.
+    /// Returns how a message longer than an eager buffer can begin: at once, or once all its
+    /// receivers are ready and have said how they take it.
     #[cold]
     fn next_of_long(&self, k: usize) -> Option<SendStep> {
         let send = &self.sends()[k];
