@@ -399,8 +399,11 @@ impl Window {
         let Operations { kind, op, target, indices, .. } = *operations;
         let count = self.counts[target as usize];
         // as unsigned numbers, negative indices are larger than any count
-        let largest = indices.iter().map(|index| index.cast_unsigned()).max();
-        if largest.is_some_and(|largest| largest >= count) {
+        let mut largest = 0;
+        for &index in indices {
+            largest = index.cast_unsigned().max(largest);
+        }
+        if largest >= count && !indices.is_empty() {
             return Err(outside(indices, target, count));
         }
         let operator = match op {
