@@ -15,6 +15,7 @@
 //! could be, or after [`MOST`] sweeps. This is the selection of the best arm of a multi-armed
 //! bandit by elimination (Even-Dar, Mannor, Mansour 2006).
 
+use crate::util::cast::{to_usize, whole};
 use crate::util::random::Random;
 
 /// Fewest and most calls of a turn.
@@ -83,8 +84,7 @@ impl Race {
         let turns = slowest.chunks_exact(self.turn);
         let Some(sweeps) = &mut self.sweeps else {
             let shortest = turns.map(|turn| turn[turn.len() - 1]).fold(f64::INFINITY, f64::min);
-            // a quotient that is infinite or no number is the largest, or 0
-            self.turn = ((TURN_TIME / shortest) as usize).clamp(TURN[0], TURN[1]);
+            self.turn = to_usize(whole((TURN_TIME / shortest).clamp(TURN[0] as f64, TURN[1] as f64)));
             self.sweeps = Some(0);
             self.begin_sweep(running);
             return;
