@@ -245,7 +245,8 @@ int main(int argc, char **argv) {
   use_folder(base);
   apart = 0;
   says(__LINE__, half, NULL, "all processes share a node");
-  finds(__LINE__, half, "measure", "measured", found);
+  /* whatever comes out of that on a busy node */
+  says(__LINE__, half, "measure", "mpix_loggp = ");
   says(__LINE__, half, NULL, "all processes share a node");
   CHECK(!*file(), "%s: kept, though it was measured on one node", file());
   THEN;

@@ -102,6 +102,8 @@ pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -
 ///
 /// # Errors
 /// Too little memory, or a process has ended; reported on all processes.
+// the method itself is not general enough in its lifetimes
+#[allow(clippy::redundant_closure_for_method_calls)]
 pub fn measure_briefly(comm: &Comm, peer: u32) -> Result<Parameters> {
     between(comm, peer, brief::LONGEST, |client| client.run_briefly()).map(|found| found.0)
 }
