@@ -104,6 +104,7 @@ pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -
 /// Too little memory, or a process has ended; reported on all processes.
 // the method itself is not general enough in its lifetimes
 #[allow(clippy::redundant_closure_for_method_calls)]
+#[expect(clippy::redundant_closure_for_method_calls, reason = "the method serves one lifetime, the closure any")]
 pub fn measure_briefly(comm: &Comm, peer: u32) -> Result<Parameters> {
     between(comm, peer, brief::LONGEST, |client| client.run_briefly()).map(|found| found.0)
 }

@@ -40,9 +40,9 @@ impl Rma {
         if self.exposed {
             let is_passive = self.link.is_passive();
             if is_passive {
-                self.look_at_flags()
+                self.look_at_flags();
             } else {
-                self.look_for_end()
+                self.look_for_end();
             }
             // asking about an epoch, like a flag, may only read memory
             if self.exposed && self.accessed {
