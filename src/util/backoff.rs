@@ -33,6 +33,13 @@ pub const NAP: Duration = Duration::from_micros(500);
 /// How long a message waits for room in shared memory before it goes by MPI.
 pub const ROOM: Duration = Duration::from_millis(2);
 
+/// How long messages of so many bytes in all lie for their receivers to copy them before copies go
+/// by MPI: a receiver that waits for its core, or copies as many bytes of its own at 500 MB/s,
+/// should not count as away.
+pub fn until_withdrawn(bytes: u64) -> Duration {
+    Duration::from_millis(20).saturating_add(Duration::from_nanos(bytes.saturating_mul(2)))
+}
+
 /// How long a process that finalizes MPI waits, without any progress, for the reports of others.
 pub const REPORT: Duration = Duration::from_secs(20);
 

@@ -16,7 +16,7 @@ use crate::mpi::comm::Owned as Comm;
 use crate::mpi::message::{self, Mode, Request, bytes_at};
 use crate::mpi::{finalize, guard, notice};
 use crate::observe::Medium;
-use crate::util::backoff::ROOM;
+use crate::util::backoff::{ROOM, until_withdrawn};
 use crate::util::cast::to_usize;
 
 /// Posts a receive that a longer message cannot overrun.
@@ -193,6 +193,8 @@ impl Shm {
         match self.waiting_since {
             None => self.waiting_since = Some(Instant::now()),
             Some(since) if since.elapsed() > ROOM => {
+                let bytes = self.sends().iter().map(|send| send.bytes as u64).sum();
+                let is_over = since.elapsed() > until_withdrawn(bytes);
                 for k in (0..self.sending.len()).rev() {
                     let i = self.sending[k];
                     let sent = match self.sends()[i].state {
@@ -200,8 +202,8 @@ impl Shm {
                             self.sending.swap_remove(k);
                             self.send_by_mpi(i)
                         }
-                        SendState::Published => self.withdraw_from_late(i),
-                        SendState::Chunks { .. } | SendState::Done => Ok(()),
+                        SendState::Published if is_over => self.withdraw_from_late(i),
+                        SendState::Published | SendState::Chunks { .. } | SendState::Done => Ok(()),
                     };
                     if let Err(e) = sent {
                         self.note(e);
