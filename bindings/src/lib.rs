@@ -1,8 +1,8 @@
 //! Generates everything that repeats the functions of the C ABI, from one table of them.
 //!
 //! ```text
-//! functions.toml -> table ----> entry_points    src/capi/collectives/*.rs, src/capi/window_operations.rs
-//!                     |
+//! functions.toml -> table ----> entry_points    src/capi/collectives/*.rs,
+//!                     |                         src/capi/window_operations.rs
 //!                     |  cbindgen: prototypes and types of src/capi
 //!                     v
 //!                   header ---> fortran         fortran/mpix_neighbor.f90, fortran/glue.c

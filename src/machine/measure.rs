@@ -102,8 +102,6 @@ pub fn measure(comm: &Comm, options: Measuring, mut progress: impl FnMut(f64)) -
 ///
 /// # Errors
 /// Too little memory, or a process has ended; reported on all processes.
-// the method itself is not general enough in its lifetimes
-#[allow(clippy::redundant_closure_for_method_calls)]
 #[expect(clippy::redundant_closure_for_method_calls, reason = "the method serves one lifetime, the closure any")]
 pub fn measure_briefly(comm: &Comm, peer: u32) -> Result<Parameters> {
     between(comm, peer, brief::LONGEST, |client| client.run_briefly()).map(|found| found.0)
@@ -148,15 +146,9 @@ fn between(
     };
     idle_barrier(comm)?;
     let measurement = share_outcome(comm, outcome)?;
-    let mut bytes = [0; 8 * Parameters::WORDS];
-    if let Some(m) = &measurement {
-        for (to, from) in bytes.chunks_exact_mut(8).zip(m.parameters.words()) {
-            to.copy_from_slice(&from.to_le_bytes());
-        }
-    }
-    coll::broadcast(comm, &mut bytes, 0)?;
-    let word = |i: usize| u64::from_le_bytes(std::array::from_fn(|k| bytes[8 * i + k]));
-    Ok((Parameters::from_words(std::array::from_fn(word)), measurement))
+    let words = measurement.as_ref().map_or([0; Parameters::WORDS], |m| m.parameters.words());
+    let parameters = Parameters::from_words(coll::broadcast_words(comm, words, 0)?);
+    Ok((parameters, measurement))
 }
 
 /// Separate buffers for sending and receiving. A shared buffer would move from one core's cache to

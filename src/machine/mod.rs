@@ -103,18 +103,17 @@ fn place(comm: &Comm, peer: u32) -> Result<Place> {
 fn found(comm: &Comm, place: &Place) -> Result<Option<Found>> {
     /// The first word of the message, from 1; 0 if there is nothing.
     const ORIGINS: [Origin; 2] = [Origin::Measured, Origin::Kept];
-    let mut message = [0; 8 * (1 + Parameters::WORDS)];
+    let mut message = [0; 1 + Parameters::WORDS];
     if comm.rank()? == 0 {
         let known = kept::recall(place)?.or_else(|| Some((kept::read(place)?, Origin::Kept)));
         if let Some((known, origin)) = known {
             let origin = ORIGINS.iter().position(|&o| o == origin).map_or(0, |i| 1 + i as u64);
             let words = [origin].into_iter().chain(Parameters::from(known).words());
-            message.chunks_exact_mut(8).zip(words).for_each(|(to, word)| to.copy_from_slice(&word.to_le_bytes()));
+            message.iter_mut().zip(words).for_each(|(to, word)| *to = word);
         }
     }
-    coll::broadcast(comm, &mut message, 0)?;
-    let word = |i: usize| u64::from_le_bytes(std::array::from_fn(|k| message[8 * i + k]));
-    let known = Parameters::from_words(std::array::from_fn(|i| word(1 + i))).loggp;
-    let origin = word(0).checked_sub(1).and_then(|i| ORIGINS.get(to_usize(i)));
+    let message = coll::broadcast_words(comm, message, 0)?;
+    let known = Parameters::from_words(std::array::from_fn(|i| message[1 + i])).loggp;
+    let origin = message[0].checked_sub(1).and_then(|i| ORIGINS.get(to_usize(i)));
     Ok(origin.map(|&origin| (known, origin)))
 }

@@ -337,6 +337,13 @@ pub fn broadcast(comm: &Owned, bytes: &mut [u8], root: u32) -> Result<()> {
     Ok(())
 }
 
+/// Broadcasts words, and returns those of process `root`. Collective.
+pub fn broadcast_words<const N: usize>(comm: &Owned, words: [u64; N], root: u32) -> Result<[u64; N]> {
+    let mut bytes = words.map(u64::to_ne_bytes);
+    broadcast(comm, bytes.as_flattened_mut(), root)?;
+    Ok(bytes.map(u64::from_ne_bytes))
+}
+
 /// Returns the error of process `root` on all processes. Collective.
 pub fn share_error(comm: &Owned, error: Option<&Error>, root: u32, me: u32) -> Result<Error> {
     const LENGTH: usize = u8::MAX as usize;

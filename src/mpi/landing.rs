@@ -247,8 +247,11 @@ impl Landing {
         if fits { self.memory.wrapping_add(offset) } else { std::ptr::null() }
     }
 
-    /// Lets the processes of a group put. Does not block.
+    /// Lets the processes of a group put. Does not block. A passive target always does.
     pub fn post(&self, sources: &Group) -> Result<()> {
+        if self.target == Target::Passive {
+            return Ok(());
+        }
         // SAFETY: a live window and group.
         check(unsafe { mpi_sys::MPI_Win_post(sources.0, mpixn_mode_nocheck, self.window) }, "MPI_Win_post")?;
         self.open.store(true, Ordering::Release);

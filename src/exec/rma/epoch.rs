@@ -38,8 +38,7 @@ impl Rma {
             self.look_for_answers();
         }
         if self.exposed {
-            let is_passive = self.link.is_passive();
-            if is_passive {
+            if self.link.is_passive() {
                 self.look_at_flags();
             } else {
                 self.look_for_end();
@@ -147,8 +146,7 @@ impl Rma {
         }
         let mut answer = &SEND;
         if !self.link.is_closed() && !self.ins.is_empty() {
-            let is_passive = self.link.is_passive();
-            match if is_passive { Ok(()) } else { self.link.landing.post(&self.link.sources_group) } {
+            match self.link.landing.post(&self.link.sources_group) {
                 Ok(()) => (self.exposed, answer) = (true, &PUT),
                 Err(e) => {
                     self.note(e);
