@@ -1,14 +1,16 @@
 //! Binds a call: finds and checks the caller's blocks.
 
 use super::state::Forward;
-use crate::datatype::buffers::{self, Buffers, enlarge};
+use crate::datatype::buffers::{self, Buffers, Located, enlarge};
 use crate::datatype::check::self_edge;
 use crate::datatype::copy::BlockCopy;
 use crate::datatype::pack::Packing;
 use crate::error::Result;
 use crate::exec::device::refuse;
+use crate::mpi::datatype;
 use crate::mpi::device::Devices;
 use crate::schedule::{Block, Op};
+use crate::util::cast::to_int;
 
 impl Forward {
     /// Finds and checks all of the caller's blocks.
@@ -22,8 +24,13 @@ impl Forward {
             own.length = buffers::length(located.count, size, argument)?;
             own.packing = packing;
             if own.direct {
+                // a process that passes the block on sends its bytes
+                let whole = match own.packing {
+                    Packing::InPlace(at) => Located { at, count: to_int(own.length), datatype: datatype::byte() },
+                    _ => located,
+                };
                 // SAFETY: `large` lives, and is cleared only by the next `bind`.
-                unsafe { self.large.fill(&mut own.message, &located, argument) }?;
+                unsafe { self.large.fill(&mut own.message, &whole, argument) }?;
             }
             own.located = located;
         }

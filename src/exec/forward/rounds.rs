@@ -49,13 +49,19 @@ impl Forward {
         }
     }
 
+    /// Returns true if a block can be received where it belongs, at once: its data lies in one
+    /// piece, and nothing of this round that its sender sent earlier is still to be probed for.
+    fn can_post(&self, from: Rank, block: Block) -> bool {
+        self.own(block).packing.is_in_place() && self.probed.iter().all(|probed| probed.0 != from)
+    }
+
     unsafe fn post_ops(&mut self) {
         let r = self.round - 1;
         // SAFETY: as for `post`.
         unsafe {
             for i in 0..self.schedule.round(r).len() {
                 match self.schedule.round(r)[i] {
-                    Op::Recv { from, into: block @ Block::Output(_), .. } => {
+                    Op::Recv { from, into: block @ Block::Output(_), .. } if self.can_post(from, block) => {
                         let mut message = Message { peer: to_int(from), ..self.own(block).message };
                         let k = self.outputs[block.index()] as usize;
                         let guarded = self.guards.as_mut().map_or(Ok(()), |guards| guards.apply(k, &mut message));
@@ -134,7 +140,7 @@ impl Forward {
         // probe for the length first: there must be room before the message leaves MPI's queue
         let Some(found) = message::probe(Some(from), self.tag, false, &self.comm)? else { return Ok(false) };
         let into = self.probed[self.found].1;
-        let buffer = if let Block::Packet(k) = into { k as usize } else { self.schedule.packets() + into.index() };
+        let buffer = self.buffer(into);
         let mut length = usize::try_from(found.status.bytes).unwrap_or(usize::MAX);
         let message = match enlarge(&mut self.buffers[buffer], length).and_then(|()| self.bytes(buffer, 0..length, from)) {
             Ok(message) => {
@@ -151,11 +157,13 @@ impl Forward {
             }
         };
         let came = usize::try_from(found.status.bytes).unwrap_or(usize::MAX);
-        if let Block::Packet(k) = into {
-            (self.packets[k as usize], self.arrived[k as usize]) = (0..length, came);
-        } else {
-            let lost = (length < came).then_some(came);
-            self.scratch[into.index()] = Passing { buffer, range: 0..length, lost };
+        match into {
+            Block::Packet(k) => (self.packets[k as usize], self.arrived[k as usize]) = (0..length, came),
+            Block::Scratch(s) => {
+                let lost = (length < came).then_some(came);
+                self.scratch[s as usize] = Passing { buffer, range: 0..length, lost };
+            }
+            block => self.own_mut(block).came = length,
         }
         // no other receive matches this tag, so the second probe finds the same message
         let matched = message::has_matched_probe();
@@ -190,33 +198,42 @@ impl Forward {
         Ok(true)
     }
 
-    /// Notes that the block which the request at `position` was to receive is lost, if it is passed
-    /// on outside of a packet.
+    /// Notes that the block which the request at `position` was to receive is lost, if it comes
+    /// outside of a packet into a buffer.
     #[cold]
-    fn lose_scratch(&mut self, position: usize) {
+    fn lose_block(&mut self, position: usize) {
         // the receives that are probed for are the last requests of a round
         let probed = position.checked_sub(self.peers.len() - self.probed.len());
-        if let Some((_, Block::Scratch(s))) = probed.and_then(|i| self.probed.get(i)) {
-            let came = &mut self.scratch[*s as usize];
-            came.lost.get_or_insert(came.range.len());
+        match probed.and_then(|i| self.probed.get(i)) {
+            Some(&(_, Block::Scratch(s))) => {
+                let came = &mut self.scratch[s as usize];
+                came.lost.get_or_insert(came.range.len());
+            }
+            Some(&(_, block @ Block::Output(_))) => self.own_mut(block).came = 0,
+            _ => {}
         }
     }
 
     /// Finishes the posted round, whose messages are complete, and posts the next one, if any.
     pub(super) fn advance(&mut self, completed: std::result::Result<(), Failure>) {
         if let Err((position, mut error)) = completed {
-            self.lose_scratch(position);
+            self.lose_block(position);
             if let (Error::Mpi { text, .. }, Some(&(receives, peer))) = (&mut *error, self.peers.get(position)) {
                 *text = format!("the message {} process {peer}: {text}", if receives { "from" } else { "to" });
             }
             self.note(Err(error));
         }
         for i in 0..self.probed.len() {
-            if let Block::Packet(k) = self.probed[i].1 {
-                // SAFETY: the caller of `bind` vouches for the blocks.
-                let taken = unsafe { self.take(k as usize, self.packets[k as usize].len()) };
-                self.note(taken);
-            }
+            let into = self.probed[i].1;
+            // SAFETY: the caller of `bind` vouches for the blocks.
+            let taken = unsafe {
+                match into {
+                    Block::Packet(k) => self.take(k as usize, self.packets[k as usize].len()),
+                    Block::Output(_) => self.take_own(into, self.buffer(into), 0..self.own(into).came),
+                    _ => continue,
+                }
+            };
+            self.note(taken);
         }
         if self.round == self.schedule.rounds() {
             self.round = 0;

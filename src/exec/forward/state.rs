@@ -35,6 +35,8 @@ pub(super) struct Own {
     /// True if it could not be packed in the running call.
     pub(super) lost: bool,
     pub(super) message: Message,
+    /// The bytes that arrived for it, if it is received into a buffer.
+    pub(super) came: usize,
 }
 
 /// A block that has arrived and is passed on.
@@ -71,7 +73,8 @@ pub struct Forward {
     pub(super) packets: Vec<Range<usize>>,
     /// For each scratch block, where it arrived.
     pub(super) scratch: Vec<Passing>,
-    /// One buffer per packet, followed by one per scratch block that arrives outside of packets.
+    /// One buffer per packet, followed by one per scratch block that arrives outside of packets,
+    /// and by one per output block.
     pub(super) buffers: Vec<Vec<u8>>,
     pub(super) copies: Vec<BlockCopy>,
     /// The index of the first copy of each round.
@@ -187,6 +190,7 @@ impl Forward {
             }
         }
         (0..packets).flat_map(|k| schedule.packet(k)).for_each(|&block| executor.name(block, false));
+        executor.buffers.resize(packets + scratch + executor.outputs.len(), Vec::new());
         executor.guards = Guards::new(executor.own.len());
         for r in 0..schedule.rounds() {
             for op in schedule.round(r) {
@@ -244,6 +248,7 @@ impl Forward {
                 packing: Packing::InPlace(nowhere),
                 lost: false,
                 message: Message { at: nowhere, count: 0, datatype, peer: mpi::proc_null() },
+                came: 0,
             });
         }
         self.own[*at as usize].direct |= direct;
@@ -253,6 +258,22 @@ impl Forward {
     pub(super) fn own(&self, block: Block) -> &Own {
         let list = if let Block::Input(_) = block { &self.inputs } else { &self.outputs };
         &self.own[list[block.index()] as usize]
+    }
+
+    /// As [`own`](Forward::own).
+    pub(super) fn own_mut(&mut self, block: Block) -> &mut Own {
+        let list = if let Block::Input(_) = block { &self.inputs } else { &self.outputs };
+        &mut self.own[list[block.index()] as usize]
+    }
+
+    /// Returns the index of the buffer that receives a block or packet.
+    pub(super) fn buffer(&self, block: Block) -> usize {
+        let first = match block {
+            Block::Packet(_) => 0,
+            Block::Scratch(_) => self.schedule.packets(),
+            Block::Output(_) | Block::Input(_) => self.schedule.packets() + self.scratch.len(),
+        };
+        first + block.index()
     }
 
     /// Records a failure, if it is the first. All rounds still run, because other processes wait
